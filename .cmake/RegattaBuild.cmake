@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler settings and the functions every room's CMakeLists.txt uses.
+include(GNUInstallDirs)
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+find_program(REGATTA_CCACHE ccache)
+if(REGATTA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${REGATTA_CCACHE})
+endif()
+
+add_library(regatta_flags INTERFACE)
+target_compile_options(regatta_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${REGATTA_WERROR}>:-Werror>)
+if(REGATTA_SANITIZE)
+  target_compile_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+  target_link_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE})
+endif()
+
+# regatta_library(<name> [INTERFACE] SOURCES ... PUBLIC deps ... PRIVATE deps ...)
+# A library regatta_<name>, alias regatta::<name>; public headers under ./include. Installed and exported.
+function(regatta_library name)
+  cmake_parse_arguments(ARG "INTERFACE" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  set(target regatta_${name})
+  if(ARG_INTERFACE)
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  else()
+    add_library(${target} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:regatta_flags> ${ARG_PRIVATE})
+  endif()
+  add_library(regatta::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_17)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+  endif()
+  target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
+  install(TARGETS ${target} EXPORT regatta-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# regatta_tool(<name> SOURCES ... LIBS ...): an installed executable with a hyphenated name.
+function(regatta_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
+  target_compile_definitions(${name} PRIVATE REGATTA_VERSION="${PROJECT_VERSION}")
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+# regatta_test(<name> [SYSTEMC] SOURCES ... LIBS ...): a Catch2 executable whose cases run as separate
+# processes under ctest (a SystemC program elaborates once, so each case needs its own).
+function(regatta_test name)
+  cmake_parse_arguments(ARG "SYSTEMC" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  if(ARG_SYSTEMC)
+    target_link_libraries(${name} PRIVATE regatta_test_systemc_main)
+  else()
+    target_link_libraries(${name} PRIVATE regatta_test_main)
+  endif()
+  target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# check-tidy.sh BUILD [JOBS] [FILE...]: clang-tidy with the checks of .clang-tidy over the sources of every library,
+# model and tool (not the tests), or over the files named. BUILD holds compile_commands.json and generated headers.
+set -eu
+build=$1
+jobs=${2:-2}
+if ! command -v clang-tidy >/dev/null; then
+  echo "check-tidy.sh: clang-tidy is missing (.cmake/setup-packages.sh --ci installs it)" >&2
+  exit 2
+fi
+if [ $# -gt 2 ]; then
+  shift 2
+  files=$(printf '%s\n' "$@")
+else
+  files=$(git ls-files --cached --others --exclude-standard -- 'traces/*.cpp' 'compiler/*.cpp' 'platform/*.cpp' \
+    'models/*.cpp' 'examples/*.cpp')
+fi
+echo "$files" | xargs -P "$jobs" -n 4 clang-tidy -p "$build" --quiet
+echo "$(echo "$files" | wc -l) files are tidy"

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style
+# checks too. Does nothing, and needs neither root nor a network, when everything is there.
+set -eu
+
+packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
+  catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
+  libbenchmark-dev"
+case "${1:-}" in
+  "") ;;
+  --ci) packages="$packages clang-format clang-tidy" ;;
+  *)
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing or --ci" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+  # Not a Debian: CMake says which package it does not find.
+  echo "setup-packages.sh: no dpkg here; install with this system's tools what these Debian packages hold:" $packages
+  exit 0
+fi
+
+missing=""
+for package in $packages; do
+  state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "setup-packages.sh: packages are missing, and this is neither root nor is there sudo. Have root run:" >&2
+    echo "  apt-get install$missing" >&2
+    exit 2
+  fi
+  as_root=sudo
+fi
+
+echo "installing:$missing"
+install_missing() {
+  # shellcheck disable=SC2086  # a list of words
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+}
+# The package lists of a fresh machine are empty or old; fetch them only then.
+if ! install_missing >/dev/null 2>&1; then
+  $as_root apt-get update -q
+  install_missing
+fi

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+# The README's commands. CMake does the work: see CMakePresets.json for the builds this picks from.
+#   make demo     build, annotate a kernel, simulate it, print the tables
+#   make test     build, run every test
+# Variables: JOBS (processes at a time), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+CMAKE_ARGS ?=
+BUILD := build/release
+
+.PHONY: all build demo test bench asan format format-check tidy install packages clean
+
+all: build
+
+packages:
+	@.cmake/setup-packages.sh
+
+build: packages
+	cmake --preset release $(CMAKE_ARGS)
+	cmake --build --preset release -j $(JOBS)
+
+demo: build
+	@examples/quickstart/run.sh $(BUILD)/bin
+
+test: build
+	@.cmake/run-tests.sh release $(JOBS)
+
+bench: build
+	@tests/bench/run.sh $(BUILD)/bin
+
+asan: packages
+	cmake --preset asan $(CMAKE_ARGS)
+	cmake --build --preset asan -j $(JOBS)
+	@.cmake/run-tests.sh asan $(JOBS)
+
+format:
+	@.cmake/check-format.sh --fix
+
+format-check:
+	@.cmake/check-format.sh
+
+tidy:
+	cmake --preset release $(CMAKE_ARGS)
+	@.cmake/check-tidy.sh $(BUILD) $(JOBS)
+
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/analysis/function_analyses.h>
+
+namespace regatta::analysis {
+
+const Cfg& FunctionAnalyses::cfg() {
+  if (!cfg_) cfg_ = std::make_unique<Cfg>(*function_);
+  return *cfg_;
+}
+
+const Dominators& FunctionAnalyses::dominators() {
+  if (!dominators_) dominators_ = std::make_unique<Dominators>(cfg().graph(), 0);
+  return *dominators_;
+}
+
+const PostDominators& FunctionAnalyses::post_dominators() {
+  if (!post_dominators_) post_dominators_ = std::make_unique<PostDominators>(cfg());
+  return *post_dominators_;
+}
+
+const Loops& FunctionAnalyses::loops() {
+  if (!loops_) loops_ = std::make_unique<Loops>(cfg(), dominators());
+  return *loops_;
+}
+
+const Liveness& FunctionAnalyses::liveness() {
+  if (!liveness_) liveness_ = std::make_unique<Liveness>(*function_, cfg());
+  return *liveness_;
+}
+
+const SoftDefinitions& FunctionAnalyses::soft_definitions() {
+  if (!soft_definitions_)
+    soft_definitions_ = std::make_unique<SoftDefinitions>(*function_, cfg(), dominators(), post_dominators());
+  return *soft_definitions_;
+}
+
+void FunctionAnalyses::invalidate() {
+  soft_definitions_.reset();
+  liveness_.reset();
+  loops_.reset();
+  post_dominators_.reset();
+  dominators_.reset();
+  cfg_.reset();
+}
+
+}  // namespace regatta::analysis

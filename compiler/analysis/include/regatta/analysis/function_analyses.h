@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All analyses of one function, each computed on first demand and once.
+#pragma once
+
+#include <regatta/analysis/loops.h>
+#include <regatta/analysis/soft_definitions.h>
+
+#include <memory>
+
+namespace regatta::analysis {
+
+/// The function must outlive this object, have its edges built, and not change between demands; after a change
+/// call invalidate(). References stay valid until then.
+class FunctionAnalyses {
+ public:
+  explicit FunctionAnalyses(const ir::Function& f) : function_(&f) {}
+
+  const ir::Function& function() const { return *function_; }
+  const Cfg& cfg();
+  const Dominators& dominators();
+  const PostDominators& post_dominators();
+  const Loops& loops();
+  /// Per-thread liveness: what register allocation colours by.
+  const Liveness& liveness();
+  const SoftDefinitions& soft_definitions();
+  /// Liveness that respects soft definitions, along the path that runs. What lanes on other paths need is the
+  /// live-in set of the blocks where they wait; a user of dead registers adds those.
+  const Liveness& simt_liveness() { return soft_definitions().liveness(); }
+  void invalidate();
+
+ private:
+  const ir::Function* function_;
+  std::unique_ptr<Cfg> cfg_;
+  std::unique_ptr<Dominators> dominators_;
+  std::unique_ptr<PostDominators> post_dominators_;
+  std::unique_ptr<Loops> loops_;
+  std::unique_ptr<Liveness> liveness_;
+  std::unique_ptr<SoftDefinitions> soft_definitions_;
+};
+
+}  // namespace regatta::analysis

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Read-modify-write, lane after lane in ascending order: the order of a warp's own updates is deterministic.
+#include "cta.h"
+
+#include <cstring>
+
+namespace regatta::emulator {
+namespace {
+
+using ir::AtomicOp;
+
+template <class To, class From>
+To as(From from) {
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+template <class U, class S>
+U combine(AtomicOp op, bool is_signed, U old, U a, U b) {
+  switch (op) {
+    case AtomicOp::add: return static_cast<U>(old + a);
+    case AtomicOp::min: return (is_signed ? static_cast<S>(a) < static_cast<S>(old) : a < old) ? a : old;
+    case AtomicOp::max: return (is_signed ? static_cast<S>(a) > static_cast<S>(old) : a > old) ? a : old;
+    case AtomicOp::and_: return old & a;
+    case AtomicOp::or_: return old | a;
+    case AtomicOp::xor_: return old ^ a;
+    case AtomicOp::exch: return a;
+    case AtomicOp::cas: return old == a ? b : old;
+    case AtomicOp::inc: return old >= a ? U{0} : static_cast<U>(old + 1);
+    case AtomicOp::dec: return old == 0 || old > a ? a : static_cast<U>(old - 1);
+    case AtomicOp::none: break;
+  }
+  return old;
+}
+
+std::uint64_t combine_any(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b) {
+  if (op.atomic == AtomicOp::add && op.type == ir::Type::f32) {
+    const float sum = as<float>(static_cast<std::uint32_t>(old)) + as<float>(static_cast<std::uint32_t>(a));
+    return sum != sum ? 0x7fffffffu : as<std::uint32_t>(sum);
+  }
+  if (op.atomic == AtomicOp::add && op.type == ir::Type::f64) return as<std::uint64_t>(as<double>(old) + as<double>(a));
+  const bool is_signed = ir::is_signed(op.type);
+  switch (op.element_bytes) {
+    case 2:
+      return combine<std::uint16_t, std::int16_t>(op.atomic, is_signed, static_cast<std::uint16_t>(old),
+                                                  static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
+    case 4:
+      return combine<std::uint32_t, std::int32_t>(op.atomic, is_signed, static_cast<std::uint32_t>(old),
+                                                  static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
+    default: return combine<std::uint64_t, std::int64_t>(op.atomic, is_signed, old, a, b);
+  }
+}
+
+}  // namespace
+
+void CtaRunner::atomic(Warp& w, const Op& op) {
+  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  const bool wide = op.element_bytes == 8;
+  // exch does not look at what it replaces.
+  const char* verb = op.atomic == ir::AtomicOp::exch && !op.has_result ? "write" : "atomic access";
+  for (trace::LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const Place at = resolve(w, op, lane, verb, true);
+    const std::uint64_t a = get(w, op.values[0], lane, wide);
+    const std::uint64_t b = op.value_count > 1 ? get(w, op.values[1], lane, wide) : 0;
+    std::uint64_t old = 0;
+    std::memcpy(&old, at.data, op.element_bytes);
+    const std::uint64_t value = combine_any(op, old, a, b);
+    std::memcpy(at.data, &value, op.element_bytes);
+    if (at.written != nullptr) std::memset(at.written, 1, op.element_bytes);
+    if (op.has_result) put(w, op.destinations[0], op.destination_words[0], lane, old);
+  }
+}
+
+}  // namespace regatta::emulator

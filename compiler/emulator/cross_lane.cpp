@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shuffles, votes and matches, predicate logic, packing. CUDA programs see warps of 32 threads; on a 64-lane
+// wavefront these operations work on each half by itself, so that a program means the same on both.
+#include "cta.h"
+
+#include "diagnostics.h"
+
+#include <cstring>
+
+namespace regatta::emulator {
+
+using trace::LaneMask;
+
+namespace {
+
+constexpr unsigned group = 32;  ///< lanes of a warp as the program sees it
+
+std::uint32_t half_of(LaneMask mask, unsigned lane) { return static_cast<std::uint32_t>(mask >> (lane / group * group)); }
+
+}  // namespace
+
+void CtaRunner::put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const {
+  if (((w.regs.active >> lane) & 1u) == 0) return;
+  std::uint32_t* r = w.regs.bank[0] + destination;
+  r[lane] = static_cast<std::uint32_t>(value);
+  if (words == 2) r[program_.lanes + lane] = static_cast<std::uint32_t>(value >> 32);
+}
+
+std::uint64_t CtaRunner::get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const {
+  const std::uint32_t* r = w.regs.bank[static_cast<unsigned>(s.bank)] + s.offset;
+  std::uint64_t value = r[lane];
+  if (wide) value |= static_cast<std::uint64_t>(r[program_.lanes + lane]) << 32;
+  return value;
+}
+
+void CtaRunner::set(Warp& w, const Op& op) {
+  op.lane.function(op.lane, w.regs);
+  LaneMask r = op.complement ? ~w.regs.compare : w.regs.compare;
+  if (op.predicate_count != 0) {
+    const LaneMask c = read_predicate(w, op, op.predicates[0], w.regs.active);
+    switch (op.bool_op) {
+      case ir::BoolOp::and_: r &= c; break;
+      case ir::BoolOp::or_: r |= c; break;
+      case ir::BoolOp::xor_: r ^= c; break;
+      case ir::BoolOp::none: break;
+    }
+  }
+  const std::uint32_t yes = op.type == ir::Type::f32 ? 0x3f800000u : 0xffffffffu;
+  for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, ((r >> i) & 1u) != 0 ? yes : 0u);
+}
+
+void CtaRunner::logic(Warp& w, const Op& op, LaneMask active) {
+  const LaneMask a = read_predicate(w, op, op.predicates[0], active);
+  const LaneMask b = op.predicate_count > 1 ? read_predicate(w, op, op.predicates[1], active) : 0;
+  LaneMask r = a;
+  switch (op.op) {
+    case ir::Opcode::not_: r = ~a; break;
+    case ir::Opcode::and_: r = a & b; break;
+    case ir::Opcode::or_: r = a | b; break;
+    case ir::Opcode::xor_: r = a ^ b; break;
+    default: break;
+  }
+  write_predicate(w, op.predicate_writes[0], r, active);
+}
+
+void CtaRunner::pack(Warp& w, const Op& op) {
+  const unsigned bits = 8u * op.element_bytes;
+  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  // A destination may be one of the sources: gather first.
+  for (unsigned i = 0; i < program_.lanes; ++i) {
+    std::uint64_t value = 0;
+    for (unsigned n = 0; n < op.value_count; ++n) {
+      value |= (get(w, op.values[n], i, bits == 64) & mask) << (n * bits);
+    }
+    put(w, op.destinations[0], op.destination_words[0], i, value);
+  }
+}
+
+void CtaRunner::unpack(Warp& w, const Op& op) {
+  const unsigned bits = 8u * op.element_bytes;
+  const std::uint64_t mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+  const bool wide = ir::size_of(op.type) == 8;
+  for (unsigned i = 0; i < program_.lanes; ++i) {
+    const std::uint64_t value = get(w, op.values[0], i, wide);
+    for (unsigned n = 0; n < op.destination_count; ++n) {
+      put(w, op.destinations[n], op.destination_words[n], i, (value >> (n * bits)) & mask);
+    }
+  }
+}
+
+/// Lanes that a .sync instruction names have to be there: waiting for them is not what a SIMT stack can do.
+static std::string missing_members(std::uint32_t members, std::uint32_t active, std::uint32_t live) {
+  const std::uint32_t missing = members & live & ~active;
+  if (missing == 0) return "";
+  return "member mask " + hex_text(members) + " names lane " + std::to_string(__builtin_ctz(missing)) +
+         ", which is on another path";
+}
+
+void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
+  std::uint32_t value[trace::max_lanes];
+  std::memcpy(value, w.regs.bank[static_cast<unsigned>(op.values[0].bank)] + op.values[0].offset,
+              program_.lanes * sizeof value[0]);
+  std::uint32_t result[trace::max_lanes] = {};
+  LaneMask in_range = 0;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (op.value_count > 3) {
+      const auto members = static_cast<std::uint32_t>(get(w, op.values[3], i, false));
+      const std::string missing = missing_members(members, half_of(active, i), half_of(w.live(), i));
+      if (!missing.empty()) fail(w, op, i, missing);
+    }
+    const auto b = static_cast<std::uint32_t>(get(w, op.values[1], i, false)) & 31u;
+    const auto c = static_cast<std::uint32_t>(get(w, op.values[2], i, false));
+    const std::uint32_t segment = (c >> 8) & 31u, clamp = c & 31u;
+    const auto lane = static_cast<std::int32_t>(i % group);
+    const auto fixed = static_cast<std::int32_t>(static_cast<std::uint32_t>(lane) & segment);
+    const auto limit = fixed | static_cast<std::int32_t>(clamp & ~segment);
+    std::int32_t from = lane;
+    bool inside = false;
+    switch (op.shuffle) {
+      case ir::ShuffleMode::up:
+        from = lane - static_cast<std::int32_t>(b);
+        inside = from >= limit;
+        break;
+      case ir::ShuffleMode::down:
+        from = lane + static_cast<std::int32_t>(b);
+        inside = from <= limit;
+        break;
+      case ir::ShuffleMode::bfly:
+        from = lane ^ static_cast<std::int32_t>(b);
+        inside = from <= limit;
+        break;
+      default:
+        from = fixed | static_cast<std::int32_t>(b & ~segment);
+        inside = from <= limit;
+        break;
+    }
+    if (!inside) from = lane;
+    if (inside) in_range |= LaneMask{1} << i;
+    result[i] = value[i / group * group + static_cast<unsigned>(from)];
+  }
+  if (op.destination_count != 0) {
+    for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
+  }
+  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], in_range, active);
+}
+
+void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
+  const LaneMask p = read_predicate(w, op, op.predicates[0], active) & active;
+  LaneMask result = 0;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (op.value_count != 0) {
+      const auto members = static_cast<std::uint32_t>(get(w, op.values[0], i, false));
+      const std::string missing = missing_members(members, half_of(active, i), half_of(w.live(), i));
+      if (!missing.empty()) fail(w, op, i, missing);
+    }
+    const std::uint32_t here = half_of(active, i), yes = half_of(p, i);
+    bool r = false;
+    switch (op.vote) {
+      case ir::VoteMode::all: r = yes == here; break;
+      case ir::VoteMode::any: r = yes != 0; break;
+      case ir::VoteMode::uni: r = yes == here || yes == 0; break;
+      default: put(w, op.destinations[0], op.destination_words[0], i, yes); break;
+    }
+    if (r) result |= LaneMask{1} << i;
+  }
+  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], result, active);
+}
+
+void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
+  const bool wide = ir::size_of(op.type) == 8;
+  std::uint64_t value[trace::max_lanes] = {};
+  for (unsigned i = 0; i < program_.lanes; ++i) value[i] = get(w, op.values[0], i, wide);
+  LaneMask all_equal = 0;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint32_t here = half_of(active, i);
+    std::uint32_t same = 0;
+    for (unsigned k = 0; k < group; ++k) {
+      if (((here >> k) & 1u) != 0 && value[i / group * group + k] == value[i]) same |= 1u << k;
+    }
+    if (same == here) all_equal |= LaneMask{1} << i;
+    const bool all = op.vote == ir::VoteMode::all;
+    if (op.destination_count != 0) {
+      put(w, op.destinations[0], op.destination_words[0], i, all && same != here ? 0u : same);
+    }
+  }
+  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], all_equal, active);
+}
+
+}  // namespace regatta::emulator

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cta.h"
+
+#include "diagnostics.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <cstring>
+#include <map>
+
+namespace regatta::emulator {
+
+using trace::LaneMask;
+
+CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
+                     const LaunchRequest& request)
+    : program_(program), f_(*program.function), memory_(memory), image_(image), options_(options), request_(request),
+      helpers_(lane_helpers(program.lanes)), constants_(image.constants()), parameters_(request.parameters) {
+  threads_ = request.block[0] * request.block[1] * request.block[2];
+  const unsigned warps = (threads_ + program.lanes - 1) / program.lanes;
+  for (unsigned w = 0; w < warps; ++w) warps_.push_back(std::make_unique<Warp>(program, w));
+  shared_.resize(std::size_t{f_.static_shared_bytes} + request.dynamic_shared_bytes);
+  shared_written_.resize(shared_.size());
+  local_.resize(std::size_t{f_.local_bytes} * threads_);
+}
+
+void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out) {
+  cta_index_ = index;
+  cta_ = unflatten(index, request_.grid);
+  std::fill(shared_.begin(), shared_.end(), 0);
+  std::fill(shared_written_.begin(), shared_written_.end(), 0);
+  std::fill(local_.begin(), local_.end(), 0);
+  WarpPlace place;
+  place.grid = request_.grid;
+  place.block = request_.block;
+  place.cta = cta_;
+  place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
+  place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
+  for (auto& w : warps_) w->reset(place, trace);
+  for (;;) {
+    bool ran = false;
+    for (auto& w : warps_) {
+      if (w->state != WarpState::ready) continue;
+      turn(*w);
+      ran = true;
+    }
+    if (release_barriers() || ran) continue;
+    if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) break;
+    deadlock();
+  }
+  for (auto& w : warps_) counts_.warp_instructions += w->executed;
+  if (trace != nullptr) {
+    out->index = index;
+    for (auto& w : warps_) {
+      out->warps.push_back(w->encoder->finish());
+      w->encoder.reset();
+    }
+  }
+}
+
+void CtaRunner::turn(Warp& w) {
+  const std::uint64_t end = std::min(w.executed + options_.quantum, options_.max_instructions);
+  while (w.executed < end) {
+    const StackEntry& top = w.top();
+    const Op& op = program_.ops[top.pc];
+    const LaneMask simt = top.mask;
+    LaneMask active = simt;
+    if (op.guarded) {
+      if ((simt & ~w.predicate_written[op.guard]) != 0) {
+        read_predicate(w, op, {static_cast<std::int16_t>(op.guard), false, false}, simt);
+      }
+      const LaneMask p = w.predicates[op.guard];
+      active &= op.guard_negated ? ~p : p;
+    }
+    ++w.executed;
+    counts_.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
+    if (w.encoder) w.encoder->instruction(top.pc, simt, active);
+    switch (op.kind) {
+      case Kind::branch:
+        counts_.divergent_branches += w.branch(op, active) ? 1 : 0;
+        break;
+      case Kind::exit:
+        if (active == 0) {
+          w.advance();
+        } else {
+          w.exit(active);
+        }
+        if (w.finished()) {
+          w.state = WarpState::done;
+          return;
+        }
+        break;
+      case Kind::barrier:
+        if (active != 0) begin_barrier(w, op, active);
+        w.advance();
+        if (w.state == WarpState::at_barrier) return;
+        break;
+      case Kind::trap:
+        if (active != 0) {
+          const std::string& text = op.instruction->text;
+          fail(w, op, static_cast<unsigned>(__builtin_ctzll(active)), text.empty() ? "trap" : "trap: " + text);
+        }
+        w.advance();
+        break;
+      default:
+        if (active != 0) execute(w, op, active);
+        if (w.encoder) record(w, op, active);
+        w.advance();
+    }
+  }
+  if (w.executed >= options_.max_instructions) {
+    fail_warp(w, program_.ops[w.top().pc],
+              "warp " + std::to_string(w.number()) + " has executed " + std::to_string(w.executed) +
+                  " instructions and goes on: an endless loop? (raise --max-instructions if not)");
+  }
+}
+
+void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
+  if (active != w.regs.active) {
+    w.regs.active = active;
+    helpers_.expand(active, w.regs.mask);
+  }
+  if (op.dynamic_special) w.refresh_clocks();
+  switch (op.kind) {
+    case Kind::lane:
+      if (op.copies) {
+        for (unsigned n = 0; n < op.write_count && n < op.read_count; ++n) {
+          LaneMask& to = w.written[op.writes[n]];
+          to = (to & ~active) | (w.written[op.reads[n]] & active);
+        }
+        op.lane.function(op.lane, w.regs);
+        return;
+      }
+      check_reads(w, op, active);
+      if (op.float_rounding >= 0) {
+        std::fesetround(op.float_rounding);
+        op.lane.function(op.lane, w.regs);
+        std::fesetround(FE_TONEAREST);
+      } else {
+        op.lane.function(op.lane, w.regs);
+      }
+      break;
+    case Kind::select: {
+      const LaneMask first = read_predicate(w, op, op.predicates[0], active) & active;
+      for (unsigned n = 0; n < op.read_count; ++n) {
+        const LaneMask used = n < op.first_half_reads ? first : active & ~first;
+        if ((used & ~w.written[op.reads[n]]) != 0) unwritten_register(w, op, op.reads[n], used);
+      }
+      helpers_.expand(first, w.regs.select);
+      op.lane.function(op.lane, w.regs);
+      break;
+    }
+    case Kind::compare: {
+      check_reads(w, op, active);
+      op.lane.function(op.lane, w.regs);
+      LaneMask r = op.complement ? ~w.regs.compare : w.regs.compare;
+      LaneMask opposite = ~r;
+      if (op.predicate_count != 0) {
+        const LaneMask c = read_predicate(w, op, op.predicates[0], active);
+        switch (op.bool_op) {
+          case ir::BoolOp::and_: r &= c; opposite &= c; break;
+          case ir::BoolOp::or_: r |= c; opposite |= c; break;
+          case ir::BoolOp::xor_: r ^= c; opposite ^= c; break;
+          case ir::BoolOp::none: break;
+        }
+      }
+      write_predicate(w, op.predicate_writes[0], r, active);
+      if (op.predicate_write_count > 1) write_predicate(w, op.predicate_writes[1], opposite, active);
+      break;
+    }
+    case Kind::nop: break;
+    case Kind::logic: logic(w, op, active); break;
+    default:
+      check_reads(w, op, active);
+      switch (op.kind) {
+        case Kind::set: set(w, op); break;
+        case Kind::pack: pack(w, op); break;
+        case Kind::unpack: unpack(w, op); break;
+        case Kind::load: load(w, op); break;
+        case Kind::store: store(w, op); break;
+        case Kind::atomic: atomic(w, op); break;
+        case Kind::shuffle: shuffle(w, op, active); break;
+        case Kind::vote: vote(w, op, active); break;
+        case Kind::match: match(w, op, active); break;
+        case Kind::activemask:
+          for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], op.destination_words[0], i, active);
+          break;
+        default: break;
+      }
+  }
+  mark_written(w, op, active);
+}
+
+void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
+  for (unsigned n = 0; n < op.write_count; ++n) w.written[op.writes[n]] |= active;
+}
+
+void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {
+  LaneMask missing = 0;
+  for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
+  if (missing == 0) return;
+  for (unsigned n = 0; n < op.read_count; ++n) {
+    if ((active & ~w.written[op.reads[n]]) != 0) unwritten_register(w, op, op.reads[n], active);
+  }
+}
+
+void CtaRunner::unwritten_register(Warp& w, const Op& op, unsigned reg, LaneMask lanes) {
+  const LaneMask missing = lanes & ~w.written[reg];
+  fail(w, op, static_cast<unsigned>(__builtin_ctzll(missing)),
+       "'" + ir::to_text(*op.instruction, true) + "' reads register R" + std::to_string(reg) +
+           ", which this thread never wrote");
+}
+
+LaneMask CtaRunner::read_predicate(Warp& w, const Op& op, const PredicateSource& p, LaneMask active) {
+  LaneMask value = p.value ? ~LaneMask{0} : 0;
+  if (p.number >= 0) {
+    const auto number = static_cast<std::size_t>(p.number);
+    const LaneMask missing = active & ~w.predicate_written[number];
+    if (missing != 0) {
+      fail(w, op, static_cast<unsigned>(__builtin_ctzll(missing)),
+           "'" + ir::to_text(*op.instruction, true) + "' reads predicate P" + std::to_string(p.number) +
+               ", which this thread never wrote");
+    }
+    value = w.predicates[number];
+  }
+  return p.negated ? ~value : value;
+}
+
+void CtaRunner::write_predicate(Warp& w, unsigned number, LaneMask value, LaneMask active) {
+  w.predicates[number] = (w.predicates[number] & ~active) | (value & active);
+  w.predicate_written[number] |= active;
+}
+
+void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
+  trace::WarpValue value;
+  for (unsigned n = 0; n < op.write_count; ++n) {
+    std::memcpy(value.lane.data(), w.regs.bank[0] + op.writes[n] * program_.lanes,
+                program_.lanes * sizeof(std::uint32_t));
+    w.encoder->result(value);
+  }
+  for (unsigned n = 0; n < op.predicate_write_count; ++n) w.encoder->predicate(w.predicates[op.predicate_writes[n]]);
+  if (op.records_addresses && active != 0) record_addresses(w, op, active);
+}
+
+void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
+  check_reads(w, op, active);
+  if (active != w.live()) {
+    const LaneMask absent = w.live() & ~active;
+    fail(w, op, static_cast<unsigned>(__builtin_ctzll(absent)),
+         "barrier under divergence: " + std::to_string(__builtin_popcountll(active)) + " of the warp's " +
+             std::to_string(__builtin_popcountll(w.live())) + " threads are at it, this one is not");
+  }
+  const auto lane = static_cast<unsigned>(__builtin_ctzll(active));
+  const auto uniform = [&](const LaneSource& s, const char* what) {
+    const std::uint32_t* v = w.regs.bank[static_cast<unsigned>(s.bank)] + s.offset;
+    for (unsigned i = 0; i < program_.lanes; ++i) {
+      if (((active >> i) & 1u) != 0 && v[i] != v[lane]) {
+        fail(w, op, i, std::string("barrier ") + what + " differs within the warp: " + std::to_string(v[i]) + " here, " +
+                           std::to_string(v[lane]) + " in lane " + std::to_string(lane));
+      }
+    }
+    return v[lane];
+  };
+  w.barrier = uniform(op.values[0], "number");
+  w.barrier_threads = op.value_count > 1 ? uniform(op.values[1], "thread count") : 0;
+  if (w.barrier > 15) fail(w, op, lane, "barrier number " + std::to_string(w.barrier) + ", expected 0 to 15");
+  if (op.value_count > 1 && (w.barrier_threads == 0 || w.barrier_threads % program_.lanes != 0)) {
+    fail(w, op, lane, "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
+                          std::to_string(program_.lanes));
+  }
+  w.barrier_op = position(op);
+  w.state = WarpState::at_barrier;
+}
+
+bool CtaRunner::release_barriers() {
+  std::array<std::uint32_t, 16> waiting{};
+  std::uint32_t live = 0;
+  for (const auto& w : warps_) {
+    if (w->state != WarpState::done) ++live;
+    if (w->state == WarpState::at_barrier) ++waiting[w->barrier];
+  }
+  bool released = false;
+  for (std::uint32_t b = 0; b < waiting.size(); ++b) {
+    if (waiting[b] == 0) continue;
+    // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
+    std::uint32_t expected = live;
+    for (const auto& w : warps_) {
+      if (w->state == WarpState::at_barrier && w->barrier == b && w->barrier_threads != 0) {
+        expected = w->barrier_threads / program_.lanes;
+      }
+    }
+    if (waiting[b] < expected) continue;
+    released = true;
+    for (auto& w : warps_) {
+      if (w->state == WarpState::at_barrier && w->barrier == b) w->state = WarpState::ready;
+    }
+  }
+  return released;
+}
+
+void CtaRunner::deadlock() {
+  // One line says who waits where: groups of warps by barrier and position.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<unsigned>> groups;
+  unsigned done = 0;
+  const Warp* first = nullptr;
+  for (const auto& w : warps_) {
+    if (w->state == WarpState::done) {
+      ++done;
+      continue;
+    }
+    if (first == nullptr) first = w.get();
+    groups[{w->barrier, w->barrier_op}].push_back(w->number());
+  }
+  std::string text = "barrier deadlock: ";
+  bool more = false;
+  for (const auto& [key, numbers] : groups) {
+    const Op& op = program_.ops[key.second];
+    if (more) text += "; ";
+    more = true;
+    text += numbers.size() == 1 ? "warp " : "warps ";
+    for (std::size_t n = 0; n < numbers.size(); ++n) text += (n == 0 ? "" : ",") + std::to_string(numbers[n]);
+    text += numbers.size() == 1 ? " waits" : " wait";
+    text += " at barrier " + std::to_string(key.first) + " on line " + std::to_string(op.instruction->where.line);
+    const std::uint32_t threads = warps_[numbers[0]]->barrier_threads;
+    if (threads != 0) text += " for " + std::to_string(threads) + " threads";
+  }
+  if (done != 0) text += "; " + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");
+  fail_warp(*first, program_.ops[first->barrier_op], text);
+}
+
+void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const {
+  const auto thread = unflatten(w.first_thread() + lane, request_.block);
+  fail_at(f_, *op.instruction, cta_, &thread, what);
+}
+
+void CtaRunner::fail_warp(const Warp&, const Op& op, const std::string& what) const {
+  fail_at(f_, *op.instruction, cta_, nullptr, what);
+}
+
+}  // namespace regatta::emulator

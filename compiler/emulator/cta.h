@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs one CTA: its warps take turns, meet at barriers and share memory.
+#pragma once
+
+#include "decode.h"
+#include "warp.h"
+
+#include <regatta/emulator/emulator.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// Memory that a lane's address was resolved to.
+struct Place {
+  std::uint8_t* data = nullptr;
+  std::uint8_t* written = nullptr;  ///< byte map, nullptr when everything is initialised
+};
+
+class CtaRunner {
+ public:
+  CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
+            const LaunchRequest& request);
+
+  /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`.
+  void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
+
+  const RunCounts& counts() const { return counts_; }
+
+ private:
+  // cta.cpp
+  void turn(Warp& w);
+  void execute(Warp& w, const Op& op, trace::LaneMask active);
+  void check_reads(Warp& w, const Op& op, trace::LaneMask active);
+  [[noreturn]] void unwritten_register(Warp& w, const Op& op, unsigned reg, trace::LaneMask lanes);
+  trace::LaneMask read_predicate(Warp& w, const Op& op, const PredicateSource& p, trace::LaneMask active);
+  void write_predicate(Warp& w, unsigned number, trace::LaneMask value, trace::LaneMask active);
+  void mark_written(Warp& w, const Op& op, trace::LaneMask active);
+  void record(Warp& w, const Op& op, trace::LaneMask active);
+  void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
+  bool release_barriers();
+  [[noreturn]] void deadlock();
+
+  // memory_access.cpp
+  void load(Warp& w, const Op& op);
+  void store(Warp& w, const Op& op);
+  bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
+  Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
+  [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
+  void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
+
+  // atomics.cpp
+  void atomic(Warp& w, const Op& op);
+
+  // cross_lane.cpp
+  void set(Warp& w, const Op& op);
+  void logic(Warp& w, const Op& op, trace::LaneMask active);
+  void pack(Warp& w, const Op& op);
+  void unpack(Warp& w, const Op& op);
+  void shuffle(Warp& w, const Op& op, trace::LaneMask active);
+  void vote(Warp& w, const Op& op, trace::LaneMask active);
+  void match(Warp& w, const Op& op, trace::LaneMask active);
+  void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
+  std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
+
+  [[noreturn]] void fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const;
+  [[noreturn]] void fail_warp(const Warp& w, const Op& op, const std::string& what) const;
+  std::uint32_t position(const Op& op) const { return static_cast<std::uint32_t>(&op - program_.ops.data()); }
+
+  Program& program_;
+  const ir::Function& f_;
+  DeviceMemory& memory_;
+  const ModuleImage& image_;
+  const EmulatorOptions& options_;
+  const LaunchRequest& request_;
+  const LaneHelpers& helpers_;
+  RunCounts counts_;
+
+  std::array<std::uint32_t, 3> cta_{0, 0, 0};
+  std::uint64_t cta_index_ = 0;
+  std::uint32_t threads_ = 0;
+  std::vector<std::unique_ptr<Warp>> warps_;
+  std::vector<std::uint8_t> shared_;
+  std::vector<std::uint8_t> shared_written_;
+  std::vector<std::uint8_t> local_;
+  std::vector<std::uint8_t> constants_;
+  std::vector<std::uint8_t> parameters_;
+};
+
+}  // namespace regatta::emulator

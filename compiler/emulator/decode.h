@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The predecoded form of a kernel: one Op per machine instruction, in program order, operands resolved to offsets
+// into the register, constant and special banks, branches to positions with their reconvergence points.
+#pragma once
+
+#include "lanes.h"
+
+#include <regatta/emulator/module_image.h>
+#include <regatta/ir/ir.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// The position behind the last instruction: where lanes go that have left the kernel.
+inline constexpr std::uint32_t exit_position = 0xffffffffu;
+
+enum class Kind : std::uint8_t {
+  nop, lane, select, compare, set, logic, pack, unpack,
+  load, store, atomic,
+  shuffle, vote, match, activemask,
+  branch, exit, barrier, trap,
+};
+
+/// A predicate operand, or a constant one.
+struct PredicateSource {
+  std::int16_t number = -1;  ///< -1: constant
+  bool negated = false;
+  bool value = false;        ///< of a constant
+};
+
+struct Op {
+  LaneOp lane;
+  Kind kind = Kind::nop;
+  bool guarded = false;
+  bool guard_negated = false;
+  std::uint8_t guard = 0;
+
+  // Registers checked before and marked after, as 32-bit halves.
+  std::uint8_t read_count = 0;
+  std::uint8_t write_count = 0;
+  std::uint8_t reads[10] = {};
+  std::uint8_t writes[8] = {};
+  std::uint8_t first_half_reads = 0;  ///< select: how many of `reads` belong to the first source
+  bool copies = false;                ///< mov between registers: carries "never written" over
+
+  std::uint8_t predicate_write_count = 0;
+  std::uint8_t predicate_writes[2] = {};
+  std::uint8_t predicate_count = 0;
+  PredicateSource predicates[3];
+  bool complement = false;  ///< compare: the lane function computes the opposite
+  ir::Opcode op = ir::Opcode::nop;
+  ir::BoolOp bool_op = ir::BoolOp::none;
+
+  bool dynamic_special = false;     ///< reads a clock
+  std::int32_t float_rounding = -1; ///< fesetround() mode, -1: to nearest
+
+  // Memory, pack and unpack, shuffle.
+  trace::MemorySpace space = trace::MemorySpace::none;
+  ir::Type type = ir::Type::none;
+  std::uint8_t element_bytes = 0;
+  std::uint8_t vector = 1;
+  bool wide_address = false;
+  bool records_addresses = false;
+  bool has_result = false;
+  std::int64_t offset = 0;
+  std::uint8_t value_count = 0;
+  LaneSource values[4];
+  std::uint8_t destination_count = 0;
+  std::uint32_t destinations[4] = {};  ///< word offsets
+  std::uint8_t destination_words[4] = {};
+  ir::AtomicOp atomic = ir::AtomicOp::none;
+  ir::ShuffleMode shuffle = ir::ShuffleMode::none;
+  ir::VoteMode vote = ir::VoteMode::none;
+
+  std::uint32_t target = 0;                      ///< branch
+  std::uint32_t reconvergence = exit_position;   ///< branch
+  const ir::Instruction* instruction = nullptr;  ///< for messages
+};
+
+/// A parameter loaded from a fixed offset: its value goes into the constant bank when a launch begins.
+struct ParameterPatch {
+  std::uint32_t constant = 0;  ///< word offset in the constant bank
+  std::uint64_t offset = 0;    ///< in the parameter space
+  ir::Type type = ir::Type::none;
+  const ir::Instruction* instruction = nullptr;
+};
+
+struct Program {
+  const ir::Function* function = nullptr;
+  unsigned lanes = 32;
+  std::vector<Op> ops;
+  std::vector<std::uint32_t> constants;  ///< broadcast, two registers per value
+  std::vector<ir::Special> specials;     ///< one slot of two registers each
+  std::vector<ParameterPatch> parameters;
+};
+
+/// Throws trace::InputError for what cannot be executed.
+Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
+               const ModuleImage& image, unsigned lanes);
+
+/// Resolves operands; used by decode().
+class OperandDecoder {
+ public:
+  OperandDecoder(Program& program, const ir::Function& f, const ModuleImage& image)
+      : program_(program), f_(f), image_(image) {}
+
+  /// A value source of at least `words` registers; notes the registers read in `op`.
+  LaneSource source(Op& op, const ir::Instruction& i, const ir::Operand& o, unsigned words);
+  /// A register destination of exactly `words` (0: whatever it has); notes the registers written.
+  std::uint32_t destination(Op& op, const ir::Instruction& i, const ir::Operand& o, unsigned words);
+  PredicateSource predicate(const ir::Instruction& i, const ir::Operand& o);
+  void predicate_destination(Op& op, const ir::Instruction& i, const ir::Operand& o);
+  /// Word offset of a broadcast constant; equal values share one.
+  std::uint32_t constant(std::uint64_t value);
+  /// A constant slot of its own.
+  std::uint32_t fresh_constant();
+  [[noreturn]] void fail(const ir::Instruction& i, const std::string& what) const;
+
+ private:
+  Program& program_;
+  const ir::Function& f_;
+  const ModuleImage& image_;
+  std::map<std::uint64_t, std::uint32_t> constants_;
+};
+
+}  // namespace regatta::emulator

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/emulator/device_memory.h>
+
+#include <regatta/ir/address_windows.h>
+#include <regatta/trace/types.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace regatta::emulator {
+
+std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
+  bytes = std::max<std::uint64_t>(bytes, 1);
+  if (bytes >= ir::shared_window - next_ - guard_bytes - alignment) {
+    throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) +
+                            " bytes does not fit into the device's address space");
+  }
+  Allocation a;
+  a.name = name;
+  a.base = next_;
+  a.bytes = bytes;
+  try {
+    a.data.resize(bytes);
+    if (!initialised) a.written.resize(bytes);
+  } catch (const std::bad_alloc&) {
+    throw trace::InputError("error: buffer '" + name + "': this machine has no " + std::to_string(bytes) +
+                            " bytes of memory left");
+  } catch (const std::length_error&) {
+    throw trace::InputError("error: buffer '" + name + "': " + std::to_string(bytes) + " bytes are too many");
+  }
+  next_ = (a.end() + guard_bytes + alignment - 1) / alignment * alignment;
+  allocations_.push_back(std::move(a));
+  return allocations_.back().base;
+}
+
+Allocation* DeviceMemory::find(std::uint64_t address) {
+  if (last_hit_ < allocations_.size()) {
+    Allocation& hit = allocations_[last_hit_];
+    if (address - hit.base < hit.bytes) return &hit;
+  }
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](std::uint64_t at, const Allocation& a) { return at < a.base; });
+  if (after == allocations_.begin()) return nullptr;
+  Allocation& a = *(after - 1);
+  if (address - a.base >= a.bytes) return nullptr;
+  last_hit_ = static_cast<std::size_t>(&a - allocations_.data());
+  return &a;
+}
+
+Allocation& DeviceMemory::range(std::uint64_t address, std::uint64_t bytes) {
+  Allocation* a = find(address);
+  if (a == nullptr || bytes > a->end() - address) {
+    throw std::out_of_range("host copy of " + std::to_string(bytes) + " bytes at " + describe(address));
+  }
+  return *a;
+}
+
+void DeviceMemory::write(std::uint64_t address, const void* from, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  Allocation& a = range(address, bytes);
+  const std::uint64_t at = address - a.base;
+  std::memcpy(a.data.data() + at, from, bytes);
+  if (!a.written.empty()) std::memset(a.written.data() + at, 1, bytes);
+}
+
+void DeviceMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) const {
+  if (bytes == 0) return;
+  const Allocation& a = const_cast<DeviceMemory*>(this)->range(address, bytes);
+  std::memcpy(to, a.data.data() + (address - a.base), bytes);
+}
+
+std::string DeviceMemory::describe(std::uint64_t address) const {
+  const auto quoted = [](const Allocation& a) {
+    return "'" + a.name + "' (" + std::to_string(a.bytes) + " bytes)";
+  };
+  const auto bytes = [](std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); };
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](std::uint64_t at, const Allocation& a) { return at < a.base; });
+  const Allocation* below = after == allocations_.begin() ? nullptr : &*(after - 1);
+  const Allocation* above = after == allocations_.end() ? nullptr : &*after;
+  if (below != nullptr && address < below->end()) {
+    return bytes(address - below->base) + " into " + quoted(*below);
+  }
+  // The nearer neighbour explains an address best; beyond a mebibyte neither does.
+  constexpr std::uint64_t near = 1u << 20;
+  const std::uint64_t past = below != nullptr ? address - below->end() : ~std::uint64_t{0};
+  const std::uint64_t before = above != nullptr ? above->base - address : ~std::uint64_t{0};
+  if (past <= before && past < near) {
+    return (past == 0 ? "just past the end of " : bytes(past) + " past the end of ") + quoted(*below);
+  }
+  if (before < near) return bytes(before) + " before the start of " + quoted(*above);
+  return "in no buffer";
+}
+
+}  // namespace regatta::emulator

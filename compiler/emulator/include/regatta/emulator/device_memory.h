@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Global memory of the emulated device: allocations with names and unmapped gaps between them, so that an
+// access out of bounds hits nothing and can be explained. Addresses are deterministic: they depend on the
+// order and the sizes of the allocations alone.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// One allocation. Addresses and sizes in bytes.
+struct Allocation {
+  std::string name;
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::uint8_t> data;
+  /// One byte per byte of data, 1 = written; empty when all of it is initialised.
+  std::vector<std::uint8_t> written;
+
+  std::uint64_t end() const { return base + bytes; }
+};
+
+/// The allocations of one device, in ascending address order. Not copyable: pointers into it are handed out.
+class DeviceMemory {
+ public:
+  /// Allocations begin at multiples of `alignment` and have at least `guard_bytes` of nothing between them.
+  static constexpr std::uint64_t first_address = 0x10'0000'0000;
+  static constexpr std::uint64_t alignment = 512;
+  static constexpr std::uint64_t guard_bytes = 4096;
+
+  DeviceMemory() = default;
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Allocates `bytes` (at least 1) and returns the address. With `initialised` the bytes are zero and may be
+  /// read; otherwise reading a byte that was never written is an error. Throws trace::InputError when the memory
+  /// cannot be had.
+  std::uint64_t allocate(const std::string& name, std::uint64_t bytes, bool initialised);
+
+  /// The allocation that holds `address`, nullptr if none does.
+  Allocation* find(std::uint64_t address);
+  const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
+
+  /// Host copies. Throw std::out_of_range when the range is not inside one allocation.
+  void write(std::uint64_t address, const void* from, std::uint64_t bytes);
+  void read(std::uint64_t address, void* to, std::uint64_t bytes) const;
+
+  /// Where `address` lies, in words: "4 bytes past the end of buffer 'a' (4096 bytes)".
+  std::string describe(std::uint64_t address) const;
+
+  const std::vector<Allocation>& allocations() const { return allocations_; }
+
+ private:
+  Allocation& range(std::uint64_t address, std::uint64_t bytes);
+
+  std::vector<Allocation> allocations_;
+  std::uint64_t next_ = first_address;
+  std::size_t last_hit_ = 0;
+};
+
+}  // namespace regatta::emulator

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The emulator: executes one allocated kernel warp-wide on real memory. A warp is a structure of arrays; branches
+// that diverge go through an immediate-post-dominator SIMT stack; CTAs run one after the other, in index order,
+// and the warps of a CTA take turns. The result is the state of memory and, where a sink asks for it, the dynamic
+// streams of the trace.
+#pragma once
+
+#include <regatta/emulator/device_memory.h>
+#include <regatta/emulator/module_image.h>
+#include <regatta/ir/ir.h>
+#include <regatta/trace/kernel.h>
+#include <regatta/trace/warp_stream.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace regatta::emulator {
+
+struct EmulatorOptions {
+  unsigned warp_size = 32;  ///< 32 or 64
+  /// Warp instructions one warp may execute before it is taken for an endless loop.
+  std::uint64_t max_instructions = std::uint64_t{1} << 31;
+  /// Warp instructions a warp runs before the next one of its CTA has its turn; barriers end a turn early.
+  std::uint32_t quantum = 256;
+};
+
+/// One launch of a kernel. `parameters` is the parameter space, laid out as ir::Function::parameters says.
+struct LaunchRequest {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::vector<std::uint8_t> parameters;
+};
+
+/// Counts over a launch, all CTAs.
+struct RunCounts {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;  ///< sum of the lanes that executed
+  std::uint64_t divergent_branches = 0;   ///< branches at which a warp split
+};
+
+/// Receives the CTAs of a launch that are to be traced. Addresses in the streams: byte offsets for shared memory;
+/// for generic accesses the generic address; for local memory ir::local_window + linear thread in the grid *
+/// local_bytes + offset, so that every thread's frame has a place of its own.
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  /// Whether the CTA with this linear index is wanted.
+  virtual bool wants(std::uint64_t cta) const = 0;
+  /// `cta.launch` is left 0. Called in ascending CTA order.
+  virtual void take(trace::Cta&& cta) = 0;
+};
+
+/// A kernel that is ready to run. The function, the memory and the image must outlive it.
+///
+/// Everything that is wrong with a program throws trace::InputError, as "file:line:column: error: kernel 'k', CTA
+/// (x,y,z), thread (x,y,z): what (source:line)": accesses out of bounds or misaligned, reads of registers, predicates,
+/// shared or global memory never written, barriers under divergence or that never fill, endless loops, trap.
+class Emulator {
+ public:
+  /// `immediate_post_dominator` has one entry per block, -1 for the kernel's exit. Throws trace::InputError for an
+  /// instruction that cannot be executed.
+  Emulator(const ir::Function& function, const std::vector<std::int32_t>& immediate_post_dominator,
+           DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options);
+  ~Emulator();
+  Emulator(Emulator&&) noexcept;
+  Emulator& operator=(Emulator&&) noexcept;
+
+  /// Runs the whole grid. `kernel` (the static form the streams refer to) is needed only with a sink. `progress`, when
+  /// set, is called after every CTA with the number done.
+  RunCounts run(const LaunchRequest& request, const trace::Kernel* kernel = nullptr, TraceSink* sink = nullptr,
+                const std::function<void(std::uint64_t)>& progress = {});
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace regatta::emulator

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads and stores. The common case, all lanes within one allocation and aligned, is checked once per warp; anything
+// else goes lane by lane, which also finds the lane to blame.
+#include "cta.h"
+#include "diagnostics.h"
+
+#include <regatta/ir/address_windows.h>
+
+#include <cstring>
+
+namespace regatta::emulator {
+namespace {
+
+using trace::LaneMask;
+using trace::MemorySpace;
+
+MemorySpace space_of(const Op& op, std::uint64_t address) {
+  if (op.space != MemorySpace::generic) return op.space;
+  switch (address >> ir::window_shift) {
+    case ir::shared_window >> ir::window_shift: return MemorySpace::shared;
+    case ir::local_window >> ir::window_shift: return MemorySpace::local;
+    case ir::constant_window >> ir::window_shift: return MemorySpace::constant;
+    case ir::param_window >> ir::window_shift: return MemorySpace::param;
+    default: return MemorySpace::global;
+  }
+}
+
+/// The offset in its space of a generic address; other addresses are offsets already.
+std::uint64_t offset_in(const Op& op, MemorySpace space, std::uint64_t address) {
+  return op.space == MemorySpace::generic && space != MemorySpace::global ? address & ir::window_offset_mask : address;
+}
+
+bool all_written(const std::uint8_t* written, std::size_t bytes) {
+  std::uint8_t all = 1;
+  for (std::size_t i = 0; i < bytes; ++i) all &= written[i];
+  return all != 0;
+}
+
+bool sign_extends(ir::Type t) { return t == ir::Type::s8 || t == ir::Type::s16 || t == ir::Type::s32; }
+
+/// One region of memory as seen by a warp: lane i's address a lies at data + (a - base) + i * stride.
+struct Region {
+  std::uint8_t* data = nullptr;
+  std::uint8_t* written = nullptr;
+  std::uint64_t base = 0;
+  std::size_t stride = 0;
+};
+
+/// Loads on the active lanes; false when one of them reads bytes that were never written.
+template <class T>
+bool load_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
+  const std::uint64_t* address = w.addresses.lane;
+  bool good = true;
+  for (unsigned v = 0; v < op.vector; ++v) {
+    std::uint32_t* low = w.bank[0] + op.destinations[v];
+    std::uint32_t* high = op.destination_words[v] == 2 ? low + lanes : nullptr;
+    for (LaneMask rest = w.active; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+      const std::size_t at = address[i] - r.base + i * r.stride + v * sizeof(T);
+      T value;
+      std::memcpy(&value, r.data + at, sizeof value);
+      if (r.written != nullptr) good &= all_written(r.written + at, sizeof(T));
+      if constexpr (sizeof(T) == 8) {
+        low[i] = static_cast<std::uint32_t>(value);
+        high[i] = static_cast<std::uint32_t>(value >> 32);
+      } else {
+        std::int64_t extended = value;
+        if (sign_extends(op.type)) extended = static_cast<std::int64_t>(static_cast<std::make_signed_t<T>>(value));
+        low[i] = static_cast<std::uint32_t>(extended);
+        if (high != nullptr) high[i] = static_cast<std::uint32_t>(extended >> 32);
+      }
+    }
+  }
+  return good;
+}
+
+template <class T>
+void store_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
+  const std::uint64_t* address = w.addresses.lane;
+  for (unsigned v = 0; v < op.vector; ++v) {
+    const LaneSource& s = op.values[v];
+    const std::uint32_t* low = w.bank[static_cast<unsigned>(s.bank)] + s.offset;
+    for (LaneMask rest = w.active; rest != 0; rest &= rest - 1) {
+      const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+      const std::size_t at = address[i] - r.base + i * r.stride + v * sizeof(T);
+      T value;
+      if constexpr (sizeof(T) == 8) {
+        value = low[i] | (static_cast<std::uint64_t>(low[lanes + i]) << 32);
+      } else {
+        value = static_cast<T>(low[i]);
+      }
+      std::memcpy(r.data + at, &value, sizeof value);
+      if (r.written != nullptr) std::memset(r.written + at, 1, sizeof value);
+    }
+  }
+}
+
+}  // namespace
+
+bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base) {
+  const AddressSummary& a = w.regs.addresses;
+  const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
+  if ((a.low_bits & (bytes - 1)) != 0 || (bytes & (bytes - 1)) != 0) return false;
+  const MemorySpace space = space_of(op, a.lowest);
+  if (op.space == MemorySpace::generic && (a.lowest >> ir::window_shift) != (a.highest >> ir::window_shift)) return false;
+  const std::uint64_t highest = offset_in(op, space, a.highest);
+  const auto fits = [&](std::size_t size) { return highest < size && bytes <= size - highest; };
+  base = op.space == MemorySpace::generic && space != MemorySpace::global ? a.lowest & ~ir::window_offset_mask : 0;
+  switch (space) {
+    case MemorySpace::global: {
+      Allocation* hit = memory_.find(a.lowest);
+      if (hit == nullptr || highest >= hit->end() || bytes > hit->end() - highest) return false;
+      place = {hit->data.data(), hit->written.empty() ? nullptr : hit->written.data()};
+      base = hit->base;
+      return true;
+    }
+    case MemorySpace::shared:
+      place = {shared_.data(), shared_written_.data()};
+      return fits(shared_.size());
+    case MemorySpace::local:
+      place = {local_.data() + std::size_t{w.first_thread()} * f_.local_bytes, nullptr};
+      return fits(f_.local_bytes);
+    case MemorySpace::constant:
+      place = {constants_.data(), nullptr};
+      return op.kind == Kind::load && fits(constants_.size());
+    case MemorySpace::param:
+      place = {parameters_.data(), nullptr};
+      return op.kind == Kind::load && fits(parameters_.size());
+    case MemorySpace::none:
+    case MemorySpace::generic: break;
+  }
+  return false;
+}
+
+void CtaRunner::bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where) {
+  const unsigned bytes = unsigned{op.element_bytes} * op.vector;
+  fail(w, op, lane, "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
+                        (bytes == 1 ? " byte at " : " bytes at ") + where);
+}
+
+Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes) {
+  const std::uint64_t address = w.regs.addresses.lane[lane];
+  const unsigned bytes = unsigned{op.element_bytes} * op.vector;
+  const MemorySpace space = space_of(op, address);
+  const std::uint64_t offset = offset_in(op, space, address);
+  const std::string name = trace::to_string(space);
+  const bool is_global = space == MemorySpace::global;
+  const std::string where = name + (is_global ? " address " + hex_text(address) : " offset " + std::to_string(offset));
+  if (address % bytes != 0) {
+    fail(w, op, lane, "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where +
+                          ", expected a multiple of " + std::to_string(bytes));
+  }
+  Place place;
+  std::size_t size = 0;
+  const char* owner = "";
+  switch (space) {
+    case MemorySpace::global: {
+      Allocation* a = memory_.find(address);
+      if (a == nullptr) bad_address(w, op, lane, verb, where + ", " + memory_.describe(address));
+      if (bytes > a->end() - address) bad_address(w, op, lane, verb, where + ", whose end lies " + memory_.describe(a->end()));
+      place = {a->data.data() + (address - a->base), a->written.empty() ? nullptr : a->written.data() + (address - a->base)};
+      break;
+    }
+    case MemorySpace::shared:
+      size = shared_.size();
+      owner = "the CTA has ";
+      place = {shared_.data() + offset, shared_written_.data() + offset};
+      break;
+    case MemorySpace::local:
+      size = f_.local_bytes;
+      owner = "the thread has ";
+      place = {local_.data() + std::size_t{w.first_thread() + lane} * f_.local_bytes + offset, nullptr};
+      break;
+    case MemorySpace::constant:
+      size = constants_.size();
+      owner = "the module has ";
+      place = {constants_.data() + offset, nullptr};
+      break;
+    default:
+      size = parameters_.size();
+      owner = "the kernel has ";
+      place = {parameters_.data() + offset, nullptr};
+      break;
+  }
+  if (!is_global && (offset >= size || bytes > size - offset)) {
+    bad_address(w, op, lane, verb, where + ", " + owner + std::to_string(size) + " bytes");
+  }
+  if (writes && (space == MemorySpace::constant || space == MemorySpace::param)) {
+    fail(w, op, lane, std::string(verb) + " to read-only " + where);
+  }
+  if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
+    fail(w, op, lane, std::string(verb) + " of " + where + ", which was never written" +
+                          (is_global ? ", " + memory_.describe(address) : ""));
+  }
+  return place;
+}
+
+void CtaRunner::load(Warp& w, const Op& op) {
+  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  const unsigned lanes = program_.lanes;
+  Place place;
+  std::uint64_t base = 0;
+  if (whole_range(w, op, place, base)) {
+    const bool local = space_of(op, w.regs.addresses.lowest) == MemorySpace::local;
+    const Region region{place.data, place.written, base, local ? f_.local_bytes : 0u};
+    bool good = true;
+    if (op.element_bytes == 4 && op.vector == 1 && op.destination_words[0] == 1 && w.regs.addresses.consecutive && !local) {
+      const std::uint64_t at = w.regs.addresses.lowest - base;
+      std::memcpy(w.regs.bank[0] + op.destinations[0], region.data + at, std::size_t{4} * lanes);
+      if (region.written != nullptr) good = all_written(region.written + at, std::size_t{4} * lanes);
+    } else {
+      switch (op.element_bytes) {
+        case 1: good = load_lanes<std::uint8_t>(region, op, w.regs, lanes); break;
+        case 2: good = load_lanes<std::uint16_t>(region, op, w.regs, lanes); break;
+        case 4: good = load_lanes<std::uint32_t>(region, op, w.regs, lanes); break;
+        default: good = load_lanes<std::uint64_t>(region, op, w.regs, lanes); break;
+      }
+    }
+    if (good) return;
+  }
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const Place at = resolve(w, op, lane, "read", false);
+    for (unsigned v = 0; v < op.vector; ++v) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, at.data + std::size_t{v} * op.element_bytes, op.element_bytes);
+      if (sign_extends(op.type)) {
+        const unsigned shift = 64 - 8u * op.element_bytes;
+        value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
+      }
+      put(w, op.destinations[v], op.destination_words[v], lane, value);
+    }
+  }
+}
+
+void CtaRunner::store(Warp& w, const Op& op) {
+  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  const unsigned lanes = program_.lanes;
+  Place place;
+  std::uint64_t base = 0;
+  if (whole_range(w, op, place, base)) {
+    const bool local = space_of(op, w.regs.addresses.lowest) == MemorySpace::local;
+    const Region region{place.data, place.written, base, local ? f_.local_bytes : 0u};
+    if (op.element_bytes == 4 && op.vector == 1 && w.regs.addresses.consecutive && !local) {
+      const std::uint64_t at = w.regs.addresses.lowest - base;
+      const LaneSource& s = op.values[0];
+      std::memcpy(region.data + at, w.regs.bank[static_cast<unsigned>(s.bank)] + s.offset, std::size_t{4} * lanes);
+      if (region.written != nullptr) std::memset(region.written + at, 1, std::size_t{4} * lanes);
+      return;
+    }
+    switch (op.element_bytes) {
+      case 1: store_lanes<std::uint8_t>(region, op, w.regs, lanes); break;
+      case 2: store_lanes<std::uint16_t>(region, op, w.regs, lanes); break;
+      case 4: store_lanes<std::uint32_t>(region, op, w.regs, lanes); break;
+      default: store_lanes<std::uint64_t>(region, op, w.regs, lanes); break;
+    }
+    return;
+  }
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const Place at = resolve(w, op, lane, "write", true);
+    for (unsigned v = 0; v < op.vector; ++v) {
+      const std::uint64_t value = get(w, op.values[v], lane, op.element_bytes == 8);
+      std::memcpy(at.data + std::size_t{v} * op.element_bytes, &value, op.element_bytes);
+      if (at.written != nullptr) std::memset(at.written + std::size_t{v} * op.element_bytes, 1, op.element_bytes);
+    }
+  }
+}
+
+void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {
+  const std::uint64_t* address = w.regs.addresses.lane;
+  const std::uint64_t thread = cta_index_ * threads_ + w.first_thread();
+  std::uint64_t moved[trace::max_lanes];
+  bool local = false;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    moved[lane] = address[lane];
+    const MemorySpace space = space_of(op, address[lane]);
+    if (space != MemorySpace::local) continue;
+    local = true;
+    moved[lane] = ir::local_window + (thread + lane) * f_.local_bytes + offset_in(op, space, address[lane]);
+  }
+  w.encoder->addresses(local ? moved : address);
+}
+
+}  // namespace regatta::emulator

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of one warp: registers, predicates, what of them was ever written, and the SIMT stack.
+#pragma once
+
+#include "decode.h"
+
+#include <regatta/trace/warp_stream.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// Lanes that go on at `pc` and wait for the others at `reconvergence`.
+struct StackEntry {
+  std::uint32_t pc = 0;
+  std::uint32_t reconvergence = exit_position;
+  trace::LaneMask mask = 0;
+};
+
+enum class WarpState : std::uint8_t { ready, at_barrier, done };
+
+/// A block of words aligned for vector loads.
+struct alignas(64) AlignedWords {
+  std::uint32_t word[16];
+};
+
+/// Where a warp stands in the launch, for special registers.
+struct WarpPlace {
+  std::array<std::uint32_t, 3> grid, block, cta;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t total_shared_bytes = 0;
+};
+
+class Warp {
+ public:
+  /// `program` must outlive the warp; its constants are shared by all warps.
+  Warp(Program& program, unsigned number);
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+
+  /// Back to the kernel's entry, for the next CTA. `trace` may be nullptr.
+  void reset(const WarpPlace& place, const trace::Kernel* trace);
+
+  unsigned number() const { return number_; }
+  unsigned first_thread() const { return number_ * program_.lanes; }
+  StackEntry& top() { return stack_.back(); }
+  bool finished() const { return stack_.empty(); }
+  trace::LaneMask live() const { return live_; }
+
+  /// Sends the lanes of `taken` (a part of `active`, both within the top entry) to `target` and the rest of the top entry
+  /// to the next instruction. Returns whether the warp split.
+  bool branch(const Op& op, trace::LaneMask taken);
+  /// Lanes leave the kernel.
+  void exit(trace::LaneMask lanes);
+  /// Moves to the next instruction, or joins the lanes waiting there.
+  void advance() {
+    ++stack_.back().pc;
+    if (stack_.back().pc == stack_.back().reconvergence) settle();
+  }
+  /// Drops entries that are empty or have reached their reconvergence point.
+  void settle();
+
+  /// Writes the clocks into their slots.
+  void refresh_clocks();
+
+  WarpRegs regs;
+  std::array<trace::LaneMask, 8> predicates{};
+  std::array<trace::LaneMask, 8> predicate_written{};
+  std::vector<trace::LaneMask> written;  ///< per register, lanes ever written
+  WarpState state = WarpState::ready;
+  std::uint32_t barrier = 0;          ///< number, while at_barrier
+  std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all
+  std::uint32_t barrier_op = 0;       ///< position of the bar
+  std::uint64_t executed = 0;         ///< warp instructions
+  std::unique_ptr<trace::WarpEncoder> encoder;
+
+ private:
+  void push(std::uint32_t pc, std::uint32_t reconvergence, trace::LaneMask mask, bool parked);
+  void fill_special(std::size_t slot, const WarpPlace& place);
+  std::uint32_t* special_slot(std::size_t slot) { return regs.bank[2] + slot * 2 * program_.lanes; }
+
+  Program& program_;
+  unsigned number_;
+  trace::LaneMask live_ = 0;
+  std::vector<StackEntry> stack_;
+  std::vector<AlignedWords> registers_;
+  std::vector<AlignedWords> specials_;
+};
+
+}  // namespace regatta::emulator

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/ir/ir.h>
+
+#include <stdexcept>
+
+namespace regatta::ir {
+
+std::size_t Function::instruction_count() const {
+  std::size_t n = 0;
+  for (const Block& b : blocks) n += b.instructions.size();
+  return n;
+}
+
+void build_edges(Function& f) {
+  for (Block& b : f.blocks) {
+    b.successors.clear();
+    b.predecessors.clear();
+  }
+  const auto count = static_cast<std::uint32_t>(f.blocks.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Block& b = f.blocks[i];
+    bool falls_through = true;
+    if (!b.instructions.empty()) {
+      const Instruction& last = b.instructions.back();
+      if (last.op == Opcode::bra) {
+        if (last.target >= count)
+          throw std::logic_error(f.name + ": block " + std::to_string(i) + " branches to block " +
+                                 std::to_string(last.target) + " of " + std::to_string(count));
+        b.successors.push_back(last.target);
+        falls_through = last.guarded;
+      } else if (last.op == Opcode::exit) {
+        falls_through = last.guarded;
+      }
+    }
+    // A branch to the next block has one successor, not the same one twice.
+    if (falls_through && i + 1 < count && (b.successors.empty() || b.successors.front() != i + 1))
+      b.successors.push_back(i + 1);
+  }
+  for (std::uint32_t i = 0; i < count; ++i)
+    for (std::uint32_t s : f.blocks[i].successors) f.blocks[s].predecessors.push_back(i);
+}
+
+Accesses accesses(const Instruction& i, bool allocated) {
+  Accesses a;
+  const auto add = [allocated](const Operand& o, std::vector<std::uint32_t>& registers,
+                               std::vector<std::uint32_t>& predicates) {
+    if (o.is_predicate()) {
+      predicates.push_back(o.id);
+    } else if (o.is_reg()) {
+      const unsigned words = allocated ? o.words : 1;
+      for (unsigned w = 0; w < words; ++w) registers.push_back(o.id + w);
+    }
+  };
+  for (const Operand& o : i.sources) add(o, a.reads, a.predicate_reads);
+  for (const Operand& o : i.destinations) add(o, a.writes, a.predicate_writes);
+  if (i.guarded) a.predicate_reads.push_back(i.guard);
+  return a;
+}
+
+}  // namespace regatta::ir

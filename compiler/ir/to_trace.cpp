@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The linear static form of an allocated function.
+#include <regatta/ir/ir.h>
+
+#include <stdexcept>
+#include <unordered_map>
+
+namespace regatta::ir {
+namespace {
+
+class Converter {
+ public:
+  Converter(const Function& f, trace::Kernel& kernel) : f_(f), kernel_(kernel) {
+    first_.reserve(f.blocks.size());
+    std::uint32_t at = 0;
+    for (const Block& b : f.blocks) {
+      first_.push_back(at);
+      at += static_cast<std::uint32_t>(b.instructions.size());
+    }
+    kernel_.instructions.reserve(at);
+  }
+
+  void block(std::size_t index, std::int32_t post_dominator) {
+    const Block& b = f_.blocks[index];
+    trace::BasicBlock out;
+    out.first = first_[index];
+    out.count = static_cast<std::uint32_t>(b.instructions.size());
+    out.successors = b.successors;
+    out.immediate_post_dominator = post_dominator;
+    kernel_.blocks.push_back(std::move(out));
+    for (const Instruction& i : b.instructions) instruction(i);
+  }
+
+ private:
+  void instruction(const Instruction& i) {
+    trace::StaticInstruction s;
+    s.opcode = opcode_text(i);
+    s.opcode_id = opcode_ids_.emplace(s.opcode, static_cast<std::uint32_t>(opcode_ids_.size())).first->second;
+    s.op_class = op_class(i);
+    if (i.guarded) {
+      s.guard.predicate = static_cast<std::int8_t>(predicate_number(i, i.guard));
+      s.guard.negated = i.guard_negated;
+    }
+    for (const Operand& o : i.destinations) {
+      if (o.is_reg()) registers(i, o, s.destinations, s.destination_count, "destination registers");
+      if (o.is_predicate())
+        put(i, predicate_number(i, o.id), s.destination_predicates, s.destination_predicate_count,
+            "destination predicates");
+    }
+    for (const Operand& o : i.sources) {
+      if (o.is_reg()) registers(i, o, s.sources, s.source_count, "source registers");
+      if (o.is_predicate())
+        put(i, predicate_number(i, o.id), s.source_predicates, s.source_predicate_count, "source predicates");
+    }
+    memory(i, s);
+    if (i.op == Opcode::bra) s.branch_target = static_cast<std::int32_t>(first_.at(i.target));
+    if (i.op == Opcode::bar) {
+      if (!i.sources.empty() && i.sources[0].kind == Operand::Kind::immediate)
+        s.barrier_id = static_cast<std::uint8_t>(i.sources[0].value);
+      if (i.sources.size() > 1 && i.sources[1].kind == Operand::Kind::immediate)
+        s.barrier_threads = static_cast<std::uint32_t>(i.sources[1].value);
+    }
+    for (const Operand& o : i.destinations) operand(i, o, false, s);
+    s.operand_destinations = static_cast<std::uint8_t>(s.operands.size());
+    bool address = i.op == Opcode::ld;
+    for (const Operand& o : i.sources) {
+      operand(i, o, address, s);
+      address = false;
+    }
+    s.ptx_line = i.where.line;
+    s.source_file = i.where.source_file;
+    s.source_line = i.where.source_line;
+    s.scheme = i.scheme;
+    kernel_.instructions.push_back(std::move(s));
+  }
+
+  void memory(const Instruction& i, trace::StaticInstruction& s) const {
+    s.is_volatile = i.mod.is_volatile;
+    const bool load = i.op == Opcode::ld;
+    const bool store = i.op == Opcode::st;
+    const bool atomic = i.op == Opcode::atom || i.op == Opcode::red;
+    if (!load && !store && !atomic) return;
+    s.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
+    s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
+    s.reads_memory = load || atomic;
+    s.writes_memory = store || atomic;
+  }
+
+  void operand(const Instruction& i, const Operand& o, bool load_address, trace::StaticInstruction& s) const {
+    trace::Operand t;
+    t.words = o.words;
+    t.value = o.value;
+    switch (o.kind) {
+      case Operand::Kind::none: return;
+      case Operand::Kind::reg:
+        t.kind = trace::Operand::Kind::reg;
+        t.value = o.id;
+        break;
+      case Operand::Kind::predicate:
+        t.kind = trace::Operand::Kind::predicate;
+        t.value = o.id;
+        t.negated = o.negated;
+        break;
+      case Operand::Kind::special: t.kind = trace::Operand::Kind::special; break;
+      case Operand::Kind::immediate: {
+        const bool bank = load_address && (i.mod.space == trace::MemorySpace::param ||
+                                           i.mod.space == trace::MemorySpace::constant);
+        t.kind = bank ? trace::Operand::Kind::constant_bank : trace::Operand::Kind::immediate;
+        if (load_address) t.value = o.value + static_cast<std::uint64_t>(i.offset);
+        break;
+      }
+    }
+    s.operands.push_back(t);
+  }
+
+  std::uint8_t predicate_number(const Instruction& i, std::uint32_t id) const {
+    if (id >= trace::max_predicates) fail(i, "predicate P" + std::to_string(id));
+    return static_cast<std::uint8_t>(id);
+  }
+
+  template <typename Array>
+  void registers(const Instruction& i, const Operand& o, Array& out, std::uint8_t& count, const char* what) const {
+    for (unsigned w = 0; w < o.words; ++w) {
+      if (o.id + w >= trace::max_general_registers) fail(i, "register R" + std::to_string(o.id + w));
+      put(i, static_cast<std::uint8_t>(o.id + w), out, count, what);
+    }
+  }
+
+  template <typename Array>
+  void put(const Instruction& i, std::uint8_t number, Array& out, std::uint8_t& count, const char* what) const {
+    if (count == out.size()) fail(i, std::string("more than ") + std::to_string(out.size()) + " " + what);
+    out[count++] = number;
+  }
+
+  [[noreturn]] void fail(const Instruction& i, const std::string& what) const {
+    throw std::logic_error(f_.name + ": " + what + " in '" + to_text(i, true) + "'");
+  }
+
+  const Function& f_;
+  trace::Kernel& kernel_;
+  std::vector<std::uint32_t> first_;
+  std::unordered_map<std::string, std::uint32_t> opcode_ids_;
+};
+
+}  // namespace
+
+trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
+                       unsigned warp_size) {
+  if (!f.allocated) throw std::logic_error(f.name + ": to_trace before register allocation");
+  if (immediate_post_dominator.size() != f.blocks.size())
+    throw std::logic_error(f.name + ": to_trace needs one post-dominator per block");
+  trace::Kernel kernel;
+  kernel.name = f.name;
+  kernel.ptx_file = f.ptx_file;
+  kernel.source_files = f.source_files;
+  kernel.warp_size = warp_size;
+  kernel.registers_per_thread = f.registers_used;
+  kernel.predicates = f.predicates_used;
+  kernel.static_shared_bytes = f.static_shared_bytes;
+  kernel.local_bytes_per_thread = f.local_bytes;
+  kernel.spilled_registers = f.spilled_registers;
+  for (const SharedVariable& v : f.shared_variables) kernel.shared_variables.push_back({v.name, v.offset, v.bytes});
+  Converter converter(f, kernel);
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) converter.block(b, immediate_post_dominator[b]);
+  return kernel;
+}
+
+}  // namespace regatta::ir

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffers, their initial contents, and scalars.
+#include "parser.h"
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+namespace regatta::launch {
+
+using ir::Type;
+
+namespace {
+
+struct NamedType {
+  const char* name;
+  Type type;
+};
+constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16}, {"s32", Type::s32}, {"s64", Type::s64},
+                               {"u8", Type::u8},   {"u16", Type::u16}, {"u32", Type::u32}, {"u64", Type::u64},
+                               {"b8", Type::b8},   {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64},
+                               {"f32", Type::f32}, {"f64", Type::f64}};
+
+bool is_integer(Type t) { return t != Type::f32 && t != Type::f64; }
+
+}  // namespace
+
+std::string LaunchFileParser::path(const std::string& name) const {
+  const std::filesystem::path p(name);
+  return p.is_absolute() || folder_.empty() ? name : (std::filesystem::path(folder_) / p).string();
+}
+
+Type LaunchFileParser::type(TomlTable& t, bool required) {
+  const auto name = t.text("type");
+  if (!name) {
+    if (required) t.fail(t.what() + " has no 'type' (s8 to s64, u8 to u64, b8 to b64, f32 or f64)");
+    return Type::b8;
+  }
+  std::vector<std::string> known;
+  for (const NamedType& n : types) {
+    if (*name == n.name) return n.type;
+    known.emplace_back(n.name);
+  }
+  t.fail("type", "unknown type '" + *name + "', expected s8 to s64, u8 to u64, b8 to b64, f32 or f64");
+}
+
+std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) const {
+  const Position where = TomlTable::position(node);
+  const std::string type_name = ir::to_string(type);
+  if (type == Type::f32 || type == Type::f64) {
+    if (!node.is_number()) out_.fail(where, "a scalar of type " + type_name + " is " + kind_of(node) + ", expected a number");
+    const double v = *node.value<double>();
+    std::uint64_t bits = 0;
+    if (type == Type::f64) {
+      std::memcpy(&bits, &v, sizeof v);
+    } else {
+      const auto f = static_cast<float>(v);
+      if (std::isinf(f) && !std::isinf(v)) out_.fail(where, "the value is too large for type f32");
+      std::memcpy(&bits, &f, sizeof f);
+    }
+    return bits;
+  }
+  if (!node.is_integer()) {
+    out_.fail(where, "a scalar of type " + type_name + " is " + kind_of(node) + ", expected an integer");
+  }
+  const std::int64_t v = *node.value<std::int64_t>();
+  const unsigned bits = 8 * ir::size_of(type);
+  const bool negative_fits = type_name[0] != 'u';
+  const bool unsigned_fits = type_name[0] != 's';
+  const std::int64_t low = !negative_fits ? 0 : bits == 64 ? INT64_MIN : -(std::int64_t{1} << (bits - 1));
+  const std::int64_t high = bits == 64 ? INT64_MAX : (std::int64_t{1} << (unsigned_fits ? bits : bits - 1)) - 1;
+  if (v < low || v > high) {
+    out_.fail(where, "the value " + std::to_string(v) + " does not fit type " + type_name + ", expected " +
+                         std::to_string(low) + " to " + std::to_string(high));
+  }
+  return bits == 64 ? static_cast<std::uint64_t>(v) : static_cast<std::uint64_t>(v) & ((std::uint64_t{1} << bits) - 1);
+}
+
+Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
+  Contents c;
+  if (const auto bytes = t.integer(size_key, 1, std::int64_t{1} << 40)) c.bytes = static_cast<std::uint64_t>(*bytes);
+  const std::string init = t.text("init").value_or("zero");
+  FillSpec& f = c.fill;
+  const std::vector<std::string> kinds{"zero", "iota", "constant", "uniform", "normal", "file"};
+  std::size_t kind = 0;
+  while (kind < kinds.size() && kinds[kind] != init) ++kind;
+  if (kind == kinds.size()) {
+    t.fail("init", "unknown init '" + init + "', expected zero, iota, constant, uniform, normal or file" +
+                       suggestion(init, kinds));
+  }
+  f.init = static_cast<Init>(kind);
+  f.type = type(t, f.init != Init::zero && f.init != Init::file);
+  const bool integers = is_integer(f.type);
+  const auto value = [&](const char* key, double& real, std::int64_t& integer, bool required) {
+    if (required && !t.has(key)) t.fail("init = \"" + init + "\" needs '" + key + "'");
+    if (!t.has(key)) return;
+    if (integers) {
+      integer = *t.integer(key, INT64_MIN, INT64_MAX);
+      real = static_cast<double>(integer);
+    } else {
+      real = *t.number(key);
+    }
+  };
+  switch (f.init) {
+    case Init::iota:
+      value("value", f.value, f.integer_value, false);
+      value("step", f.step, f.integer_step, false);
+      break;
+    case Init::constant: value("value", f.value, f.integer_value, true); break;
+    case Init::uniform:
+      value("low", f.low, f.integer_low, true);
+      value("high", f.high, f.integer_high, true);
+      if (integers ? f.integer_high < f.integer_low : !(f.low <= f.high)) t.fail("high", "'high' is below 'low'");
+      break;
+    case Init::normal:
+      f.mean = t.number("mean").value_or(0);
+      f.stddev = t.number("stddev").value_or(1);
+      if (!(f.stddev >= 0)) t.fail("stddev", "'stddev' is negative");
+      break;
+    case Init::file: c.file = path(t.required_text("file")); break;
+    case Init::zero: break;
+  }
+  if (f.init == Init::uniform || f.init == Init::normal) {
+    f.seed = static_cast<std::uint64_t>(t.integer("seed", 0, INT64_MAX).value_or(0));
+  }
+  if (c.bytes % ir::size_of(f.type) != 0) {
+    t.fail(size_key, std::to_string(c.bytes) + " bytes are no whole number of " + ir::to_string(f.type) + " elements of " +
+                         std::to_string(ir::size_of(f.type)) + " bytes");
+  }
+  return c;
+}
+
+Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::string& default_name) {
+  Buffer b;
+  b.where = t.where();
+  b.name = t.text("name").value_or(default_name);
+  if (b.name.empty()) t.fail(t.what() + " has no 'name'");
+  b.contents = contents(t, size_key);
+  if (b.contents.bytes == 0) {
+    if (b.contents.fill.init != Init::file) t.fail("buffer '" + b.name + "' has no '" + size_key + "'");
+    // The file's size is the buffer's.
+    std::error_code error;
+    const auto size = std::filesystem::file_size(b.contents.file, error);
+    if (error) t.fail("file", "cannot read '" + b.contents.file + "'");
+    if (size == 0) t.fail("file", "'" + b.contents.file + "' is empty");
+    b.contents.bytes = size;
+  }
+  if (const auto expect = t.text("expect")) b.expect = path(*expect);
+  if (const auto tolerance = t.number("tolerance")) {
+    if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
+    if (is_integer(b.contents.fill.type)) {
+      t.fail("tolerance", "'tolerance' is for buffers of type f32 or f64");
+    }
+    if (!(*tolerance >= 0)) t.fail("tolerance", "'tolerance' is negative");
+    b.tolerance = tolerance;
+  }
+  return b;
+}
+
+void LaunchFileParser::add_buffer(Buffer b) {
+  for (const Buffer& other : out_.buffers) {
+    if (other.name == b.name) out_.fail(b.where, "there are two buffers called '" + b.name + "'");
+  }
+  out_.buffers.push_back(std::move(b));
+}
+
+}  // namespace regatta::launch

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/launch/fill.h>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+namespace regatta::launch {
+namespace {
+
+double unit(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+  const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
+  const std::uint64_t middle = ah * bl + ((al * bl) >> 32);
+  const std::uint64_t cross = al * bh + (middle & 0xffffffffu);
+  return ah * bh + (middle >> 32) + (cross >> 32);
+}
+
+double real_element(const FillSpec& s, std::uint64_t i) {
+  switch (s.init) {
+    case Init::iota: return s.value + static_cast<double>(i) * s.step;
+    case Init::constant: return s.value;
+    case Init::uniform: return s.low + (s.high - s.low) * unit(random_word(s.seed, i));
+    case Init::normal: {
+      double sum = 0;
+      for (std::uint64_t k = 0; k < 12; ++k) sum += unit(random_word(s.seed, 12 * i + k));
+      return s.mean + s.stddev * (sum - 6);
+    }
+    case Init::zero:
+    case Init::file: break;
+  }
+  return 0;
+}
+
+std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
+  switch (s.init) {
+    case Init::iota: return static_cast<std::uint64_t>(s.integer_value) + i * static_cast<std::uint64_t>(s.integer_step);
+    case Init::constant: return static_cast<std::uint64_t>(s.integer_value);
+    case Init::uniform: {
+      const std::uint64_t low = static_cast<std::uint64_t>(s.integer_low);
+      const std::uint64_t count = static_cast<std::uint64_t>(s.integer_high) - low + 1;
+      const std::uint64_t word = random_word(s.seed, i);
+      return low + (count == 0 ? word : high_product(word, count));
+    }
+    case Init::normal: return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(real_element(s, i))));
+    case Init::zero:
+    case Init::file: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
+  if (s.init == Init::file) return;
+  const std::size_t size = ir::size_of(s.type);
+  if (size == 0 || bytes.size() % size != 0) {
+    throw std::invalid_argument("fill_buffer: " + std::to_string(bytes.size()) + " bytes are no whole number of elements");
+  }
+  for (std::size_t i = 0; i < bytes.size() / size; ++i) {
+    std::uint8_t* to = bytes.data() + i * size;
+    if (s.init == Init::zero) {
+      std::memset(to, 0, size);
+    } else if (s.type == ir::Type::f32) {
+      auto v = static_cast<float>(real_element(s, i));
+      if (s.init == Init::uniform && static_cast<double>(v) >= s.high && s.low < s.high) {
+        v = std::nextafter(static_cast<float>(s.high), static_cast<float>(s.low));
+      }
+      std::memcpy(to, &v, size);
+    } else if (s.type == ir::Type::f64) {
+      double v = real_element(s, i);
+      if (s.init == Init::uniform && v >= s.high && s.low < s.high) v = std::nextafter(s.high, s.low);
+      std::memcpy(to, &v, size);
+    } else {
+      const std::uint64_t v = integer_element(s, i);
+      for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::uint8_t>(v >> (8 * b));
+    }
+  }
+}
+
+}  // namespace regatta::launch

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Buffer contents from a few parameters, bit for bit the same on every machine, so that a test can build the
+// reference's input without a file.
+//
+// Element i of a random fill is a function of (seed, i) alone: random_word(seed, i) is the (i+1)-th output of
+// splitmix64 (Steele, Lea, Flood 2014) started at `seed`.
+#pragma once
+
+#include <regatta/ir/ir.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace regatta::launch {
+
+enum class Init : std::uint8_t { zero, iota, constant, uniform, normal, file };
+
+/// What to fill a buffer with. Numbers are doubles for floating types; `low_integer` and so on for integers.
+struct FillSpec {
+  Init init = Init::zero;
+  ir::Type type = ir::Type::b8;
+  double value = 0;   ///< constant: every element; iota: element 0
+  double step = 1;    ///< iota: element i is value + i * step
+  double low = 0;     ///< uniform: lowest
+  double high = 1;    ///< uniform: floats stay below it, integers reach it
+  double mean = 0;    ///< normal
+  double stddev = 1;  ///< normal
+  std::int64_t integer_value = 0, integer_step = 1, integer_low = 0, integer_high = 0;
+  std::uint64_t seed = 0;
+};
+
+/// Output number `index` (from 0) of splitmix64 started at `seed`.
+constexpr std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
+  std::uint64_t z = seed + (index + 1) * 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+/// Fills `bytes` (a whole number of elements) as `spec` says:
+/// - uniform floats: low + (high - low) * u, u = the top 53 bits of random_word(seed, i) / 2^53, computed in double and
+///   rounded to the type once; a result that rounds to high becomes the next value below it;
+/// - uniform integers: low + floor(r * (high - low + 1) / 2^64), r = random_word(seed, i);
+/// - normal: mean + stddev * (sum of twelve uniforms - 6), the uniforms from words 12i to 12i+11 (the sum of uniforms
+///   needs no logarithm, whose last bit differs between libraries; tails end at six sigma);
+/// - integers wrap to the width of the type. Init::file leaves the bytes alone.
+/// Throws std::invalid_argument when the size is not a whole number of elements.
+void fill_buffer(const FillSpec& spec, std::vector<std::uint8_t>& bytes);
+
+/// `count` elements of T filled as `spec` says; spec.type must be T's.
+template <class T>
+std::vector<T> make_buffer(const FillSpec& spec, std::size_t count) {
+  std::vector<std::uint8_t> bytes(count * sizeof(T));
+  fill_buffer(spec, bytes);
+  std::vector<T> values(count);
+  if (count != 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+}  // namespace regatta::launch

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The launch file: which kernels run, in what order, on what data (README.md of this folder describes the
+// format). Parsing checks everything that can be known without the PTX; errors are trace::InputError with
+// "file:line:column: error: ...".
+#pragma once
+
+#include <regatta/launch/fill.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::launch {
+
+/// Most shared memory a CTA can have, static and dynamic together, in bytes (compute capability 9.0: 227 KiB).
+inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
+
+/// A position in a launch file, 1-based.
+struct Position {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+};
+
+/// What a buffer or variable holds at first.
+struct Contents {
+  FillSpec fill;
+  std::string file;  ///< Init::file: path, relative to the working directory
+  std::uint64_t bytes = 0;
+};
+
+struct Buffer {
+  std::string name;  ///< of a [[param]] buffer without a name: "param0", by the parameter's number
+  Contents contents;
+  std::string expect;               ///< path of the file it must equal afterwards; empty: none
+  std::optional<double> tolerance;  ///< relative, floating types only
+  Position where;
+};
+
+/// A module-level variable.
+struct Global {
+  std::string name;
+  Contents contents;  ///< bytes 0: as many as the variable has
+  Position where;
+};
+
+/// One kernel parameter.
+struct Parameter {
+  enum class Kind : std::uint8_t { scalar, buffer, counter };
+  Kind kind = Kind::scalar;
+  ir::Type type = ir::Type::none;
+  std::vector<std::uint64_t> bits;  ///< scalar: one element, or several for a structure
+  std::size_t buffer = 0;           ///< buffer: index into LaunchFile::buffers
+  std::uint64_t buffer_offset = 0;  ///< bytes
+  std::string counter;              ///< counter: the loop it counts
+  std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
+  Position where;
+};
+
+struct Launch {
+  std::string name;
+  std::string entry;
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_shared = 0;  ///< bytes
+  std::vector<Parameter> parameters;
+  Position where;
+};
+
+/// What the host does next.
+struct Step {
+  enum class Kind : std::uint8_t { run, repeat, loop_while, swap };
+  Kind kind = Kind::run;
+  std::size_t launch = 0;       ///< run
+  std::uint64_t times = 0;      ///< repeat
+  std::string counter;          ///< repeat, while: name of the iteration number; may be empty
+  std::size_t flag = 0;         ///< while: buffer; its first 32-bit word is reset before and tested after each round
+  std::uint64_t max = 1000000;  ///< while: rounds after which the loop is an error
+  std::size_t first = 0, second = 0;  ///< swap: the names change places
+  std::vector<Step> steps;            ///< repeat, while
+  Position where;
+};
+
+struct LaunchFile {
+  std::string file;  ///< as given
+  std::string ptx;   ///< path, relative to the working directory
+  std::vector<Buffer> buffers;
+  std::vector<Global> globals;
+  std::vector<Launch> launches;
+  std::vector<Step> steps;
+
+  /// "file:line:column: error: ..." as trace::InputError.
+  [[noreturn]] void fail(const Position& where, const std::string& what) const;
+};
+
+/// Reads and checks a launch file.
+LaunchFile read_launch_file(const std::string& path);
+/// As read_launch_file, from text; relative paths are taken from the folder of `file`.
+LaunchFile parse_launch_file(const std::string& text, const std::string& file);
+
+/// The bytes that `contents` describes. Throws trace::InputError for a file that is missing or too short.
+std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where);
+
+/// Compares a buffer with the file it must equal; an empty string if it does, else the message of the first element
+/// that differs.
+std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, const std::vector<std::uint8_t>& bytes);
+
+/// A whole file. Throws trace::InputError, beginning with `prefix`.
+std::vector<std::uint8_t> read_file(const std::string& path, const std::string& prefix);
+
+}  // namespace regatta::launch

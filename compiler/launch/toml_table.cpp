@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "toml_table.h"
+
+#include <algorithm>
+
+namespace regatta::launch {
+
+Position TomlTable::position(const toml::node& node) {
+  const auto begin = node.source().begin;
+  return {static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)};
+}
+
+Position TomlTable::where(const char* key) const {
+  const toml::node* n = table_.get(key);
+  return n != nullptr ? position(*n) : where();
+}
+
+const toml::node* TomlTable::node(const char* key) {
+  known_.emplace_back(key);
+  return table_.get(key);
+}
+
+std::optional<std::string> TomlTable::text(const char* key) {
+  const toml::node* n = node(key);
+  if (n == nullptr) return std::nullopt;
+  if (!n->is_string()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected a string");
+  return n->value<std::string>();
+}
+
+std::string TomlTable::required_text(const char* key) {
+  const auto v = text(key);
+  if (!v) fail(what_ + " has no '" + key + "'");
+  if (v->empty()) fail(key, "'" + std::string(key) + "' is empty");
+  return *v;
+}
+
+std::optional<std::int64_t> TomlTable::integer(const char* key, std::int64_t low, std::int64_t high) {
+  const toml::node* n = node(key);
+  if (n == nullptr) return std::nullopt;
+  if (!n->is_integer()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected an integer");
+  const std::int64_t v = *n->value<std::int64_t>();
+  if (v < low || v > high) {
+    fail(key, "'" + std::string(key) + "' is " + std::to_string(v) + ", expected " + std::to_string(low) + " to " +
+                  std::to_string(high));
+  }
+  return v;
+}
+
+std::optional<double> TomlTable::number(const char* key) {
+  const toml::node* n = node(key);
+  if (n == nullptr) return std::nullopt;
+  if (!n->is_number()) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected a number");
+  return n->value<double>();
+}
+
+std::optional<std::array<std::uint32_t, 3>> TomlTable::dimensions(const char* key,
+                                                                  const std::array<std::uint32_t, 3>& limit) {
+  const toml::node* n = node(key);
+  if (n == nullptr) return std::nullopt;
+  const toml::array* a = n->as_array();
+  if (a == nullptr || a->empty() || a->size() > 3) {
+    fail(key, "'" + std::string(key) + "' is " +
+                  (a != nullptr ? "an array of " + std::to_string(a->size()) : kind_of(*n)) +
+                  ", expected an array of one to three integers");
+  }
+  std::array<std::uint32_t, 3> v{1, 1, 1};
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    const toml::node& item = *a->get(i);
+    const auto number = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
+    if (!number) file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected integers");
+    if (*number < 1 || *number > std::int64_t{limit[i]}) {
+      file_.fail(position(item), "'" + std::string(key) + "' has " + std::to_string(*number) + " in dimension " +
+                                     "xyz"[i] + ", expected 1 to " + std::to_string(limit[i]));
+    }
+    v[i] = static_cast<std::uint32_t>(*number);
+  }
+  return v;
+}
+
+std::vector<const toml::table*> TomlTable::tables(const char* key) {
+  std::vector<const toml::table*> result;
+  const toml::node* n = node(key);
+  if (n == nullptr) return result;
+  const toml::array* a = n->as_array();
+  if (a == nullptr) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected [[" + key + "]] tables");
+  for (const toml::node& item : *a) {
+    const toml::table* t = item.as_table();
+    if (t == nullptr) file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected tables");
+    result.push_back(t);
+  }
+  return result;
+}
+
+void TomlTable::finish() const {
+  for (const auto& [key, value] : table_) {
+    const std::string name(key.str());
+    if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+    const auto begin = key.source().begin;
+    file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
+               "unknown key '" + name + "' in " + what_ + suggestion(name, known_));
+  }
+}
+
+std::string kind_of(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::table: return "a table";
+    case toml::node_type::array: return "an array";
+    case toml::node_type::string: return "a string";
+    case toml::node_type::integer: return "an integer";
+    case toml::node_type::floating_point: return "a floating-point number";
+    case toml::node_type::boolean: return "a boolean";
+    default: return "a date or time";
+  }
+}
+
+std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  for (const std::string& k : known) {
+    std::vector<std::size_t> row(k.size() + 1);
+    for (std::size_t j = 0; j <= k.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= name.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= k.size(); ++j) {
+        const std::size_t above = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == k[j - 1] ? 0 : 1)});
+        diagonal = above;
+      }
+    }
+    if (row[k.size()] < best_distance) {
+      best_distance = row[k.size()];
+      best = k;
+    }
+  }
+  return best;
+}
+
+std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  return near.empty() ? "" : "; did you mean '" + near + "'?";
+}
+
+}  // namespace regatta::launch

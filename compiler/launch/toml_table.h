@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A TOML table read key by key: every key asked for is known, any other is refused with the nearest known one.
+#pragma once
+
+#include <regatta/launch/launch_file.h>
+
+#include <toml++/toml.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace regatta::launch {
+
+class TomlTable {
+ public:
+  /// `what` names the table in messages: "[[param]]".
+  TomlTable(const LaunchFile& file, const toml::table& table, std::string what)
+      : file_(file), table_(table), what_(std::move(what)) {}
+
+  bool has(const char* key) const { return table_.contains(key); }
+  const toml::node* node(const char* key);
+  std::optional<std::string> text(const char* key);
+  std::optional<std::int64_t> integer(const char* key, std::int64_t low, std::int64_t high);
+  std::optional<double> number(const char* key);
+  /// One to three positive integers; the rest is 1.
+  std::optional<std::array<std::uint32_t, 3>> dimensions(const char* key, const std::array<std::uint32_t, 3>& limit);
+  /// An array of tables, empty if the key is not there.
+  std::vector<const toml::table*> tables(const char* key);
+  std::string required_text(const char* key);
+
+  /// Refuses keys that were not asked for. `hint` is added when a key is known but does not belong here.
+  void finish() const;
+
+  Position where() const { return position(table_); }
+  Position where(const char* key) const;
+  static Position position(const toml::node& node);
+  [[noreturn]] void fail(const char* key, const std::string& what) const { file_.fail(where(key), what); }
+  [[noreturn]] void fail(const std::string& what) const { file_.fail(where(), what); }
+  const std::string& what() const { return what_; }
+
+ private:
+  const LaunchFile& file_;
+  const toml::table& table_;
+  std::string what_;
+  std::vector<std::string> known_;
+};
+
+/// "an integer", "a string" ... for messages.
+std::string kind_of(const toml::node& node);
+/// The nearest of `known` to `name` by edit distance, "" when none is within a third of its length.
+std::string nearest(const std::string& name, const std::vector<std::string>& known);
+/// "; did you mean 'x'?" or "".
+std::string suggestion(const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace regatta::launch

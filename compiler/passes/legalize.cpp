@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocation.h"
+
+namespace regatta::passes {
+
+std::uint32_t AllocationState::new_register(unsigned words, bool is_predicate, const std::string& name) {
+  ir::VirtualRegister r;
+  r.words = static_cast<std::uint8_t>(is_predicate ? 0 : words);
+  r.is_predicate = is_predicate;
+  r.name = name;
+  f->registers.push_back(r);
+  pinned.resize(f->registers.size(), false);
+  return static_cast<std::uint32_t>(f->registers.size() - 1);
+}
+
+void refuse(const ir::Function& f, const ir::Location& where, const std::string& what) {
+  std::string place = f.ptx_file.empty() ? std::string("<ptx>") : f.ptx_file;
+  if (where.line != 0) place += ":" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  throw trace::InputError(place + ": error: kernel " + f.name + ": " + what);
+}
+
+namespace {
+
+using ir::Instruction;
+using ir::Opcode;
+using ir::Operand;
+
+Instruction copy_to(const Operand& to, const Operand& from, const Instruction& model) {
+  Instruction m;
+  m.op = Opcode::mov;
+  m.type = to.is_predicate() ? ir::Type::pred : to.words == 2 ? ir::Type::b64 : ir::Type::b32;
+  m.destinations = {to};
+  m.sources = {from};
+  m.where = model.where;
+  m.scheme = model.scheme;
+  return m;
+}
+
+void guard_like(Instruction& i, const Instruction& model) {
+  i.guarded = model.guarded;
+  i.guard = model.guard;
+  i.guard_negated = model.guard_negated;
+}
+
+/// Replaces the vector operands of an access by a fresh tuple; copies go to `before` or `after` the access.
+void split_vector(AllocationState& state, Instruction& i, std::vector<Instruction>& before,
+                  std::vector<Instruction>& after) {
+  const bool is_load = i.op == Opcode::ld;
+  std::vector<Operand>& operands = is_load ? i.destinations : i.sources;
+  const std::size_t first = is_load ? 0 : 1;
+  const unsigned words = ir::words_of(i.type);
+  const std::size_t count = i.mod.vector;
+  if (operands.size() != first + count)
+    refuse(*state.f, i.where,
+           ir::opcode_text(i) + " has " + std::to_string(operands.size() - first) + " elements, expected " +
+               std::to_string(count));
+  if (words * count > 4 || (count & (count - 1)) != 0)
+    refuse(*state.f, i.where, ir::opcode_text(i) + " moves more than four registers");
+  Tuple tuple;
+  for (std::size_t e = first; e < first + count; ++e) {
+    Operand& o = operands[e];
+    const std::uint32_t t = state.new_register(words, false, "vector element");
+    state.pinned[t] = true;
+    tuple.push_back(t);
+    const Operand element = Operand::reg(t, words);
+    Instruction m = is_load ? copy_to(o, element, i) : copy_to(element, o, i);
+    guard_like(m, i);
+    if (o.kind != Operand::Kind::none) (is_load ? after : before).push_back(m);
+    o = element;
+  }
+  state.tuples.push_back(tuple);
+}
+
+}  // namespace
+
+void legalize(AllocationState& state) {
+  ir::Function& f = *state.f;
+  state.pinned.assign(f.registers.size(), false);
+  for (ir::Block& block : f.blocks) {
+    std::vector<Instruction> code;
+    code.reserve(block.instructions.size());
+    for (Instruction& i : block.instructions) {
+      std::vector<Instruction> before, after;
+      if (i.guarded)
+        for (const Operand& d : i.destinations)
+          if (d.is_predicate() && d.id == i.guard && i.destinations.size() > 1) {
+            const std::uint32_t copy = state.new_register(0, true, "guard copy");
+            state.pinned[copy] = true;
+            before.push_back(copy_to(Operand::predicate(copy), Operand::predicate(i.guard), i));
+            i.guard = copy;
+            break;
+          }
+      if (i.mod.vector > 1 && (i.op == Opcode::ld || i.op == Opcode::st)) split_vector(state, i, before, after);
+      for (Instruction& n : before) code.push_back(std::move(n));
+      code.push_back(std::move(i));
+      for (Instruction& n : after) code.push_back(std::move(n));
+    }
+    block.instructions = std::move(code);
+  }
+}
+
+}  // namespace regatta::passes

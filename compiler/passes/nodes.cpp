@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocation.h"
+
+#include <algorithm>
+
+namespace regatta::passes {
+
+unsigned Nodes::words(std::uint32_t vreg) const {
+  const ir::VirtualRegister& r = state_.f->registers[vreg];
+  return r.is_predicate ? 1 : r.words;
+}
+
+unsigned Nodes::places(const Node& n) const {
+  return n.is_predicate ? trace::max_predicates : state_.options.max_registers / n.width;
+}
+
+Nodes::Nodes(const AllocationState& state, const Interference& graph)
+    : node_of(state.f->registers.size(), ~0u), offset_of(state.f->registers.size(), 0), state_(state), graph_(graph) {
+  const auto& registers = state.f->registers;
+  const auto new_node = [&](unsigned width, bool is_predicate) {
+    Node n;
+    n.width = width;
+    n.is_predicate = is_predicate;
+    node.push_back(std::move(n));
+    return static_cast<std::uint32_t>(node.size() - 1);
+  };
+  const auto place = [&](std::uint32_t vreg, std::uint32_t at, unsigned offset) {
+    node_of[vreg] = at;
+    offset_of[vreg] = offset;
+    node[at].members.push_back({vreg, offset});
+  };
+  for (const Tuple& tuple : state.tuples) {
+    if (!graph.appears(tuple.front())) continue;
+    unsigned width = 0;
+    for (std::uint32_t v : tuple) width += words(v);
+    const std::uint32_t at = new_node(width, false);
+    unsigned offset = 0;
+    for (std::uint32_t v : tuple) {
+      place(v, at, offset);
+      offset += words(v);
+    }
+  }
+  for (std::uint32_t v = 0; v < registers.size(); ++v)
+    if (graph.appears(v) && node_of[v] == ~0u) place(v, new_node(words(v), registers[v].is_predicate), 0);
+  for (std::uint32_t v = 0; v < registers.size(); ++v)
+    for (std::uint32_t u : graph.neighbours(v))
+      if (u < v && node_of[u] != node_of[v]) add_edge(node_of[u], node_of[v]);
+  stamp_.assign(node.size(), 0);
+}
+
+void Nodes::add_edge(std::uint32_t a, std::uint32_t b) {
+  if (!edges_.insert(a, b)) return;
+  node[a].adjacent.push_back(b);
+  node[b].adjacent.push_back(a);
+  node[a].blocked += takes(node[b], node[a]);
+  node[b].blocked += takes(node[a], node[b]);
+}
+
+void Nodes::coalesce() {
+  std::vector<bool> done(graph_.copies().size(), false);
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t c = 0; c < done.size(); ++c) {
+      if (done[c]) continue;
+      const Copy& copy = graph_.copies()[c];
+      if (node_of[copy.a] == node_of[copy.b]) {
+        done[c] = true;
+      } else if (try_merge(copy)) {
+        done[c] = true;
+        again = true;
+      }
+    }
+  }
+}
+
+bool Nodes::try_merge(const Copy& copy) {
+  std::uint32_t big = node_of[copy.a], small = node_of[copy.b];
+  int delta = static_cast<int>(offset_of[copy.a] + copy.word_a) - static_cast<int>(offset_of[copy.b] + copy.word_b);
+  if (node[big].width < node[small].width) {
+    std::swap(big, small);
+    delta = -delta;
+  }
+  const Node &outer = node[big], &inner = node[small];
+  if (delta < 0 || static_cast<unsigned>(delta) + inner.width > outer.width ||
+      static_cast<unsigned>(delta) % inner.width != 0)
+    return false;
+  const auto offset = static_cast<unsigned>(delta);
+  for (const Member& m : outer.members)
+    for (const Member& n : inner.members) {
+      const unsigned at = n.offset + offset;
+      const bool overlap = at < m.offset + words(m.vreg) && m.offset < at + words(n.vreg);
+      if (overlap && graph_.interferes(m.vreg, n.vreg)) return false;
+    }
+  if (!is_safe(big, small)) return false;
+  merge(big, small, offset);
+  return true;
+}
+
+/// Briggs: the merged node has too few hard neighbours to be blocked. George: every neighbour of the smaller one
+/// is easy or is a neighbour of the bigger one already.
+bool Nodes::is_safe(std::uint32_t big, std::uint32_t small) {
+  const Node& merged = node[big];
+  ++stamp_value_;
+  unsigned hard = 0;
+  bool george = true;
+  const auto visit = [&](std::uint32_t t, bool from_small) {
+    if (!node[t].alive || t == big || t == small) return;
+    const bool easy = is_easy(node[t]);
+    if (from_small && !easy && !edges_.contains(t, big)) george = false;
+    if (stamp_[t] == stamp_value_) return;
+    stamp_[t] = stamp_value_;
+    if (!easy) hard += takes(node[t], merged);
+  };
+  for (std::uint32_t t : node[big].adjacent) visit(t, false);
+  for (std::uint32_t t : node[small].adjacent) visit(t, true);
+  return george || hard < places(merged);
+}
+
+void Nodes::merge(std::uint32_t big, std::uint32_t small, unsigned offset) {
+  Node &outer = node[big], &inner = node[small];
+  for (const Member& m : inner.members) {
+    node_of[m.vreg] = big;
+    offset_of[m.vreg] = m.offset + offset;
+    outer.members.push_back({m.vreg, m.offset + offset});
+  }
+  for (std::uint32_t t : inner.adjacent) {
+    if (!node[t].alive) continue;
+    if (t == big) {
+      outer.blocked -= takes(inner, outer);
+      continue;
+    }
+    node[t].blocked -= takes(inner, node[t]);
+    add_edge(big, t);
+  }
+  inner.alive = false;
+  inner.members.clear();
+  inner.adjacent.clear();
+}
+
+}  // namespace regatta::passes

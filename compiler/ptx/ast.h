@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A PTX module as parsed: no meaning is given to instructions yet. Function bodies are flat statement lists in
+// which nested scopes are bracketed by open and close statements, so that nothing here recurses.
+#pragma once
+
+#include "lexer.h"
+
+#include <regatta/ir/ir.h>
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace regatta::ptx {
+
+/// An instruction operand.
+struct Operand {
+  enum class Kind : std::uint8_t {
+    name,     ///< register, special register, variable, label
+    pair,     ///< p|q
+    integer,
+    real,
+    vector,   ///< {a, b}
+    address,  ///< [name + offset] or [offset]
+    sink      ///< _
+  };
+  Kind kind = Kind::name;
+  bool negated = false;        ///< !p
+  bool single = false;         ///< real: written as 0f, exactly `bits` as f32
+  std::string name;            ///< name, pair, address base (empty: none)
+  std::string second;          ///< pair
+  std::uint64_t bits = 0;      ///< integer: two's complement; real: encoding
+  std::int64_t offset = 0;     ///< address, or name + offset
+  std::vector<Operand> elements;
+  Position at;
+  std::string text;            ///< as written
+};
+
+struct RegisterDeclaration {
+  std::string name;
+  std::uint32_t count = 0;  ///< %r<count>; 0: a single register
+  ir::Type type = ir::Type::none;
+  Position at;
+};
+
+/// One element of an initialiser.
+struct InitialValue {
+  std::uint64_t index = 0;  ///< element of the flattened array
+  std::uint64_t bits = 0;
+  bool is_real = false;
+  bool single = false;
+  bool generic = false;
+  std::string symbol;
+  std::int64_t addend = 0;
+  Position at;
+};
+
+/// A variable or parameter.
+struct Variable {
+  enum class Space : std::uint8_t { global, constant, shared, local, param, reg, opaque };
+  Space space = Space::global;
+  std::string name;
+  std::string type_text;  ///< for messages, e.g. ".texref"
+  ir::Type type = ir::Type::none;
+  std::uint32_t alignment = 0;  ///< bytes, at least the type's own
+  std::uint64_t elements = 1;
+  bool is_array = false;
+  bool is_extern = false;
+  std::vector<InitialValue> initial;
+  Position at;
+
+  std::uint64_t bytes() const { return elements * ir::size_of(type); }
+};
+
+struct Statement {
+  enum class Kind : std::uint8_t { instruction, label, registers, variable, open, close };
+  Kind kind = Kind::instruction;
+  Position at;
+
+  // instruction
+  std::string name;                    ///< mnemonic with modifiers as written: "ld.global.u32"
+  std::vector<std::string> modifiers;  ///< without dots: {"global", "u32"}
+  std::string mnemonic;                ///< "ld"; for a label its name
+  std::string guard;                   ///< predicate name, empty: none
+  Position guard_at;
+  bool guard_negated = false;
+  bool unparsed = false;  ///< of a mnemonic the table does not know: operands were skipped
+  std::vector<Operand> operands;
+  // call
+  std::vector<Operand> call_results;
+  std::vector<Operand> call_arguments;
+
+  std::vector<RegisterDeclaration> registers;
+  std::vector<Variable> variables;
+
+  std::uint32_t source_file = 0;  ///< index into Module::source_files
+  std::uint32_t source_line = 0;  ///< 0: unknown
+};
+
+struct Function {
+  std::string name;
+  bool is_entry = false;
+  bool has_body = false;
+  std::vector<Variable> parameters;
+  std::vector<Variable> results;  ///< .func only
+  std::array<std::uint32_t, 3> max_threads{0, 0, 0};
+  std::vector<Statement> body;
+  Position at;
+  Position end;       ///< of the closing brace
+  std::string error;  ///< why the body could not be parsed, complete message
+};
+
+struct Module {
+  std::vector<std::string> source_files;
+  std::vector<Variable> variables;
+  std::vector<Function> functions;
+};
+
+}  // namespace regatta::ptx

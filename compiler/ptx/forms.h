@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of instruction forms: what is accepted, and which IR operation it becomes. To accept another form,
+// add a row.
+#pragma once
+
+#include "ast.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace regatta::ptx {
+
+class FunctionLowering;
+struct Form;
+
+/// Lowers a statement whose modifiers matched `form`; `proto` holds opcode, types, modifiers, guard and location.
+using Handler = void (*)(FunctionLowering&, const Statement&, const Form& form, const ir::Instruction& proto);
+
+/// One accepted form.
+struct Form {
+  /// Mnemonic and the modifiers that must be there, in any order: "mul.lo".
+  const char* name;
+  /// Modifiers that may be there, and $groups of them (options.cpp): "$rounding ftz sat".
+  const char* options;
+  /// Type modifiers allowed in first place, and in second (empty: the form has one type). Both empty: no type.
+  const char* types;
+  const char* second_types;
+  ir::Opcode op;
+  /// Operands, one letter each, destinations first:
+  /// d destination of the type, w of twice its width, i of 32 bits, P predicate, Q predicate or p|q pair;
+  /// s source of the type, S of the second type, W of twice the width, i of 32 bits, p predicate.
+  /// With a handler the string only bounds the number of operands, as "min..max".
+  const char* operands;
+  Handler handler;
+};
+
+const std::vector<Form>& forms();
+
+bool is_known_mnemonic(std::string_view mnemonic);
+
+/// The form that matches a statement's modifiers and number of operands, and the instruction made from them.
+/// Throws trace::InputError naming the instruction if there is none.
+const Form& match_form(const Statement& s, const std::string& file, ir::Instruction& proto);
+
+/// True if `modifier` is allowed by an options string, `$groups` expanded.
+bool is_option(const char* options, std::string_view modifier);
+/// Sets what a modifier means. `op` decides between the readings of .and, .or, .xor, .min ...
+void apply_option(ir::Instruction& i, std::string_view modifier);
+
+/// "tensor core instruction 'wmma.load...' is not supported" and the like.
+std::string refusal(const Statement& s);
+
+}  // namespace regatta::ptx

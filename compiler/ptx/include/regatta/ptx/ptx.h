@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PTX text to machine IR (virtual registers, before allocation).
+//
+// Direct calls of .func functions are inlined. Textures, surfaces, tensor core instructions, asynchronous copies,
+// indirect calls and recursion are refused by name. Every refusal is a trace::InputError whose message is
+// "file:line:column: error: ..." with 1-based positions (a column is one byte of the line) and the offending text.
+#pragma once
+
+#include <regatta/ir/ir.h>
+
+#include <string>
+#include <vector>
+
+namespace regatta::ptx {
+
+/// Lowers every entry of a module. `file` is only used in messages. Throws trace::InputError on the first error.
+ir::Module parse_module(const std::string& text, const std::string& file);
+
+struct EntryResult {
+  std::string name;
+  bool accepted = false;
+  std::string message;    ///< why not, "file:line:column: error: ..."; empty if accepted
+  ir::Function function;  ///< only if accepted
+};
+
+struct ModuleResult {
+  std::string file;
+  std::vector<ir::ModuleVariable> variables;
+  std::vector<EntryResult> entries;
+};
+
+/// As parse_module, but an entry that cannot be lowered does not end the work. Text that is wrong outside of
+/// function bodies still throws trace::InputError.
+ModuleResult parse_entries(const std::string& text, const std::string& file);
+
+}  // namespace regatta::ptx

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Branches, returns, and calls, which are inlined: the callee's statements are lowered in a frame of their own in
+// which its formal parameters are other names for the caller's .param variables.
+#include "lowering.h"
+
+namespace regatta::ptx {
+namespace {
+
+constexpr std::size_t max_call_depth = 64;
+
+}  // namespace
+
+void FunctionLowering::jump(const ir::Instruction& proto, std::uint32_t label) {
+  ir::Instruction i = proto;
+  i.op = ir::Opcode::bra;
+  i.target = label;
+  append(std::move(i));
+}
+
+void FunctionLowering::branch(const Statement& s, const ir::Instruction& proto) {
+  const Operand& o = s.operands[0];
+  if (o.kind != Operand::Kind::name || o.negated) error(o.at, "'" + o.text + "' is not a label");
+  for (std::size_t i = scopes_.size(); i-- > frames_.back().first_scope;) {
+    const auto found = scopes_[i].labels.find(o.name);
+    if (found == scopes_[i].labels.end()) continue;
+    jump(proto, found->second);
+    return;
+  }
+  error(o.at, "label '" + o.name + "' is not defined");
+}
+
+void FunctionLowering::leave(const Statement& s, const ir::Instruction& proto) {
+  if (s.mnemonic == "ret" && frames_.size() > 1) {
+    jump(proto, frames_.back().return_label);
+    return;
+  }
+  append(proto);
+}
+
+void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
+  const Operand& target = s.operands[0];
+  if (target.kind != Operand::Kind::name || target.negated) error(target.at, "'" + target.text + "' is not a function");
+  const Function* callee = symbols_.function(target.name);
+  if (callee == nullptr) {
+    if (find(target.name)) error(s.at, "indirect call through '" + target.name + "' is not supported");
+    error(target.at, "function '" + target.name + "' is not declared");
+  }
+  ir::Instruction bare = proto;
+  bare.mod = {};
+  if (!callee->has_body) {
+    if (target.name == "__assertfail") {
+      emit(bare, ir::Opcode::trap, ir::Type::none, {}, {});
+      last().text = "device assertion failed";
+      return;
+    }
+    error(target.at, "call of '" + target.name + "', which has no body here, is not supported");
+  }
+  if (!callee->error.empty()) throw trace::InputError(callee->error);
+  if (callee->is_entry) error(target.at, "call of entry '" + target.name + "' is not supported");
+  for (const Frame& f : frames_)
+    if (f.function == callee) error(target.at, "recursive call of '" + target.name + "' is not supported");
+  if (frames_.size() > max_call_depth)
+    error(target.at, "calls are nested more than " + std::to_string(max_call_depth) + " deep");
+
+  Scope scope;
+  const auto bind = [&](const std::vector<Variable>& formals, const std::vector<Operand>& actuals, const char* what) {
+    if (formals.size() != actuals.size())
+      error(target.at, "call of '" + target.name + "' with " + std::to_string(actuals.size()) + " " + what +
+                           ", expected " + std::to_string(formals.size()));
+    for (std::size_t i = 0; i < formals.size(); ++i) {
+      const Operand& o = actuals[i];
+      const std::optional<Symbol> actual = o.kind == Operand::Kind::name && !o.negated ? find(o.name) : std::nullopt;
+      if (!actual || actual->kind != Symbol::Kind::call_param || formals[i].space != Variable::Space::param)
+        error(o.at, "'" + o.text + "' in a call is not a .param variable: not supported");
+      if (actual->bytes != formals[i].bytes())
+        error(o.at, "'" + o.text + "' has " + std::to_string(actual->bytes) + " bytes, '" + formals[i].name + "' of '" +
+                        target.name + "' has " + std::to_string(formals[i].bytes()));
+      scope.names.emplace(formals[i].name, *actual);
+    }
+  };
+  bind(callee->results, s.call_results, "results");
+  bind(callee->parameters, s.call_arguments, "arguments");
+
+  Frame frame;
+  frame.function = callee;
+  frame.first_scope = scopes_.size();
+  frame.return_label = static_cast<std::uint32_t>(draft_.labels.size());
+  draft_.labels.push_back({callee->name + " returns", Draft::unplaced});
+  if (bare.guarded) {
+    ir::Instruction around = bare;
+    around.guard_negated = !around.guard_negated;
+    jump(around, frame.return_label);
+  }
+  const std::uint32_t return_label = frame.return_label;
+  frames_.push_back(frame);
+  scopes_.push_back(std::move(scope));
+  scopes_.emplace_back();
+  statements(*callee);
+  scopes_.resize(frames_.back().first_scope);
+  frames_.pop_back();
+  draft_.labels[return_label].position = static_cast<std::uint32_t>(draft_.instructions.size());
+}
+
+}  // namespace regatta::ptx

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Statements of a function: declarations, labels, dispatch of instructions to their form.
+#include "lowering.h"
+
+#include <algorithm>
+
+namespace regatta::ptx {
+namespace {
+
+constexpr std::size_t max_instructions = 1u << 20;
+constexpr std::uint64_t max_space_bytes = std::uint64_t{1} << 30;
+
+std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+ir::Function FunctionLowering::run(const Function& entry) {
+  if (!entry.error.empty()) throw trace::InputError(entry.error);
+  f_.name = entry.name;
+  f_.ptx_file = file_;
+  f_.source_files = module_.source_files;
+  f_.max_threads = entry.max_threads;
+  scopes_.emplace_back();
+  frames_.push_back({&entry, 0, 0});
+  parameters(entry);
+  statements(entry);
+  resolve_extern_shared();
+  make_blocks(std::move(draft_), f_);
+  return std::move(f_);
+}
+
+void FunctionLowering::parameters(const Function& entry) {
+  std::uint64_t end = 0;
+  for (const Variable& v : entry.parameters) {
+    if (v.space == Variable::Space::opaque)
+      error(v.at, "parameter '" + v.name + "' of type '" + v.type_text + "' is not supported");
+    end = round_up(end, v.alignment);
+    Symbol s;
+    s.kind = Symbol::Kind::param;
+    s.type = v.type;
+    s.offset = static_cast<std::uint32_t>(end);
+    s.bytes = static_cast<std::uint32_t>(v.bytes());
+    declare(v.name, s, v.at);
+    f_.parameters.push_back({v.name, s.offset, s.bytes, v.alignment});
+    end += s.bytes;
+    if (end > max_space_bytes) error(v.at, "the parameters are too large");
+  }
+}
+
+void FunctionLowering::statements(const Function& f) {
+  const std::size_t outer = scopes_.size();
+  declare_labels(f.body, 0);
+  for (std::size_t i = 0; i < f.body.size(); ++i) {
+    const Statement& s = f.body[i];
+    switch (s.kind) {
+      case Statement::Kind::open:
+        scopes_.emplace_back();
+        declare_labels(f.body, i + 1);
+        break;
+      case Statement::Kind::close:
+        if (scopes_.size() > outer) scopes_.pop_back();
+        break;
+      case Statement::Kind::label:
+        draft_.labels[scopes_.back().labels.at(s.mnemonic)].position =
+            static_cast<std::uint32_t>(draft_.instructions.size());
+        break;
+      case Statement::Kind::registers:
+        for (const RegisterDeclaration& d : s.registers) {
+          Symbol symbol;
+          symbol.kind = d.count > 0 ? Symbol::Kind::range : Symbol::Kind::reg;
+          symbol.type = d.type;
+          symbol.id = d.count > 0 ? d.count : new_register(d.type, d.name);
+          declare(d.count > 0 ? d.name + "<" : d.name, symbol, d.at);
+        }
+        break;
+      case Statement::Kind::variable:
+        for (const Variable& v : s.variables) variable(v);
+        break;
+      case Statement::Kind::instruction: instruction(s); break;
+    }
+  }
+}
+
+/// Declares the labels of the scope whose first statement is `first`, so that branches may come before them.
+void FunctionLowering::declare_labels(const std::vector<Statement>& body, std::size_t first) {
+  std::size_t depth = 0;
+  for (std::size_t i = first; i < body.size(); ++i) {
+    const Statement& s = body[i];
+    if (s.kind == Statement::Kind::open) {
+      ++depth;
+    } else if (s.kind == Statement::Kind::close) {
+      if (depth == 0) return;
+      --depth;
+    } else if (s.kind == Statement::Kind::label && depth == 0) {
+      if (!scopes_.back().labels.emplace(s.mnemonic, static_cast<std::uint32_t>(draft_.labels.size())).second)
+        error(s.at, "label '" + s.mnemonic + "' is already defined in this scope");
+      draft_.labels.push_back({s.mnemonic, Draft::unplaced});
+    }
+  }
+}
+
+void FunctionLowering::declare(const std::string& name, const Symbol& symbol, Position at) {
+  if (!scopes_.back().names.emplace(name, symbol).second) {
+    const std::string shown = name.back() == '<' ? name.substr(0, name.size() - 1) : name;
+    error(at, "'" + shown + "' is already declared in this scope");
+  }
+}
+
+std::uint32_t FunctionLowering::place_local(std::uint64_t bytes, std::uint32_t alignment, Position at) {
+  const std::uint64_t offset = round_up(f_.local_bytes, alignment);
+  if (offset + bytes > max_space_bytes) error(at, "the .local variables take more than 1 GiB per thread");
+  f_.local_bytes = static_cast<std::uint32_t>(offset + bytes);
+  return static_cast<std::uint32_t>(offset);
+}
+
+std::uint32_t FunctionLowering::place_shared(const Variable& v) {
+  const std::uint64_t offset = round_up(f_.static_shared_bytes, v.alignment);
+  if (offset + v.bytes() > max_space_bytes) error(v.at, "the .shared variables take more than 1 GiB");
+  f_.static_shared_bytes = static_cast<std::uint32_t>(offset + v.bytes());
+  f_.shared_variables.push_back(
+      {v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes())});
+  return static_cast<std::uint32_t>(offset);
+}
+
+void FunctionLowering::variable(const Variable& v) {
+  Symbol s;
+  s.type = v.type;
+  s.bytes = static_cast<std::uint32_t>(v.bytes());
+  switch (v.space) {
+    case Variable::Space::shared: {
+      // Shared variables are static: every inlined copy of a function uses the same one.
+      const std::string key = frames_.back().function->name + "::" + v.name;
+      const auto known = module_shared_.find(key);
+      s = known != module_shared_.end() ? known->second : module_symbol(v);
+      module_shared_.emplace(key, s);
+      break;
+    }
+    case Variable::Space::local:
+      s.kind = Symbol::Kind::local;
+      s.offset = place_local(v.bytes(), v.alignment, v.at);
+      break;
+    case Variable::Space::param: s = call_param(v); break;
+    default: error(v.at, "variable '" + v.name + "' of this state space is not supported inside a function");
+  }
+  declare(v.name, s, v.at);
+}
+
+Symbol FunctionLowering::module_symbol(const Variable& v) {
+  Symbol s;
+  s.type = v.type;
+  s.bytes = static_cast<std::uint32_t>(v.bytes());
+  switch (v.space) {
+    case Variable::Space::global: s.kind = Symbol::Kind::global; break;
+    case Variable::Space::constant:
+      s.kind = Symbol::Kind::constant;
+      s.offset = symbols_.constant_offset(v.name);
+      break;
+    case Variable::Space::shared:
+      if (v.is_extern || v.bytes() == 0) {
+        s.kind = Symbol::Kind::extern_shared;
+        std::uint32_t& alignment = extern_shared_[v.name];
+        alignment = std::max(alignment, v.alignment);
+      } else {
+        s.kind = Symbol::Kind::shared;
+        s.offset = place_shared(v);
+      }
+      break;
+    default: s.kind = Symbol::Kind::opaque; break;
+  }
+  return s;
+}
+
+std::optional<Symbol> FunctionLowering::find(const std::string& name) {
+  for (std::size_t i = scopes_.size(); i-- > frames_.back().first_scope;) {
+    auto& names = scopes_[i].names;
+    const auto exact = names.find(name);
+    if (exact != names.end()) return exact->second;
+    // %r12 of %r<40>: try every split into prefix and number, the longest number last.
+    std::size_t split = name.size();
+    std::uint64_t number = 0, scale = 1;
+    while (split > 1 && name[split - 1] >= '0' && name[split - 1] <= '9' && scale <= 1000000000) {
+      --split;
+      number += scale * static_cast<std::uint64_t>(name[split] - '0');
+      scale *= 10;
+      if (name[split] == '0' && split + 1 < name.size()) continue;
+      const auto range = names.find(name.substr(0, split) + "<");
+      if (range == names.end() || number >= range->second.id) continue;
+      Symbol s = range->second;
+      s.kind = Symbol::Kind::reg;
+      s.id = new_register(s.type, name);
+      names.emplace(name, s);
+      return s;
+    }
+  }
+  const auto shared = module_shared_.find(name);
+  if (shared != module_shared_.end()) return shared->second;
+  const Variable* v = symbols_.find(name);
+  if (v == nullptr) return std::nullopt;
+  const Symbol s = module_symbol(*v);
+  if (s.kind == Symbol::Kind::shared) module_shared_.emplace(name, s);
+  return s;
+}
+
+std::uint32_t FunctionLowering::new_register(ir::Type type, const std::string& name) {
+  ir::VirtualRegister r;
+  r.is_predicate = type == ir::Type::pred;
+  r.words = static_cast<std::uint8_t>(r.is_predicate ? 0 : ir::words_of(type));
+  r.name = name;
+  f_.registers.push_back(std::move(r));
+  return static_cast<std::uint32_t>(f_.registers.size() - 1);
+}
+
+void FunctionLowering::append(ir::Instruction i) { draft_.instructions.push_back(std::move(i)); }
+
+void FunctionLowering::emit(const ir::Instruction& proto, ir::Opcode op, ir::Type type,
+                            std::vector<ir::Operand> destinations, std::vector<ir::Operand> sources) {
+  ir::Instruction i;
+  i.op = op;
+  i.type = type;
+  i.guarded = proto.guarded;
+  i.guard = proto.guard;
+  i.guard_negated = proto.guard_negated;
+  i.where = proto.where;
+  i.destinations = std::move(destinations);
+  i.sources = std::move(sources);
+  append(std::move(i));
+}
+
+void FunctionLowering::instruction(const Statement& s) {
+  if (draft_.instructions.size() > max_instructions)
+    error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_instructions) + " instructions");
+  ir::Instruction proto;
+  proto.where = {s.at.line, s.at.column, s.source_file, s.source_line};
+  const Form& form = match_form(s, file_, proto);
+  if (!s.guard.empty()) {
+    const std::optional<Symbol> p = find(s.guard);
+    if (!p || p->kind != Symbol::Kind::reg || p->type != ir::Type::pred)
+      error(s.guard_at, "guard '" + s.guard + "' is not a declared predicate");
+    proto.guarded = true;
+    proto.guard = p->id;
+    proto.guard_negated = s.guard_negated;
+  }
+  if (form.handler != nullptr) form.handler(*this, s, form, proto);
+  else generic(s, form, proto);
+}
+
+void FunctionLowering::generic(const Statement& s, const Form& form, const ir::Instruction& proto) {
+  if ((proto.op == ir::Opcode::setp || proto.op == ir::Opcode::set) && proto.mod.compare == ir::Compare::none)
+    error(s.at, "'" + s.name + "' has no comparison operator");
+  const ir::Type type = proto.type;
+  const auto doubled = [](ir::Type t) {
+    const bool is_signed = ir::is_signed(t);
+    if (ir::size_of(t) == 2) return is_signed ? ir::Type::s32 : ir::Type::u32;
+    return is_signed ? ir::Type::s64 : ir::Type::u64;
+  };
+  ir::Instruction i = proto;
+  for (std::size_t n = 0; form.operands[n] != '\0'; ++n) {
+    const Operand& o = s.operands[n];
+    switch (form.operands[n]) {
+      case 'd': i.destinations.push_back(destination(o, type)); break;
+      case 'w': i.destinations.push_back(destination(o, doubled(type))); break;
+      case 'i':
+        if (n == 0) i.destinations.push_back(destination(o, ir::Type::u32));
+        else i.sources.push_back(source(o, ir::Type::u32, proto));
+        break;
+      case 'Q':
+        i.destinations.push_back(predicate_destination(o, o.name));
+        if (o.kind == Operand::Kind::pair) i.destinations.push_back(predicate_destination(o, o.second));
+        break;
+      case 's': i.sources.push_back(source(o, type, proto)); break;
+      case 'S': i.sources.push_back(source(o, proto.source_type, proto)); break;
+      case 'W': i.sources.push_back(source(o, doubled(type), proto)); break;
+      case 'p': i.sources.push_back(source(o, ir::Type::pred, proto)); break;
+      default: break;
+    }
+  }
+  append(std::move(i));
+}
+
+/// Dynamic shared memory begins behind the static variables; how much that is is known only now.
+void FunctionLowering::resolve_extern_shared() {
+  if (extern_shared_.empty()) return;
+  std::uint32_t alignment = 1;
+  for (const auto& [name, bytes] : extern_shared_) alignment = std::max(alignment, bytes);
+  f_.static_shared_bytes = static_cast<std::uint32_t>(round_up(f_.static_shared_bytes, alignment));
+  for (const auto& [name, bytes] : extern_shared_) f_.shared_variables.push_back({name, f_.static_shared_bytes, 0});
+  for (ir::Instruction& i : draft_.instructions)
+    for (ir::Operand& o : i.sources)
+      if (!o.symbol.empty() && extern_shared_.count(o.symbol) != 0) {
+        o.value += f_.static_shared_bytes;
+        o.symbol.clear();
+      }
+}
+
+}  // namespace regatta::ptx

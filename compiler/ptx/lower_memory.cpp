@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loads, stores, atomics and the storage of call parameters.
+#include "lowering.h"
+
+#include <algorithm>
+
+namespace regatta::ptx {
+namespace {
+
+using trace::MemorySpace;
+
+constexpr unsigned max_access_bytes = 16;
+
+bool is_wide_space(MemorySpace s) { return s == MemorySpace::global || s == MemorySpace::generic; }
+
+MemorySpace space_of(Symbol::Kind k) {
+  switch (k) {
+    case Symbol::Kind::shared:
+    case Symbol::Kind::extern_shared: return MemorySpace::shared;
+    case Symbol::Kind::local: return MemorySpace::local;
+    case Symbol::Kind::global: return MemorySpace::global;
+    case Symbol::Kind::constant: return MemorySpace::constant;
+    case Symbol::Kind::param:
+    case Symbol::Kind::call_param: return MemorySpace::param;
+    default: return MemorySpace::none;
+  }
+}
+
+std::size_t address_index(const ir::Instruction& i) {
+  return i.op == ir::Opcode::ld || i.op == ir::Opcode::atom ? 1 : 0;
+}
+
+}  // namespace
+
+void lower_memory(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  l.memory(s, proto);
+}
+
+void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
+  const Operand& address = s.operands[address_index(proto)];
+  if (address.kind != Operand::Kind::address)
+    error(address.at, "'" + address.text + "' is not an address, expected '[...]'");
+  if (ir::size_of(proto.type) * proto.mod.vector > max_access_bytes)
+    error(s.at, "'" + s.name + "' moves more than 16 bytes per thread");
+  if (proto.mod.space == MemorySpace::none) proto.mod.space = MemorySpace::generic;
+  MemorySpace& space = proto.mod.space;
+  const bool is_store = proto.op != ir::Opcode::ld;
+  if (address.name.empty()) {
+    proto.sources.push_back(
+        ir::Operand::immediate(static_cast<std::uint64_t>(address.offset), is_wide_space(space) ? 2 : 1));
+  } else {
+    const Symbol symbol = register_symbol(address);
+    if (symbol.kind == Symbol::Kind::reg) {
+      const unsigned size = ir::size_of(symbol.type);
+      // In an inlined function, a register that ld.param reads through holds a generic address (symbol_address).
+      if (space == MemorySpace::param && frames_.size() > 1) space = MemorySpace::generic;
+      if (size < 4 || (size == 4 && is_wide_space(space)))
+        error(address.at, "'" + address.name + "' has type ." + ir::to_string(symbol.type) + ", expected a " +
+                              (is_wide_space(space) ? "64-bit" : "32-bit or 64-bit") + " address register");
+      proto.sources.push_back(ir::Operand::reg(symbol.id, size / 4));
+      proto.offset = address.offset;
+    } else {
+      const MemorySpace actual = space_of(symbol.kind);
+      if (space == MemorySpace::generic) space = actual;
+      if (space != actual)
+        error(address.at, "'" + address.name + "' is in state space ." + trace::to_string(actual) + ", not ." +
+                              trace::to_string(space));
+      if (symbol.kind == Symbol::Kind::call_param) {
+        call_param_access(s, std::move(proto), symbol, address);
+        return;
+      }
+      const std::uint64_t end = static_cast<std::uint64_t>(address.offset) + ir::size_of(proto.type) * proto.mod.vector;
+      if (symbol.kind == Symbol::Kind::param && (address.offset < 0 || end > symbol.bytes))
+        error(address.at, "'" + address.text + "' is outside parameter '" + address.name + "' of " +
+                              std::to_string(symbol.bytes) + " bytes");
+      Operand base = address;
+      base.offset = 0;
+      proto.sources.push_back(symbol_address(symbol, base, is_wide_space(space) ? 2 : 1));
+      proto.offset = address.offset;
+    }
+  }
+  if (is_store && space == MemorySpace::param) error(s.at, "'" + s.name + "' stores to a kernel parameter");
+  if (is_store && space == MemorySpace::constant) error(s.at, "'" + s.name + "' stores to constant memory");
+  memory_operands(s, std::move(proto));
+}
+
+/// The data operands, when space and address are settled.
+void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto) {
+  const ir::Instruction bare = [&] {
+    ir::Instruction b;
+    b.guarded = proto.guarded;
+    b.guard = proto.guard;
+    b.guard_negated = proto.guard_negated;
+    b.where = proto.where;
+    return b;
+  }();
+  std::vector<RelaxedDestination> wide;
+  const auto elements = [&](const Operand& o) -> std::vector<Operand> {
+    std::vector<Operand> list = o.kind == Operand::Kind::vector ? o.elements : std::vector<Operand>{o};
+    if (list.size() != proto.mod.vector)
+      error(o.at, "'" + s.name + "' has " + std::to_string(list.size()) + " data registers, expected " +
+                      std::to_string(proto.mod.vector));
+    return list;
+  };
+  switch (proto.op) {
+    case ir::Opcode::ld:
+      for (const Operand& o : elements(s.operands[0])) {
+        wide.push_back(relaxed_destination(o, proto.type));
+        for (const ir::Operand& earlier : proto.destinations)
+          if (earlier.id == wide.back().operand.id) error(o.at, "'" + o.name + "' is loaded twice");
+        proto.destinations.push_back(wide.back().operand);
+      }
+      break;
+    case ir::Opcode::st:
+      for (const Operand& o : elements(s.operands[1])) {
+        ir::Operand value = relaxed_source(o, proto.type, bare);
+        // The elements of a vector take consecutive registers, so each needs a register of its own.
+        bool copy = proto.mod.vector > 1 && !value.is_reg();
+        for (std::size_t e = 1; e < proto.sources.size(); ++e)
+          copy = copy || (value.is_reg() && proto.sources[e].is_reg() && proto.sources[e].id == value.id);
+        if (copy) {
+          const ir::Operand t = temporary(proto.type);
+          emit(bare, ir::Opcode::mov, ir::words_of(proto.type) == 2 ? ir::Type::b64 : ir::Type::b32, {t}, {value});
+          value = t;
+        }
+        proto.sources.push_back(value);
+      }
+      break;
+    case ir::Opcode::atom:
+      if (s.operands[0].kind == Operand::Kind::sink && proto.mod.atomic != ir::AtomicOp::exch &&
+          proto.mod.atomic != ir::AtomicOp::cas) {
+        proto.op = ir::Opcode::red;
+      } else {
+        proto.destinations.push_back(destination(s.operands[0], proto.type));
+      }
+      for (std::size_t o = 2; o < s.operands.size(); ++o) proto.sources.push_back(source(s.operands[o], proto.type, bare));
+      break;
+    default:
+      for (std::size_t o = 1; o < s.operands.size(); ++o) proto.sources.push_back(source(s.operands[o], proto.type, bare));
+      break;
+  }
+  const ir::Type type = proto.type;
+  append(std::move(proto));
+  for (const RelaxedDestination& d : wide) finish_wide(d, type, bare);
+}
+
+/// Storage for a .param variable of a call. A scalar lives in a register; an array in local memory.
+Symbol FunctionLowering::call_param(const Variable& v) {
+  if (v.space == Variable::Space::opaque)
+    error(v.at, "parameter '" + v.name + "' of type '" + v.type_text + "' is not supported");
+  CallParam p;
+  p.bytes = static_cast<std::uint32_t>(v.bytes());
+  p.in_memory = v.is_array;
+  static constexpr ir::Type by_size[] = {ir::Type::none, ir::Type::u8,  ir::Type::u16, ir::Type::none, ir::Type::u32,
+                                         ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
+  p.type = v.is_array ? v.type : by_size[ir::size_of(v.type)];
+  if (p.in_memory) p.offset = place_local(v.bytes(), v.alignment, v.at);
+  else p.value = temporary(p.type);
+  call_params_.push_back(p);
+  Symbol s;
+  s.kind = Symbol::Kind::call_param;
+  s.type = v.type;
+  s.id = static_cast<std::uint32_t>(call_params_.size() - 1);
+  s.bytes = p.bytes;
+  return s;
+}
+
+void FunctionLowering::call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol,
+                                         const Operand& address) {
+  const CallParam p = call_params_[symbol.id];
+  const unsigned size = ir::size_of(proto.type) * proto.mod.vector;
+  if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + size > p.bytes)
+    error(address.at, "'" + address.text + "' is outside parameter '" + address.name + "' of " +
+                          std::to_string(p.bytes) + " bytes");
+  if (p.in_memory) {
+    proto.mod.space = MemorySpace::local;
+    proto.sources.push_back(ir::Operand::immediate(p.offset));
+    proto.offset = address.offset;
+    memory_operands(s, std::move(proto));
+    return;
+  }
+  if (address.offset != 0 || proto.mod.vector != 1 || proto.op == ir::Opcode::atom || proto.op == ir::Opcode::red)
+    error(address.at, "'" + s.name + "' reaches into the scalar parameter '" + address.name + "': not supported");
+  const bool whole = size == ir::size_of(p.type);
+  static constexpr ir::Type unsigned_of[] = {ir::Type::none, ir::Type::u8,  ir::Type::u16, ir::Type::none, ir::Type::u32,
+                                             ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
+  const ir::Type access = ir::is_signed(proto.type) ? proto.type : unsigned_of[size];
+  ir::Instruction bare = proto;
+  bare.mod = {};
+  if (proto.op == ir::Opcode::st) {
+    const ir::Operand value = relaxed_source(s.operands[1], proto.type, bare);
+    emit(bare, whole && size >= 4 ? ir::Opcode::mov : ir::Opcode::cvt, p.type, {p.value}, {value});
+    if (draft_.instructions.back().op == ir::Opcode::cvt) draft_.instructions.back().source_type = access;
+    return;
+  }
+  const RelaxedDestination d = relaxed_destination(s.operands[0], proto.type);
+  if (whole && size >= 4) {
+    emit(bare, ir::Opcode::mov, access, {d.operand}, {p.value});
+  } else if (ir::words_of(p.type) == 2) {
+    emit(bare, ir::Opcode::cvt, access, {d.operand}, {p.value});
+    draft_.instructions.back().source_type = ir::Type::u64;
+  } else {
+    emit(bare, ir::Opcode::cvt, ir::is_signed(access) ? ir::Type::s32 : ir::Type::u32, {d.operand}, {p.value});
+    draft_.instructions.back().source_type = access;
+  }
+  finish_wide(d, proto.type, bare);
+}
+
+}  // namespace regatta::ptx

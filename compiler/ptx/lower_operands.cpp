@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operands: registers with their type rules, immediates in their encoding, special registers, addresses of variables.
+#include "lowering.h"
+
+#include <regatta/ir/address_windows.h>
+
+#include <cstring>
+
+namespace regatta::ptx {
+namespace {
+
+std::uint64_t encode_real(const Operand& o, unsigned size) {
+  if (size == 4) {
+    if (o.single) return o.bits;
+    double d = 0;
+    std::memcpy(&d, &o.bits, sizeof d);
+    const auto f = static_cast<float>(d);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+  }
+  if (!o.single) return o.bits;
+  const auto encoded = static_cast<std::uint32_t>(o.bits);
+  float f = 0;
+  std::memcpy(&f, &encoded, sizeof f);
+  const double d = f;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &d, sizeof bits);
+  return bits;
+}
+
+std::uint64_t encode_integer(std::uint64_t value, ir::Type type) {
+  if (type == ir::Type::f32) {
+    const auto f = static_cast<float>(static_cast<std::int64_t>(value));
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+  }
+  if (type == ir::Type::f64) {
+    const auto d = static_cast<double>(static_cast<std::int64_t>(value));
+    std::memcpy(&value, &d, sizeof value);
+    return value;
+  }
+  const unsigned size = ir::size_of(type);
+  return size >= 8 ? value : value & ((std::uint64_t{1} << (8 * size)) - 1);
+}
+
+bool is_wide_special(ir::Special s) {
+  return s == ir::Special::clock64 || s == ir::Special::globaltimer;
+}
+
+std::string bits_text(ir::Type t) {
+  return t == ir::Type::pred ? "a predicate" : "a " + std::to_string(8 * ir::size_of(t)) + "-bit register";
+}
+
+}  // namespace
+
+std::optional<ir::Special> FunctionLowering::special_named(const std::string& name) {
+  static const std::unordered_map<std::string, ir::Special> table = [] {
+    std::unordered_map<std::string, ir::Special> t;
+    for (unsigned i = 0; i <= static_cast<unsigned>(ir::Special::total_shared_size); ++i) {
+      const auto s = static_cast<ir::Special>(i);
+      t.emplace(ir::to_string(s), s);
+    }
+    return t;
+  }();
+  const auto found = table.find(name);
+  if (found == table.end()) return std::nullopt;
+  return found->second;
+}
+
+ir::Operand FunctionLowering::temporary(ir::Type type) {
+  const std::uint32_t id = new_register(type, "");
+  return type == ir::Type::pred ? ir::Operand::predicate(id) : ir::Operand::reg(id, ir::words_of(type));
+}
+
+Symbol FunctionLowering::register_symbol(const Operand& o) {
+  const std::optional<Symbol> s = find(o.name);
+  if (!s) {
+    if (!o.name.empty() && o.name.front() == '%')
+      error(o.at, "'" + o.name + "' is neither a declared register nor a supported special register");
+    error(o.at, "'" + o.name + "' is not declared");
+  }
+  if (s->kind == Symbol::Kind::opaque) error(o.at, "'" + o.name + "' is a texture, sampler or surface: not supported");
+  return *s;
+}
+
+ir::Operand FunctionLowering::source_special(ir::Special s, const ir::Instruction& proto) {
+  const ir::Type type = is_wide_special(s) ? ir::Type::u64 : ir::Type::u32;
+  const ir::Operand t = temporary(type);
+  emit(proto, ir::Opcode::mov, type, {t}, {ir::Operand::special(s)});
+  return t;
+}
+
+ir::Operand FunctionLowering::predicate_source(const Operand& o) {
+  if (o.kind == Operand::Kind::integer) return ir::Operand::immediate(o.bits != 0 ? 1 : 0);
+  if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a predicate");
+  const Symbol s = register_symbol(o);
+  if (s.kind != Symbol::Kind::reg || s.type != ir::Type::pred) error(o.at, "'" + o.name + "' is not a predicate");
+  return ir::Operand::predicate(s.id, o.negated);
+}
+
+ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::Instruction& proto) {
+  if (type == ir::Type::pred) {
+    ir::Operand p = predicate_source(o);
+    if (p.is_predicate()) return p;
+    const ir::Operand t = temporary(ir::Type::pred);
+    emit(proto, ir::Opcode::mov, ir::Type::pred, {t}, {p});
+    return t;
+  }
+  const unsigned words = ir::words_of(type);
+  if (o.kind == Operand::Kind::integer) return ir::Operand::immediate(encode_integer(o.bits, type), words);
+  if (o.kind == Operand::Kind::real) {
+    if (ir::size_of(type) < 4) error(o.at, "'" + o.text + "' is a floating-point number, expected an integer");
+    return ir::Operand::immediate(encode_real(o, ir::size_of(type)), words);
+  }
+  if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a register or a number");
+  if (o.negated) error(o.at, "'" + o.text + "': '!' is for predicates only");
+  if (o.name == "WARP_SZ") return ir::Operand::immediate(32, words);
+  if (const auto special = special_named(o.name)) {
+    const bool wide = is_wide_special(*special);
+    if ((ir::size_of(type) == 8) != wide)
+      error(o.at, "'" + o.name + "' has " + (wide ? "64" : "32") + " bits, expected " + bits_text(type));
+    return source_special(*special, proto);
+  }
+  const Symbol s = register_symbol(o);
+  if (s.kind != Symbol::Kind::reg) {
+    if (ir::size_of(type) < 4) error(o.at, "the address of '" + o.name + "' does not fit " + bits_text(type));
+    const ir::Operand t = temporary(type);
+    emit(proto, ir::Opcode::mov, words == 2 ? ir::Type::b64 : ir::Type::b32, {t}, {symbol_address(s, o, words)});
+    return t;
+  }
+  if (o.offset != 0) error(o.at, "'" + o.text + "' is not an operand");
+  if (ir::size_of(s.type) != ir::size_of(type))
+    error(o.at, "'" + o.name + "' has type ." + ir::to_string(s.type) + ", expected " + bits_text(type));
+  return ir::Operand::reg(s.id, words);
+}
+
+ir::Operand FunctionLowering::relaxed_source(const Operand& o, ir::Type type, const ir::Instruction& proto) {
+  if (o.kind != Operand::Kind::name || o.negated || special_named(o.name)) return source(o, type, proto);
+  const Symbol s = register_symbol(o);
+  if (s.kind != Symbol::Kind::reg || ir::size_of(s.type) <= ir::size_of(type)) return source(o, type, proto);
+  const ir::Operand r = ir::Operand::reg(s.id, ir::words_of(s.type));
+  if (ir::words_of(s.type) == ir::words_of(type)) return r;
+  const ir::Operand low = temporary(ir::Type::u32);
+  emit(proto, ir::Opcode::cvt, ir::Type::u32, {low}, {r});
+  draft_.instructions.back().source_type = ir::Type::u64;
+  return low;
+}
+
+ir::Operand FunctionLowering::destination(const Operand& o, ir::Type type) {
+  if (o.kind == Operand::Kind::sink) return temporary(type);
+  if (o.kind != Operand::Kind::name || o.negated) error(o.at, "'" + o.text + "' is not a register");
+  if (type == ir::Type::pred) return predicate_destination(o, o.name);
+  const Symbol s = register_symbol(o);
+  if (s.kind != Symbol::Kind::reg) error(o.at, "'" + o.name + "' is not a register");
+  if (ir::size_of(s.type) != ir::size_of(type))
+    error(o.at, "'" + o.name + "' has type ." + ir::to_string(s.type) + ", expected " + bits_text(type));
+  return ir::Operand::reg(s.id, ir::words_of(type));
+}
+
+ir::Operand FunctionLowering::predicate_destination(const Operand& o, const std::string& name) {
+  if (name == "_" || o.kind == Operand::Kind::sink) return temporary(ir::Type::pred);
+  const std::optional<Symbol> s = find(name);
+  if (!s || s->kind != Symbol::Kind::reg || s->type != ir::Type::pred)
+    error(o.at, "'" + (name.empty() ? o.text : name) + "' is not a declared predicate");
+  return ir::Operand::predicate(s->id);
+}
+
+void FunctionLowering::destinations_with_predicate(const Operand& o, ir::Type type, ir::Instruction& i) {
+  if (o.kind != Operand::Kind::pair) {
+    i.destinations.push_back(destination(o, type));
+    return;
+  }
+  Operand value = o;
+  value.kind = o.name == "_" ? Operand::Kind::sink : Operand::Kind::name;
+  i.destinations.push_back(destination(value, type));
+  i.destinations.push_back(predicate_destination(o, o.second));
+}
+
+FunctionLowering::RelaxedDestination FunctionLowering::relaxed_destination(const Operand& o, ir::Type type) {
+  RelaxedDestination d;
+  if (o.kind == Operand::Kind::name && !o.negated) {
+    const Symbol s = register_symbol(o);
+    if (s.kind == Symbol::Kind::reg && ir::size_of(s.type) > ir::size_of(type)) {
+      d.wide = ir::Operand::reg(s.id, ir::words_of(s.type));
+      d.widen = d.wide.words > ir::words_of(type);
+      d.operand = d.widen ? temporary(type) : d.wide;
+      return d;
+    }
+  }
+  d.operand = destination(o, type);
+  return d;
+}
+
+void FunctionLowering::finish_wide(const RelaxedDestination& d, ir::Type type, const ir::Instruction& proto) {
+  if (!d.widen) return;
+  static constexpr ir::Type unsigned_of[] = {ir::Type::u8, ir::Type::u8, ir::Type::u16, ir::Type::u32, ir::Type::u32};
+  const bool is_signed = ir::is_signed(type);
+  emit(proto, ir::Opcode::cvt, is_signed ? ir::Type::s64 : ir::Type::u64, {d.wide}, {d.operand});
+  draft_.instructions.back().source_type = is_signed ? type : unsigned_of[ir::size_of(type)];
+}
+
+ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, unsigned words) const {
+  const auto at = static_cast<std::uint64_t>(s.offset) + static_cast<std::uint64_t>(o.offset);
+  switch (s.kind) {
+    case Symbol::Kind::shared:
+    case Symbol::Kind::local:
+    case Symbol::Kind::constant:
+    case Symbol::Kind::param: return ir::Operand::immediate(at, words);
+    case Symbol::Kind::extern_shared:
+    case Symbol::Kind::global: {
+      if (s.kind == Symbol::Kind::global && words != 2)
+        error(o.at, "the address of '" + o.name + "' has 64 bits, expected a 32-bit register");
+      ir::Operand i = ir::Operand::immediate(static_cast<std::uint64_t>(o.offset), words);
+      i.symbol = o.name;
+      return i;
+    }
+    case Symbol::Kind::call_param: {
+      // Taken as a generic address, since ld.param through a register cannot tell whose parameter it reads.
+      const CallParam& p = call_params_[s.id];
+      if (!p.in_memory) error(o.at, "the address of scalar parameter '" + o.name + "' is not supported");
+      return ir::Operand::immediate(ir::local_window + p.offset + static_cast<std::uint64_t>(o.offset), words);
+    }
+    default: error(o.at, "'" + o.name + "' has no address");
+  }
+}
+
+}  // namespace regatta::ptx

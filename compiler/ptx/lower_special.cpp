@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Forms whose operands do not follow a row's letters.
+#include "lowering.h"
+
+#include <regatta/ir/address_windows.h>
+
+namespace regatta::ptx {
+namespace {
+
+using ir::Opcode;
+using ir::Type;
+
+/// A proto without modifiers, for the instructions around the main one.
+ir::Instruction plain(const ir::Instruction& proto) {
+  ir::Instruction i;
+  i.guarded = proto.guarded;
+  i.guard = proto.guard;
+  i.guard_negated = proto.guard_negated;
+  i.where = proto.where;
+  return i;
+}
+
+bool has_modifier(const Statement& s, const char* name) {
+  for (const std::string& m : s.modifiers)
+    if (m == name) return true;
+  return false;
+}
+
+Type half_type(Type t) { return ir::size_of(t) == 8 ? Type::b32 : Type::b16; }
+
+/// Elements of a vector operand of a mov of `type`: 2, or 4 that are taken in pairs.
+void check_elements(FunctionLowering& l, const Statement& s, const Operand& v, Type type) {
+  const std::size_t n = v.elements.size();
+  if (ir::size_of(type) < 4 || !(n == 2 || (n == 4 && ir::size_of(type) == 8)))
+    l.error(v.at, "'" + s.name + "' cannot take a vector of " + std::to_string(n) + " registers");
+}
+
+void pack(FunctionLowering& l, const Statement& s, const ir::Instruction& proto) {
+  const Operand& v = s.operands[1];
+  check_elements(l, s, v, proto.type);
+  std::vector<ir::Operand> halves;
+  if (v.elements.size() == 2) {
+    for (const Operand& e : v.elements) halves.push_back(l.source(e, half_type(proto.type), plain(proto)));
+  } else {
+    for (unsigned h = 0; h < 4; h += 2) {
+      const ir::Operand low = l.source(v.elements[h], Type::b16, plain(proto));
+      const ir::Operand high = l.source(v.elements[h + 1], Type::b16, plain(proto));
+      halves.push_back(l.temporary(Type::b32));
+      l.emit(proto, Opcode::pack, Type::b32, {halves.back()}, {low, high});
+    }
+  }
+  const Type type = ir::size_of(proto.type) == 8 ? Type::b64 : Type::b32;
+  l.emit(proto, Opcode::pack, type, {l.destination(s.operands[0], proto.type)}, halves);
+}
+
+void unpack(FunctionLowering& l, const Statement& s, const ir::Instruction& proto) {
+  const Operand& v = s.operands[0];
+  check_elements(l, s, v, proto.type);
+  const Type type = ir::size_of(proto.type) == 8 ? Type::b64 : Type::b32;
+  ir::Operand value = l.source(s.operands[1], proto.type, plain(proto));
+  if (!value.is_reg()) {
+    const ir::Operand t = l.temporary(type);
+    l.emit(proto, Opcode::mov, type, {t}, {value});
+    value = t;
+  }
+  if (v.elements.size() == 2) {
+    const ir::Operand low = l.destination(v.elements[0], half_type(proto.type));
+    const ir::Operand high = l.destination(v.elements[1], half_type(proto.type));
+    l.emit(proto, Opcode::unpack, type, {low, high}, {value});
+    return;
+  }
+  const ir::Operand low = l.temporary(Type::b32), high = l.temporary(Type::b32);
+  l.emit(proto, Opcode::unpack, type, {low, high}, {value});
+  for (unsigned h = 0; h < 4; h += 2) {
+    const ir::Operand first = l.destination(v.elements[h], Type::b16);
+    const ir::Operand second = l.destination(v.elements[h + 1], Type::b16);
+    l.emit(proto, Opcode::unpack, Type::b32, {first, second}, {h == 0 ? low : high});
+  }
+}
+
+std::uint64_t window(const Statement& s) {
+  if (has_modifier(s, "shared") || has_modifier(s, "shared::cta")) return ir::shared_window;
+  if (has_modifier(s, "local")) return ir::local_window;
+  if (has_modifier(s, "const")) return ir::constant_window;
+  if (has_modifier(s, "param") || has_modifier(s, "param::entry")) return ir::param_window;
+  return 0;
+}
+
+}  // namespace
+
+void lower_mov(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const Operand& to = s.operands[0];
+  const Operand& from = s.operands[1];
+  if (to.kind == Operand::Kind::vector) {
+    unpack(l, s, proto);
+    return;
+  }
+  if (from.kind == Operand::Kind::vector) {
+    pack(l, s, proto);
+    return;
+  }
+  if (proto.type == Type::pred) {
+    const ir::Operand value = l.predicate_source(from);
+    l.emit(proto, Opcode::mov, Type::pred, {l.destination(to, Type::pred)}, {value});
+    return;
+  }
+  const unsigned size = ir::size_of(proto.type);
+  if (from.kind == Operand::Kind::name && !from.negated) {
+    if (const auto special = FunctionLowering::special_named(from.name)) {
+      const bool wide = *special == ir::Special::clock64 || *special == ir::Special::globaltimer;
+      if ((size == 8) != wide)
+        l.error(from.at, "'" + from.name + "' has " + (wide ? "64" : "32") + " bits, '" + s.name + "' moves " +
+                             std::to_string(8 * size));
+      l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)}, {ir::Operand::special(*special)});
+      return;
+    }
+    // Special registers are tried first: any other name has to be a register or a variable.
+    if (from.name != "WARP_SZ") {
+      const Symbol symbol = l.register_symbol(from);
+      if (symbol.kind != Symbol::Kind::reg) {
+        if (size < 4) l.error(from.at, "the address of '" + from.name + "' does not fit '" + s.name + "'");
+        l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)},
+               {l.symbol_address(symbol, from, size / 4)});
+        return;
+      }
+    }
+  }
+  const ir::Operand value = l.source(from, proto.type, plain(proto));
+  l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)}, {value});
+}
+
+void lower_cvt(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  ir::Instruction i = proto;
+  i.sources.push_back(l.relaxed_source(s.operands[1], proto.source_type, bare));
+  const FunctionLowering::RelaxedDestination d = l.relaxed_destination(s.operands[0], proto.type);
+  i.destinations.push_back(d.operand);
+  l.append(std::move(i));
+  l.finish_wide(d, proto.type, bare);
+}
+
+void lower_cvta(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const std::uint64_t base = window(s);
+  const ir::Operand from = l.source(s.operands[1], Type::u64, plain(proto));
+  const ir::Operand to = l.destination(s.operands[0], Type::u64);
+  if (base == 0) {
+    l.emit(proto, Opcode::mov, Type::u64, {to}, {from});
+  } else {
+    const Opcode op = has_modifier(s, "to") ? Opcode::sub : Opcode::add;
+    l.emit(proto, op, Type::u64, {to}, {from, ir::Operand::immediate(base, 2)});
+  }
+}
+
+void lower_isspacep(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Operand address = l.source(s.operands[1], Type::u64, plain(proto));
+  const ir::Operand top = l.temporary(Type::u64);
+  l.emit(proto, Opcode::shr, Type::u64, {top}, {address, ir::Operand::immediate(ir::window_shift)});
+  const std::uint64_t number = window(s) >> ir::window_shift;
+  l.emit(proto, Opcode::setp, Type::u64, {l.predicate_destination(s.operands[0], s.operands[0].name)},
+         {top, ir::Operand::immediate(number, 2)});
+  l.last().mod.compare = ir::Compare::eq;
+}
+
+void lower_branch(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  l.branch(s, proto);
+}
+
+void lower_exit(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  l.leave(s, proto);
+}
+
+void lower_call(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  l.call(s, proto);
+}
+
+void lower_trap(FunctionLowering& l, const Statement&, const Form&, const ir::Instruction& proto) {
+  ir::Instruction i = proto;
+  i.text = "trap";
+  l.append(std::move(i));
+}
+
+void lower_barrier(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  ir::Instruction i = proto;
+  for (const Operand& o : s.operands) i.sources.push_back(l.source(o, Type::u32, plain(proto)));
+  if (i.sources[0].kind == ir::Operand::Kind::immediate && i.sources[0].value > 15)
+    l.error(s.operands[0].at, "barrier " + std::to_string(i.sources[0].value) + " does not exist, expected 0 to 15");
+  l.append(std::move(i));
+}
+
+void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  if (proto.mod.shuffle == ir::ShuffleMode::none) l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
+  ir::Instruction i = proto;
+  const ir::Instruction bare = plain(proto);
+  i.sources.push_back(l.source(s.operands[1], Type::b32, bare));
+  for (std::size_t o = 2; o < s.operands.size(); ++o) i.sources.push_back(l.source(s.operands[o], Type::u32, bare));
+  if (i.sources.size() == 3) i.sources.push_back(ir::Operand::immediate(0xffffffffu));
+  l.destinations_with_predicate(s.operands[0], Type::b32, i);
+  l.append(std::move(i));
+}
+
+void lower_vote(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  if (proto.mod.vote == ir::VoteMode::none) l.error(s.at, "'" + s.name + "' has no mode, expected .all, .any, .uni or .ballot");
+  ir::Instruction i = proto;
+  const ir::Instruction bare = plain(proto);
+  i.sources.push_back(l.source(s.operands[1], Type::pred, bare));
+  i.sources.push_back(s.operands.size() > 2 ? l.source(s.operands[2], Type::u32, bare)
+                                            : ir::Operand::immediate(0xffffffffu));
+  i.destinations.push_back(l.destination(s.operands[0], proto.type));
+  l.append(std::move(i));
+}
+
+void lower_match(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  ir::Instruction i = proto;
+  const ir::Instruction bare = plain(proto);
+  i.sources.push_back(l.source(s.operands[1], proto.type, bare));
+  i.sources.push_back(l.source(s.operands[2], Type::u32, bare));
+  l.destinations_with_predicate(s.operands[0], Type::b32, i);
+  l.append(std::move(i));
+}
+
+/// mad.lo.cc and its kin: a multiply, then an add on the carry chain.
+void lower_mad_carry(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  const Type type = proto.type;
+  const ir::Operand a = l.source(s.operands[1], type, bare);
+  const ir::Operand b = l.source(s.operands[2], type, bare);
+  const ir::Operand c = l.source(s.operands[3], type, bare);
+  const ir::Operand product = l.temporary(type);
+  l.emit(bare, proto.op == Opcode::mad_hi ? Opcode::mul_hi : Opcode::mul_lo, type, {product}, {a, b});
+  const bool carry_in = s.mnemonic == "madc";
+  l.emit(bare, carry_in ? Opcode::addc : Opcode::add_cc, type, {l.destination(s.operands[0], type)}, {product, c});
+  l.last().mod.carry_out = carry_in && has_modifier(s, "cc");
+}
+
+/// copysign d, a, b: the magnitude of b with the sign of a.
+void lower_copysign(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const bool wide = proto.type == Type::f64;
+  const Type type = wide ? Type::b64 : Type::b32;
+  const unsigned words = wide ? 2 : 1;
+  const std::uint64_t sign_bit = wide ? std::uint64_t{1} << 63 : std::uint64_t{1} << 31;
+  const ir::Instruction bare = plain(proto);
+  const ir::Operand a = l.source(s.operands[1], proto.type, bare);
+  const ir::Operand b = l.source(s.operands[2], proto.type, bare);
+  const ir::Operand sign = l.temporary(type), magnitude = l.temporary(type);
+  l.emit(bare, Opcode::and_, type, {sign}, {a, ir::Operand::immediate(sign_bit, words)});
+  l.emit(bare, Opcode::and_, type, {magnitude}, {b, ir::Operand::immediate(sign_bit - 1, words)});
+  l.emit(bare, Opcode::or_, type, {l.destination(s.operands[0], proto.type)}, {sign, magnitude});
+}
+
+/// bmsk.clamp d, a, b: b ones from bit a on. Shifts clamp, so 32 or more ones come out right.
+void lower_bmsk(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  const ir::Operand start = l.source(s.operands[1], Type::u32, bare);
+  const ir::Operand count = l.source(s.operands[2], Type::u32, bare);
+  const ir::Operand power = l.temporary(Type::b32), ones = l.temporary(Type::b32);
+  l.emit(bare, Opcode::shl, Type::b32, {power}, {ir::Operand::immediate(1), count});
+  l.emit(bare, Opcode::sub, Type::u32, {ones}, {power, ir::Operand::immediate(1)});
+  l.emit(bare, Opcode::shl, Type::b32, {l.destination(s.operands[0], Type::b32)}, {ones, start});
+}
+
+void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&) {}
+
+}  // namespace regatta::ptx

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One entry from AST to IR. Instructions are collected in a line with labels between them (Draft) and cut into
+// blocks at the end (blocks.cpp). Calls are inlined by lowering the callee's statements into the same line.
+#pragma once
+
+#include "ast.h"
+#include "forms.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace regatta::ptx {
+
+/// Instructions in line; `bra` targets are label numbers, and label i stands before instruction labels[i].position.
+struct Draft {
+  static constexpr std::uint32_t unplaced = ~std::uint32_t{0};
+  struct Label {
+    std::string name;
+    std::uint32_t position = unplaced;
+  };
+  std::vector<ir::Instruction> instructions;
+  std::vector<Label> labels;
+};
+
+/// Cuts a draft into blocks, drops code that cannot be reached or whose results nobody reads, fills the edges.
+void make_blocks(Draft&& draft, ir::Function& f);
+
+/// The module's variables with their places.
+class ModuleSymbols {
+ public:
+  ModuleSymbols(const Module& module, const std::string& file);
+  const Variable* find(const std::string& name) const;
+  const Function* function(const std::string& name) const;
+  /// Byte offset of a .const variable.
+  std::uint32_t constant_offset(const std::string& name) const { return constant_offsets_.at(name); }
+  std::vector<ir::ModuleVariable> take_variables() { return std::move(lowered_); }
+
+ private:
+  void lower(const Variable& v, const std::string& file);
+  void initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file) const;
+
+  std::unordered_map<std::string, const Variable*> variables_;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::unordered_map<std::string, std::uint32_t> constant_offsets_;
+  std::vector<ir::ModuleVariable> lowered_;
+  std::uint32_t constant_end_ = 0;
+};
+
+/// What a name in a function's body stands for.
+struct Symbol {
+  enum class Kind : std::uint8_t { reg, range, shared, extern_shared, local, global, constant, param, call_param, opaque };
+  Kind kind = Kind::reg;
+  ir::Type type = ir::Type::none;
+  std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index
+  std::uint32_t offset = 0;  ///< variables: in their space
+  std::uint32_t bytes = 0;
+};
+
+class FunctionLowering {
+ public:
+  FunctionLowering(const Module& module, const ModuleSymbols& symbols, const std::string& file)
+      : module_(module), symbols_(symbols), file_(file) {}
+  ir::Function run(const Function& entry);
+
+  // For handlers.
+  [[noreturn]] void error(Position at, const std::string& message) const { fail(file_, at, message); }
+  /// A source operand as `type`: register, immediate, or a temporary that special registers are moved into.
+  ir::Operand source(const Operand& o, ir::Type type, const ir::Instruction& proto);
+  /// As source(), but a register may be wider than the type (ld, st, cvt): its low part is taken.
+  ir::Operand relaxed_source(const Operand& o, ir::Type type, const ir::Instruction& proto);
+  ir::Operand predicate_source(const Operand& o);
+  ir::Operand destination(const Operand& o, ir::Type type);
+  ir::Operand predicate_destination(const Operand& o, const std::string& name);
+  /// A destination that may be wider than the type: `widen` says so, and finish_wide() emits the extension.
+  struct RelaxedDestination {
+    ir::Operand operand;
+    ir::Operand wide;
+    bool widen = false;
+  };
+  RelaxedDestination relaxed_destination(const Operand& o, ir::Type type);
+  void finish_wide(const RelaxedDestination& d, ir::Type type, const ir::Instruction& proto);
+  ir::Operand temporary(ir::Type type);
+  /// Appends `proto` with another operation and operands.
+  void emit(const ir::Instruction& proto, ir::Opcode op, ir::Type type, std::vector<ir::Operand> destinations,
+            std::vector<ir::Operand> sources);
+  void append(ir::Instruction i);
+  ir::Instruction& last() { return draft_.instructions.back(); }  ///< appended last
+  /// Destination d, or d|p.
+  void destinations_with_predicate(const Operand& o, ir::Type type, ir::Instruction& i);
+  std::optional<Symbol> find(const std::string& name);
+  Symbol register_symbol(const Operand& o);
+  /// The address of a variable as an immediate of the given size in words.
+  ir::Operand symbol_address(const Symbol& s, const Operand& o, unsigned words) const;
+  ir::Operand source_special(ir::Special s, const ir::Instruction& proto);
+
+  void memory(const Statement& s, ir::Instruction proto);
+  void branch(const Statement& s, const ir::Instruction& proto);
+  void leave(const Statement& s, const ir::Instruction& proto);
+  void call(const Statement& s, const ir::Instruction& proto);
+  void generic(const Statement& s, const Form& form, const ir::Instruction& proto);
+  static std::optional<ir::Special> special_named(const std::string& name);
+
+ private:
+  struct Scope {
+    std::unordered_map<std::string, Symbol> names;
+    std::unordered_map<std::string, std::uint32_t> labels;  ///< to Draft::labels
+  };
+  /// Storage of a .param variable of a call: one register, or (arrays) a piece of local memory.
+  struct CallParam {
+    ir::Type type = ir::Type::none;
+    bool in_memory = false;
+    ir::Operand value;
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
+  struct Frame {
+    const Function* function = nullptr;
+    std::size_t first_scope = 0;
+    std::uint32_t return_label = 0;
+  };
+
+  void jump(const ir::Instruction& proto, std::uint32_t label);
+  void statements(const Function& f);
+  void declare_labels(const std::vector<Statement>& body, std::size_t first);
+  void declare(const std::string& name, const Symbol& symbol, Position at);
+  void variable(const Variable& v);
+  std::uint32_t place_local(std::uint64_t bytes, std::uint32_t alignment, Position at);
+  std::uint32_t place_shared(const Variable& v);
+  Symbol module_symbol(const Variable& v);
+  Symbol call_param(const Variable& v);
+  void parameters(const Function& entry);
+  void instruction(const Statement& s);
+  std::uint32_t new_register(ir::Type type, const std::string& name);
+  void resolve_extern_shared();
+  void call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol, const Operand& address);
+  void memory_operands(const Statement& s, ir::Instruction proto);
+
+  const Module& module_;
+  const ModuleSymbols& symbols_;
+  const std::string& file_;
+  ir::Function f_;
+  Draft draft_;
+  std::vector<Scope> scopes_;
+  std::vector<Frame> frames_;
+  std::vector<CallParam> call_params_;
+  std::unordered_map<std::string, Symbol> module_shared_;
+  std::map<std::string, std::uint32_t> extern_shared_;  ///< name to alignment
+};
+
+// Handlers (lower_special.cpp).
+void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_cvt(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_cvta(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_isspacep(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_branch(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_exit(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_call(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_trap(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_barrier(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_shuffle(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_vote(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_match(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_mad_carry(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_copysign(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_bmsk(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+}  // namespace regatta::ptx

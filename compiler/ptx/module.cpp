@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Module-level variables and the public entry points.
+#include "lowering.h"
+#include "parser.h"
+
+#include <regatta/ptx/ptx.h>
+
+#include <cstring>
+
+namespace regatta::ptx {
+namespace {
+
+std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
+
+/// A real constant in the encoding of `type`; integers as they are.
+std::uint64_t element_bits(const InitialValue& v, ir::Type type) {
+  if (v.is_real) {
+    const bool wide = ir::size_of(type) == 8;
+    if (v.single == !wide) return v.bits;
+    if (v.single) {
+      const auto encoded = static_cast<std::uint32_t>(v.bits);
+      float f = 0;
+      std::memcpy(&f, &encoded, sizeof f);
+      const double d = f;
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &d, sizeof bits);
+      return bits;
+    }
+    double d = 0;
+    std::memcpy(&d, &v.bits, sizeof d);
+    const auto f = static_cast<float>(d);
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+  }
+  if (type == ir::Type::f32) {
+    const auto f = static_cast<float>(static_cast<std::int64_t>(v.bits));
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &f, sizeof bits);
+    return bits;
+  }
+  if (type == ir::Type::f64) {
+    const auto d = static_cast<double>(static_cast<std::int64_t>(v.bits));
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &d, sizeof bits);
+    return bits;
+  }
+  return v.bits;
+}
+
+}  // namespace
+
+ModuleSymbols::ModuleSymbols(const Module& module, const std::string& file) {
+  for (const Function& f : module.functions) {
+    const Function*& known = functions_[f.name];
+    if (known != nullptr && known->has_body && f.has_body)
+      fail(file, f.at, "function '" + f.name + "' is already defined at line " + std::to_string(known->at.line));
+    if (known == nullptr || f.has_body) known = &f;
+  }
+  for (const Variable& v : module.variables) {
+    const Variable*& known = variables_[v.name];
+    if (known != nullptr && !known->is_extern && !v.is_extern)
+      fail(file, v.at, "variable '" + v.name + "' is already defined at line " + std::to_string(known->at.line));
+    if (known == nullptr || !v.is_extern) known = &v;
+  }
+  for (const Variable& v : module.variables)
+    if (variables_.at(v.name) == &v) lower(v, file);
+  // Initialisers may name variables that come later.
+  for (ir::ModuleVariable& m : lowered_) initialise(m, *variables_.at(m.name), file);
+}
+
+const Variable* ModuleSymbols::find(const std::string& name) const {
+  const auto found = variables_.find(name);
+  return found == variables_.end() ? nullptr : found->second;
+}
+
+const Function* ModuleSymbols::function(const std::string& name) const {
+  const auto found = functions_.find(name);
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+void ModuleSymbols::lower(const Variable& v, const std::string& file) {
+  if (v.space != Variable::Space::global && v.space != Variable::Space::constant) return;
+  ir::ModuleVariable m;
+  m.name = v.name;
+  m.space = v.space == Variable::Space::global ? trace::MemorySpace::global : trace::MemorySpace::constant;
+  m.alignment = v.alignment;
+  m.external = v.is_extern;
+  m.bytes = static_cast<std::uint32_t>(v.bytes());
+  if (v.space == Variable::Space::constant) {
+    const std::uint64_t offset = round_up(constant_end_, v.alignment);
+    if (offset + m.bytes > ~std::uint32_t{0}) fail(file, v.at, "the .const variables take more than 4 GiB");
+    m.offset = static_cast<std::uint32_t>(offset);
+    constant_end_ = m.offset + m.bytes;
+    constant_offsets_[v.name] = m.offset;
+  }
+  lowered_.push_back(std::move(m));
+}
+
+void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file) const {
+  if (v.initial.empty()) return;
+  const unsigned size = ir::size_of(v.type);
+  m.initial.assign(m.bytes, 0);
+  for (const InitialValue& value : v.initial) {
+    const std::uint64_t at = value.index * size;
+    if (at + size > m.initial.size())
+      fail(file, value.at, "more initial values than '" + v.name + "' has elements");
+    if (value.symbol.empty()) {
+      const std::uint64_t bits = element_bits(value, v.type);
+      for (unsigned b = 0; b < size; ++b) m.initial[at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
+      continue;
+    }
+    if (functions_.count(value.symbol) != 0)
+      fail(file, value.at, "address of function '" + value.symbol + "' is not supported");
+    const Variable* target = find(value.symbol);
+    if (target == nullptr) fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");
+    if (target->space != Variable::Space::global && target->space != Variable::Space::constant)
+      fail(file, value.at, "address of '" + value.symbol + "' is not a constant");
+    if (size != 8 && size != 4) fail(file, value.at, "address of '" + value.symbol + "' does not fit " + v.type_text);
+    ir::Relocation r;
+    r.offset = static_cast<std::uint32_t>(at);
+    r.bytes = static_cast<std::uint8_t>(size);
+    r.generic = value.generic;
+    r.symbol = value.symbol;
+    r.addend = value.addend;
+    m.relocations.push_back(std::move(r));
+  }
+}
+
+ir::Module parse_module(const std::string& text, const std::string& file) {
+  const Module ast = parse(text, file);
+  ModuleSymbols symbols(ast, file);
+  ir::Module module;
+  module.file = file;
+  for (const Function& f : ast.functions) {
+    if (!f.is_entry || !f.has_body) continue;
+    FunctionLowering lowering(ast, symbols, file);
+    module.functions.push_back(lowering.run(f));
+  }
+  module.variables = symbols.take_variables();
+  return module;
+}
+
+ModuleResult parse_entries(const std::string& text, const std::string& file) {
+  const Module ast = parse(text, file);
+  ModuleSymbols symbols(ast, file);
+  ModuleResult result;
+  result.file = file;
+  for (const Function& f : ast.functions) {
+    if (!f.is_entry || !f.has_body) continue;
+    EntryResult entry;
+    entry.name = f.name;
+    try {
+      FunctionLowering lowering(ast, symbols, file);
+      entry.function = lowering.run(f);
+      entry.accepted = true;
+    } catch (const trace::InputError& e) {
+      entry.message = e.what();
+    }
+    result.entries.push_back(std::move(entry));
+  }
+  result.variables = symbols.take_variables();
+  return result;
+}
+
+}  // namespace regatta::ptx

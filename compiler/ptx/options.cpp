@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modifiers: which belong to which group, and what each sets.
+#include "forms.h"
+
+#include <map>
+#include <unordered_map>
+
+namespace regatta::ptx {
+namespace {
+
+using ir::AtomicOp;
+using ir::BoolOp;
+using ir::Compare;
+using ir::Rounding;
+using trace::MemorySpace;
+
+const std::map<std::string_view, const char*>& groups() {
+  static const std::map<std::string_view, const char*> table = {
+      {"$rounding", "rn rz rm rp"},
+      {"$integer_rounding", "rni rzi rmi rpi"},
+      {"$compare", "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"},
+      {"$bool", "and or xor"},
+      {"$space", "global shared shared::cta local const param param::entry param::func"},
+      {"$atomic_space", "global shared shared::cta"},
+      {"$load_cache", "nc ca cg cs lu cv"},
+      {"$store_cache", "wb cg cs wt"},
+      {"$hint",
+       "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate L2::64B L2::128B L2::256B"},
+      {"$load_order", "volatile relaxed acquire weak mmio"},
+      {"$store_order", "volatile relaxed release weak mmio"},
+      {"$atomic_order", "relaxed acquire release acq_rel"},
+      {"$scope", "cta cluster gpu sys"},
+      {"$vector", "v2 v4"},
+      {"$atomic", "add min max and or xor exch cas inc dec"},
+      {"$shuffle", "up down bfly idx"},
+      {"$vote", "all any uni ballot"}};
+  return table;
+}
+
+bool in_list(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t end = list.find(' ');
+    const std::string_view item = list.substr(0, end);
+    if (item == word) return true;
+    if (!item.empty() && item.front() == '$') {
+      const auto group = groups().find(item);
+      if (group != groups().end() && in_list(group->second, word)) return true;
+    }
+    if (end == std::string_view::npos) break;
+    list.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+template <typename E>
+bool lookup(const std::unordered_map<std::string_view, E>& table, std::string_view key, E& out) {
+  const auto found = table.find(key);
+  if (found == table.end()) return false;
+  out = found->second;
+  return true;
+}
+
+}  // namespace
+
+bool is_option(const char* options, std::string_view modifier) { return in_list(options, modifier); }
+
+void apply_option(ir::Instruction& i, std::string_view m) {
+  static const std::unordered_map<std::string_view, Rounding> roundings = {
+      {"rn", Rounding::rn},   {"rz", Rounding::rz},   {"rm", Rounding::rm},   {"rp", Rounding::rp},
+      {"rni", Rounding::rni}, {"rzi", Rounding::rzi}, {"rmi", Rounding::rmi}, {"rpi", Rounding::rpi}};
+  static const std::unordered_map<std::string_view, Compare> compares = {
+      {"eq", Compare::eq},   {"ne", Compare::ne},   {"lt", Compare::lt},   {"le", Compare::le},   {"gt", Compare::gt},
+      {"ge", Compare::ge},   {"lo", Compare::lo},   {"ls", Compare::ls},   {"hi", Compare::hi},   {"hs", Compare::hs},
+      {"equ", Compare::equ}, {"neu", Compare::neu}, {"ltu", Compare::ltu}, {"leu", Compare::leu}, {"gtu", Compare::gtu},
+      {"geu", Compare::geu}, {"num", Compare::num}, {"nan", Compare::nan}};
+  static const std::unordered_map<std::string_view, BoolOp> bools = {
+      {"and", BoolOp::and_}, {"or", BoolOp::or_}, {"xor", BoolOp::xor_}};
+  static const std::unordered_map<std::string_view, AtomicOp> atomics = {
+      {"add", AtomicOp::add},   {"min", AtomicOp::min},   {"max", AtomicOp::max}, {"and", AtomicOp::and_},
+      {"or", AtomicOp::or_},    {"xor", AtomicOp::xor_},  {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas},
+      {"inc", AtomicOp::inc},   {"dec", AtomicOp::dec}};
+  static const std::unordered_map<std::string_view, MemorySpace> spaces = {
+      {"global", MemorySpace::global},     {"shared", MemorySpace::shared},  {"shared::cta", MemorySpace::shared},
+      {"local", MemorySpace::local},       {"const", MemorySpace::constant}, {"param", MemorySpace::param},
+      {"param::entry", MemorySpace::param}, {"param::func", MemorySpace::param}};
+  static const std::unordered_map<std::string_view, ir::ShuffleMode> shuffles = {{"up", ir::ShuffleMode::up},
+                                                                                 {"down", ir::ShuffleMode::down},
+                                                                                 {"bfly", ir::ShuffleMode::bfly},
+                                                                                 {"idx", ir::ShuffleMode::idx}};
+  static const std::unordered_map<std::string_view, ir::VoteMode> votes = {{"all", ir::VoteMode::all},
+                                                                           {"any", ir::VoteMode::any},
+                                                                           {"uni", ir::VoteMode::uni},
+                                                                           {"ballot", ir::VoteMode::ballot}};
+  ir::Modifiers& mod = i.mod;
+  const bool memory = i.op == ir::Opcode::ld || i.op == ir::Opcode::st;
+  const bool atomic = i.op == ir::Opcode::atom || i.op == ir::Opcode::red;
+  if (i.op == ir::Opcode::shfl && lookup(shuffles, m, mod.shuffle)) return;
+  if ((i.op == ir::Opcode::vote || i.op == ir::Opcode::match) && lookup(votes, m, mod.vote)) return;
+  if (i.op == ir::Opcode::bra && m == "uni") {
+    mod.uniform = true;
+    return;
+  }
+  if (memory || atomic) {
+    if (lookup(spaces, m, mod.space)) return;
+    if (atomic && lookup(atomics, m, mod.atomic)) return;
+    if (m == "v2" || m == "v4") mod.vector = static_cast<std::uint8_t>(m[1] - '0');
+    // An atomic goes to memory anyway.
+    if (atomic) return;
+    if (m == "volatile" || m == "relaxed" || m == "acquire" || m == "release" || m == "mmio" || m == "cv")
+      mod.is_volatile = true;
+    if (is_option("$load_cache $store_cache", m)) mod.cache = "." + std::string(m);
+    return;
+  }
+  if (i.op == ir::Opcode::membar) {
+    mod.cache += "." + std::string(m);
+    return;
+  }
+  // .lo and .hi compare here, and choose a half of a product elsewhere.
+  const bool compares_values = i.op == ir::Opcode::setp || i.op == ir::Opcode::set;
+  if (compares_values && (lookup(compares, m, mod.compare) || lookup(bools, m, mod.bool_op))) return;
+  if (lookup(roundings, m, mod.rounding)) return;
+  if (m == "ftz") mod.ftz = true;
+  else if (m == "sat") mod.saturate = true;
+  else if (m == "approx") mod.approximate = true;
+  else if (m == "full") mod.full = true;
+  else if (m == "cc") mod.carry_out = i.op == ir::Opcode::addc || i.op == ir::Opcode::subc;
+  else if (m == "wrap") mod.wrap = true;
+  else if (m == "l") mod.left = true;
+  else if (m == "shiftamt") mod.shift_amount = true;
+}
+
+std::string refusal(const Statement& s) {
+  struct Family {
+    const char* mnemonics;
+    const char* what;
+  };
+  static constexpr Family families[] = {
+      {"tex tld4 txq istypep", "texture instruction"},
+      {"suld sust sured suq", "surface instruction"},
+      {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
+      {"cp", "asynchronous copy"},
+      {"mbarrier", "asynchronous barrier"},
+      {"brx", "indirect branch"}};
+  for (const Family& f : families)
+    if (in_list(f.mnemonics, s.mnemonic)) return std::string(f.what) + " '" + s.name + "' is not supported";
+  return "instruction '" + s.name + "' is not supported";
+}
+
+}  // namespace regatta::ptx

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Function bodies: declarations, labels, instructions and their operands.
+#include "forms.h"
+#include "parser.h"
+
+namespace regatta::ptx {
+namespace {
+
+constexpr unsigned max_scope_depth = 256;
+constexpr std::uint64_t max_register_range = std::uint64_t{1} << 20;
+constexpr std::size_t max_operands = 16;
+
+}  // namespace
+
+void Parser::body(Function& f) {
+  expect('{', "before a function body");
+  unsigned depth = 1;
+  while (depth > 0) statement(f, depth);
+  f.end = f.body.back().at;
+  f.body.pop_back();
+}
+
+void Parser::statement(Function& f, unsigned& depth) {
+  const Token& t = peek();
+  Statement s;
+  s.at = t.at;
+  s.source_file = source_file_;
+  s.source_line = source_line_;
+  if (t.is('{')) {
+    take();
+    if (++depth > max_scope_depth) fail(file_, t.at, "scopes are nested more than " + std::to_string(max_scope_depth) + " deep");
+    s.kind = Statement::Kind::open;
+  } else if (t.is('}')) {
+    take();
+    --depth;
+    s.kind = Statement::Kind::close;
+  } else if (t.is(';')) {
+    take();
+    return;
+  } else if (t.is_directive()) {
+    if (t.is(".loc")) {
+      take();
+      location();
+      return;
+    }
+    if (t.is(".pragma") || t.is(".branchtargets") || t.is(".calltargets") || t.is(".callprototype")) {
+      take();
+      skip_statement();
+      return;
+    }
+    if (t.is(".reg")) {
+      take();
+      s.kind = Statement::Kind::registers;
+      registers(s);
+    } else {
+      s.kind = Statement::Kind::variable;
+      const bool is_extern = t.is(".extern");
+      if (is_extern) take();
+      const Variable::Space space = variable_space(peek());
+      take();
+      s.variables = variables(space, is_extern);
+      if (space == Variable::Space::param) expect(';', "after a parameter variable");
+    }
+  } else if (t.is_identifier() && peek(1).is(':')) {
+    take();
+    take();
+    s.kind = Statement::Kind::label;
+    s.mnemonic = t.text;
+  } else if (t.is_identifier() || t.is('@')) {
+    instruction(s);
+  } else {
+    unexpected(t, "an instruction, a label, a declaration or '}'");
+  }
+  f.body.push_back(std::move(s));
+}
+
+void Parser::registers(Statement& s) {
+  const Token& t = peek();
+  if (!t.is_directive()) unexpected(t, "a register type such as .b32");
+  take();
+  const ir::Type type = type_named(t.text.substr(1));
+  if (type == ir::Type::none) fail(file_, t.at, "register type '" + std::string(t.text) + "' is not supported");
+  do {
+    const Token& name = expect_identifier("a register name");
+    RegisterDeclaration d;
+    d.name = name.text;
+    d.type = type;
+    d.at = name.at;
+    if (accept('<')) {
+      const Position at = peek().at;
+      const std::uint64_t n = expect_integer("a number of registers");
+      if (n == 0 || n > max_register_range)
+        fail(file_, at, "register range '" + d.name + "<" + std::to_string(n) + ">' is not of 1 to " +
+                            std::to_string(max_register_range) + " registers");
+      d.count = static_cast<std::uint32_t>(n);
+      expect('>', "after a number of registers");
+    }
+    s.registers.push_back(std::move(d));
+  } while (accept(','));
+  expect(';', "after register names");
+}
+
+void Parser::instruction(Statement& s) {
+  if (accept('@')) {
+    s.guard_negated = accept('!');
+    const Token& p = expect_identifier("a predicate after '@'");
+    s.guard = p.text;
+    s.guard_at = p.at;
+  }
+  const Token& m = expect_identifier("an instruction");
+  s.at = m.at;
+  s.mnemonic = m.text;
+  s.name = m.text;
+  while (peek().is_directive()) {
+    const Token& modifier = take();
+    s.name += modifier.text;
+    s.modifiers.emplace_back(modifier.text.substr(1));
+  }
+  if (s.mnemonic == "call") {
+    call(s);
+    return;
+  }
+  if (!is_known_mnemonic(s.mnemonic)) {
+    s.unparsed = true;
+    skip_statement();
+    return;
+  }
+  while (!peek().is(';')) {
+    s.operands.push_back(operand(0));
+    if (s.operands.size() > max_operands) fail(file_, s.at, "'" + s.name + "' has too many operands");
+    if (!accept(',') && !peek().is(';')) unexpected(peek(), "',' or ';' after an operand of '" + s.name + "'");
+  }
+  take();
+}
+
+void Parser::call(Statement& s) {
+  if (peek().is('(')) {
+    s.call_results = call_list();
+    expect(',', "after the results of a call");
+  }
+  s.operands.push_back(operand(0));
+  if (accept(',') && peek().is('(')) {
+    s.call_arguments = call_list();
+    accept(',');
+  }
+  // A prototype or target list names an indirect call, which lowering refuses by its register operand.
+  if (peek().is_identifier()) take();
+  expect(';', "after a call");
+}
+
+std::vector<Operand> Parser::call_list() {
+  std::vector<Operand> list;
+  expect('(', "before the operands of a call");
+  if (accept(')')) return list;
+  do list.push_back(operand(0));
+  while (accept(','));
+  expect(')', "after the operands of a call");
+  return list;
+}
+
+Operand Parser::number(bool minus) {
+  const Token& t = peek();
+  Operand o;
+  o.at = t.at;
+  o.text = (minus ? "-" : "") + std::string(t.text);
+  bool real = false;
+  if (t.kind != Token::Kind::number || !read_number(t.text, o.bits, real, o.single)) unexpected(t, "a number");
+  take();
+  o.kind = real ? Operand::Kind::real : Operand::Kind::integer;
+  if (minus) {
+    if (!real) o.bits = 0 - o.bits;
+    else o.bits ^= o.single ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
+  }
+  return o;
+}
+
+Operand Parser::operand(unsigned depth) {
+  const Token& t = peek();
+  if (t.is('[')) return address();
+  if (t.is('{')) {
+    if (depth > 0) unexpected(t, "a register: vectors do not nest");
+    take();
+    Operand o;
+    o.kind = Operand::Kind::vector;
+    o.at = t.at;
+    o.text = "{...}";
+    do {
+      o.elements.push_back(operand(depth + 1));
+      if (o.elements.size() > 8) fail(file_, o.at, "vector operand of more than 8 elements");
+    } while (accept(','));
+    expect('}', "after a vector operand");
+    return o;
+  }
+  if (t.is('-') || t.is('+')) {
+    bool minus = false;
+    while (peek().is('-') || peek().is('+')) minus = take().is('-') != minus;
+    Operand o = number(minus);
+    o.at = t.at;
+    return o;
+  }
+  if (t.is('~')) {
+    take();
+    Operand o = number(false);
+    if (o.kind != Operand::Kind::integer) unexpected(t, "an operand");
+    o.bits = ~o.bits;
+    o.at = t.at;
+    return o;
+  }
+  if (t.kind == Token::Kind::number) return number(false);
+  Operand o;
+  o.at = t.at;
+  if (t.is('!')) {
+    take();
+    o.negated = true;
+  }
+  const Token& first = expect_identifier("an operand");
+  const Token* last = &first;
+  // %tid.x: a name goes on with a directive that touches it.
+  while (last->adjacent(peek()) && peek().is_directive()) last = &take();
+  o.name = std::string(first.text.data(), static_cast<std::size_t>(last->text.data() + last->text.size() - first.text.data()));
+  o.text = (o.negated ? "!" : "") + o.name;
+  if (o.name == "_") o.kind = Operand::Kind::sink;
+  if (accept('|')) {
+    o.kind = Operand::Kind::pair;
+    o.second = expect_identifier("a second destination after '|'").text;
+    o.text += "|" + o.second;
+  } else if (peek().is('+') || peek().is('-')) {
+    const bool minus = take().is('-');
+    Operand n = number(minus != accept('-'));
+    if (n.kind != Operand::Kind::integer) fail(file_, n.at, "'" + n.text + "' is not a whole number");
+    o.offset = static_cast<std::int64_t>(n.bits);
+    o.text += (o.offset < 0 ? "" : "+") + std::to_string(o.offset);
+  }
+  return o;
+}
+
+Operand Parser::address() {
+  Operand o;
+  o.kind = Operand::Kind::address;
+  o.at = take().at;
+  bool first = true;
+  while (!peek().is(']')) {
+    bool minus = false;
+    bool sign = false;
+    while (peek().is('+') || peek().is('-')) {
+      minus = take().is('-') != minus;
+      sign = true;
+    }
+    if (!first && !sign) unexpected(peek(), "'+', '-' or ']' in an address");
+    if (peek().is_identifier() && o.name.empty() && !minus) {
+      o.name = take().text;
+    } else {
+      const Operand n = number(minus);
+      if (n.kind != Operand::Kind::integer) fail(file_, n.at, "'" + n.text + "' is not a whole number");
+      o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) + n.bits);
+    }
+    first = false;
+  }
+  if (first) unexpected(peek(), "an address");
+  take();
+  o.text = "[" + o.name + (o.name.empty() || o.offset < 0 ? "" : "+") + std::to_string(o.offset) + "]";
+  return o;
+}
+
+}  // namespace regatta::ptx

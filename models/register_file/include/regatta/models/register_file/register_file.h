@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conventional banked register file (the baseline of all five papers): every resident warp owns a contiguous
+// range of warp registers for its lifetime, interleaved over the banks by register and warp number.
+#pragma once
+
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/support/config.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+struct RegisterFileConfig {
+  unsigned banks = 16;
+  unsigned registers = 2048;  ///< warp registers of one SM: 2048 x 32 lanes x 4 bytes = 256 KB
+  unsigned latency = 1;       ///< cycles of one bank access
+  unsigned arbitration = 1;   ///< cycles from a read request to the earliest bank access
+  std::string ports = "1rw";  ///< per bank: one shared port, or one read and one write port
+  unsigned write_queue = 8;   ///< writes a bank may have waiting before write-back is held
+
+  /// Knobs register_file.*.
+  void declare(support::OptionSet& options);
+  void validate() const;
+};
+
+/// Accesses of one bank are served in order of arrival, one per port and cycle, so the finishing time is known
+/// when a request arrives and most requests complete at once (TLM_COMPLETED with the annotated delay).
+/// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room,
+/// and write-back is held meanwhile. Reads are bounded by the collectors' entries and never held.
+class RegisterFile : public sc_core::sc_module,
+                     public protocol::OperandStorage,
+                     public support::StatProvider,
+                     tlm::tlm_fw_transport_if<> {
+ public:
+  RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period);
+
+  protocol::OperandTargetSocket reads;
+  protocol::OperandTargetSocket writes;
+
+  protocol::OperandTargetSocket& read_socket() override { return reads; }
+  protocol::OperandTargetSocket& write_socket() override { return writes; }
+  std::uint64_t capacity_registers() const override { return config_.registers; }
+  void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo&) override {}
+  void warp_finished(const protocol::WarpInfo&) override {}
+
+  /// Bank of a register: neighbouring registers of a warp, and the same register of neighbouring warps, differ.
+  unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+    return (unsigned{reg.value()} + warp.value()) % config_.banks;
+  }
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  struct Bank {
+    std::uint64_t read_free = 0;   ///< first cycle the read port is free
+    std::uint64_t write_free = 0;  ///< first cycle the write port is free; the same port when shared
+  };
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
+
+  std::uint64_t now(const sc_core::sc_time& delay) const {
+    return (sc_core::sc_time_stamp().value() + delay.value()) / period_;
+  }
+  /// Row of a register, or reports a SystemC error.
+  std::size_t row(const protocol::WarpAccess& access) const;
+  void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
+  std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
+  void release_held();
+
+  RegisterFileConfig config_;
+  std::uint64_t period_;
+  bool shared_port_;
+  unsigned registers_per_warp_ = 0;
+  std::vector<protocol::WarpValue> rows_;
+  std::vector<Bank> banks_;
+  tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
+  sc_core::sc_event room_;
+
+  std::uint64_t read_count_ = 0, write_count_ = 0, read_conflicts_ = 0, write_conflicts_ = 0;
+  std::uint64_t read_wait_ = 0, write_wait_ = 0, held_writes_ = 0;
+};
+
+}  // namespace regatta::models

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/register_file/register_file.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models {
+
+using protocol::WarpAccess;
+
+void RegisterFileConfig::declare(support::OptionSet& o) {
+  o.add("register_file.banks", banks, "banks", "of one SM's register file, a warp register wide", 1, 1024);
+  o.add("register_file.registers", registers, "warp registers", "of one SM: 2048 are 256 KB at 32 lanes", 1, 1 << 20);
+  o.add("register_file.latency", latency, "cycles", "of one bank access", 1, 1000);
+  o.add("register_file.arbitration", arbitration, "cycles", "from a read request to the earliest bank access", 0, 1000);
+  o.add("register_file.ports", ports, "of a bank: one shared read-write port, or one of each", {"1rw", "1r1w"});
+  o.add("register_file.write_queue", write_queue, "writes", "that may wait at a bank before write-back is held", 1,
+        4096);
+}
+
+void RegisterFileConfig::validate() const {
+  if (banks > registers) {
+    throw support::ConfigError("configuration: register_file.banks = " + std::to_string(banks) +
+                               " exceeds register_file.registers = " + std::to_string(registers) +
+                               ": a bank would hold nothing");
+  }
+}
+
+RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
+                           sc_core::sc_time clock_period)
+    : sc_module(name),
+      reads("reads"),
+      writes("writes"),
+      config_(config),
+      period_(clock_period.value()),
+      shared_port_(config.ports == "1rw"),
+      rows_(config.registers),
+      banks_(config.banks),
+      room_("room") {
+  config.validate();
+  reads.bind(*this);
+  writes.bind(*this);
+  SC_HAS_PROCESS(RegisterFile);
+  SC_METHOD(release_held);
+  sensitive << room_;
+  dont_initialize();
+}
+
+void RegisterFile::kernel_started(const protocol::KernelContext& context) {
+  registers_per_warp_ = context.registers_per_warp;
+}
+
+std::size_t RegisterFile::row(const WarpAccess& a) const {
+  const std::size_t row = std::size_t{a.warp.value()} * registers_per_warp_ + a.reg.value();
+  if (a.reg.value() >= registers_per_warp_ || row >= rows_.size()) {
+    SC_REPORT_FATAL("regatta/register_file",
+                    ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
+                     " lies outside the register file (" + std::to_string(registers_per_warp_) +
+                     " registers per warp, " + std::to_string(rows_.size()) + " in all)")
+                        .c_str());
+  }
+  return row;
+}
+
+void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access) {
+  protocol::WarpValue& stored = rows_[row(access)];
+  const std::size_t bytes = payload.get_data_length();
+  unsigned char* data = payload.get_data_ptr();
+  auto* cell = reinterpret_cast<unsigned char*>(stored.lane.data());
+  if (payload.is_read()) {
+    std::memcpy(data, cell, bytes);
+    access.origin = protocol::Origin{"bank", bank_of(access.warp, access.reg)};
+    return;
+  }
+  if (payload.get_byte_enable_ptr() == nullptr) {
+    std::memcpy(cell, data, bytes);
+  } else {
+    const unsigned char* enable = payload.get_byte_enable_ptr();
+    for (std::size_t i = 0; i < bytes; ++i) {
+      cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
+    }
+  }
+}
+
+std::uint64_t RegisterFile::schedule(bool write, unsigned bank, std::uint64_t at) {
+  Bank& b = banks_[bank];
+  std::uint64_t& free = write && !shared_port_ ? b.write_free : b.read_free;
+  const std::uint64_t slot = std::max(at, free);
+  free = slot + 1;
+  if (slot != at) {
+    ++(write ? write_conflicts_ : read_conflicts_);
+    (write ? write_wait_ : read_wait_) += slot - at;
+  }
+  return slot + config_.latency;
+}
+
+tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+  WarpAccess& access = protocol::warp_access(payload);
+  const unsigned bank = bank_of(access.warp, access.reg);
+  const std::uint64_t arrival = now(delay);
+  const bool write = payload.is_write();
+  if (write) {
+    const std::uint64_t free = shared_port_ ? banks_[bank].read_free : banks_[bank].write_free;
+    if (free > arrival + config_.write_queue) {
+      held_ = &payload;
+      ++held_writes_;
+      room_.notify(sc_core::sc_time::from_value((free - config_.write_queue - arrival) * period_));
+      return tlm::TLM_ACCEPTED;
+    }
+    ++write_count_;
+  } else {
+    ++read_count_;
+  }
+  const std::uint64_t done = schedule(write, bank, arrival + (write ? 0 : config_.arbitration));
+  transfer(payload, access);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  delay += sc_core::sc_time::from_value((done - arrival) * period_);
+  return tlm::TLM_COMPLETED;
+}
+
+void RegisterFile::release_held() {
+  // The bank has room: take the write, and answer it in the same breath (BEGIN_RESP implies END_REQ).
+  tlm::tlm_generic_payload& payload = *held_;
+  held_ = nullptr;
+  WarpAccess& access = protocol::warp_access(payload);
+  const std::uint64_t at = now(sc_core::SC_ZERO_TIME);
+  ++write_count_;
+  const std::uint64_t done = schedule(true, bank_of(access.warp, access.reg), at);
+  transfer(payload, access);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = sc_core::sc_time::from_value((done - at) * period_);
+  writes->nb_transport_bw(payload, phase, delay);
+}
+
+void RegisterFile::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  WarpAccess& access = protocol::warp_access(payload);
+  const bool write = payload.is_write();
+  const std::uint64_t arrival = now(delay);
+  ++(write ? write_count_ : read_count_);
+  const std::uint64_t done =
+      schedule(write, bank_of(access.warp, access.reg), arrival + (write ? 0 : config_.arbitration));
+  transfer(payload, access);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  delay += sc_core::sc_time::from_value((done - arrival) * period_);
+}
+
+unsigned RegisterFile::transport_dbg(tlm::tlm_generic_payload& payload) {
+  transfer(payload, protocol::warp_access(payload));
+  return payload.get_data_length();
+}
+
+void RegisterFile::register_stats(support::StatGroup& g) {
+  g.counter("reads", read_count_, "warp registers", "bank reads");
+  g.counter("writes", write_count_, "warp registers", "bank writes");
+  g.counter("read_conflicts", read_conflicts_, "warp registers", "reads that had to wait for their bank");
+  g.counter("write_conflicts", write_conflicts_, "warp registers", "writes that had to wait for their bank");
+  g.counter("read_wait", read_wait_, "cycles", "that reads waited for their bank, summed");
+  g.counter("write_wait", write_wait_, "cycles", "that writes waited for their bank, summed");
+  g.counter("held_writes", held_writes_, "warp registers", "writes held back because the bank's queue was full");
+}
+
+}  // namespace regatta::models

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/residency/occupancy.h>
+
+#include <regatta/support/config.h>
+
+#include <algorithm>
+#include <climits>
+
+namespace regatta::models {
+
+unsigned Occupancy::ctas() const { return std::min({by_ctas, by_warps, by_threads, by_registers, by_shared}); }
+
+std::string Occupancy::bound() const {
+  const unsigned least = ctas();
+  if (least == by_registers) return "registers";
+  if (least == by_shared) return "shared memory";
+  if (least == by_warps) return "warps";
+  if (least == by_threads) return "threads";
+  return "CTAs";
+}
+
+Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigned registers_per_warp,
+                    unsigned shared_bytes) {
+  Occupancy o;
+  o.by_ctas = l.ctas;
+  o.by_warps = l.warps / warps_per_cta;
+  o.by_threads = l.threads / (warps_per_cta * l.warp_size);
+  const std::uint64_t registers = std::uint64_t{registers_per_warp} * warps_per_cta;
+  o.by_registers = static_cast<unsigned>(std::min<std::uint64_t>(l.registers / registers, UINT_MAX));
+  const unsigned shared = (shared_bytes + l.shared_granularity - 1) / l.shared_granularity * l.shared_granularity;
+  o.by_shared = shared == 0 ? UINT_MAX : l.shared_bytes / shared;
+  return o;
+}
+
+unsigned OccupancyResidency::kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
+  const Occupancy o =
+      occupancy(limits, context.warps_per_cta, context.registers_per_warp, context.launch->shared_bytes_per_cta);
+  resident_ = o.ctas();
+  if (resident_ == 0) {
+    throw support::ConfigError("kernel " + context.kernel->name + ": not one CTA fits on this machine, bound by " +
+                               o.bound() + " (a CTA has " + std::to_string(context.warps_per_cta) + " warps of " +
+                               std::to_string(context.registers_per_warp) + " registers and " +
+                               std::to_string(context.launch->shared_bytes_per_cta) +
+                               " bytes of shared memory; an SM " + std::to_string(limits.warps) + " warps, " +
+                               std::to_string(limits.threads) + " threads, " + std::to_string(limits.registers) +
+                               " warp registers, " + std::to_string(limits.shared_bytes) + " bytes)");
+  }
+  return resident_;
+}
+
+protocol::Residency::Action OccupancyResidency::next(const View& view) {
+  Action action;
+  if (view.ctas_waiting != 0 && view.ctas->size() < resident_) action.kind = Action::Kind::launch;
+  return action;
+}
+
+}  // namespace regatta::models

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run: SMs built from a scheme's parts, the memory system, the CTA dispatcher, and a trace replayed on them.
+// A SystemC program elaborates once, so a process makes one Simulation.
+#pragma once
+
+#include <regatta/assembly/machine.h>
+#include <regatta/assembly/scheme.h>
+#include <regatta/checker/value_checker.h>
+#include <regatta/trace/file.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace regatta::assembly {
+
+struct SimulationOptions {
+  unsigned sms = 1;  ///< simulated
+  bool check_values = true;
+  bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets
+};
+
+/// How a run ended.
+enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadlock };
+
+/// One launch of a trace as it ran.
+struct LaunchResult {
+  std::string kernel;
+  std::uint64_t cycles = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t ctas = 0;
+};
+
+struct SimulationResult {
+  Ending ending = Ending::completed;
+  std::string message;  ///< what went wrong, empty when completed
+  std::vector<LaunchResult> launches;
+  std::uint64_t cycles = 0;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t operands_checked = 0;
+  std::uint64_t mismatches = 0;
+  std::array<std::uint64_t, protocol::stall_count> stall_cycles{};
+  double seconds = 0;
+  nlohmann::ordered_json stats;              ///< every module's statistics
+  nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
+  nlohmann::ordered_json scheme_report;
+};
+
+class Simulation {
+ public:
+  /// Elaborates the platform. `machine` is copied; `scheme` and `trace` must outlive the simulation.
+  Simulation(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options,
+             const trace::Reader& trace);
+  ~Simulation();
+  /// Called with the warp instructions done so far, now and then.
+  void set_progress(std::function<void(std::uint64_t)> progress);
+  /// Runs all launches of the trace. Throws ConfigError when a kernel does not fit the machine.
+  SimulationResult run();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Decodes every CTA of a trace and updates architectural registers, nothing else: the speed limit.
+SimulationResult replay(const trace::Reader& trace, const std::function<void(std::uint64_t)>& progress);
+
+/// The stats.json document of a run (design: keys are stable, more may be added).
+nlohmann::ordered_json stats_document(const SimulationResult& result, const trace::Reader& trace,
+                                      const std::string& machine, const std::string& scheme,
+                                      const support::OptionSet& options);
+
+}  // namespace regatta::assembly

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/scheme.h>
+
+#include <regatta/models/residency/occupancy.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
+
+namespace regatta::assembly {
+
+SmParts baseline_parts(const BuildContext& c) {
+  SmParts parts;
+  parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock_period);
+  parts.residency = std::make_unique<models::OccupancyResidency>("residency");
+  const std::string policy = c.machine.sm.scheduler;
+  parts.scheduler = [policy] { return models::make_scheduler(policy); };
+  return parts;
+}
+
+namespace {
+
+class Baseline : public Scheme {
+ public:
+  std::string name() const override { return "baseline"; }
+  std::string help() const override { return "conventional GPU: banked register file, CTAs resident by occupancy"; }
+  SmParts build(const BuildContext& context) override { return baseline_parts(context); }
+};
+
+}  // namespace
+
+SchemeRegistry SchemeRegistry::with_builtin() {
+  SchemeRegistry registry;
+  registry.add(std::make_unique<Baseline>());
+  return registry;
+}
+
+void SchemeRegistry::add(std::unique_ptr<Scheme> scheme) {
+  for (const auto& known : schemes_) {
+    if (known->name() == scheme->name()) throw support::ConfigError("scheme '" + scheme->name() + "' is there already");
+  }
+  schemes_.push_back(std::move(scheme));
+}
+
+Scheme& SchemeRegistry::get(const std::string& name) const {
+  std::vector<std::string> names;
+  std::string known;
+  for (const auto& scheme : schemes_) {
+    if (scheme->name() == name) return *scheme;
+    names.push_back(scheme->name());
+    known += (known.empty() ? "" : ", ") + scheme->name();
+  }
+  const std::string nearest = support::nearest_name(name, names);
+  throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
+                             (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known);
+}
+
+}  // namespace regatta::assembly

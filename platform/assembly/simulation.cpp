@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/simulation.h>
+
+#include <regatta/memory/memory_system.h>
+#include <regatta/protocol/base_protocol_checker.h>
+#include <regatta/sm/sm.h>
+#include <regatta/support/interrupt.h>
+#include <regatta/support/stat_report.h>
+
+#include "dispatcher.h"
+
+#include <chrono>
+
+namespace regatta::assembly {
+
+namespace {
+
+/// One SM with its storage, its scheme's parts and its L1, under one name.
+class SmNode : public sc_core::sc_module {
+ public:
+  SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
+         unsigned index, bool check_protocol)
+      : sc_module(name) {
+    parts = scheme.build(BuildContext{machine, period, index});
+    if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
+      throw support::ConfigError("scheme '" + scheme.name() + "' built an SM without storage, residency or scheduler");
+    }
+    sm = std::make_unique<sm::Sm>("pipeline", machine.sm, period, index, parts.scheduler);
+    l1 = std::make_unique<memory::L1Cache>("l1", machine.l1, period);
+    sm->storage.bind(*parts.storage);
+    sm->residency.bind(*parts.residency);
+    for (auto& gate : parts.gates) sm->gates.bind(*gate);
+    if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
+    if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
+    for (auto& observer : parts.observers) sm->add_observer(*observer);
+    if (!check_protocol) {
+      sm->operand_read_socket().bind(parts.storage->read_socket());
+      sm->operand_write_socket().bind(parts.storage->write_socket());
+      sm->memory_socket().bind(l1->upstream);
+      return;
+    }
+    auto between = [&](auto& checker, const char* checker_name, auto& initiator, auto& target) {
+      using Checker = typename std::decay_t<decltype(checker)>::element_type;
+      checker = std::make_unique<Checker>(checker_name);
+      initiator.bind(checker->in);
+      checker->out.bind(target);
+    };
+    between(read_checker, "read_protocol", sm->operand_read_socket(), parts.storage->read_socket());
+    between(write_checker, "write_protocol", sm->operand_write_socket(), parts.storage->write_socket());
+    between(memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
+  }
+
+  /// At the end of a launch: nothing may be open on a checked socket.
+  void finish_protocol_checks() {
+    if (read_checker == nullptr) return;
+    read_checker->finish();
+    write_checker->finish();
+    memory_checker->finish();
+  }
+
+  SmParts parts;
+  std::unique_ptr<sm::Sm> sm;
+  std::unique_ptr<memory::L1Cache> l1;
+  std::unique_ptr<protocol::BaseProtocolChecker<1024>> read_checker, write_checker;
+  std::unique_ptr<protocol::BaseProtocolChecker<256>> memory_checker;
+};
+
+}  // namespace
+
+struct Simulation::Impl {
+  Impl(const MachineConfig& m, Scheme& s, const SimulationOptions& o, const trace::Reader& t)
+      : machine(m), scheme(s), options(o), trace(t) {}
+
+  void elaborate();
+  bool run_launch(std::uint32_t index, SimulationResult& result);
+  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
+  std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
+    std::uint64_t sum = 0;
+    for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
+    return sum;
+  }
+
+  MachineConfig machine;
+  Scheme& scheme;
+  SimulationOptions options;
+  const trace::Reader& trace;
+  sc_core::sc_time period;
+  std::vector<std::unique_ptr<SmNode>> nodes;
+  std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
+  std::unique_ptr<memory::MemorySystem> memory;
+  std::unique_ptr<CtaDispatcher> dispatcher;
+  std::function<void(std::uint64_t)> progress;
+  std::string mismatch;
+  bool interrupted = false;
+};
+
+Simulation::Simulation(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options,
+                       const trace::Reader& trace)
+    : impl_(std::make_unique<Impl>(machine, scheme, options, trace)) {
+  impl_->elaborate();
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::set_progress(std::function<void(std::uint64_t)> progress) { impl_->progress = std::move(progress); }
+
+void Simulation::Impl::elaborate() {
+  machine.memory.machine_sms = machine.sms;
+  machine.memory.simulated_sms = options.sms;
+  machine.memory.clock_mhz = machine.clock_mhz;
+  machine.sm.line_bytes = machine.l1.line_bytes;
+  machine.validate();
+  scheme.validate(machine);
+  if (options.sms > machine.sms) {
+    throw support::ConfigError("--sms: found " + std::to_string(options.sms) + ", the machine has " +
+                               std::to_string(machine.sms) + " SMs (machine.sms)");
+  }
+  // Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle count.
+  period = sc_core::sc_time(1e6 / machine.clock_mhz, sc_core::SC_PS);
+  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace);
+  memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
+  for (unsigned i = 0; i < options.sms; ++i) {
+    nodes.push_back(std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i,
+                                             options.check_protocol));
+    SmNode& node = *nodes.back();
+    node.sm->cta_source.bind(*dispatcher);
+    node.l1->downstream.bind(memory->upstream()[i]);
+    node.sm->set_heartbeat([this] {
+      if (support::interrupted() && !interrupted) {
+        interrupted = true;
+        sc_core::sc_pause();
+      }
+      if (progress) progress(total(&sm::Sm::warp_instructions));
+    });
+    if (options.check_values) {
+      checkers.push_back(std::make_unique<checker::ValueChecker>([this](const checker::Mismatch& m) {
+        mismatch = m.message();
+        sc_core::sc_pause();
+      }));
+      node.sm->add_observer(*checkers.back());
+    }
+  }
+}
+
+bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result) {
+  const trace::Launch& launch = trace.launches()[index];
+  const trace::Kernel& kernel = trace.kernels()[launch.kernel];
+  const std::uint64_t start = now();
+  const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
+  const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
+  dispatcher->begin(launch.cta_count);
+  for (auto& node : nodes) {
+    node->l1->invalidate_data();
+    node->sm->start(kernel, launch, index);
+  }
+  sc_core::sc_start();  // until nothing is left to happen, or a pause
+  LaunchResult r;
+  r.kernel = kernel.name;
+  r.cycles = now() - start;
+  r.warp_instructions = total(&sm::Sm::warp_instructions) - instructions;
+  r.thread_instructions = total(&sm::Sm::thread_instructions) - thread_instructions;
+  r.ctas = launch.cta_count - dispatcher->unfinished();
+  result.launches.push_back(r);
+  if (!mismatch.empty()) {
+    result.ending = Ending::value_mismatch;
+    result.message = mismatch;
+    return false;
+  }
+  if (interrupted) {
+    result.ending = Ending::interrupted;
+    result.message = "interrupted in launch " + std::to_string(index) + ": the statistics are partial";
+    return false;
+  }
+  bool idle = dispatcher->unfinished() == 0;
+  for (auto& node : nodes) idle = idle && node->sm->idle();
+  for (auto& node : nodes) node->finish_protocol_checks();
+  if (!idle) {
+    result.ending = Ending::deadlock;
+    result.message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
+                     std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) + " CTAs unfinished\n";
+    for (auto& node : nodes) result.message += node->sm->describe_stuck();
+    return false;
+  }
+  for (auto& node : nodes) node->sm->finish();
+  return true;
+}
+
+SimulationResult Simulation::run() {
+  Impl& m = *impl_;
+  SimulationResult result;
+  const auto begin = std::chrono::steady_clock::now();
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
+  const std::vector<support::StatGroup> groups = support::collect_stats();
+  for (std::uint32_t i = 0; i < m.trace.launches().size(); ++i) {
+    if (!m.run_launch(i, result)) break;
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.cycles = m.now();
+  result.warp_instructions = m.total(&sm::Sm::warp_instructions);
+  result.thread_instructions = m.total(&sm::Sm::thread_instructions);
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    for (const auto& node : m.nodes) {
+      result.stall_cycles[s] += node->sm->stall_cycles(static_cast<protocol::Stall>(s));
+    }
+  }
+  for (const auto& checker : m.checkers) {
+    result.operands_checked += checker->operands_checked();
+    result.mismatches += checker->mismatches();
+  }
+  result.stats = support::stats_json(groups);
+  result.stat_descriptions = support::stats_description_json(groups);
+  m.scheme.report(result.scheme_report);
+  return result;
+}
+
+}  // namespace regatta::assembly

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/simulation.h>
+#include <regatta/assembly/tool.h>
+#include <regatta/support/atomic_file.h>
+#include <regatta/support/command_line.h>
+#include <regatta/support/interrupt.h>
+#include <regatta/support/logging.h>
+#include <regatta/support/progress.h>
+#include <regatta/support/stat_report.h>
+#include <regatta/support/table.h>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <iostream>
+
+namespace regatta::assembly {
+
+namespace {
+
+constexpr int status_done = 0;
+constexpr int status_internal = 1;
+constexpr int status_input = 2;
+constexpr int status_check = 3;
+
+struct ToolOptions {
+  std::string trace;
+  std::string machine = "gtx980";
+  std::string scheme = "baseline";
+  std::string scheduler;
+  std::string config_file;
+  std::string stats_file;
+  std::string log_level = "info";
+  unsigned sms = 1;
+  bool check = true;
+  bool check_protocol = false;
+  bool replay = false;
+  bool all_stats = false;
+  bool describe = false;
+};
+
+void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& registry) {
+  std::string schemes;
+  for (const auto& s : registry.schemes()) schemes += (schemes.empty() ? "" : "; ") + s->name() + ": " + s->help();
+  std::string machines;
+  for (const std::string& m : machine_names()) machines += (machines.empty() ? "" : ", ") + m;
+  line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
+  line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
+  line.option("scheme", o.scheme, "NAME", schemes);
+  line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr): short for --sm.scheduler");
+  line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
+  line.option("config", o.config_file, "FILE", "TOML file of knobs: [module] knob = value");
+  line.option("stats", o.stats_file, "FILE", "write all results as JSON");
+  line.flag("no-check", o.check, "do not compare operands with the program's values (to measure what checking costs)",
+            false);
+  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol on the SM's sockets");
+  line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
+  line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
+  line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
+  line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
+}
+
+void print_summary(const SimulationResult& r, const ToolOptions& o, const trace::Reader& trace) {
+  using support::fixed;
+  using support::with_thousands;
+  support::Table launches({{"launch", support::Table::Align::right},
+                           "kernel",
+                           {"CTAs", support::Table::Align::right},
+                           {"warp instructions", support::Table::Align::right},
+                           {"cycles", support::Table::Align::right},
+                           {"IPC", support::Table::Align::right}});
+  // Many launches of an iterative program: the first few tell the story.
+  constexpr std::size_t shown = 8;
+  for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
+    const LaunchResult& l = r.launches[i];
+    launches.row({std::to_string(i), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
+                  with_thousands(l.cycles),
+                  l.cycles == 0 ? "-" : fixed(double(l.warp_instructions) / double(l.cycles), 3)});
+  }
+  if (r.launches.size() > shown) launches.row({"...", fmt::format("{} more", r.launches.size() - shown)});
+  launches.rule();
+  std::uint64_t ctas = 0;
+  for (const LaunchResult& l : r.launches) ctas += l.ctas;
+  launches.row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles),
+                r.cycles == 0 ? "-" : fixed(double(r.warp_instructions) / double(r.cycles), 3)});
+  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
+            << launches.str() << "\n";
+
+  if (!o.replay) {
+    std::uint64_t slots = 0;
+    for (std::uint64_t s : r.stall_cycles) slots += s;
+    support::Table stalls({"scheduler cycles", {"share", support::Table::Align::right}});
+    for (unsigned s = 0; s < protocol::stall_count && slots != 0; ++s) {
+      stalls.row({s == 0 ? "issued" : std::string("stalled: ") + protocol::to_string(static_cast<protocol::Stall>(s)),
+                  support::percent(double(r.stall_cycles[s]) / double(slots))});
+    }
+    std::cout << stalls.str() << "\n";
+    if (o.check) {
+      std::cout << "operands checked: " << with_thousands(r.operands_checked) << ", mismatches: " << r.mismatches
+                << "\n";
+    } else {
+      std::cout << "operands not checked (--no-check)\n";
+    }
+  }
+  std::cout << "host: " << support::duration_text(r.seconds);
+  if (r.seconds > 0)
+    std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");
+  std::cout << "\n";
+}
+
+void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe) {
+  std::vector<support::Table::Column> columns{"statistic", {"value", support::Table::Align::right}, "unit"};
+  if (describe) columns.emplace_back("meaning");
+  support::Table table(columns);
+  for (const auto& [path, group] : stats.items()) {
+    for (const auto& [name, value] : group.items()) {
+      const auto& d = descriptions.at(path).at(name);
+      std::vector<std::string> row{path + "." + name, value.dump(), d.at("unit").get<std::string>()};
+      if (describe) row.push_back(d.at("description").get<std::string>());
+      table.row(row);
+    }
+  }
+  std::cout << "\n" << table.str();
+}
+
+int run(int argc, char** argv, SchemeRegistry& registry) {
+  ToolOptions o;
+  support::CommandLine line("regatta-sim", REGATTA_VERSION,
+                            "Replays an annotated trace on an SM platform and reports cycles, traffic and checks.");
+  declare(line, o, registry);
+  line.prescan(argc, argv);
+
+  Scheme& scheme = registry.get(o.scheme);
+  MachineConfig machine;
+  support::OptionSet knobs;
+  machine.declare(knobs);
+  scheme.declare(knobs);
+  std::string machine_file;
+  const std::string preset = machine_text(o.machine, machine_file);
+  knobs.load_toml(preset, machine_file, "machine");
+  if (!line.parse(argc, argv, knobs)) {
+    std::cout << line.answer();
+    return status_done;
+  }
+  support::setup_logging(o.log_level);
+  support::route_systemc_reports();
+  if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
+  line.apply(knobs);
+  if (line.given("scheduler")) knobs.set("sm.scheduler", o.scheduler, "command line", "--scheduler");
+  support::install_interrupt_handler();
+
+  const trace::Reader trace(o.trace);
+  std::uint64_t total = 0;
+  for (const trace::Launch& l : trace.launches()) total += l.warp_instructions;
+  support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
+  auto show = [&](std::uint64_t done) { progress.update(done); };
+
+  SimulationResult result;
+  if (o.replay) {
+    result = replay(trace, show);
+  } else {
+    SimulationOptions options;
+    options.sms = o.sms;
+    options.check_values = o.check;
+    options.check_protocol = o.check_protocol;
+    Simulation simulation(machine, scheme, options, trace);
+    simulation.set_progress(show);
+    result = simulation.run();
+  }
+  progress.finish();
+  if (!o.stats_file.empty()) {
+    nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
+    document["replay"] = o.replay;
+    support::write_text_file(o.stats_file, document.dump(2) + "\n");
+  }
+  print_summary(result, o, trace);
+  if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
+  std::cout.flush();
+  switch (result.ending) {
+    case Ending::completed:
+      return status_done;
+    case Ending::interrupted:
+      spdlog::warn("{}", result.message);
+      return 128 + support::interrupt_signal();
+    case Ending::value_mismatch:
+    case Ending::deadlock:
+      spdlog::error("{}", result.message);
+      return status_check;
+  }
+  return status_internal;
+}
+
+}  // namespace
+
+int run_tool(int argc, char** argv, SchemeRegistry registry) {
+  try {
+    support::setup_logging();
+    return run(argc, argv, registry);
+  } catch (const support::ConfigError& e) {
+    std::cerr << "regatta-sim: " << e.what() << "\n";
+    return status_input;
+  } catch (const trace::InputError& e) {
+    std::cerr << "regatta-sim: " << e.what() << "\n";
+    return status_input;
+  } catch (const sc_core::sc_report& e) {
+    // Models report broken contracts this way.
+    std::cerr << "regatta-sim: " << e.get_msg_type() << ": " << e.get_msg() << "\n";
+    return status_check;
+  } catch (const std::exception& e) {
+    std::cerr << "regatta-sim: internal error: " << e.what() << "\n";
+    return status_internal;
+  }
+}
+
+}  // namespace regatta::assembly

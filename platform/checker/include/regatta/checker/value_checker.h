@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The value checker: keeps every warp's architectural registers as the program defined them (from the trace) and
+// compares every operand that an execution unit receives. A storage scheme that loses, corrupts or stales a
+// register is caught at the first instruction that reads it.
+#pragma once
+
+#include <regatta/protocol/observer.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace regatta::checker {
+
+/// The first difference found.
+struct Mismatch {
+  protocol::Cycle cycle;
+  std::uint32_t launch = 0;
+  protocol::WarpInfo warp;
+  std::uint64_t pc = 0;  ///< bytes
+  std::string opcode;
+  unsigned reg = 0;
+  protocol::LaneMask lanes = 0;  ///< active lanes that differ
+  unsigned lane = 0;             ///< the first of them, with its values
+  std::uint32_t expected = 0;
+  std::uint32_t got = 0;
+  std::string origin;  ///< where the value came from: "bank 3", "reuse"
+  std::uint32_t ptx_line = 0;
+  std::string kernel;
+  /// One paragraph with all of the above.
+  std::string message() const;
+};
+
+class ValueChecker : public protocol::Observer {
+ public:
+  /// `on_mismatch` is called once, at the first mismatch; it is expected to stop the run.
+  explicit ValueChecker(std::function<void(const Mismatch&)> on_mismatch);
+
+  std::vector<protocol::Event> interests() const override;
+  void kernel_started(protocol::Cycle, const protocol::KernelContext& context) override;
+  void warp_started(protocol::Cycle, const protocol::WarpInfo& warp) override;
+  void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override;
+  void operands_delivered(protocol::Cycle, const protocol::DynamicInstruction& d) override;
+  void bypassed(protocol::Cycle, const protocol::DynamicInstruction& d) override;
+
+  /// Warp registers compared, and those that differed.
+  std::uint64_t operands_checked() const { return operands_checked_; }
+  std::uint64_t mismatches() const { return mismatches_; }
+  const std::vector<Mismatch>& found() const { return found_; }
+
+ private:
+  struct Expected {
+    std::array<protocol::WarpValue, trace::max_source_registers> operands;
+  };
+  protocol::WarpValue& architectural(protocol::WarpSlot warp, unsigned reg) {
+    return registers_[warp.value() * std::size_t{registers_per_warp_} + reg];
+  }
+  bool equal(const protocol::WarpValue& a, const protocol::WarpValue& b, protocol::LaneMask lanes) const;
+  void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg,
+              const protocol::WarpValue& expected, const protocol::WarpValue& got, const protocol::Origin& origin);
+
+  std::function<void(const Mismatch&)> on_mismatch_;
+  unsigned registers_per_warp_ = 1;
+  unsigned warp_size_ = 32;
+  std::size_t value_bytes_ = 128;
+  std::uint32_t launch_ = 0;
+  std::string kernel_;
+  std::vector<protocol::WarpValue> registers_;
+  std::vector<protocol::WarpInfo> warps_;
+  std::vector<Expected> expected_;  ///< by pool index: source operands as they were at issue
+  std::vector<Mismatch> found_;
+  std::uint64_t operands_checked_ = 0;
+  std::uint64_t mismatches_ = 0;
+};
+
+}  // namespace regatta::checker

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/checker/value_checker.h>
+
+#include <cstring>
+#include <sstream>
+
+namespace regatta::checker {
+
+using protocol::Cycle;
+using protocol::DynamicInstruction;
+using protocol::Event;
+using protocol::LaneMask;
+using protocol::WarpValue;
+
+namespace {
+
+LaneMask differing(const WarpValue& a, const WarpValue& b, unsigned lanes) {
+  LaneMask different = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    different |= LaneMask{a.lane[lane] != b.lane[lane]} << lane;
+  }
+  return different;
+}
+
+}  // namespace
+
+ValueChecker::ValueChecker(std::function<void(const Mismatch&)> on_mismatch) : on_mismatch_(std::move(on_mismatch)) {}
+
+std::vector<Event> ValueChecker::interests() const {
+  return {Event::kernel_started, Event::warp_started, Event::issued, Event::operands_delivered, Event::bypassed};
+}
+
+void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context) {
+  registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
+  warp_size_ = context.warp_size;
+  value_bytes_ = std::size_t{warp_size_} * trace::bytes_per_lane;
+  launch_ = context.launch_index;
+  kernel_ = context.kernel->name;
+  registers_.clear();
+  warps_.clear();
+}
+
+void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
+  const std::size_t slot = warp.warp.value();
+  if (warps_.size() <= slot) {
+    warps_.resize(slot + 1);
+    registers_.resize((slot + 1) * registers_per_warp_);
+  }
+  warps_[slot] = warp;
+}
+
+void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
+  if (expected_.size() <= d.pool_index) expected_.resize(std::size_t{d.pool_index} + 64);
+  Expected& e = expected_[d.pool_index];
+  const unsigned reads = d.traits->read_count;
+  WarpValue* const registers = &architectural(d.warp, 0);
+  for (unsigned i = 0; i < reads; ++i) {
+    std::memcpy(&e.operands[i], &registers[d.traits->reads[i].value()], value_bytes_);
+  }
+  for (unsigned i = 0; i < d.info->destination_count; ++i) {
+    WarpValue& r = registers[d.info->destinations[i]];
+    if (d.active == trace::all_lanes(warp_size_)) {
+      std::memcpy(&r, &d.results[i], value_bytes_);
+    } else {
+      for (LaneMask m = d.active; m != 0; m &= m - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+        r.lane[lane] = d.results[i].lane[lane];
+      }
+    }
+  }
+}
+
+bool ValueChecker::equal(const WarpValue& a, const WarpValue& b, LaneMask lanes) const {
+  if (std::memcmp(&a, &b, value_bytes_) == 0) return true;
+  return lanes != trace::all_lanes(warp_size_) && (differing(a, b, warp_size_) & lanes) == 0;
+}
+
+void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) {
+  const Expected& e = expected_[d.pool_index];
+  const unsigned reads = d.traits->read_count;
+  operands_checked_ += reads;
+  for (unsigned i = 0; i < reads; ++i) {
+    if (equal(e.operands[i], d.operands[i].value, d.active)) continue;
+    report(cycle, d, d.traits->reads[i].value(), e.operands[i], d.operands[i].value, d.operands[i].origin);
+  }
+}
+
+void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
+  // The results were applied at issue; no younger instruction can have changed them (write-after-write waits).
+  for (unsigned i = 0; i < d.info->destination_count; ++i) {
+    ++operands_checked_;
+    const unsigned reg = d.info->destinations[i];
+    const WarpValue& truth = architectural(d.warp, reg);
+    if (!equal(truth, d.results[i], d.active)) report(cycle, d, reg, truth, d.results[i], {"reuse", 0});
+  }
+}
+
+void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, const WarpValue& expected,
+                          const WarpValue& got, const protocol::Origin& origin) {
+  ++mismatches_;
+  if (!found_.empty()) return;
+  Mismatch m;
+  m.cycle = cycle;
+  m.launch = launch_;
+  m.kernel = kernel_;
+  m.warp = warps_[d.warp.value()];
+  m.pc = std::uint64_t{d.traits->index} * trace::bytes_per_instruction;
+  m.opcode = d.info->opcode;
+  m.ptx_line = d.info->ptx_line;
+  m.reg = reg;
+  m.lanes = differing(expected, got, warp_size_) & d.active;
+  m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
+  m.expected = expected.lane[m.lane];
+  m.got = got.lane[m.lane];
+  m.origin = std::string(origin.place) + " " + std::to_string(origin.index);
+  found_.push_back(m);
+  if (on_mismatch_) on_mismatch_(found_.back());
+}
+
+std::string Mismatch::message() const {
+  std::ostringstream out;
+  out << "value mismatch: kernel " << kernel << " launch " << launch << " CTA " << warp.cta_index << " warp "
+      << warp.warp_in_cta << " (slot " << warp.warp.value() << ") PC 0x" << std::hex << pc << std::dec << " " << opcode;
+  if (ptx_line != 0) out << " (PTX line " << ptx_line << ")";
+  out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec << ": lane " << lane << " expected 0x"
+      << std::hex << expected << " got 0x" << got << std::dec << " from " << origin << " at cycle " << cycle.value();
+  return out.str();
+}
+
+}  // namespace regatta::checker

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tags of a set-associative cache with sector masks and true LRU replacement. No time, no sockets.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace regatta::memory {
+
+class CacheArray {
+ public:
+  struct Line {
+    std::uint64_t address = 0;  ///< of the line's first byte
+    std::uint64_t used = 0;     ///< LRU stamp
+    std::uint8_t valid = 0;     ///< sectors; 0: the way is free
+    std::uint8_t dirty = 0;     ///< sectors
+    bool registers = false;     ///< the line holds a register's bytes
+  };
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  /// Set = (address / line_bytes / stride) mod sets; `stride` is the number of partitions that share the lines.
+  CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, unsigned stride = 1);
+
+  std::size_t find(std::uint64_t address) const {
+    const std::size_t first = set_of(address) * ways_;
+    for (std::size_t i = first; i < first + ways_; ++i) {
+      if (lines_[i].address == address && lines_[i].valid != 0) return i;
+    }
+    return none;
+  }
+  /// A free way of the set of `address`, otherwise its least recently used one.
+  std::size_t victim(std::uint64_t address) const;
+  void touch(std::size_t index) { lines_[index].used = ++stamp_; }
+  Line& line(std::size_t index) { return lines_[index]; }
+  const Line& line(std::size_t index) const { return lines_[index]; }
+  std::size_t size() const { return lines_.size(); }
+  std::size_t sets() const { return sets_; }
+
+ private:
+  std::size_t set_of(std::uint64_t address) const {
+    const std::uint64_t n = address / divisor_;
+    return power_of_two_ ? n & (sets_ - 1) : n % sets_;
+  }
+  std::size_t sets_;
+  unsigned ways_;
+  std::uint64_t divisor_;
+  bool power_of_two_;
+  std::uint64_t stamp_ = 0;
+  std::vector<Line> lines_;
+};
+
+}  // namespace regatta::memory

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole SM cycles and SystemC time, and the one event of a module that works only when it has something to do.
+#pragma once
+
+#include <cstdint>
+#include <systemc>
+
+namespace regatta::memory {
+
+inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
+
+/// Converts between SystemC time and cycles of a clock whose period is a whole number of SystemC time units.
+class CycleClock {
+ public:
+  explicit CycleClock(const sc_core::sc_time& period) : period_(period.value()), one_(period) {
+    if (period_ == 0) SC_REPORT_FATAL("regatta/memory", "the clock period must not be zero");
+  }
+  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period_; }
+  sc_core::sc_time time(std::uint64_t cycles) const { return sc_core::sc_time::from_value(cycles * period_); }
+  const sc_core::sc_time& one() const { return one_; }
+  /// Cycles of an annotated delay, rounded up.
+  std::uint64_t cycles(const sc_core::sc_time& delay) const {
+    return delay == one_ ? 1 : (delay.value() + period_ - 1) / period_;
+  }
+  /// When something sent with this delay is seen: never in the cycle of the call, so that the order in which
+  /// SystemC runs the processes of one cycle has no influence.
+  std::uint64_t arrival(std::uint64_t now, const sc_core::sc_time& delay) const {
+    const std::uint64_t c = cycles(delay);
+    return now + (c == 0 ? 1 : c);
+  }
+
+ private:
+  std::uint64_t period_;
+  sc_core::sc_time one_;
+};
+
+/// The wake-up of a module's SC_METHOD. Only the earliest request is notified.
+class Wakeup {
+ public:
+  explicit Wakeup(const CycleClock& clock) : clock_(clock) {}
+  const sc_core::sc_event& event() const { return event_; }
+  /// Run the method in cycle `at` (later than `now`) unless it runs earlier anyway.
+  void request(std::uint64_t now, std::uint64_t at) {
+    if (at >= at_) return;
+    if (at <= now) at = now + 1;
+    if (at >= at_) return;
+    at_ = at;
+    event_.notify(clock_.time(at) - sc_core::sc_time_stamp());
+  }
+  /// First thing in the method.
+  void woke() { at_ = no_cycle; }
+
+ private:
+  const CycleClock& clock_;
+  sc_core::sc_event event_;
+  std::uint64_t at_ = no_cycle;
+};
+
+}  // namespace regatta::memory

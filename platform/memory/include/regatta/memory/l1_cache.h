@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The first-level cache of an SM: data of the load-store unit and, write-back, the registers of a staging unit
+// (RegLess section 5.2: evicted registers share the L1 with data).
+#pragma once
+
+#include <regatta/memory/cache_array.h>
+#include <regatta/memory/mshr_table.h>
+#include <regatta/memory/transport.h>
+#include <regatta/support/config.h>
+#include <regatta/support/stats.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::memory {
+
+/// Sizes and policies of one L1. Defaults: gtx980 (machines.md).
+struct L1Config {
+  bool enabled = true;             ///< false: everything goes to the L2
+  unsigned size_bytes = 48 * 1024;  ///< bytes
+  unsigned line_bytes = 128;
+  unsigned ways = 8;
+  unsigned mshrs = 32;
+  unsigned merge_limit = 8;           ///< requests that may wait for one fetch
+  unsigned hit_latency = 82;          ///< cycles
+  unsigned miss_queue = 16;           ///< requests waiting to leave for the L2
+  unsigned fill_queue = 8;            ///< answers taken from the interconnect
+  unsigned response_queue = 16;       ///< answers waiting for the SM
+  std::string data_policy = "bypass";  ///< "bypass" | "cache"
+
+  void declare(support::OptionSet& options);
+  /// Throws support::ConfigError with a sentence when the values do not fit together.
+  void check() const;
+};
+
+/// One request per cycle and set-associative lines with LRU replacement.
+///
+/// A hit is answered at once: TLM_COMPLETED, delay = hit latency. A miss or a request that goes past the L1 is
+/// taken with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a
+/// resource is missing; END_REQ follows when it is there.
+///
+///   data_load        policy "cache": read-allocate, whole lines; "bypass": to the L2
+///   data_store       to the L2 (write-through), the line leaves the L1 (write-evict, no allocation)
+///   atomic           like data_store, but answered with data
+///   register_read    read-allocate; carries the line
+///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are refused
+///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the bytes are held by the line
+///   register_invalidate  the line is dropped without a write-back
+///   instruction, metadata  to the L2
+class L1Cache : public sc_core::sc_module,
+                public NonBlockingTarget,
+                public NonBlockingInitiator,
+                public support::StatProvider {
+ public:
+  protocol::MemoryTargetSocket upstream;
+  protocol::MemoryInitiatorSocket downstream;
+
+  L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period);
+
+  /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight will not be installed.
+  void invalidate_data();
+  /// Payloads of its own (fetches and write-backs) that are under way.
+  std::size_t outstanding() const { return pool_.outstanding(); }
+  /// Nothing is queued, waiting or under way.
+  bool idle() const;
+
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  enum class Admission : std::uint8_t { completed, taken, refused };
+
+  void work();
+  void catch_up(std::uint64_t now);
+  bool fill(Payload& payload, std::uint64_t now);
+  void install(Payload& payload, bool registers, std::uint64_t now);
+  Admission admit(Payload& payload, std::uint64_t now);
+  Admission admit_read(Payload& payload, bool registers, std::uint64_t now);
+  Admission admit_register_write(Payload& payload, std::uint64_t now);
+  Admission forward(Payload& payload, std::uint64_t now);
+  bool make_room(std::size_t index, std::uint64_t now);
+  void drop(std::uint64_t address, bool registers_too);
+  void close_fetches(std::uint64_t address);
+  void copy_line(std::size_t index, Payload& to) const;
+  void store_line(std::size_t index, const Payload& from);
+  bool retry_held(std::uint64_t now);
+  bool send_request(std::uint64_t now);
+  bool send_response(std::uint64_t now);
+  void sleep(std::uint64_t now, bool progress);
+
+  L1Config config_;
+  CycleClock clock_;
+  Wakeup wakeup_{clock_};
+  bool cache_data_;
+  std::uint8_t all_sectors_;
+  std::uint16_t sm_ = 0;  // of the last register write; names the write-backs
+  CacheArray tags_;
+  std::vector<unsigned char> bytes_;
+  MshrTable mshrs_;
+  protocol::MemoryPayloadPool pool_;
+
+  TransferQueue misses_;     // towards the L2
+  TransferQueue fills_;      // from the L2
+  TransferQueue responses_;  // towards the SM
+  TransferQueue late_hits_;  // hits of requests that were held, after their latency
+  Payload* held_ = nullptr;  // request without END_REQ
+  std::uint64_t held_at_ = 0;
+  bool held_counted_ = false;
+  Payload* held_fill_ = nullptr;  // response without END_RESP
+  bool moved_ = false;            // catch_up() did something that work() has not yet taken note of
+  // The entry of the fill at the head when it is installed and its waiters are being answered.
+  std::uint32_t filling_ = MshrTable::none;
+  std::uint64_t last_request_ = no_cycle;
+  RequestSender requester_;
+  ResponseSender responder_;
+
+  std::array<std::uint64_t, protocol::access_class_count> accesses_{};
+  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, failures_ = 0;
+  std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, writebacks_ = 0, invalidations_ = 0, fills_count_ = 0,
+                not_installed_ = 0;
+  std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
+};
+
+}  // namespace regatta::memory

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One slice of the L2: banked, sectored, write-back, write-allocate.
+#pragma once
+
+#include <regatta/memory/cache_array.h>
+#include <regatta/memory/line_store.h>
+#include <regatta/memory/memory_config.h>
+#include <regatta/memory/mshr_table.h>
+#include <regatta/memory/transport.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace regatta::memory {
+
+/// Requests are served in order, one per cycle, each keeping its bank busy for as many cycles as it moves sectors.
+///
+///   loads, register reads   sectors that are there are answered after the access time; missing ones are fetched
+///                           from DRAM (merged with a fetch of the same sectors under way)
+///   stores, register writes whole sectors: allocated without a fetch, answered as soon as taken
+///   atomics                 performed here: like a load whose sectors become dirty; the bank is busy twice as long
+///
+/// The bytes of register lines are kept in a sparse store beside the tags, DRAM's included: a read takes them when
+/// it is served, so that it returns the last write served before it. Data accesses carry no bytes.
+class L2Partition : public sc_core::sc_module,
+                    public NonBlockingTarget,
+                    public NonBlockingInitiator,
+                    public support::StatProvider {
+ public:
+  protocol::MemoryTargetSocket upstream;
+  protocol::MemoryInitiatorSocket downstream;
+
+  L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
+              const sc_core::sc_time& clock_period);
+
+  std::size_t outstanding() const { return pool_.outstanding(); }
+  bool idle() const;
+
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  void work();
+  bool serve(std::uint64_t now);
+  bool serve_read(Payload& payload, std::uint8_t sectors, std::uint64_t now);
+  bool serve_write(Payload& payload, std::uint8_t sectors, std::uint64_t now);
+  bool take_fills(std::uint64_t now);
+  bool fill(Payload& payload, std::uint64_t now);
+  bool admit_held(std::uint64_t now);
+  bool send_request(std::uint64_t now);
+  bool send_response(std::uint64_t now);
+  std::size_t allocate(std::uint64_t address, std::uint64_t now);
+  bool writeback_reserved() const { return writebacks_.size() + mshrs_.in_use() < writebacks_.capacity(); }
+  void sleep(std::uint64_t now, bool progress);
+
+  /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
+  std::uint64_t& bank_of(std::uint64_t address) {
+    std::uint64_t n = address / line_bytes_;
+    n ^= (n >> 3) ^ (n >> 7) ^ (n >> 12) ^ (n >> 19) ^ (n >> 21);
+    return bank_free_[n % bank_free_.size()];
+  }
+
+  CycleClock clock_;
+  Wakeup wakeup_{clock_};
+  unsigned line_bytes_;
+  std::uint64_t access_cycles_;
+  std::uint8_t all_sectors_;
+  CacheArray tags_;
+  MshrTable mshrs_;
+  LineStore store_;
+  protocol::MemoryPayloadPool pool_;
+  std::vector<std::uint64_t> bank_free_;
+
+  TransferQueue requests_;    // from the interconnect
+  TransferQueue hits_;        // answers in the access pipeline
+  TransferQueue done_;        // answers to fills and writes
+  TransferQueue fetches_;     // to DRAM
+  TransferQueue writebacks_;  // to DRAM; every MSHR in use has a slot reserved, so that a fill never waits for DRAM
+  TransferQueue fills_;       // from DRAM
+  std::size_t writeback_pressure_;
+  Payload* held_ = nullptr;
+  Payload* held_fill_ = nullptr;
+  // The entry of the fill at the head when it is installed and its waiters are being answered.
+  std::uint32_t filling_ = MshrTable::none;
+  bool head_counted_ = false;
+  RequestSender requester_;
+  ResponseSender responder_;
+
+  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, failures_ = 0, bank_conflicts_ = 0;
+  std::uint64_t writes_ = 0, write_hits_ = 0, atomics_ = 0, writebacks_count_ = 0, fetches_count_ = 0, refusals_ = 0;
+  std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
+};
+
+}  // namespace regatta::memory

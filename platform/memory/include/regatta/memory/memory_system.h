@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything behind the L1s: interconnect, L2 partitions, DRAM channels.
+#pragma once
+
+#include <regatta/memory/dram_channel.h>
+#include <regatta/memory/interconnect.h>
+#include <regatta/memory/l2_partition.h>
+#include <regatta/memory/memory_config.h>
+
+#include <memory>
+#include <vector>
+
+namespace regatta::memory {
+
+/// Children: interconnect, l2_<i>, dram_<i>. Throws support::ConfigError when the configuration does not fit.
+class MemorySystem : public sc_core::sc_module {
+ public:
+  /// One per simulated SM, bound to the L1s' downstream sockets: port i serves the SM with MemoryAccess::sm == i.
+  sc_core::sc_vector<protocol::MemoryTargetSocket>& upstream() { return interconnect_->upstream; }
+
+  MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
+               const sc_core::sc_time& clock_period);
+
+  const MemorySystemConfig& config() const { return config_; }
+  Interconnect& interconnect() { return *interconnect_; }
+  L2Partition& l2(std::size_t i) { return *l2_[i]; }
+  DramChannel& dram(std::size_t i) { return *dram_[i]; }
+  /// Payloads of the L2's own that are under way.
+  std::size_t outstanding() const;
+  /// Nothing is queued, waiting or under way.
+  bool idle() const;
+
+ private:
+  MemorySystemConfig config_;
+  std::unique_ptr<Interconnect> interconnect_;
+  std::vector<std::unique_ptr<L2Partition>> l2_;
+  std::vector<std::unique_ptr<DramChannel>> dram_;
+};
+
+}  // namespace regatta::memory

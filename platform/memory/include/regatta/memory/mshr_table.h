@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Miss status holding registers: what is being fetched, and who waits for it. No time, no sockets.
+#pragma once
+
+#include <regatta/memory/transport.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace regatta::memory {
+
+/// A fixed number of entries found by line address, each with a bounded list of waiting requests.
+/// Several entries may name one line when they fetch different sectors.
+class MshrTable {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Entry {
+    std::uint64_t address = 0;
+    Payload* fetch = nullptr;  ///< the payload that went down for the line
+    std::uint8_t sectors = 0;  ///< being fetched
+    bool own = false;          ///< `fetch` is the cache's payload, not a request's
+    bool install = true;       ///< install the line when it comes, and let others join; else: closed
+    std::uint32_t waiters = 0;
+    std::uint32_t first = none, last = none;  ///< waiting requests, in order
+    std::uint32_t chain = none;
+  };
+
+  MshrTable(unsigned entries, unsigned merge_limit);
+  bool full() const { return free_.empty(); }
+  std::size_t in_use() const { return entries_.size() - free_.size(); }
+  std::uint64_t max_in_use() const { return max_in_use_; }
+  const std::uint64_t& max_in_use_counter() const { return max_in_use_; }
+  Entry& entry(std::uint32_t index) { return entries_[index]; }
+  /// An open entry of the line that fetches at least `sectors`; none when there is none.
+  std::uint32_t find(std::uint64_t address, std::uint8_t sectors) const;
+  /// The entry of the line whose fetch payload is `fetch`.
+  std::uint32_t find(std::uint64_t address, const Payload* fetch) const;
+  std::uint32_t allocate(std::uint64_t address, std::uint8_t sectors, Payload* fetch);
+  bool can_merge(std::uint32_t index) const { return entries_[index].waiters < merge_limit_; }
+  void add_waiter(std::uint32_t index, Payload* waiter);
+  Payload* first_waiter(std::uint32_t index) const {
+    return entries_[index].first == none ? nullptr : nodes_[entries_[index].first].payload;
+  }
+  template <class F>
+  void for_each_waiter(std::uint32_t index, F&& f) const {
+    for (std::uint32_t n = entries_[index].first; n != none; n = nodes_[n].next) f(*nodes_[n].payload);
+  }
+  void pop_waiter(std::uint32_t index);
+  /// The entry has no waiter left.
+  void release(std::uint32_t index);
+  /// All entries, whether in use or not: `address` and `install` of those with a fetch may be changed.
+  std::vector<Entry>& entries() { return entries_; }
+
+ private:
+  struct Node {
+    Payload* payload = nullptr;
+    std::uint32_t next = none;
+  };
+  std::size_t bucket(std::uint64_t address) const {
+    return (address * 0x9e3779b97f4a7c15ull >> 32) & (buckets_.size() - 1);
+  }
+  unsigned merge_limit_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;
+  std::vector<Node> nodes_;
+  std::uint32_t free_node_ = none;
+  std::vector<std::uint32_t> buckets_;
+  std::uint64_t max_in_use_ = 0;
+};
+
+}  // namespace regatta::memory

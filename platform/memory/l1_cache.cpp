@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/memory/l1_cache.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::memory {
+
+using protocol::AccessClass;
+using protocol::memory_access;
+
+L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period)
+    : sc_module(name),
+      upstream("upstream"),
+      downstream("downstream"),
+      config_(config),
+      clock_(clock_period),
+      cache_data_(config.enabled && config.data_policy == "cache"),
+      all_sectors_(line_sectors(config.line_bytes)),
+      tags_(config.size_bytes / config.line_bytes / config.ways, config.ways, config.line_bytes),
+      bytes_(tags_.size() * config.line_bytes),
+      mshrs_(config.mshrs, config.merge_limit),
+      pool_(config.line_bytes),
+      misses_(config.miss_queue),
+      fills_(config.fill_queue),
+      responses_(config.response_queue),
+      late_hits_(config.response_queue) {
+  config_.check();
+  upstream.bind(*this);
+  downstream.bind(*this);
+  SC_HAS_PROCESS(L1Cache);
+  SC_METHOD(work);
+  sensitive << wakeup_.event();
+  dont_initialize();
+}
+
+tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  if (phase == tlm::END_RESP) {
+    const std::uint64_t at = clock_.arrival(now, delay);
+    if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+    payload.release();
+    wakeup_.request(now, at);
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
+  if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+  catch_up(now);
+  const std::uint64_t start = now + clock_.cycles(delay);
+  if (start == now && last_request_ != now) {
+    switch (admit(payload, now)) {
+      case Admission::completed:
+        last_request_ = now;
+        delay += clock_.time(config_.hit_latency);
+        return tlm::TLM_COMPLETED;
+      case Admission::taken:
+        last_request_ = now;
+        payload.acquire();
+        phase = tlm::END_REQ;
+        delay += clock_.one();
+        return tlm::TLM_UPDATED;
+      case Admission::refused:
+        ++failures_;
+        held_counted_ = true;
+        break;
+    }
+  } else {
+    held_counted_ = false;
+  }
+  payload.acquire();
+  held_ = &payload;
+  held_at_ = std::max(start, now + 1);
+  wakeup_.request(now, held_at_);
+  return tlm::TLM_ACCEPTED;
+}
+
+L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
+  const protocol::MemoryAccess& access = memory_access(payload);
+  if (!config_.enabled) {
+    if (access.access != AccessClass::register_invalidate) return forward(payload, now);
+    ++accesses_[static_cast<unsigned>(access.access)];
+    ++invalidations_;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return Admission::completed;
+  }
+  switch (access.access) {
+    case AccessClass::data_load:
+      return cache_data_ ? admit_read(payload, false, now) : forward(payload, now);
+    case AccessClass::data_store:
+    case AccessClass::atomic: {
+      const Admission a = forward(payload, now);
+      if (a == Admission::taken && cache_data_) drop(payload.get_address(), false);
+      return a;
+    }
+    case AccessClass::register_read:
+      return admit_read(payload, true, now);
+    case AccessClass::register_write:
+      return admit_register_write(payload, now);
+    case AccessClass::register_invalidate:
+      ++accesses_[static_cast<unsigned>(access.access)];
+      ++invalidations_;
+      ++busy_cycles_;
+      drop(payload.get_address(), true);
+      payload.set_response_status(tlm::TLM_OK_RESPONSE);
+      return Admission::completed;
+    case AccessClass::instruction:
+    case AccessClass::metadata:
+      break;
+  }
+  return forward(payload, now);
+}
+
+L1Cache::Admission L1Cache::admit_read(Payload& payload, bool registers, std::uint64_t now) {
+  const protocol::MemoryAccess& access = memory_access(payload);
+  const std::uint64_t address = payload.get_address();
+  const std::size_t hit = tags_.find(address);
+  if (hit != CacheArray::none) {
+    tags_.touch(hit);
+    if (registers) copy_line(hit, payload);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    ++read_hits_;
+  } else {
+    const std::uint32_t pending = mshrs_.find(address, all_sectors_);
+    if (pending != MshrTable::none) {
+      if (!mshrs_.can_merge(pending)) return Admission::refused;
+      mshrs_.add_waiter(pending, &payload);
+      ++merges_;
+    } else {
+      if (mshrs_.full() || !misses_.has_room(now)) return Admission::refused;
+      // The request itself goes down when it asks for all that the L1 fetches; otherwise a payload of our own.
+      Payload* fetch = &payload;
+      if (!registers && (access.sectors & all_sectors_) != all_sectors_) {
+        fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
+        protocol::MemoryAccess& own = memory_access(*fetch);
+        own.access = access.access;
+        own.sm = access.sm;
+        own.sectors = all_sectors_;
+        own.instruction = access.instruction;
+      }
+      const std::uint32_t entry = mshrs_.allocate(address, all_sectors_, fetch);
+      mshrs_.entry(entry).own = fetch != &payload;
+      mshrs_.add_waiter(entry, &payload);
+      misses_.push({fetch, now + 1});
+      wakeup_.request(now, now + 1);
+    }
+    ++read_misses_;
+  }
+  ++reads_;
+  ++busy_cycles_;
+  ++accesses_[static_cast<unsigned>(access.access)];
+  bytes_read_ += count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  return hit != CacheArray::none ? Admission::completed : Admission::taken;
+}
+
+L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t now) {
+  const std::uint64_t address = payload.get_address();
+  sm_ = memory_access(payload).sm;
+  if (payload.get_byte_enable_ptr() != nullptr) {
+    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+    return Admission::completed;
+  }
+  std::size_t index = tags_.find(address);
+  if (index == CacheArray::none) {
+    index = tags_.victim(address);
+    if (!make_room(index, now)) return Admission::refused;
+    CacheArray::Line& line = tags_.line(index);
+    line.address = address;
+    line.valid = all_sectors_;
+  } else {
+    ++write_hits_;
+  }
+  CacheArray::Line& line = tags_.line(index);
+  line.dirty = all_sectors_;
+  line.registers = true;
+  tags_.touch(index);
+  store_line(index, payload);
+  close_fetches(address);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  ++writes_;
+  ++busy_cycles_;
+  ++accesses_[static_cast<unsigned>(AccessClass::register_write)];
+  bytes_written_ += count_sectors(all_sectors_) * protocol::sector_bytes;
+  return Admission::completed;
+}
+
+L1Cache::Admission L1Cache::forward(Payload& payload, std::uint64_t now) {
+  if (!misses_.has_room(now)) return Admission::refused;
+  const protocol::MemoryAccess& access = memory_access(payload);
+  const unsigned bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  if (request_has_data(access.access)) {
+    ++writes_;
+    bytes_written_ += bytes;
+  } else {
+    ++reads_;
+    ++bypassed_;
+    bytes_read_ += bytes;
+  }
+  ++busy_cycles_;
+  ++accesses_[static_cast<unsigned>(access.access)];
+  misses_.push({&payload, now + 1});
+  wakeup_.request(now, now + 1);
+  return Admission::taken;
+}
+
+// Frees a way: a dirty register line leaves as a write-back. False: no room for it.
+bool L1Cache::make_room(std::size_t index, std::uint64_t now) {
+  CacheArray::Line& line = tags_.line(index);
+  if (line.valid != 0 && line.dirty != 0) {
+    if (!misses_.has_room(now)) return false;
+    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
+    protocol::MemoryAccess& access = memory_access(*out);
+    access.access = AccessClass::register_write;
+    access.sectors = line.dirty;
+    std::memcpy(out->get_data_ptr(), &bytes_[index * config_.line_bytes], config_.line_bytes);
+    access.sm = sm_;
+    misses_.push({out, now + 1});
+    wakeup_.request(now, now + 1);
+    ++writebacks_;
+  }
+  line = CacheArray::Line{};
+  return true;
+}
+
+void L1Cache::drop(std::uint64_t address, bool registers_too) {
+  const std::size_t index = tags_.find(address);
+  if (index != CacheArray::none && (registers_too || !tags_.line(index).registers)) {
+    tags_.line(index) = CacheArray::Line{};
+    ++write_evicts_;
+  }
+  close_fetches(address);
+}
+
+// What is being fetched for the line is older than what was just done to it: not installed, joined by nobody.
+void L1Cache::close_fetches(std::uint64_t address) {
+  for (;;) {
+    const std::uint32_t open = mshrs_.find(address, all_sectors_);
+    if (open == MshrTable::none) return;
+    mshrs_.entry(open).install = false;
+  }
+}
+
+void L1Cache::copy_line(std::size_t index, Payload& to) const {
+  if (to.get_data_ptr() == nullptr) return;
+  std::memcpy(to.get_data_ptr(), &bytes_[index * config_.line_bytes],
+              std::min(to.get_data_length(), config_.line_bytes));
+}
+
+void L1Cache::store_line(std::size_t index, const Payload& from) {
+  if (from.get_data_ptr() == nullptr) return;
+  std::memcpy(&bytes_[index * config_.line_bytes], from.get_data_ptr(),
+              std::min(from.get_data_length(), config_.line_bytes));
+}
+
+void L1Cache::invalidate_data() {
+  catch_up(clock_.now());
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (!tags_.line(i).registers) tags_.line(i) = CacheArray::Line{};
+  }
+  for (MshrTable::Entry& e : mshrs_.entries()) {
+    if (e.fetch != nullptr && memory_access(*e.fetch).access == AccessClass::data_load) e.install = false;
+  }
+}
+
+bool L1Cache::idle() const {
+  return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr && held_fill_ == nullptr &&
+         mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() && pool_.outstanding() == 0;
+}
+
+void L1Cache::register_stats(support::StatGroup& g) {
+  g.counter("reads", reads_, "accesses", "loads, register reads and other reads taken, bypassing ones included");
+  g.counter("read_hits", read_hits_, "accesses", "reads answered by the L1");
+  g.counter("read_misses", read_misses_, "accesses", "reads that looked for their line in vain, merged ones included");
+  g.counter("mshr_merges", merges_, "accesses", "read misses that joined a fetch under way");
+  g.counter("bypassed_reads", bypassed_, "accesses", "reads sent past the L1");
+  g.counter("reservation_failures", failures_, "accesses", "requests that had to wait for an MSHR, a way or a queue");
+  g.counter("writes", writes_, "accesses", "stores, atomics and register writes taken");
+  g.counter("write_hits", write_hits_, "accesses", "register writes that found their line");
+  g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
+  g.counter("writebacks", writebacks_, "lines", "dirty register lines sent to the L2");
+  g.counter("invalidations", invalidations_, "accesses", "register invalidations");
+  g.counter("fills", fills_count_, "lines", "lines that came from the L2 for a miss");
+  g.counter("fills_not_installed", not_installed_, "lines", "of them not kept, as a dirty victim had no way out");
+  g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads");
+  g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
+  g.counter("busy_cycles", busy_cycles_, "cycles", "cycles in which a request was taken");
+  for (unsigned c = 0; c < protocol::access_class_count; ++c) {
+    const std::string name = protocol::to_string(static_cast<AccessClass>(c));
+    g.counter("accesses_" + name, accesses_[c], "accesses", "requests of class " + name);
+  }
+  g.counter("mshrs_max", mshrs_.max_in_use_counter(), "entries", "most MSHRs in use at a time");
+  g.counter("miss_queue_max", misses_.max_size_counter(), "entries", "most requests waiting for the interconnect");
+  g.counter("response_queue_max", responses_.max_size_counter(), "entries", "most answers waiting for the SM");
+}
+
+}  // namespace regatta::memory

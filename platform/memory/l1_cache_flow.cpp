@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moving parts of the L1: fills, retries, and what goes out on either side.
+#include <regatta/memory/l1_cache.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::memory {
+
+using protocol::AccessClass;
+using protocol::memory_access;
+
+tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = clock_.arrival(now, delay);
+  if (phase == tlm::END_REQ) {
+    requester_.end_request(payload, at);
+    wakeup_.request(now, at);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
+  requester_.end_request(payload, at);  // BEGIN_RESP implies END_REQ
+  wakeup_.request(now, at);
+  if (held_fill_ == nullptr && fills_.has_room(now)) {
+    fills_.push({&payload, at});
+    return tlm::TLM_COMPLETED;
+  }
+  if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
+  held_fill_ = &payload;
+  return tlm::TLM_ACCEPTED;
+}
+
+// Everything that came from below and is due. Called by work() and, so that a request sees the same state
+// whichever of the two runs first in a cycle, before each request. Doing it twice in a cycle changes nothing.
+void L1Cache::catch_up(std::uint64_t now) {
+  while (fills_.ready(now)) {
+    if (!fill(*fills_.front().payload, now)) return;
+    fills_.pop(now);
+    moved_ = true;
+  }
+}
+
+// True when the response from below is dealt with; false when it has to wait for a queue.
+bool L1Cache::fill(Payload& payload, std::uint64_t now) {
+  if (filling_ == MshrTable::none) {
+    const AccessClass c = memory_access(payload).access;
+    if (config_.enabled && c == AccessClass::register_write) {  // a write-back of ours is through
+      payload.release();
+      return true;
+    }
+    const bool registers = c == AccessClass::register_read;
+    std::uint32_t index = MshrTable::none;
+    if (config_.enabled && (registers || (cache_data_ && c == AccessClass::data_load))) {
+      index = mshrs_.find(payload.get_address(), &payload);
+    }
+    if (index == MshrTable::none) {  // went past the L1
+      if (!responses_.has_room(now)) return false;
+      responses_.push({&payload, now});
+      return true;
+    }
+    MshrTable::Entry& entry = mshrs_.entry(index);
+    if (entry.install) install(payload, registers, now);
+    entry.install = false;  // joined by nobody from now on
+    // All at once: the first waiter may be the payload itself, and is its owner's again once it is answered.
+    mshrs_.for_each_waiter(index, [&](Payload& waiter) {
+      if (&waiter == &payload) return;
+      if (registers && waiter.get_data_ptr() != nullptr && payload.get_data_ptr() != nullptr) {
+        std::memcpy(waiter.get_data_ptr(), payload.get_data_ptr(),
+                    std::min(waiter.get_data_length(), payload.get_data_length()));
+      }
+      waiter.set_response_status(payload.get_response_status());
+    });
+    filling_ = index;
+    moved_ = true;
+    ++fills_count_;
+  }
+  while (Payload* waiter = mshrs_.first_waiter(filling_)) {
+    if (!responses_.has_room(now)) return false;
+    responses_.push({waiter, now});
+    mshrs_.pop_waiter(filling_);
+    moved_ = true;
+  }
+  const bool own = mshrs_.entry(filling_).own;
+  mshrs_.release(filling_);
+  filling_ = MshrTable::none;
+  if (own) payload.release();
+  return true;
+}
+
+// A dirty victim that cannot leave stays, and the line is not installed: waiting for the way to the L2 here, on the
+// way back from it, could last for ever.
+void L1Cache::install(Payload& payload, bool registers, std::uint64_t now) {
+  const std::uint64_t address = payload.get_address();
+  if (tags_.find(address) != CacheArray::none) return;
+  const std::size_t index = tags_.victim(address);
+  if (!make_room(index, now)) {
+    ++not_installed_;
+    return;
+  }
+  CacheArray::Line& line = tags_.line(index);
+  line.address = address;
+  line.valid = all_sectors_;
+  line.registers = registers;
+  tags_.touch(index);
+  if (registers) store_line(index, payload);
+}
+
+bool L1Cache::retry_held(std::uint64_t now) {
+  if (held_ == nullptr || held_at_ > now) return false;
+  Payload& payload = *held_;
+  const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
+  const Admission a = room ? admit(payload, now) : Admission::refused;
+  if (a == Admission::refused) {
+    if (!held_counted_) ++failures_;
+    held_counted_ = true;
+    return false;
+  }
+  held_ = nullptr;
+  last_request_ = now;
+  if (a == Admission::completed) late_hits_.push({&payload, now + std::max(config_.hit_latency, 2u) - 1});
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = clock_.one();
+  upstream->nb_transport_bw(payload, phase, delay);
+  return true;
+}
+
+bool L1Cache::send_request(std::uint64_t now) {
+  if (!misses_.ready(now) || !requester_.can_send(now)) return false;
+  Payload& payload = *misses_.front().payload;
+  misses_.pop(now);
+  std::uint64_t when = 0;
+  const RequestSender::Answer answer = requester_.send(downstream, payload, clock_, now, when);
+  if (answer != RequestSender::Answer::taken) {  // answered with the return
+    fills_.push({&payload, when});
+    if (answer == RequestSender::Answer::response) {
+      tlm::tlm_phase phase = tlm::END_RESP;
+      sc_core::sc_time delay = clock_.time(when - now);
+      downstream->nb_transport_fw(payload, phase, delay);
+    }
+  }
+  return true;
+}
+
+bool L1Cache::send_response(std::uint64_t now) {
+  if (!responder_.can_send(now)) return false;
+  TransferQueue* queue = responses_.ready(now) ? &responses_ : late_hits_.ready(now) ? &late_hits_ : nullptr;
+  if (queue == nullptr) return false;
+  Payload& payload = *queue->front().payload;
+  queue->pop(now);
+  if (responder_.send(upstream, payload, clock_, now)) payload.release();
+  return true;
+}
+
+void L1Cache::work() {
+  wakeup_.woke();
+  const std::uint64_t now = clock_.now();
+  catch_up(now);
+  bool progress = moved_;  // in this cycle, here or before a request
+  moved_ = false;
+  if (held_fill_ != nullptr && fills_.has_room(now)) {
+    Payload& payload = *held_fill_;
+    held_fill_ = nullptr;
+    fills_.push({&payload, now + 1});
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_core::sc_time delay = clock_.one();
+    downstream->nb_transport_fw(payload, phase, delay);
+    progress = true;
+  }
+  if (retry_held(now)) progress = true;
+  if (send_request(now)) progress = true;
+  if (send_response(now)) progress = true;
+  sleep(now, progress);
+}
+
+// The next cycle with something to do. What is ready and yet not moved waits for another module, which will
+// call, unless this cycle's work has just freed something.
+void L1Cache::sleep(std::uint64_t now, bool progress) {
+  std::uint64_t next = no_cycle;
+  const auto consider = [&](std::uint64_t at) {
+    if (at > now) {
+      next = std::min(next, at);
+    } else if (progress) {
+      next = now + 1;
+    }
+  };
+  if (!fills_.empty()) consider(fills_.next());
+  if (held_fill_ != nullptr) consider(now);
+  if (held_ != nullptr) consider(held_at_);
+  if (!misses_.empty() && !requester_.blocked()) consider(std::max(misses_.next(), requester_.next_at()));
+  if (!responder_.blocked()) {
+    if (!responses_.empty()) consider(std::max(responses_.next(), responder_.next_at()));
+    if (!late_hits_.empty()) consider(std::max(late_hits_.next(), responder_.next_at()));
+  }
+  if (next != no_cycle) wakeup_.request(now, next);
+}
+
+}  // namespace regatta::memory

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/memory/l2_partition.h>
+
+#include <algorithm>
+
+namespace regatta::memory {
+
+using protocol::AccessClass;
+using protocol::memory_access;
+
+namespace {
+constexpr std::size_t fill_queue_entries = 8;
+}
+
+L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
+                         const sc_core::sc_time& clock_period)
+    : sc_module(name),
+      upstream("upstream"),
+      downstream("downstream"),
+      clock_(clock_period),
+      line_bytes_(config.l2.line_bytes),
+      access_cycles_(static_cast<std::uint64_t>(config.l2_access_cycles())),
+      all_sectors_(line_sectors(config.l2.line_bytes)),
+      tags_(config.partition_sets(), config.l2.ways, config.l2.line_bytes, config.l2.partitions),
+      mshrs_(config.l2.mshrs, config.l2.merge_limit),
+      store_(config.l2.line_bytes),
+      pool_(config.l2.line_bytes),
+      bank_free_(config.l2.banks),
+      requests_(config.l2.queue),
+      hits_(config.l2.response_queue + access_cycles_),
+      done_(config.l2.response_queue),
+      fetches_(config.l2.dram_queue),
+      writebacks_(config.l2.dram_queue + config.l2.mshrs),
+      fills_(fill_queue_entries),
+      writeback_pressure_(config.l2.dram_queue) {
+  upstream.bind(*this);
+  downstream.bind(*this);
+  SC_HAS_PROCESS(L2Partition);
+  SC_METHOD(work);
+  sensitive << wakeup_.event();
+  dont_initialize();
+}
+
+tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = clock_.arrival(now, delay);
+  wakeup_.request(now, at);
+  if (phase == tlm::END_RESP) {
+    if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+    payload.release();
+    return tlm::TLM_COMPLETED;
+  }
+  if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
+  if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+  payload.acquire();
+  if (!requests_.has_room(now)) {
+    held_ = &payload;
+    ++refusals_;
+    return tlm::TLM_ACCEPTED;
+  }
+  requests_.push({&payload, at});
+  phase = tlm::END_REQ;
+  if (delay < clock_.one()) delay = clock_.one();
+  return tlm::TLM_UPDATED;
+}
+
+tlm::tlm_sync_enum L2Partition::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = clock_.arrival(now, delay);
+  requester_.end_request(payload, at);  // END_REQ, or BEGIN_RESP which implies it
+  wakeup_.request(now, at);
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
+  if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
+  if (fills_.has_room(now)) {
+    fills_.push({&payload, at});
+    return tlm::TLM_COMPLETED;
+  }
+  held_fill_ = &payload;
+  return tlm::TLM_ACCEPTED;
+}
+
+bool L2Partition::serve(std::uint64_t now) {
+  if (!requests_.ready(now)) return false;
+  Payload& payload = *requests_.front().payload;
+  protocol::MemoryAccess& access = memory_access(payload);
+  const std::uint64_t address = payload.get_address();
+  const std::uint8_t sectors = access.sectors & all_sectors_;
+  std::uint64_t& bank = bank_of(address);
+  if (bank > now) {
+    if (!head_counted_) ++bank_conflicts_;
+    head_counted_ = true;
+    return false;
+  }
+  const AccessClass c = access.access;
+  bool served = false;
+  if (c == AccessClass::data_store || c == AccessClass::register_write) {
+    served = serve_write(payload, sectors, now);
+  } else if (c == AccessClass::register_invalidate) {  // nothing to do here: the L1 has dropped the line
+    served = done_.has_room(now);
+    if (served) done_.push({&payload, now + 1});
+  } else {
+    served = serve_read(payload, sectors, now);
+  }
+  if (!served) {
+    if (!head_counted_) ++failures_;
+    head_counted_ = true;
+    return false;
+  }
+  head_counted_ = false;
+  const unsigned cycles = std::max(count_sectors(sectors), 1u) * (c == AccessClass::atomic ? 2 : 1);
+  bank = now + cycles;
+  busy_cycles_ += cycles;
+  requests_.pop(now);
+  return true;
+}
+
+bool L2Partition::serve_read(Payload& payload, std::uint8_t sectors, std::uint64_t now) {
+  const protocol::MemoryAccess& access = memory_access(payload);
+  const std::uint64_t address = payload.get_address();
+  const bool atomic = access.access == AccessClass::atomic;
+  const std::size_t index = tags_.find(address);
+  std::uint8_t missing = sectors;
+  if (index != CacheArray::none) missing &= static_cast<std::uint8_t>(~tags_.line(index).valid);
+  if (missing == 0) {
+    if (!hits_.has_room(now)) return false;
+    if (index != CacheArray::none) {
+      tags_.touch(index);
+      if (atomic) tags_.line(index).dirty |= sectors;
+    }
+    hits_.push({&payload, now + access_cycles_});
+    ++read_hits_;
+  } else {
+    std::uint32_t entry = mshrs_.find(address, missing);
+    if (entry != MshrTable::none) {
+      if (!mshrs_.can_merge(entry)) return false;
+      ++merges_;
+    } else {
+      if (mshrs_.full() || !fetches_.has_room(now) || !writeback_reserved()) return false;
+      // The request itself goes on to DRAM when it is a read of just the missing sectors.
+      Payload* fetch = &payload;
+      const bool own = missing != sectors || atomic || !payload.is_read();
+      if (own) {
+        fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
+        protocol::MemoryAccess& to = memory_access(*fetch);
+        to.access = AccessClass::data_load;
+        to.sm = access.sm;
+        to.sectors = missing;
+        to.instruction = access.instruction;
+      }
+      entry = mshrs_.allocate(address, missing, fetch);
+      mshrs_.entry(entry).own = own;
+      fetches_.push({fetch, now + 1});
+      ++fetches_count_;
+    }
+    mshrs_.add_waiter(entry, &payload);
+    ++read_misses_;
+  }
+  if (access.access == AccessClass::register_read && payload.get_data_ptr() != nullptr) {
+    store_.read(address, payload.get_data_ptr(), payload.get_data_length());
+  }
+  atomic ? ++atomics_ : ++reads_;
+  bytes_read_ += count_sectors(sectors) * protocol::sector_bytes;
+  return true;
+}
+
+bool L2Partition::serve_write(Payload& payload, std::uint8_t sectors, std::uint64_t now) {
+  if (!done_.has_room(now)) return false;
+  const std::uint64_t address = payload.get_address();
+  std::size_t index = tags_.find(address);
+  if (index == CacheArray::none) {
+    if (!writeback_reserved()) return false;
+    index = allocate(address, now);
+  } else {
+    ++write_hits_;
+  }
+  CacheArray::Line& line = tags_.line(index);
+  line.valid |= sectors;
+  line.dirty |= sectors;
+  line.registers = memory_access(payload).access == AccessClass::register_write;
+  tags_.touch(index);
+  if (line.registers && payload.get_data_ptr() != nullptr) {
+    store_.write(address, payload.get_data_ptr(), payload.get_data_length());
+  }
+  done_.push({&payload, now + 1});
+  ++writes_;
+  bytes_written_ += count_sectors(sectors) * protocol::sector_bytes;
+  return true;
+}
+
+// A free line for the address; what was in it is written back when dirty. There is a slot for that.
+std::size_t L2Partition::allocate(std::uint64_t address, std::uint64_t now) {
+  const std::size_t index = tags_.victim(address);
+  CacheArray::Line& line = tags_.line(index);
+  if (line.valid != 0 && line.dirty != 0) {
+    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
+    protocol::MemoryAccess& access = memory_access(*out);
+    access.access = line.registers ? AccessClass::register_write : AccessClass::data_store;
+    access.sectors = line.dirty;
+    writebacks_.push({out, now + 1});
+    ++writebacks_count_;
+  }
+  line = CacheArray::Line{};
+  line.address = address;
+  return index;
+}
+
+bool L2Partition::idle() const {
+  return requests_.empty() && hits_.empty() && done_.empty() && fetches_.empty() && writebacks_.empty() &&
+         fills_.empty() && held_ == nullptr && held_fill_ == nullptr && mshrs_.in_use() == 0 &&
+         !requester_.blocked() && !responder_.blocked() && pool_.outstanding() == 0;
+}
+
+void L2Partition::register_stats(support::StatGroup& g) {
+  g.counter("reads", reads_, "accesses", "loads and register reads served");
+  g.counter("read_hits", read_hits_, "accesses", "reads and atomics whose sectors were all there");
+  g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, merged ones included");
+  g.counter("mshr_merges", merges_, "accesses", "misses that joined a fetch under way");
+  g.counter("reservation_failures", failures_, "accesses", "requests that waited for an MSHR or a queue");
+  g.counter("bank_conflicts", bank_conflicts_, "accesses", "requests that waited for their bank first");
+  g.counter("writes", writes_, "accesses", "stores and register writes served");
+  g.counter("write_hits", write_hits_, "accesses", "writes whose line was there");
+  g.counter("atomics", atomics_, "accesses", "atomics performed");
+  g.counter("fetches", fetches_count_, "accesses", "reads sent to DRAM");
+  g.counter("writebacks", writebacks_count_, "lines", "dirty lines sent to DRAM");
+  g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads and atomics");
+  g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
+  g.counter("busy_cycles", busy_cycles_, "cycles", "bank cycles spent; up to the number of banks in one cycle");
+  g.counter("refusals", refusals_, "accesses", "requests that waited for room in the request queue");
+  g.counter("mshrs_max", mshrs_.max_in_use_counter(), "entries", "most MSHRs in use at a time");
+  g.counter("queue_max", requests_.max_size_counter(), "entries", "most requests queued at a time");
+  g.counter("writeback_queue_max", writebacks_.max_size_counter(), "entries", "most write-backs queued at a time");
+}
+
+}  // namespace regatta::memory

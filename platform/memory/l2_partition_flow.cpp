@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moving parts of an L2 partition: fills, retries, and what goes out on either side.
+#include <regatta/memory/l2_partition.h>
+
+#include <algorithm>
+
+namespace regatta::memory {
+
+using protocol::AccessClass;
+using protocol::memory_access;
+
+bool L2Partition::take_fills(std::uint64_t now) {
+  bool moved = false;
+  while (fills_.ready(now)) {
+    const std::size_t before = done_.size();
+    const bool started = filling_ != MshrTable::none;
+    if (!fill(*fills_.front().payload, now)) return moved || !started || done_.size() != before;
+    fills_.pop(now);
+    moved = true;
+  }
+  return moved;
+}
+
+// True when the response from DRAM is dealt with; false when answers have to wait for the queue.
+bool L2Partition::fill(Payload& payload, std::uint64_t now) {
+  if (filling_ == MshrTable::none) {
+    if (payload.is_write()) {  // a write-back is through
+      payload.release();
+      return true;
+    }
+    filling_ = mshrs_.find(payload.get_address(), &payload);
+    if (filling_ == MshrTable::none) protocol_error(sc_module::name(), "a fill that nobody asked for");
+    MshrTable::Entry& entry = mshrs_.entry(filling_);
+    entry.install = false;  // joined by nobody from now on
+    std::size_t index = tags_.find(entry.address);
+    if (index == CacheArray::none) index = allocate(entry.address, now);
+    CacheArray::Line& line = tags_.line(index);
+    line.valid |= entry.sectors;
+    tags_.touch(index);
+    mshrs_.for_each_waiter(filling_, [&](Payload& waiter) {
+      const protocol::MemoryAccess& access = memory_access(waiter);
+      if (access.access == AccessClass::atomic) line.dirty |= access.sectors & all_sectors_ & line.valid;
+    });
+  }
+  // The payload may be the first waiter, and is its owner's again once it is answered.
+  while (Payload* waiter = mshrs_.first_waiter(filling_)) {
+    if (!done_.has_room(now)) return false;
+    done_.push({waiter, now + 1});
+    mshrs_.pop_waiter(filling_);
+  }
+  const bool own = mshrs_.entry(filling_).own;
+  mshrs_.release(filling_);
+  filling_ = MshrTable::none;
+  if (own) payload.release();
+  return true;
+}
+
+bool L2Partition::admit_held(std::uint64_t now) {
+  bool moved = false;
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = clock_.one();
+  if (held_ != nullptr && requests_.has_room(now)) {
+    Payload& p = *held_;
+    held_ = nullptr;
+    requests_.push({&p, now + 1});
+    upstream->nb_transport_bw(p, phase, delay);
+    moved = true;
+  }
+  if (held_fill_ != nullptr && fills_.has_room(now)) {
+    Payload& p = *held_fill_;
+    held_fill_ = nullptr;
+    fills_.push({&p, now + 1});
+    phase = tlm::END_RESP;
+    delay = clock_.one();
+    downstream->nb_transport_fw(p, phase, delay);
+    moved = true;
+  }
+  return moved;
+}
+
+bool L2Partition::send_request(std::uint64_t now) {
+  if (!requester_.can_send(now)) return false;
+  TransferQueue* queue = nullptr;
+  if (writebacks_.ready(now) && (writebacks_.size() >= writeback_pressure_ || !fetches_.ready(now))) {
+    queue = &writebacks_;
+  } else if (fetches_.ready(now)) {
+    queue = &fetches_;
+  } else {
+    return false;
+  }
+  Payload& p = *queue->front().payload;
+  queue->pop(now);
+  std::uint64_t when = 0;
+  switch (requester_.send(downstream, p, clock_, now, when)) {
+    case RequestSender::Answer::taken:
+      break;
+    case RequestSender::Answer::completed:
+      if (p.is_write()) {
+        p.release();
+      } else {
+        fills_.push({&p, when});
+      }
+      break;
+    case RequestSender::Answer::response: {
+      fills_.push({&p, when});
+      tlm::tlm_phase phase = tlm::END_RESP;
+      sc_core::sc_time delay = clock_.time(when - now);
+      downstream->nb_transport_fw(p, phase, delay);
+      break;
+    }
+  }
+  return true;
+}
+
+bool L2Partition::send_response(std::uint64_t now) {
+  if (!responder_.can_send(now)) return false;
+  TransferQueue* queue = done_.ready(now) ? &done_ : hits_.ready(now) ? &hits_ : nullptr;
+  if (queue == nullptr) return false;
+  if (queue == &done_ && hits_.ready(now) && hits_.next() < done_.next()) queue = &hits_;
+  Payload& p = *queue->front().payload;
+  queue->pop(now);
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (responder_.send(upstream, p, clock_, now)) p.release();
+  return true;
+}
+
+void L2Partition::work() {
+  wakeup_.woke();
+  const std::uint64_t now = clock_.now();
+  bool progress = take_fills(now);
+  progress |= serve(now);
+  progress |= admit_held(now);
+  progress |= send_request(now);
+  progress |= send_response(now);
+  sleep(now, progress);
+}
+
+void L2Partition::sleep(std::uint64_t now, bool progress) {
+  std::uint64_t next = no_cycle;
+  const auto consider = [&](std::uint64_t at) {
+    if (at > now) {
+      next = std::min(next, at);
+    } else if (progress) {
+      next = now + 1;
+    }
+  };
+  if (!fills_.empty()) consider(fills_.next());
+  if (!requests_.empty()) consider(std::max(requests_.next(), bank_of(requests_.front().payload->get_address())));
+  if (held_ != nullptr || held_fill_ != nullptr) consider(now);
+  if (!requester_.blocked()) {
+    if (!fetches_.empty()) consider(std::max(fetches_.next(), requester_.next_at()));
+    if (!writebacks_.empty()) consider(std::max(writebacks_.next(), requester_.next_at()));
+  }
+  if (!responder_.blocked()) {
+    if (!done_.empty()) consider(std::max(done_.next(), responder_.next_at()));
+    if (!hits_.empty()) consider(std::max(hits_.next(), responder_.next_at()));
+  }
+  if (next != no_cycle) wakeup_.request(now, next);
+}
+
+}  // namespace regatta::memory

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/memory/l1_cache.h>
+#include <regatta/memory/memory_config.h>
+
+#include <numeric>
+
+namespace regatta::memory {
+namespace {
+
+using support::ConfigError;
+
+bool power_of_two(std::uint64_t v) { return v != 0 && (v & (v - 1)) == 0; }
+
+void check_line(const std::string& name, unsigned bytes) {
+  if (!power_of_two(bytes) || bytes < protocol::sector_bytes || bytes > 8 * protocol::sector_bytes) {
+    throw ConfigError(name + " is " + std::to_string(bytes) + ": expected a power of two from 32 to 256 bytes");
+  }
+}
+
+void check_positive(const std::string& name, std::uint64_t value) {
+  if (value == 0) throw ConfigError(name + " is 0: expected at least 1");
+}
+
+// Cycles of a load that hits the L2 outside the partition: one in the L1's miss queue, one per hop (L1 to
+// interconnect, interconnect to L2, L2 to interconnect, interconnect to L1, L1 to SM), and the crossings.
+std::int64_t cycles_outside_l2(const MemorySystemConfig& c) {
+  return 6 + 2 * std::int64_t{c.interconnect.latency} + (c.packet_flits(0) - 1) + (c.packet_flits(1) - 1);
+}
+// Cycles of a miss between a partition's taking the request and its answer that are not the channel's: queue
+// and hop to DRAM, hop back, fill.
+constexpr std::int64_t cycles_around_dram = 4;
+
+}  // namespace
+
+void L1Config::declare(support::OptionSet& o) {
+  o.add("l1.enabled", enabled, "use the L1; off: every request goes to the L2");
+  o.add("l1.size_bytes", size_bytes, "bytes", "capacity of one SM's L1", 32, 1u << 30);
+  o.add("l1.line_bytes", line_bytes, "bytes", "line size of the L1, equal to the L2's", 32, 256);
+  o.add("l1.ways", ways, "ways", "associativity of the L1", 1, 1u << 16);
+  o.add("l1.mshrs", mshrs, "entries", "lines the L1 can be fetching at a time", 1, 1u << 16);
+  o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
+  o.add("l1.hit_latency", hit_latency, "cycles", "from request to answer when the line is there", 1, 100000);
+  o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 waiting for the interconnect", 1, 1u << 16);
+  o.add("l1.fill_queue", fill_queue, "entries", "answers the L1 holds before it refuses more", 1, 1u << 16);
+  o.add("l1.response_queue", response_queue, "entries", "answers of the L1 waiting for the SM", 1, 1u << 16);
+  o.add("l1.data_policy", data_policy, "loads of data: past the L1 (gtx980) or cached by it", {"bypass", "cache"});
+}
+
+void L1Config::check() const {
+  check_line("l1.line_bytes", line_bytes);
+  check_positive("l1.ways", ways);
+  check_positive("l1.mshrs", mshrs);
+  check_positive("l1.merge_limit", merge_limit);
+  check_positive("l1.hit_latency", hit_latency);
+  check_positive("l1.miss_queue", miss_queue);
+  check_positive("l1.fill_queue", fill_queue);
+  check_positive("l1.response_queue", response_queue);
+  if (size_bytes < std::uint64_t{line_bytes} * ways || size_bytes % (std::uint64_t{line_bytes} * ways) != 0) {
+    throw ConfigError("l1.size_bytes is " + std::to_string(size_bytes) + ": expected a multiple of l1.ways x " +
+                      "l1.line_bytes = " + std::to_string(std::uint64_t{line_bytes} * ways));
+  }
+  if (data_policy != "bypass" && data_policy != "cache") {
+    throw ConfigError("l1.data_policy is '" + data_policy + "': expected 'bypass' or 'cache'");
+  }
+}
+
+void MemorySystemConfig::declare(support::OptionSet& o) {
+  o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes", "moved per cycle by an SM's port, per direction", 1,
+        4096);
+  o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
+        "moved per cycle by a partition's port, per direction", 1, 1024);
+  o.add("interconnect.header_flits", interconnect.header_flits, "flits", "of a packet before its data", 1, 64);
+  o.add("interconnect.latency", interconnect.latency, "cycles", "of a one-flit packet through the interconnect", 1,
+        100000);
+  o.add("interconnect.queue", interconnect.queue, "packets", "a port holds before it refuses more", 1, 1u << 16);
+  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 of the whole machine; scaled to the simulated SMs", 32);
+  o.add("l2.partitions", l2.partitions, "partitions", "L2 slices, each with its DRAM channel", 1, 1024);
+  o.add("l2.line_bytes", l2.line_bytes, "bytes", "line size of the L2", 32, 256);
+  o.add("l2.ways", l2.ways, "ways", "associativity of the L2", 1, 1024);
+  o.add("l2.banks", l2.banks, "banks", "of a partition; each moves one sector per cycle", 1, 1024);
+  o.add("l2.mshrs", l2.mshrs, "entries", "fetches a partition can have under way", 1, 1u << 16);
+  o.add("l2.merge_limit", l2.merge_limit, "requests", "requests that may wait for one fetch of the L2", 1, 1024);
+  o.add("l2.queue", l2.queue, "entries", "requests a partition holds before it refuses more", 1, 1u << 16);
+  o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition waiting beyond its pipeline", 1,
+        1u << 16);
+  o.add("l2.dram_queue", l2.dram_queue, "entries", "fetches and write-backs of a partition waiting for DRAM", 2,
+        1u << 16);
+  o.add("l2.latency", l2.latency, "cycles", "minimum load latency of an L2 hit, load-store unit to load-store unit", 1,
+        1000000);
+  o.add("l2.interleave_bytes", l2.interleave_bytes, "bytes", "consecutive bytes in one partition", 32, 1u << 30);
+  o.add("l2.hash", l2.hash, "how chunks of addresses are spread over the partitions", {"xor", "modulo"});
+  o.add("dram.bandwidth", dram.bandwidth, "10^6 bytes/s", "of the whole machine; scaled to the simulated SMs", 1,
+        1000000000);
+  o.add("dram.queue", dram.queue, "entries", "requests a DRAM channel holds before it refuses more", 1, 1u << 16);
+  o.add("dram.latency", dram.latency, "cycles",
+        "minimum load latency of an L2 miss, load-store unit to load-store unit, without the DRAM bus", 1, 1000000);
+  o.add("dram.scheduler", dram.scheduler, "order in which a channel serves its queue", {"fcfs"});
+}
+
+void MemorySystemConfig::check() const {
+  check_line("l2.line_bytes", l2.line_bytes);
+  check_positive("interconnect.flit_bytes", interconnect.flit_bytes);
+  check_positive("interconnect.partition_flits", interconnect.partition_flits);
+  check_positive("interconnect.header_flits", interconnect.header_flits);
+  check_positive("interconnect.latency", interconnect.latency);
+  check_positive("interconnect.queue", interconnect.queue);
+  check_positive("l2.partitions", l2.partitions);
+  check_positive("l2.ways", l2.ways);
+  check_positive("l2.banks", l2.banks);
+  check_positive("l2.mshrs", l2.mshrs);
+  check_positive("l2.merge_limit", l2.merge_limit);
+  check_positive("l2.queue", l2.queue);
+  check_positive("l2.response_queue", l2.response_queue);
+  check_positive("dram.bandwidth", dram.bandwidth);
+  check_positive("dram.queue", dram.queue);
+  check_positive("the number of the machine's SMs", machine_sms);
+  check_positive("the number of simulated SMs", simulated_sms);
+  check_positive("the clock in MHz", clock_mhz);
+  if (l2.dram_queue < 2) throw ConfigError("l2.dram_queue is less than 2: a miss may need a write-back beside its fetch");
+  if (simulated_sms > machine_sms) {
+    throw ConfigError(std::to_string(simulated_sms) + " SMs to simulate: the machine has " +
+                      std::to_string(machine_sms));
+  }
+  if (l2.interleave_bytes % l2.line_bytes != 0 || l2.interleave_bytes == 0) {
+    throw ConfigError("l2.interleave_bytes is " + std::to_string(l2.interleave_bytes) +
+                      ": expected a multiple of l2.line_bytes = " + std::to_string(l2.line_bytes));
+  }
+  if (l2.hash != "xor" && l2.hash != "modulo") {
+    throw ConfigError("l2.hash is '" + l2.hash + "': expected 'xor' or 'modulo'");
+  }
+  if (dram.scheduler != "fcfs") throw ConfigError("dram.scheduler is '" + dram.scheduler + "': expected 'fcfs'");
+  if (l2_access_cycles() < 1) {
+    throw ConfigError("l2.latency is " + std::to_string(l2.latency) + " cycles: the way through the interconnect alone " +
+                      "takes " + std::to_string(cycles_outside_l2(*this)) +
+                      "; lower interconnect.latency or raise l2.latency");
+  }
+  if (dram_access_cycles() < 1) {
+    throw ConfigError("dram.latency is " + std::to_string(dram.latency) + " cycles: expected at least " +
+                      std::to_string(cycles_outside_l2(*this) + cycles_around_dram + 1) +
+                      ", as the way to the L2 and back is part of it");
+  }
+}
+
+unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
+  return interconnect.header_flits +
+         (sectors * protocol::sector_bytes + interconnect.flit_bytes - 1) / interconnect.flit_bytes;
+}
+
+std::size_t MemorySystemConfig::partition_sets() const {
+  const std::uint64_t set_bytes = std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions;
+  const std::uint64_t sets = l2.size_bytes / machine_sms * simulated_sms / set_bytes;
+  return sets == 0 ? 1 : sets;
+}
+
+std::int64_t MemorySystemConfig::l2_access_cycles() const { return l2.latency - cycles_outside_l2(*this); }
+
+std::int64_t MemorySystemConfig::dram_access_cycles() const {
+  return dram.latency - cycles_outside_l2(*this) - cycles_around_dram;
+}
+
+Bandwidth MemorySystemConfig::channel_bandwidth() const {
+  Bandwidth b{dram.bandwidth * simulated_sms, std::uint64_t{clock_mhz} * machine_sms * l2.partitions};
+  const std::uint64_t divisor = std::gcd(b.bytes, b.cycles);
+  return {b.bytes / divisor, b.cycles / divisor};
+}
+
+}  // namespace regatta::memory

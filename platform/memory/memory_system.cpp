@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/memory/memory_system.h>
+
+#include <string>
+
+namespace regatta::memory {
+namespace {
+
+const MemorySystemConfig& checked(const MemorySystemConfig& config) {
+  config.check();
+  return config;
+}
+
+}  // namespace
+
+MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
+                           const sc_core::sc_time& clock_period)
+    : sc_module(name), config_(checked(config)) {
+  interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock_period);
+  for (unsigned i = 0; i < config_.l2.partitions; ++i) {
+    const std::string index = std::to_string(i);
+    l2_.push_back(std::make_unique<L2Partition>(("l2_" + index).c_str(), config_, clock_period));
+    dram_.push_back(std::make_unique<DramChannel>(("dram_" + index).c_str(), config_, clock_period));
+    interconnect_->downstream[i].bind(l2_.back()->upstream);
+    l2_.back()->downstream.bind(dram_.back()->upstream);
+  }
+}
+
+std::size_t MemorySystem::outstanding() const {
+  std::size_t n = 0;
+  for (const auto& l2 : l2_) n += l2->outstanding();
+  return n;
+}
+
+bool MemorySystem::idle() const {
+  if (!interconnect_->idle()) return false;
+  for (const auto& l2 : l2_) {
+    if (!l2->idle()) return false;
+  }
+  for (const auto& dram : dram_) {
+    if (!dram->idle()) return false;
+  }
+  return true;
+}
+
+}  // namespace regatta::memory

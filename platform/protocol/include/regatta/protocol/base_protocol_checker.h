@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An interposer that checks the TLM-2.0 base protocol (IEEE 1666-2011, clause 15) between two sockets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tlm>
+#include <unordered_map>
+
+namespace regatta::protocol {
+
+/// The rules, without sockets. Each broken rule is reported through SC_REPORT_ERROR (type "regatta/protocol") with
+/// the checker's name, the transaction and what was expected; checking goes on when the report returns.
+///
+///   phases          BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP of a transaction in order, each on its path; END_REQ may
+///                   be implied by BEGIN_RESP, and all of it by TLM_COMPLETED
+///   exclusion       no BEGIN_REQ before END_REQ of the one before, no BEGIN_RESP before END_RESP of the one before,
+///                   annotated delays included
+///   response        status incomplete at BEGIN_REQ and set at BEGIN_RESP or completion
+///   attributes      command, address, data pointer and length, streaming width and byte enables stay what they were;
+///                   so do the bytes of a write; data pointer and length are there (a memory access that carries no
+///                   contents may leave the pointer null)
+///   WarpAccess      its lanes say the same as the byte enables
+///   time            the effective times of a transaction's phases do not decrease, nor does a delay during a call
+class BaseProtocolRules {
+ public:
+  explicit BaseProtocolRules(std::string name) : name_(std::move(name)) {}
+
+  void forward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase, const sc_core::sc_time& delay);
+  void forward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called, tlm::tlm_sync_enum sync,
+                      tlm::tlm_phase phase, const sc_core::sc_time& before, const sc_core::sc_time& delay);
+  void backward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase, const sc_core::sc_time& delay);
+  void backward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called, tlm::tlm_sync_enum sync,
+                       tlm::tlm_phase phase, const sc_core::sc_time& before, const sc_core::sc_time& delay);
+  /// At the end of a run: reports transactions that were not finished.
+  void finish();
+
+  std::uint64_t violations() const { return violations_; }
+  std::uint64_t transactions() const { return transactions_; }
+  std::size_t outstanding() const { return open_.size(); }
+
+ private:
+  enum class State : std::uint8_t { request, requested, response };
+  struct Transaction {
+    State state = State::request;
+    sc_core::sc_time time;  ///< effective time of the last phase
+    tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+    std::uint64_t address = 0;
+    const unsigned char* data = nullptr;
+    unsigned length = 0, streaming_width = 0, enable_length = 0;
+    const unsigned char* enables = nullptr;
+    std::uint64_t write_digest = 0, enable_digest = 0;
+  };
+
+  void violation(const tlm::tlm_generic_payload* payload, const std::string& what);
+  void begin_request(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void end_request(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void begin_response(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void end_response(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void complete(tlm::tlm_generic_payload& payload, const sc_core::sc_time& at);
+  void check_new(tlm::tlm_generic_payload& payload);
+  void check_same(tlm::tlm_generic_payload& payload, const Transaction& t);
+  void check_delay(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& before,
+                   const sc_core::sc_time& after);
+  bool advance(tlm::tlm_generic_payload& payload, Transaction& t, const sc_core::sc_time& at);
+
+  std::string name_;
+  std::unordered_map<const tlm::tlm_generic_payload*, Transaction> open_;
+  const tlm::tlm_generic_payload* requesting_ = nullptr;
+  const tlm::tlm_generic_payload* responding_ = nullptr;
+  sc_core::sc_time request_free_, response_free_;
+  std::uint64_t violations_ = 0, transactions_ = 0;
+};
+
+/// The interposer: bind the initiator to `in` and `out` to the target. Passes every call on unchanged.
+template <unsigned BUSWIDTH>
+class BaseProtocolChecker : public sc_core::sc_module,
+                            public tlm::tlm_fw_transport_if<>,
+                            public tlm::tlm_bw_transport_if<> {
+ public:
+  tlm::tlm_target_socket<BUSWIDTH> in;
+  tlm::tlm_initiator_socket<BUSWIDTH> out;
+
+  explicit BaseProtocolChecker(const sc_core::sc_module_name& name)
+      : sc_module(name), in("in"), out("out"), rules_(this->sc_module::name()) {
+    in.bind(*this);
+    out.bind(*this);
+  }
+  /// Reports what was left unfinished. Call it when the traffic is over.
+  void finish() { rules_.finish(); }
+  const BaseProtocolRules& rules() const { return rules_; }
+
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    const tlm::tlm_phase called = phase;
+    const sc_core::sc_time before = delay;
+    rules_.forward_call(payload, phase, delay);
+    const tlm::tlm_sync_enum sync = out->nb_transport_fw(payload, phase, delay);
+    rules_.forward_return(payload, called, sync, phase, before, delay);
+    return sync;
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    const tlm::tlm_phase called = phase;
+    const sc_core::sc_time before = delay;
+    rules_.backward_call(payload, phase, delay);
+    const tlm::tlm_sync_enum sync = in->nb_transport_bw(payload, phase, delay);
+    rules_.backward_return(payload, called, sync, phase, before, delay);
+    return sync;
+  }
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
+    out->b_transport(payload, delay);
+  }
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
+    return out->get_direct_mem_ptr(payload, dmi);
+  }
+  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return out->transport_dbg(payload); }
+  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
+    in->invalidate_direct_mem_ptr(first, last);
+  }
+
+ private:
+  BaseProtocolRules rules_;
+};
+
+}  // namespace regatta::protocol

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control-side extension points of an SM. Data moves over TLM sockets (payload.h); these small interfaces
+// decide. docs of each contract: who calls it, when in the cycle, what it may change, what it must not.
+// The order of one cycle is fixed in platform/sm/README.md: write-back, execution, operand collection,
+// load-store unit, issue, decode, fetch, CTA status.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/observer.h>
+#include <regatta/protocol/payload.h>
+
+#include <cstdint>
+#include <systemc>
+
+namespace regatta::protocol {
+
+/// Storage of warp registers: the register file or whatever replaces it.
+///
+/// Data: two TLM target sockets. The operand collectors drive read_socket(), write-back drives
+/// write_socket(). nb_transport_fw(BEGIN_REQ) is answered by
+///   TLM_COMPLETED with an annotated delay, when the finishing time is known (register banks), or
+///   TLM_ACCEPTED / TLM_UPDATED(END_REQ), followed by BEGIN_RESP on the backward path when it is done; the
+///   initiator sends no further request on that socket before END_REQ (base protocol), which is back-pressure.
+/// Reads fill all lanes of the payload's data and set WarpAccess::origin; writes change the enabled lanes only.
+/// A read returns what the last write accepted before it wrote. Delays are whole cycles.
+///
+/// Control: called by the SM's CTA dispatcher, outside the issue and operand stages.
+class OperandStorage : public virtual sc_core::sc_interface {
+ public:
+  virtual OperandTargetSocket& read_socket() = 0;
+  virtual OperandTargetSocket& write_socket() = 0;
+  /// Warp registers (32-bit x lanes) the storage can hold for resident warps; bounds occupancy.
+  virtual std::uint64_t capacity_registers() const = 0;
+  /// Before the first CTA of a launch: lay out for `context.registers_per_warp`. The SM is empty.
+  virtual void kernel_started(const KernelContext& context) = 0;
+  /// A warp takes its slot: its registers are allocated, contents undefined.
+  virtual void warp_started(const WarpInfo& warp) = 0;
+  /// A warp left: contents may be dropped.
+  virtual void warp_finished(const WarpInfo& warp) = 0;
+};
+
+/// May this warp issue this instruction now? Gates form a list; all must agree.
+///
+/// Called by: issue, for the instruction at the head of a warp that a scheduler picked, scoreboard clear, unit
+/// free; at most once per scheduler, warp and cycle. May change: its own state only; may_issue() must be
+/// idempotent within a cycle until issued() is called. Must not: keep the reference past written_back().
+/// A gate that said no must notify changed() at the latest when its answer may have turned to yes; the SM sleeps
+/// meanwhile.
+class IssueGate : public virtual sc_core::sc_interface {
+ public:
+  virtual bool may_issue(const DynamicInstruction& instruction) = 0;
+  /// The instruction was issued (all gates agreed). In program order per warp.
+  virtual void issued(const DynamicInstruction&) {}
+  /// All its results are written.
+  virtual void written_back(const DynamicInstruction&) {}
+  virtual void kernel_started(const KernelContext&) {}
+  virtual void warp_started(const WarpInfo&) {}
+  virtual void warp_finished(const WarpInfo&) {}
+  virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// After issue, before operand read: execute, wait, or bypass with a result.
+///
+/// Called by: the SM in the cycle of issue, then again every cycle in which changed() was notified while the
+/// answer was wait. May change: on bypass it writes instruction.results (and nothing else); the instruction
+/// then skips operand read and execution and goes to write-back after bypass_latency() cycles. Must not bypass
+/// an instruction with memory side effects or a predicate destination.
+class ReusePoint : public virtual sc_core::sc_interface {
+ public:
+  enum class Decision : std::uint8_t { execute, wait, bypass };
+  virtual Decision decide(DynamicInstruction& instruction) = 0;
+  virtual unsigned bypass_latency() const { return 1; }
+  /// Results are on their way to the storage; told of every instruction, in write-back order.
+  virtual void written_back(const DynamicInstruction&) {}
+  virtual void kernel_started(const KernelContext&) {}
+  virtual void warp_started(const WarpInfo&) {}
+  virtual void warp_finished(const WarpInfo&) {}
+  virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// Before a result goes to the storage: where it goes, and whether it is written at all.
+///
+/// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait`
+/// holds the instruction in its write-back slot until changed() is notified. May change: its own state.
+/// Must not: alter instruction.results. `drop` means the value is already where a read will find it.
+class WritebackPoint : public virtual sc_core::sc_interface {
+ public:
+  enum class Decision : std::uint8_t { write, wait, drop };
+  virtual Decision decide(DynamicInstruction& instruction, unsigned destination) = 0;
+  virtual void kernel_started(const KernelContext&) {}
+  virtual void warp_started(const WarpInfo&) {}
+  virtual void warp_finished(const WarpInfo&) {}
+  virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// What one SM offers to resident CTAs.
+struct SmLimits {
+  unsigned warp_size = 32;
+  unsigned ctas = 32;   ///< active at a time
+  unsigned warps = 64;  ///< active at a time
+  unsigned threads = 2048;
+  std::uint64_t registers = 2048;     ///< warp registers of the operand storage
+  unsigned register_granularity = 8;  ///< warp registers a warp's allocation is rounded up to
+  unsigned shared_bytes = 98304;
+  unsigned shared_granularity = 256;  ///< bytes
+};
+
+/// State of one resident CTA as the residency policy sees it.
+struct CtaStatus {
+  CtaSlot cta;
+  bool active = false;   ///< its warps are scheduled
+  bool stalled = false;  ///< every unfinished warp waits for off-SM memory or at a barrier
+  bool ready = false;    ///< at least one warp could go on
+  unsigned warps_left = 0;
+  Cycle launched;
+};
+
+/// Which CTAs are resident and which of them are active.
+///
+/// Called by: the SM's CTA stage, last in a cycle, when a CTA was launched, ended, changed its stall status, or
+/// changed() was notified; repeatedly in that cycle until it answers none. The SM carries the action out before
+/// the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
+class Residency : public virtual sc_core::sc_interface {
+ public:
+  struct Action {
+    enum class Kind : std::uint8_t { none, launch, switch_out, switch_in };
+    Kind kind = Kind::none;
+    CtaSlot cta;  ///< switch_out and switch_in
+  };
+  struct View {
+    const std::vector<CtaStatus>* ctas = nullptr;  ///< resident CTAs
+    std::uint64_t ctas_waiting = 0;                ///< of the grid, not yet launched on any SM
+    unsigned active_ctas = 0;
+    unsigned active_warps = 0;
+  };
+  /// Fixes the plan for a launch. Returns the number of CTAs that can be resident at once; throws
+  /// support::ConfigError when not even one fits.
+  virtual unsigned kernel_started(const KernelContext& context, const SmLimits& limits) = 0;
+  virtual Action next(const View& view) = 0;
+  virtual void launched(const CtaInfo&) {}
+  virtual void finished(const CtaInfo&) {}
+  virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// One bit per warp of a scheduler, by its local index.
+using WarpMask = std::uint64_t;
+inline constexpr unsigned max_warps_per_scheduler = 64;
+
+/// Which ready warp. A plain policy: no time, no sockets.
+///
+/// Called by: issue, once per scheduler and cycle with at least one candidate; if the picked warp turns out to
+/// be refused (unit busy, gate), pick() is called again without it in the same cycle. May change: its own state.
+class WarpScheduler {
+ public:
+  virtual ~WarpScheduler() = default;
+  /// Local index of the warp to try; `ready` is not zero and the answer must be one of its bits.
+  virtual unsigned pick(WarpMask ready) = 0;
+  virtual void issued(unsigned warp) = 0;
+  /// A warp joined; `age` grows with launch order.
+  virtual void warp_added(unsigned warp, std::uint64_t age) = 0;
+  virtual void warp_removed(unsigned warp) = 0;
+  /// The warp began or ended waiting for a long-latency result.
+  virtual void long_latency(unsigned /*warp*/, bool /*waiting*/) {}
+};
+
+}  // namespace regatta::protocol

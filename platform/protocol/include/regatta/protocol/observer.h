@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Observer: sees events, answers nothing. Statistics, energy, duty-cycle accounting, recorders and the value
+// checker are observers.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace regatta::protocol {
+
+enum class Event : std::uint8_t {
+  kernel_started,
+  kernel_finished,
+  cta_launched,
+  cta_finished,
+  cta_switched,
+  warp_started,
+  warp_finished,
+  issued,
+  operands_delivered,
+  bypassed,
+  register_written,
+  retired,
+  cycles
+};
+inline constexpr unsigned event_count = 13;
+
+/// What a launch looks like to the platform.
+struct KernelContext {
+  const trace::Kernel* kernel = nullptr;
+  const trace::Launch* launch = nullptr;
+  const std::vector<InstructionTraits>* traits = nullptr;
+  std::uint32_t launch_index = 0;
+  unsigned warp_size = 32;
+  unsigned warps_per_cta = 1;
+  unsigned registers_per_warp = 1;  ///< general registers of a warp, rounded to the allocation granularity
+};
+
+struct WarpInfo {
+  WarpSlot warp;
+  CtaSlot cta;
+  std::uint64_t cta_index = 0;  ///< linear CTA index in the grid
+  unsigned warp_in_cta = 0;
+  LaneMask lanes = 0;  ///< lanes that exist (a CTA's last warp may be partial)
+};
+
+struct CtaInfo {
+  CtaSlot cta;
+  std::uint64_t cta_index = 0;
+  unsigned warps = 0;
+  unsigned shared_bytes = 0;
+};
+
+/// Why a scheduler issued nothing in a cycle; exactly one reason per scheduler and cycle.
+enum class Stall : std::uint8_t { none, scoreboard, issue_gate, structural, memory, barrier, idle };
+inline constexpr unsigned stall_count = 7;
+const char* to_string(Stall s);
+
+/// Contract. Called by: the SM, at the point of the cycle where the event happens, in the order of
+/// registration. May change: nothing of the platform; an observer that finds a fault reports it through
+/// SC_REPORT_ERROR. Must not: call back into the SM, keep references to an instruction after retired().
+/// Only events in interests() are delivered, so an observer costs nothing for the others.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual std::vector<Event> interests() const = 0;
+
+  virtual void kernel_started(Cycle, const KernelContext&) {}
+  virtual void kernel_finished(Cycle, const KernelContext&) {}
+  virtual void cta_launched(Cycle, const CtaInfo&) {}
+  virtual void cta_finished(Cycle, const CtaInfo&) {}
+  /// A resident CTA became active (scheduled) or inactive.
+  virtual void cta_switched(Cycle, CtaSlot, bool /*active*/) {}
+  virtual void warp_started(Cycle, const WarpInfo&) {}
+  virtual void warp_finished(Cycle, const WarpInfo&) {}
+  /// In program order per warp. Results, predicates and addresses of the instruction are known.
+  virtual void issued(Cycle, const DynamicInstruction&) {}
+  /// Every source register has been delivered, before the execution unit takes it.
+  virtual void operands_delivered(Cycle, const DynamicInstruction&) {}
+  /// A reuse point supplied the results in place of execution.
+  virtual void bypassed(Cycle, const DynamicInstruction&) {}
+  /// Destination `d` was handed to the storage (or dropped by a write-back point: `written` false).
+  virtual void register_written(Cycle, const DynamicInstruction&, unsigned /*d*/, bool /*written*/) {}
+  /// All destinations are written and the scoreboard has let go; the last event of an instruction.
+  virtual void retired(Cycle, const DynamicInstruction&) {}
+  /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued).
+  virtual void cycles(Cycle /*from*/, std::uint64_t /*count*/, const std::vector<Stall>& /*stall*/) {}
+};
+
+/// The observers of an SM, sorted by event. Dispatch is a loop over the few that asked.
+class ObserverList {
+ public:
+  void add(Observer& o) {
+    for (Event e : o.interests()) lists_[static_cast<unsigned>(e)].push_back(&o);
+  }
+  bool wanted(Event e) const { return !lists_[static_cast<unsigned>(e)].empty(); }
+  template <class F>
+  void notify(Event e, F&& f) const {
+    for (Observer* o : lists_[static_cast<unsigned>(e)]) f(*o);
+  }
+
+ private:
+  std::vector<Observer*> lists_[event_count];
+};
+
+}  // namespace regatta::protocol

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// TLM-2.0 payloads of regatta: the generic payload plus one extension per kind of socket.
+//
+// Operand storage sockets (READ or WRITE of one warp register):
+//   address      (warp slot << 8 | register) * bytes of a warp register; the extension says it in fields
+//   data         one warp register: lanes * 4 bytes
+//   byte enable  the lane mask, 4 bytes a lane; null when every lane is enabled
+// Memory sockets (L1, interconnect, L2, DRAM):
+//   address      first byte of a line; data length: bytes of the line
+//   data         null-length contents for data accesses (their values travel in the instruction);
+//                the line's contents for register traffic
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/ids.h>
+
+#include <memory>
+#include <tlm>
+#include <vector>
+
+namespace regatta::protocol {
+
+/// Extension of operand storage payloads. The initiator sets all but `origin`; the target sets `origin`.
+class WarpAccess : public tlm::tlm_extension<WarpAccess> {
+ public:
+  WarpSlot warp;
+  RegisterId reg;
+  LaneMask lanes = 0;  ///< the same as the byte enables, in compact form
+  /// The instruction served; null for traffic that is no instruction's (a transfer engine).
+  DynamicInstruction* instruction = nullptr;
+  std::uint8_t operand = 0;  ///< reads: index into traits->reads; writes: index into info->destinations
+  Origin origin;             ///< reads: where the value was found
+
+  tlm::tlm_extension_base* clone() const override { return new WarpAccess(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const WarpAccess&>(other); }
+};
+
+/// What a memory request is for; caches choose policy and count by it.
+enum class AccessClass : std::uint8_t {
+  data_load,
+  data_store,
+  atomic,
+  register_read,
+  register_write,
+  register_invalidate,
+  instruction,
+  metadata
+};
+inline constexpr unsigned access_class_count = 8;
+const char* to_string(AccessClass c);
+inline bool carries_data(AccessClass c) { return c == AccessClass::register_read || c == AccessClass::register_write; }
+
+/// Extension of memory payloads. Set by the first initiator; caches read it, and copy it to what they forward.
+class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
+ public:
+  AccessClass access = AccessClass::data_load;
+  std::uint16_t sm = 0;
+  std::uint8_t sectors = 0xf;                 ///< 32-byte sectors of the line that are wanted, bit 0 first
+  DynamicInstruction* instruction = nullptr;  ///< null for traffic that is no instruction's
+  std::uint32_t tag = 0;                      ///< the initiator's own use; targets leave it alone
+
+  unsigned sector_count() const { return static_cast<unsigned>(__builtin_popcount(sectors)); }
+  tlm::tlm_extension_base* clone() const override { return new MemoryAccess(*this); }
+  void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const MemoryAccess&>(other); }
+};
+
+inline constexpr unsigned sector_bytes = 32;
+
+using OperandInitiatorSocket = tlm::tlm_initiator_socket<1024>;
+using OperandTargetSocket = tlm::tlm_target_socket<1024>;
+using MemoryInitiatorSocket = tlm::tlm_initiator_socket<256>;
+using MemoryTargetSocket = tlm::tlm_target_socket<256>;
+
+/// A payload for one warp register with its WarpAccess attached and a byte-enable buffer of its own. Made once
+/// and used over and over by its owner; not reference counted (no memory manager), so only for transfers that
+/// the owner follows to their end.
+class OperandPayload {
+ public:
+  OperandPayload();
+  ~OperandPayload();
+  OperandPayload(const OperandPayload&) = delete;
+  OperandPayload& operator=(const OperandPayload&) = delete;
+
+  tlm::tlm_generic_payload& payload() { return payload_; }
+  WarpAccess& access() { return access_; }
+  /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes.
+  void prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes, unsigned warp_size,
+               WarpValue& data);
+
+ private:
+  tlm::tlm_generic_payload payload_;
+  WarpAccess access_;
+  std::vector<unsigned char> byte_enables_;
+};
+
+/// The extension of an operand payload; reports a SystemC error when it is missing.
+WarpAccess& warp_access(tlm::tlm_generic_payload& payload);
+/// The extension of a memory payload; reports a SystemC error when it is missing.
+MemoryAccess& memory_access(tlm::tlm_generic_payload& payload);
+
+/// Pool of reference-counted memory payloads with MemoryAccess attached and a line buffer of their own.
+class MemoryPayloadPool : public tlm::tlm_mm_interface {
+ public:
+  explicit MemoryPayloadPool(unsigned line_bytes);
+  ~MemoryPayloadPool() override;
+  /// A payload with reference count 1, response status incomplete. Release with payload->release().
+  tlm::tlm_generic_payload* take(tlm::tlm_command command, std::uint64_t address);
+  void free(tlm::tlm_generic_payload* payload) override;
+  /// Payloads taken and not yet released: 0 at the end of a clean run.
+  std::size_t outstanding() const { return outstanding_; }
+
+ private:
+  unsigned line_bytes_;
+  std::size_t outstanding_ = 0;
+  std::vector<tlm::tlm_generic_payload*> free_;
+  std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;
+  std::vector<std::unique_ptr<unsigned char[]>> buffers_;
+};
+
+}  // namespace regatta::protocol

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/protocol/payload.h>
+
+namespace regatta::protocol {
+
+OperandPayload::OperandPayload() : byte_enables_(trace::max_lanes * trace::bytes_per_lane) {
+  payload_.set_extension(&access_);
+}
+
+void OperandPayload::prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes,
+                             unsigned warp_size, WarpValue& data) {
+  const unsigned bytes = warp_size * trace::bytes_per_lane;
+  payload_.set_command(command);
+  payload_.set_address(((std::uint64_t{warp.value()} << 8) | reg.value()) * bytes);
+  payload_.set_data_ptr(reinterpret_cast<unsigned char*>(data.lane.data()));
+  payload_.set_data_length(bytes);
+  payload_.set_streaming_width(bytes);
+  payload_.set_dmi_allowed(false);
+  payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  if (lanes == trace::all_lanes(warp_size)) {
+    payload_.set_byte_enable_ptr(nullptr);
+    payload_.set_byte_enable_length(0);
+  } else {
+    for (unsigned lane = 0; lane < warp_size; ++lane) {
+      const unsigned char enable = (lanes >> lane) & 1 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+      for (unsigned b = 0; b < trace::bytes_per_lane; ++b) byte_enables_[lane * trace::bytes_per_lane + b] = enable;
+    }
+    payload_.set_byte_enable_ptr(byte_enables_.data());
+    payload_.set_byte_enable_length(bytes);
+  }
+  access_.warp = warp;
+  access_.reg = reg;
+  access_.lanes = lanes;
+  access_.instruction = nullptr;
+  access_.operand = 0;
+  access_.origin = Origin{};
+}
+
+OperandPayload::~OperandPayload() { payload_.clear_extension(&access_); }
+
+namespace {
+template <class Extension>
+Extension& required(tlm::tlm_generic_payload& payload, const char* name) {
+  Extension* e = payload.get_extension<Extension>();
+  if (e == nullptr) {
+    SC_REPORT_FATAL("regatta/protocol", (std::string("payload without its ") + name + " extension").c_str());
+  }
+  return *e;
+}
+}  // namespace
+
+WarpAccess& warp_access(tlm::tlm_generic_payload& payload) { return required<WarpAccess>(payload, "WarpAccess"); }
+MemoryAccess& memory_access(tlm::tlm_generic_payload& payload) {
+  return required<MemoryAccess>(payload, "MemoryAccess");
+}
+
+MemoryPayloadPool::MemoryPayloadPool(unsigned line_bytes) : line_bytes_(line_bytes) {}
+
+MemoryPayloadPool::~MemoryPayloadPool() = default;
+
+tlm::tlm_generic_payload* MemoryPayloadPool::take(tlm::tlm_command command, std::uint64_t address) {
+  if (free_.empty()) {
+    all_.push_back(std::make_unique<tlm::tlm_generic_payload>(this));
+    buffers_.push_back(std::make_unique<unsigned char[]>(line_bytes_));
+    tlm::tlm_generic_payload* p = all_.back().get();
+    p->set_extension(new MemoryAccess);
+    p->set_data_ptr(buffers_.back().get());
+    free_.push_back(p);
+  }
+  tlm::tlm_generic_payload* p = free_.back();
+  free_.pop_back();
+  ++outstanding_;
+  p->acquire();
+  p->set_command(command);
+  p->set_address(address);
+  p->set_data_length(line_bytes_);
+  p->set_streaming_width(line_bytes_);
+  p->set_byte_enable_ptr(nullptr);
+  p->set_byte_enable_length(0);
+  p->set_dmi_allowed(false);
+  p->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  return p;
+}
+
+void MemoryPayloadPool::free(tlm::tlm_generic_payload* payload) {
+  *payload->get_extension<MemoryAccess>() = MemoryAccess{};
+  --outstanding_;
+  free_.push_back(payload);
+}
+
+}  // namespace regatta::protocol

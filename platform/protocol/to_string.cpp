@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/protocol/observer.h>
+#include <regatta/protocol/payload.h>
+
+#include <array>
+
+namespace regatta::protocol {
+
+const char* to_string(Unit u) {
+  static constexpr std::array<const char*, unit_count> names{"none", "sp", "sfu", "dp", "lsu"};
+  return names[static_cast<unsigned>(u)];
+}
+
+const char* to_string(AccessClass c) {
+  static constexpr std::array<const char*, access_class_count> names{
+      "data_load",      "data_store",          "atomic",      "register_read",
+      "register_write", "register_invalidate", "instruction", "metadata"};
+  return names[static_cast<unsigned>(c)];
+}
+
+const char* to_string(Stall s) {
+  static constexpr std::array<const char*, stall_count> names{"none",   "scoreboard", "issue_gate", "structural",
+                                                              "memory", "barrier",    "idle"};
+  return names[static_cast<unsigned>(s)];
+}
+
+}  // namespace regatta::protocol

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "coalescer.h"
+
+#include <regatta/protocol/payload.h>
+
+#include <algorithm>
+
+namespace regatta::sm {
+
+void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+              LineList& out) {
+  out.count = 0;
+  const std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+  auto touch = [&](std::uint64_t first, std::uint64_t last) {
+    const std::uint64_t line = first & line_mask;
+    const auto low = static_cast<unsigned>((first - line) / protocol::sector_bytes);
+    const auto high = static_cast<unsigned>((last - line) / protocol::sector_bytes);
+    const auto sectors = static_cast<std::uint8_t>((2u << high) - (1u << low));
+    // The newest lines first: neighbouring lanes mostly share one.
+    for (unsigned i = out.count; i-- > 0;) {
+      if (out.lines[i].address == line) {
+        out.lines[i].sectors |= sectors;
+        return;
+      }
+    }
+    out.lines[out.count++] = LineList::Line{line, sectors};
+  };
+  for (trace::LaneMask m = active; m != 0; m &= m - 1) {
+    const std::uint64_t first = address[__builtin_ctzll(m)];
+    const std::uint64_t last = first + bytes - 1;
+    if ((first & line_mask) == (last & line_mask)) {
+      touch(first, last);
+    } else {
+      touch(first, (first & line_mask) + line_bytes - 1);
+      touch(last & line_mask, last);
+    }
+  }
+}
+
+unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
+                       unsigned banks, bool atomic) {
+  const unsigned words = std::max(1u, bytes / 4);
+  const unsigned group = std::max(1u, banks / words);  // lanes that can be served at once
+  unsigned passes = 0;
+  std::array<std::uint8_t, 64> used;
+  std::array<std::array<std::uint64_t, trace::max_lanes>, 64> seen;
+  for (unsigned first = 0; first < warp_size; first += group) {
+    const trace::LaneMask lanes = active & (trace::all_lanes(std::min(group, 64u)) << first);
+    if (lanes == 0) continue;
+    std::fill_n(used.begin(), banks, std::uint8_t{0});
+    unsigned worst = 1;
+    for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
+      const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
+      const unsigned bank = word & (banks - 1);
+      bool shared = false;
+      if (!atomic) {
+        for (unsigned i = 0; i < used[bank] && !shared; ++i) shared = seen[bank][i] == word;
+      }
+      if (shared) continue;
+      seen[bank][used[bank]++] = word;
+      worst = std::max<unsigned>(worst, used[bank]);
+    }
+    passes += worst;
+  }
+  return std::max(passes, 1u);
+}
+
+}  // namespace regatta::sm

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Address arithmetic of the load-store unit, free of time and sockets.
+#pragma once
+
+#include <regatta/protocol/ids.h>
+
+#include <array>
+#include <cstdint>
+
+namespace regatta::sm {
+
+/// The lines a warp memory instruction touches, in order of first touch, with the 32-byte sectors wanted.
+struct LineList {
+  struct Line {
+    std::uint64_t address = 0;  ///< first byte of the line
+    std::uint8_t sectors = 0;
+  };
+  unsigned count = 0;
+  /// Room for a local access of four words a lane, every lane in lines of its own.
+  std::array<Line, 4 * trace::max_lanes> lines;
+};
+
+/// Merges the accesses of the active lanes into lines. `line_bytes` is a power of two, at most 256. An access
+/// may cross a line when `bytes` is not aligned; it then touches both.
+void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes, LineList& out);
+
+/// Cycles that a shared-memory access occupies the banks: an access of more than 4 bytes a lane goes in
+/// groups of lanes that move at most one word per bank; within a group, lanes that want different words of one
+/// bank take turns, lanes that want the same word share it (`atomic`: they take turns too).
+unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
+                       unsigned banks, bool atomic);
+
+}  // namespace regatta::sm

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors.h"
+
+#include "execution_units.h"
+
+namespace regatta::sm {
+
+OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution)
+    : sc_module(name), read_socket("read_socket"), core_(core), execution_(execution) {
+  read_socket.bind(*this);
+  units_.resize(std::size_t{core.config.schedulers} * core.config.collectors);
+  for (Collector& c : units_) c.payloads = std::make_unique<Payloads>();
+  free_.assign(core.config.schedulers, trace::all_lanes(core.config.collectors));
+}
+
+void OperandCollectors::allocate(DynamicInstruction& d) {
+  const unsigned s = d.scheduler;
+  const auto local = static_cast<unsigned>(__builtin_ctzll(free_[s]));
+  free_[s] &= free_[s] - 1;
+  const std::uint32_t unit = s * core_.config.collectors + local;
+  if (unit_of_.size() <= d.pool_index) unit_of_.resize(std::size_t{d.pool_index} + 64);
+  unit_of_[d.pool_index] = unit;
+  Collector& c = units_[unit];
+  c.instruction = &d;
+  c.ready = core_.now + 1;
+  const unsigned reads = d.traits->read_count;
+  d.operands_pending = static_cast<std::uint8_t>(reads);
+  ++instructions_;
+  reads_ += reads;
+  duplicates_ += d.info->source_count - reads;
+  for (unsigned i = 0; i < reads; ++i) request(unit, i);
+  if (reads == 0) core_.at(c.ready, Work::Kind::operands_ready, unit);
+}
+
+void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
+  if (!channel_.open(core_.now)) {
+    backlog_.push(Read{unit, static_cast<std::uint8_t>(operand)});
+    ++held_reads_;
+    return;
+  }
+  Collector& c = units_[unit];
+  DynamicInstruction& d = *c.instruction;
+  protocol::OperandPayload& p = (*c.payloads)[operand];
+  p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[operand], trace::all_lanes(core_.kernel.warp_size),
+            core_.kernel.warp_size, d.operands[operand].value);
+  p.access().instruction = &d;
+  p.access().operand = static_cast<std::uint8_t>(operand);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  switch (read_socket->nb_transport_fw(p.payload(), phase, delay)) {
+    case tlm::TLM_COMPLETED:
+      delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      break;
+    case tlm::TLM_UPDATED:
+      if (phase == tlm::BEGIN_RESP) {
+        delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+        tlm::tlm_phase end = tlm::END_RESP;
+        sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+        read_socket->nb_transport_fw(p.payload(), end, zero);
+      }
+      break;
+    case tlm::TLM_ACCEPTED:
+      channel_.hold(p.payload());
+      break;
+  }
+}
+
+void OperandCollectors::delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when) {
+  Collector& c = units_[unit];
+  DynamicInstruction& d = *c.instruction;
+  d.operands[access.operand].origin = access.origin;
+  if (c.ready < when) c.ready = when;
+  if (--d.operands_pending == 0) core_.at(c.ready, Work::Kind::operands_ready, unit);
+}
+
+tlm::tlm_sync_enum OperandCollectors::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                      sc_core::sc_time& delay) {
+  const Cycle when = core_.arrival(delay);
+  protocol::WarpAccess& access = protocol::warp_access(payload);
+  channel_.answered(payload, when);
+  core_.wake(when);
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  delivered(unit_of_[access.instruction->pool_index], access, when);
+  phase = tlm::END_RESP;
+  return tlm::TLM_COMPLETED;
+}
+
+void OperandCollectors::cycle() {
+  while (!backlog_.empty() && channel_.open(core_.now)) {
+    const Read r = backlog_.front();
+    backlog_.pop();
+    request(r.unit, r.operand);
+    core_.progress = true;
+  }
+}
+
+void OperandCollectors::operands_ready(std::uint32_t unit) {
+  DynamicInstruction& d = *units_[unit].instruction;
+  execution_.enter(d);
+}
+
+void OperandCollectors::release(const DynamicInstruction& d) {
+  const std::uint32_t unit = unit_of_[d.pool_index];
+  units_[unit].instruction = nullptr;
+  free_[d.scheduler] |= std::uint64_t{1} << (unit % core_.config.collectors);
+}
+
+void OperandCollectors::register_stats(support::StatGroup& g) {
+  g.counter("instructions", instructions_, "warp instructions", "instructions that took a collector unit");
+  g.counter("reads", reads_, "warp registers", "distinct source registers requested from the operand storage");
+  g.counter("duplicate_operands", duplicates_, "warp registers", "source operands served by another operand's read");
+  g.counter("held_reads", held_reads_, "warp registers", "reads held back because the storage exerted back-pressure");
+}
+
+}  // namespace regatta::sm

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operand collector units: an issued instruction takes a unit of its scheduler, asks the operand storage for
+// each distinct register it reads, and leaves for execution when all have been delivered.
+#pragma once
+
+#include <regatta/protocol/payload.h>
+
+#include "core.h"
+#include "request_channel.h"
+#include "ring.h"
+
+#include <memory>
+#include <systemc>
+
+namespace regatta::sm {
+
+class ExecutionUnits;
+
+class OperandCollectors : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
+ public:
+  OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution);
+
+  protocol::OperandInitiatorSocket read_socket;
+
+  bool available(unsigned scheduler) const { return free_[scheduler] != 0; }
+  /// Takes a unit (one must be available) and sends the reads, in operand order.
+  void allocate(DynamicInstruction& d);
+  /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
+  void operands_ready(std::uint32_t unit);
+  /// The instruction of this collector was dispatched.
+  void release(const DynamicInstruction& d);
+  /// Sends reads that the storage's back-pressure held.
+  void cycle();
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  struct Read {
+    std::uint32_t unit;
+    std::uint8_t operand;
+  };
+  using Payloads = std::array<protocol::OperandPayload, trace::max_source_registers>;
+  struct Collector {
+    DynamicInstruction* instruction = nullptr;
+    Cycle ready;
+    std::unique_ptr<Payloads> payloads;
+  };
+
+  void request(std::uint32_t unit, unsigned operand);
+  void delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when);
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  Core& core_;
+  ExecutionUnits& execution_;
+  std::vector<Collector> units_;
+  std::vector<std::uint64_t> free_;     ///< per scheduler, a bit per unit
+  std::vector<std::uint32_t> unit_of_;  ///< by pool index
+  Ring<Read> backlog_;
+  RequestChannel channel_;
+  std::uint64_t instructions_ = 0;
+  std::uint64_t reads_ = 0;
+  std::uint64_t duplicates_ = 0;
+  std::uint64_t held_reads_ = 0;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state that the stages of one SM share: time, warps, the instruction pool, timed work, observers.
+#pragma once
+
+#include <regatta/sm/sm_config.h>
+
+#include <regatta/protocol/observer.h>
+#include <regatta/support/stats.h>
+
+#include "calendar.h"
+#include "warp.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <vector>
+
+namespace regatta::sm {
+
+/// Timed work: what to do with which entry when its cycle comes.
+struct Work {
+  enum class Kind : std::uint8_t {
+    fetched,          ///< a warp's fetch arrives; value: warp slot
+    fetch_unblocked,  ///< a branch is resolved; value: warp slot
+    operands_ready,   ///< all operands of a collector unit are there; value: unit
+    executed,         ///< an instruction's result is ready for write-back; value: pool index
+    released,         ///< an instruction's writes are done; value: pool index
+    barrier_open,     ///< a barrier releases a warp; value: warp slot
+    store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot
+    tick,             ///< nothing but a reason to be awake
+  };
+  Kind kind = Kind::tick;
+  std::uint32_t value = 0;
+};
+
+/// DynamicInstructions by pool index; the last one freed is the next one used, so that it is still cached.
+class InstructionPool {
+ public:
+  DynamicInstruction& take() {
+    if (free_.empty()) {
+      all_.emplace_back();
+      all_.back().pool_index = static_cast<std::uint32_t>(all_.size() - 1);
+      free_.push_back(all_.back().pool_index);
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return all_[index];
+  }
+  void give_back(DynamicInstruction& d) { free_.push_back(d.pool_index); }
+  DynamicInstruction& operator[](std::uint32_t index) { return all_[index]; }
+  std::size_t outstanding() const { return all_.size() - free_.size(); }
+
+ private:
+  std::deque<DynamicInstruction> all_;
+  std::vector<std::uint32_t> free_;
+};
+
+/// The run-wide counters of an SM; kept per launch by difference.
+struct SmCounters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::uint64_t ctas_finished = 0;
+  std::array<std::uint64_t, protocol::stall_count> stalls{};  ///< scheduler-cycles; [none] = issued
+};
+
+class Core {
+ public:
+  Core(const SmConfig& c, sc_core::sc_time clock_period, unsigned sm_index)
+      : config(c), sm(sm_index), tick("wake_up"), period_(clock_period.value()) {}
+
+  const SmConfig& config;
+  const unsigned sm;      ///< which SM of the GPU
+  Cycle now;              ///< the cycle being executed, or the last one while the SM sleeps
+  bool progress = false;  ///< some stage changed something this cycle: the next cycle has to be looked at
+  protocol::KernelContext kernel;
+  std::vector<InstructionTraits> traits;
+  std::vector<Warp> warps;
+  InstructionPool pool;
+  Calendar<Work> calendar;
+  protocol::ObserverList observers;
+  SmCounters counters;
+
+  Warp& warp(WarpSlot w) { return warps[w.value()]; }
+  void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when, Work{kind, value}); }
+
+  /// Activates the SM's process; an earlier pending activation stays.
+  sc_core::sc_event tick;
+  /// Whole cycles in a delay.
+  std::uint64_t cycles(const sc_core::sc_time& delay) const {
+    const std::uint64_t v = delay.value();
+    return v == period_ ? 1 : v / period_;
+  }
+  Cycle current() const { return Cycle(sc_core::sc_time_stamp().value() / period_); }
+  /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
+  /// `delay` from now, never the present one, so that process order inside a delta does not matter.
+  Cycle arrival(const sc_core::sc_time& delay) const { return current() + std::max<std::uint64_t>(1, cycles(delay)); }
+  /// Makes sure the SM runs in cycle `when` (later than the current one).
+  void wake(Cycle when) { tick.notify(sc_core::sc_time::from_value((when - current()) * period_)); }
+
+ private:
+  std::uint64_t period_;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cta_stage.h"
+
+#include "front_end.h"
+#include "issue.h"
+#include "load_store_unit.h"
+
+namespace regatta::sm {
+
+using protocol::Event;
+using protocol::Observer;
+using protocol::Residency;
+
+void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
+                       Residency& residency, protocol::OperandStorage& storage, std::vector<protocol::IssueGate*> gates,
+                       protocol::ReusePoint* reuse, protocol::WritebackPoint* writeback) {
+  front_end_ = &front_end;
+  issue_ = &issue;
+  lsu_ = &lsu;
+  source_ = &source;
+  residency_ = &residency;
+  storage_ = &storage;
+  gates_ = std::move(gates);
+  reuse_ = reuse;
+  writeback_ = writeback;
+}
+
+template <class F>
+void CtaStage::for_each_listener(F&& f) {
+  for (protocol::IssueGate* gate : gates_) f(*gate);
+  if (reuse_ != nullptr) f(*reuse_);
+  if (writeback_ != nullptr) f(*writeback_);
+}
+
+void CtaStage::kernel_started(unsigned resident) {
+  ctas_.assign(resident, ResidentCta{});
+  waiting_warps_.assign(resident, 0);
+  core_.warps.clear();
+  core_.warps.resize(std::size_t{resident} * core_.kernel.warps_per_cta);
+  for (std::size_t i = 0; i < core_.warps.size(); ++i) {
+    core_.warps[i].info.warp = WarpSlot(static_cast<std::uint16_t>(i));
+    core_.warps[i].buffer.resize(std::max(core_.config.buffer_entries, core_.config.fetch_width));
+  }
+  dirty_ = true;
+}
+
+void CtaStage::launch() {
+  std::size_t slot = 0;
+  while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
+  if (slot == ctas_.size()) {
+    SC_REPORT_ERROR("regatta/residency", "the residency policy launched more CTAs than it said could be resident");
+    return;
+  }
+  std::shared_ptr<const trace::Cta> trace = source_->take();
+  if (trace == nullptr) return;
+  ResidentCta& cta = ctas_[slot];
+  cta = ResidentCta{};
+  cta.resident = true;
+  cta.trace = std::move(trace);
+  cta.launched = core_.now;
+  cta.age = ++age_;
+  cta.info = protocol::CtaInfo{CtaSlot(static_cast<std::uint16_t>(slot)), cta.trace->index, core_.kernel.warps_per_cta,
+                               core_.kernel.launch->shared_bytes_per_cta};
+  waiting_warps_[slot] = 0;
+  ++resident_;
+  core_.observers.notify(Event::cta_launched, [&](Observer& o) { o.cta_launched(core_.now, cta.info); });
+  const unsigned threads = core_.kernel.launch->threads_per_cta();
+  const unsigned lanes = core_.kernel.warp_size;
+  for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
+    // A CTA's warps lie together, so that a storage can lay them out by slot.
+    Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
+    const WarpSlot id = w.info.warp;
+    std::vector<DynamicInstruction*> buffer = std::move(w.buffer);
+    w = Warp{};
+    w.buffer = std::move(buffer);
+    w.resident = true;
+    w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
+                                trace::all_lanes(std::min(lanes, threads - i * lanes))};
+    w.cursor = trace::WarpCursor(*core_.kernel.kernel, cta.trace->warps[i]);
+    cta.warps.push_back(id);
+    ++cta.unfinished;
+    ++cta.running;
+    storage_->warp_started(w.info);
+    for_each_listener([&](auto& listener) { listener.warp_started(w.info); });
+    core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
+  }
+  residency_->launched(cta.info);
+  activate(cta);
+  // A warp that never executed anything has nothing to wait for.
+  for (WarpSlot id : std::vector<WarpSlot>(cta.warps)) {
+    Warp& w = core_.warp(id);
+    if (w.resident && w.cursor.at_end()) {
+      w.exited = true;
+      warp_exited(w);
+      end_warp(w);
+    }
+  }
+}
+
+void CtaStage::activate(ResidentCta& cta) {
+  cta.active = true;
+  ++active_ctas_;
+  for (WarpSlot id : cta.warps) {
+    Warp& w = core_.warp(id);
+    if (!w.resident) continue;
+    w.active = true;
+    ++active_warps_;
+    issue_->add(w, cta.age * 1024 + w.info.warp_in_cta);
+    front_end_->update(w);
+  }
+  core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, true); });
+}
+
+void CtaStage::deactivate(ResidentCta& cta) {
+  cta.active = false;
+  --active_ctas_;
+  for (WarpSlot id : cta.warps) {
+    Warp& w = core_.warp(id);
+    if (!w.resident) continue;
+    issue_->remove(w);
+    front_end_->removed(w);
+    w.active = false;
+    --active_warps_;
+  }
+  core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, false); });
+}
+
+void CtaStage::arrive(Warp& w, const DynamicInstruction& d) {
+  ResidentCta& cta = ctas_[w.info.cta.value()];
+  const unsigned id = d.info->barrier_id % barriers_per_cta;
+  Barrier& barrier = cta.barriers[id];
+  w.at_barrier = true;
+  ++barrier.arrived_warps;
+  // A warp counts whole, whatever lanes arrive (PTX ISA, bar).
+  barrier.arrived_threads += core_.kernel.warp_size;
+  barrier.waiting.push_back(w.info.warp);
+  barrier.threads_expected = d.info->barrier_threads;
+  check_barrier(cta, id);
+}
+
+void CtaStage::check_barrier(ResidentCta& cta, unsigned id) {
+  Barrier& barrier = cta.barriers[id];
+  if (barrier.arrived_warps == 0) return;
+  const bool complete = barrier.threads_expected != 0 ? barrier.arrived_threads >= barrier.threads_expected
+                                                      : barrier.arrived_warps >= cta.running;
+  if (!complete) return;
+  for (WarpSlot id_waiting : barrier.waiting) {
+    core_.at(core_.now + core_.config.barrier_latency, Work::Kind::barrier_open, id_waiting.value());
+  }
+  barrier.waiting.clear();
+  barrier.arrived_warps = 0;
+  barrier.arrived_threads = 0;
+}
+
+void CtaStage::barrier_open(Warp& w) {
+  w.at_barrier = false;
+  issue_->update(w);
+}
+
+void CtaStage::warp_exited(Warp& w) {
+  ResidentCta& cta = ctas_[w.info.cta.value()];
+  --cta.running;
+  for (unsigned id = 0; id < barriers_per_cta; ++id) check_barrier(cta, id);
+}
+
+void CtaStage::retired(Warp& w) {
+  if (w.exited && w.in_flight == 0) end_warp(w);
+}
+
+void CtaStage::end_warp(Warp& w) {
+  ResidentCta& cta = ctas_[w.info.cta.value()];
+  if (w.state == WarpState::memory || w.state == WarpState::barrier) --waiting_warps_[w.info.cta.value()];
+  w.state = WarpState::absent;
+  if (w.active) {
+    issue_->remove(w);
+    front_end_->removed(w);
+    --active_warps_;
+  }
+  w.active = false;
+  w.resident = false;
+  storage_->warp_finished(w.info);
+  for_each_listener([&](auto& listener) { listener.warp_finished(w.info); });
+  core_.observers.notify(Event::warp_finished, [&](Observer& o) { o.warp_finished(core_.now, w.info); });
+  core_.progress = true;
+  dirty_ = true;
+  if (--cta.unfinished != 0) return;
+  if (cta.active) --active_ctas_;
+  cta.active = false;
+  cta.resident = false;
+  cta.trace.reset();
+  --resident_;
+  ++core_.counters.ctas_finished;
+  core_.observers.notify(Event::cta_finished, [&](Observer& o) { o.cta_finished(core_.now, cta.info); });
+  residency_->finished(cta.info);
+  source_->finished();
+}
+
+void CtaStage::warp_state_changed(Warp& w, WarpState before) {
+  auto waits = [](WarpState s) { return s == WarpState::memory || s == WarpState::barrier; };
+  if (waits(w.state) == waits(before)) return;
+  ResidentCta& cta = ctas_[w.info.cta.value()];
+  unsigned& waiting = waiting_warps_[w.info.cta.value()];
+  waiting += waits(w.state) ? 1 : -1;
+  const bool stalled = waiting == cta.unfinished;
+  if (stalled != cta.stalled) {
+    cta.stalled = stalled;
+    dirty_ = true;
+  }
+}
+
+void CtaStage::cycle() {
+  if (!dirty_) return;
+  dirty_ = false;
+  for (;;) {
+    view_.clear();
+    for (const ResidentCta& cta : ctas_) {
+      if (!cta.resident) continue;
+      protocol::CtaStatus status;
+      status.cta = cta.info.cta;
+      status.active = cta.active;
+      status.stalled = cta.stalled;
+      status.ready = waiting_warps_[cta.info.cta.value()] < cta.unfinished;
+      status.warps_left = cta.unfinished;
+      status.launched = cta.launched;
+      view_.push_back(status);
+    }
+    Residency::View view;
+    view.ctas = &view_;
+    view.ctas_waiting = source_->waiting();
+    view.active_ctas = active_ctas_;
+    view.active_warps = active_warps_;
+    const Residency::Action action = residency_->next(view);
+    switch (action.kind) {
+      case Residency::Action::Kind::none:
+        return;
+      case Residency::Action::Kind::launch:
+        if (view.ctas_waiting == 0) return;
+        launch();
+        break;
+      case Residency::Action::Kind::switch_out:
+        deactivate(ctas_[action.cta.value()]);
+        break;
+      case Residency::Action::Kind::switch_in:
+        activate(ctas_[action.cta.value()]);
+        break;
+    }
+    core_.progress = true;
+  }
+}
+
+}  // namespace regatta::sm

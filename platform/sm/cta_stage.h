@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CTA dispatch inside an SM: warp slots, launch and end of CTAs, barriers, and the residency policy's actions.
+#pragma once
+
+#include <regatta/protocol/extension_points.h>
+#include <regatta/sm/cta_source.h>
+
+#include "core.h"
+
+namespace regatta::sm {
+
+class FrontEnd;
+class IssueStage;
+class LoadStoreUnit;
+
+class CtaStage {
+ public:
+  explicit CtaStage(Core& core) : core_(core) {}
+  void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
+               protocol::Residency& residency, protocol::OperandStorage& storage,
+               std::vector<protocol::IssueGate*> gates, protocol::ReusePoint* reuse,
+               protocol::WritebackPoint* writeback);
+
+  /// `resident` CTAs at most from now on; the SM is empty.
+  void kernel_started(unsigned resident);
+  /// A barrier instruction issued.
+  void arrive(Warp& warp, const DynamicInstruction& d);
+  void barrier_open(Warp& warp);
+  /// The warp's last instruction has issued.
+  void warp_exited(Warp& warp);
+  /// Call when an instruction of the warp retired: ends the warp when nothing of it is left.
+  void retired(Warp& warp);
+  void warp_state_changed(Warp& warp, WarpState before);
+  /// The residency policy's answer may have changed.
+  void poke() { dirty_ = true; }
+  /// Last stage of a cycle: carries out what the residency policy asks for.
+  void cycle();
+  unsigned resident() const { return resident_; }
+
+ private:
+  void launch();
+  void activate(ResidentCta& cta);
+  void deactivate(ResidentCta& cta);
+  void end_warp(Warp& warp);
+  void check_barrier(ResidentCta& cta, unsigned id);
+  template <class F>
+  void for_each_listener(F&& f);
+
+  Core& core_;
+  FrontEnd* front_end_ = nullptr;
+  IssueStage* issue_ = nullptr;
+  LoadStoreUnit* lsu_ = nullptr;
+  CtaSource* source_ = nullptr;
+  protocol::Residency* residency_ = nullptr;
+  protocol::OperandStorage* storage_ = nullptr;
+  std::vector<protocol::IssueGate*> gates_;
+  protocol::ReusePoint* reuse_ = nullptr;
+  protocol::WritebackPoint* writeback_ = nullptr;
+  std::vector<ResidentCta> ctas_;
+  std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier
+  std::vector<protocol::CtaStatus> view_;
+  std::uint64_t age_ = 0;
+  unsigned resident_ = 0;
+  unsigned active_ctas_ = 0;
+  unsigned active_warps_ = 0;
+  bool dirty_ = false;
+};
+
+}  // namespace regatta::sm

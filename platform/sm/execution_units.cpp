@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "execution_units.h"
+
+#include "collectors.h"
+#include "load_store_unit.h"
+#include "writeback.h"
+
+namespace regatta::sm {
+
+using protocol::Unit;
+
+ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) : sc_module(name), core_(core) {
+  auto lay_out = [&](Unit unit, unsigned count) {
+    const unsigned schedulers = core.config.schedulers;
+    const unsigned partitions = count % schedulers == 0 ? schedulers : 1;
+    Kind& kind = kinds_[static_cast<unsigned>(unit)];
+    kind.partitions.resize(partitions);
+    for (Partition& p : kind.partitions) p.free_at.resize(count / partitions);
+  };
+  lay_out(Unit::sp, core.config.sp_units);
+  lay_out(Unit::sfu, core.config.sfu_units);
+  lay_out(Unit::dp, core.config.dp_units);
+  kinds_[static_cast<unsigned>(Unit::lsu)].partitions.resize(1);
+}
+
+void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback) {
+  collectors_ = &collectors;
+  lsu_ = &lsu;
+  writeback_ = &writeback;
+}
+
+void ExecutionUnits::enter(DynamicInstruction& d) {
+  Kind& kind = kinds_[static_cast<unsigned>(d.traits->unit)];
+  kind.partitions[d.scheduler % kind.partitions.size()].waiting.push(&d);
+  ++kind.waiting;
+}
+
+void ExecutionUnits::dispatch(DynamicInstruction& d) {
+  core_.observers.notify(protocol::Event::operands_delivered,
+                         [&](protocol::Observer& o) { o.operands_delivered(core_.now, d); });
+  d.dispatched = core_.now;
+  collectors_->release(d);
+  core_.progress = true;
+}
+
+void ExecutionUnits::cycle(Kind& kind) {
+  for (Partition& p : kind.partitions) {
+    if (p.waiting.empty()) continue;
+    for (Cycle& free_at : p.free_at) {
+      if (core_.now < free_at) continue;
+      DynamicInstruction& d = *p.waiting.front();
+      p.waiting.pop();
+      --kind.waiting;
+      dispatch(d);
+      free_at = core_.now + d.traits->initiation;
+      ++kind.dispatched;
+      kind.busy += d.traits->initiation;
+      core_.at(core_.now + d.traits->latency, Work::Kind::executed, d.pool_index);
+      if (p.waiting.empty()) break;
+    }
+    if (p.waiting.empty()) continue;
+    // Sleep no longer than until a pipeline can take the next one.
+    Cycle soonest = p.free_at.front();
+    for (Cycle c : p.free_at) soonest = std::min(soonest, c);
+    core_.at(std::max(soonest, core_.now + 1), Work::Kind::tick, 0);
+  }
+}
+
+void ExecutionUnits::cycle_memory() {
+  Kind& kind = kinds_[static_cast<unsigned>(Unit::lsu)];
+  Ring<DynamicInstruction*>& waiting = kind.partitions[0].waiting;
+  while (!waiting.empty() && lsu_->can_accept()) {
+    DynamicInstruction& d = *waiting.front();
+    waiting.pop();
+    --kind.waiting;
+    dispatch(d);
+    ++kind.dispatched;
+    lsu_->accept(d);
+  }
+}
+
+void ExecutionUnits::cycle() {
+  if (writeback_->full()) return;
+  for (unsigned u = static_cast<unsigned>(Unit::sp); u <= static_cast<unsigned>(Unit::dp); ++u) {
+    if (kinds_[u].waiting != 0) cycle(kinds_[u]);
+  }
+  if (kinds_[static_cast<unsigned>(Unit::lsu)].waiting != 0) cycle_memory();
+}
+
+void ExecutionUnits::register_stats(support::StatGroup& g) {
+  for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
+    const Kind& kind = kinds_[static_cast<unsigned>(u)];
+    const std::string name = protocol::to_string(u);
+    g.counter(name + "_instructions", kind.dispatched, "warp instructions", "dispatched to the " + name + " pipelines");
+    if (u != Unit::lsu) {
+      g.counter(name + "_busy", kind.busy, "pipeline cycles",
+                "in which a " + name + " pipeline took no new instruction");
+    }
+  }
+}
+
+}  // namespace regatta::sm

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Execution pipelines: each takes one warp instruction per initiation interval and delivers its result a fixed
+// latency later. When the number of pipelines of a kind divides among the schedulers, each scheduler has its
+// own; otherwise they are shared.
+#pragma once
+
+#include "core.h"
+#include "ring.h"
+
+#include <systemc>
+
+namespace regatta::sm {
+
+class LoadStoreUnit;
+class OperandCollectors;
+class Writeback;
+
+class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
+ public:
+  ExecutionUnits(const sc_core::sc_module_name& name, Core& core);
+  void connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback);
+
+  /// An instruction with all operands: waits for its unit.
+  void enter(DynamicInstruction& d);
+  /// Dispatches waiting instructions to pipelines that can take one.
+  void cycle();
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  struct Partition {
+    Ring<DynamicInstruction*> waiting;
+    std::vector<Cycle> free_at;  ///< per pipeline
+  };
+  struct Kind {
+    std::vector<Partition> partitions;
+    std::uint64_t dispatched = 0;
+    std::uint64_t busy = 0;
+    std::size_t waiting = 0;
+  };
+  void dispatch(DynamicInstruction& d);
+  void cycle(Kind& kind);
+  void cycle_memory();
+
+  Core& core_;
+  OperandCollectors* collectors_ = nullptr;
+  LoadStoreUnit* lsu_ = nullptr;
+  Writeback* writeback_ = nullptr;
+  std::array<Kind, protocol::unit_count> kinds_;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "front_end.h"
+
+namespace regatta::sm {
+
+FrontEnd::FrontEnd(Core& core)
+    : core_(core), wanting_(core.config.schedulers), next_(core.config.schedulers), slots_(core.config.schedulers) {}
+
+bool FrontEnd::wants(const Warp& w) const {
+  return w.active && !w.fetching && !w.fetch_blocked && !w.cursor.at_end() &&
+         w.held + core_.config.fetch_width <= w.buffer.size();
+}
+
+void FrontEnd::update(Warp& w) {
+  const WarpMask bit = WarpMask{1} << w.local;
+  slots_[w.scheduler][w.local] = w.info.warp;
+  if (wants(w)) {
+    wanting_[w.scheduler] |= bit;
+  } else {
+    wanting_[w.scheduler] &= ~bit;
+  }
+}
+
+void FrontEnd::removed(Warp& w) { wanting_[w.scheduler] &= ~(WarpMask{1} << w.local); }
+
+void FrontEnd::unblocked(Warp& w) {
+  w.fetch_blocked = false;
+  if (w.active) update(w);
+}
+
+DynamicInstruction& FrontEnd::decode(Warp& w) {
+  w.cursor.next();
+  DynamicInstruction& d = core_.pool.take();
+  const InstructionTraits& traits = core_.traits[w.cursor.index()];
+  const trace::StaticInstruction& info = *traits.info;
+  d.traits = &traits;
+  d.info = &info;
+  d.warp = w.info.warp;
+  d.cta = w.info.cta;
+  d.scheduler = w.scheduler;
+  d.bypassed = false;
+  d.simt_mask = w.cursor.simt_mask();
+  d.active = w.cursor.active_mask();
+  d.sequence = ++w.sequence;
+  d.fetched = core_.now;
+  d.operands_pending = 0;
+  d.accesses_pending = 0;
+  d.writes_pending = 0;
+  for (unsigned i = 0; i < info.destination_count; ++i) w.cursor.result(d.results[i]);
+  for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = w.cursor.predicate();
+  if (traits.has_addresses) w.cursor.addresses(d.addresses.data());
+  return d;
+}
+
+void FrontEnd::fetch(Warp& w) {
+  ++fetches;
+  for (unsigned i = 0; i < core_.config.fetch_width && !w.cursor.at_end(); ++i) {
+    const std::uint32_t previous = w.sequence != 0 ? w.cursor.index() : 0;
+    // A fetch brings in consecutive instructions only; the first may be anywhere.
+    if (i != 0 && w.cursor.peek_index() != previous + 1) break;
+    DynamicInstruction& d = decode(w);
+    w.push(&d);
+    ++instructions;
+    if (d.traits->is_control) {
+      w.fetch_blocked = true;
+      break;
+    }
+  }
+  w.fetching = true;
+  core_.at(core_.now + core_.config.fetch_latency, Work::Kind::fetched, w.info.warp.value());
+  update(w);
+}
+
+void FrontEnd::fetched(Warp& w) {
+  w.fetching = false;
+  w.buffered = w.held;
+  if (w.active) update(w);
+}
+
+void FrontEnd::cycle() {
+  for (unsigned s = 0; s < wanting_.size(); ++s) {
+    const WarpMask mask = wanting_[s];
+    if (mask == 0) continue;
+    const WarpMask after = next_[s] >= 64 ? 0 : mask & (~WarpMask{0} << next_[s]);
+    const auto local = static_cast<unsigned>(__builtin_ctzll(after != 0 ? after : mask));
+    next_[s] = local + 1;
+    fetch(core_.warp(slots_[s][local]));
+    core_.progress = true;
+  }
+}
+
+}  // namespace regatta::sm

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One streaming multiprocessor. A single SC_METHOD drives the pipeline's stages in a fixed order in every cycle
+// in which something can happen and is silent otherwise. What a scheme replaces is bound to its ports and
+// sockets; the pipeline knows no scheme.
+#pragma once
+
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/observer.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/sm/cta_source.h>
+#include <regatta/sm/sm_config.h>
+#include <regatta/support/stats.h>
+
+#include <functional>
+#include <memory>
+#include <systemc>
+
+namespace regatta::sm {
+
+class Sm : public sc_core::sc_module, public support::StatProvider {
+ public:
+  using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
+
+  /// `index` is the SM's number in the GPU; `config` must outlive the SM.
+  Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
+     const PolicyFactory& scheduler);
+  ~Sm() override;
+
+  // Control-side extension points.
+  sc_core::sc_port<protocol::OperandStorage> storage;
+  sc_core::sc_port<protocol::IssueGate, 0, sc_core::SC_ZERO_OR_MORE_BOUND> gates;
+  sc_core::sc_port<protocol::ReusePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reuse_point;
+  sc_core::sc_port<protocol::WritebackPoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> writeback_point;
+  sc_core::sc_port<protocol::Residency> residency;
+  sc_core::sc_port<CtaSource> cta_source;
+  // Data side.
+  protocol::OperandInitiatorSocket& operand_read_socket();
+  protocol::OperandInitiatorSocket& operand_write_socket();
+  protocol::MemoryInitiatorSocket& memory_socket();
+  /// Before simulation starts; the observer must outlive the SM.
+  void add_observer(protocol::Observer& observer);
+  /// Called every few thousand active cycles: progress displays and interruption.
+  void set_heartbeat(std::function<void()> heartbeat);
+
+  /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
+  void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
+  /// Call when the launch has ended (no events left).
+  void finish();
+  /// No CTA resident, no access outstanding.
+  bool idle() const;
+  /// One line on what each resident warp waits for; for the report of a deadlock.
+  std::string describe_stuck() const;
+
+  std::uint64_t warp_instructions() const;
+  std::uint64_t thread_instructions() const;
+  std::uint64_t ctas_finished() const;
+  /// Scheduler-cycles by reason; Stall::none counts issues.
+  std::uint64_t stall_cycles(protocol::Stall reason) const;
+  /// Cycle of the last CTA's end.
+  protocol::Cycle last_activity() const;
+
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  void end_of_elaboration() override;
+  void tick();
+
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace regatta::sm

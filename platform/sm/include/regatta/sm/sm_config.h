@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Knobs of one SM. Defaults are neutral; the machine presets (platform/machines) carry the papers' values
+// with their sources.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/extension_points.h>
+#include <regatta/support/config.h>
+#include <regatta/trace/types.h>
+
+#include <array>
+#include <string>
+
+namespace regatta::sm {
+
+/// Latency and initiation interval of one opcode class, in cycles.
+struct ClassTiming {
+  unsigned latency = 4;
+  unsigned initiation = 1;
+};
+
+struct SmConfig {
+  // Limits of resident work.
+  unsigned max_ctas = 32;
+  unsigned max_warps = 64;
+  unsigned max_threads = 2048;
+  unsigned register_granularity = 8;  ///< warp registers
+  unsigned shared_bytes = 98304;
+  unsigned shared_granularity = 256;
+
+  // Front end.
+  unsigned schedulers = 4;
+  std::string scheduler = "gto";
+  unsigned issue_width = 1;      ///< instructions per scheduler and cycle, of one warp
+  unsigned fetch_width = 2;      ///< instructions per fetch; one warp fetches per scheduler and cycle
+  unsigned fetch_latency = 2;    ///< cycles from fetch to instruction buffer
+  unsigned buffer_entries = 4;   ///< instruction buffer of a warp
+  unsigned branch_latency = 1;   ///< cycles after issue of a branch before its warp fetches again
+  unsigned barrier_latency = 1;  ///< cycles from the last arrival to release
+
+  // Operand path.
+  unsigned collectors = 8;        ///< generic operand collector units per scheduler
+  unsigned writeback_width = 6;   ///< instructions that may write back per cycle
+  unsigned writeback_queue = 64;  ///< results waiting for write-back before the load-store unit is held
+
+  // Execution units, 32 lanes (or the warp's width) each.
+  unsigned sp_units = 4;
+  unsigned sfu_units = 4;
+  unsigned dp_units = 4;
+  std::array<ClassTiming, trace::op_class_count> timing = default_timing();
+
+  // Load-store unit.
+  unsigned lsu_queue = 8;  ///< memory instructions waiting for the address stage
+  unsigned shared_banks = 32;
+  unsigned shared_latency = 24;
+  unsigned line_bytes = 128;
+
+  std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
+
+  static std::array<ClassTiming, trace::op_class_count> default_timing();
+  /// Declares every knob under sm.*, fetch.*, collector.*, unit.*, latency.*, initiation.*, lsu.*, shared.*.
+  void declare(support::OptionSet& options);
+  /// Refuses combinations that cannot work, by ConfigError with a sentence.
+  void validate() const;
+  protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;
+  ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
+};
+
+/// Derives what the pipeline needs from each static instruction. Throws ConfigError when the kernel cannot
+/// run on this machine (shared banks, line size and so on are checked elsewhere).
+std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config);
+
+}  // namespace regatta::sm

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "issue.h"
+
+#include "collectors.h"
+#include "cta_stage.h"
+#include "front_end.h"
+#include "load_store_unit.h"
+#include "reuse_stage.h"
+
+namespace regatta::sm {
+
+using protocol::Event;
+using protocol::Observer;
+using protocol::Stall;
+using protocol::Unit;
+
+IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
+    : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
+  for (Scheduler& s : schedulers_) s.policy = policy();
+}
+
+void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
+                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates) {
+  front_end_ = &front_end;
+  collectors_ = &collectors;
+  lsu_ = &lsu;
+  ctas_ = &ctas;
+  reuse_ = &reuse;
+  gates_ = std::move(gates);
+}
+
+void IssueStage::add(Warp& w, std::uint64_t age) {
+  // Slots are dealt to schedulers in turn; a full scheduler passes the warp on.
+  const auto count = static_cast<unsigned>(schedulers_.size());
+  unsigned s = w.info.warp.value() % count;
+  while (~schedulers_[s].used == 0) s = (s + 1) % count;
+  w.scheduler = static_cast<std::uint8_t>(s);
+  w.local = static_cast<std::uint8_t>(__builtin_ctzll(~schedulers_[s].used));
+  schedulers_[s].used |= WarpMask{1} << w.local;
+  schedulers_[s].slots[w.local] = w.info.warp;
+  schedulers_[s].policy->warp_added(w.local, age);
+  w.state = WarpState::absent;
+  update(w);
+}
+
+void IssueStage::remove(Warp& w) {
+  Scheduler& s = schedulers_[w.scheduler];
+  const WarpMask keep = ~(WarpMask{1} << w.local);
+  s.used &= keep;
+  s.ready &= keep;
+  s.scoreboard &= keep;
+  s.memory &= keep;
+  s.barrier &= keep;
+  s.policy->warp_removed(w.local);
+}
+
+WarpState IssueStage::classify(const Warp& w) const {
+  if (w.at_barrier) return WarpState::barrier;
+  const DynamicInstruction* d = w.front();
+  if (d == nullptr) return w.exited && w.memory_in_flight != 0 ? WarpState::memory : WarpState::no_instruction;
+  const InstructionTraits& t = *d->traits;
+  if (w.pending.intersects(t.accessed)) {
+    return w.pending_long.intersects(t.accessed) ? WarpState::memory : WarpState::scoreboard;
+  }
+  if (t.is_fence && (w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0)) return WarpState::memory;
+  return WarpState::ready;
+}
+
+void IssueStage::update(Warp& w) {
+  const WarpState state = classify(w);
+  if (state != w.state) {
+    const WarpState before = w.state;
+    w.state = state;
+    ctas_->warp_state_changed(w, before);
+    if (!w.active) return;
+    Scheduler& s = schedulers_[w.scheduler];
+    const WarpMask bit = WarpMask{1} << w.local;
+    auto place = [&](WarpMask& mask, WarpState of) {
+      if (state == of) {
+        mask |= bit;
+      } else {
+        mask &= ~bit;
+      }
+    };
+    place(s.ready, WarpState::ready);
+    place(s.scoreboard, WarpState::scoreboard);
+    place(s.memory, WarpState::memory);
+    place(s.barrier, WarpState::barrier);
+    if ((state == WarpState::memory) != (before == WarpState::memory)) {
+      s.policy->long_latency(w.local, state == WarpState::memory);
+    }
+  }
+}
+
+IssueStage::Outcome IssueStage::attempt(Warp& w) {
+  DynamicInstruction& d = *w.front();
+  if (d.traits->unit != Unit::none && !collectors_->available(w.scheduler)) return Outcome::structural;
+  for (protocol::IssueGate* gate : gates_) {
+    if (!gate->may_issue(d)) return Outcome::gate;
+  }
+  issue(w, d);
+  return Outcome::issued;
+}
+
+void IssueStage::issue(Warp& w, DynamicInstruction& d) {
+  const InstructionTraits& t = *d.traits;
+  w.pop();
+  d.issued = core_.now;
+  d.scheduler = w.scheduler;
+  ++w.in_flight;
+  for (unsigned i = 0; i < 4; ++i) w.pending.general[i] |= t.written.general[i];
+  w.pending.predicates |= t.written.predicates;
+  if (t.is_memory) ++w.memory_in_flight;
+  if (t.is_long_latency) {
+    for (unsigned i = 0; i < 4; ++i) w.pending_long.general[i] |= t.written.general[i];
+    w.pending_long.predicates |= t.written.predicates;
+  }
+  ++core_.counters.warp_instructions;
+  core_.counters.thread_instructions += static_cast<unsigned>(__builtin_popcountll(d.active));
+  for (protocol::IssueGate* gate : gates_) gate->issued(d);
+  core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
+  if (w.held == 0 && w.cursor.at_end()) w.exited = true;
+  if (t.is_control && !w.exited) {
+    core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
+  }
+  if (t.is_barrier) ctas_->arrive(w, d);
+  if (t.unit == Unit::none) {
+    core_.at(core_.now + t.latency, Work::Kind::executed, d.pool_index);
+  } else {
+    reuse_->enter(d);
+  }
+  if (w.exited) ctas_->warp_exited(w);
+  update(w);
+  front_end_->update(w);
+}
+
+Stall IssueStage::cycle(Scheduler& s) {
+  WarpMask candidates = s.ready;
+  bool structural = false;
+  bool gate = false;
+  while (candidates != 0) {
+    const unsigned local = s.policy->pick(candidates);
+    Warp& w = core_.warp(s.slots[local]);
+    const Outcome outcome = attempt(w);
+    if (outcome == Outcome::issued) {
+      s.policy->issued(local);
+      for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready; ++n) {
+        if (attempt(w) != Outcome::issued) break;
+      }
+      core_.progress = true;
+      return Stall::none;
+    }
+    structural = structural || outcome == Outcome::structural;
+    gate = gate || outcome == Outcome::gate;
+    candidates &= ~(WarpMask{1} << local);
+  }
+  // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
+  if (structural) return Stall::structural;
+  if (gate) return Stall::issue_gate;
+  if (s.scoreboard != 0) return Stall::scoreboard;
+  if (s.memory != 0) return Stall::memory;
+  if (s.barrier != 0) return Stall::barrier;
+  return Stall::idle;
+}
+
+void IssueStage::cycle() {
+  for (std::size_t i = 0; i < schedulers_.size(); ++i) {
+    last_[i] = cycle(schedulers_[i]);
+    ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
+  }
+}
+
+void IssueStage::release(DynamicInstruction& d) {
+  Warp& w = core_.warp(d.warp);
+  const InstructionTraits& t = *d.traits;
+  for (unsigned i = 0; i < 4; ++i) {
+    w.pending.general[i] &= ~t.written.general[i];
+    w.pending_long.general[i] &= ~t.written.general[i];
+  }
+  w.pending.predicates &= static_cast<std::uint8_t>(~t.written.predicates);
+  w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written.predicates);
+  --w.in_flight;
+  if (t.is_memory) --w.memory_in_flight;
+  for (protocol::IssueGate* gate : gates_) gate->written_back(d);
+  update(w);
+}
+
+}  // namespace regatta::sm

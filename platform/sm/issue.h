@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scoreboard and issue: every cycle each scheduler picks among its warps whose next instruction is there and has
+// no register on its way; the pick goes out if a collector unit is free and every gate agrees, otherwise the
+// scheduler picks again without it.
+#pragma once
+
+#include <regatta/protocol/extension_points.h>
+
+#include "core.h"
+
+#include <functional>
+#include <memory>
+
+namespace regatta::sm {
+
+class CtaStage;
+class FrontEnd;
+class LoadStoreUnit;
+class OperandCollectors;
+class ReuseStage;
+
+class IssueStage {
+ public:
+  using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
+
+  IssueStage(Core& core, const PolicyFactory& policy);
+  void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
+               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates);
+
+  /// A warp joins a scheduler (its CTA is active) or leaves it.
+  void add(Warp& warp, std::uint64_t age);
+  void remove(Warp& warp);
+  /// Recomputes why the warp's next instruction can or cannot be tried; call when its buffer head, its pending
+  /// registers or its barrier status changed.
+  void update(Warp& warp);
+  void cycle();
+  /// The instruction's results are written: its registers are free again.
+  void release(DynamicInstruction& d);
+
+  /// What each scheduler met in the last cycle it was asked.
+  const std::vector<protocol::Stall>& last() const { return last_; }
+
+ private:
+  struct Scheduler {
+    std::unique_ptr<protocol::WarpScheduler> policy;
+    WarpMask used = 0;  ///< local indices taken
+    WarpMask ready = 0, scoreboard = 0, memory = 0, barrier = 0;
+    std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
+  };
+  enum class Outcome { issued, structural, gate };
+
+  Outcome attempt(Warp& warp);
+  void issue(Warp& warp, DynamicInstruction& d);
+  protocol::Stall cycle(Scheduler& s);
+  WarpState classify(const Warp& warp) const;
+
+  Core& core_;
+  FrontEnd* front_end_ = nullptr;
+  OperandCollectors* collectors_ = nullptr;
+  LoadStoreUnit* lsu_ = nullptr;
+  CtaStage* ctas_ = nullptr;
+  ReuseStage* reuse_ = nullptr;
+  std::vector<protocol::IssueGate*> gates_;
+  std::vector<Scheduler> schedulers_;
+  std::vector<protocol::Stall> last_;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "load_store_unit.h"
+
+#include "writeback.h"
+
+namespace regatta::sm {
+
+using protocol::AccessClass;
+using trace::MemorySpace;
+using trace::OpClass;
+
+LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback)
+    : sc_module(name),
+      memory_socket("memory_socket"),
+      core_(core),
+      writeback_(writeback),
+      pool_(core.config.line_bytes),
+      last_sent_(protocol::never),
+      remapped_(trace::max_lanes) {
+  memory_socket.bind(*this);
+}
+
+void LoadStoreUnit::kernel_started() { stores_in_flight_.assign(core_.warps.size(), 0); }
+
+std::uint64_t LoadStoreUnit::local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const {
+  // Local memory is interleaved by word, so that the lanes of a warp at one offset share lines.
+  const std::uint64_t frame = std::max(4u, (core_.kernel.kernel->local_bytes_per_thread + 3) & ~3u);
+  const std::uint64_t offset =
+      (address - trace::local_window) % std::max(1u, core_.kernel.kernel->local_bytes_per_thread);
+  const std::uint64_t warp = std::uint64_t{core_.sm} << 16 | d.warp.value();
+  return trace::local_window + (warp * (frame / 4) + offset / 4) * core_.kernel.warp_size * 4 + lane * 4 + offset % 4;
+}
+
+bool LoadStoreUnit::start(DynamicInstruction& d) {
+  const trace::StaticInstruction& info = *d.info;
+  const bool atomic = info.op_class == OpClass::atomic;
+  LaneMask shared = 0;
+  LaneMask beyond = 0;
+  if (info.space == MemorySpace::shared) {
+    shared = d.active;
+  } else if (info.space == MemorySpace::generic || info.space == MemorySpace::local) {
+    for (LaneMask m = d.active; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+      const std::uint64_t window = d.addresses[lane] >> 48;
+      if (window == trace::shared_window >> 48) {
+        shared |= LaneMask{1} << lane;
+      } else {
+        beyond |= LaneMask{1} << lane;
+        remapped_[lane] =
+            window == trace::local_window >> 48 ? local_address(d, d.addresses[lane], lane) : d.addresses[lane];
+      }
+    }
+  } else {
+    beyond = d.active;
+  }
+  if (shared != 0 && core_.now < shared_free_) {
+    core_.at(shared_free_, Work::Kind::tick, 0);
+    return false;
+  }
+  started_ = true;
+  next_line_ = 0;
+  lines_.count = 0;
+  d.completed = core_.now + 1;
+  if (shared != 0) {
+    const unsigned passes = shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size,
+                                          core_.config.shared_banks, atomic);
+    ++shared_instructions_;
+    shared_passes_ += passes;
+    shared_conflicts_ += passes > 1 ? 1 : 0;
+    shared_free_ = core_.now + passes;
+    d.completed = core_.now + (core_.config.shared_latency + passes - 1);
+  }
+  if (beyond != 0) {
+    const bool plain = info.space == MemorySpace::global;
+    const bool crosses_words = info.space == MemorySpace::local && info.access_bytes > 4;
+    // A local access wider than a word moves words that lie a warp apart.
+    const unsigned pieces = crosses_words ? info.access_bytes / 4 : 1;
+    const unsigned bytes = crosses_words ? 4 : info.access_bytes;
+    if (pieces == 1) {
+      coalesce(plain ? d.addresses.data() : remapped_.data(), beyond, bytes, core_.config.line_bytes, lines_);
+    } else {
+      LineList piece;
+      for (unsigned p = 0; p < pieces; ++p) {
+        coalesce(remapped_.data(), beyond, bytes, core_.config.line_bytes, piece);
+        for (unsigned i = 0; i < piece.count; ++i) lines_.lines[lines_.count++] = piece.lines[i];
+        for (LaneMask m = beyond; m != 0; m &= m - 1) remapped_[__builtin_ctzll(m)] += core_.kernel.warp_size * 4;
+      }
+    }
+    ++(info.space == MemorySpace::local ? local_instructions_ : global_instructions_);
+  }
+  if (d.active == 0) ++empty_instructions_;
+  return true;
+}
+
+void LoadStoreUnit::send_next(DynamicInstruction& d) {
+  const LineList::Line& line = lines_.lines[next_line_];
+  const trace::StaticInstruction& info = *d.info;
+  const bool atomic = info.op_class == OpClass::atomic;
+  const bool answers = info.reads_memory;  // loads and atomics are waited for
+  tlm::tlm_generic_payload* payload =
+      pool_.take(info.writes_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, line.address);
+  protocol::MemoryAccess& access = *payload->get_extension<protocol::MemoryAccess>();
+  access.access = atomic ? AccessClass::atomic : answers ? AccessClass::data_load : AccessClass::data_store;
+  access.sm = static_cast<std::uint16_t>(core_.sm);
+  access.sectors = line.sectors;
+  access.instruction = answers ? &d : nullptr;
+  access.tag = d.warp.value();
+  (atomic ? atomic_sectors_ : answers ? load_sectors_ : store_sectors_) += access.sector_count();
+  ++requests_;
+  ++outstanding_;
+  last_sent_ = core_.now;
+  if (answers) {
+    ++d.accesses_pending;
+  } else {
+    ++stores_in_flight_[d.warp.value()];
+  }
+  ++next_line_;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  switch (memory_socket->nb_transport_fw(*payload, phase, delay)) {
+    case tlm::TLM_COMPLETED:
+      answered(*payload, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      break;
+    case tlm::TLM_UPDATED:
+      if (phase == tlm::BEGIN_RESP) {
+        const Cycle when = core_.now + std::max<std::uint64_t>(1, core_.cycles(delay));
+        tlm::tlm_phase end = tlm::END_RESP;
+        sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+        memory_socket->nb_transport_fw(*payload, end, zero);
+        answered(*payload, when);
+      }
+      break;
+    case tlm::TLM_ACCEPTED:
+      channel_.hold(*payload);
+      break;
+  }
+}
+
+void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
+    SC_REPORT_ERROR("regatta/lsu", ("memory answered " + payload.get_response_string()).c_str());
+  }
+  const protocol::MemoryAccess access = *payload.get_extension<protocol::MemoryAccess>();
+  payload.release();
+  --outstanding_;
+  if (access.instruction == nullptr) {
+    if (--stores_in_flight_[access.tag] == 0 || outstanding_ == 0) {
+      // A fence may be waiting for this warp's last store; the SM looks again when it has arrived.
+      core_.at(when, Work::Kind::store_confirmed, access.tag);
+      if (core_.current() < when) core_.wake(when);
+    }
+    return;
+  }
+  DynamicInstruction& d = *access.instruction;
+  if (d.completed < when) d.completed = when;
+  --d.accesses_pending;
+  finish_if_answered(d);
+}
+
+void LoadStoreUnit::finish_if_answered(DynamicInstruction& d) {
+  if (d.accesses_pending != 0) return;
+  // The head still has lines to send, or has just sent its last one and finishes in cycle().
+  if (!queue_.empty() && queue_.front() == &d) return;
+  core_.at(d.completed, Work::Kind::executed, d.pool_index);
+  core_.wake(d.completed);
+}
+
+tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                  sc_core::sc_time& delay) {
+  const Cycle when = core_.arrival(delay);
+  if (phase == tlm::END_REQ) {
+    channel_.answered(payload, when);
+    core_.wake(when);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (channel_.answered(payload, when)) core_.wake(when);
+  answered(payload, when);
+  phase = tlm::END_RESP;
+  return tlm::TLM_COMPLETED;
+}
+
+void LoadStoreUnit::cycle() {
+  if (queue_.empty()) return;
+  DynamicInstruction& d = *queue_.front();
+  if (writeback_.full()) {
+    core_.progress = true;
+    return;
+  }
+  if (!started_ && !start(d)) return;
+  while (next_line_ < lines_.count) {
+    if (!channel_.open(core_.now)) {
+      ++held_attempts_;
+      return;
+    }
+    if (last_sent_ == core_.now) {
+      core_.progress = true;
+      return;
+    }
+    send_next(d);
+    core_.progress = true;
+  }
+  // One instruction leaves the address stage per cycle.
+  queue_.pop();
+  started_ = false;
+  core_.progress = true;
+  if (d.accesses_pending == 0) core_.at(std::max(d.completed, core_.now + 1), Work::Kind::executed, d.pool_index);
+}
+
+void LoadStoreUnit::register_stats(support::StatGroup& g) {
+  g.counter("global_instructions", global_instructions_, "warp instructions", "global, generic and atomic accesses");
+  g.counter("local_instructions", local_instructions_, "warp instructions", "local memory accesses");
+  g.counter("shared_instructions", shared_instructions_, "warp instructions", "shared memory accesses");
+  g.counter("empty_instructions", empty_instructions_, "warp instructions", "accesses without an active lane");
+  g.counter("requests", requests_, "lines", "line requests sent to the L1 after coalescing");
+  g.counter("load_sectors", load_sectors_, "sectors", "32-byte sectors asked for by loads");
+  g.counter("store_sectors", store_sectors_, "sectors", "32-byte sectors written by stores");
+  g.counter("atomic_sectors", atomic_sectors_, "sectors", "32-byte sectors touched by atomics");
+  g.counter("shared_passes", shared_passes_, "cycles", "in which shared memory banks were occupied");
+  g.counter("shared_conflicts", shared_conflicts_, "warp instructions", "shared accesses that took more than one pass");
+  g.counter("held_attempts", held_attempts_, "attempts", "to send a request that the L1's back-pressure refused");
+}
+
+}  // namespace regatta::sm

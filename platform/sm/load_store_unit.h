@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Load-store unit: memory instructions pass the address stage in order. Shared-memory accesses occupy the
+// banks for as many cycles as they conflict; the others are coalesced into lines, of which one goes to the L1
+// per cycle. A load's result is ready when its last line has answered; a store is done when its last line has
+// been sent, its completion is counted for fences and for the end of a launch.
+#pragma once
+
+#include <regatta/protocol/payload.h>
+
+#include "coalescer.h"
+#include "core.h"
+#include "request_channel.h"
+#include "ring.h"
+
+#include <systemc>
+
+namespace regatta::sm {
+
+class Writeback;
+
+class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
+ public:
+  LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback);
+
+  /// To the L1 (or an arbiter in front of it): one request per cycle at most.
+  protocol::MemoryInitiatorSocket memory_socket;
+
+  bool can_accept() const { return queue_.size() < core_.config.lsu_queue; }
+  void accept(DynamicInstruction& d) { queue_.push(&d); }
+  void cycle();
+  void kernel_started();
+  /// Stores of this warp slot that memory has not confirmed; a fence waits for them.
+  unsigned stores_in_flight(WarpSlot w) const { return stores_in_flight_[w.value()]; }
+  /// Nothing queued and nothing outstanding.
+  bool idle() const { return queue_.empty() && outstanding_ == 0; }
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  bool start(DynamicInstruction& d);
+  void send_next(DynamicInstruction& d);
+  void finish_if_answered(DynamicInstruction& d);
+  std::uint64_t local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const;
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void answered(tlm::tlm_generic_payload& payload, Cycle when);
+
+  Core& core_;
+  Writeback& writeback_;
+  protocol::MemoryPayloadPool pool_;
+  Ring<DynamicInstruction*> queue_;
+  bool started_ = false;  ///< the head has been through address generation
+  unsigned next_line_ = 0;
+  LineList lines_;
+  Cycle shared_free_;                                  ///< the banks take another access from here on
+  Cycle last_sent_;                                    ///< the L1's request slot of this cycle is used up
+  RequestChannel channel_;
+  std::uint64_t outstanding_ = 0;
+  std::vector<std::uint32_t> stores_in_flight_;
+  std::vector<std::uint64_t> remapped_;
+
+  std::uint64_t global_instructions_ = 0, shared_instructions_ = 0, local_instructions_ = 0, empty_instructions_ = 0;
+  std::uint64_t requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;
+  std::uint64_t shared_passes_ = 0, shared_conflicts_ = 0, held_attempts_ = 0;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#define SC_INCLUDE_DYNAMIC_PROCESSES  // sc_spawn is off by default in SystemC 2.3
+#include <regatta/sm/sm.h>
+
+#include "collectors.h"
+#include "core.h"
+#include "cta_stage.h"
+#include "execution_units.h"
+#include "front_end.h"
+#include "issue.h"
+#include "load_store_unit.h"
+#include "reuse_stage.h"
+#include "writeback.h"
+
+#include <sstream>
+
+namespace regatta::sm {
+
+using protocol::Event;
+using protocol::Observer;
+using protocol::Stall;
+
+struct Sm::Impl {
+  Impl(const SmConfig& config, sc_core::sc_time period, unsigned index, const PolicyFactory& policy)
+      : core(config, period, index),
+        execution("execution", core),
+        collectors("collectors", core, execution),
+        writeback("writeback", core),
+        lsu("lsu", core, writeback),
+        front_end(core),
+        issue(core, policy),
+        reuse(core, collectors),
+        ctas(core) {
+    execution.connect(collectors, lsu, writeback);
+  }
+
+  void dispatch(const Work& work);
+  void released(DynamicInstruction& d);
+
+  Core core;
+  ExecutionUnits execution;
+  OperandCollectors collectors;
+  Writeback writeback;
+  LoadStoreUnit lsu;
+  FrontEnd front_end;
+  IssueStage issue;
+  ReuseStage reuse;
+  CtaStage ctas;
+  std::function<void()> heartbeat;
+  bool running = false;
+  std::uint64_t ticks = 0;
+  std::uint64_t active_cycles = 0;
+  std::uint64_t resident_cta_cycles = 0;
+  std::uint64_t watchdog_instructions = 0;
+  Cycle watchdog_since;
+  Cycle last_activity;
+};
+
+Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
+       const PolicyFactory& scheduler)
+    : sc_module(name),
+      storage("storage"),
+      gates("gates"),
+      reuse_point("reuse_point"),
+      writeback_point("writeback_point"),
+      residency("residency"),
+      cta_source("cta_source"),
+      impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
+  SC_HAS_PROCESS(Sm);
+  SC_METHOD(tick);
+  sensitive << impl_->core.tick;
+  dont_initialize();
+}
+
+Sm::~Sm() = default;
+
+protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->collectors.read_socket; }
+protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->writeback.write_socket; }
+protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
+void Sm::add_observer(Observer& observer) { impl_->core.observers.add(observer); }
+void Sm::set_heartbeat(std::function<void()> heartbeat) { impl_->heartbeat = std::move(heartbeat); }
+
+void Sm::end_of_elaboration() {
+  Impl& m = *impl_;
+  std::vector<protocol::IssueGate*> gate_list;
+  for (int i = 0; i < gates.size(); ++i) gate_list.push_back(gates[i]);
+  protocol::ReusePoint* reuse = reuse_point.size() != 0 ? reuse_point[0] : nullptr;
+  protocol::WritebackPoint* writeback = writeback_point.size() != 0 ? writeback_point[0] : nullptr;
+  m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list);
+  m.reuse.connect(reuse);
+  m.writeback.connect(writeback);
+  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list, reuse, writeback);
+
+  // Someone's answer may have changed: look again in the next cycle.
+  auto on = [this](const sc_core::sc_event& event, const char* process, std::function<void()> action) {
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(&event);
+    Core& core = impl_->core;
+    sc_core::sc_spawn(
+        [&core, action = std::move(action)] {
+          action();
+          core.wake(core.current() + 1);
+        },
+        sc_core::sc_gen_unique_name(process), &options);
+  };
+  for (protocol::IssueGate* gate : gate_list) on(gate->changed(), "gate_changed", [] {});
+  if (reuse != nullptr) on(reuse->changed(), "reuse_changed", [&m] { m.reuse.reconsider(); });
+  if (writeback != nullptr) on(writeback->changed(), "writeback_changed", [] {});
+  on(residency[0]->changed(), "residency_changed", [&m] { m.ctas.poke(); });
+}
+
+void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index) {
+  Impl& m = *impl_;
+  Core& core = m.core;
+  core.now = core.current();
+  core.kernel = protocol::KernelContext{};
+  core.kernel.kernel = &kernel;
+  core.kernel.launch = &launch;
+  core.kernel.launch_index = launch_index;
+  core.kernel.warp_size = kernel.warp_size;
+  core.kernel.warps_per_cta = launch.warps_per_cta(kernel.warp_size);
+  const unsigned granularity = core.config.register_granularity;
+  core.kernel.registers_per_warp =
+      std::max(1u, (kernel.registers_per_thread + granularity - 1) / granularity) * granularity;
+  core.traits = make_traits(kernel, core.config);
+  core.kernel.traits = &core.traits;
+  const unsigned resident =
+      residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
+  m.ctas.kernel_started(resident);
+  m.lsu.kernel_started();
+  storage[0]->kernel_started(core.kernel);
+  for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
+  if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
+  if (writeback_point.size() != 0) writeback_point[0]->kernel_started(core.kernel);
+  core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
+  m.running = true;
+  m.watchdog_since = core.now;
+  core.wake(core.now + 1);
+}
+
+void Sm::finish() {
+  Core& core = impl_->core;
+  impl_->running = false;
+  core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_finished(core.now, core.kernel); });
+}
+
+bool Sm::idle() const { return impl_->ctas.resident() == 0 && impl_->lsu.idle(); }
+
+void Sm::Impl::released(DynamicInstruction& d) {
+  Warp& w = core.warp(d.warp);
+  reuse.written_back(d);
+  issue.release(d);
+  core.observers.notify(Event::retired, [&](Observer& o) { o.retired(core.now, d); });
+  ctas.retired(w);
+  core.pool.give_back(d);
+}
+
+void Sm::Impl::dispatch(const Work& work) {
+  switch (work.kind) {
+    case Work::Kind::fetched: {
+      Warp& w = core.warps[work.value];
+      front_end.fetched(w);
+      issue.update(w);
+      break;
+    }
+    case Work::Kind::fetch_unblocked:
+      front_end.unblocked(core.warps[work.value]);
+      break;
+    case Work::Kind::operands_ready:
+      collectors.operands_ready(work.value);
+      break;
+    case Work::Kind::executed:
+      writeback.executed(core.pool[work.value]);
+      break;
+    case Work::Kind::released:
+      released(core.pool[work.value]);
+      break;
+    case Work::Kind::barrier_open:
+      ctas.barrier_open(core.warps[work.value]);
+      break;
+    case Work::Kind::store_confirmed: {
+      Warp& w = core.warps[work.value];
+      if (w.resident) issue.update(w);
+      break;
+    }
+    case Work::Kind::tick:
+      break;
+  }
+}
+
+void Sm::tick() {
+  Impl& m = *impl_;
+  Core& core = m.core;
+  const Cycle now = core.current();
+  if (now == core.now) return;
+  const std::uint64_t slept = now - core.now - 1;
+  if (slept != 0 && m.ctas.resident() != 0) {
+    const std::vector<Stall>& last = m.issue.last();
+    for (Stall s : last) core.counters.stalls[static_cast<unsigned>(s)] += slept;
+    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, slept, last); });
+    m.resident_cta_cycles += slept * m.ctas.resident();
+    m.active_cycles += slept;
+  }
+  core.now = now;
+  core.progress = false;
+  const unsigned resident_before = m.ctas.resident();
+
+  core.calendar.drain(now, [&m](const Work& work) { m.dispatch(work); });
+  m.writeback.cycle();
+  m.execution.cycle();
+  m.collectors.cycle();
+  m.lsu.cycle();
+  m.reuse.cycle();
+  if (resident_before != 0) {
+    m.issue.cycle();
+    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
+    m.resident_cta_cycles += resident_before;
+    ++m.active_cycles;
+    m.last_activity = now;
+  }
+  m.front_end.cycle();
+  m.ctas.cycle();
+
+  if (++m.ticks % 8192 == 0 && m.heartbeat) m.heartbeat();
+  if (core.counters.warp_instructions != m.watchdog_instructions) {
+    m.watchdog_instructions = core.counters.warp_instructions;
+    m.watchdog_since = now;
+  } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
+    SC_REPORT_ERROR("regatta/deadlock", ("no instruction issued for " + std::to_string(core.config.watchdog_cycles) +
+                                         " cycles (sm.watchdog)\n" + describe_stuck())
+                                            .c_str());
+  }
+  const Cycle next = core.progress ? now + 1 : core.calendar.next();
+  if (next != protocol::never) core.wake(next);
+}
+
+std::string Sm::describe_stuck() const {
+  static const char* const states[] = {"absent", "no instruction", "ready", "scoreboard", "memory", "barrier"};
+  std::ostringstream out;
+  for (const Warp& w : impl_->core.warps) {
+    if (!w.resident) continue;
+    out << "  " << name() << " warp " << w.info.warp.value() << " (CTA " << w.info.cta_index << " warp "
+        << w.info.warp_in_cta << "): " << states[static_cast<unsigned>(w.state)] << ", " << w.in_flight << " in flight";
+    if (const DynamicInstruction* d = w.front()) {
+      out << ", next PC 0x" << std::hex << d->traits->index * trace::bytes_per_instruction << std::dec << " "
+          << d->info->opcode;
+    }
+    out << "\n";
+  }
+  return out.str();
+}
+
+std::uint64_t Sm::warp_instructions() const { return impl_->core.counters.warp_instructions; }
+std::uint64_t Sm::thread_instructions() const { return impl_->core.counters.thread_instructions; }
+std::uint64_t Sm::ctas_finished() const { return impl_->core.counters.ctas_finished; }
+std::uint64_t Sm::stall_cycles(Stall reason) const {
+  return impl_->core.counters.stalls[static_cast<unsigned>(reason)];
+}
+Cycle Sm::last_activity() const { return impl_->last_activity; }
+
+void Sm::register_stats(support::StatGroup& g) {
+  Impl& m = *impl_;
+  g.counter("warp_instructions", m.core.counters.warp_instructions, "warp instructions", "issued");
+  g.counter("thread_instructions", m.core.counters.thread_instructions, "thread instructions",
+            "issued, counted per active lane");
+  g.counter("ctas", m.core.counters.ctas_finished, "CTAs", "run to their end");
+  g.counter("active_cycles", m.active_cycles, "cycles", "with at least one resident CTA");
+  g.derived(
+      "resident_ctas_mean",
+      [&m] { return m.active_cycles == 0 ? 0.0 : double(m.resident_cta_cycles) / double(m.active_cycles); }, "CTAs",
+      "resident, mean over the active cycles");
+  g.counter("fetches", m.front_end.fetches, "fetches", "instruction fetches");
+  g.counter("fetched_instructions", m.front_end.instructions, "warp instructions", "fetched and decoded");
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
+    g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",
+              s == 0
+                  ? "in which a scheduler issued"
+                  : std::string("in which a scheduler issued nothing: ") + protocol::to_string(static_cast<Stall>(s)));
+  }
+}
+
+}  // namespace regatta::sm

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an SM keeps per resident warp and per resident CTA.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/observer.h>
+#include <regatta/trace/warp_stream.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace regatta::sm {
+
+using protocol::CtaSlot;
+using protocol::Cycle;
+using protocol::DynamicInstruction;
+using protocol::InstructionTraits;
+using protocol::LaneMask;
+using protocol::WarpMask;
+using protocol::WarpSlot;
+
+/// Why the instruction at the head of a warp's buffer cannot be tried, as far as the warp itself knows.
+enum class WarpState : std::uint8_t { absent, no_instruction, ready, scoreboard, memory, barrier };
+
+struct Warp {
+  protocol::WarpInfo info;
+  bool resident = false;
+  bool active = false;         ///< its CTA is scheduled
+  bool fetching = false;       ///< a fetch is on its way
+  bool fetch_blocked = false;  ///< behind a branch or exit that has not issued
+  bool at_barrier = false;
+  bool exited = false;  ///< the exit that ends the stream has issued
+  WarpState state = WarpState::absent;
+  std::uint8_t scheduler = 0;
+  std::uint8_t local = 0;              ///< index inside its scheduler while active
+  std::uint16_t in_flight = 0;         ///< issued, not retired
+  std::uint16_t memory_in_flight = 0;  ///< memory instructions issued, accesses or results outstanding
+  std::uint64_t sequence = 0;
+  trace::WarpCursor cursor;
+  protocol::RegisterSet pending;       ///< registers with a result on its way
+  protocol::RegisterSet pending_long;  ///< of these, results of long-latency memory instructions
+
+  // Instruction buffer: a ring of fetched instructions; the first `buffered` of `held` have arrived.
+  std::vector<DynamicInstruction*> buffer;
+  std::uint16_t head = 0;
+  std::uint16_t held = 0;
+  std::uint16_t buffered = 0;
+
+  DynamicInstruction* front() const { return buffered != 0 ? buffer[head] : nullptr; }
+  void push(DynamicInstruction* d) {
+    std::size_t at = std::size_t{head} + held;
+    if (at >= buffer.size()) at -= buffer.size();
+    buffer[at] = d;
+    ++held;
+  }
+  void pop() {
+    head = static_cast<std::uint16_t>(head + 1u == buffer.size() ? 0 : head + 1);
+    --held;
+    --buffered;
+  }
+};
+
+/// Arrivals at one named barrier of a CTA.
+struct Barrier {
+  unsigned arrived_warps = 0;
+  unsigned arrived_threads = 0;
+  unsigned threads_expected = 0;  ///< 0: every running warp of the CTA
+  std::vector<WarpSlot> waiting;
+};
+inline constexpr unsigned barriers_per_cta = 16;
+
+struct ResidentCta {
+  bool resident = false;
+  bool active = false;
+  bool stalled = false;
+  protocol::CtaInfo info;
+  std::shared_ptr<const trace::Cta> trace;
+  std::vector<WarpSlot> warps;
+  unsigned unfinished = 0;  ///< warps that have not ended
+  unsigned running = 0;     ///< warps that have instructions left to issue: what a barrier waits for
+  std::array<Barrier, barriers_per_cta> barriers;
+  Cycle launched;
+  std::uint64_t age = 0;  ///< launch order
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "writeback.h"
+
+namespace regatta::sm {
+
+Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
+    : sc_module(name), write_socket("write_socket"), core_(core) {
+  write_socket.bind(*this);
+}
+
+Writeback::Slot& Writeback::take_slot() {
+  if (free_slots_.empty()) {
+    slots_.emplace_back();
+    return slots_.back();
+  }
+  Slot& slot = *free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void Writeback::finished(DynamicInstruction& d, Cycle when) {
+  if (d.completed < when) d.completed = when;
+  if (--d.writes_pending == 0) core_.at(d.completed, Work::Kind::released, d.pool_index);
+}
+
+bool Writeback::send(DynamicInstruction& d, unsigned destination) {
+  Slot& slot = take_slot();
+  slot.instruction = &d;
+  protocol::OperandPayload& p = slot.payload;
+  p.prepare(tlm::TLM_WRITE_COMMAND, d.warp, protocol::RegisterId(d.info->destinations[destination]), d.active,
+            core_.kernel.warp_size, d.results[destination]);
+  p.access().instruction = &d;
+  p.access().operand = static_cast<std::uint8_t>(destination);
+  ++writes_;
+  if (d.active != trace::all_lanes(core_.kernel.warp_size)) ++partial_writes_;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum answer = write_socket->nb_transport_fw(p.payload(), phase, delay);
+  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
+    if (answer == tlm::TLM_UPDATED) {
+      tlm::tlm_phase end = tlm::END_RESP;
+      sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+      write_socket->nb_transport_fw(p.payload(), end, zero);
+    }
+    free_slots_.push_back(&slot);
+    finished(d, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+    return true;
+  }
+  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload());
+  return true;
+}
+
+Writeback::Progress Writeback::write(DynamicInstruction& d) {
+  const unsigned count = d.info->destination_count;
+  if (destination_ == 0) {
+    // One more than the writes, so that the instruction cannot finish before the last one is sent.
+    d.writes_pending = static_cast<std::uint8_t>(count + 1);
+    d.completed = core_.now;
+  }
+  while (destination_ < count) {
+    if (!channel_.open(core_.now)) return Progress::held;
+    protocol::WritebackPoint::Decision decision = protocol::WritebackPoint::Decision::write;
+    if (d.active == 0) {
+      decision = protocol::WritebackPoint::Decision::drop;
+    } else if (point_ != nullptr) {
+      decision = point_->decide(d, destination_);
+      if (decision == protocol::WritebackPoint::Decision::wait) return Progress::held;
+    }
+    const bool written = decision == protocol::WritebackPoint::Decision::write;
+    core_.observers.notify(protocol::Event::register_written,
+                           [&](protocol::Observer& o) { o.register_written(core_.now, d, destination_, written); });
+    if (written) {
+      send(d, destination_);
+    } else {
+      ++dropped_;
+      finished(d, core_.now + 1);
+    }
+    ++destination_;
+  }
+  destination_ = 0;
+  finished(d, core_.now + 1);
+  return Progress::done;
+}
+
+void Writeback::cycle() {
+  for (unsigned n = 0; n < core_.config.writeback_width && !queue_.empty(); ++n) {
+    const unsigned before = destination_;
+    if (write(*queue_.front()) == Progress::held) {
+      ++held_cycles_;
+      if (destination_ != before) core_.progress = true;
+      return;  // END_REQ or the write-back point's event wakes the SM
+    }
+    queue_.pop();
+    core_.progress = true;
+  }
+  if (!queue_.empty()) core_.progress = true;
+}
+
+tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                              sc_core::sc_time& delay) {
+  const Cycle when = core_.arrival(delay);
+  channel_.answered(payload, when);
+  core_.wake(when);
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  DynamicInstruction& d = *protocol::warp_access(payload).instruction;
+  for (Slot& slot : slots_) {
+    if (&slot.payload.payload() == &payload) free_slots_.push_back(&slot);
+  }
+  finished(d, when);
+  phase = tlm::END_RESP;
+  return tlm::TLM_COMPLETED;
+}
+
+void Writeback::register_stats(support::StatGroup& g) {
+  g.counter("writes", writes_, "warp registers", "destination registers sent to the operand storage");
+  g.counter("partial_writes", partial_writes_, "warp registers", "of these, with at least one lane switched off");
+  g.counter("dropped", dropped_, "warp registers",
+            "results not written: no active lane, or the write-back point said so");
+  g.counter("held_attempts", held_cycles_, "attempts", "to write the oldest result that back-pressure refused");
+}
+
+}  // namespace regatta::sm

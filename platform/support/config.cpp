@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/config.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+
+#include "option_value.h"
+
+namespace regatta::support {
+namespace {
+
+bool well_formed(const std::string& name) {
+  if (name.empty() || name.front() == '.' || name.back() == '.' || name.find("..") != std::string::npos) return false;
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::islower(c) != 0 || std::isdigit(c) != 0 || c == '_' || c == '.';
+  });
+}
+
+std::string prefixed(const std::string& place, const std::string& message) {
+  return place.empty() ? message : place + ": " + message;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// Whole-text conversions: false when `text` is anything but one value.
+bool parse(const std::string& text, std::int64_t& value) {
+  const char* first = text.data() + (text.size() > 1 && text[0] == '+' && text[1] != '-' ? 1 : 0);
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(first, last, value);
+  return error == std::errc() && end == last;
+}
+
+bool parse(const std::string& text, double& value) {
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  return error == std::errc() && end == last;
+}
+
+bool parse(const std::string& text, bool& value) {
+  for (const char* word : {"true", "on", "yes", "1"}) {
+    if (text == word) return value = true, true;
+  }
+  for (const char* word : {"false", "off", "no", "0"}) {
+    if (text == word) return value = false, true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string nearest_clause(const std::string& nearest) {
+  return nearest.empty() ? std::string() : " (nearest known: '" + nearest + "')";
+}
+
+std::string expectation(const Option& option) {
+  struct Visitor {
+    const Option& option;
+    std::string operator()(bool) const { return "true or false"; }
+    std::string operator()(double) const { return "a finite number"; }
+    std::string operator()(std::int64_t) const {
+      const std::string minimum = std::to_string(option.minimum);
+      if (option.maximum == INT64_MAX) return "an integer of " + minimum + " or more";
+      return "an integer from " + minimum + " to " + std::to_string(option.maximum);
+    }
+    std::string operator()(const std::string&) const {
+      return option.choices.empty() ? std::string("a string") : "one of " + joined(option.choices);
+    }
+  };
+  const std::string text = std::visit(Visitor{option}, option.default_value);
+  return option.unit.empty() ? text : text + " (" + option.unit + ")";
+}
+
+void refuse(const Option& option, const std::string& place, const std::string& found) {
+  throw ConfigError(prefixed(place, option.name + ": expected " + expectation(option) + ", found " + found));
+}
+
+OptionValue read_text(const Option& option, const std::string& text, const std::string& place) {
+  return std::visit(
+      [&](auto value) -> OptionValue {
+        if constexpr (std::is_same_v<decltype(value), std::string>) {
+          return text;
+        } else {
+          if (!parse(text, value)) refuse(option, place, "'" + text + "'");
+          return value;
+        }
+      },
+      option.default_value);
+}
+
+void assign(Option& option, const OptionValue& value, const std::string& origin, const std::string& place) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    if (*integer < option.minimum || *integer > option.maximum) refuse(option, place, std::to_string(*integer));
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    if (!std::isfinite(*number)) refuse(option, place, std::isnan(*number) ? "nan" : (*number > 0 ? "inf" : "-inf"));
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    const auto& choices = option.choices;
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), *text) == choices.end()) {
+      refuse(option, place, "'" + *text + "'" + nearest_clause(nearest_name(*text, choices)));
+    }
+  }
+  option.set(value);
+  option.origin = origin;
+}
+
+void OptionSet::insert(Option option) {
+  if (!well_formed(option.name)) throw std::logic_error("option name '" + option.name + "' is not 'module.knob'");
+  if (find(option.name) != nullptr) throw std::logic_error("option '" + option.name + "' is declared twice");
+  option.default_value = option.get();
+  if (const auto* integer = std::get_if<std::int64_t>(&option.default_value)) {
+    if (*integer < option.minimum || *integer > option.maximum) {
+      throw std::logic_error("option '" + option.name + "': the default is out of its own range");
+    }
+  }
+  options_.push_back(std::move(option));
+}
+
+void OptionSet::add(const std::string& name, unsigned& value, const std::string& unit, const std::string& help,
+                    std::int64_t minimum, std::int64_t maximum) {
+  Option option;
+  option.name = name;
+  option.unit = unit;
+  option.help = help;
+  option.minimum = std::max<std::int64_t>(minimum, 0);
+  option.maximum = std::min<std::int64_t>(maximum, UINT32_MAX);
+  option.set = [&value](const OptionValue& v) { value = static_cast<unsigned>(std::get<std::int64_t>(v)); };
+  option.get = [&value] { return OptionValue(static_cast<std::int64_t>(value)); };
+  insert(std::move(option));
+}
+
+void OptionSet::add(const std::string& name, std::uint64_t& value, const std::string& unit, const std::string& help,
+                    std::int64_t minimum, std::int64_t maximum) {
+  Option option;
+  option.name = name;
+  option.unit = unit;
+  option.help = help;
+  option.minimum = std::max<std::int64_t>(minimum, 0);
+  option.maximum = maximum;
+  option.set = [&value](const OptionValue& v) { value = static_cast<std::uint64_t>(std::get<std::int64_t>(v)); };
+  option.get = [&value] { return OptionValue(static_cast<std::int64_t>(value)); };
+  insert(std::move(option));
+}
+
+void OptionSet::add(const std::string& name, double& value, const std::string& unit, const std::string& help) {
+  Option option;
+  option.name = name;
+  option.unit = unit;
+  option.help = help;
+  option.set = [&value](const OptionValue& v) { value = std::get<double>(v); };
+  option.get = [&value] { return OptionValue(value); };
+  insert(std::move(option));
+}
+
+void OptionSet::add(const std::string& name, bool& value, const std::string& help) {
+  Option option;
+  option.name = name;
+  option.help = help;
+  option.set = [&value](const OptionValue& v) { value = std::get<bool>(v); };
+  option.get = [&value] { return OptionValue(value); };
+  insert(std::move(option));
+}
+
+void OptionSet::add(const std::string& name, std::string& value, const std::string& help,
+                    std::vector<std::string> choices) {
+  Option option;
+  option.name = name;
+  option.help = help;
+  option.choices = std::move(choices);
+  option.set = [&value](const OptionValue& v) { value = std::get<std::string>(v); };
+  option.get = [&value] { return OptionValue(value); };
+  insert(std::move(option));
+}
+
+const Option* OptionSet::find(const std::string& name) const {
+  for (const Option& option : options_) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+std::string OptionSet::nearest(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const Option& option : options_) names.push_back(option.name);
+  const std::string near = nearest_name(name, names);
+  if (!near.empty()) return near;
+  // A knob given without its module ("mshrs" for "l1.mshrs"), or under a wrong one.
+  const std::string knob = name.substr(name.rfind('.') + 1);
+  for (const Option& option : options_) {
+    if (option.name.substr(option.name.rfind('.') + 1) == knob) return option.name;
+  }
+  return "";
+}
+
+void OptionSet::set(const std::string& name, const std::string& text, const std::string& origin,
+                    const std::string& place) {
+  const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+  if (found == options_.end()) {
+    throw ConfigError(prefixed(place, "unknown option '" + name + "'" + nearest_clause(nearest(name))));
+  }
+  assign(*found, read_text(*found, text, place), origin, place);
+}
+
+}  // namespace regatta::support

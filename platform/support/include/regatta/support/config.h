@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Configuration: every knob of every module is an option with a name ("l1.mshrs"), a type, a unit, a
+// default, a range and a one-line help. Sources, later ones win: default, machine preset (TOML),
+// --config file (TOML), command line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace regatta::support {
+
+/// Bad input or usage: printed as it is, exit status 2.
+class ConfigError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
+
+/// One knob. `set` refuses by ConfigError; `get` gives the value in force.
+struct Option {
+  std::string name;  ///< "module.knob", lower case, words joined by '_'
+  std::string unit;  ///< "cycles", "bytes", "entries", "" ...
+  std::string help;  ///< one line, with the source of the default where there is one
+  OptionValue default_value;
+  std::int64_t minimum = 0;  ///< integers only
+  std::int64_t maximum = INT64_MAX;
+  std::vector<std::string> choices;  ///< strings only; empty: anything
+  std::function<void(const OptionValue&)> set;
+  std::function<OptionValue()> get;
+  std::string origin = "default";  ///< default | machine | file | command line
+};
+
+/// The set of all options of an assembly. Configuration structs declare their members here:
+///
+///   struct RegisterFileConfig {
+///     unsigned banks = 16;
+///     void declare(support::OptionSet& o) {
+///       o.add("register_file.banks", banks, "banks", "single-ported banks of one SM's register file", 1, 1024);
+///     }
+///   };
+///
+/// The struct must outlive the set. Values present in the struct when declared are the defaults.
+class OptionSet {
+ public:
+  void add(const std::string& name, unsigned& value, const std::string& unit, const std::string& help,
+           std::int64_t minimum = 0, std::int64_t maximum = UINT32_MAX);
+  void add(const std::string& name, std::uint64_t& value, const std::string& unit, const std::string& help,
+           std::int64_t minimum = 0, std::int64_t maximum = INT64_MAX);
+  void add(const std::string& name, double& value, const std::string& unit, const std::string& help);
+  void add(const std::string& name, bool& value, const std::string& help);
+  void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
+
+  const std::vector<Option>& options() const { return options_; }
+  /// nullptr when unknown.
+  const Option* find(const std::string& name) const;
+  /// Sets one option from text, as on a command line. Throws ConfigError: unknown name (with the nearest
+  /// known one), wrong type, out of range, not a choice. `origin` and `place` are for the message and the record.
+  void set(const std::string& name, const std::string& text, const std::string& origin, const std::string& place);
+  /// Sets options from a TOML document: tables are modules, keys are knobs ([l1] mshrs = 32).
+  /// `file` is for messages, which carry line and column.
+  void load_toml(const std::string& text, const std::string& file, const std::string& origin);
+  /// The known name nearest to `name` by edit distance, "" if none is near.
+  std::string nearest(const std::string& name) const;
+
+ private:
+  void insert(Option option);
+  std::vector<Option> options_;
+};
+
+/// Nearest of `known` to `name` by edit distance, "" when none is near (more than a third of its length away).
+std::string nearest_name(const std::string& name, const std::vector<std::string>& known);
+
+}  // namespace regatta::support

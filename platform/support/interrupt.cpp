@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/interrupt.h>
+
+#include <atomic>
+#include <csignal>
+
+namespace regatta::support {
+namespace {
+
+std::atomic<int> pending{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+extern "C" void regatta_on_signal(int signal) {
+  if (pending.exchange(signal) != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
+}  // namespace
+
+void install_interrupt_handler() {
+  struct sigaction action {};
+  action.sa_handler = regatta_on_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;  // a write of results goes on
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return pending.load(std::memory_order_relaxed) != 0; }
+int interrupt_signal() { return pending.load(); }
+void clear_interrupt() { pending.store(0); }
+
+}  // namespace regatta::support

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/config.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace regatta::support {
+namespace {
+
+/// Insertions, deletions, substitutions and swaps of neighbours (the four slips of typing) that turn a into b.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
+      }
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(const std::string& name, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : known) {
+    const std::size_t limit = std::max(name.size(), candidate.size()) / 3;
+    const std::size_t difference = std::max(name.size(), candidate.size()) - std::min(name.size(), candidate.size());
+    if (difference > limit) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance <= limit && (best.empty() || distance < best_distance)) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+}  // namespace regatta::support

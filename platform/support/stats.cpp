@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/stats.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace regatta::support {
+namespace {
+
+void insert(std::vector<Stat>& stats, Stat stat, const std::string& path) {
+  const bool known =
+      std::any_of(stats.begin(), stats.end(), [&](const Stat& other) { return other.name == stat.name; });
+  if (known) throw std::logic_error("statistic '" + stat.name + "' of '" + path + "' is registered twice");
+  stats.push_back(std::move(stat));
+}
+
+}  // namespace
+
+void StatGroup::counter(const std::string& name, const std::uint64_t& value, const std::string& unit,
+                        const std::string& description) {
+  insert(stats_, Stat{name, unit, description, &value, nullptr}, path_);
+}
+
+void StatGroup::derived(const std::string& name, std::function<double()> value, const std::string& unit,
+                        const std::string& description) {
+  insert(stats_, Stat{name, unit, description, nullptr, std::move(value)}, path_);
+}
+
+}  // namespace regatta::support

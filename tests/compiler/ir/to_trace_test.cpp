@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/ir/ir.h>
+#include <regatta/test/catch.h>
+
+#include <stdexcept>
+
+using namespace regatta;
+using ir::Opcode;
+using ir::Operand;
+using ir::Type;
+
+namespace {
+
+ir::Function sample() {
+  ir::Function f;
+  f.name = "k";
+  f.ptx_file = "k.ptx";
+  f.source_files = {"k.cu"};
+  f.allocated = true;
+  f.registers_used = 8;
+  f.predicates_used = 2;
+  f.static_shared_bytes = 64;
+  f.local_bytes = 16;
+  f.spilled_registers = 1;
+  f.shared_variables = {{"tile", 0, 64}};
+  f.blocks.resize(3);
+
+  ir::Instruction load;
+  load.op = Opcode::ld;
+  load.type = Type::u64;
+  load.mod.space = trace::MemorySpace::param;
+  load.destinations = {Operand::reg(2, 2)};
+  load.sources = {Operand::immediate(8)};
+  load.offset = 4;
+  load.where = {12, 3, 0, 40};
+  ir::Instruction fma;
+  fma.op = Opcode::fma;
+  fma.type = Type::f32;
+  fma.mod.rounding = ir::Rounding::rn;
+  fma.destinations = {Operand::reg(4, 1)};
+  fma.sources = {Operand::reg(5, 1), Operand::reg(5, 1), Operand::immediate(0x3f800000)};
+  ir::Instruction branch;
+  branch.op = Opcode::bra;
+  branch.target = 2;
+  branch.guarded = true;
+  branch.guard = 1;
+  branch.guard_negated = true;
+  f.blocks[0].instructions = {load, fma, branch};
+
+  ir::Instruction store;
+  store.op = Opcode::st;
+  store.type = Type::f32;
+  store.mod.space = trace::MemorySpace::global;
+  store.mod.vector = 2;
+  store.mod.is_volatile = true;
+  store.sources = {Operand::reg(2, 2), Operand::reg(4, 1), Operand::reg(5, 1)};
+  ir::Instruction bar;
+  bar.op = Opcode::bar;
+  bar.sources = {Operand::immediate(3), Operand::immediate(64)};
+  f.blocks[1].instructions = {store, fma, bar};
+
+  ir::Instruction exit;
+  exit.op = Opcode::exit;
+  f.blocks[2].instructions = {exit};
+  ir::build_edges(f);
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("the static trace form of an allocated function") {
+  const trace::Kernel k = ir::to_trace(sample(), {2, 2, -1}, 32);
+  CHECK(k.name == "k");
+  CHECK(k.registers_per_thread == 8);
+  CHECK(k.predicates == 2);
+  CHECK(k.static_shared_bytes == 64);
+  CHECK(k.local_bytes_per_thread == 16);
+  CHECK(k.spilled_registers == 1);
+  REQUIRE(k.instructions.size() == 7);
+  REQUIRE(k.blocks.size() == 3);
+  CHECK(k.blocks[1].first == 3);
+  CHECK(k.blocks[1].count == 3);
+  CHECK(k.blocks[0].successors == std::vector<std::uint32_t>{2, 1});
+  CHECK(k.blocks[0].immediate_post_dominator == 2);
+  CHECK(k.blocks[2].immediate_post_dominator == -1);
+
+  const trace::StaticInstruction& load = k.instructions[0];
+  CHECK(load.opcode == "ld.param.u64");
+  CHECK(load.op_class == trace::OpClass::constant_load);
+  CHECK(load.destination_count == 2);
+  CHECK(load.destinations[0] == 2);
+  CHECK(load.destinations[1] == 3);
+  CHECK(load.space == trace::MemorySpace::param);
+  CHECK(load.access_bytes == 8);
+  CHECK(load.reads_memory);
+  CHECK(load.ptx_line == 12);
+  CHECK(load.source_line == 40);
+  REQUIRE(load.operands.size() == 2);
+  CHECK(load.operand_destinations == 1);
+  CHECK(load.operands[1].kind == trace::Operand::Kind::constant_bank);
+  CHECK(load.operands[1].value == 12);
+
+  const trace::StaticInstruction& fma = k.instructions[1];
+  CHECK(fma.source_count == 2);
+  CHECK(fma.sources[0] == 5);
+  CHECK(fma.sources[1] == 5);
+  CHECK(fma.operands.size() == 4);
+  CHECK(k.instructions[4].opcode_id == fma.opcode_id);
+  CHECK(load.opcode_id != fma.opcode_id);
+
+  const trace::StaticInstruction& branch = k.instructions[2];
+  CHECK(branch.branch_target == 6);
+  CHECK(branch.guard.predicate == 1);
+  CHECK(branch.guard.negated);
+
+  const trace::StaticInstruction& store = k.instructions[3];
+  CHECK(store.source_count == 4);
+  CHECK(store.sources[1] == 3);
+  CHECK(store.access_bytes == 8);
+  CHECK(store.writes_memory);
+  CHECK_FALSE(store.reads_memory);
+  CHECK(store.is_volatile);
+
+  CHECK(k.instructions[5].barrier_id == 3);
+  CHECK(k.instructions[5].barrier_threads == 64);
+}
+
+TEST_CASE("to_trace refuses what a trace cannot hold") {
+  ir::Function f = sample();
+  CHECK_THROWS_AS(ir::to_trace(f, {-1}, 32), std::logic_error);
+  f.blocks[0].instructions[1].destinations[0].id = 255;
+  CHECK_THROWS_AS(ir::to_trace(f, {2, 2, -1}, 32), std::logic_error);
+  f = sample();
+  f.blocks[0].instructions[2].guard = 7;
+  CHECK_THROWS_AS(ir::to_trace(f, {2, 2, -1}, 32), std::logic_error);
+  f = sample();
+  f.allocated = false;
+  CHECK_THROWS_AS(ir::to_trace(f, {2, 2, -1}, 32), std::logic_error);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls are inlined.
+#include "support.h"
+
+using namespace regatta;
+using namespace regatta::ptx::test;
+
+namespace {
+
+const char* callee =
+    ".func (.param .b32 func_retval0) half(.param .b32 half_param_0)\n"
+    "{ .reg .pred %p<2>; .reg .b32 %r<9>;\n"
+    "ld.param.u32 %r1, [half_param_0]; setp.ge.s32 %p1, %r1, 0; @%p1 bra L; neg.s32 %r1, %r1;\n"
+    "st.param.b32 [func_retval0+0], %r1; ret;\n"
+    "L: shr.s32 %r2, %r1, 1; st.param.b32 [func_retval0+0], %r2; ret; }\n";
+
+std::string with_callee(const std::string& function, const std::string& body) {
+  std::string text = entry(body);
+  return text.insert(text.find(".visible"), function);
+}
+
+std::string call(const std::string& guard = "") {
+  return "{ .param .b32 param0; st.param.b32 [param0+0], %r2; .param .b32 retval0;\n" + guard +
+         "call.uni (retval0), half, (param0); ld.param.b32 %r1, [retval0+0]; }\n";
+}
+
+}  // namespace
+
+TEST_CASE("a call becomes the callee's blocks") {
+  const ir::Module m = ptx::parse_module(with_callee(callee, call() + "st.global.u32 [%rd1], %r1;"), "k.ptx");
+  REQUIRE(m.functions.size() == 1);
+  CHECK(text_of(m.functions[0]) ==
+        "mov.u32 %v0, %v1;\nmov.u32 %v2, %v0;\nsetp.ge.s32 %v3, %v2, 0x0;\n@%v3 bra B2;\n"
+        "B1:\nneg.s32 %v2, %v2;\nmov.u32 %v4, %v2;\nbra B3;\n"
+        "B2:\nshr.s32 %v5, %v2, 0x1;\nmov.u32 %v4, %v5;\n"
+        "B3:\nmov.u32 %v6, %v4;\nst.global.u32 [%v7.64], %v6;\nexit;\n");
+}
+
+TEST_CASE("two calls of one function use different registers and labels") {
+  const ir::Module m =
+      ptx::parse_module(with_callee(callee, call() + "mov.u32 %r2, %r1;\n" + call() + "st.global.u32 [%rd1], %r1;"), "k.ptx");
+  CHECK(m.functions[0].blocks.size() == 7);
+}
+
+TEST_CASE("a guarded call is branched around") {
+  const ir::Module m =
+      ptx::parse_module(with_callee(callee, call("@%p3 ") + "st.global.u32 [%rd1], %r1;"), "k.ptx");
+  const std::string text = text_of(m.functions[0]);
+  CHECK(text.find("@!%v2 bra B4;") != std::string::npos);
+}
+
+TEST_CASE("structures are passed in local memory") {
+  const char* function =
+      ".func (.param .b32 r) pick(.param .align 8 .b8 p[16], .param .b32 i)\n"
+      "{ .reg .b32 %r<9>; .reg .b64 %rd<9>; ld.param.u32 %r1, [i]; mov.b64 %rd1, p; cvt.u64.u32 %rd2, %r1;\n"
+      "add.s64 %rd3, %rd1, %rd2; ld.param.u32 %r2, [%rd3]; ld.param.u32 %r3, [p+4]; add.s32 %r2, %r2, %r3;\n"
+      "st.param.b32 [r+0], %r2; ret; }\n";
+  const std::string body =
+      "{ .param .align 8 .b8 param0[16]; st.param.v2.b32 [param0+0], {%r1, %r2}; st.param.b64 [param0+8], %rd1;\n"
+      ".param .b32 param1; st.param.b32 [param1+0], 8; .param .b32 retval0;\n"
+      "call.uni (retval0), pick, (param0, param1); ld.param.b32 %r1, [retval0+0]; } st.global.u32 [%rd2], %r1;";
+  const ir::Module m = ptx::parse_module(with_callee(function, body), "k.ptx");
+  const std::string text = text_of(m.functions.at(0));
+  INFO(text);
+  CHECK(m.functions[0].local_bytes == 16);
+  CHECK(text.find("st.local.v2.b32 [0x0], {") != std::string::npos);
+  CHECK(text.find("st.local.b64 [0x0+0x8]") != std::string::npos);
+  CHECK(text.find("ld.local.u32") != std::string::npos);
+  CHECK(text.find("mov.b64 %v5.64, 0x2000000000000;") != std::string::npos);
+}
+
+TEST_CASE("a device assertion is a trap") {
+  const char* function = ".extern .func __assertfail(.param .b64 m);\n";
+  const ir::Module m = ptx::parse_module(
+      with_callee(function, "{ .param .b64 param0; st.param.b64 [param0+0], %rd1; call.uni __assertfail, (param0); }"),
+      "k.ptx");
+  CHECK(text_of(m.functions.at(0)) == "trap;\nexit;\n");
+  CHECK(m.functions[0].blocks[0].instructions[0].text == "device assertion failed");
+}
+
+TEST_CASE("calls that cannot be inlined are refused") {
+  CHECK(message_of(with_callee(".func f() { call.uni g; ret; }\n.func g() { call.uni f; ret; }\n", "call.uni f;")) ==
+        "k.ptx:5:22: error: recursive call of 'f' is not supported");
+  CHECK(message_of(with_callee(".extern .func ext();\n", "call.uni ext;")) ==
+        "k.ptx:8:10: error: call of 'ext', which has no body here, is not supported");
+  CHECK(message_of(entry("call (_), %rd1, (), proto;")) ==
+        "k.ptx:7:1: error: indirect call through '%rd1' is not supported");
+  CHECK(message_of(entry("call.uni nowhere;")) == "k.ptx:7:10: error: function 'nowhere' is not declared");
+  CHECK(message_of(with_callee(callee, "call.uni half;")) ==
+        "k.ptx:12:10: error: call of 'half' with 0 results, expected 1");
+}

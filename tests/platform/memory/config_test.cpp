@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/memory/l1_cache.h>
+#include <regatta/memory/memory_config.h>
+#include <regatta/test/catch.h>
+
+using namespace regatta;
+
+namespace {
+std::string refusal(const memory::MemorySystemConfig& c) {
+  try {
+    c.check();
+  } catch (const support::ConfigError& e) {
+    return e.what();
+  }
+  return "";
+}
+}  // namespace
+
+TEST_CASE("capacity and bandwidth shrink with the simulated SMs, latencies stay") {
+  memory::MemorySystemConfig c;
+  CHECK(c.partition_sets() == 2 * 1024 * 1024 / 16 / 4 / 8 / 128);
+  const auto latency = c.l2_access_cycles();
+  const double one = static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
+  c.simulated_sms = 16;
+  CHECK(c.partition_sets() == 2 * 1024 * 1024 / 4 / 8 / 128);
+  CHECK(c.l2_access_cycles() == latency);
+  const double all = static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
+  CHECK(all / one > 15.999);
+  CHECK(all / one < 16.001);
+}
+
+TEST_CASE("configurations that do not fit together are refused with a sentence") {
+  memory::MemorySystemConfig c;
+  CHECK(refusal(c).empty());
+  c.l2.latency = 40;
+  CHECK(refusal(c).find("l2.latency is 40 cycles") != std::string::npos);
+  c = {};
+  c.dram.latency = 20;
+  CHECK(refusal(c).find("dram.latency is 20 cycles") != std::string::npos);
+  c = {};
+  c.simulated_sms = 17;
+  CHECK(refusal(c).find("the machine has 16") != std::string::npos);
+  c = {};
+  c.l2.interleave_bytes = 100;
+  CHECK(refusal(c).find("l2.interleave_bytes is 100") != std::string::npos);
+  c = {};
+  c.l2.line_bytes = 100;
+  CHECK(refusal(c).find("l2.line_bytes is 100") != std::string::npos);
+  memory::L1Config l1;
+  l1.size_bytes = 1000;
+  CHECK_THROWS_AS(l1.check(), support::ConfigError);
+  l1 = {};
+  l1.data_policy = "sometimes";
+  CHECK_THROWS_AS(l1.check(), support::ConfigError);
+}
+
+TEST_CASE("every knob is an option") {
+  memory::MemorySystemConfig c;
+  memory::L1Config l1;
+  support::OptionSet o;
+  c.declare(o);
+  l1.declare(o);
+  o.set("l1.mshrs", "7", "command line", "--l1.mshrs");
+  o.set("l2.latency", "300", "command line", "--l2.latency");
+  CHECK(l1.mshrs == 7);
+  CHECK(c.l2.latency == 300);
+  CHECK_THROWS_AS(o.set("l1.data_policy", "maybe", "command line", "x"), support::ConfigError);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/config.h>
+#include <regatta/test/catch.h>
+
+#include "sample_config.h"
+#include "thrown.h"
+
+using namespace regatta::support;
+
+namespace {
+struct Fixture {
+  SampleConfig config;
+  OptionSet options;
+  Fixture() { config.declare(options); }
+  std::string refusal(const std::string& name, const std::string& text, const std::string& place = "command line") {
+    return thrown([&] { options.set(name, text, "command line", place); });
+  }
+};
+}  // namespace
+
+TEST_CASE("options are set from text and remember where from") {
+  Fixture f;
+  CHECK(f.options.find("l1.mshrs")->origin == "default");
+  f.options.set("l1.mshrs", "64", "command line", "");
+  f.options.set("l1.bytes", "16384", "file", "");
+  f.options.set("l1.write_back", "on", "file", "");
+  f.options.set("energy.scale", "2", "file", "");
+  f.options.set("issue.scheduler", "lrr", "machine", "");
+  f.options.set("record.pipeline.file", "a b", "file", "");
+  CHECK(f.config.mshrs == 64);
+  CHECK(f.config.bytes == 16384);
+  CHECK(f.config.write_back);
+  CHECK(f.config.scale == 2.0);
+  CHECK(f.config.scheduler == "lrr");
+  CHECK(f.config.trace_name == "a b");
+  CHECK(f.options.find("l1.mshrs")->origin == "command line");
+  CHECK(std::get<std::int64_t>(f.options.find("l1.mshrs")->get()) == 64);
+  CHECK(std::get<std::int64_t>(f.options.find("l1.mshrs")->default_value) == 32);
+  CHECK(f.options.find("l1.mshr") == nullptr);
+}
+
+TEST_CASE("unknown options are refused with the nearest known one") {
+  Fixture f;
+  CHECK(f.refusal("l1.mshr", "1") == "command line: unknown option 'l1.mshr' (nearest known: 'l1.mshrs')");
+  CHECK(f.refusal("l1.mhsrs", "1", "") == "unknown option 'l1.mhsrs' (nearest known: 'l1.mshrs')");
+  CHECK(f.refusal("mshrs", "1") == "command line: unknown option 'mshrs' (nearest known: 'l1.mshrs')");
+  CHECK(f.refusal("zzzzzz", "1") == "command line: unknown option 'zzzzzz'");
+  CHECK(f.refusal("", "1") == "command line: unknown option ''");
+}
+
+TEST_CASE("values of the wrong type or out of range are refused and change nothing") {
+  Fixture f;
+  CHECK(f.refusal("l1.mshrs", "many") ==
+        "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 'many'");
+  CHECK(f.refusal("l1.mshrs", "0") == "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 0");
+  CHECK(f.refusal("l1.mshrs", "-1") ==
+        "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found -1");
+  CHECK(f.refusal("l1.mshrs", "1025") ==
+        "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 1025");
+  for (const char* text : {"", " 1", "1 ", "1.5", "0x10", "16K", "+-1", "99999999999999999999"}) {
+    CHECK(f.refusal("l1.mshrs", text) ==
+          "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found '" + std::string(text) + "'");
+  }
+  CHECK(f.refusal("l1.bytes", "0") == "command line: l1.bytes: expected an integer of 1 or more (bytes), found 0");
+  CHECK(f.refusal("l1.write_back", "maybe") == "command line: l1.write_back: expected true or false, found 'maybe'");
+  CHECK(f.refusal("energy.scale", "x") == "command line: energy.scale: expected a finite number (pJ), found 'x'");
+  CHECK(f.refusal("energy.scale", "inf") == "command line: energy.scale: expected a finite number (pJ), found inf");
+  CHECK(f.refusal("energy.scale", "nan") == "command line: energy.scale: expected a finite number (pJ), found nan");
+  CHECK(f.refusal("issue.scheduler", "gtx") ==
+        "command line: issue.scheduler: expected one of lrr, gto, two_level, found 'gtx' (nearest known: 'gto')");
+  CHECK(f.refusal("issue.scheduler", "") ==
+        "command line: issue.scheduler: expected one of lrr, gto, two_level, found ''");
+  CHECK(f.config.mshrs == 32);
+  CHECK(f.config.bytes == 49152);
+  CHECK(f.config.scheduler == "gto");
+  CHECK(f.options.find("l1.mshrs")->origin == "default");
+}
+
+TEST_CASE("booleans take the usual words") {
+  Fixture f;
+  for (const char* word : {"true", "on", "yes", "1"}) {
+    f.config.write_back = false;
+    f.options.set("l1.write_back", word, "file", "");
+    CHECK(f.config.write_back);
+  }
+  for (const char* word : {"false", "off", "no", "0"}) {
+    f.config.write_back = true;
+    f.options.set("l1.write_back", word, "file", "");
+    CHECK_FALSE(f.config.write_back);
+  }
+}
+
+TEST_CASE("a wrong declaration is a mistake of the program") {
+  Fixture f;
+  unsigned value = 5;
+  CHECK_THROWS_AS(f.options.add("l1.mshrs", value, "", ""), std::logic_error);
+  CHECK_THROWS_AS(f.options.add("L1.x", value, "", ""), std::logic_error);
+  CHECK_THROWS_AS(f.options.add("l1..x", value, "", ""), std::logic_error);
+  CHECK_THROWS_AS(f.options.add("", value, "", ""), std::logic_error);
+  CHECK_THROWS_AS(f.options.add("l1.x", value, "", "", 6, 7), std::logic_error);
+}
+
+TEST_CASE("nearest name") {
+  const std::vector<std::string> known{"gtx480", "gtx980", "k20x", "hd7770"};
+  CHECK(nearest_name("gtx90", known) == "gtx980");
+  CHECK(nearest_name("gxt480", known) == "gtx480");
+  CHECK(nearest_name("k20", known) == "k20x");
+  CHECK(nearest_name("gtx980", known) == "gtx980");
+  CHECK(nearest_name("volta", known).empty());
+  CHECK(nearest_name("", known).empty());
+  CHECK(nearest_name("x", {}).empty());
+}

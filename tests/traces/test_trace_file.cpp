@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: what was written is read, in any order, and nothing half-written is ever seen.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <filesystem>
+
+#include "sample.h"
+
+using namespace regatta::trace;
+using namespace regatta::test;
+
+namespace {
+
+std::string cta_difference(const Reader& reader, const Cta& cta, const std::vector<std::vector<Step>>& warps) {
+  if (cta.warps.size() != warps.size()) return "number of warps";
+  const Kernel& kernel = reader.kernels()[reader.launches()[cta.launch].kernel];
+  for (std::size_t w = 0; w < warps.size(); ++w) {
+    if (cta.warps[w].warp != w || cta.warps[w].cta != cta.index) return "place of a warp";
+    const std::string text = difference(kernel, cta.warps[w], warps[w]);
+    if (!text.empty()) return "warp " + std::to_string(w) + ": " + text;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("the static part comes back") {
+  const TemporaryDirectory directory;
+  write_sample(directory / "a.rgt", 1);
+  const Reader reader(directory / "a.rgt");
+  CHECK(reader.path() == directory / "a.rgt");
+  CHECK(reader.version() == 1);
+  CHECK(reader.producer() == "sample");
+  CHECK(reader.file_bytes() == std::filesystem::file_size(directory / "a.rgt"));
+  REQUIRE(reader.kernels().size() == 2);
+  for (const unsigned warp_size : {32u, 64u}) {
+    const Kernel expected = sample_kernel(warp_size);
+    const Kernel& k = reader.kernels()[warp_size / 64];
+    CHECK(k.name == expected.name);
+    CHECK(k.ptx_file == expected.ptx_file);
+    CHECK(k.source_files == expected.source_files);
+    CHECK(k.warp_size == warp_size);
+    CHECK(k.registers_per_thread == 12);
+    CHECK(k.predicates == 4);
+    CHECK(k.static_shared_bytes == 256);
+    REQUIRE(k.instructions.size() == expected.instructions.size());
+    for (std::size_t n = 0; n < k.instructions.size(); ++n) {
+      const StaticInstruction& a = k.instructions[n];
+      const StaticInstruction& b = expected.instructions[n];
+      CHECK(a.opcode == b.opcode);
+      CHECK(a.opcode_id == b.opcode_id);
+      CHECK(a.op_class == b.op_class);
+      CHECK(a.guard.predicate == b.guard.predicate);
+      CHECK(a.guard.negated == b.guard.negated);
+      CHECK(a.source_count == b.source_count);
+      CHECK(a.sources == b.sources);
+      CHECK(a.destination_count == b.destination_count);
+      CHECK(a.destinations == b.destinations);
+      CHECK(a.source_predicate_count == b.source_predicate_count);
+      CHECK(a.source_predicates == b.source_predicates);
+      CHECK(a.destination_predicate_count == b.destination_predicate_count);
+      CHECK(a.destination_predicates == b.destination_predicates);
+      CHECK(a.space == b.space);
+      CHECK(a.access_bytes == b.access_bytes);
+      CHECK(a.reads_memory == b.reads_memory);
+      CHECK(a.writes_memory == b.writes_memory);
+      CHECK(a.branch_target == b.branch_target);
+      CHECK(a.operands.size() == b.operands.size());
+      CHECK(a.operand_destinations == b.operand_destinations);
+      CHECK(a.source_line == b.source_line);
+    }
+    REQUIRE(k.blocks.size() == 3);
+    CHECK(k.blocks[1].successors == std::vector<std::uint32_t>{1, 2});
+    CHECK(k.blocks[1].immediate_post_dominator == 2);
+    CHECK(k.blocks[2].immediate_post_dominator == -1);
+    REQUIRE(k.shared_variables.size() == 2);
+    CHECK(k.shared_variables[1].offset == 256);
+    REQUIRE(k.annotations.size() == 1);
+    CHECK(k.annotations[0].version == 3);
+    CHECK(k.annotations[0].payload == std::string("\0\1\xfe", 3));
+  }
+}
+
+TEST_CASE("launches are counted by the writer") {
+  const TemporaryDirectory directory;
+  std::vector<std::vector<std::vector<Step>>> steps;
+  write_sample(directory / "a.rgt", 2, &steps);
+  const Reader reader(directory / "a.rgt");
+  REQUIRE(reader.launches().size() == 3);
+  REQUIRE(reader.ctas().size() == 6 + 5 + 4);
+  std::uint64_t instructions = 0;
+  for (std::size_t l = 0; l < 3; ++l) {
+    CHECK(reader.launches()[l].first_cta == l);
+    CHECK(reader.launches()[l].cta_count == 6 - l);
+    CHECK(reader.launches()[l].grid == std::array<std::uint32_t, 3>{3, 2, 1});
+    CHECK(reader.launches()[l].block == std::array<std::uint32_t, 3>{17, 5, 1});
+    instructions += reader.launches()[l].warp_instructions;
+  }
+  for (const auto& cta : steps) {
+    for (const auto& warp : cta) instructions -= warp.size();
+  }
+  CHECK(instructions == 0);
+}
+
+TEST_CASE("CTAs are read in any order and streamed in order") {
+  const TemporaryDirectory directory;
+  std::vector<std::vector<std::vector<Step>>> steps;
+  write_sample(directory / "a.rgt", 3, &steps);
+  const Reader reader(directory / "a.rgt");
+  for (const std::size_t position : {14, 0, 7, 7, 3}) {
+    const auto cta = reader.read(position);
+    CHECK(cta->index == reader.ctas()[position].index);
+    CHECK(cta_difference(reader, *cta, steps[position]) == "");
+  }
+  CHECK_THROWS_AS(reader.read(15), std::out_of_range);
+
+  const auto stream = reader.stream(2, 9);
+  const auto other = reader.stream(0, 1000);
+  for (std::size_t position = 2; position < 11; ++position) {
+    const auto cta = stream->next();
+    REQUIRE(cta);
+    CHECK(cta_difference(reader, *cta, steps[position]) == "");
+    CHECK(cta_difference(reader, *reader.read(position), steps[position]) == "");
+  }
+  CHECK(stream->next() == nullptr);
+  CHECK(stream->next() == nullptr);
+  std::size_t count = 0;
+  while (other->next()) ++count;
+  CHECK(count == 15);
+  CHECK(reader.stream(15, 1)->next() == nullptr);
+  CHECK(reader.stream(99, 1)->next() == nullptr);
+  reader.stream(0, 15);  // dropped before its end
+}
+
+TEST_CASE("a stream outlives its reader") {
+  const TemporaryDirectory directory;
+  write_sample(directory / "a.rgt", 4);
+  std::unique_ptr<Reader::Stream> stream;
+  {
+    const Reader reader(directory / "a.rgt");
+    stream = reader.stream(0, 15);
+  }
+  std::size_t count = 0;
+  while (stream->next()) ++count;
+  CHECK(count == 15);
+}
+
+TEST_CASE("the same trace gives the same bytes") {
+  const TemporaryDirectory directory;
+  write_sample(directory / "a.rgt", 5);
+  write_sample(directory / "b.rgt", 5);
+  CHECK(read_bytes(directory / "a.rgt") == read_bytes(directory / "b.rgt"));
+}
+
+TEST_CASE("an empty trace is a trace") {
+  const TemporaryDirectory directory;
+  Writer(directory / "a.rgt").finish();
+  const Reader reader(directory / "a.rgt");
+  CHECK(reader.ctas().empty());
+  CHECK(reader.stream(0, 1)->next() == nullptr);
+}
+
+TEST_CASE("a writer that does not finish leaves no file") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  {
+    Writer writer(path);
+    writer.add_kernel(sample_kernel(32));
+    CHECK(std::filesystem::exists(path + ".partial"));
+    CHECK_FALSE(std::filesystem::exists(path));
+  }
+  CHECK(std::filesystem::is_empty(std::filesystem::path(path).parent_path()));
+  write_sample(path, 6);
+  CHECK(std::filesystem::exists(path));
+  CHECK_FALSE(std::filesystem::exists(path + ".partial"));
+  const std::string before = read_bytes(path);
+  { Writer writer(path); }
+  CHECK(read_bytes(path) == before);
+}
+
+TEST_CASE("files that cannot be written or read say so") {
+  const TemporaryDirectory directory;
+  const auto message = [](const auto& action) {
+    try {
+      action();
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("nothing");
+  };
+  const std::string path = directory / "none/a.rgt";
+  CHECK(message([&] { Writer writer(path); }) == path + ".partial: cannot be created: No such file or directory");
+  CHECK(message([&] { Reader reader(path); }) == path + ": cannot be opened: No such file or directory");
+  const std::string folder = directory / ".";
+  CHECK(message([&] { Reader reader(folder); }) == folder + ": not a regular file");
+  CHECK(message([&] { Writer writer("/dev/null"); }) == "/dev/null: exists and is not a regular file");
+}
+
+TEST_CASE("the writer refuses what a reader would refuse") {
+  const TemporaryDirectory directory;
+  Writer writer(directory / "a.rgt");
+  const auto refused = [](const auto& action) {
+    try {
+      action();
+    } catch (const std::logic_error& e) {
+      const std::string text = e.what();
+      return text.substr(text.find(".rgt: ") + 6);
+    }
+    return std::string("nothing");
+  };
+  const auto kernel_with = [&](const auto& spoil) {
+    Kernel kernel = sample_kernel(32);
+    spoil(kernel);
+    return refused([&] { writer.add_kernel(kernel); });
+  };
+  CHECK(kernel_with([](Kernel& k) { k.instructions[2].sources[0] = 12; }) ==
+        "kernel sample32: instruction 2: source register is 12, expected less than 12");
+  CHECK(kernel_with([](Kernel& k) { k.instructions[2].guard.predicate = 4; }) ==
+        "kernel sample32: instruction 2: guard predicate is 4, expected less than 4");
+  CHECK(kernel_with([](Kernel& k) { k.instructions[0].destination_count = 5; }) ==
+        "kernel sample32: instruction 0: number of destination registers is 5, expected at most 4");
+  CHECK(kernel_with([](Kernel& k) { k.instructions[5].branch_target = 11; }) ==
+        "kernel sample32: instruction 5: branch target is 11, expected less than 11");
+  CHECK(kernel_with([](Kernel& k) { k.instructions[5].opcode_id = 6; }) ==
+        "kernel sample32: instruction 6: opcode id 6 stands for two opcodes");
+  CHECK(kernel_with([](Kernel& k) { k.blocks[1].successors[0] = 3; }) ==
+        "kernel sample32: basic block 1: successor is 3, expected less than 3");
+  CHECK(kernel_with([](Kernel& k) { k.blocks[2].count = 6; }) ==
+        "kernel sample32: basic block 2: end is 12, expected at most 11");
+  CHECK(kernel_with([](Kernel& k) { k.shared_variables[0].offset = 4; }) ==
+        "kernel sample32: shared variable 0: end is 260, expected at most 256");
+  CHECK(kernel_with([](Kernel& k) { k.warp_size = 48; }) == "kernel sample32: warp size is 48, expected 32 or 64");
+  CHECK(kernel_with([](Kernel& k) { k.instructions.clear(); }) == "kernel sample32: has no instruction");
+
+  const Kernel kernel = sample_kernel(32);
+  CHECK(writer.add_kernel(kernel) == 0);
+  Launch launch;
+  launch.kernel = 1;
+  CHECK(refused([&] { writer.begin_launch(launch); }) == "launch 0: kernel is 1, expected less than 1");
+  launch.kernel = 0;
+  launch.grid[1] = 0;
+  CHECK(refused([&] { writer.begin_launch(launch); }) == "launch 0: a dimension of the grid or block is 0");
+  launch.grid = {2, 1, 1};
+  launch.block = {1024, 2, 1};
+  CHECK(refused([&] { writer.begin_launch(launch); }) == "launch 0: threads per CTA is 2048, expected at most 1024");
+  launch.block = {64, 1, 1};
+  writer.begin_launch(launch);
+  Cta cta;
+  cta.warps.resize(2);
+  cta.index = 1;
+  CHECK(refused([&] { writer.add_cta(cta); }) == "CTA 1 of launch 0: expected CTA 0 next");
+  cta.index = 0;
+  cta.warps.resize(3);
+  CHECK(refused([&] { writer.add_cta(cta); }) == "CTA 0 of launch 0: number of warps is 3, expected 2");
+  cta.warps.resize(2);
+  cta.warps[1].warp_instructions = 1;
+  CHECK(refused([&] { writer.add_cta(cta); }) ==
+        "CTA 0 of launch 0: warp 1: number of warp instructions is 1, expected 0");
+  cta.warps[1].warp_instructions = 0;
+  writer.add_cta(cta);
+  cta.index = 1;
+  writer.add_cta(cta);
+  cta.index = 2;
+  CHECK(refused([&] { writer.add_cta(cta); }) == "CTA 2 of launch 0: is outside the grid");
+  writer.finish();
+  CHECK_THROWS_AS(writer.finish(), std::logic_error);
+}

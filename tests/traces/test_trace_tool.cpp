@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// regatta-trace as a user calls it.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+
+#include "sample.h"
+
+using namespace regatta::trace;
+using namespace regatta::test;
+
+namespace {
+
+struct Run {
+  int status;
+  std::string output;  ///< both streams
+};
+
+Run tool(const std::string& arguments) {
+  const std::string command = std::string("'" REGATTA_TRACE_TOOL "' ") + arguments + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  REQUIRE(pipe);
+  Run run{};
+  char buffer[4096];
+  for (std::size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) != 0;) run.output.append(buffer, got);
+  const int status = ::pclose(pipe);
+  run.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return run;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// One warp of five known instructions.
+void write_known(const std::string& path) {
+  Writer writer(path);
+  writer.set_producer("by hand");
+  const Kernel kernel = sample_kernel(32);
+  writer.add_kernel(kernel);
+  Launch launch;
+  launch.block = {32, 1, 1};
+  writer.begin_launch(launch);
+  WarpEncoder e(kernel);
+  WarpValue v;
+  for (unsigned i = 0; i < max_lanes; ++i) v.lane[i] = 16 + 4 * i;
+  e.instruction(0, 0xffffffff, 0xffffffff);
+  e.result(v);
+  e.instruction(1, 0xffffffff, 0xffffffff);
+  e.predicate(0x0000ffff);
+  e.push(6, 0xffff0000);
+  std::uint64_t address[32];
+  for (unsigned i = 0; i < 32; ++i) address[i] = 0x1000 + 8 * i;
+  e.instruction(2, 0xffffffff, 0x0000ffff);
+  e.addresses(address);
+  v.lane.fill(7);
+  v.lane[3] = 0xabcdef01;
+  e.result(v);
+  e.instruction(5, 0xffffffff, 0);
+  e.pop();
+  e.instruction(10, 0xffffffff, 0xffffffff);
+  Cta cta;
+  cta.warps.push_back(e.finish());
+  writer.add_cta(cta);
+  writer.finish();
+}
+
+}  // namespace
+
+TEST_CASE("info, dump and verify of a known trace") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "known.rgt";
+  write_known(path);
+
+  const Run verify = tool("verify " + path);
+  CHECK(verify.status == 0);
+  CHECK(verify.output ==
+        "ok: " + path + ": 1 kernels, 1 launches, 1 CTAs, 1 warps, 5 warp instructions, 112 thread instructions\n");
+
+  const Run info = tool("info " + path);
+  CHECK(info.status == 0);
+  CHECK(contains(info.output, "by hand"));
+  CHECK(contains(info.output, "kernel 0: sample32"));
+  CHECK(contains(info.output, "12 of 32 bits, 4 predicates, 0 spilled"));
+  CHECK(contains(info.output, "70.0% of lanes"));
+
+  const Run dump = tool("dump " + path);
+  CAPTURE(dump.output);
+  CHECK(dump.status == 0);
+  CHECK(contains(dump.output, "CTA 0 of the file: launch 0 (sample32), CTA index 0, warp 0: 5 warp instructions"));
+  CHECK(contains(dump.output, "         0      0  ffffffff  ffffffff  mov.u32 R0\n"));
+  CHECK(contains(dump.output, "R0 = 0x00000010 +4 per lane\n"));
+  CHECK(contains(dump.output, "P0 = 0000ffff\n"));
+  CHECK(contains(dump.output, "push = ffff0000 until index 6\n"));
+  CHECK(contains(dump.output, "         2      2  ffffffff  0000ffff  @P0 ld.global.f32 R2, R0, R1\n"));
+  CHECK(contains(dump.output, "global address = 0x1000 +8 per lane\n"));
+  CHECK(contains(dump.output, "R2 = [7 7 7 abcdef01 7 7 7 7 7 7 7 7 7 7 7 7 - - "));
+  CHECK(contains(dump.output, "@!P0 bra -> 1\n"));
+
+  const Run limited = tool("dump " + path + " --cta 0 --warp 0 --limit 2");
+  CHECK(limited.status == 0);
+  CHECK(contains(limited.output, "setp.lt.s32"));
+  CHECK_FALSE(contains(limited.output, "ld.global"));
+  CHECK(contains(limited.output, "... 3 more\n"));
+}
+
+TEST_CASE("verify and dump of random traces") {
+  const TemporaryDirectory directory;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const std::string path = directory / "random.rgt";
+    write_sample(path, seed);
+    CHECK(tool("verify " + path).status == 0);
+    CHECK(tool("dump " + path).status == 0);
+    CHECK(tool("info " + path).status == 0);
+  }
+}
+
+TEST_CASE("verify finds what the reader alone does not") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  const Kernel kernel = sample_kernel(32);
+  Random random(9);
+  WarpColumns columns = encode(kernel, random_steps(random, kernel, 40));
+  std::string expected;
+  SECTION("an entry too many") {
+    columns.value_data += '\0';
+    expected = "launch 0, CTA 0, warp 0: column value_data has entries that no instruction uses\n";
+  }
+  SECTION("an entry too few") {
+    columns.predicate.pop_back();
+    expected = "column predicate ends early; the trace is malformed\n";
+  }
+  SECTION("a wrong count") {
+    ++columns.thread_instructions;
+    expected = "its counts say 40 and " + std::to_string(columns.thread_instructions) + "\n";
+  }
+  {
+    Writer writer(path);
+    writer.add_kernel(kernel);
+    Launch launch;
+    launch.block = {32, 1, 1};
+    writer.begin_launch(launch);
+    Cta cta;
+    cta.warps.push_back(columns);
+    writer.add_cta(cta);
+    writer.finish();
+  }
+  const Run run = tool("verify " + path);
+  CAPTURE(run.output);
+  CHECK(run.status == 2);
+  CHECK(contains(run.output, "regatta-trace: " + path + ": byte "));
+  CHECK(contains(run.output, expected));
+}
+
+TEST_CASE("usage") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "known.rgt";
+  write_known(path);
+  const auto refused = [](const std::string& arguments) {
+    const Run run = tool(arguments);
+    CHECK(run.status == 2);
+    return run.output;
+  };
+  CHECK(tool("--help").status == 0);
+  CHECK(contains(tool("--help").output, "usage: regatta-trace info"));
+  CHECK(tool("--version").status == 0);
+  CHECK(refused("") == "regatta-trace: a command is missing: info, dump or verify (regatta-trace --help)\n");
+  CHECK(refused("inof " + path) ==
+        "regatta-trace: unknown command 'inof'; did you mean 'info'? (regatta-trace --help)\n");
+  CHECK(refused("dump --limti 3 " + path) ==
+        "regatta-trace: unknown option '--limti'; did you mean '--limit'? (regatta-trace --help)\n");
+  CHECK(refused("dump --limit x " + path) ==
+        "regatta-trace: --limit 'x': expected a whole number, 0 or more (regatta-trace --help)\n");
+  CHECK(refused("info --cta 1 " + path) ==
+        "regatta-trace: --cta belongs to dump, not to info (regatta-trace --help)\n");
+  CHECK(refused("info") == "regatta-trace: info: the trace FILE is missing (regatta-trace --help)\n");
+  CHECK(refused("info a b") == "regatta-trace: info: one FILE is expected, 'b' is one more (regatta-trace --help)\n");
+  CHECK(refused("dump --cta 1 " + path) == "regatta-trace: " + path + ": --cta 1: the trace has 1, numbered from 0\n");
+  CHECK(refused("dump --warp 1 " + path) == "regatta-trace: " + path + ": --warp 1: CTA 0 has 1, numbered from 0\n");
+  CHECK(refused("verify " + path + "x") ==
+        "regatta-trace: " + path + "x: cannot be opened: No such file or directory\n");
+}

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec.h"
+
+#include <limits>
+
+namespace regatta::trace {
+namespace {
+
+static_assert(static_cast<unsigned>(proto::OP_METADATA) == static_cast<unsigned>(OpClass::metadata));
+static_assert(static_cast<unsigned>(proto::OP_SFU) == static_cast<unsigned>(OpClass::sfu));
+static_assert(static_cast<unsigned>(proto::SPACE_GENERIC) == static_cast<unsigned>(MemorySpace::generic));
+static_assert(static_cast<unsigned>(proto::Operand::CONSTANT_BANK) ==
+              static_cast<unsigned>(Operand::Kind::constant_bank));
+static_assert(static_cast<unsigned>(proto::VALUE_RAW) == static_cast<unsigned>(ValueKind::raw));
+static_assert(static_cast<unsigned>(proto::ADDRESS_SCATTERED) == static_cast<unsigned>(AddressKind::scattered));
+static_assert(static_cast<unsigned>(proto::FRAME_INDEX) == static_cast<unsigned>(FrameKind::index));
+
+/// `value` as the narrower type T.
+template <class T, class V>
+T narrow(V value, const char* what) {
+  if (value < 0 || static_cast<std::uint64_t>(value) > static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+    throw Malformed(std::string(what) + " is " + std::to_string(value) + ", expected 0 to " +
+                    std::to_string(std::numeric_limits<T>::max()));
+  }
+  return static_cast<T>(value);
+}
+
+template <class Enum, class V>
+Enum narrow_enum(V value, const char* what) {
+  return static_cast<Enum>(narrow<std::uint8_t>(static_cast<std::int64_t>(value), what));
+}
+
+template <class T>
+std::vector<T> to_vector(const google::protobuf::RepeatedField<T>& field) {
+  return std::vector<T>(field.data(), field.data() + field.size());
+}
+
+template <class From, class To>
+void copy_to(const std::vector<From>& from, google::protobuf::RepeatedField<To>* to) {
+  to->Add(from.begin(), from.end());
+}
+
+/// A counted array of small numbers.
+template <std::size_t size>
+std::uint8_t to_array(const google::protobuf::RepeatedField<std::uint32_t>& from, std::array<std::uint8_t, size>& to,
+                      const char* what) {
+  if (from.size() > static_cast<int>(size)) {
+    throw Malformed("number of " + std::string(what) + "s is " + std::to_string(from.size()) + ", expected at most " +
+                    std::to_string(size));
+  }
+  for (int i = 0; i < from.size(); ++i) to[i] = narrow<std::uint8_t>(from[i], what);
+  return static_cast<std::uint8_t>(from.size());
+}
+
+template <std::size_t size>
+void from_array(const std::array<std::uint8_t, size>& from, unsigned count,
+                google::protobuf::RepeatedField<std::uint32_t>* to) {
+  to->Add(from.begin(), from.begin() + count);
+}
+
+void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
+  m.set_opcode(i.opcode);
+  m.set_opcode_id(i.opcode_id);
+  m.set_op_class(static_cast<proto::OpClass>(i.op_class));
+  if (i.guard.predicate >= 0) m.set_guard(static_cast<std::uint32_t>(i.guard.predicate));
+  m.set_guard_negated(i.guard.negated);
+  from_array(i.sources, i.source_count, m.mutable_sources());
+  from_array(i.destinations, i.destination_count, m.mutable_destinations());
+  from_array(i.source_predicates, i.source_predicate_count, m.mutable_source_predicates());
+  from_array(i.destination_predicates, i.destination_predicate_count, m.mutable_destination_predicates());
+  m.set_space(static_cast<proto::MemorySpace>(i.space));
+  m.set_access_bytes(i.access_bytes);
+  m.set_is_volatile(i.is_volatile);
+  m.set_reads_memory(i.reads_memory);
+  m.set_writes_memory(i.writes_memory);
+  if (i.branch_target >= 0) m.set_branch_target(static_cast<std::uint32_t>(i.branch_target));
+  m.set_barrier_id(i.barrier_id);
+  m.set_barrier_threads(i.barrier_threads);
+  for (const Operand& operand : i.operands) {
+    proto::Operand* o = m.add_operands();
+    o->set_kind(static_cast<proto::Operand::Kind>(operand.kind));
+    o->set_words(operand.words);
+    o->set_negated(operand.negated);
+    o->set_value(operand.value);
+  }
+  m.set_operand_destinations(i.operand_destinations);
+  m.set_ptx_line(i.ptx_line);
+  m.set_source_file(i.source_file);
+  m.set_source_line(i.source_line);
+  m.set_scheme(i.scheme);
+}
+
+StaticInstruction decode(const proto::StaticInstruction& m) {
+  StaticInstruction i;
+  i.opcode = m.opcode();
+  i.opcode_id = m.opcode_id();
+  i.op_class = narrow_enum<OpClass>(m.op_class(), "operation class");
+  if (m.has_guard()) i.guard.predicate = narrow<std::int8_t>(m.guard(), "guard predicate");
+  i.guard.negated = m.guard_negated();
+  i.source_count = to_array(m.sources(), i.sources, "source register");
+  i.destination_count = to_array(m.destinations(), i.destinations, "destination register");
+  i.source_predicate_count = to_array(m.source_predicates(), i.source_predicates, "source predicate");
+  i.destination_predicate_count =
+      to_array(m.destination_predicates(), i.destination_predicates, "destination predicate");
+  i.space = narrow_enum<MemorySpace>(m.space(), "memory space");
+  i.access_bytes = narrow<std::uint8_t>(m.access_bytes(), "access bytes");
+  i.is_volatile = m.is_volatile();
+  i.reads_memory = m.reads_memory();
+  i.writes_memory = m.writes_memory();
+  if (m.has_branch_target()) i.branch_target = narrow<std::int32_t>(m.branch_target(), "branch target");
+  i.barrier_id = narrow<std::uint8_t>(m.barrier_id(), "barrier");
+  i.barrier_threads = m.barrier_threads();
+  i.operands.reserve(static_cast<std::size_t>(m.operands_size()));
+  for (const proto::Operand& o : m.operands()) {
+    Operand operand;
+    operand.kind = narrow_enum<Operand::Kind>(o.kind(), "operand kind");
+    operand.words = narrow<std::uint8_t>(o.words(), "operand words");
+    operand.negated = o.negated();
+    operand.value = o.value();
+    i.operands.push_back(operand);
+  }
+  i.operand_destinations = narrow<std::uint8_t>(m.operand_destinations(), "number of destination operands");
+  i.ptx_line = m.ptx_line();
+  i.source_file = m.source_file();
+  i.source_line = m.source_line();
+  i.scheme = m.scheme();
+  return i;
+}
+
+void encode(const WarpColumns& c, proto::WarpColumns& m) {
+  copy_to(c.run_start, m.mutable_run_start());
+  copy_to(c.run_length, m.mutable_run_length());
+  copy_to(c.mask_at, m.mutable_mask_at());
+  copy_to(c.mask, m.mutable_mask());
+  copy_to(c.guard_mask, m.mutable_guard_mask());
+  m.set_address_kind(c.address_kind);
+  copy_to(c.address_base, m.mutable_address_base());
+  copy_to(c.address_delta, m.mutable_address_delta());
+  m.set_value_kind(c.value_kind);
+  m.set_value_data(c.value_data);
+  copy_to(c.predicate, m.mutable_predicate());
+  copy_to(c.stack_at, m.mutable_stack_at());
+  copy_to(c.stack_event, m.mutable_stack_event());
+  copy_to(c.stack_mask, m.mutable_stack_mask());
+  m.set_warp_instructions(c.warp_instructions);
+  m.set_thread_instructions(c.thread_instructions);
+}
+
+WarpColumns decode(proto::WarpColumns& m) {
+  WarpColumns c;
+  c.run_start = to_vector(m.run_start());
+  c.run_length = to_vector(m.run_length());
+  c.mask_at = to_vector(m.mask_at());
+  c.mask = to_vector(m.mask());
+  c.guard_mask = to_vector(m.guard_mask());
+  c.address_kind = std::move(*m.mutable_address_kind());
+  c.address_base = to_vector(m.address_base());
+  c.address_delta = to_vector(m.address_delta());
+  c.value_kind = std::move(*m.mutable_value_kind());
+  c.value_data = std::move(*m.mutable_value_data());
+  c.predicate = to_vector(m.predicate());
+  c.stack_at = to_vector(m.stack_at());
+  c.stack_event = to_vector(m.stack_event());
+  c.stack_mask = to_vector(m.stack_mask());
+  c.warp_instructions = m.warp_instructions();
+  c.thread_instructions = m.thread_instructions();
+  return c;
+}
+
+}  // namespace
+
+void encode(const Kernel& kernel, proto::Kernel& m) {
+  m.set_name(kernel.name);
+  m.set_ptx_file(kernel.ptx_file);
+  for (const std::string& file : kernel.source_files) m.add_source_files(file);
+  m.set_warp_size(kernel.warp_size);
+  m.set_registers_per_thread(kernel.registers_per_thread);
+  m.set_predicates(kernel.predicates);
+  m.set_static_shared_bytes(kernel.static_shared_bytes);
+  m.set_local_bytes_per_thread(kernel.local_bytes_per_thread);
+  m.set_spilled_registers(kernel.spilled_registers);
+  for (const StaticInstruction& instruction : kernel.instructions) encode(instruction, *m.add_instructions());
+  for (const BasicBlock& block : kernel.blocks) {
+    proto::BasicBlock* b = m.add_blocks();
+    b->set_first(block.first);
+    b->set_count(block.count);
+    copy_to(block.successors, b->mutable_successors());
+    if (block.immediate_post_dominator >= 0) {
+      b->set_immediate_post_dominator(static_cast<std::uint32_t>(block.immediate_post_dominator));
+    }
+  }
+  for (const SharedVariable& variable : kernel.shared_variables) {
+    proto::SharedVariable* v = m.add_shared_variables();
+    v->set_name(variable.name);
+    v->set_offset(variable.offset);
+    v->set_bytes(variable.bytes);
+  }
+  for (const AnnotationSection& section : kernel.annotations) {
+    proto::AnnotationSection* a = m.add_annotations();
+    a->set_name(section.name);
+    a->set_version(section.version);
+    a->set_payload(section.payload);
+  }
+}
+
+Kernel decode(const proto::Kernel& m) {
+  Kernel kernel;
+  kernel.name = m.name();
+  kernel.ptx_file = m.ptx_file();
+  kernel.source_files.assign(m.source_files().begin(), m.source_files().end());
+  kernel.warp_size = m.warp_size();
+  kernel.registers_per_thread = m.registers_per_thread();
+  kernel.predicates = m.predicates();
+  kernel.static_shared_bytes = m.static_shared_bytes();
+  kernel.local_bytes_per_thread = m.local_bytes_per_thread();
+  kernel.spilled_registers = m.spilled_registers();
+  kernel.instructions.reserve(static_cast<std::size_t>(m.instructions_size()));
+  for (int i = 0; i < m.instructions_size(); ++i) {
+    try {
+      kernel.instructions.push_back(decode(m.instructions(i)));
+    } catch (const Malformed& e) {
+      throw Malformed("instruction " + std::to_string(i) + ": " + e.what());
+    }
+  }
+  for (const proto::BasicBlock& b : m.blocks()) {
+    BasicBlock block;
+    block.first = b.first();
+    block.count = b.count();
+    block.successors = to_vector(b.successors());
+    if (b.has_immediate_post_dominator()) {
+      block.immediate_post_dominator = narrow<std::int32_t>(b.immediate_post_dominator(), "immediate post-dominator");
+    }
+    kernel.blocks.push_back(std::move(block));
+  }
+  for (const proto::SharedVariable& v : m.shared_variables()) {
+    kernel.shared_variables.push_back({v.name(), v.offset(), v.bytes()});
+  }
+  for (const proto::AnnotationSection& a : m.annotations()) {
+    kernel.annotations.push_back({a.name(), a.version(), a.payload()});
+  }
+  return kernel;
+}
+
+void encode(const Launch& launch, proto::Launch& m) {
+  m.set_kernel(launch.kernel);
+  m.mutable_grid()->Add(launch.grid.begin(), launch.grid.end());
+  m.mutable_block()->Add(launch.block.begin(), launch.block.end());
+  m.set_dynamic_shared_bytes(launch.dynamic_shared_bytes);
+  m.set_shared_bytes_per_cta(launch.shared_bytes_per_cta);
+  m.set_first_cta(launch.first_cta);
+  m.set_cta_count(launch.cta_count);
+  m.set_warp_instructions(launch.warp_instructions);
+  m.set_thread_instructions(launch.thread_instructions);
+}
+
+Launch decode(const proto::Launch& m) {
+  if (m.grid_size() != 3 || m.block_size() != 3) throw Malformed("the grid or block does not have 3 dimensions");
+  Launch launch;
+  launch.kernel = m.kernel();
+  for (int i = 0; i < 3; ++i) {
+    launch.grid[i] = m.grid(i);
+    launch.block[i] = m.block(i);
+  }
+  launch.dynamic_shared_bytes = m.dynamic_shared_bytes();
+  launch.shared_bytes_per_cta = m.shared_bytes_per_cta();
+  launch.first_cta = m.first_cta();
+  launch.cta_count = m.cta_count();
+  launch.warp_instructions = m.warp_instructions();
+  launch.thread_instructions = m.thread_instructions();
+  return launch;
+}
+
+void encode(const Cta& cta, proto::Cta& m) {
+  m.set_launch(cta.launch);
+  m.set_index(cta.index);
+  for (const WarpColumns& warp : cta.warps) encode(warp, *m.add_warps());
+}
+
+Cta decode(proto::Cta& m) {
+  Cta cta;
+  cta.launch = m.launch();
+  cta.index = m.index();
+  cta.warps.reserve(static_cast<std::size_t>(m.warps_size()));
+  for (int i = 0; i < m.warps_size(); ++i) {
+    cta.warps.push_back(decode(*m.mutable_warps(i)));
+    cta.warps.back().cta = cta.index;
+    cta.warps.back().warp = static_cast<std::uint32_t>(i);
+  }
+  return cta;
+}
+
+}  // namespace regatta::trace

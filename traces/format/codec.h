@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between the structures of the public headers and the messages of trace.proto. Decoding checks that each field
+// fits its structure and leaves the meaning to validate.h. Throws Malformed.
+#pragma once
+
+#include <regatta/trace/file.h>
+#include <trace.pb.h>
+
+#include "frame.h"
+
+namespace regatta::trace {
+
+void encode(const Kernel& kernel, proto::Kernel& message);
+void encode(const Launch& launch, proto::Launch& message);
+void encode(const Cta& cta, proto::Cta& message);
+
+Kernel decode(const proto::Kernel& message);
+Launch decode(const proto::Launch& message);
+/// Moves the byte columns out of the message.
+Cta decode(proto::Cta& message);
+
+}  // namespace regatta::trace

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A trace file (.rgt): a header, one zstd frame per static part and per CTA, an index at the end.
+// The writer never leaves a half-written file under its final name; the reader streams CTA by CTA,
+// decompressing one ahead in a second thread, and can seek to any CTA through the index.
+#pragma once
+
+#include <regatta/trace/kernel.h>
+#include <regatta/trace/warp_stream.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::trace {
+
+/// Version of the file format; a reader refuses a newer one by name.
+inline constexpr std::uint32_t format_version = 1;
+
+/// Writes a trace. Data go to "<path>.partial" and move to `path` in finish(); a writer that is destroyed
+/// before finish() removes the partial file. Throws InputError when the file cannot be written.
+class Writer {
+ public:
+  explicit Writer(const std::string& path);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Free text about the origin ("regatta-annotate 0.1.0 --launch ..."), shown by `regatta-trace info`.
+  void set_producer(const std::string& producer);
+  /// Adds a kernel; returns its index. This and the next two throw std::logic_error for what cannot be in a trace
+  /// (a register beyond registers_per_thread, a CTA out of order ...).
+  std::uint32_t add_kernel(const Kernel& kernel);
+  /// Opens a launch; its CTAs follow. cta_count and the instruction counts are filled in by the writer.
+  std::uint32_t begin_launch(const Launch& launch);
+  /// Adds a CTA of the open launch: first_cta, then ascending without a gap.
+  void add_cta(const Cta& cta);
+  /// Writes the index and gives the file its final name.
+  void finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Reads a trace. Everything that is wrong with a file throws InputError with path, place and reason.
+class Reader {
+ public:
+  struct CtaEntry {
+    std::uint32_t launch = 0;
+    std::uint64_t index = 0;
+    std::uint64_t offset = 0;            ///< of the frame in the file, bytes
+    std::uint64_t compressed_bytes = 0;  ///< frame payload
+    std::uint64_t raw_bytes = 0;
+    std::uint64_t warp_instructions = 0;
+    std::uint64_t thread_instructions = 0;
+  };
+
+  explicit Reader(const std::string& path);
+  ~Reader();
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  const std::string& path() const;
+  const std::string& producer() const;
+  std::uint32_t version() const;
+  std::uint64_t file_bytes() const;
+  const std::vector<Kernel>& kernels() const;
+  const std::vector<Launch>& launches() const;
+  /// All CTAs in file order.
+  const std::vector<CtaEntry>& ctas() const;
+
+  /// Reads one CTA by its position in ctas(); may be called in any order, from one thread at a time, also while
+  /// streams are open. Throws std::out_of_range for a position beyond ctas().
+  std::shared_ptr<const Cta> read(std::size_t position) const;
+
+  /// Streams CTAs `first` .. `first+count-1` (or to the last) in order: one waits decompressed while a second thread
+  /// reads the one after it. A stream may outlive its reader.
+  class Stream {
+   public:
+    ~Stream();
+    /// The next CTA, or nullptr at the end. Rethrows what the reading thread met.
+    std::shared_ptr<const Cta> next();
+
+   private:
+    friend class Reader;
+    struct Impl;
+    explicit Stream(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+  };
+  std::unique_ptr<Stream> stream(std::size_t first, std::size_t count) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace regatta::trace

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The static part of a trace: what is known about a kernel before it runs. One `Kernel` per distinct
+// allocated kernel, one `Launch` per run of it, in the order the host ran them.
+#pragma once
+
+#include <regatta/trace/types.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::trace {
+
+/// An operand as written, in machine order; what WIR's reuse buffer tags and a listing prints.
+struct Operand {
+  enum class Kind : std::uint8_t { reg, predicate, immediate, special, constant_bank };
+  Kind kind = Kind::reg;
+  std::uint8_t words = 1;   ///< registers: 1 or 2 consecutive 32-bit registers
+  bool negated = false;     ///< predicates only
+  std::uint64_t value = 0;  ///< register or predicate number, immediate bits, special id, bank offset
+};
+
+struct Guard {
+  std::int8_t predicate = -1;  ///< -1: unconditional
+  bool negated = false;
+};
+
+/// One machine instruction of the allocated kernel. Its PC is its index times bytes_per_instruction.
+struct StaticInstruction {
+  std::string opcode;           ///< full machine opcode with modifiers, e.g. "ld.global.f32"
+  std::uint32_t opcode_id = 0;  ///< interned `opcode`; equal ids mean equal operation (WIR section V-C)
+  OpClass op_class = OpClass::nop;
+  Guard guard;
+
+  /// 32-bit general registers read, in operand order, duplicates kept. 64-bit values list both halves, low first.
+  std::uint8_t source_count = 0;
+  std::array<std::uint8_t, max_source_registers> sources{};
+  /// 32-bit general registers written, low half first.
+  std::uint8_t destination_count = 0;
+  std::array<std::uint8_t, max_destination_registers> destinations{};
+  /// Predicates read besides the guard, and predicates written.
+  std::uint8_t source_predicate_count = 0;
+  std::array<std::uint8_t, max_source_predicates> source_predicates{};
+  std::uint8_t destination_predicate_count = 0;
+  std::array<std::uint8_t, max_destination_predicates> destination_predicates{};
+
+  MemorySpace space = MemorySpace::none;
+  std::uint8_t access_bytes = 0;  ///< bytes each lane moves (vector accesses: all elements), 0 if none
+  bool is_volatile = false;       ///< volatile or otherwise not to be cached or reused
+  bool reads_memory = false;
+  bool writes_memory = false;
+
+  std::int32_t branch_target = -1;   ///< static index, for branches
+  std::uint8_t barrier_id = 0;       ///< for barriers
+  std::uint32_t barrier_threads = 0; ///< for barriers; 0 = all threads of the CTA
+
+  std::vector<Operand> operands;  ///< as written, destinations first
+  std::uint8_t operand_destinations = 0;
+  std::uint32_t ptx_line = 0;      ///< 1-based, 0 unknown
+  std::uint32_t source_file = 0;   ///< index into Kernel::source_files, when source_line != 0
+  std::uint32_t source_line = 0;   ///< 1-based, 0 unknown
+  std::string scheme;              ///< empty: always there; otherwise only this scheme executes it
+};
+
+struct BasicBlock {
+  std::uint32_t first = 0;  ///< static index of the first instruction
+  std::uint32_t count = 0;
+  std::vector<std::uint32_t> successors;         ///< block indices
+  std::int32_t immediate_post_dominator = -1;    ///< block index, -1: the kernel's exit
+};
+
+struct SharedVariable {
+  std::string name;
+  std::uint32_t offset = 0;  ///< bytes from the CTA's shared base
+  std::uint32_t bytes = 0;   ///< 0: dynamic shared memory, sized by the launch
+};
+
+/// One pass's annotations: an opaque payload under the pass's name, versioned by the pass itself.
+struct AnnotationSection {
+  std::string name;
+  std::uint32_t version = 1;
+  std::string payload;
+};
+
+struct Kernel {
+  std::string name;
+  std::string ptx_file;                   ///< as given, for messages
+  std::vector<std::string> source_files;  ///< from .file directives
+  unsigned warp_size = 32;
+  unsigned registers_per_thread = 0;  ///< general registers, highest used + 1
+  unsigned predicates = 0;
+  unsigned static_shared_bytes = 0;
+  unsigned local_bytes_per_thread = 0;
+  unsigned spilled_registers = 0;
+  std::vector<StaticInstruction> instructions;
+  std::vector<BasicBlock> blocks;
+  std::vector<SharedVariable> shared_variables;
+  std::vector<AnnotationSection> annotations;
+};
+
+struct Launch {
+  std::uint32_t kernel = 0;  ///< index into the trace's kernels
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t shared_bytes_per_cta = 0;  ///< static and dynamic together
+  std::uint64_t first_cta = 0;             ///< of the traced range, linear CTA index
+  std::uint64_t cta_count = 0;             ///< traced CTAs (the whole grid unless --ctas cut it)
+  std::uint64_t warp_instructions = 0;     ///< dynamic, over the traced CTAs
+  std::uint64_t thread_instructions = 0;
+
+  std::uint32_t threads_per_cta() const { return block[0] * block[1] * block[2]; }
+  std::uint32_t warps_per_cta(unsigned warp_size) const {
+    return (threads_per_cta() + warp_size - 1) / warp_size;
+  }
+};
+
+}  // namespace regatta::trace

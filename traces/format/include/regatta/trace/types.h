@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The vocabulary that compiler and platform share: lanes, warp values, opcode classes, spaces.
+// Header only and free of any library, so that a model can use it without linking the trace reader.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace regatta::trace {
+
+/// Widest warp (wavefront) regatta handles, in lanes.
+inline constexpr unsigned max_lanes = 64;
+
+/// One bit per lane; bit i is lane i. A 32-lane warp leaves the upper half zero.
+using LaneMask = std::uint64_t;
+
+/// Mask with the lowest `lanes` bits set; lanes is 1..64.
+constexpr LaneMask all_lanes(unsigned lanes) {
+  return lanes >= 64 ? ~LaneMask{0} : ((LaneMask{1} << lanes) - 1);
+}
+
+/// One warp register: a 32-bit value per lane. A 32-lane warp uses lanes 0..31 only.
+struct alignas(64) WarpValue {
+  std::array<std::uint32_t, max_lanes> lane;
+};
+
+/// Bytes one lane contributes to a warp register.
+inline constexpr unsigned bytes_per_lane = 4;
+/// Bytes of code one static instruction occupies (RegLess, section 4.2: 64-bit instructions).
+inline constexpr unsigned bytes_per_instruction = 8;
+
+/// Limits of one machine instruction, in 32-bit registers.
+/// Six sources: st.v4.b32 or atom.cas.b64 with a 64-bit address. Four destinations: ld.v4.b32.
+inline constexpr unsigned max_source_registers = 6;
+inline constexpr unsigned max_destination_registers = 4;
+inline constexpr unsigned max_destination_predicates = 2;
+inline constexpr unsigned max_source_predicates = 4;
+/// General registers R0..R254 of one thread; predicates P0..P6.
+inline constexpr unsigned max_general_registers = 255;
+inline constexpr unsigned max_predicates = 7;
+
+/// What an instruction costs and which unit runs it; a machine maps each class to a unit, a latency
+/// and an initiation interval, in cycles. The classes follow the rows of the machine tables.
+enum class OpClass : std::uint8_t {
+  nop,
+  int_add,   ///< 32-bit integer add, logic, shift, move, select, compare
+  int_max,   ///< 32-bit integer min and max
+  int_mul,   ///< 32-bit integer multiply
+  int_mad,   ///< 32-bit integer multiply-add, and multiplies with a 64-bit result
+  int_div,   ///< integer divide and remainder
+  int64,     ///< 64-bit integer add, logic, shift, move, compare
+  convert,   ///< conversions between types
+  fp32_add,  ///< f32 (and f16) add, compare, negate, absolute
+  fp32_max,
+  fp32_mul,
+  fp32_mad,
+  fp32_div,
+  fp64_add,
+  fp64_max,
+  fp64_mul,
+  fp64_mad,
+  fp64_div,
+  sfu,            ///< reciprocal, root, transcendental
+  shuffle,        ///< lane exchange, vote, match
+  constant_load,  ///< parameter and constant bank reads, special registers
+  load,           ///< global, local, shared, generic loads
+  store,
+  atomic,  ///< read-modify-write with or without a result
+  fence,
+  barrier,
+  branch,
+  exit,
+  metadata,  ///< annotation carried in the instruction stream, removed at decode
+};
+inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::metadata) + 1;
+/// Lower-case name of a class ("fp32_mad"), stable: it appears in option names and in the trace.
+const char* to_string(OpClass c);
+
+enum class MemorySpace : std::uint8_t { none, global, shared, local, constant, param, generic };
+const char* to_string(MemorySpace s);
+
+/// Where a trace's addresses lie. Global memory is below both windows. Shared accesses carry the byte offset in the
+/// CTA's shared memory, generic ones to shared memory that offset plus the window. Local accesses carry
+/// local_window + linear thread of the grid * Kernel::local_bytes_per_thread + offset in the thread's frame.
+inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 48;
+inline constexpr std::uint64_t local_window = std::uint64_t{2} << 48;
+
+/// Bad input: a message that names the file, the place, what was found and what was expected.
+/// The tools print it as it is and exit with status 2.
+class InputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace regatta::trace

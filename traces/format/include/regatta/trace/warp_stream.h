@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dynamic part of a trace: what one warp did. `WarpColumns` is the columnar form as it lies in the
+// file; `WarpCursor` walks it in program order; `WarpEncoder` makes it.
+//
+// Columns (each a plain array, never a message per instruction):
+//   run_start, run_length   straight runs of static indices
+//   mask_at, mask           dynamic index (delta) at which the SIMT mask changes, and the new mask
+//   guard_mask              execution mask of every guarded instruction, XORed with the SIMT mask
+//   address_*               per memory instruction: base and stride when affine, else lane by lane
+//   value_kind, value_data  per destination register: constant, stride, half-warp stride, base-delta or raw
+//   predicate               per destination predicate: the value on the active lanes
+//   stack_at, stack_event   SIMT stack pushes and pops with their resume PCs
+#pragma once
+
+#include <regatta/trace/kernel.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::trace {
+
+/// Columns of one warp. Owned by the CTA they belong to.
+struct WarpColumns {
+  std::vector<std::uint32_t> run_start;
+  std::vector<std::uint32_t> run_length;
+  std::vector<std::uint32_t> mask_at;  ///< difference to the previous change, in instructions
+  std::vector<std::uint64_t> mask;
+  std::vector<std::uint64_t> guard_mask;
+  std::string address_kind;                 ///< one byte per memory instruction with a lane active
+  std::vector<std::int64_t> address_base;   ///< difference to the previous base of this warp
+  std::vector<std::int64_t> address_delta;  ///< affine: stride; scattered: active lane minus the active lane before
+  std::string value_kind;                   ///< one byte per destination register (ValueKind)
+  std::string value_data;                   ///< little endian
+  std::vector<std::uint64_t> predicate;
+  std::vector<std::uint32_t> stack_at;     ///< difference to the previous event, in instructions
+  std::vector<std::uint32_t> stack_event;  ///< push: resume index * 2 + 1 (static index); pop: 0
+  std::vector<std::uint64_t> stack_mask;   ///< lanes of the pushed entry, pushes only
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;  ///< sum of active lanes
+  /// Where the warp belongs, for messages: linear CTA index and number within the CTA. The reader fills them in.
+  std::uint64_t cta = 0;
+  std::uint32_t warp = 0;
+};
+
+/// True when the instruction has an entry in the address columns (if a lane is active): a read or write of
+/// global, shared, local or generic space. Parameters and constants have no addresses.
+inline bool has_addresses(const StaticInstruction& instruction) {
+  if (!instruction.reads_memory && !instruction.writes_memory) return false;
+  return instruction.space == MemorySpace::global || instruction.space == MemorySpace::shared ||
+         instruction.space == MemorySpace::local || instruction.space == MemorySpace::generic;
+}
+
+/// How the addresses of one memory instruction are stored.
+enum class AddressKind : std::uint8_t {
+  affine,     ///< base is lane 0's (extrapolated), then one stride: lane i = base + i*stride
+  scattered,  ///< base is the first active lane's, then each active lane minus the active lane before
+};
+
+/// The dynamic streams of one CTA.
+struct Cta {
+  std::uint32_t launch = 0;
+  std::uint64_t index = 0;  ///< linear CTA index in the grid: x fastest
+  std::vector<WarpColumns> warps;
+};
+
+enum class ValueKind : std::uint8_t {
+  none,         ///< no active lane, nothing stored
+  constant,     ///< u32
+  stride,       ///< u32 base, i32 step: lane i = base + i*step
+  half_stride,  ///< two u32 bases (lower and upper half of the warp), i32 step
+  delta8,       ///< u32 base, one i8 per active lane, ascending lanes
+  delta16,      ///< u32 base, one i16 per active lane
+  raw,          ///< one u32 per active lane
+};
+
+/// One entry of a warp's SIMT stack below the top: lanes parked until `resume_index` is reached.
+struct StackEvent {
+  bool push = false;  ///< false: pop
+  /// Static index at which the pushed lanes go on; the kernel's instruction count stands for its exit.
+  std::uint32_t resume_index = 0;
+  LaneMask mask = 0;
+};
+
+/// Walks one warp's columns in program order.
+///
+/// Call next(); then, for that instruction, decode what is wanted. A decoder that is used at all has to be
+/// called for every instruction that has such a column (results: a destination register; addresses: a
+/// memory instruction), in order, at most once each: the columns hold no positions. Calls cost no allocation.
+/// Every read is bounds checked; a column that runs dry throws InputError naming the warp and the column.
+class WarpCursor {
+ public:
+  WarpCursor() = default;
+  /// `columns` and `kernel` must outlive the cursor.
+  WarpCursor(const Kernel& kernel, const WarpColumns& columns);
+
+  /// Steps to the next instruction; false at the end of the warp.
+  bool next();
+
+  /// Static index of the current instruction.
+  std::uint32_t index() const { return index_; }
+  const StaticInstruction& instruction() const { return *instruction_; }
+  /// Lanes on the SIMT path, before the guard.
+  LaneMask simt_mask() const { return simt_mask_; }
+  /// Lanes that execute: SIMT mask and guard.
+  LaneMask active_mask() const { return active_mask_; }
+  /// Instructions stepped over so far, the current one included.
+  std::uint64_t position() const { return position_; }
+  /// True when no instruction follows the current one.
+  bool at_end() const { return position_ >= count_; }
+  /// Static index of the instruction after the current one; only if !at_end().
+  std::uint32_t peek_index() const;
+
+  /// Decodes destination register `d` (call for d = 0, 1, ... in order) into `out`.
+  /// Lanes outside active_mask() are left with unspecified contents.
+  void result(WarpValue& out);
+  /// Decodes the value of the next destination predicate, on the active lanes; other bits zero.
+  LaneMask predicate();
+  /// Decodes the addresses (bytes) of the current memory instruction into address[lane]; lanes outside
+  /// active_mask() are left with unspecified contents. `address` holds warp_size entries.
+  void addresses(std::uint64_t* address);
+  /// Appends the SIMT stack events that happened at the current instruction (and at instructions stepped over
+  /// since the last call). Returns their number.
+  unsigned stack_events(std::vector<StackEvent>& out);
+  /// Name of a column with entries that nobody decoded, nullptr if there is none. At the end of a warp whose
+  /// columns were all decoded, a name means a malformed file.
+  const char* leftover() const;
+
+ private:
+  [[noreturn]] void dry(const char* column) const;
+  [[noreturn]] void malformed(const std::string& what) const;
+  std::string place() const;
+  void next_run();
+  void next_mask();
+  unsigned read_stack_events(std::vector<StackEvent>& out);
+  const char* take_value_data(std::size_t bytes);
+  template <unsigned lanes>
+  void decode_result(std::uint32_t* out);
+  template <unsigned lanes>
+  void decode_addresses(std::uint64_t* address);
+
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  // What next() touches comes first.
+  std::uint64_t position_ = 0;
+  std::uint64_t count_ = 0;
+  const StaticInstruction* instruction_ = nullptr;
+  const StaticInstruction* code_ = nullptr;
+  std::uint32_t index_ = 0;
+  std::uint32_t run_left_ = 0;
+  std::uint64_t next_mask_at_ = never;
+  LaneMask simt_mask_ = 0;
+  LaneMask active_mask_ = 0;
+  const std::uint64_t* guard_ = nullptr;
+  const std::uint64_t* guard_end_ = nullptr;
+  LaneMask all_lanes_ = 0;
+  const char* value_kind_ = nullptr;
+  const char* value_kind_end_ = nullptr;
+  const char* value_data_ = nullptr;
+  const char* value_data_end_ = nullptr;
+  const std::uint64_t* predicate_ = nullptr;
+  const std::uint64_t* predicate_end_ = nullptr;
+  std::uint64_t next_stack_at_ = never;
+  const Kernel* kernel_ = nullptr;
+  const WarpColumns* columns_ = nullptr;
+  std::size_t run_ = 0;
+  std::size_t mask_ = 0;
+  std::size_t address_kind_ = 0;
+  std::size_t address_base_ = 0;
+  std::size_t address_delta_ = 0;
+  std::uint64_t last_base_ = 0;
+  std::size_t stack_ = 0;
+  std::size_t stack_mask_ = 0;
+};
+
+/// Builds one warp's columns as the emulator executes it.
+///
+/// Every column entry of an instruction (each destination register, each destination predicate, the addresses if
+/// has_addresses() and a lane is active) has to be given before the next instruction() or finish(); anything
+/// missing, superfluous or out of range is a programming error and throws std::logic_error.
+class WarpEncoder {
+ public:
+  /// `kernel` must outlive the encoder.
+  explicit WarpEncoder(const Kernel& kernel);
+
+  /// Begins the next instruction. `active` is `simt_mask` less the lanes the guard switches off.
+  void instruction(std::uint32_t index, LaneMask simt_mask, LaneMask active);
+  /// Value of the next destination register of the current instruction (all destinations, in order).
+  void result(const WarpValue& value);
+  /// Value of the next destination predicate of the current instruction.
+  void predicate(LaneMask value);
+  /// Addresses of the current memory instruction, one per lane; inactive lanes are ignored.
+  /// A call without an active lane is allowed and stores nothing.
+  void addresses(const std::uint64_t* address);
+  /// SIMT stack events at the current instruction, in the order they happened.
+  void push(std::uint32_t resume_index, LaneMask mask);
+  void pop();
+
+  /// Returns the columns; the encoder is then ready for another warp of the same kernel.
+  WarpColumns finish();
+
+ private:
+  [[noreturn]] void misuse(const std::string& what) const;
+  void require_complete() const;
+  void stack_event(std::uint32_t event);
+
+  const Kernel* kernel_;
+  WarpColumns columns_;
+  LaneMask all_lanes_ = 0;
+  std::uint32_t last_index_ = 0;
+  LaneMask simt_mask_ = 0;
+  LaneMask active_ = 0;
+  std::uint8_t pending_results_ = 0;
+  std::uint8_t pending_predicates_ = 0;
+  std::uint8_t pending_addresses_ = 0;
+  std::uint64_t last_mask_at_ = 0;
+  std::uint64_t last_stack_at_ = 0;
+  std::uint64_t last_base_ = 0;
+};
+
+inline bool WarpCursor::next() {
+  if (position_ >= count_) return false;
+  if (run_left_ == 0) {
+    next_run();
+  } else {
+    ++index_;
+  }
+  --run_left_;
+  instruction_ = code_ + index_;
+  if (position_ == next_mask_at_) next_mask();
+  ++position_;
+  active_mask_ = simt_mask_;
+  if (instruction_->guard.predicate >= 0) {
+    if (guard_ == guard_end_) dry("guard_mask");
+    // The guard only ever takes lanes away, so XOR and AND NOT agree; the latter cannot add a lane in a bad file.
+    active_mask_ &= ~*guard_++;
+  }
+  return true;
+}
+
+inline LaneMask WarpCursor::predicate() {
+  if (predicate_ == predicate_end_) dry("predicate");
+  return *predicate_++ & active_mask_;
+}
+
+inline unsigned WarpCursor::stack_events(std::vector<StackEvent>& out) {
+  return next_stack_at_ < position_ ? read_stack_events(out) : 0;
+}
+
+}  // namespace regatta::trace

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "codec.h"
+#include "validate.h"
+
+namespace regatta::trace {
+namespace {
+
+/// An open trace, its index read. Constant once open() is through, so that threads may share it.
+struct File {
+  std::string path;
+  int fd = -1;
+  std::uint64_t bytes = 0;
+  std::uint32_t version = 0;
+  std::string producer;
+  std::vector<Kernel> kernels;
+  std::vector<Launch> launches;
+  std::vector<Reader::CtaEntry> ctas;
+
+  ~File() {
+    if (fd >= 0) ::close(fd);
+  }
+
+  [[noreturn]] void fail(const std::string& reason) const { throw InputError(path + ": " + reason); }
+  [[noreturn]] void fail_at(std::uint64_t offset, const std::string& what, const std::string& reason) const {
+    fail("byte " + std::to_string(offset) + ": " + what + ": " + reason);
+  }
+
+  void read_at(std::uint64_t offset, char* to, std::size_t count) const {
+    while (count != 0) {
+      const ssize_t got = ::pread(fd, to, count, static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("byte " + std::to_string(offset) + ": cannot be read: " + std::strerror(errno));
+      if (got == 0) fail("byte " + std::to_string(offset) + ": the file became shorter while it was read");
+      to += got;
+      offset += static_cast<std::uint64_t>(got);
+      count -= static_cast<std::size_t>(got);
+    }
+  }
+
+  void open(const std::string& name);
+  std::uint64_t open_header_and_trailer();
+  void check_layout(const proto::Index& index, std::uint64_t index_offset) const;
+  void check_ctas() const;
+};
+
+/// Reads frames; each thread has its own.
+class FrameReader {
+ public:
+  explicit FrameReader(const File& file) : file_(file) {}
+
+  /// Reads the frame at `offset`, whose payload must end at `end` or before, into `message`.
+  /// `expected` sizes come from the index; nullptr if there is none yet. Returns the offset behind the frame.
+  std::uint64_t read(FrameKind kind, std::uint64_t offset, std::uint64_t end, const proto::FrameReference* expected,
+                     const std::string& what, google::protobuf::MessageLite& message) {
+    try {
+      if (offset > end || end - offset < frame_header_bytes) throw Malformed("a frame header does not fit there");
+      FrameHeaderBytes bytes;
+      file_.read_at(offset, bytes.data(), bytes.size());
+      const FrameHeader header = unpack(bytes);
+      if (header.magic != frame_magic) throw Malformed("no frame begins there: the file is corrupted");
+      if (header.compressed_bytes > end - offset - frame_header_bytes) {
+        throw Malformed("a payload of " + std::to_string(header.compressed_bytes) + " bytes reaches beyond byte " +
+                        std::to_string(end) + ": the file is corrupted");
+      }
+      check_sizes(header.compressed_bytes, header.raw_bytes);
+      char* payload = compressed_.reserve(header.compressed_bytes);
+      file_.read_at(offset + frame_header_bytes, payload, header.compressed_bytes);
+      if (checksum(header, payload) != header.checksum) throw Malformed("checksum is wrong: the file is corrupted");
+      if (header.kind != kind) {
+        throw Malformed(std::string("the frame's kind is ") + to_string(header.kind) + ", expected " + to_string(kind));
+      }
+      if (expected &&
+          (header.compressed_bytes != expected->compressed_bytes() || header.raw_bytes != expected->raw_bytes())) {
+        throw Malformed("the frame's sizes differ from the index");
+      }
+      char* raw = raw_.reserve(header.raw_bytes);
+      decompressor_.decompress(payload, header.compressed_bytes, raw, header.raw_bytes);
+      if (!message.ParseFromArray(raw, static_cast<int>(header.raw_bytes))) {
+        throw Malformed("the payload is not a valid message");
+      }
+      return offset + frame_header_bytes + header.compressed_bytes;
+    } catch (const Malformed& e) {
+      file_.fail_at(offset, what, e.what());
+    }
+  }
+
+  std::shared_ptr<const Cta> read_cta(std::size_t position) {
+    const Reader::CtaEntry& entry = file_.ctas.at(position);
+    const std::string what = "CTA " + std::to_string(entry.index) + " of launch " + std::to_string(entry.launch);
+    proto::FrameReference expected;
+    expected.set_compressed_bytes(entry.compressed_bytes);
+    expected.set_raw_bytes(entry.raw_bytes);
+    read(FrameKind::cta, entry.offset, file_.bytes - trailer_bytes, &expected, what, message_);
+    try {
+      auto cta = std::make_shared<Cta>(decode(message_));
+      if (cta->launch != entry.launch || cta->index != entry.index) throw Malformed("the frame is another CTA's");
+      const Launch& launch = file_.launches[entry.launch];
+      validate(*cta, launch, file_.kernels[launch.kernel]);
+      std::uint64_t warp_instructions = 0;
+      std::uint64_t thread_instructions = 0;
+      for (const WarpColumns& warp : cta->warps) {
+        warp_instructions += warp.warp_instructions;
+        thread_instructions += warp.thread_instructions;
+      }
+      if (warp_instructions != entry.warp_instructions || thread_instructions != entry.thread_instructions) {
+        throw Malformed("instruction counts differ from the index");
+      }
+      return cta;
+    } catch (const Malformed& e) {
+      file_.fail_at(entry.offset, what, e.what());
+    }
+  }
+
+ private:
+  const File& file_;
+  Buffer compressed_;
+  Buffer raw_;
+  Decompressor decompressor_;
+  proto::Cta message_;  // kept for its memory
+};
+
+std::uint64_t File::open_header_and_trailer() {
+  if (bytes == 0) fail("the file is empty");
+  char header[file_header_bytes];
+  const std::size_t have = static_cast<std::size_t>(std::min(bytes, file_header_bytes));
+  read_at(0, header, have);
+  if (std::memcmp(header, file_magic.data(), std::min(have, file_magic.size())) != 0) {
+    fail("not a regatta trace: its first bytes are not the magic of a .rgt file");
+  }
+  if (have < file_header_bytes) fail("the file is truncated: it ends after " + std::to_string(bytes) + " bytes");
+  for (unsigned i = 0; i < 4; ++i) {
+    version |= std::uint32_t{static_cast<unsigned char>(header[file_magic.size() + i])} << (8 * i);
+  }
+  if (version > format_version) {
+    fail("format version " + std::to_string(version) + " is too new: this reads up to version " +
+         std::to_string(format_version));
+  }
+  if (version == 0) fail("byte 8: format version 0 does not exist: the file is corrupted");
+  if (bytes < file_header_bytes + frame_header_bytes + trailer_bytes) {
+    fail("the file is truncated: it ends after " + std::to_string(bytes) + " bytes");
+  }
+  TrailerBytes trailer;
+  const std::uint64_t at = bytes - trailer_bytes;
+  read_at(at, trailer.data(), trailer.size());
+  try {
+    return unpack_trailer(trailer, version);
+  } catch (const Malformed& e) {
+    fail_at(at, "trailer", e.what());
+  }
+}
+
+void File::open(const std::string& name) {
+  path = name;
+  // Not to wait for a writer if it is a pipe.
+  fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
+  struct stat status;
+  if (::fstat(fd, &status) != 0) fail(std::string("cannot be read: ") + std::strerror(errno));
+  if (!S_ISREG(status.st_mode)) fail("not a regular file");
+  bytes = static_cast<std::uint64_t>(status.st_size);
+
+  const std::uint64_t index_offset = open_header_and_trailer();
+  const std::uint64_t end = bytes - trailer_bytes;
+  FrameReader reader(*this);
+  proto::Index index;
+  const std::uint64_t index_end = reader.read(FrameKind::index, index_offset, end, nullptr, "index", index);
+  std::string what = "index";
+  try {
+    if (index_end != end) throw Malformed("is not followed by the trailer");
+    check_layout(index, index_offset);
+    for (int i = 0; i < index.kernels_size(); ++i) {
+      const proto::FrameReference& reference = index.kernels(i);
+      const std::string kernel = "kernel " + std::to_string(i);
+      proto::Kernel message;
+      reader.read(FrameKind::kernel, reference.offset(), index_offset, &reference, kernel, message);
+      try {
+        kernels.push_back(decode(message));
+        validate(kernels.back());
+      } catch (const Malformed& e) {
+        fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
+      }
+    }
+    for (int i = 0; i < index.launches_size(); ++i) {
+      what = "index: launch " + std::to_string(i);
+      launches.push_back(decode(index.launches(i)));
+      validate(launches.back(), kernels);
+    }
+    what = "index";
+    ctas.reserve(static_cast<std::size_t>(index.ctas_size()));
+    for (const proto::CtaReference& c : index.ctas()) {
+      ctas.push_back({c.launch(), c.index(), c.frame().offset(), c.frame().compressed_bytes(), c.frame().raw_bytes(),
+                      c.warp_instructions(), c.thread_instructions()});
+    }
+    check_ctas();
+  } catch (const Malformed& e) {
+    fail_at(index_offset, what, e.what());
+  }
+  producer = index.producer();
+}
+
+/// The frames must tile the file: nothing lies between them, and none of them is named twice.
+void File::check_layout(const proto::Index& index, std::uint64_t index_offset) const {
+  std::vector<const proto::FrameReference*> frames;
+  for (const proto::FrameReference& frame : index.kernels()) frames.push_back(&frame);
+  for (const proto::CtaReference& cta : index.ctas()) frames.push_back(&cta.frame());
+  std::sort(frames.begin(), frames.end(), [](const auto* a, const auto* b) { return a->offset() < b->offset(); });
+  std::uint64_t at = file_header_bytes;
+  for (const proto::FrameReference* frame : frames) {
+    if (frame->offset() != at) {
+      throw Malformed("names a frame at byte " + std::to_string(frame->offset()) + ", expected the next at byte " +
+                      std::to_string(at));
+    }
+    check_sizes(frame->compressed_bytes(), frame->raw_bytes());
+    at += frame_header_bytes + frame->compressed_bytes();
+  }
+  if (at != index_offset) throw Malformed("the frames it names end at byte " + std::to_string(at));
+}
+
+/// CTAs stand launch by launch, each launch's as one ascending range, and add up to the launch's counts.
+void File::check_ctas() const {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Launch& launch = launches[i];
+    std::uint64_t warp_instructions = 0;
+    std::uint64_t thread_instructions = 0;
+    std::uint64_t count = 0;
+    for (; next < ctas.size() && ctas[next].launch == i; ++next, ++count) {
+      if (ctas[next].index != launch.first_cta + count) {
+        throw Malformed("entry " + std::to_string(next) + " is CTA " + std::to_string(ctas[next].index) +
+                        " of launch " + std::to_string(i) + ", expected CTA " +
+                        std::to_string(launch.first_cta + count));
+      }
+      warp_instructions += ctas[next].warp_instructions;
+      thread_instructions += ctas[next].thread_instructions;
+    }
+    if (count != launch.cta_count || warp_instructions != launch.warp_instructions ||
+        thread_instructions != launch.thread_instructions) {
+      throw Malformed("the CTAs of launch " + std::to_string(i) + " do not add up to its counts");
+    }
+  }
+  if (next != ctas.size()) {
+    throw Malformed("entry " + std::to_string(next) + " is of launch " + std::to_string(ctas[next].launch) +
+                    ", which is not its place");
+  }
+}
+
+}  // namespace
+
+struct Reader::Impl {
+  std::shared_ptr<File> file = std::make_shared<File>();
+  std::unique_ptr<FrameReader> frames;
+};
+
+Reader::Reader(const std::string& path) : impl_(new Impl) {
+  impl_->file->open(path);
+  impl_->frames = std::make_unique<FrameReader>(*impl_->file);
+}
+Reader::~Reader() = default;
+
+const std::string& Reader::path() const { return impl_->file->path; }
+const std::string& Reader::producer() const { return impl_->file->producer; }
+std::uint32_t Reader::version() const { return impl_->file->version; }
+std::uint64_t Reader::file_bytes() const { return impl_->file->bytes; }
+const std::vector<Kernel>& Reader::kernels() const { return impl_->file->kernels; }
+const std::vector<Launch>& Reader::launches() const { return impl_->file->launches; }
+const std::vector<Reader::CtaEntry>& Reader::ctas() const { return impl_->file->ctas; }
+
+std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return impl_->frames->read_cta(position); }
+
+/// One CTA waits in `ready` while the thread reads the one after it.
+struct Reader::Stream::Impl {
+  std::shared_ptr<const File> file;
+  std::size_t next = 0;
+  std::size_t end = 0;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<const Cta>> ready;
+  std::exception_ptr error;
+  bool done = false;
+  bool stop = false;
+  std::thread thread;
+
+  void run() {
+    try {
+      FrameReader frames(*file);
+      for (; next < end; ++next) {
+        std::shared_ptr<const Cta> cta = frames.read_cta(next);
+        std::unique_lock<std::mutex> lock(mutex);
+        changed.wait(lock, [this] { return stop || ready.empty(); });
+        if (stop) return;
+        ready.push_back(std::move(cta));
+        changed.notify_all();
+      }
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex);
+      error = std::current_exception();
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    done = true;
+    changed.notify_all();
+  }
+};
+
+Reader::Stream::Stream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+  impl_->thread = std::thread([s = impl_.get()] { s->run(); });
+}
+
+Reader::Stream::~Stream() {
+  {
+    const std::lock_guard<std::mutex> lock(impl_->mutex);
+    impl_->stop = true;
+    impl_->changed.notify_all();
+  }
+  impl_->thread.join();
+}
+
+std::shared_ptr<const Cta> Reader::Stream::next() {
+  std::unique_lock<std::mutex> lock(impl_->mutex);
+  impl_->changed.wait(lock, [this] { return !impl_->ready.empty() || impl_->done; });
+  if (impl_->ready.empty()) {
+    if (impl_->error) std::rethrow_exception(impl_->error);
+    return nullptr;
+  }
+  std::shared_ptr<const Cta> cta = std::move(impl_->ready.front());
+  impl_->ready.pop_front();
+  impl_->changed.notify_all();
+  return cta;
+}
+
+std::unique_ptr<Reader::Stream> Reader::stream(std::size_t first, std::size_t count) const {
+  auto impl = std::make_unique<Stream::Impl>();
+  impl->file = impl_->file;
+  impl->next = std::min(first, impl_->file->ctas.size());
+  impl->end = impl->next + std::min(count, impl_->file->ctas.size() - impl->next);
+  return std::unique_ptr<Stream>(new Stream(std::move(impl)));
+}
+
+}  // namespace regatta::trace

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must hold before anyone may use a part of a trace as an index or a size. The reader applies it to what it
+// read, the writer to what it is given. Throws Malformed with the reason.
+#pragma once
+
+#include <regatta/trace/kernel.h>
+#include <regatta/trace/warp_stream.h>
+
+#include "frame.h"
+
+namespace regatta::trace {
+
+/// Larger opcode ids are refused, so that a table by id stays small.
+inline constexpr std::uint32_t max_opcode_id = 1u << 20;
+inline constexpr std::uint32_t max_instructions = 1u << 24;
+inline constexpr std::uint32_t max_threads_per_cta = 1024;
+inline constexpr std::uint32_t max_barrier_id = 15;
+
+void validate(const Kernel& kernel);
+void validate(const Launch& launch, const std::vector<Kernel>& kernels);
+/// `launch` and `kernel` are the CTA's own.
+void validate(const Cta& cta, const Launch& launch, const Kernel& kernel);
+/// CTAs of the grid; the launch must be valid.
+std::uint64_t grid_ctas(const Launch& launch);
+
+}  // namespace regatta::trace

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decoding of one warp. Constant, stride and half-stride results are written to all lanes whatever the mask:
+// inactive lanes are unspecified, and a full loop vectorises where a scatter does not.
+#include <regatta/trace/warp_stream.h>
+
+#include "bits.h"
+
+namespace regatta::trace {
+namespace {
+
+/// out[i] = base + i*step, a 16-byte vector at a time by addition alone: SSE2 has no 32-bit or 64-bit multiply.
+/// Written with the compilers' vector types because g++ 12 -O3 compiles the plain loop over four 64-bit accumulators
+/// to wrong code (lanes 2 and 3 repeat lanes 0 and 1).
+template <unsigned lanes, class T>
+inline void fill_stride(T* out, T base, T step) {
+  constexpr unsigned width = 16 / sizeof(T);
+  typedef T Vector __attribute__((vector_size(16)));
+  Vector v;
+  for (unsigned j = 0; j < width; ++j) v[j] = static_cast<T>(base + j * step);
+  const Vector advance = Vector{} + static_cast<T>(width * step);
+  for (unsigned i = 0; i < lanes; i += width) {
+    std::memcpy(out + i, &v, sizeof v);
+    v += advance;
+  }
+}
+
+/// One entry of `data` per active lane, added to `base` (raw: base 0).
+template <unsigned lanes, class Entry>
+inline void fill_entries(std::uint32_t* out, const char* data, std::uint32_t base, LaneMask active) {
+  if (active == all_lanes(lanes)) {
+    Entry entry[lanes];
+    std::memcpy(entry, data, sizeof entry);
+    for (unsigned i = 0; i < lanes; ++i) out[i] = base + static_cast<std::uint32_t>(entry[i]);
+    return;
+  }
+  for (; active != 0; active &= active - 1, data += sizeof(Entry)) {
+    out[first_lane(active)] = base + static_cast<std::uint32_t>(load<Entry>(data));
+  }
+}
+
+}  // namespace
+
+WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
+    : count_(columns.warp_instructions),
+      code_(kernel.instructions.data()),
+      guard_(columns.guard_mask.data()),
+      guard_end_(guard_ + columns.guard_mask.size()),
+      all_lanes_(all_lanes(kernel.warp_size)),
+      value_kind_(columns.value_kind.data()),
+      value_kind_end_(value_kind_ + columns.value_kind.size()),
+      value_data_(columns.value_data.data()),
+      value_data_end_(value_data_ + columns.value_data.size()),
+      predicate_(columns.predicate.data()),
+      predicate_end_(predicate_ + columns.predicate.size()),
+      kernel_(&kernel),
+      columns_(&columns) {
+  if (kernel.warp_size != 32 && kernel.warp_size != 64) {
+    malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
+  }
+  if (!columns.mask_at.empty()) next_mask_at_ = columns.mask_at[0];
+  if (!columns.stack_at.empty()) next_stack_at_ = columns.stack_at[0];
+}
+
+std::string WarpCursor::place() const {
+  std::string text = "kernel " + kernel_->name + ", CTA " + std::to_string(columns_->cta) + ", warp " +
+                     std::to_string(columns_->warp) + ", instruction " + std::to_string(position_);
+  if (instruction_) text += " (static index " + std::to_string(index_) + ")";
+  return text;
+}
+
+void WarpCursor::dry(const char* column) const {
+  throw InputError(place() + ": column " + column + " ends early; the trace is malformed");
+}
+
+void WarpCursor::malformed(const std::string& what) const {
+  throw InputError(place() + ": " + what + "; the trace is malformed");
+}
+
+void WarpCursor::next_run() {
+  const WarpColumns& c = *columns_;
+  if (run_ >= c.run_start.size() || run_ >= c.run_length.size()) dry("run_start");
+  const std::uint32_t start = c.run_start[run_];
+  const std::uint32_t length = c.run_length[run_];
+  const std::size_t size = kernel_->instructions.size();
+  if (length == 0 || start >= size || length > size - start) {
+    malformed("run of " + std::to_string(length) + " instructions from static index " + std::to_string(start) +
+              ", the kernel has " + std::to_string(size));
+  }
+  ++run_;
+  index_ = start;
+  run_left_ = length;
+}
+
+void WarpCursor::next_mask() {
+  const WarpColumns& c = *columns_;
+  if (mask_ >= c.mask.size()) dry("mask");
+  simt_mask_ = c.mask[mask_++] & all_lanes_;
+  next_mask_at_ = mask_ < c.mask_at.size() ? position_ + c.mask_at[mask_] : never;
+}
+
+std::uint32_t WarpCursor::peek_index() const {
+  if (run_left_ != 0) return index_ + 1;
+  if (run_ >= columns_->run_start.size()) dry("run_start");
+  return columns_->run_start[run_];
+}
+
+unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
+  const WarpColumns& c = *columns_;
+  unsigned events = 0;
+  while (next_stack_at_ < position_) {
+    if (stack_ >= c.stack_event.size()) dry("stack_event");
+    const std::uint32_t word = c.stack_event[stack_++];
+    StackEvent event;
+    event.push = (word & 1) != 0;
+    if (event.push) {
+      if (stack_mask_ >= c.stack_mask.size()) dry("stack_mask");
+      event.resume_index = word >> 1;
+      event.mask = c.stack_mask[stack_mask_++] & all_lanes_;
+      if (event.resume_index > kernel_->instructions.size()) {
+        malformed("pushed lanes resume at static index " + std::to_string(event.resume_index) + ", the kernel has " +
+                  std::to_string(kernel_->instructions.size()) + " instructions");
+      }
+    }
+    out.push_back(event);
+    ++events;
+    next_stack_at_ = stack_ < c.stack_at.size() ? next_stack_at_ + c.stack_at[stack_] : never;
+  }
+  return events;
+}
+
+inline const char* WarpCursor::take_value_data(std::size_t bytes) {
+  if (static_cast<std::size_t>(value_data_end_ - value_data_) < bytes) dry("value_data");
+  const char* data = value_data_;
+  value_data_ += bytes;
+  return data;
+}
+
+template <unsigned lanes>
+void WarpCursor::decode_result(std::uint32_t* out) {
+  if (value_kind_ == value_kind_end_) dry("value_kind");
+  const auto kind = static_cast<ValueKind>(*value_kind_++);
+  if ((kind == ValueKind::none) != (active_mask_ == 0)) {
+    malformed(active_mask_ == 0 ? "a result without an active lane" : "no result though lanes are active");
+  }
+  switch (kind) {
+    case ValueKind::none:
+      return;
+    case ValueKind::constant: {
+      const auto value = load<std::uint32_t>(take_value_data(4));
+      for (unsigned i = 0; i < lanes; ++i) out[i] = value;
+      return;
+    }
+    case ValueKind::stride: {
+      const char* data = take_value_data(8);
+      fill_stride<lanes>(out, load<std::uint32_t>(data), load<std::uint32_t>(data + 4));
+      return;
+    }
+    case ValueKind::half_stride: {
+      const char* data = take_value_data(12);
+      const auto step = load<std::uint32_t>(data + 8);
+      fill_stride<lanes / 2>(out, load<std::uint32_t>(data), step);
+      fill_stride<lanes / 2>(out + lanes / 2, load<std::uint32_t>(data + 4), step);
+      return;
+    }
+    case ValueKind::delta8: {
+      const char* data = take_value_data(4 + count_lanes(active_mask_));
+      fill_entries<lanes, std::int8_t>(out, data + 4, load<std::uint32_t>(data), active_mask_);
+      return;
+    }
+    case ValueKind::delta16: {
+      const char* data = take_value_data(4 + 2 * count_lanes(active_mask_));
+      fill_entries<lanes, std::int16_t>(out, data + 4, load<std::uint32_t>(data), active_mask_);
+      return;
+    }
+    case ValueKind::raw:
+      if (active_mask_ == all_lanes(lanes)) {
+        std::memcpy(out, take_value_data(4 * lanes), 4 * lanes);
+      } else {
+        fill_entries<lanes, std::uint32_t>(out, take_value_data(4 * count_lanes(active_mask_)), 0, active_mask_);
+      }
+      return;
+  }
+  malformed("value kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
+}
+
+void WarpCursor::result(WarpValue& out) {
+  if (kernel_->warp_size == 32) {
+    decode_result<32>(out.lane.data());
+  } else {
+    decode_result<64>(out.lane.data());
+  }
+}
+
+template <unsigned lanes>
+void WarpCursor::decode_addresses(std::uint64_t* address) {
+  const WarpColumns& c = *columns_;
+  if (address_kind_ == c.address_kind.size()) dry("address_kind");
+  const auto kind = static_cast<AddressKind>(c.address_kind[address_kind_++]);
+  if (address_base_ == c.address_base.size()) dry("address_base");
+  last_base_ += static_cast<std::uint64_t>(c.address_base[address_base_++]);
+  const std::size_t left = c.address_delta.size() - address_delta_;
+  const std::int64_t* delta = c.address_delta.data() + address_delta_;
+  if (kind == AddressKind::affine) {
+    if (left == 0) dry("address_delta");
+    ++address_delta_;
+    fill_stride<lanes>(address, last_base_, static_cast<std::uint64_t>(*delta));
+  } else if (kind == AddressKind::scattered) {
+    const unsigned deltas = count_lanes(active_mask_) - 1;
+    if (left < deltas) dry("address_delta");
+    address_delta_ += deltas;
+    std::uint64_t value = last_base_;
+    LaneMask rest = active_mask_;
+    address[first_lane(rest)] = value;
+    for (rest &= rest - 1; rest != 0; rest &= rest - 1) {
+      value += static_cast<std::uint64_t>(*delta++);
+      address[first_lane(rest)] = value;
+    }
+  } else {
+    malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
+  }
+}
+
+void WarpCursor::addresses(std::uint64_t* address) {
+  if (active_mask_ == 0) return;
+  if (kernel_->warp_size == 32) {
+    decode_addresses<32>(address);
+  } else {
+    decode_addresses<64>(address);
+  }
+}
+
+const char* WarpCursor::leftover() const {
+  if (!columns_) return nullptr;
+  const WarpColumns& c = *columns_;
+  if (run_left_ != 0 || run_ != c.run_start.size()) return "run_start";
+  if (mask_ != c.mask.size()) return "mask";
+  if (guard_ != guard_end_) return "guard_mask";
+  if (address_kind_ != c.address_kind.size()) return "address_kind";
+  if (address_base_ != c.address_base.size()) return "address_base";
+  if (address_delta_ != c.address_delta.size()) return "address_delta";
+  if (value_kind_ != value_kind_end_) return "value_kind";
+  if (value_data_ != value_data_end_) return "value_data";
+  if (predicate_ != predicate_end_) return "predicate";
+  if (stack_ != c.stack_event.size()) return "stack_event";
+  if (stack_mask_ != c.stack_mask.size()) return "stack_mask";
+  return nullptr;
+}
+
+}  // namespace regatta::trace

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "codec.h"
+#include "validate.h"
+
+namespace regatta::trace {
+
+struct Writer::Impl {
+  std::string path;
+  std::string partial;
+  int fd = -1;
+  std::uint64_t offset = 0;
+  bool launch_open = false;
+  std::vector<Kernel> kernels;
+  std::vector<Launch> launches;
+  proto::Index index;
+  proto::Cta cta_message;  // kept for its memory
+  std::string raw;
+  Buffer compressed;
+  Compressor compressor;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(partial + ": " + what + ": " + std::strerror(errno));
+  }
+
+  /// What the caller gave cannot be in a trace: our own fault, not the user's.
+  template <class Check>
+  void require(const std::string& what, Check check) const {
+    try {
+      check();
+    } catch (const Malformed& e) {
+      throw std::logic_error("trace::Writer: " + path + ": " + what + ": " + e.what());
+    }
+  }
+
+  void write(const char* data, std::size_t bytes) {
+    while (bytes != 0) {
+      const ssize_t written = ::write(fd, data, bytes);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        fail("cannot be written");
+      }
+      data += written;
+      bytes -= static_cast<std::size_t>(written);
+      offset += static_cast<std::uint64_t>(written);
+    }
+  }
+
+  void write_frame(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference) {
+    const std::size_t bytes = message.ByteSizeLong();
+    if (bytes > max_raw_bytes) {
+      throw InputError(partial + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
+                       " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
+    }
+    raw.clear();
+    if (!message.AppendToString(&raw)) throw std::logic_error("trace::Writer: a message cannot be serialized");
+    FrameHeader header;
+    header.kind = kind;
+    header.raw_bytes = raw.size();
+    header.compressed_bytes = compressor.compress(raw, compressed);
+    header.checksum = checksum(header, compressed.data());
+    reference.set_offset(offset);
+    reference.set_compressed_bytes(header.compressed_bytes);
+    reference.set_raw_bytes(header.raw_bytes);
+    const FrameHeaderBytes packed = pack(header);
+    write(packed.data(), packed.size());
+    write(compressed.data(), header.compressed_bytes);
+  }
+
+  void require_open() const {
+    if (fd < 0) throw std::logic_error("trace::Writer: " + path + " is already finished");
+  }
+};
+
+Writer::Writer(const std::string& path) : impl_(new Impl) {
+  Impl& w = *impl_;
+  w.path = path;
+  w.partial = path + ".partial";
+  struct stat status;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    // finish() renames over it, which would replace a device by a file.
+    throw InputError(path + ": exists and is not a regular file");
+  }
+  w.fd = ::open(w.partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (w.fd < 0) w.fail("cannot be created");
+  char header[file_header_bytes];
+  std::memcpy(header, file_magic.data(), file_magic.size());
+  for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(format_version >> (8 * i) & 0xff);
+  try {
+    w.write(header, sizeof header);
+  } catch (...) {
+    ::close(w.fd);
+    ::unlink(w.partial.c_str());
+    throw;
+  }
+}
+
+Writer::~Writer() {
+  if (impl_->fd < 0) return;
+  ::close(impl_->fd);
+  ::unlink(impl_->partial.c_str());
+}
+
+void Writer::set_producer(const std::string& producer) { impl_->index.set_producer(producer); }
+
+std::uint32_t Writer::add_kernel(const Kernel& kernel) {
+  Impl& w = *impl_;
+  w.require_open();
+  w.require("kernel " + kernel.name, [&] { validate(kernel); });
+  proto::Kernel message;
+  encode(kernel, message);
+  w.write_frame(FrameKind::kernel, message, *w.index.add_kernels());
+  w.kernels.push_back(kernel);
+  return static_cast<std::uint32_t>(w.kernels.size() - 1);
+}
+
+std::uint32_t Writer::begin_launch(const Launch& launch) {
+  Impl& w = *impl_;
+  w.require_open();
+  Launch fresh = launch;
+  fresh.cta_count = 0;
+  fresh.warp_instructions = 0;
+  fresh.thread_instructions = 0;
+  w.require("launch " + std::to_string(w.launches.size()), [&] { validate(fresh, w.kernels); });
+  w.launches.push_back(fresh);
+  return static_cast<std::uint32_t>(w.launches.size() - 1);
+}
+
+void Writer::add_cta(const Cta& cta) {
+  Impl& w = *impl_;
+  w.require_open();
+  w.require("CTA " + std::to_string(cta.index) + " of launch " + std::to_string(cta.launch), [&] {
+    if (w.launches.empty() || cta.launch != w.launches.size() - 1) throw Malformed("its launch is not the open one");
+    const Launch& launch = w.launches.back();
+    if (cta.index != launch.first_cta + launch.cta_count) {
+      throw Malformed("expected CTA " + std::to_string(launch.first_cta + launch.cta_count) + " next");
+    }
+    if (cta.index >= grid_ctas(launch)) throw Malformed("is outside the grid");
+    validate(cta, launch, w.kernels[launch.kernel]);
+  });
+  Launch& launch = w.launches.back();
+  proto::CtaReference& reference = *w.index.add_ctas();
+  reference.set_launch(cta.launch);
+  reference.set_index(cta.index);
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  for (const WarpColumns& warp : cta.warps) {
+    warp_instructions += warp.warp_instructions;
+    thread_instructions += warp.thread_instructions;
+  }
+  reference.set_warp_instructions(warp_instructions);
+  reference.set_thread_instructions(thread_instructions);
+  w.cta_message.Clear();
+  encode(cta, w.cta_message);
+  w.write_frame(FrameKind::cta, w.cta_message, *reference.mutable_frame());
+  ++launch.cta_count;
+  launch.warp_instructions += warp_instructions;
+  launch.thread_instructions += thread_instructions;
+}
+
+void Writer::finish() {
+  Impl& w = *impl_;
+  w.require_open();
+  for (const Launch& launch : w.launches) encode(launch, *w.index.add_launches());
+  proto::FrameReference index;
+  w.write_frame(FrameKind::index, w.index, index);
+  const TrailerBytes trailer = pack_trailer(index.offset(), format_version);
+  w.write(trailer.data(), trailer.size());
+  const int fd = w.fd;
+  w.fd = -1;
+  // A network file system may report a full disk only here.
+  if (::close(fd) != 0 || std::rename(w.partial.c_str(), w.path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(w.partial.c_str());
+    throw InputError(w.path + ": cannot be written: " + std::strerror(error));
+  }
+}
+
+}  // namespace regatta::trace

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// regatta-trace dump: what each warp did, instruction by instruction.
+#include <cinttypes>
+#include <cstdio>
+
+#include "commands.h"
+#include "text.h"
+
+namespace regatta::tool {
+namespace {
+
+using namespace trace;
+
+/// Lanes' values in the shortest form that says them all: "0x10", "0x10 +4 per lane", or one by one. `digits` is the
+/// width in hexadecimal digits.
+template <class T, class Signed>
+std::string lanes_text(const T* value, LaneMask active, unsigned warp_size, int digits) {
+  if (active == 0) return "(no lane active)";
+  unsigned first = 0;
+  while (((active >> first) & 1) == 0) ++first;
+  char text[64];
+  T step = 0;
+  bool regular = true;
+  bool second = false;
+  for (unsigned i = first + 1; i < warp_size && regular; ++i) {
+    if (((active >> i) & 1) == 0) continue;
+    const auto gap = static_cast<T>(i - first);
+    if (!second) {
+      const auto difference = static_cast<Signed>(value[i] - value[first]);
+      step = static_cast<T>(difference / static_cast<Signed>(gap));
+      second = true;
+    }
+    regular = value[i] == static_cast<T>(value[first] + step * gap);
+  }
+  if (regular) {
+    std::snprintf(text, sizeof text, "0x%0*" PRIx64, digits, static_cast<std::uint64_t>(value[first]));
+    std::string out = text;
+    if (step != 0) {
+      std::snprintf(text, sizeof text, " %+" PRId64 " per lane", static_cast<std::int64_t>(static_cast<Signed>(step)));
+      out += text;
+      if (first != 0) out += " from lane " + std::to_string(first);
+    }
+    return out;
+  }
+  std::string out = "[";
+  for (unsigned i = 0; i < warp_size; ++i) {
+    if (i != 0) out += ' ';
+    if (((active >> i) & 1) == 0) {
+      out += '-';
+      continue;
+    }
+    std::snprintf(text, sizeof text, "%" PRIx64, static_cast<std::uint64_t>(value[i]));
+    out += text;
+  }
+  return out + "]";
+}
+
+void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t limit) {
+  WarpCursor cursor(kernel, columns);
+  WarpValue value{};
+  std::uint64_t address[max_lanes] = {};
+  std::vector<StackEvent> events;
+  std::printf("  %8s %6s  %-*s  %-*s  instruction\n", "position", "index", static_cast<int>(kernel.warp_size / 4),
+              "mask", static_cast<int>(kernel.warp_size / 4), "active");
+  while (cursor.next()) {
+    if (limit != 0 && cursor.position() > limit) {
+      std::printf("  ... %s more\n", grouped(columns.warp_instructions - limit).c_str());
+      return;
+    }
+    const StaticInstruction& instruction = cursor.instruction();
+    const LaneMask active = cursor.active_mask();
+    std::printf("  %8" PRIu64 " %6" PRIu32 "  %s  %s  %s", cursor.position() - 1, cursor.index(),
+                mask_text(cursor.simt_mask(), kernel.warp_size).c_str(), mask_text(active, kernel.warp_size).c_str(),
+                instruction_text(instruction).c_str());
+    if (instruction.ptx_line != 0) std::printf("  ; PTX line %" PRIu32, instruction.ptx_line);
+    if (!instruction.scheme.empty()) std::printf("  ; only under %s", printable(instruction.scheme).c_str());
+    std::putchar('\n');
+    const auto note = [](const std::string& name, const std::string& text) {
+      std::printf("  %17s %s = %s\n", "", name.c_str(), text.c_str());
+    };
+    if (has_addresses(instruction)) {
+      cursor.addresses(address);
+      note(std::string(to_string(instruction.space)) + " address",
+           lanes_text<std::uint64_t, std::int64_t>(address, active, kernel.warp_size, 1));
+    }
+    for (unsigned d = 0; d < instruction.destination_count; ++d) {
+      cursor.result(value);
+      note("R" + std::to_string(instruction.destinations[d]),
+           lanes_text<std::uint32_t, std::int32_t>(value.lane.data(), active, kernel.warp_size, 8));
+    }
+    for (unsigned d = 0; d < instruction.destination_predicate_count; ++d) {
+      note("P" + std::to_string(instruction.destination_predicates[d]),
+           mask_text(cursor.predicate(), kernel.warp_size));
+    }
+    events.clear();
+    cursor.stack_events(events);
+    for (const StackEvent& event : events) {
+      if (event.push) {
+        note("push", mask_text(event.mask, kernel.warp_size) + " until index " + std::to_string(event.resume_index));
+      } else {
+        std::printf("  %17s pop\n", "");
+      }
+    }
+  }
+}
+
+[[noreturn]] void beyond(const Reader& reader, const char* option, std::uint64_t found, const std::string& what,
+                         std::uint64_t count) {
+  throw InputError(reader.path() + ": --" + option + " " + std::to_string(found) + ": " + what + " has " +
+                   std::to_string(count) + ", numbered from 0");
+}
+
+}  // namespace
+
+void dump(const Reader& reader, const Selection& selection) {
+  const std::uint64_t count = reader.ctas().size();
+  if (selection.cta && *selection.cta >= count) beyond(reader, "cta", *selection.cta, "the trace", count);
+  const std::size_t first = static_cast<std::size_t>(selection.cta.value_or(0));
+  const auto stream = reader.stream(first, selection.cta ? 1 : static_cast<std::size_t>(count));
+  for (std::size_t position = first; const auto cta = stream->next(); ++position) {
+    const Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
+    if (selection.warp && *selection.warp >= cta->warps.size()) {
+      beyond(reader, "warp", *selection.warp, "CTA " + std::to_string(position), cta->warps.size());
+    }
+    for (std::size_t w = 0; w < cta->warps.size(); ++w) {
+      if (selection.warp && *selection.warp != w) continue;
+      const WarpColumns& warp = cta->warps[w];
+      std::printf("CTA %zu of the file: launch %" PRIu32 " (%s), CTA index %" PRIu64
+                  ", warp %zu: %s warp instructions, "
+                  "%s thread instructions\n",
+                  position, cta->launch, printable(kernel.name).c_str(), cta->index, w,
+                  grouped(warp.warp_instructions).c_str(), grouped(warp.thread_instructions).c_str());
+      try {
+        dump_warp(kernel, warp, selection.limit);
+      } catch (const InputError& e) {
+        throw InputError(reader.path() + ": " + e.what());
+      }
+    }
+  }
+}
+
+}  // namespace regatta::tool

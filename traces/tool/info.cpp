@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// regatta-trace info: what a trace holds, from its index and static parts alone.
+#include <cinttypes>
+#include <cstdio>
+
+#include "commands.h"
+#include "text.h"
+
+namespace regatta::tool {
+namespace {
+
+using namespace trace;
+
+std::string dimensions(const std::array<std::uint32_t, 3>& d) {
+  return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]);
+}
+
+void row(const char* name, const std::string& text) { std::printf("  %-22s %s\n", name, text.c_str()); }
+
+void show_kernel(std::size_t number, const Kernel& kernel) {
+  std::printf("\nkernel %zu: %s\n", number, printable(kernel.name).c_str());
+  if (!kernel.ptx_file.empty()) row("PTX", printable(kernel.ptx_file));
+  row("warp size", std::to_string(kernel.warp_size) + " lanes");
+  row("registers per thread", std::to_string(kernel.registers_per_thread) + " of 32 bits, " +
+                                  std::to_string(kernel.predicates) + " predicates, " +
+                                  std::to_string(kernel.spilled_registers) + " spilled");
+  row("static shared", grouped(kernel.static_shared_bytes) + " bytes per CTA");
+  row("local", grouped(kernel.local_bytes_per_thread) + " bytes per thread");
+  row("code", std::to_string(kernel.instructions.size()) + " instructions in " + std::to_string(kernel.blocks.size()) +
+                  " basic blocks");
+  for (const SharedVariable& v : kernel.shared_variables) {
+    row("shared variable", printable(v.name) + " at " + std::to_string(v.offset) + ", " +
+                               (v.bytes == 0 ? "sized by the launch" : grouped(v.bytes) + " bytes"));
+  }
+  for (const AnnotationSection& a : kernel.annotations) {
+    row("annotation",
+        printable(a.name) + " version " + std::to_string(a.version) + ", " + grouped(a.payload.size()) + " bytes");
+  }
+}
+
+void show_launch(std::size_t number, const Launch& launch, const std::vector<Kernel>& kernels) {
+  const Kernel& kernel = kernels[launch.kernel];
+  std::printf("\nlaunch %zu: kernel %" PRIu32 " (%s)\n", number, launch.kernel, printable(kernel.name).c_str());
+  row("grid", dimensions(launch.grid) + " CTAs");
+  row("block", dimensions(launch.block) + " threads, " + std::to_string(launch.warps_per_cta(kernel.warp_size)) +
+                   " warps per CTA");
+  row("shared", grouped(launch.shared_bytes_per_cta) + " bytes per CTA, " + grouped(launch.dynamic_shared_bytes) +
+                    " of them dynamic");
+  std::string traced = grouped(launch.cta_count);
+  if (launch.cta_count != 0) {
+    traced += " (" + std::to_string(launch.first_cta) + " to " +
+              std::to_string(launch.first_cta + launch.cta_count - 1) + ")";
+  }
+  row("traced CTAs", traced);
+  row("warp instructions", grouped(launch.warp_instructions));
+  row("thread instructions", grouped(launch.thread_instructions));
+}
+
+}  // namespace
+
+void info(const Reader& reader) {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  double lanes = 0;
+  for (const Launch& launch : reader.launches()) {
+    warp_instructions += launch.warp_instructions;
+    thread_instructions += launch.thread_instructions;
+    lanes += static_cast<double>(launch.warp_instructions) * reader.kernels()[launch.kernel].warp_size;
+  }
+  std::uint64_t raw = 0;
+  for (const Reader::CtaEntry& cta : reader.ctas()) raw += cta.raw_bytes;
+
+  std::printf("trace %s\n", printable(reader.path()).c_str());
+  row("format version", std::to_string(reader.version()));
+  if (!reader.producer().empty()) row("written by", printable(reader.producer()));
+  row("file", grouped(reader.file_bytes()) + " bytes (" + size_text(reader.file_bytes()) + ")");
+  row("kernels", grouped(reader.kernels().size()));
+  row("launches", grouped(reader.launches().size()));
+  row("CTAs", grouped(reader.ctas().size()) + ", " + size_text(raw) + " decompressed");
+  row("warp instructions", grouped(warp_instructions));
+  row("thread instructions", grouped(thread_instructions));
+  if (warp_instructions != 0) {
+    char text[96];
+    const auto count = static_cast<double>(warp_instructions);
+    std::snprintf(text, sizeof text, "%.1f%% of lanes", 100.0 * static_cast<double>(thread_instructions) / lanes);
+    row("active", text);
+    std::snprintf(text, sizeof text, "%.2f bytes in the file, %.2f decompressed",
+                  static_cast<double>(reader.file_bytes()) / count, static_cast<double>(raw) / count);
+    row("per warp instruction", text);
+  }
+  for (std::size_t i = 0; i < reader.kernels().size(); ++i) show_kernel(i, reader.kernels()[i]);
+  for (std::size_t i = 0; i < reader.launches().size(); ++i) show_launch(i, reader.launches()[i], reader.kernels());
+}
+
+}  // namespace regatta::tool
