@@ -21,9 +21,10 @@ void addresses_of(const LaneOp& op, WarpRegs& w, std::int64_t offset, std::uint3
   const std::uint32_t* a = source(op, w, 0);
   AddressSummary& s = w.addresses;
   std::uint64_t* lane = s.lane;
-  const auto add = static_cast<std::uint64_t>(offset);
+  // A 32-bit address wraps at 32 bits.
+  const auto add = static_cast<T>(offset);
   REGATTA_LANE_LOOP
-  for (unsigned i = 0; i < W; ++i) lane[i] = static_cast<std::uint64_t>(load_lane<W, T>(a, i)) + add;
+  for (unsigned i = 0; i < W; ++i) lane[i] = static_cast<T>(load_lane<W, T>(a, i) + add);
   const auto first = static_cast<unsigned>(__builtin_ctzll(w.active));
   const std::uint64_t base = lane[first];
   const std::uint32_t* m = w.mask;

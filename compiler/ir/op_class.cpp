@@ -27,13 +27,15 @@ OpClass memory(const Instruction& i, OpClass otherwise) {
 
 trace::OpClass op_class(const Instruction& i) {
   switch (i.op) {
-    case Opcode::nop: return OpClass::nop;
+    case Opcode::nop:
+      return OpClass::nop;
     case Opcode::mov:
       if (!i.sources.empty() && i.sources[0].kind == Operand::Kind::special) return OpClass::constant_load;
       return move(i.type);
     case Opcode::pack:
     case Opcode::unpack:
-    case Opcode::selp: return move(i.type);
+    case Opcode::selp:
+      return move(i.type);
     case Opcode::add:
     case Opcode::sub:
     case Opcode::add_cc:
@@ -48,26 +50,38 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::not_:
     case Opcode::shl:
     case Opcode::shr:
-    case Opcode::setp: return simple(i.type);
-    case Opcode::set: return simple(i.source_type);
+    case Opcode::setp:
+      return simple(i.type);
+    case Opcode::set:
+      return simple(i.source_type);
     case Opcode::mul_lo:
-    case Opcode::mul_hi: return size_of(i.type) > 4 ? OpClass::int_mad : OpClass::int_mul;
+    case Opcode::mul_hi:
+      return size_of(i.type) > 4 ? OpClass::int_mad : OpClass::int_mul;
     case Opcode::mul_wide:
     case Opcode::mad_lo:
     case Opcode::mad_hi:
     case Opcode::mad_wide:
-    case Opcode::sad: return OpClass::int_mad;
-    case Opcode::mul: return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;
-    case Opcode::fma: return i.type == Type::f64 ? OpClass::fp64_mad : OpClass::fp32_mad;
+    case Opcode::sad:
+      return OpClass::int_mad;
+    case Opcode::mul:
+      return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;
+    case Opcode::fma:
+      return i.type == Type::f64 ? OpClass::fp64_mad : OpClass::fp32_mad;
     case Opcode::div:
-    case Opcode::rem: return by_type(i.type, OpClass::int_div, OpClass::int_div, OpClass::fp32_div, OpClass::fp64_div);
+    case Opcode::rem:
+      return by_type(i.type, OpClass::int_div, OpClass::int_div, OpClass::fp32_div, OpClass::fp64_div);
     case Opcode::min:
-    case Opcode::max: return by_type(i.type, OpClass::int_max, OpClass::int64, OpClass::fp32_max, OpClass::fp64_max);
-    case Opcode::cvt: return OpClass::convert;
-    case Opcode::ld: return memory(i, OpClass::load);
-    case Opcode::st: return OpClass::store;
+    case Opcode::max:
+      return by_type(i.type, OpClass::int_max, OpClass::int64, OpClass::fp32_max, OpClass::fp64_max);
+    case Opcode::cvt:
+      return OpClass::convert;
+    case Opcode::ld:
+      return memory(i, OpClass::load);
+    case Opcode::st:
+      return OpClass::store;
     case Opcode::atom:
-    case Opcode::red: return OpClass::atomic;
+    case Opcode::red:
+      return OpClass::atomic;
     case Opcode::rcp:
     case Opcode::sqrt:
     case Opcode::rsqrt:
@@ -77,7 +91,8 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::lg2:
     case Opcode::sin:
     case Opcode::cos:
-    case Opcode::tanh: return OpClass::sfu;
+    case Opcode::tanh:
+      return OpClass::sfu;
     case Opcode::popc:
     case Opcode::clz:
     case Opcode::brev:
@@ -85,17 +100,24 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::bfi:
     case Opcode::bfind:
     case Opcode::prmt:
-    case Opcode::shf: return size_of(i.type) > 4 ? OpClass::int64 : OpClass::int_add;
+    case Opcode::shf:
+      return size_of(i.type) > 4 ? OpClass::int64 : OpClass::int_add;
     case Opcode::shfl:
     case Opcode::vote:
     case Opcode::match:
-    case Opcode::activemask: return OpClass::shuffle;
-    case Opcode::bra: return OpClass::branch;
-    case Opcode::exit: return OpClass::exit;
-    case Opcode::bar: return OpClass::barrier;
-    case Opcode::membar: return OpClass::fence;
+    case Opcode::activemask:
+      return OpClass::shuffle;
+    case Opcode::bra:
+      return OpClass::branch;
+    case Opcode::exit:
+      return OpClass::exit;
+    case Opcode::bar:
+      return OpClass::barrier;
+    case Opcode::membar:
+      return OpClass::fence;
     case Opcode::trap:
-    case Opcode::print: return OpClass::nop;
+    case Opcode::print:
+      return OpClass::nop;
   }
   return OpClass::nop;
 }

@@ -15,7 +15,7 @@ const char* rounding_text(Rounding r) {
 }
 
 const char* compare_text(Compare c) {
-  static constexpr const char* names[] = {"",    ".eq", ".ne",  ".lt",  ".le",  ".gt",  ".ge",  ".lo",  ".ls", ".hi",
+  static constexpr const char* names[] = {"",    ".eq",  ".ne",  ".lt",  ".le",  ".gt",  ".ge",  ".lo",  ".ls", ".hi",
                                           ".hs", ".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"};
   return names[static_cast<std::size_t>(c)];
 }
@@ -26,7 +26,7 @@ const char* bool_text(BoolOp b) {
 }
 
 const char* atomic_text(AtomicOp a) {
-  static constexpr const char* names[] = {"",     ".add", ".min",  ".max", ".and", ".or",
+  static constexpr const char* names[] = {"",     ".add",  ".min", ".max", ".and", ".or",
                                           ".xor", ".exch", ".cas", ".inc", ".dec"};
   return names[static_cast<std::size_t>(a)];
 }
@@ -43,12 +43,18 @@ const char* vote_text(VoteMode m) {
 
 const char* space_text(trace::MemorySpace s) {
   switch (s) {
-    case trace::MemorySpace::global: return ".global";
-    case trace::MemorySpace::shared: return ".shared";
-    case trace::MemorySpace::local: return ".local";
-    case trace::MemorySpace::constant: return ".const";
-    case trace::MemorySpace::param: return ".param";
-    default: return "";
+    case trace::MemorySpace::global:
+      return ".global";
+    case trace::MemorySpace::shared:
+      return ".shared";
+    case trace::MemorySpace::local:
+      return ".local";
+    case trace::MemorySpace::constant:
+      return ".const";
+    case trace::MemorySpace::param:
+      return ".param";
+    default:
+      return "";
   }
 }
 
@@ -56,19 +62,27 @@ const char* space_text(trace::MemorySpace s) {
 std::string variant_text(const Instruction& i) {
   switch (i.op) {
     case Opcode::add_cc:
-    case Opcode::sub_cc: return ".cc";
+    case Opcode::sub_cc:
+      return ".cc";
     case Opcode::mul_lo:
-    case Opcode::mad_lo: return ".lo";
+    case Opcode::mad_lo:
+      return ".lo";
     case Opcode::mul_hi:
-    case Opcode::mad_hi: return ".hi";
+    case Opcode::mad_hi:
+      return ".hi";
     case Opcode::mul_wide:
-    case Opcode::mad_wide: return ".wide";
-    case Opcode::shf: return std::string(i.mod.left ? ".l" : ".r") + (i.mod.wrap ? ".wrap" : ".clamp");
+    case Opcode::mad_wide:
+      return ".wide";
+    case Opcode::shf:
+      return std::string(i.mod.left ? ".l" : ".r") + (i.mod.wrap ? ".wrap" : ".clamp");
     case Opcode::shfl:
     case Opcode::vote:
-    case Opcode::match: return ".sync";
-    case Opcode::bar: return ".sync";
-    default: return "";
+    case Opcode::match:
+      return ".sync";
+    case Opcode::bar:
+      return ".sync";
+    default:
+      return "";
   }
 }
 
@@ -80,13 +94,17 @@ std::string hex(std::uint64_t v) {
 
 std::string operand_text(const Operand& o, bool allocated) {
   switch (o.kind) {
-    case Operand::Kind::reg: return (allocated ? "R" : "%v") + std::to_string(o.id) + (o.words == 2 ? ".64" : "");
-    case Operand::Kind::predicate: return std::string(o.negated ? "!" : "") + (allocated ? "P" : "%v") + std::to_string(o.id);
+    case Operand::Kind::reg:
+      return (allocated ? "R" : "%v") + std::to_string(o.id) + (o.words == 2 ? ".64" : "");
+    case Operand::Kind::predicate:
+      return std::string(o.negated ? "!" : "") + (allocated ? "P" : "%v") + std::to_string(o.id);
     case Operand::Kind::immediate:
       if (o.symbol.empty()) return hex(o.value);
       return o.value == 0 ? o.symbol : o.symbol + "+" + hex(o.value);
-    case Operand::Kind::special: return to_string(static_cast<Special>(o.value));
-    case Operand::Kind::none: break;
+    case Operand::Kind::special:
+      return to_string(static_cast<Special>(o.value));
+    case Operand::Kind::none:
+      break;
   }
   return "_";
 }
@@ -148,10 +166,13 @@ std::string opcode_text(const Instruction& i) {
 
 std::string to_text(const Instruction& i, bool allocated) {
   std::string guard;
-  if (i.guarded) guard = std::string("@") + (i.guard_negated ? "!" : "") + (allocated ? "P" : "%v") + std::to_string(i.guard) + " ";
+  if (i.guarded)
+    guard = std::string("@") + (i.guard_negated ? "!" : "") + (allocated ? "P" : "%v") + std::to_string(i.guard) + " ";
   std::string operands;
   switch (i.op) {
-    case Opcode::bra: append(operands, "B" + std::to_string(i.target)); break;
+    case Opcode::bra:
+      append(operands, "B" + std::to_string(i.target));
+      break;
     case Opcode::ld:
       append(operands, braced(i.destinations, 0, i.destinations.size(), allocated));
       append(operands, address_text(i, allocated));

@@ -92,7 +92,8 @@ class Converter {
     t.words = o.words;
     t.value = o.value;
     switch (o.kind) {
-      case Operand::Kind::none: return;
+      case Operand::Kind::none:
+        return;
       case Operand::Kind::reg:
         t.kind = trace::Operand::Kind::reg;
         t.value = o.id;
@@ -102,10 +103,12 @@ class Converter {
         t.value = o.id;
         t.negated = o.negated;
         break;
-      case Operand::Kind::special: t.kind = trace::Operand::Kind::special; break;
+      case Operand::Kind::special:
+        t.kind = trace::Operand::Kind::special;
+        break;
       case Operand::Kind::immediate: {
-        const bool bank = load_address && (i.mod.space == trace::MemorySpace::param ||
-                                           i.mod.space == trace::MemorySpace::constant);
+        const bool bank =
+            load_address && (i.mod.space == trace::MemorySpace::param || i.mod.space == trace::MemorySpace::constant);
         t.kind = bank ? trace::Operand::Kind::constant_bank : trace::Operand::Kind::immediate;
         if (load_address) t.value = o.value + static_cast<std::uint64_t>(i.offset);
         break;

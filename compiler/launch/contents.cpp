@@ -105,7 +105,7 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
   };
   switch (f.init) {
     case Init::iota:
-      value("value", f.value, f.integer_value, false);
+      value("low", f.low, f.integer_low, false);
       value("step", f.step, f.integer_step, false);
       break;
     case Init::constant: value("value", f.value, f.integer_value, true); break;

@@ -19,7 +19,7 @@ std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
 
 double real_element(const FillSpec& s, std::uint64_t i) {
   switch (s.init) {
-    case Init::iota: return s.value + static_cast<double>(i) * s.step;
+    case Init::iota: return s.low + static_cast<double>(i) * s.step;
     case Init::constant: return s.value;
     case Init::uniform: return s.low + (s.high - s.low) * unit(random_word(s.seed, i));
     case Init::normal: {
@@ -35,7 +35,7 @@ double real_element(const FillSpec& s, std::uint64_t i) {
 
 std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
   switch (s.init) {
-    case Init::iota: return static_cast<std::uint64_t>(s.integer_value) + i * static_cast<std::uint64_t>(s.integer_step);
+    case Init::iota: return static_cast<std::uint64_t>(s.integer_low) + i * static_cast<std::uint64_t>(s.integer_step);
     case Init::constant: return static_cast<std::uint64_t>(s.integer_value);
     case Init::uniform: {
       const std::uint64_t low = static_cast<std::uint64_t>(s.integer_low);

@@ -110,13 +110,13 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
 }
 
 void LaunchFileParser::parameters(TomlTable& t, Launch& launch, bool inline_buffers) {
-  for (const toml::table* table : t.tables("param")) {
+  for (const toml::table* table : t.tables(inline_buffers ? "param" : "params")) {
     launch.parameters.push_back(parameter(*table, inline_buffers, launch.parameters.size()));
   }
 }
 
 Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buffers, std::size_t number) {
-  TomlTable t(out_, table, inline_buffers ? "[[param]]" : "[[launch.param]]");
+  TomlTable t(out_, table, inline_buffers ? "[[param]]" : "[[launch.params]]");
   Parameter p;
   p.where = t.where();
   const int kinds = int{t.has("scalar")} + int{t.has("buffer")} + int{t.has("counter")};
@@ -168,7 +168,7 @@ std::size_t LaunchFileParser::find_buffer(TomlTable&, const char*, const std::st
 
 std::vector<Step> LaunchFileParser::steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth) {
   std::vector<Step> result;
-  for (const toml::table* table : t.tables("step")) result.push_back(step(*table, counters, depth));
+  for (const toml::table* table : t.tables(depth == 0 ? "step" : "steps")) result.push_back(step(*table, counters, depth));
   return result;
 }
 
@@ -216,7 +216,7 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
     }
     s.steps = steps(t, counters, depth + 1);
     if (!s.counter.empty()) counters.pop_back();
-    if (s.steps.empty()) t.fail("a loop without steps: add [[step.step]] tables");
+    if (s.steps.empty()) t.fail("a loop without steps: give it 'steps = [...]'");
   }
   t.finish();
   return s;

@@ -18,8 +18,8 @@ namespace regatta::ptx {
 /// An instruction operand.
 struct Operand {
   enum class Kind : std::uint8_t {
-    name,     ///< register, special register, variable, label
-    pair,     ///< p|q
+    name,  ///< register, special register, variable, label
+    pair,  ///< p|q
     integer,
     real,
     vector,   ///< {a, b}
@@ -27,15 +27,15 @@ struct Operand {
     sink      ///< _
   };
   Kind kind = Kind::name;
-  bool negated = false;        ///< !p
-  bool single = false;         ///< real: written as 0f, exactly `bits` as f32
-  std::string name;            ///< name, pair, address base (empty: none)
-  std::string second;          ///< pair
-  std::uint64_t bits = 0;      ///< integer: two's complement; real: encoding
-  std::int64_t offset = 0;     ///< address, or name + offset
+  bool negated = false;     ///< !p
+  bool single = false;      ///< real: written as 0f, exactly `bits` as f32
+  std::string name;         ///< name, pair, address base (empty: none)
+  std::string second;       ///< pair
+  std::uint64_t bits = 0;   ///< integer: two's complement; real: encoding
+  std::int64_t offset = 0;  ///< address, or name + offset
   std::vector<Operand> elements;
   Position at;
-  std::string text;            ///< as written
+  std::string text;  ///< as written
 };
 
 struct RegisterDeclaration {

@@ -32,7 +32,8 @@ bool is_pure(const ir::Instruction& i) {
     case Opcode::add_cc:
     case Opcode::sub_cc:
     case Opcode::addc:
-    case Opcode::subc: return false;
+    case Opcode::subc:
+      return false;
     case Opcode::ld:
       return !i.mod.is_volatile &&
              (i.mod.space == trace::MemorySpace::param || i.mod.space == trace::MemorySpace::constant);
@@ -40,7 +41,8 @@ bool is_pure(const ir::Instruction& i) {
       // A read of a clock is kept: it may be there for its time.
       return i.sources.empty() || i.sources[0].kind != ir::Operand::Kind::special ||
              i.sources[0].value < static_cast<std::uint64_t>(ir::Special::clock);
-    default: return true;
+    default:
+      return true;
   }
 }
 

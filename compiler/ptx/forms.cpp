@@ -211,7 +211,8 @@ bool contains(const std::vector<ir::Type>& list, ir::Type t) {
 /// The range of operand counts a form takes.
 std::pair<std::size_t, std::size_t> operand_range(const Form& f) {
   const std::string text = f.operands;
-  if (text.size() == 4 && text[1] == '.') return {static_cast<std::size_t>(text[0] - '0'), static_cast<std::size_t>(text[3] - '0')};
+  if (text.size() == 4 && text[1] == '.')
+    return {static_cast<std::size_t>(text[0] - '0'), static_cast<std::size_t>(text[3] - '0')};
   return {text.size(), text.size()};
 }
 
@@ -270,8 +271,9 @@ const Form& match_form(const Statement& s, const std::string& file, ir::Instruct
   }
   if (near == nullptr) fail(file, s.at, "form '" + s.name + "' is not supported");
   const auto [low, high] = operand_range(*near);
-  fail(file, s.at, "'" + s.name + "' has " + std::to_string(s.operands.size()) + " operands, expected " +
-                       std::to_string(low) + (high != low ? " to " + std::to_string(high) : ""));
+  fail(file, s.at,
+       "'" + s.name + "' has " + std::to_string(s.operands.size()) + " operands, expected " + std::to_string(low) +
+           (high != low ? " to " + std::to_string(high) : ""));
 }
 
 }  // namespace regatta::ptx

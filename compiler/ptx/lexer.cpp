@@ -30,9 +30,7 @@ class Lexer {
 
  private:
   char at(std::size_t i) const { return i < text_.size() ? text_[i] : '\0'; }
-  Position position(std::size_t i) const {
-    return {line_, static_cast<std::uint32_t>(i - line_start_ + 1)};
-  }
+  Position position(std::size_t i) const { return {line_, static_cast<std::uint32_t>(i - line_start_ + 1)}; }
   void new_line(std::size_t newline) {
     ++line_;
     line_start_ = newline + 1;
@@ -80,7 +78,8 @@ class Lexer {
     } else if (c == '.' && (is_name(at(i_ + 1)))) {
       t.kind = Token::Kind::directive;
       ++i_;
-      while (is_name(at(i_)) || (at(i_) == ':' && at(i_ + 1) == ':' && is_name(at(i_ + 2)))) i_ += at(i_) == ':' ? 2 : 1;
+      while (is_name(at(i_)) || (at(i_) == ':' && at(i_ + 1) == ':' && is_name(at(i_ + 2))))
+        i_ += at(i_) == ':' ? 2 : 1;
     } else if (is_digit(c)) {
       t.kind = Token::Kind::number;
       number();

@@ -21,11 +21,11 @@ struct Position {
 
 struct Token {
   enum class Kind : std::uint8_t {
-    identifier,  ///< mov, %r1, $L__BB0_1
-    directive,   ///< .reg, .u32, .shared::cta (with the leading dot)
-    number,      ///< 12, 0x1F, 0f3F800000, 9.0, 16U
-    string,      ///< "text" (with the quotes)
-    punctuation, ///< one character
+    identifier,   ///< mov, %r1, $L__BB0_1
+    directive,    ///< .reg, .u32, .shared::cta (with the leading dot)
+    number,       ///< 12, 0x1F, 0f3F800000, 9.0, 16U
+    string,       ///< "text" (with the quotes)
+    punctuation,  ///< one character
     end
   };
   Kind kind = Kind::end;

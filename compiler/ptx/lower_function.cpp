@@ -8,7 +8,9 @@
 namespace regatta::ptx {
 namespace {
 
-constexpr std::size_t max_instructions = 1u << 20;
+/// Bounds on one function after inlining; the largest kernels of the public suites have some 9,000 instructions.
+constexpr std::size_t max_instructions = 1u << 18;
+constexpr std::size_t max_labels = 1u << 16;
 constexpr std::uint64_t max_space_bytes = std::uint64_t{1} << 30;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
@@ -77,7 +79,9 @@ void FunctionLowering::statements(const Function& f) {
       case Statement::Kind::variable:
         for (const Variable& v : s.variables) variable(v);
         break;
-      case Statement::Kind::instruction: instruction(s); break;
+      case Statement::Kind::instruction:
+        instruction(s);
+        break;
     }
   }
 }
@@ -118,8 +122,7 @@ std::uint32_t FunctionLowering::place_shared(const Variable& v) {
   const std::uint64_t offset = round_up(f_.static_shared_bytes, v.alignment);
   if (offset + v.bytes() > max_space_bytes) error(v.at, "the .shared variables take more than 1 GiB");
   f_.static_shared_bytes = static_cast<std::uint32_t>(offset + v.bytes());
-  f_.shared_variables.push_back(
-      {v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes())});
+  f_.shared_variables.push_back({v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes())});
   return static_cast<std::uint32_t>(offset);
 }
 
@@ -140,8 +143,11 @@ void FunctionLowering::variable(const Variable& v) {
       s.kind = Symbol::Kind::local;
       s.offset = place_local(v.bytes(), v.alignment, v.at);
       break;
-    case Variable::Space::param: s = call_param(v); break;
-    default: error(v.at, "variable '" + v.name + "' of this state space is not supported inside a function");
+    case Variable::Space::param:
+      s = call_param(v);
+      break;
+    default:
+      error(v.at, "variable '" + v.name + "' of this state space is not supported inside a function");
   }
   declare(v.name, s, v.at);
 }
@@ -151,7 +157,9 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
   s.type = v.type;
   s.bytes = static_cast<std::uint32_t>(v.bytes());
   switch (v.space) {
-    case Variable::Space::global: s.kind = Symbol::Kind::global; break;
+    case Variable::Space::global:
+      s.kind = Symbol::Kind::global;
+      break;
     case Variable::Space::constant:
       s.kind = Symbol::Kind::constant;
       s.offset = symbols_.constant_offset(v.name);
@@ -166,7 +174,9 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
         s.offset = place_shared(v);
       }
       break;
-    default: s.kind = Symbol::Kind::opaque; break;
+    default:
+      s.kind = Symbol::Kind::opaque;
+      break;
   }
   return s;
 }
@@ -230,6 +240,8 @@ void FunctionLowering::emit(const ir::Instruction& proto, ir::Opcode op, ir::Typ
 void FunctionLowering::instruction(const Statement& s) {
   if (draft_.instructions.size() > max_instructions)
     error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_instructions) + " instructions");
+  if (draft_.labels.size() > max_labels)
+    error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_labels) + " labels and calls");
   ir::Instruction proto;
   proto.where = {s.at.line, s.at.column, s.source_file, s.source_line};
   const Form& form = match_form(s, file_, proto);
@@ -241,8 +253,10 @@ void FunctionLowering::instruction(const Statement& s) {
     proto.guard = p->id;
     proto.guard_negated = s.guard_negated;
   }
-  if (form.handler != nullptr) form.handler(*this, s, form, proto);
-  else generic(s, form, proto);
+  if (form.handler != nullptr)
+    form.handler(*this, s, form, proto);
+  else
+    generic(s, form, proto);
 }
 
 void FunctionLowering::generic(const Statement& s, const Form& form, const ir::Instruction& proto) {
@@ -258,21 +272,36 @@ void FunctionLowering::generic(const Statement& s, const Form& form, const ir::I
   for (std::size_t n = 0; form.operands[n] != '\0'; ++n) {
     const Operand& o = s.operands[n];
     switch (form.operands[n]) {
-      case 'd': i.destinations.push_back(destination(o, type)); break;
-      case 'w': i.destinations.push_back(destination(o, doubled(type))); break;
+      case 'd':
+        i.destinations.push_back(destination(o, type));
+        break;
+      case 'w':
+        i.destinations.push_back(destination(o, doubled(type)));
+        break;
       case 'i':
-        if (n == 0) i.destinations.push_back(destination(o, ir::Type::u32));
-        else i.sources.push_back(source(o, ir::Type::u32, proto));
+        if (n == 0)
+          i.destinations.push_back(destination(o, ir::Type::u32));
+        else
+          i.sources.push_back(source(o, ir::Type::u32, proto));
         break;
       case 'Q':
         i.destinations.push_back(predicate_destination(o, o.name));
         if (o.kind == Operand::Kind::pair) i.destinations.push_back(predicate_destination(o, o.second));
         break;
-      case 's': i.sources.push_back(source(o, type, proto)); break;
-      case 'S': i.sources.push_back(source(o, proto.source_type, proto)); break;
-      case 'W': i.sources.push_back(source(o, doubled(type), proto)); break;
-      case 'p': i.sources.push_back(source(o, ir::Type::pred, proto)); break;
-      default: break;
+      case 's':
+        i.sources.push_back(source(o, type, proto));
+        break;
+      case 'S':
+        i.sources.push_back(source(o, proto.source_type, proto));
+        break;
+      case 'W':
+        i.sources.push_back(source(o, doubled(type), proto));
+        break;
+      case 'p':
+        i.sources.push_back(source(o, ir::Type::pred, proto));
+        break;
+      default:
+        break;
     }
   }
   append(std::move(i));

@@ -17,13 +17,19 @@ bool is_wide_space(MemorySpace s) { return s == MemorySpace::global || s == Memo
 MemorySpace space_of(Symbol::Kind k) {
   switch (k) {
     case Symbol::Kind::shared:
-    case Symbol::Kind::extern_shared: return MemorySpace::shared;
-    case Symbol::Kind::local: return MemorySpace::local;
-    case Symbol::Kind::global: return MemorySpace::global;
-    case Symbol::Kind::constant: return MemorySpace::constant;
+    case Symbol::Kind::extern_shared:
+      return MemorySpace::shared;
+    case Symbol::Kind::local:
+      return MemorySpace::local;
+    case Symbol::Kind::global:
+      return MemorySpace::global;
+    case Symbol::Kind::constant:
+      return MemorySpace::constant;
     case Symbol::Kind::param:
-    case Symbol::Kind::call_param: return MemorySpace::param;
-    default: return MemorySpace::none;
+    case Symbol::Kind::call_param:
+      return MemorySpace::param;
+    default:
+      return MemorySpace::none;
   }
 }
 
@@ -134,10 +140,12 @@ void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto
       } else {
         proto.destinations.push_back(destination(s.operands[0], proto.type));
       }
-      for (std::size_t o = 2; o < s.operands.size(); ++o) proto.sources.push_back(source(s.operands[o], proto.type, bare));
+      for (std::size_t o = 2; o < s.operands.size(); ++o)
+        proto.sources.push_back(source(s.operands[o], proto.type, bare));
       break;
     default:
-      for (std::size_t o = 1; o < s.operands.size(); ++o) proto.sources.push_back(source(s.operands[o], proto.type, bare));
+      for (std::size_t o = 1; o < s.operands.size(); ++o)
+        proto.sources.push_back(source(s.operands[o], proto.type, bare));
       break;
   }
   const ir::Type type = proto.type;
@@ -152,11 +160,13 @@ Symbol FunctionLowering::call_param(const Variable& v) {
   CallParam p;
   p.bytes = static_cast<std::uint32_t>(v.bytes());
   p.in_memory = v.is_array;
-  static constexpr ir::Type by_size[] = {ir::Type::none, ir::Type::u8,  ir::Type::u16, ir::Type::none, ir::Type::u32,
+  static constexpr ir::Type by_size[] = {ir::Type::none, ir::Type::u8,   ir::Type::u16,  ir::Type::none, ir::Type::u32,
                                          ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
   p.type = v.is_array ? v.type : by_size[ir::size_of(v.type)];
-  if (p.in_memory) p.offset = place_local(v.bytes(), v.alignment, v.at);
-  else p.value = temporary(p.type);
+  if (p.in_memory)
+    p.offset = place_local(v.bytes(), v.alignment, v.at);
+  else
+    p.value = temporary(p.type);
   call_params_.push_back(p);
   Symbol s;
   s.kind = Symbol::Kind::call_param;
@@ -183,8 +193,9 @@ void FunctionLowering::call_param_access(const Statement& s, ir::Instruction pro
   if (address.offset != 0 || proto.mod.vector != 1 || proto.op == ir::Opcode::atom || proto.op == ir::Opcode::red)
     error(address.at, "'" + s.name + "' reaches into the scalar parameter '" + address.name + "': not supported");
   const bool whole = size == ir::size_of(p.type);
-  static constexpr ir::Type unsigned_of[] = {ir::Type::none, ir::Type::u8,  ir::Type::u16, ir::Type::none, ir::Type::u32,
-                                             ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
+  static constexpr ir::Type unsigned_of[] = {ir::Type::none, ir::Type::u8,   ir::Type::u16,
+                                             ir::Type::none, ir::Type::u32,  ir::Type::none,
+                                             ir::Type::none, ir::Type::none, ir::Type::u64};
   const ir::Type access = ir::is_signed(proto.type) ? proto.type : unsigned_of[size];
   ir::Instruction bare = proto;
   bare.mod = {};

@@ -46,9 +46,7 @@ std::uint64_t encode_integer(std::uint64_t value, ir::Type type) {
   return size >= 8 ? value : value & ((std::uint64_t{1} << (8 * size)) - 1);
 }
 
-bool is_wide_special(ir::Special s) {
-  return s == ir::Special::clock64 || s == ir::Special::globaltimer;
-}
+bool is_wide_special(ir::Special s) { return s == ir::Special::clock64 || s == ir::Special::globaltimer; }
 
 std::string bits_text(ir::Type t) {
   return t == ir::Type::pred ? "a predicate" : "a " + std::to_string(8 * ir::size_of(t)) + "-bit register";
@@ -208,7 +206,8 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
     case Symbol::Kind::shared:
     case Symbol::Kind::local:
     case Symbol::Kind::constant:
-    case Symbol::Kind::param: return ir::Operand::immediate(at, words);
+    case Symbol::Kind::param:
+      return ir::Operand::immediate(at, words);
     case Symbol::Kind::extern_shared:
     case Symbol::Kind::global: {
       if (s.kind == Symbol::Kind::global && words != 2)
@@ -223,7 +222,8 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
       if (!p.in_memory) error(o.at, "the address of scalar parameter '" + o.name + "' is not supported");
       return ir::Operand::immediate(ir::local_window + p.offset + static_cast<std::uint64_t>(o.offset), words);
     }
-    default: error(o.at, "'" + o.name + "' has no address");
+    default:
+      error(o.at, "'" + o.name + "' has no address");
   }
 }
 

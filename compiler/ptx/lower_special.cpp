@@ -189,7 +189,8 @@ void lower_barrier(FunctionLowering& l, const Statement& s, const Form&, const i
 }
 
 void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  if (proto.mod.shuffle == ir::ShuffleMode::none) l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
+  if (proto.mod.shuffle == ir::ShuffleMode::none)
+    l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
   ir::Instruction i = proto;
   const ir::Instruction bare = plain(proto);
   i.sources.push_back(l.source(s.operands[1], Type::b32, bare));
@@ -200,7 +201,8 @@ void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const i
 }
 
 void lower_vote(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  if (proto.mod.vote == ir::VoteMode::none) l.error(s.at, "'" + s.name + "' has no mode, expected .all, .any, .uni or .ballot");
+  if (proto.mod.vote == ir::VoteMode::none)
+    l.error(s.at, "'" + s.name + "' has no mode, expected .all, .any, .uni or .ballot");
   ir::Instruction i = proto;
   const ir::Instruction bare = plain(proto);
   i.sources.push_back(l.source(s.operands[1], Type::pred, bare));

@@ -52,7 +52,18 @@ class ModuleSymbols {
 
 /// What a name in a function's body stands for.
 struct Symbol {
-  enum class Kind : std::uint8_t { reg, range, shared, extern_shared, local, global, constant, param, call_param, opaque };
+  enum class Kind : std::uint8_t {
+    reg,
+    range,
+    shared,
+    extern_shared,
+    local,
+    global,
+    constant,
+    param,
+    call_param,
+    opaque
+  };
   Kind kind = Kind::reg;
   ir::Type type = ir::Type::none;
   std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index

@@ -104,8 +104,7 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
   m.initial.assign(m.bytes, 0);
   for (const InitialValue& value : v.initial) {
     const std::uint64_t at = value.index * size;
-    if (at + size > m.initial.size())
-      fail(file, value.at, "more initial values than '" + v.name + "' has elements");
+    if (at + size > m.initial.size()) fail(file, value.at, "more initial values than '" + v.name + "' has elements");
     if (value.symbol.empty()) {
       const std::uint64_t bits = element_bits(value, v.type);
       for (unsigned b = 0; b < size; ++b) m.initial[at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
@@ -114,7 +113,8 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
     if (functions_.count(value.symbol) != 0)
       fail(file, value.at, "address of function '" + value.symbol + "' is not supported");
     const Variable* target = find(value.symbol);
-    if (target == nullptr) fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");
+    if (target == nullptr)
+      fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");
     if (target->space != Variable::Space::global && target->space != Variable::Space::constant)
       fail(file, value.at, "address of '" + value.symbol + "' is not a constant");
     if (size != 8 && size != 4) fail(file, value.at, "address of '" + value.symbol + "' does not fit " + v.type_text);

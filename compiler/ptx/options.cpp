@@ -77,12 +77,12 @@ void apply_option(ir::Instruction& i, std::string_view m) {
   static const std::unordered_map<std::string_view, BoolOp> bools = {
       {"and", BoolOp::and_}, {"or", BoolOp::or_}, {"xor", BoolOp::xor_}};
   static const std::unordered_map<std::string_view, AtomicOp> atomics = {
-      {"add", AtomicOp::add},   {"min", AtomicOp::min},   {"max", AtomicOp::max}, {"and", AtomicOp::and_},
-      {"or", AtomicOp::or_},    {"xor", AtomicOp::xor_},  {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas},
-      {"inc", AtomicOp::inc},   {"dec", AtomicOp::dec}};
+      {"add", AtomicOp::add}, {"min", AtomicOp::min},  {"max", AtomicOp::max},   {"and", AtomicOp::and_},
+      {"or", AtomicOp::or_},  {"xor", AtomicOp::xor_}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas},
+      {"inc", AtomicOp::inc}, {"dec", AtomicOp::dec}};
   static const std::unordered_map<std::string_view, MemorySpace> spaces = {
-      {"global", MemorySpace::global},     {"shared", MemorySpace::shared},  {"shared::cta", MemorySpace::shared},
-      {"local", MemorySpace::local},       {"const", MemorySpace::constant}, {"param", MemorySpace::param},
+      {"global", MemorySpace::global},      {"shared", MemorySpace::shared},    {"shared::cta", MemorySpace::shared},
+      {"local", MemorySpace::local},        {"const", MemorySpace::constant},   {"param", MemorySpace::param},
       {"param::entry", MemorySpace::param}, {"param::func", MemorySpace::param}};
   static const std::unordered_map<std::string_view, ir::ShuffleMode> shuffles = {{"up", ir::ShuffleMode::up},
                                                                                  {"down", ir::ShuffleMode::down},
@@ -120,14 +120,22 @@ void apply_option(ir::Instruction& i, std::string_view m) {
   const bool compares_values = i.op == ir::Opcode::setp || i.op == ir::Opcode::set;
   if (compares_values && (lookup(compares, m, mod.compare) || lookup(bools, m, mod.bool_op))) return;
   if (lookup(roundings, m, mod.rounding)) return;
-  if (m == "ftz") mod.ftz = true;
-  else if (m == "sat") mod.saturate = true;
-  else if (m == "approx") mod.approximate = true;
-  else if (m == "full") mod.full = true;
-  else if (m == "cc") mod.carry_out = i.op == ir::Opcode::addc || i.op == ir::Opcode::subc;
-  else if (m == "wrap") mod.wrap = true;
-  else if (m == "l") mod.left = true;
-  else if (m == "shiftamt") mod.shift_amount = true;
+  if (m == "ftz")
+    mod.ftz = true;
+  else if (m == "sat")
+    mod.saturate = true;
+  else if (m == "approx")
+    mod.approximate = true;
+  else if (m == "full")
+    mod.full = true;
+  else if (m == "cc")
+    mod.carry_out = i.op == ir::Opcode::addc || i.op == ir::Opcode::subc;
+  else if (m == "wrap")
+    mod.wrap = true;
+  else if (m == "l")
+    mod.left = true;
+  else if (m == "shiftamt")
+    mod.shift_amount = true;
 }
 
 std::string refusal(const Statement& s) {

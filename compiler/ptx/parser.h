@@ -64,7 +64,7 @@ class Parser {
   std::size_t next_ = 0;
   Module module_;
   std::map<std::uint64_t, std::uint32_t> file_index_;  ///< .file number to Module::source_files
-  std::uint32_t source_file_ = 0;  ///< .file number of the last .loc
+  std::uint32_t source_file_ = 0;                      ///< .file number of the last .loc
   std::uint32_t source_line_ = 0;
   std::vector<std::uint64_t> dimensions_;  ///< of the variable being parsed; 0: left open
 };

@@ -29,7 +29,8 @@ void Parser::statement(Function& f, unsigned& depth) {
   s.source_line = source_line_;
   if (t.is('{')) {
     take();
-    if (++depth > max_scope_depth) fail(file_, t.at, "scopes are nested more than " + std::to_string(max_scope_depth) + " deep");
+    if (++depth > max_scope_depth)
+      fail(file_, t.at, "scopes are nested more than " + std::to_string(max_scope_depth) + " deep");
     s.kind = Statement::Kind::open;
   } else if (t.is('}')) {
     take();
@@ -91,8 +92,9 @@ void Parser::registers(Statement& s) {
       const Position at = peek().at;
       const std::uint64_t n = expect_integer("a number of registers");
       if (n == 0 || n > max_register_range)
-        fail(file_, at, "register range '" + d.name + "<" + std::to_string(n) + ">' is not of 1 to " +
-                            std::to_string(max_register_range) + " registers");
+        fail(file_, at,
+             "register range '" + d.name + "<" + std::to_string(n) + ">' is not of 1 to " +
+                 std::to_string(max_register_range) + " registers");
       d.count = static_cast<std::uint32_t>(n);
       expect('>', "after a number of registers");
     }
@@ -169,8 +171,10 @@ Operand Parser::number(bool minus) {
   take();
   o.kind = real ? Operand::Kind::real : Operand::Kind::integer;
   if (minus) {
-    if (!real) o.bits = 0 - o.bits;
-    else o.bits ^= o.single ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
+    if (!real)
+      o.bits = 0 - o.bits;
+    else
+      o.bits ^= o.single ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
   }
   return o;
 }
@@ -218,7 +222,8 @@ Operand Parser::operand(unsigned depth) {
   const Token* last = &first;
   // %tid.x: a name goes on with a directive that touches it.
   while (last->adjacent(peek()) && peek().is_directive()) last = &take();
-  o.name = std::string(first.text.data(), static_cast<std::size_t>(last->text.data() + last->text.size() - first.text.data()));
+  o.name = std::string(first.text.data(),
+                       static_cast<std::size_t>(last->text.data() + last->text.size() - first.text.data()));
   o.text = (o.negated ? "!" : "") + o.name;
   if (o.name == "_") o.kind = Operand::Kind::sink;
   if (accept('|')) {

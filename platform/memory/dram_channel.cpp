@@ -17,9 +17,8 @@ DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystem
       bandwidth_(config.channel_bandwidth()),
       scheduler_(std::move(scheduler)),
       // As many reads as the bus can bring within one access time, and a queue of answers beside.
-      finished_(config.dram.queue +
-                static_cast<std::size_t>(config.dram_access_cycles()) *
-                    (bandwidth_.bytes / (bandwidth_.cycles * protocol::sector_bytes) + 1)) {
+      finished_(config.dram.queue + static_cast<std::size_t>(config.dram_access_cycles()) *
+                                        (bandwidth_.bytes / (bandwidth_.cycles * protocol::sector_bytes) + 1)) {
   if (scheduler_ == nullptr) {
     scheduler_ = std::make_unique<FcfsScheduler>(static_cast<std::uint64_t>(config.dram_access_cycles()));
   }
@@ -34,9 +33,9 @@ DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystem
 tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  wakeup_.request(now, at);
   if (phase == tlm::END_RESP) {
     if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+    wakeup_.request(now, at);
     payload.release();
     return tlm::TLM_COMPLETED;
   }
@@ -44,7 +43,9 @@ tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase
   if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
   if (has_room(now)) {
     const bool write = payload.is_write();
+    const std::uint64_t access = scheduler_->minimum_access_cycles();
     enqueue(payload, at);
+    wakeup_.request(now, std::max(at, bus_cycle_ > access ? bus_cycle_ - access : 0));
     if (delay < clock_.one()) delay = clock_.one();
     if (write) return tlm::TLM_COMPLETED;
     payload.acquire();
@@ -54,6 +55,7 @@ tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase
   payload.acquire();
   held_ = &payload;
   ++refusals_;
+  if (left_at_ == now) wakeup_.request(now, now + 1);  // room from the next cycle on; otherwise an issue wakes us
   return tlm::TLM_ACCEPTED;
 }
 
@@ -124,7 +126,8 @@ bool DramChannel::send_response(std::uint64_t now) {
 void DramChannel::work() {
   wakeup_.woke();
   const std::uint64_t now = clock_.now();
-  bool progress = issue(now);
+  const bool issued = issue(now);
+  bool admitted = false;
   if (held_ != nullptr && write_answer_ == nullptr && has_room(now)) {
     Payload& p = *held_;
     held_ = nullptr;
@@ -133,28 +136,21 @@ void DramChannel::work() {
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = clock_.one();
     upstream->nb_transport_bw(p, phase, delay);
-    progress = true;
+    admitted = true;
   }
-  progress |= send_response(now);
+  const bool answered = send_response(now);
 
-  std::uint64_t next = no_cycle;
-  const auto consider = [&](std::uint64_t at) {
-    if (at > now) {
-      next = std::min(next, at);
-    } else if (progress) {
-      next = now + 1;
-    }
-  };
+  NextCycle next(now);
   if (!queue_.empty()) {
     const std::uint64_t access = scheduler_->minimum_access_cycles();
-    consider(std::max(queue_.front().ready, bus_cycle_ > access ? bus_cycle_ - access : 0));
+    next.consider(std::max(queue_.front().ready, bus_cycle_ > access ? bus_cycle_ - access : 0), answered || issued);
   }
-  if (held_ != nullptr) consider(now);
+  if (held_ != nullptr) next.consider(now, issued || answered);
   if (!responder_.blocked()) {
-    if (write_answer_ != nullptr) consider(responder_.next_at());
-    if (!finished_.empty()) consider(std::max(finished_.next(), responder_.next_at()));
+    if (write_answer_ != nullptr) next.consider(responder_.next_at(), admitted || answered);
+    if (!finished_.empty()) next.consider(std::max(finished_.next(), responder_.next_at()), answered);
   }
-  if (next != no_cycle) wakeup_.request(now, next);
+  if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }
 
 bool DramChannel::idle() const {

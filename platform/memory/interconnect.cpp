@@ -57,18 +57,10 @@ Payload* Crossbar::take(unsigned output, std::uint64_t now) {
   return p;
 }
 
-std::uint64_t Crossbar::next_transfer(std::uint64_t now, bool progress) const {
-  std::uint64_t next = no_cycle;
+void Crossbar::next_transfer(NextCycle& next, bool freed) const {
   for (const Input& in : inputs_) {
-    if (in.queue.empty()) continue;
-    const std::uint64_t at = std::max(in.queue.next(), in.free_at);
-    if (at > now) {
-      next = std::min(next, at);
-    } else if (progress) {
-      next = now + 1;
-    }
+    if (!in.queue.empty()) next.consider(std::max(in.queue.next(), in.free_at), freed);
   }
-  return next;
 }
 
 bool Crossbar::idle() const {
@@ -124,8 +116,8 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
   }
   p.acquire();
   if (owner.requests_.has_room(index, now) && held == nullptr) {
+    if (owner.requests_.empty(index)) owner.wakeup_.request(now, at);  // behind others, it has to wait for them
     owner.push_request(index, p, at);
-    owner.wakeup_.request(now, at);
     phase = tlm::END_REQ;
     if (delay < owner.clock_.one()) delay = owner.clock_.one();
     return tlm::TLM_UPDATED;
@@ -143,22 +135,28 @@ tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm:
   const std::uint64_t now = owner.clock_.now();
   const std::uint64_t at = owner.clock_.arrival(now, delay);
   requester.end_request(p, at);  // END_REQ, or BEGIN_RESP which implies it
-  owner.wakeup_.request(now, at);
-  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  if (phase == tlm::END_REQ) {
+    if (owner.requests_.next_delivery(index) != no_cycle) owner.wakeup_.request(now, at);
+    return tlm::TLM_ACCEPTED;
+  }
   if (phase != tlm::BEGIN_RESP) protocol_error(owner.name(), "unexpected phase on the backward path");
   if (held != nullptr) protocol_error(owner.name(), "BEGIN_RESP before END_RESP of the previous response");
+  // A response that implies END_REQ lets the next request go.
+  if (owner.responses_.empty(index) || owner.requests_.next_delivery(index) != no_cycle) {
+    owner.wakeup_.request(now, at);
+  }
   if (owner.responses_.has_room(index, now)) {
     owner.push_response(index, p, at);
     return tlm::TLM_COMPLETED;
   }
   held = &p;
+  owner.wakeup_.request(now, at);
   ++owner.held_;
   ++owner.response_refusals_;
   return tlm::TLM_ACCEPTED;
 }
 
-bool Interconnect::admit_held(std::uint64_t now) {
-  bool moved = false;
+void Interconnect::admit_held(std::uint64_t now) {
   for (SmPort& port : sm_ports_) {
     if (port.held == nullptr || !requests_.has_room(port.index, now)) continue;
     Payload& p = *port.held;
@@ -168,7 +166,6 @@ bool Interconnect::admit_held(std::uint64_t now) {
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = clock_.one();
     upstream[port.index]->nb_transport_bw(p, phase, delay);
-    moved = true;
   }
   for (PartitionPort& port : partition_ports_) {
     if (port.held == nullptr || !responses_.has_room(port.index, now)) continue;
@@ -179,9 +176,7 @@ bool Interconnect::admit_held(std::uint64_t now) {
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = clock_.one();
     downstream[port.index]->nb_transport_fw(p, phase, delay);
-    moved = true;
   }
-  return moved;
 }
 
 bool Interconnect::deliver_requests(std::uint64_t now) {
@@ -212,30 +207,27 @@ bool Interconnect::deliver_responses(std::uint64_t now) {
 void Interconnect::work() {
   wakeup_.woke();
   const std::uint64_t now = clock_.now();
-  bool progress = held_ != 0 && admit_held(now);
-  progress |= deliver_requests(now);
-  progress |= deliver_responses(now);
-  progress |= requests_.transfer(now);
-  progress |= responses_.transfer(now);
+  if (held_ != 0) admit_held(now);
+  const bool requests_left = deliver_requests(now);
+  const bool responses_left = deliver_responses(now);
+  const bool requests_moved = requests_.transfer(now);
+  const bool responses_moved = responses_.transfer(now);
 
-  std::uint64_t next = std::min(requests_.next_transfer(now, progress), responses_.next_transfer(now, progress));
-  const auto consider = [&](std::uint64_t at) {
-    if (at > now) {
-      next = std::min(next, at);
-    } else if (progress) {
-      next = now + 1;
-    }
-  };
+  NextCycle next(now);
+  requests_.next_transfer(next, requests_left || requests_moved);
+  responses_.next_transfer(next, responses_left || responses_moved);
   for (const PartitionPort& port : partition_ports_) {
     const std::uint64_t at = requests_.next_delivery(port.index);
-    if (at != no_cycle && !port.requester.blocked()) consider(std::max(at, port.requester.next_at()));
+    if (at != no_cycle && !port.requester.blocked())
+      next.consider(std::max(at, port.requester.next_at()), requests_left);
   }
   for (const SmPort& port : sm_ports_) {
     const std::uint64_t at = responses_.next_delivery(port.index);
-    if (at != no_cycle && !port.responder.blocked()) consider(std::max(at, port.responder.next_at()));
+    if (at != no_cycle && !port.responder.blocked())
+      next.consider(std::max(at, port.responder.next_at()), responses_left);
   }
-  if (held_ != 0) consider(now);
-  if (next != no_cycle) wakeup_.request(now, next);
+  if (held_ != 0) next.consider(now, requests_moved || responses_moved);
+  if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }
 
 bool Interconnect::idle() const {
@@ -250,7 +242,8 @@ bool Interconnect::idle() const {
 void Interconnect::register_stats(support::StatGroup& g) {
   g.counter("request_packets", requests_.packets, "packets", "from SMs to partitions");
   g.counter("response_packets", responses_.packets, "packets", "from partitions to SMs");
-  g.counter("request_flits", requests_.flits, "flits", "from SMs to partitions, headers included; cycles ports were busy");
+  g.counter("request_flits", requests_.flits, "flits",
+            "from SMs to partitions, headers included; cycles ports were busy");
   g.counter("response_flits", responses_.flits, "flits", "from partitions to SMs, headers included");
   g.counter("bytes_written", request_bytes_, "bytes", "sectors carried from SMs to partitions");
   g.counter("bytes_read", response_bytes_, "bytes", "sectors carried from partitions to SMs");

@@ -262,8 +262,9 @@ void L1Cache::invalidate_data() {
 }
 
 bool L1Cache::idle() const {
-  return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr && held_fill_ == nullptr &&
-         mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() && pool_.outstanding() == 0;
+  return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr &&
+         held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() &&
+         pool_.outstanding() == 0;
 }
 
 void L1Cache::register_stats(support::StatGroup& g) {

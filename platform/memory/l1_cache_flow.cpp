@@ -15,7 +15,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
   const std::uint64_t at = clock_.arrival(now, delay);
   if (phase == tlm::END_REQ) {
     requester_.end_request(payload, at);
-    wakeup_.request(now, at);
+    if (!misses_.empty()) wakeup_.request(now, at);
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
@@ -105,15 +105,15 @@ void L1Cache::install(Payload& payload, bool registers, std::uint64_t now) {
   if (registers) store_line(index, payload);
 }
 
-bool L1Cache::retry_held(std::uint64_t now) {
-  if (held_ == nullptr || held_at_ > now) return false;
+void L1Cache::retry_held(std::uint64_t now) {
+  if (held_ == nullptr || held_at_ > now) return;
   Payload& payload = *held_;
   const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
   const Admission a = room ? admit(payload, now) : Admission::refused;
   if (a == Admission::refused) {
     if (!held_counted_) ++failures_;
     held_counted_ = true;
-    return false;
+    return;
   }
   held_ = nullptr;
   last_request_ = now;
@@ -121,7 +121,6 @@ bool L1Cache::retry_held(std::uint64_t now) {
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();
   upstream->nb_transport_bw(payload, phase, delay);
-  return true;
 }
 
 bool L1Cache::send_request(std::uint64_t now) {
@@ -155,7 +154,7 @@ void L1Cache::work() {
   wakeup_.woke();
   const std::uint64_t now = clock_.now();
   catch_up(now);
-  bool progress = moved_;  // in this cycle, here or before a request
+  const bool filled = moved_;  // in this cycle, here or before a request
   moved_ = false;
   if (held_fill_ != nullptr && fills_.has_room(now)) {
     Payload& payload = *held_fill_;
@@ -164,34 +163,23 @@ void L1Cache::work() {
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = clock_.one();
     downstream->nb_transport_fw(payload, phase, delay);
-    progress = true;
   }
-  if (retry_held(now)) progress = true;
-  if (send_request(now)) progress = true;
-  if (send_response(now)) progress = true;
-  sleep(now, progress);
-}
+  retry_held(now);
+  const bool sent = send_request(now);
+  const bool answered = send_response(now);
 
-// The next cycle with something to do. What is ready and yet not moved waits for another module, which will
-// call, unless this cycle's work has just freed something.
-void L1Cache::sleep(std::uint64_t now, bool progress) {
-  std::uint64_t next = no_cycle;
-  const auto consider = [&](std::uint64_t at) {
-    if (at > now) {
-      next = std::min(next, at);
-    } else if (progress) {
-      next = now + 1;
-    }
-  };
-  if (!fills_.empty()) consider(fills_.next());
-  if (held_fill_ != nullptr) consider(now);
-  if (held_ != nullptr) consider(held_at_);
-  if (!misses_.empty() && !requester_.blocked()) consider(std::max(misses_.next(), requester_.next_at()));
-  if (!responder_.blocked()) {
-    if (!responses_.empty()) consider(std::max(responses_.next(), responder_.next_at()));
-    if (!late_hits_.empty()) consider(std::max(late_hits_.next(), responder_.next_at()));
+  NextCycle next(now);
+  if (!fills_.empty()) next.consider(fills_.next(), filled || answered);
+  if (held_fill_ != nullptr) next.consider(now, filled);
+  if (held_ != nullptr) next.consider(held_at_, filled || sent || answered);
+  if (!misses_.empty() && !requester_.blocked()) {
+    next.consider(std::max(misses_.next(), requester_.next_at()), sent);
   }
-  if (next != no_cycle) wakeup_.request(now, next);
+  if (!responder_.blocked()) {
+    if (!responses_.empty()) next.consider(std::max(responses_.next(), responder_.next_at()), answered);
+    if (!late_hits_.empty()) next.consider(std::max(late_hits_.next(), responder_.next_at()), answered);
+  }
+  if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }
 
 }  // namespace regatta::memory

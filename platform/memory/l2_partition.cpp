@@ -44,10 +44,10 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
 tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  wakeup_.request(now, at);
   if (phase == tlm::END_RESP) {
     if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
     payload.release();
+    wakeup_.request(now, at);
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
@@ -55,9 +55,11 @@ tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase
   payload.acquire();
   if (!requests_.has_room(now)) {
     held_ = &payload;
+    wakeup_.request(now, at);
     ++refusals_;
     return tlm::TLM_ACCEPTED;
   }
+  if (requests_.empty()) wakeup_.request(now, at);  // behind others, it has to wait for them
   requests_.push({&payload, at});
   phase = tlm::END_REQ;
   if (delay < clock_.one()) delay = clock_.one();
@@ -68,8 +70,11 @@ tlm::tlm_sync_enum L2Partition::nb_transport_bw(Payload& payload, tlm::tlm_phase
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
   requester_.end_request(payload, at);  // END_REQ, or BEGIN_RESP which implies it
+  if (phase == tlm::END_REQ) {
+    if (!fetches_.empty() || !writebacks_.empty()) wakeup_.request(now, at);
+    return tlm::TLM_ACCEPTED;
+  }
   wakeup_.request(now, at);
-  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
   if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
   if (fills_.has_room(now)) {
@@ -94,6 +99,7 @@ bool L2Partition::serve(std::uint64_t now) {
   }
   const AccessClass c = access.access;
   bool served = false;
+  head_waits_for_answers_ = !done_.has_room(now) || !hits_.has_room(now);
   if (c == AccessClass::data_store || c == AccessClass::register_write) {
     served = serve_write(payload, sectors, now);
   } else if (c == AccessClass::register_invalidate) {  // nothing to do here: the L1 has dropped the line
@@ -207,8 +213,8 @@ std::size_t L2Partition::allocate(std::uint64_t address, std::uint64_t now) {
 
 bool L2Partition::idle() const {
   return requests_.empty() && hits_.empty() && done_.empty() && fetches_.empty() && writebacks_.empty() &&
-         fills_.empty() && held_ == nullptr && held_fill_ == nullptr && mshrs_.in_use() == 0 &&
-         !requester_.blocked() && !responder_.blocked() && pool_.outstanding() == 0;
+         fills_.empty() && held_ == nullptr && held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() &&
+         !responder_.blocked() && pool_.outstanding() == 0;
 }
 
 void L2Partition::register_stats(support::StatGroup& g) {

@@ -55,8 +55,7 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   return true;
 }
 
-bool L2Partition::admit_held(std::uint64_t now) {
-  bool moved = false;
+void L2Partition::admit_held(std::uint64_t now) {
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();
   if (held_ != nullptr && requests_.has_room(now)) {
@@ -64,7 +63,6 @@ bool L2Partition::admit_held(std::uint64_t now) {
     held_ = nullptr;
     requests_.push({&p, now + 1});
     upstream->nb_transport_bw(p, phase, delay);
-    moved = true;
   }
   if (held_fill_ != nullptr && fills_.has_room(now)) {
     Payload& p = *held_fill_;
@@ -73,9 +71,7 @@ bool L2Partition::admit_held(std::uint64_t now) {
     phase = tlm::END_RESP;
     delay = clock_.one();
     downstream->nb_transport_fw(p, phase, delay);
-    moved = true;
   }
-  return moved;
 }
 
 bool L2Partition::send_request(std::uint64_t now) {
@@ -127,35 +123,29 @@ bool L2Partition::send_response(std::uint64_t now) {
 void L2Partition::work() {
   wakeup_.woke();
   const std::uint64_t now = clock_.now();
-  bool progress = take_fills(now);
-  progress |= serve(now);
-  progress |= admit_held(now);
-  progress |= send_request(now);
-  progress |= send_response(now);
-  sleep(now, progress);
-}
+  const bool filled = take_fills(now);
+  const bool served = serve(now);
+  admit_held(now);
+  const bool sent = send_request(now);
+  const bool answered = send_response(now);
 
-void L2Partition::sleep(std::uint64_t now, bool progress) {
-  std::uint64_t next = no_cycle;
-  const auto consider = [&](std::uint64_t at) {
-    if (at > now) {
-      next = std::min(next, at);
-    } else if (progress) {
-      next = now + 1;
-    }
-  };
-  if (!fills_.empty()) consider(fills_.next());
-  if (!requests_.empty()) consider(std::max(requests_.next(), bank_of(requests_.front().payload->get_address())));
-  if (held_ != nullptr || held_fill_ != nullptr) consider(now);
+  NextCycle next(now);
+  if (!fills_.empty()) next.consider(fills_.next(), filled || answered);
+  if (!requests_.empty()) {
+    next.consider(std::max(requests_.next(), bank_of(requests_.front().payload->get_address())),
+                  served || filled || sent || (answered && head_waits_for_answers_));
+  }
+  if (held_ != nullptr) next.consider(now, served);
+  if (held_fill_ != nullptr) next.consider(now, filled);
   if (!requester_.blocked()) {
-    if (!fetches_.empty()) consider(std::max(fetches_.next(), requester_.next_at()));
-    if (!writebacks_.empty()) consider(std::max(writebacks_.next(), requester_.next_at()));
+    if (!fetches_.empty()) next.consider(std::max(fetches_.next(), requester_.next_at()), sent);
+    if (!writebacks_.empty()) next.consider(std::max(writebacks_.next(), requester_.next_at()), sent);
   }
   if (!responder_.blocked()) {
-    if (!done_.empty()) consider(std::max(done_.next(), responder_.next_at()));
-    if (!hits_.empty()) consider(std::max(hits_.next(), responder_.next_at()));
+    if (!done_.empty()) next.consider(std::max(done_.next(), responder_.next_at()), answered);
+    if (!hits_.empty()) next.consider(std::max(hits_.next(), responder_.next_at()), answered);
   }
-  if (next != no_cycle) wakeup_.request(now, next);
+  if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }
 
 }  // namespace regatta::memory

@@ -65,8 +65,8 @@ void L1Config::check() const {
 }
 
 void MemorySystemConfig::declare(support::OptionSet& o) {
-  o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes", "moved per cycle by an SM's port, per direction", 1,
-        4096);
+  o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes", "moved per cycle by an SM's port, per direction",
+        1, 4096);
   o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
         "moved per cycle by a partition's port, per direction", 1, 1024);
   o.add("interconnect.header_flits", interconnect.header_flits, "flits", "of a packet before its data", 1, 64);
@@ -116,7 +116,8 @@ void MemorySystemConfig::check() const {
   check_positive("the number of the machine's SMs", machine_sms);
   check_positive("the number of simulated SMs", simulated_sms);
   check_positive("the clock in MHz", clock_mhz);
-  if (l2.dram_queue < 2) throw ConfigError("l2.dram_queue is less than 2: a miss may need a write-back beside its fetch");
+  if (l2.dram_queue < 2)
+    throw ConfigError("l2.dram_queue is less than 2: a miss may need a write-back beside its fetch");
   if (simulated_sms > machine_sms) {
     throw ConfigError(std::to_string(simulated_sms) + " SMs to simulate: the machine has " +
                       std::to_string(machine_sms));
@@ -130,9 +131,9 @@ void MemorySystemConfig::check() const {
   }
   if (dram.scheduler != "fcfs") throw ConfigError("dram.scheduler is '" + dram.scheduler + "': expected 'fcfs'");
   if (l2_access_cycles() < 1) {
-    throw ConfigError("l2.latency is " + std::to_string(l2.latency) + " cycles: the way through the interconnect alone " +
-                      "takes " + std::to_string(cycles_outside_l2(*this)) +
-                      "; lower interconnect.latency or raise l2.latency");
+    throw ConfigError("l2.latency is " + std::to_string(l2.latency) +
+                      " cycles: the way through the interconnect alone " + "takes " +
+                      std::to_string(cycles_outside_l2(*this)) + "; lower interconnect.latency or raise l2.latency");
   }
   if (dram_access_cycles() < 1) {
     throw ConfigError("dram.latency is " + std::to_string(dram.latency) + " cycles: expected at least " +

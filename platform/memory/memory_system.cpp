@@ -13,6 +13,15 @@ const MemorySystemConfig& checked(const MemorySystemConfig& config) {
 
 }  // namespace
 
+void check(const L1Config& l1, const MemorySystemConfig& config) {
+  l1.check();
+  config.check();
+  if (l1.line_bytes != config.l2.line_bytes) {
+    throw support::ConfigError("l1.line_bytes is " + std::to_string(l1.line_bytes) + " and l2.line_bytes is " +
+                               std::to_string(config.l2.line_bytes) + ": expected the same");
+  }
+}
+
 MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
                            const sc_core::sc_time& clock_period)
     : sc_module(name), config_(checked(config)) {

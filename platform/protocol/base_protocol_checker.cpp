@@ -35,8 +35,11 @@ void BaseProtocolRules::violation(const tlm::tlm_generic_payload* payload, const
   std::ostringstream message;
   message << name_ << ": " << what;
   if (payload != nullptr) {
-    message << " (" << (payload->is_write() ? "write" : payload->is_read() ? "read" : "ignore") << " at address 0x"
-            << std::hex << payload->get_address() << ")";
+    message << " ("
+            << (payload->is_write()  ? "write"
+                : payload->is_read() ? "read"
+                                     : "ignore")
+            << " at address 0x" << std::hex << payload->get_address() << ")";
   }
   SC_REPORT_ERROR("regatta/protocol", message.str().c_str());
 }
@@ -54,16 +57,16 @@ bool BaseProtocolRules::advance(tlm::tlm_generic_payload& payload, Transaction& 
 void BaseProtocolRules::check_delay(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& before,
                                     const sc_core::sc_time& after) {
   if (after < before) {
-    violation(&payload, "the annotated delay shrank during the call, from " + before.to_string() + " to " +
-                            after.to_string());
+    violation(&payload,
+              "the annotated delay shrank during the call, from " + before.to_string() + " to " + after.to_string());
   }
 }
 
 void BaseProtocolRules::check_new(tlm::tlm_generic_payload& payload) {
   const MemoryAccess* memory = payload.get_extension<MemoryAccess>();
   if (payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) {
-    violation(&payload, "BEGIN_REQ with response status " + payload.get_response_string() +
-                            ", expected TLM_INCOMPLETE_RESPONSE");
+    violation(&payload,
+              "BEGIN_REQ with response status " + payload.get_response_string() + ", expected TLM_INCOMPLETE_RESPONSE");
   }
   if (payload.get_data_length() == 0) violation(&payload, "BEGIN_REQ with data length 0");
   if (payload.get_streaming_width() == 0) violation(&payload, "BEGIN_REQ with streaming width 0");
@@ -85,7 +88,8 @@ void BaseProtocolRules::check_new(tlm::tlm_generic_payload& payload) {
       const bool enabled = enables == nullptr || enables[byte % payload.get_byte_enable_length()] == TLM_BYTE_ENABLED;
       if (enabled == in_mask) continue;
       violation(&payload, "byte enables and WarpAccess disagree about lane " + std::to_string(lane) + ": byte " +
-                              std::to_string(byte) + (enabled ? " is enabled, the lane is not" : " is disabled, the lane is enabled"));
+                              std::to_string(byte) +
+                              (enabled ? " is enabled, the lane is not" : " is disabled, the lane is enabled"));
       return;
     }
   }
@@ -93,14 +97,22 @@ void BaseProtocolRules::check_new(tlm::tlm_generic_payload& payload) {
 
 void BaseProtocolRules::check_same(tlm::tlm_generic_payload& payload, const Transaction& t) {
   const char* changed = nullptr;
-  if (payload.get_command() != t.command) changed = "command";
-  else if (payload.get_address() != t.address) changed = "address";
-  else if (payload.get_data_ptr() != t.data) changed = "data pointer";
-  else if (payload.get_data_length() != t.length) changed = "data length";
-  else if (payload.get_streaming_width() != t.streaming_width) changed = "streaming width";
-  else if (payload.get_byte_enable_ptr() != t.enables) changed = "byte enable pointer";
-  else if (payload.get_byte_enable_length() != t.enable_length) changed = "byte enable length";
-  else if (t.enables != nullptr && digest(t.enables, t.enable_length) != t.enable_digest) changed = "byte enables";
+  if (payload.get_command() != t.command)
+    changed = "command";
+  else if (payload.get_address() != t.address)
+    changed = "address";
+  else if (payload.get_data_ptr() != t.data)
+    changed = "data pointer";
+  else if (payload.get_data_length() != t.length)
+    changed = "data length";
+  else if (payload.get_streaming_width() != t.streaming_width)
+    changed = "streaming width";
+  else if (payload.get_byte_enable_ptr() != t.enables)
+    changed = "byte enable pointer";
+  else if (payload.get_byte_enable_length() != t.enable_length)
+    changed = "byte enable length";
+  else if (t.enables != nullptr && digest(t.enables, t.enable_length) != t.enable_digest)
+    changed = "byte enables";
   else if (payload.is_write() && contents_matter(payload) && digest(t.data, t.length) != t.write_digest)
     changed = "bytes of a write";
   if (changed != nullptr) violation(&payload, std::string("payload modified on its way: ") + changed);
@@ -111,9 +123,11 @@ void BaseProtocolRules::begin_request(tlm::tlm_generic_payload& payload, const s
     violation(&payload, "BEGIN_REQ for a transaction that is not over");
     return;
   }
-  if (requesting_ != nullptr) violation(&payload, "request exclusion: BEGIN_REQ before END_REQ of the request before");
-  else if (at < request_free_) violation(&payload, "request exclusion: BEGIN_REQ at " + at.to_string() +
-                                                       ", END_REQ of the request before is at " + request_free_.to_string());
+  if (requesting_ != nullptr)
+    violation(&payload, "request exclusion: BEGIN_REQ before END_REQ of the request before");
+  else if (at < request_free_)
+    violation(&payload, "request exclusion: BEGIN_REQ at " + at.to_string() + ", END_REQ of the request before is at " +
+                            request_free_.to_string());
   check_new(payload);
   Transaction t;
   t.time = at;
@@ -162,8 +176,8 @@ void BaseProtocolRules::begin_response(tlm::tlm_generic_payload& payload, const 
   if (other != nullptr) {
     violation(&payload, "response exclusion: BEGIN_RESP before END_RESP of the response before");
   } else if (at < free) {
-    violation(&payload, "response exclusion: BEGIN_RESP at " + at.to_string() + ", END_RESP of the response before is at " +
-                            free.to_string());
+    violation(&payload, "response exclusion: BEGIN_RESP at " + at.to_string() +
+                            ", END_RESP of the response before is at " + free.to_string());
   }
   if (payload.get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE) {
     violation(&payload, "BEGIN_RESP without a response status");
@@ -205,9 +219,12 @@ void BaseProtocolRules::complete(tlm::tlm_generic_payload& payload, const sc_cor
 void BaseProtocolRules::forward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase,
                                      const sc_core::sc_time& delay) {
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
-  if (phase == tlm::BEGIN_REQ) begin_request(payload, at);
-  else if (phase == tlm::END_RESP) end_response(payload, at);
-  else violation(&payload, "phase " + text(phase) + " on the forward path, expected BEGIN_REQ or END_RESP");
+  if (phase == tlm::BEGIN_REQ)
+    begin_request(payload, at);
+  else if (phase == tlm::END_RESP)
+    end_response(payload, at);
+  else
+    violation(&payload, "phase " + text(phase) + " on the forward path, expected BEGIN_REQ or END_RESP");
 }
 
 void BaseProtocolRules::forward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called,
@@ -220,19 +237,26 @@ void BaseProtocolRules::forward_return(tlm::tlm_generic_payload& payload, tlm::t
     return;
   }
   check_delay(payload, before, delay);
-  if (sync == tlm::TLM_COMPLETED) complete(payload, at);
-  else if (phase == tlm::END_REQ) end_request(payload, at);
-  else if (phase == tlm::BEGIN_RESP) begin_response(payload, at);
-  else violation(&payload, std::string(text(sync)) + " with phase " + text(phase) +
-                               " on the forward path, expected END_REQ or BEGIN_RESP");
+  if (sync == tlm::TLM_COMPLETED)
+    complete(payload, at);
+  else if (phase == tlm::END_REQ)
+    end_request(payload, at);
+  else if (phase == tlm::BEGIN_RESP)
+    begin_response(payload, at);
+  else
+    violation(&payload, std::string(text(sync)) + " with phase " + text(phase) +
+                            " on the forward path, expected END_REQ or BEGIN_RESP");
 }
 
 void BaseProtocolRules::backward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase,
                                       const sc_core::sc_time& delay) {
   const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
-  if (phase == tlm::END_REQ) end_request(payload, at);
-  else if (phase == tlm::BEGIN_RESP) begin_response(payload, at);
-  else violation(&payload, "phase " + text(phase) + " on the backward path, expected END_REQ or BEGIN_RESP");
+  if (phase == tlm::END_REQ)
+    end_request(payload, at);
+  else if (phase == tlm::BEGIN_RESP)
+    begin_response(payload, at);
+  else
+    violation(&payload, "phase " + text(phase) + " on the backward path, expected END_REQ or BEGIN_RESP");
 }
 
 void BaseProtocolRules::backward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called,
@@ -245,8 +269,10 @@ void BaseProtocolRules::backward_return(tlm::tlm_generic_payload& payload, tlm::
     return;
   }
   check_delay(payload, before, delay);
-  if (sync == tlm::TLM_COMPLETED || phase == tlm::END_RESP) end_response(payload, at);
-  else violation(&payload, "TLM_UPDATED with phase " + text(phase) + " on the backward path, expected END_RESP");
+  if (sync == tlm::TLM_COMPLETED || phase == tlm::END_RESP)
+    end_response(payload, at);
+  else
+    violation(&payload, "TLM_UPDATED with phase " + text(phase) + " on the backward path, expected END_RESP");
 }
 
 void BaseProtocolRules::finish() {

@@ -211,7 +211,13 @@ void CtaStage::warp_state_changed(Warp& w, WarpState before) {
 void CtaStage::cycle() {
   if (!dirty_) return;
   dirty_ = false;
-  for (;;) {
+  // Every CTA may leave, enter and be launched once in a cycle; a policy that goes on is chasing its own tail.
+  for (std::size_t actions = 0;; ++actions) {
+    if (actions > 3 * ctas_.size()) {
+      SC_REPORT_ERROR("regatta/residency",
+                      "the residency policy does not settle: it keeps asking for actions in one cycle");
+      return;
+    }
     view_.clear();
     for (const ResidentCta& cta : ctas_) {
       if (!cta.resident) continue;

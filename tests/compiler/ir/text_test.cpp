@@ -89,21 +89,21 @@ TEST_CASE("opcode classes") {
     Type type;
     OpClass expected;
   };
-  const Row rows[] = {{Opcode::add, Type::s32, OpClass::int_add},      {Opcode::add, Type::s64, OpClass::int64},
-                      {Opcode::add, Type::f32, OpClass::fp32_add},     {Opcode::add, Type::f64, OpClass::fp64_add},
-                      {Opcode::max, Type::u32, OpClass::int_max},      {Opcode::min, Type::f32, OpClass::fp32_max},
-                      {Opcode::mul_lo, Type::s32, OpClass::int_mul},   {Opcode::mul_wide, Type::s32, OpClass::int_mad},
-                      {Opcode::mad_lo, Type::s32, OpClass::int_mad},   {Opcode::div, Type::u32, OpClass::int_div},
-                      {Opcode::div, Type::f32, OpClass::fp32_div},     {Opcode::rem, Type::s64, OpClass::int_div},
-                      {Opcode::mul, Type::f32, OpClass::fp32_mul},     {Opcode::fma, Type::f64, OpClass::fp64_mad},
-                      {Opcode::cvt, Type::f32, OpClass::convert},      {Opcode::rsqrt, Type::f32, OpClass::sfu},
-                      {Opcode::shfl, Type::b32, OpClass::shuffle},     {Opcode::vote, Type::pred, OpClass::shuffle},
-                      {Opcode::setp, Type::f64, OpClass::fp64_add},    {Opcode::setp, Type::u64, OpClass::int64},
-                      {Opcode::and_, Type::pred, OpClass::int_add},    {Opcode::shl, Type::b64, OpClass::int64},
-                      {Opcode::selp, Type::f32, OpClass::int_add},     {Opcode::bar, Type::none, OpClass::barrier},
-                      {Opcode::membar, Type::none, OpClass::fence},    {Opcode::bra, Type::none, OpClass::branch},
-                      {Opcode::exit, Type::none, OpClass::exit},       {Opcode::atom, Type::u32, OpClass::atomic},
-                      {Opcode::ld, Type::f32, OpClass::load},          {Opcode::st, Type::f32, OpClass::store}};
+  const Row rows[] = {{Opcode::add, Type::s32, OpClass::int_add},    {Opcode::add, Type::s64, OpClass::int64},
+                      {Opcode::add, Type::f32, OpClass::fp32_add},   {Opcode::add, Type::f64, OpClass::fp64_add},
+                      {Opcode::max, Type::u32, OpClass::int_max},    {Opcode::min, Type::f32, OpClass::fp32_max},
+                      {Opcode::mul_lo, Type::s32, OpClass::int_mul}, {Opcode::mul_wide, Type::s32, OpClass::int_mad},
+                      {Opcode::mad_lo, Type::s32, OpClass::int_mad}, {Opcode::div, Type::u32, OpClass::int_div},
+                      {Opcode::div, Type::f32, OpClass::fp32_div},   {Opcode::rem, Type::s64, OpClass::int_div},
+                      {Opcode::mul, Type::f32, OpClass::fp32_mul},   {Opcode::fma, Type::f64, OpClass::fp64_mad},
+                      {Opcode::cvt, Type::f32, OpClass::convert},    {Opcode::rsqrt, Type::f32, OpClass::sfu},
+                      {Opcode::shfl, Type::b32, OpClass::shuffle},   {Opcode::vote, Type::pred, OpClass::shuffle},
+                      {Opcode::setp, Type::f64, OpClass::fp64_add},  {Opcode::setp, Type::u64, OpClass::int64},
+                      {Opcode::and_, Type::pred, OpClass::int_add},  {Opcode::shl, Type::b64, OpClass::int64},
+                      {Opcode::selp, Type::f32, OpClass::int_add},   {Opcode::bar, Type::none, OpClass::barrier},
+                      {Opcode::membar, Type::none, OpClass::fence},  {Opcode::bra, Type::none, OpClass::branch},
+                      {Opcode::exit, Type::none, OpClass::exit},     {Opcode::atom, Type::u32, OpClass::atomic},
+                      {Opcode::ld, Type::f32, OpClass::load},        {Opcode::st, Type::f32, OpClass::store}};
   for (const Row& r : rows) {
     ir::Instruction i;
     i.op = r.op;

@@ -185,6 +185,7 @@ class Generator {
     if (wide && count == 4) count = 2;
     std::vector<std::uint32_t> values;
     const auto& pool = wide ? pairs_ : singles_;
+    while (count > pool.size()) count /= 2;  // a load needs distinct registers
     while (values.size() < count) {
       const std::uint32_t v = any(pool);
       bool repeated = false;

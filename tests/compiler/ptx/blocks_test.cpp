@@ -51,7 +51,9 @@ TEST_CASE("results that nobody reads are dropped, effects are kept") {
 }
 
 TEST_CASE("labels are local to their scope") {
-  CHECK(lower("{ L: st.global.u32 [%rd1], 1; @%p1 bra L; } { L: st.global.u32 [%rd1], 2; @%p2 bra L; }").blocks.size() == 3);
+  CHECK(
+      lower("{ L: st.global.u32 [%rd1], 1; @%p1 bra L; } { L: st.global.u32 [%rd1], 2; @%p2 bra L; }").blocks.size() ==
+      3);
 }
 
 TEST_CASE("instructions know their place in PTX and source") {

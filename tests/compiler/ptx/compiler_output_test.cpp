@@ -50,7 +50,8 @@ void check_rules(const ir::Function& f) {
 }  // namespace
 
 TEST_CASE("compiler output is accepted") {
-  for (const char* name : {"mix.nvcc.sm75.ptx", "mix.nvcc.fast.ptx", "plain.clang.sm35.ptx", "plain.clang.sm75.O0.ptx"}) {
+  for (const char* name :
+       {"mix.nvcc.sm75.ptx", "mix.nvcc.fast.ptx", "plain.clang.sm35.ptx", "plain.clang.sm75.O0.ptx"}) {
     INFO(name);
     const ptx::ModuleResult r = ptx::parse_entries(read(name), name);
     CHECK(r.entries.size() >= 3);

@@ -29,14 +29,15 @@ TEST_CASE("tokens with their positions") {
     std::uint32_t line, column;
   };
   using K = Token::Kind;
-  const Row rows[] = {{K::punctuation, "@", 1, 1},   {K::punctuation, "!", 1, 2}, {K::identifier, "%p1", 1, 3},
-                      {K::identifier, "ld", 1, 7},   {K::directive, ".global", 1, 9}, {K::directive, ".v2", 1, 16},
-                      {K::directive, ".u32", 1, 19}, {K::punctuation, "{", 1, 24}, {K::identifier, "%r1", 1, 25},
-                      {K::punctuation, ",", 1, 28},  {K::identifier, "_", 1, 30}, {K::punctuation, "}", 1, 31},
-                      {K::punctuation, ",", 1, 32},  {K::punctuation, "[", 1, 34}, {K::identifier, "%rd2", 1, 35},
-                      {K::punctuation, "+", 1, 39},  {K::punctuation, "-", 1, 40}, {K::number, "4", 1, 41},
-                      {K::punctuation, "]", 1, 42},  {K::punctuation, ";", 1, 43}, {K::identifier, "$L__BB0_1", 2, 3},
-                      {K::punctuation, ":", 2, 12},  {K::directive, ".reg", 4, 6}, {K::end, "", 4, 10}};
+  const Row rows[] = {
+      {K::punctuation, "@", 1, 1},   {K::punctuation, "!", 1, 2},     {K::identifier, "%p1", 1, 3},
+      {K::identifier, "ld", 1, 7},   {K::directive, ".global", 1, 9}, {K::directive, ".v2", 1, 16},
+      {K::directive, ".u32", 1, 19}, {K::punctuation, "{", 1, 24},    {K::identifier, "%r1", 1, 25},
+      {K::punctuation, ",", 1, 28},  {K::identifier, "_", 1, 30},     {K::punctuation, "}", 1, 31},
+      {K::punctuation, ",", 1, 32},  {K::punctuation, "[", 1, 34},    {K::identifier, "%rd2", 1, 35},
+      {K::punctuation, "+", 1, 39},  {K::punctuation, "-", 1, 40},    {K::number, "4", 1, 41},
+      {K::punctuation, "]", 1, 42},  {K::punctuation, ";", 1, 43},    {K::identifier, "$L__BB0_1", 2, 3},
+      {K::punctuation, ":", 2, 12},  {K::directive, ".reg", 4, 6},    {K::end, "", 4, 10}};
   REQUIRE(t.size() == sizeof(rows) / sizeof(rows[0]));
   for (std::size_t i = 0; i < t.size(); ++i) {
     INFO(i);

@@ -38,14 +38,13 @@ TEST_CASE("a call becomes the callee's blocks") {
 }
 
 TEST_CASE("two calls of one function use different registers and labels") {
-  const ir::Module m =
-      ptx::parse_module(with_callee(callee, call() + "mov.u32 %r2, %r1;\n" + call() + "st.global.u32 [%rd1], %r1;"), "k.ptx");
+  const ir::Module m = ptx::parse_module(
+      with_callee(callee, call() + "mov.u32 %r2, %r1;\n" + call() + "st.global.u32 [%rd1], %r1;"), "k.ptx");
   CHECK(m.functions[0].blocks.size() == 7);
 }
 
 TEST_CASE("a guarded call is branched around") {
-  const ir::Module m =
-      ptx::parse_module(with_callee(callee, call("@%p3 ") + "st.global.u32 [%rd1], %r1;"), "k.ptx");
+  const ir::Module m = ptx::parse_module(with_callee(callee, call("@%p3 ") + "st.global.u32 [%rd1], %r1;"), "k.ptx");
   const std::string text = text_of(m.functions[0]);
   CHECK(text.find("@!%v2 bra B4;") != std::string::npos);
 }

@@ -46,8 +46,7 @@ TEST_CASE("vector elements get registers of their own") {
 
 TEST_CASE("atomics") {
   CHECK(first_lines("atom.global.add.u32 %r1, [%rd2+4], 1;", 1) == "atom.global.add.u32 %v0, [%v1.64+0x4], 0x1;");
-  CHECK(first_lines("atom.shared.cas.b32 %r1, [%r2], %r3, %r4;", 1) ==
-        "atom.shared.cas.b32 %v0, [%v1], %v2, %v3;");
+  CHECK(first_lines("atom.shared.cas.b32 %r1, [%r2], %r3, %r4;", 1) == "atom.shared.cas.b32 %v0, [%v1], %v2, %v3;");
   CHECK(first_lines("atom.global.add.f32 _, [%rd2], %f1;", 1) == "red.global.add.f32 [%v0.64], %v1;");
   CHECK(first_lines("red.relaxed.gpu.global.or.b32 [%rd2], %r1;", 1) == "red.global.or.b32 [%v0.64], %v1;");
   CHECK(first_lines("atom.or.acq_rel.cta.b32 %r1, [%rd2], 1;", 1) == "atom.or.b32 %v0, [%v1.64], 0x1;");

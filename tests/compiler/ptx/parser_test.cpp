@@ -157,8 +157,9 @@ TEST_CASE("instructions and operands") {
 }
 
 TEST_CASE("calls over several lines") {
-  const std::vector<Statement> b =
-      body("call.uni (retval0),\n helper,\n (\n param0,\n param1\n );\n call g; call.uni h, (p0); call (r), %rd1, (a), proto;");
+  const std::vector<Statement> b = body(
+      "call.uni (retval0),\n helper,\n (\n param0,\n param1\n );\n call g; call.uni h, (p0); call (r), %rd1, (a), "
+      "proto;");
   REQUIRE(b.size() == 4);
   CHECK(b[0].call_results.size() == 1);
   CHECK(b[0].operands.at(0).name == "helper");

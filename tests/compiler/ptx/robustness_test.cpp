@@ -46,9 +46,15 @@ TEST_CASE("text with changed, lost and doubled pieces") {
       const std::size_t at = random() % t.size();
       const std::size_t length = random() % 40;
       switch (random() % 3) {
-        case 0: t[at] = spice[random() % spice.size()]; break;
-        case 1: t.erase(at, length); break;
-        default: t.insert(random() % t.size(), t.substr(at, length)); break;
+        case 0:
+          t[at] = spice[random() % spice.size()];
+          break;
+        case 1:
+          t.erase(at, length);
+          break;
+        default:
+          t.insert(random() % t.size(), t.substr(at, length));
+          break;
       }
     }
     survives(t);
@@ -67,4 +73,11 @@ TEST_CASE("deep nesting and large numbers") {
   survives(".const .u64 x[200000000]; .const .u64 y[200000000]; .const .u64 z[200000000];");
   survives(".entry k() { .local .b8 x[2147483648]; .local .b8 y[2147483648]; ret; }");
   survives(".entry k() { .reg .b32 %r<1048576>; .reg .b32 %r1<1048576>; mov.u32 %r11, %r1048575; }");
+  // 2^40 calls of functions that do nothing.
+  std::string calls = ".func f0() { ret; }\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string callee = "f" + std::to_string(i - 1);
+    calls += ".func f" + std::to_string(i) + "() { call " + callee + "; call " + callee + "; }\n";
+  }
+  survives(calls + ".entry k() { call f39; }");
 }

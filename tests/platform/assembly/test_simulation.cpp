@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole simulations on small hand-made traces: everything finishes, every operand is right, results repeat.
-#include <regatta/assembly/simulation.h>
-#include <regatta/test/catch.h>
-#include <regatta/test/trace_builder.h>
+#include "harness.h"
 
 #include <random>
 
@@ -12,17 +10,6 @@ using trace::MemorySpace;
 using trace::OpClass;
 
 namespace {
-
-assembly::SimulationResult simulate(const std::string& path, assembly::MachineConfig machine = {}, unsigned sms = 1,
-                                    bool check_protocol = true) {
-  const trace::Reader reader(path);
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
-  assembly::SimulationOptions options;
-  options.sms = sms;
-  options.check_protocol = check_protocol;
-  assembly::Simulation simulation(machine, registry.get("baseline"), options, reader);
-  return simulation.run();
-}
 
 void require_clean(const assembly::SimulationResult& r, std::uint64_t warp_instructions) {
   INFO(r.message);
@@ -46,7 +33,7 @@ TEST_CASE("a straight kernel runs to its end with every operand checked") {
   std::vector<std::uint64_t> addresses;
   for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(0x1000 + lane * 4);
   b.run_all(addresses);
-  const auto r = simulate(b.write("straight"));
+  const auto r = test::simulate_baseline(b.write("straight"));
   require_clean(r, 10 * 4 * 7);
   // int_add 1, fp32_mad 2 (a duplicate is read once), load 1, fp32_mul 2, store 2
   REQUIRE(r.operands_checked == 10 * 4 * 8);
@@ -62,7 +49,7 @@ TEST_CASE("barriers of partial CTAs open when every running warp has arrived") {
   b.exit();
   b.launch(70, 192);
   b.run_all();
-  require_clean(simulate(b.write("barriers")), 70 * 6 * 5);
+  require_clean(test::simulate_baseline(b.write("barriers")), 70 * 6 * 5);
 }
 
 TEST_CASE("two launches follow each other and their cycles add up") {
@@ -74,7 +61,7 @@ TEST_CASE("two launches follow each other and their cycles add up") {
   b.run_all();
   b.launch(5, 32);
   b.run_all();
-  const auto r = simulate(b.write("launches"));
+  const auto r = test::simulate_baseline(b.write("launches"));
   require_clean(r, (3 * 2 + 5) * 3);
   REQUIRE(r.launches.size() == 2);
   REQUIRE(r.launches[0].cycles + r.launches[1].cycles == r.cycles);
@@ -133,7 +120,8 @@ void run_random(unsigned seed, unsigned sms) {
   }
   CAPTURE(seed, sms);
   const std::uint64_t warps = 9 * ((160 + b.kernel().warp_size - 1) / b.kernel().warp_size);
-  require_clean(simulate(b.write("random" + std::to_string(seed)), {}, sms), warps * b.kernel().instructions.size());
+  require_clean(test::simulate_baseline(b.write("random" + std::to_string(seed)), {}, sms),
+                warps * b.kernel().instructions.size());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
+#include <regatta/memory/memory_system.h>
 #include <regatta/test/catch.h>
 
 using namespace regatta;
@@ -20,11 +21,13 @@ TEST_CASE("capacity and bandwidth shrink with the simulated SMs, latencies stay"
   memory::MemorySystemConfig c;
   CHECK(c.partition_sets() == 2 * 1024 * 1024 / 16 / 4 / 8 / 128);
   const auto latency = c.l2_access_cycles();
-  const double one = static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
+  const double one =
+      static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
   c.simulated_sms = 16;
   CHECK(c.partition_sets() == 2 * 1024 * 1024 / 4 / 8 / 128);
   CHECK(c.l2_access_cycles() == latency);
-  const double all = static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
+  const double all =
+      static_cast<double>(c.channel_bandwidth().bytes) / static_cast<double>(c.channel_bandwidth().cycles);
   CHECK(all / one > 15.999);
   CHECK(all / one < 16.001);
 }
@@ -49,6 +52,10 @@ TEST_CASE("configurations that do not fit together are refused with a sentence")
   memory::L1Config l1;
   l1.size_bytes = 1000;
   CHECK_THROWS_AS(l1.check(), support::ConfigError);
+  l1 = {};
+  l1.line_bytes = 64;
+  CHECK_NOTHROW(l1.check());
+  CHECK_THROWS_AS(memory::check(l1, memory::MemorySystemConfig{}), support::ConfigError);
   l1 = {};
   l1.data_policy = "sometimes";
   CHECK_THROWS_AS(l1.check(), support::ConfigError);

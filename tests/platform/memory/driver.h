@@ -10,8 +10,8 @@
 
 #include <cstring>
 #include <functional>
-#include <stdexcept>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace regatta::test {
@@ -174,7 +174,8 @@ class Bench {
     if (drivers_first) make_drivers();
     if (inner_checkers) {
       config.check();
-      interconnect = std::make_unique<memory::Interconnect>((prefix_ + "interconnect").c_str(), config, sms, cycle_time());
+      interconnect =
+          std::make_unique<memory::Interconnect>((prefix_ + "interconnect").c_str(), config, sms, cycle_time());
       for (unsigned i = 0; i < config.l2.partitions; ++i) {
         l2.push_back(std::make_unique<memory::L2Partition>(name("l2", i).c_str(), config, cycle_time()));
         dram.push_back(std::make_unique<memory::DramChannel>(name("dram", i).c_str(), config, cycle_time()));

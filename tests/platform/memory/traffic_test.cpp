@@ -74,11 +74,25 @@ TEMPLATE_TEST_CASE_SIG("registers written through the L1 come back, whatever the
       const std::uint64_t line = (std::uint64_t{s} << 24) + 0x800000 + 128 * pick(40);
       const std::uint64_t data = 128 * pick(200);
       switch (pick(8)) {
-        case 0: case 1: d.add(cycle, AccessClass::register_write, line, 0xf, static_cast<unsigned char>(i % 251 + 1)); break;
-        case 2: case 3: case 4: d.add(cycle, AccessClass::register_read, line); break;
-        case 5: d.add(cycle, AccessClass::data_load, data, static_cast<std::uint8_t>(1 + pick(15))); break;
-        case 6: d.add(cycle, pick(2) ? AccessClass::data_store : AccessClass::atomic, data, static_cast<std::uint8_t>(1 + pick(15))); break;
-        default: if (pick(3) == 0) d.add(cycle, AccessClass::register_invalidate, line); break;
+        case 0:
+        case 1:
+          d.add(cycle, AccessClass::register_write, line, 0xf, static_cast<unsigned char>(i % 251 + 1));
+          break;
+        case 2:
+        case 3:
+        case 4:
+          d.add(cycle, AccessClass::register_read, line);
+          break;
+        case 5:
+          d.add(cycle, AccessClass::data_load, data, static_cast<std::uint8_t>(1 + pick(15)));
+          break;
+        case 6:
+          d.add(cycle, pick(2) ? AccessClass::data_store : AccessClass::atomic, data,
+                static_cast<std::uint8_t>(1 + pick(15)));
+          break;
+        default:
+          if (pick(3) == 0) d.add(cycle, AccessClass::register_invalidate, line);
+          break;
       }
     }
     // The L1 takes requests in the order they are sent: what a read must return is known then. -1: undefined.
@@ -87,7 +101,9 @@ TEMPLATE_TEST_CASE_SIG("registers written through the L1 come back, whatever the
       if (r.access == AccessClass::register_invalidate) model[s][r.address] = -1;
       if (r.access == AccessClass::register_read) {
         const auto found = model[s].find(r.address);
-        r.cycle = found == model[s].end() ? 1000000 : found->second < 0 ? 2000000 : static_cast<unsigned>(found->second);
+        r.cycle = found == model[s].end() ? 1000000
+                  : found->second < 0     ? 2000000
+                                          : static_cast<unsigned>(found->second);
       }
     };
     d.on_done = [&](Request& r) {
@@ -107,7 +123,8 @@ TEMPLATE_TEST_CASE_SIG("registers written through the L1 come back, whatever the
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE_SIG("streaming loads reach the DRAM bandwidth and never exceed it", "", ((unsigned Sms), Sms), 1, 16) {
+TEMPLATE_TEST_CASE_SIG("streaming loads reach the DRAM bandwidth and never exceed it", "", ((unsigned Sms), Sms), 1,
+                       16) {
   memory::MemorySystemConfig config;
   config.simulated_sms = Sms;
   Bench bench(config, memory::L1Config{});

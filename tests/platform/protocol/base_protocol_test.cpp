@@ -85,8 +85,10 @@ TEST_CASE_METHOD(Fixture, "correct traffic passes") {
 TEST_CASE_METHOD(Fixture, "phases out of order") {
   CHECK(says(report([&] { respond(*a); }), "BEGIN_RESP for a transaction that was not requested"));
   a->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  CHECK(says(report([&] { rules.backward_call(*a, END_REQ, zero); }), "END_REQ for a transaction that is not in its request"));
-  CHECK(says(report([&] { rules.forward_call(*a, END_RESP, zero); }), "END_RESP for a transaction that is not in its response"));
+  CHECK(says(report([&] { rules.backward_call(*a, END_REQ, zero); }),
+             "END_REQ for a transaction that is not in its request"));
+  CHECK(says(report([&] { rules.forward_call(*a, END_RESP, zero); }),
+             "END_RESP for a transaction that is not in its response"));
   requested(*a);
   CHECK(says(report([&] { request(*a, one); }), "BEGIN_REQ for a transaction that is not over"));
   CHECK(says(report([&] { rules.backward_call(*a, END_REQ, one); }), "END_REQ for a transaction"));

@@ -21,9 +21,9 @@ enum class Init : std::uint8_t { zero, iota, constant, uniform, normal, file };
 struct FillSpec {
   Init init = Init::zero;
   ir::Type type = ir::Type::b8;
-  double value = 0;   ///< constant: every element; iota: element 0
-  double step = 1;    ///< iota: element i is value + i * step
-  double low = 0;     ///< uniform: lowest
+  double value = 0;   ///< constant: every element
+  double step = 1;    ///< iota: element i is low + i * step
+  double low = 0;     ///< uniform: lowest; iota: element 0
   double high = 1;    ///< uniform: floats stay below it, integers reach it
   double mean = 0;    ///< normal
   double stddev = 1;  ///< normal

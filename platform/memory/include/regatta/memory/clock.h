@@ -40,13 +40,14 @@ class Wakeup {
  public:
   explicit Wakeup(const CycleClock& clock) : clock_(clock) {}
   const sc_core::sc_event& event() const { return event_; }
-  /// Run the method in cycle `at` (later than `now`) unless it runs earlier anyway.
+  /// Run the method in cycle `at` (later than `now`, the current one) unless it runs earlier anyway. Calls are made
+  /// on clock edges only.
   void request(std::uint64_t now, std::uint64_t at) {
     if (at >= at_) return;
     if (at <= now) at = now + 1;
     if (at >= at_) return;
     at_ = at;
-    event_.notify(clock_.time(at) - sc_core::sc_time_stamp());
+    event_.notify(clock_.time(at - now));
   }
   /// First thing in the method.
   void woke() { at_ = no_cycle; }
@@ -55,6 +56,26 @@ class Wakeup {
   const CycleClock& clock_;
   sc_core::sc_event event_;
   std::uint64_t at_ = no_cycle;
+};
+
+/// Finds the next cycle in which a module has something to do.
+class NextCycle {
+ public:
+  explicit NextCycle(std::uint64_t now) : now_(now) {}
+  /// Something is due at `at`. If that has passed, it was tried in vain: it is tried again in the next cycle when
+  /// `freed` says that this cycle's work freed what it waits for; otherwise another module's call will wake us.
+  void consider(std::uint64_t at, bool freed) {
+    if (at <= now_) {
+      if (!freed) return;
+      at = now_ + 1;
+    }
+    if (at < next_) next_ = at;
+  }
+  std::uint64_t next() const { return next_; }
+
+ private:
+  std::uint64_t now_;
+  std::uint64_t next_ = no_cycle;
 };
 
 }  // namespace regatta::memory

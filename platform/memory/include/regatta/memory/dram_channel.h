@@ -65,9 +65,7 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
 
  private:
   void work();
-  bool has_room(std::uint64_t now) const {
-    return queue_.size() + (left_at_ == now ? left_ : 0) < capacity_;
-  }
+  bool has_room(std::uint64_t now) const { return queue_.size() + (left_at_ == now ? left_ : 0) < capacity_; }
   void enqueue(Payload& payload, std::uint64_t ready);
   bool issue(std::uint64_t now);
   bool send_response(std::uint64_t now);
@@ -81,9 +79,9 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   std::vector<DramRequest> queue_;
   std::uint64_t left_at_ = no_cycle;
   std::size_t left_ = 0;
-  std::uint64_t bus_cycle_ = 0;     // the bus is free from bus_cycle_ + bus_fraction_ / bandwidth_.bytes on
+  std::uint64_t bus_cycle_ = 0;  // the bus is free from bus_cycle_ + bus_fraction_ / bandwidth_.bytes on
   std::uint64_t bus_fraction_ = 0;
-  TransferQueue finished_;  // reads, in the order of the bus
+  TransferQueue finished_;           // reads, in the order of the bus
   Payload* write_answer_ = nullptr;  // a write that had to wait for the queue
   Payload* held_ = nullptr;
   ResponseSender responder_;

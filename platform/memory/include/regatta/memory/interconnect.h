@@ -28,14 +28,15 @@ class Crossbar {
   Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsigned output_width,
            const InterconnectConfig& config);
   bool has_room(unsigned input, std::uint64_t now) const { return inputs_[input].queue.has_room(now); }
+  bool empty(unsigned input) const { return inputs_[input].queue.empty(); }
   void push(unsigned input, const Packet& packet) { inputs_[input].queue.push(packet); }
   /// Starts every transfer that can start. True when there was one.
   bool transfer(std::uint64_t now);
   bool delivered(unsigned output, std::uint64_t now) const { return outputs_[output].pipe.ready(now); }
   std::uint64_t next_delivery(unsigned output) const { return outputs_[output].pipe.next(); }
   Payload* take(unsigned output, std::uint64_t now);
-  /// The next cycle in which transfer() may do something, no earlier than now + 1; `progress`: something moved now.
-  std::uint64_t next_transfer(std::uint64_t now, bool progress) const;
+  /// When transfer() may have something to do; `freed`: an input moved on or an output was emptied this cycle.
+  void next_transfer(NextCycle& next, bool freed) const;
   bool idle() const;
 
   std::uint64_t packets = 0, flits = 0, queue_max = 0;
@@ -93,7 +94,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   void work();
   void push_request(unsigned port, Payload& payload, std::uint64_t ready);
   void push_response(unsigned port, Payload& payload, std::uint64_t ready);
-  bool admit_held(std::uint64_t now);
+  void admit_held(std::uint64_t now);
   bool deliver_requests(std::uint64_t now);
   bool deliver_responses(std::uint64_t now);
 

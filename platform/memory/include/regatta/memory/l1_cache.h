@@ -19,16 +19,16 @@ namespace regatta::memory {
 
 /// Sizes and policies of one L1. Defaults: gtx980 (machines.md).
 struct L1Config {
-  bool enabled = true;             ///< false: everything goes to the L2
+  bool enabled = true;              ///< false: everything goes to the L2
   unsigned size_bytes = 48 * 1024;  ///< bytes
   unsigned line_bytes = 128;
   unsigned ways = 8;
   unsigned mshrs = 32;
-  unsigned merge_limit = 8;           ///< requests that may wait for one fetch
-  unsigned hit_latency = 82;          ///< cycles
-  unsigned miss_queue = 16;           ///< requests waiting to leave for the L2
-  unsigned fill_queue = 8;            ///< answers taken from the interconnect
-  unsigned response_queue = 16;       ///< answers waiting for the SM
+  unsigned merge_limit = 8;            ///< requests that may wait for one fetch
+  unsigned hit_latency = 82;           ///< cycles
+  unsigned miss_queue = 16;            ///< requests waiting to leave for the L2
+  unsigned fill_queue = 8;             ///< answers taken from the interconnect
+  unsigned response_queue = 16;        ///< answers waiting for the SM
   std::string data_policy = "bypass";  ///< "bypass" | "cache"
 
   void declare(support::OptionSet& options);
@@ -87,10 +87,9 @@ class L1Cache : public sc_core::sc_module,
   void close_fetches(std::uint64_t address);
   void copy_line(std::size_t index, Payload& to) const;
   void store_line(std::size_t index, const Payload& from);
-  bool retry_held(std::uint64_t now);
+  void retry_held(std::uint64_t now);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);
-  void sleep(std::uint64_t now, bool progress);
 
   L1Config config_;
   CycleClock clock_;

@@ -49,12 +49,11 @@ class L2Partition : public sc_core::sc_module,
   bool serve_write(Payload& payload, std::uint8_t sectors, std::uint64_t now);
   bool take_fills(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
-  bool admit_held(std::uint64_t now);
+  void admit_held(std::uint64_t now);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);
   std::size_t allocate(std::uint64_t address, std::uint64_t now);
   bool writeback_reserved() const { return writebacks_.size() + mshrs_.in_use() < writebacks_.capacity(); }
-  void sleep(std::uint64_t now, bool progress);
 
   /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
   std::uint64_t& bank_of(std::uint64_t address) {
@@ -86,6 +85,7 @@ class L2Partition : public sc_core::sc_module,
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;
   bool head_counted_ = false;
+  bool head_waits_for_answers_ = false;  // the first request was refused for want of room among the answers
   RequestSender requester_;
   ResponseSender responder_;
 

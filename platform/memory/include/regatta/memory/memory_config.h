@@ -14,11 +14,11 @@ namespace regatta::memory {
 
 /// The crossbar between the SMs and the L2 partitions; the same for both directions.
 struct InterconnectConfig {
-  unsigned flit_bytes = 32;       ///< bytes per cycle of an SM's port, per direction
-  unsigned partition_flits = 4;   ///< flits per cycle of a partition's port, per direction
-  unsigned header_flits = 1;  ///< of a packet: a read request is the header alone
-  unsigned latency = 24;      ///< cycles of a one-flit packet from port to port
-  unsigned queue = 8;         ///< packets a port can hold before it is refused
+  unsigned flit_bytes = 32;      ///< bytes per cycle of an SM's port, per direction
+  unsigned partition_flits = 4;  ///< flits per cycle of a partition's port, per direction
+  unsigned header_flits = 1;     ///< of a packet: a read request is the header alone
+  unsigned latency = 24;         ///< cycles of a one-flit packet from port to port
+  unsigned queue = 8;            ///< packets a port can hold before it is refused
 };
 
 struct L2Config {
@@ -59,9 +59,9 @@ struct MemorySystemConfig {
   InterconnectConfig interconnect;
   L2Config l2;
   DramConfig dram;
-  unsigned machine_sms = 16;    ///< set by the assembly
-  unsigned simulated_sms = 1;   ///< set by the assembly
-  unsigned clock_mhz = 1126;    ///< set by the assembly
+  unsigned machine_sms = 16;   ///< set by the assembly
+  unsigned simulated_sms = 1;  ///< set by the assembly
+  unsigned clock_mhz = 1126;   ///< set by the assembly
 
   void declare(support::OptionSet& options);
   /// Throws support::ConfigError with a sentence when the values do not fit together.
@@ -80,7 +80,8 @@ struct MemorySystemConfig {
   /// The partition that an address belongs to.
   unsigned partition_of(std::uint64_t address) const {
     std::uint64_t chunk = address / l2.interleave_bytes;
-    if (xor_hash()) chunk ^= (chunk >> 3) ^ (chunk >> 7) ^ (chunk >> 12) ^ (chunk >> 16) ^ (chunk >> 20) ^ (chunk >> 22);
+    if (xor_hash())
+      chunk ^= (chunk >> 3) ^ (chunk >> 7) ^ (chunk >> 12) ^ (chunk >> 16) ^ (chunk >> 20) ^ (chunk >> 22);
     return static_cast<unsigned>(chunk % l2.partitions);
   }
   bool xor_hash() const { return !l2.hash.empty() && l2.hash[0] == 'x'; }

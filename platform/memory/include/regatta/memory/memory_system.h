@@ -5,6 +5,7 @@
 
 #include <regatta/memory/dram_channel.h>
 #include <regatta/memory/interconnect.h>
+#include <regatta/memory/l1_cache.h>
 #include <regatta/memory/l2_partition.h>
 #include <regatta/memory/memory_config.h>
 
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace regatta::memory {
+
+/// Checks both configurations and that they fit together; throws support::ConfigError.
+void check(const L1Config& l1, const MemorySystemConfig& config);
 
 /// Children: interconnect, l2_<i>, dram_<i>. Throws support::ConfigError when the configuration does not fit.
 class MemorySystem : public sc_core::sc_module {

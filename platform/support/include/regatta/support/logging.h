@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Messages: spdlog on stderr, so that stdout holds results only. SystemC's reports go the same way, and its
-// copyright banner is silent in every program that links this.
+// copyright banner is silent in every program that uses a function of this header.
 #pragma once
 
 #include <string>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From one entry of a module to an allocated kernel with its analyses.
+#pragma once
+
+#include <regatta/analysis/function_analyses.h>
+#include <regatta/ir/ir.h>
+#include <regatta/tool/annotate.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::tool {
+
+struct CompiledKernel {
+  std::unique_ptr<ir::Function> function;  ///< at a fixed address: the analyses refer to it
+  std::unique_ptr<analysis::FunctionAnalyses> analyses;
+  std::vector<std::int32_t> immediate_post_dominator;
+  std::string allocation_note;  ///< pressure and spills, for the listing
+};
+
+/// Allocates registers and runs the analyses.
+CompiledKernel compile(ir::Function function, unsigned max_registers);
+EntryReport report_of(const CompiledKernel& kernel);
+/// Annotated assembly: a head with the resources, then every block with its predecessors, successors,
+/// reconvergence point and live-in registers, every instruction with its source line.
+std::string listing_of(CompiledKernel& kernel);
+/// The JSON report.
+std::string report_json(const AnnotateResult& result);
+/// Writes a whole file, or nothing: a partial one never has the final name.
+void write_file(const std::string& path, const std::string& bytes);
+
+}  // namespace regatta::tool

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The annotation pipeline: read, parse, allocate, analyse, emulate, write. The regatta-annotate program is a command
+// line around it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regatta::tool {
+
+struct AnnotateOptions {
+  std::string launch;  ///< launch file; empty only with `check`
+  std::string out;     ///< trace to write; empty: run without one
+  std::string ptx;     ///< overrides the launch file's; with `check`, the file to check
+  std::string entry;   ///< with `check`: this entry alone
+  bool check = false;  ///< static work only
+  unsigned max_registers = 255;
+  unsigned warp_size = 32;
+  std::uint64_t first_cta = 0;            ///< traced range of every launch, linear CTA indices
+  std::uint64_t cta_count = UINT64_MAX;   ///< all CTAs execute, these are traced
+  std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
+  std::string report;   ///< JSON report to write
+  std::string listing;  ///< annotated assembly to write
+  std::vector<std::pair<std::string, std::string>> dumps;  ///< buffer or variable name, file: written after the run
+  std::string producer = "regatta-annotate";               ///< recorded in the trace
+  bool progress = false;  ///< a line on standard error, once a run takes longer than two seconds
+};
+
+/// What became of one entry.
+struct EntryReport {
+  std::string name;
+  bool accepted = false;
+  std::string message;  ///< why not
+  std::uint32_t registers = 0;
+  std::uint32_t spills = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t blocks = 0;
+};
+
+/// One launch that ran, in order.
+struct LaunchReport {
+  std::string entry;
+  std::uint64_t ctas = 0;
+  std::uint64_t traced_ctas = 0;
+  std::uint64_t warp_instructions = 0;    ///< executed, all CTAs
+  std::uint64_t thread_instructions = 0;
+};
+
+struct AnnotateResult {
+  std::vector<EntryReport> entries;
+  std::vector<LaunchReport> launches;
+  std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
+  double seconds = 0;                            ///< of emulation and trace writing
+};
+
+/// Runs the pipeline. Throws trace::InputError for anything wrong with the input; no output file is left half written.
+/// With `check` and no `entry`, a refused entry is reported and the work goes on.
+AnnotateResult annotate(const AnnotateOptions& options);
+
+}  // namespace regatta::tool

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regatta-annotate: PTX and a launch file in, an annotated trace out.
+#include <regatta/tool/annotate.h>
+
+#include <regatta/trace/types.h>
+
+#include <boost/program_options.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace po = boost::program_options;
+using regatta::tool::AnnotateOptions;
+using regatta::tool::AnnotateResult;
+using regatta::trace::InputError;
+
+constexpr const char* intro =
+    "regatta-annotate " REGATTA_VERSION
+    ": runs a CUDA kernel's PTX and writes what it did, value by value, as a trace.\n\n"
+    "  regatta-annotate --launch launch.toml --out kernel.rgt\n"
+    "      compile the kernels the launch file names, run them, write the trace\n"
+    "  regatta-annotate --launch launch.toml --dump-buffer c=c.bin\n"
+    "      run without a trace and keep a result buffer\n"
+    "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
+    "      compile every entry, run nothing; say what was accepted and what it needs\n\n"
+    "A launch file gives the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
+    "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a buffer\n"
+    "is not what the launch file expects.\n\nOptions";
+
+void parse_ctas(const std::string& text, AnnotateOptions& o) {
+  const std::size_t colon = text.find(':');
+  const auto number = [&](const std::string& part) {
+    if (part.empty() || part.size() > 18 || part.find_first_not_of("0123456789") != std::string::npos) {
+      throw InputError("error: --ctas '" + text + "', expected FIRST:COUNT, two whole numbers");
+    }
+    return std::stoull(part);
+  };
+  if (colon == std::string::npos) throw InputError("error: --ctas '" + text + "', expected FIRST:COUNT");
+  o.first_cta = number(text.substr(0, colon));
+  o.cta_count = number(text.substr(colon + 1));
+  if (o.cta_count == 0) throw InputError("error: --ctas '" + text + "' traces no CTA, expected a COUNT of at least 1");
+}
+
+void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+      throw InputError("error: --dump-buffer '" + text + "', expected NAME=FILE");
+    }
+    o.dumps.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+}
+
+void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
+  for (const auto& e : r.entries) {
+    if (e.accepted) {
+      std::printf("%s: %u registers, %u spilled, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers, e.spills,
+                  static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+    } else {
+      std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
+    }
+  }
+  if (o.check) return;
+  unsigned long long warp = 0, thread = 0, traced = 0;
+  for (const auto& l : r.launches) {
+    warp += l.warp_instructions;
+    thread += l.thread_instructions;
+    traced += l.traced_ctas;
+  }
+  std::printf("%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
+              r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
+              r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
+  if (!o.out.empty()) std::printf("%s: %llu CTAs traced\n", o.out.c_str(), traced);
+}
+
+int run(int argc, char** argv) {
+  AnnotateOptions o;
+  std::string ctas;
+  std::vector<std::string> dumps;
+  po::options_description options(intro, 110, 60);
+  options.add_options()
+      ("help,h", "this text")
+      ("version", "version of the program")
+      ("launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")
+      ("out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program only runs")
+      ("ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")
+      ("check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")
+      ("entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")
+      ("max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
+       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")
+      ("warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")
+      ("ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")
+      ("report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")
+      ("listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")
+      ("dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
+       "write a buffer's (or module variable's) bytes after the run; may be repeated")
+      ("max-instructions", po::value(&o.max_instructions)->value_name("N")->default_value(std::uint64_t{1} << 31),
+       "instructions of one warp after which it counts as an endless loop");
+  po::variables_map values;
+  try {
+    po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), values);
+    po::notify(values);
+  } catch (const po::error& e) {
+    throw InputError(std::string("error: ") + e.what() + " (--help shows the options)");
+  }
+  if (values.count("help") != 0) {
+    std::cout << options;
+    return 0;
+  }
+  if (values.count("version") != 0) {
+    std::cout << "regatta-annotate " REGATTA_VERSION "\n";
+    return 0;
+  }
+  if (!ctas.empty()) parse_ctas(ctas, o);
+  parse_dumps(dumps, o);
+  if (!o.entry.empty() && !o.check) throw InputError("error: --entry goes with --check; the launch file names the entries to run");
+  if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty())) {
+    throw InputError("error: --check runs nothing: --out, --ctas and --dump-buffer do not go with it");
+  }
+  o.producer = "regatta-annotate " REGATTA_VERSION;
+  for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
+  o.progress = true;
+  const AnnotateResult result = regatta::tool::annotate(o);
+  print_summary(o, result);
+  for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
+  return result.failed_expectations.empty() ? 0 : 3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const InputError& e) {
+    std::cerr << e.what() << "\n";
+    return 2;
+  } catch (const std::exception& e) {
+    std::cerr << "regatta-annotate: internal error: " << e.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compile.h"
+
+#include <nlohmann/json.hpp>
+
+namespace regatta::tool {
+
+std::string report_json(const AnnotateResult& result) {
+  using Json = nlohmann::ordered_json;
+  Json entries = Json::array();
+  for (const EntryReport& e : result.entries) {
+    Json j;
+    j["name"] = e.name;
+    j["accepted"] = e.accepted;
+    j["message"] = e.message;
+    if (e.accepted) {
+      j["registers"] = e.registers;
+      j["spills"] = e.spills;
+      j["instructions"] = e.instructions;
+      j["blocks"] = e.blocks;
+    } else {
+      for (const char* key : {"registers", "spills", "instructions", "blocks"}) j[key] = nullptr;
+    }
+    j["regions"] = nullptr;
+    entries.push_back(std::move(j));
+  }
+  Json report;
+  report["entries"] = std::move(entries);
+  if (!result.launches.empty()) {
+    Json launches = Json::array();
+    for (const LaunchReport& l : result.launches) {
+      launches.push_back(Json{{"entry", l.entry},
+                              {"ctas", l.ctas},
+                              {"traced_ctas", l.traced_ctas},
+                              {"warp_instructions", l.warp_instructions},
+                              {"thread_instructions", l.thread_instructions}});
+    }
+    report["launches"] = std::move(launches);
+  }
+  // A file name need not be UTF-8; a report has to be.
+  return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace regatta::tool

@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# run.sh [BIN]: from a kernel to cycles in four commands. BIN holds the tools (default: build/release/bin beside this
+# checkout); the results go to build/quickstart.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+bin=${1:-$root/build/release/bin}
+cd "$root"
+out=build/quickstart
+mkdir -p "$out"
+
+step() {
+  printf '\n\033[1m%s\033[0m\n$ ' "$1"
+  shift
+  echo "$*"
+  "$@"
+}
+# Plain text when the output is not a terminal.
+[ -t 1 ] || step() {
+  printf '\n%s\n$ ' "$1"
+  shift
+  echo "$*"
+  "$@"
+}
+
+step "1. Execute hotspot's PTX and write its annotated trace" \
+  "$bin/regatta-annotate" --launch traces/kernels/hotspot/launch.toml --out "$out/hotspot.rgt"
+step "2. What the trace holds" \
+  "$bin/regatta-trace" info "$out/hotspot.rgt"
+step "3. Replay it on one SM of a GTX 980, every operand checked" \
+  "$bin/regatta-sim" "$out/hotspot.rgt" --stats "$out/gto.json"
+step "4. The same machine with another warp scheduler and half as many register banks" \
+  "$bin/regatta-sim" "$out/hotspot.rgt" --scheduler lrr --register_file.banks 8 --stats "$out/lrr.json"
+
+printf '\nEverything that was counted is in %s and %s.\n' "$out/gto.json" "$out/lrr.json"
+echo "Next: README.md, \"Your own kernel in five minutes\"."

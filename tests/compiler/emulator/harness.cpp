@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness.h"
+
+#include <regatta/analysis/function_analyses.h>
+#include <regatta/passes/register_allocation.h>
+#include <regatta/ptx/ptx.h>
+#include <regatta/trace/types.h>
+
+#include <cstring>
+
+namespace regatta::test {
+
+Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers)
+    : module(ptx::parse_module(ptx, "k.ptx")), function(&module.functions.at(0)) {
+  options.warp_size = warp_size;
+  passes::AllocationOptions allocation;
+  allocation.max_registers = max_registers;
+  passes::allocate_registers(*function, allocation);
+  ir::build_edges(*function);
+  analysis::FunctionAnalyses analyses(*function);
+  immediate_post_dominator = analyses.post_dominators().immediate();
+  image = std::make_unique<emulator::ModuleImage>(module, memory);
+  kernel = ir::to_trace(*function, immediate_post_dominator, warp_size);
+}
+
+emulator::RunCounts Machine::run(emulator::TraceSink* sink) {
+  emulator::Emulator emulator(*function, immediate_post_dominator, memory, *image, options);
+  return emulator.run(request, &kernel, sink);
+}
+
+std::string Machine::error() {
+  try {
+    run();
+  } catch (const trace::InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string module_text(const std::string& parameters, const std::string& body, const std::string& before) {
+  return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" + body +
+         "}\n";
+}
+
+}  // namespace regatta::test

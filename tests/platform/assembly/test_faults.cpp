@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults planted in the operand storage: each is caught by the value checker with warp, PC, register, lanes, expected
+// and got.
+#include "harness.h"
+
+#include <cstring>
+#include <map>
+
+using namespace regatta;
+using assembly::BuildContext;
+using assembly::SmParts;
+using trace::OpClass;
+
+namespace {
+
+enum class Fault { none, drop_write, wrong_mask, stale_read };
+
+/// Stands between the SM and a register file and spoils one access of R3.
+class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage {
+ public:
+  FaultyStorage(const sc_core::sc_module_name& name, const BuildContext& c, Fault fault)
+      : sc_module(name),
+        inner_("register_file", c.machine.register_file, c.clock_period),
+        reads_("reads", *this),
+        writes_("writes", *this),
+        fault_(fault) {
+    reads_.out.bind(inner_.reads);
+    writes_.out.bind(inner_.writes);
+  }
+  protocol::OperandTargetSocket& read_socket() override { return reads_.in; }
+  protocol::OperandTargetSocket& write_socket() override { return writes_.in; }
+  std::uint64_t capacity_registers() const override { return inner_.capacity_registers(); }
+  void kernel_started(const protocol::KernelContext& context) override { inner_.kernel_started(context); }
+  void warp_started(const protocol::WarpInfo& w) override { inner_.warp_started(w); }
+  void warp_finished(const protocol::WarpInfo& w) override { inner_.warp_finished(w); }
+
+ private:
+  struct Hop : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<> {
+    Hop(const sc_core::sc_module_name& name, FaultyStorage& o) : sc_module(name), in("in"), out("out"), owner(o) {
+      in.bind(*this);
+      out.bind(*this);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override {
+      return owner.pass(*this, p, phase, delay);
+    }
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override {
+      return in->nb_transport_bw(p, phase, delay);
+    }
+    void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { out->b_transport(p, delay); }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+    unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return out->transport_dbg(p); }
+    protocol::OperandTargetSocket in;
+    protocol::OperandInitiatorSocket out;
+    FaultyStorage& owner;
+  };
+
+  tlm::tlm_sync_enum pass(Hop& hop, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    protocol::WarpAccess& a = protocol::warp_access(p);
+    const bool target = a.reg == protocol::RegisterId(3) && a.warp == protocol::WarpSlot(1);
+    if (!target) return hop.out->nb_transport_fw(p, phase, delay);
+    if (p.is_write()) {
+      ++writes_seen_;
+      if (fault_ == Fault::drop_write && writes_seen_ == 2) {
+        p.set_response_status(tlm::TLM_OK_RESPONSE);
+        delay += sc_core::sc_time(1, sc_core::SC_NS);
+        return tlm::TLM_COMPLETED;
+      }
+      if (fault_ == Fault::wrong_mask && writes_seen_ == 2) {
+        std::memset(enables_, 0xff, sizeof enables_);
+        std::memset(enables_ + 4 * 4, 0, 3 * 4);  // lanes 4, 5 and 6 are lost
+        p.set_byte_enable_ptr(enables_);
+        p.set_byte_enable_length(p.get_data_length());
+      }
+      return hop.out->nb_transport_fw(p, phase, delay);
+    }
+    const tlm::tlm_sync_enum answer = hop.out->nb_transport_fw(p, phase, delay);
+    trace::WarpValue now{};
+    std::memcpy(&now, p.get_data_ptr(), p.get_data_length());
+    if (fault_ == Fault::stale_read && writes_seen_ == 2) std::memcpy(p.get_data_ptr(), &before_, p.get_data_length());
+    before_ = now;
+    return answer;
+  }
+
+  models::RegisterFile inner_;
+  Hop reads_, writes_;
+  Fault fault_;
+  unsigned writes_seen_ = 0;
+  unsigned char enables_[256];
+  trace::WarpValue before_{};
+};
+
+/// R3 is written twice and read after each write, in one CTA of two warps.
+std::string write_read_trace(const std::string& name) {
+  test::TraceBuilder b;
+  b.op(OpClass::constant_load, {0}, {});
+  b.op(OpClass::int_add, {3}, {0});      // PC 0x8
+  b.op(OpClass::fp32_mul, {4}, {3});     // PC 0x10
+  b.op(OpClass::fp32_mad, {3}, {4, 0});  // PC 0x18
+  b.op(OpClass::fp32_add, {5}, {3, 0});  // PC 0x20
+  b.exit();
+  b.launch(1, 64);
+  b.run_all();
+  return b.write(name);
+}
+
+// Without the protocol checkers, which would object to the spoilt byte enables before the value checker sees them.
+assembly::SimulationResult run(Fault fault, const std::string& name) {
+  test::FunctionScheme scheme([fault](const BuildContext& c) {
+    SmParts parts = assembly::baseline_parts(c);
+    parts.storage.reset();
+    parts.storage = std::make_unique<FaultyStorage>("faulty", c, fault);
+    return parts;
+  });
+  return test::simulate(write_read_trace(name), scheme, {}, 1, false);
+}
+
+void require_message(const assembly::SimulationResult& r, const std::string& lanes, unsigned first_lane) {
+  REQUIRE(r.ending == assembly::Ending::value_mismatch);
+  REQUIRE(r.mismatches >= 1);
+  INFO(r.message);
+  const std::string head =
+      "value mismatch: kernel hand_made launch 0 CTA 0 warp 1 (slot 1) PC 0x20 fp32_add (PTX line 5) "
+      "register R3 lanes " +
+      lanes + ": lane " + std::to_string(first_lane) + " expected 0x";
+  REQUIRE(r.message.substr(0, head.size()) == head);
+  REQUIRE(r.message.find(" got 0x") != std::string::npos);
+  REQUIRE(r.message.find(" from bank 4 at cycle ") != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("the interposer alone changes nothing") { test::require_clean(run(Fault::none, "fault_none")); }
+
+TEST_CASE("fault: a register write dropped") { require_message(run(Fault::drop_write, "fault_drop"), "0xffffffff", 0); }
+
+TEST_CASE("fault: a wrong lane mask") { require_message(run(Fault::wrong_mask, "fault_mask"), "0x70", 4); }
+
+TEST_CASE("fault: a stale bank read") { require_message(run(Fault::stale_read, "fault_stale"), "0xffffffff", 0); }
