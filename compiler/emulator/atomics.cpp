@@ -20,17 +20,28 @@ To as(From from) {
 template <class U, class S>
 U combine(AtomicOp op, bool is_signed, U old, U a, U b) {
   switch (op) {
-    case AtomicOp::add: return static_cast<U>(old + a);
-    case AtomicOp::min: return (is_signed ? static_cast<S>(a) < static_cast<S>(old) : a < old) ? a : old;
-    case AtomicOp::max: return (is_signed ? static_cast<S>(a) > static_cast<S>(old) : a > old) ? a : old;
-    case AtomicOp::and_: return old & a;
-    case AtomicOp::or_: return old | a;
-    case AtomicOp::xor_: return old ^ a;
-    case AtomicOp::exch: return a;
-    case AtomicOp::cas: return old == a ? b : old;
-    case AtomicOp::inc: return old >= a ? U{0} : static_cast<U>(old + 1);
-    case AtomicOp::dec: return old == 0 || old > a ? a : static_cast<U>(old - 1);
-    case AtomicOp::none: break;
+    case AtomicOp::add:
+      return static_cast<U>(old + a);
+    case AtomicOp::min:
+      return (is_signed ? static_cast<S>(a) < static_cast<S>(old) : a < old) ? a : old;
+    case AtomicOp::max:
+      return (is_signed ? static_cast<S>(a) > static_cast<S>(old) : a > old) ? a : old;
+    case AtomicOp::and_:
+      return old & a;
+    case AtomicOp::or_:
+      return old | a;
+    case AtomicOp::xor_:
+      return old ^ a;
+    case AtomicOp::exch:
+      return a;
+    case AtomicOp::cas:
+      return old == a ? b : old;
+    case AtomicOp::inc:
+      return old >= a ? U{0} : static_cast<U>(old + 1);
+    case AtomicOp::dec:
+      return old == 0 || old > a ? a : static_cast<U>(old - 1);
+    case AtomicOp::none:
+      break;
   }
   return old;
 }
@@ -49,7 +60,8 @@ std::uint64_t combine_any(const Op& op, std::uint64_t old, std::uint64_t a, std:
     case 4:
       return combine<std::uint32_t, std::int32_t>(op.atomic, is_signed, static_cast<std::uint32_t>(old),
                                                   static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b));
-    default: return combine<std::uint64_t, std::int64_t>(op.atomic, is_signed, old, a, b);
+    default:
+      return combine<std::uint64_t, std::int64_t>(op.atomic, is_signed, old, a, b);
   }
 }
 

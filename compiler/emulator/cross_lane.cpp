@@ -16,7 +16,9 @@ namespace {
 
 constexpr unsigned group = 32;  ///< lanes of a warp as the program sees it
 
-std::uint32_t half_of(LaneMask mask, unsigned lane) { return static_cast<std::uint32_t>(mask >> (lane / group * group)); }
+std::uint32_t half_of(LaneMask mask, unsigned lane) {
+  return static_cast<std::uint32_t>(mask >> (lane / group * group));
+}
 
 }  // namespace
 
@@ -40,10 +42,17 @@ void CtaRunner::set(Warp& w, const Op& op) {
   if (op.predicate_count != 0) {
     const LaneMask c = read_predicate(w, op, op.predicates[0], w.regs.active);
     switch (op.bool_op) {
-      case ir::BoolOp::and_: r &= c; break;
-      case ir::BoolOp::or_: r |= c; break;
-      case ir::BoolOp::xor_: r ^= c; break;
-      case ir::BoolOp::none: break;
+      case ir::BoolOp::and_:
+        r &= c;
+        break;
+      case ir::BoolOp::or_:
+        r |= c;
+        break;
+      case ir::BoolOp::xor_:
+        r ^= c;
+        break;
+      case ir::BoolOp::none:
+        break;
     }
   }
   const std::uint32_t yes = op.type == ir::Type::f32 ? 0x3f800000u : 0xffffffffu;
@@ -55,11 +64,20 @@ void CtaRunner::logic(Warp& w, const Op& op, LaneMask active) {
   const LaneMask b = op.predicate_count > 1 ? read_predicate(w, op, op.predicates[1], active) : 0;
   LaneMask r = a;
   switch (op.op) {
-    case ir::Opcode::not_: r = ~a; break;
-    case ir::Opcode::and_: r = a & b; break;
-    case ir::Opcode::or_: r = a | b; break;
-    case ir::Opcode::xor_: r = a ^ b; break;
-    default: break;
+    case ir::Opcode::not_:
+      r = ~a;
+      break;
+    case ir::Opcode::and_:
+      r = a & b;
+      break;
+    case ir::Opcode::or_:
+      r = a | b;
+      break;
+    case ir::Opcode::xor_:
+      r = a ^ b;
+      break;
+    default:
+      break;
   }
   write_predicate(w, op.predicate_writes[0], r, active);
 }
@@ -159,10 +177,18 @@ void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
     const std::uint32_t here = half_of(active, i), yes = half_of(p, i);
     bool r = false;
     switch (op.vote) {
-      case ir::VoteMode::all: r = yes == here; break;
-      case ir::VoteMode::any: r = yes != 0; break;
-      case ir::VoteMode::uni: r = yes == here || yes == 0; break;
-      default: put(w, op.destinations[0], op.destination_words[0], i, yes); break;
+      case ir::VoteMode::all:
+        r = yes == here;
+        break;
+      case ir::VoteMode::any:
+        r = yes != 0;
+        break;
+      case ir::VoteMode::uni:
+        r = yes == here || yes == 0;
+        break;
+      default:
+        put(w, op.destinations[0], op.destination_words[0], i, yes);
+        break;
     }
     if (r) result |= LaneMask{1} << i;
   }

@@ -14,8 +14,15 @@ using trace::LaneMask;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
                      const LaunchRequest& request)
-    : program_(program), f_(*program.function), memory_(memory), image_(image), options_(options), request_(request),
-      helpers_(lane_helpers(program.lanes)), constants_(image.constants()), parameters_(request.parameters) {
+    : program_(program),
+      f_(*program.function),
+      memory_(memory),
+      image_(image),
+      options_(options),
+      request_(request),
+      helpers_(lane_helpers(program.lanes)),
+      constants_(image.constants()),
+      parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
   const unsigned warps = (threads_ + program.lanes - 1) / program.lanes;
   for (unsigned w = 0; w < warps; ++w) warps_.push_back(std::make_unique<Warp>(program, w));
@@ -98,7 +105,8 @@ void CtaRunner::turn(Warp& w) {
       case Kind::trap:
         if (active != 0) {
           const std::string& text = op.instruction->text;
-          fail(w, op, static_cast<unsigned>(__builtin_ctzll(active)), text.empty() ? "trap" : "trap: " + text);
+          fail(w, op, static_cast<unsigned>(__builtin_ctzll(active)),
+               text.empty() || text == "trap" ? "trap" : "trap: " + text);
         }
         w.advance();
         break;
@@ -158,34 +166,66 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       if (op.predicate_count != 0) {
         const LaneMask c = read_predicate(w, op, op.predicates[0], active);
         switch (op.bool_op) {
-          case ir::BoolOp::and_: r &= c; opposite &= c; break;
-          case ir::BoolOp::or_: r |= c; opposite |= c; break;
-          case ir::BoolOp::xor_: r ^= c; opposite ^= c; break;
-          case ir::BoolOp::none: break;
+          case ir::BoolOp::and_:
+            r &= c;
+            opposite &= c;
+            break;
+          case ir::BoolOp::or_:
+            r |= c;
+            opposite |= c;
+            break;
+          case ir::BoolOp::xor_:
+            r ^= c;
+            opposite ^= c;
+            break;
+          case ir::BoolOp::none:
+            break;
         }
       }
       write_predicate(w, op.predicate_writes[0], r, active);
       if (op.predicate_write_count > 1) write_predicate(w, op.predicate_writes[1], opposite, active);
       break;
     }
-    case Kind::nop: break;
-    case Kind::logic: logic(w, op, active); break;
+    case Kind::nop:
+      break;
+    case Kind::logic:
+      logic(w, op, active);
+      break;
     default:
       check_reads(w, op, active);
       switch (op.kind) {
-        case Kind::set: set(w, op); break;
-        case Kind::pack: pack(w, op); break;
-        case Kind::unpack: unpack(w, op); break;
-        case Kind::load: load(w, op); break;
-        case Kind::store: store(w, op); break;
-        case Kind::atomic: atomic(w, op); break;
-        case Kind::shuffle: shuffle(w, op, active); break;
-        case Kind::vote: vote(w, op, active); break;
-        case Kind::match: match(w, op, active); break;
+        case Kind::set:
+          set(w, op);
+          break;
+        case Kind::pack:
+          pack(w, op);
+          break;
+        case Kind::unpack:
+          unpack(w, op);
+          break;
+        case Kind::load:
+          load(w, op);
+          break;
+        case Kind::store:
+          store(w, op);
+          break;
+        case Kind::atomic:
+          atomic(w, op);
+          break;
+        case Kind::shuffle:
+          shuffle(w, op, active);
+          break;
+        case Kind::vote:
+          vote(w, op, active);
+          break;
+        case Kind::match:
+          match(w, op, active);
+          break;
         case Kind::activemask:
           for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], op.destination_words[0], i, active);
           break;
-        default: break;
+        default:
+          break;
       }
   }
   mark_written(w, op, active);
@@ -255,8 +295,9 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
     const std::uint32_t* v = w.regs.bank[static_cast<unsigned>(s.bank)] + s.offset;
     for (unsigned i = 0; i < program_.lanes; ++i) {
       if (((active >> i) & 1u) != 0 && v[i] != v[lane]) {
-        fail(w, op, i, std::string("barrier ") + what + " differs within the warp: " + std::to_string(v[i]) + " here, " +
-                           std::to_string(v[lane]) + " in lane " + std::to_string(lane));
+        fail(w, op, i,
+             std::string("barrier ") + what + " differs within the warp: " + std::to_string(v[i]) + " here, " +
+                 std::to_string(v[lane]) + " in lane " + std::to_string(lane));
       }
     }
     return v[lane];
@@ -265,8 +306,9 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
   w.barrier_threads = op.value_count > 1 ? uniform(op.values[1], "thread count") : 0;
   if (w.barrier > 15) fail(w, op, lane, "barrier number " + std::to_string(w.barrier) + ", expected 0 to 15");
   if (op.value_count > 1 && (w.barrier_threads == 0 || w.barrier_threads % program_.lanes != 0)) {
-    fail(w, op, lane, "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
-                          std::to_string(program_.lanes));
+    fail(w, op, lane,
+         "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
+             std::to_string(program_.lanes));
   }
   w.barrier_op = position(op);
   w.state = WarpState::at_barrier;

@@ -21,21 +21,40 @@ struct PlainCompare {
 PlainCompare plain_compare(ir::Compare c, bool floating) {
   using C = ir::Compare;
   switch (c) {
-    case C::eq: return {C::eq, false, false};
-    case C::ne: return floating ? PlainCompare{C::ne, false, false} : PlainCompare{C::eq, false, true};
-    case C::lt: case C::lo: return {C::lt, false, false};
-    case C::le: case C::ls: return {C::le, false, false};
-    case C::gt: case C::hi: return {C::lt, true, false};
-    case C::ge: case C::hs: return {C::le, true, false};
-    case C::equ: return {C::ne, false, true};
-    case C::neu: return {C::eq, false, true};
-    case C::ltu: return {C::le, true, true};
-    case C::leu: return {C::lt, true, true};
-    case C::gtu: return {C::le, false, true};
-    case C::geu: return {C::lt, false, true};
-    case C::num: return {C::num, false, false};
-    case C::nan: return {C::num, false, true};
-    case C::none: break;
+    case C::eq:
+      return {C::eq, false, false};
+    case C::ne:
+      return floating ? PlainCompare{C::ne, false, false} : PlainCompare{C::eq, false, true};
+    case C::lt:
+    case C::lo:
+      return {C::lt, false, false};
+    case C::le:
+    case C::ls:
+      return {C::le, false, false};
+    case C::gt:
+    case C::hi:
+      return {C::lt, true, false};
+    case C::ge:
+    case C::hs:
+      return {C::le, true, false};
+    case C::equ:
+      return {C::ne, false, true};
+    case C::neu:
+      return {C::eq, false, true};
+    case C::ltu:
+      return {C::le, true, true};
+    case C::leu:
+      return {C::lt, true, true};
+    case C::gtu:
+      return {C::le, false, true};
+    case C::geu:
+      return {C::lt, false, true};
+    case C::num:
+      return {C::num, false, false};
+    case C::nan:
+      return {C::num, false, true};
+    case C::none:
+      break;
   }
   return {};
 }
@@ -44,10 +63,14 @@ bool floating(Type t) { return t == Type::f16 || t == Type::f32 || t == Type::f6
 
 int rounding_mode(ir::Rounding r) {
   switch (r) {
-    case ir::Rounding::rz: return FE_TOWARDZERO;
-    case ir::Rounding::rm: return FE_DOWNWARD;
-    case ir::Rounding::rp: return FE_UPWARD;
-    default: return -1;
+    case ir::Rounding::rz:
+      return FE_TOWARDZERO;
+    case ir::Rounding::rm:
+      return FE_DOWNWARD;
+    case ir::Rounding::rp:
+      return FE_UPWARD;
+    default:
+      return -1;
   }
 }
 
@@ -72,21 +95,54 @@ class Decoder {
     op.guard = static_cast<std::uint8_t>(i.guard);
     if (i.guarded && i.guard >= trace::max_predicates) operands_.fail(i, "a guard beyond P6");
     switch (i.op) {
-      case Opcode::nop: case Opcode::membar: case Opcode::print: break;
-      case Opcode::bra: op.kind = Kind::branch; break;
-      case Opcode::exit: op.kind = Kind::exit; break;
-      case Opcode::trap: op.kind = Kind::trap; break;
-      case Opcode::bar: barrier(op, i); break;
-      case Opcode::ld: load(op, i); break;
-      case Opcode::st: store(op, i); break;
-      case Opcode::atom: case Opcode::red: atomic(op, i); break;
-      case Opcode::setp: compare(op, i); break;
-      case Opcode::set: compare(op, i); break;
-      case Opcode::selp: select(op, i); break;
-      case Opcode::pack: case Opcode::unpack: pack(op, i); break;
-      case Opcode::shfl: shuffle(op, i); break;
-      case Opcode::vote: vote(op, i); break;
-      case Opcode::match: match(op, i); break;
+      case Opcode::nop:
+      case Opcode::membar:
+      case Opcode::print:
+        break;
+      case Opcode::bra:
+        op.kind = Kind::branch;
+        break;
+      case Opcode::exit:
+        op.kind = Kind::exit;
+        break;
+      case Opcode::trap:
+        op.kind = Kind::trap;
+        break;
+      case Opcode::bar:
+        barrier(op, i);
+        break;
+      case Opcode::ld:
+        load(op, i);
+        break;
+      case Opcode::st:
+        store(op, i);
+        break;
+      case Opcode::atom:
+      case Opcode::red:
+        atomic(op, i);
+        break;
+      case Opcode::setp:
+        compare(op, i);
+        break;
+      case Opcode::set:
+        compare(op, i);
+        break;
+      case Opcode::selp:
+        select(op, i);
+        break;
+      case Opcode::pack:
+      case Opcode::unpack:
+        pack(op, i);
+        break;
+      case Opcode::shfl:
+        shuffle(op, i);
+        break;
+      case Opcode::vote:
+        vote(op, i);
+        break;
+      case Opcode::match:
+        match(op, i);
+        break;
       case Opcode::activemask:
         op.kind = Kind::activemask;
         lane_destination(op, i, 0);
@@ -143,19 +199,57 @@ class Decoder {
         count = 1;
         source[0] = ir::words_of(i.source_type);
         break;
-      case Opcode::mul_wide: result = words_of_wide(i.type); break;
-      case Opcode::mad_wide: count = 3; result = source[2] = words_of_wide(i.type); break;
-      case Opcode::mad_lo: case Opcode::mad_hi: case Opcode::fma: case Opcode::sad: count = 3; break;
-      case Opcode::prmt: case Opcode::shf: count = 3; break;
-      case Opcode::shl: case Opcode::shr: source[1] = 1; break;
-      case Opcode::bfe: count = 3; source[1] = source[2] = 1; break;
-      case Opcode::bfi: count = 4; source[2] = source[3] = 1; break;
-      case Opcode::popc: case Opcode::clz: case Opcode::bfind: count = 1; result = 1; break;
-      case Opcode::neg: case Opcode::abs: case Opcode::not_: case Opcode::brev: case Opcode::rcp: case Opcode::sqrt:
-      case Opcode::rsqrt: case Opcode::ex2: case Opcode::lg2: case Opcode::sin: case Opcode::cos: case Opcode::tanh:
+      case Opcode::mul_wide:
+        result = words_of_wide(i.type);
+        break;
+      case Opcode::mad_wide:
+        count = 3;
+        result = source[2] = words_of_wide(i.type);
+        break;
+      case Opcode::mad_lo:
+      case Opcode::mad_hi:
+      case Opcode::fma:
+      case Opcode::sad:
+        count = 3;
+        break;
+      case Opcode::prmt:
+      case Opcode::shf:
+        count = 3;
+        break;
+      case Opcode::shl:
+      case Opcode::shr:
+        source[1] = 1;
+        break;
+      case Opcode::bfe:
+        count = 3;
+        source[1] = source[2] = 1;
+        break;
+      case Opcode::bfi:
+        count = 4;
+        source[2] = source[3] = 1;
+        break;
+      case Opcode::popc:
+      case Opcode::clz:
+      case Opcode::bfind:
+        count = 1;
+        result = 1;
+        break;
+      case Opcode::neg:
+      case Opcode::abs:
+      case Opcode::not_:
+      case Opcode::brev:
+      case Opcode::rcp:
+      case Opcode::sqrt:
+      case Opcode::rsqrt:
+      case Opcode::ex2:
+      case Opcode::lg2:
+      case Opcode::sin:
+      case Opcode::cos:
+      case Opcode::tanh:
         count = 1;
         break;
-      default: break;
+      default:
+        break;
     }
     expect(i, 1, count);
     if (i.type == Type::none) operands_.fail(i, "an instruction without a type");
@@ -409,10 +503,12 @@ Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate
       program.ops.push_back(op);
     }
   }
-  const bool ends = !program.ops.empty() && (program.ops.back().kind == Kind::exit || program.ops.back().kind == Kind::branch) &&
+  const bool ends = !program.ops.empty() &&
+                    (program.ops.back().kind == Kind::exit || program.ops.back().kind == Kind::branch) &&
                     !program.ops.back().guarded;
   if (!ends) {
-    throw trace::InputError(f.ptx_file + ": error: kernel '" + f.name + "' runs off its end: its last instruction is neither "
+    throw trace::InputError(f.ptx_file + ": error: kernel '" + f.name +
+                            "' runs off its end: its last instruction is neither "
                             "an unconditional branch nor an exit");
   }
   return program;

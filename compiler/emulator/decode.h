@@ -19,17 +19,32 @@ namespace regatta::emulator {
 inline constexpr std::uint32_t exit_position = 0xffffffffu;
 
 enum class Kind : std::uint8_t {
-  nop, lane, select, compare, set, logic, pack, unpack,
-  load, store, atomic,
-  shuffle, vote, match, activemask,
-  branch, exit, barrier, trap,
+  nop,
+  lane,
+  select,
+  compare,
+  set,
+  logic,
+  pack,
+  unpack,
+  load,
+  store,
+  atomic,
+  shuffle,
+  vote,
+  match,
+  activemask,
+  branch,
+  exit,
+  barrier,
+  trap,
 };
 
 /// A predicate operand, or a constant one.
 struct PredicateSource {
   std::int16_t number = -1;  ///< -1: constant
   bool negated = false;
-  bool value = false;        ///< of a constant
+  bool value = false;  ///< of a constant
 };
 
 struct Op {
@@ -55,8 +70,8 @@ struct Op {
   ir::Opcode op = ir::Opcode::nop;
   ir::BoolOp bool_op = ir::BoolOp::none;
 
-  bool dynamic_special = false;     ///< reads a clock
-  std::int32_t float_rounding = -1; ///< fesetround() mode, -1: to nearest
+  bool dynamic_special = false;      ///< reads a clock
+  std::int32_t float_rounding = -1;  ///< fesetround() mode, -1: to nearest
 
   // Memory, pack and unpack, shuffle.
   trace::MemorySpace space = trace::MemorySpace::none;

@@ -58,7 +58,8 @@ LaneSource OperandDecoder::source(Op& op, const ir::Instruction& i, const Operan
       if (slot == known.end()) slot = known.insert(known.end(), special);
       return {Bank::specials, static_cast<std::uint32_t>(slot - known.begin()) * 2 * program_.lanes};
     }
-    default: fail(i, "an operand that is no value");
+    default:
+      fail(i, "an operand that is no value");
   }
 }
 

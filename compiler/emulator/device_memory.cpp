@@ -72,9 +72,7 @@ void DeviceMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) co
 }
 
 std::string DeviceMemory::describe(std::uint64_t address) const {
-  const auto quoted = [](const Allocation& a) {
-    return "'" + a.name + "' (" + std::to_string(a.bytes) + " bytes)";
-  };
+  const auto quoted = [](const Allocation& a) { return "'" + a.name + "' (" + std::to_string(a.bytes) + " bytes)"; };
   const auto bytes = [](std::uint64_t n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); };
   const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
                                       [](std::uint64_t at, const Allocation& a) { return at < a.base; });

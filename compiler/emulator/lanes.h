@@ -25,12 +25,12 @@ struct AddressSummary {
 /// low words first. The banks let a source operand be a register, a broadcast constant or a special alike.
 struct WarpRegs {
   std::uint32_t* bank[3] = {nullptr, nullptr, nullptr};  ///< registers, constants, specials
-  std::uint64_t compare = 0;   ///< result of a compare function, one bit per lane, all lanes
-  std::uint64_t active = 0;    ///< lanes that execute, as bits; `mask` is the same expanded
-  AddressSummary addresses;    ///< of the lanes in `active`, by LaneHelpers::addresses
-  alignas(64) std::uint32_t mask[64] = {};  ///< all ones in lanes that execute
-  alignas(64) std::uint32_t select[64] = {};  ///< a predicate operand, expanded like `mask`
-  alignas(64) std::uint32_t carry[64] = {};   ///< carry or borrow of the last carry-chain instruction, 0 or 1
+  std::uint64_t compare = 0;                             ///< result of a compare function, one bit per lane, all lanes
+  std::uint64_t active = 0;                              ///< lanes that execute, as bits; `mask` is the same expanded
+  AddressSummary addresses;                              ///< of the lanes in `active`, by LaneHelpers::addresses
+  alignas(64) std::uint32_t mask[64] = {};               ///< all ones in lanes that execute
+  alignas(64) std::uint32_t select[64] = {};             ///< a predicate operand, expanded like `mask`
+  alignas(64) std::uint32_t carry[64] = {};  ///< carry or borrow of the last carry-chain instruction, 0 or 1
 };
 
 enum class Bank : std::uint8_t { registers, constants, specials };
@@ -83,13 +83,13 @@ struct LaneHelpers {
 };
 const LaneHelpers& lane_helpers(unsigned lanes);
 
-#define REGATTA_DECLARE_LANES(isa)                                  \
-  namespace isa {                                                   \
-  LaneFunction select_integer(const LaneKey& key, unsigned lanes);  \
-  LaneFunction select_bits(const LaneKey& key, unsigned lanes);     \
-  const LaneHelpers& helpers(unsigned lanes);                       \
-  LaneFunction select_float(const LaneKey& key, unsigned lanes);    \
-  LaneFunction select_convert(const LaneKey& key, unsigned lanes);  \
+#define REGATTA_DECLARE_LANES(isa)                                 \
+  namespace isa {                                                  \
+  LaneFunction select_integer(const LaneKey& key, unsigned lanes); \
+  LaneFunction select_bits(const LaneKey& key, unsigned lanes);    \
+  const LaneHelpers& helpers(unsigned lanes);                      \
+  LaneFunction select_float(const LaneKey& key, unsigned lanes);   \
+  LaneFunction select_convert(const LaneKey& key, unsigned lanes); \
   }
 REGATTA_DECLARE_LANES(baseline)
 REGATTA_DECLARE_LANES(avx2)

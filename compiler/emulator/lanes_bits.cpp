@@ -18,23 +18,33 @@ constexpr u32 bits_of = 8 * sizeof(T);
 
 struct Copy {
   template <class T>
-  static T apply(T a) { return a; }
+  static T apply(T a) {
+    return a;
+  }
 };
 struct And {
   template <class T>
-  static T apply(T a, T b) { return a & b; }
+  static T apply(T a, T b) {
+    return a & b;
+  }
 };
 struct Or {
   template <class T>
-  static T apply(T a, T b) { return a | b; }
+  static T apply(T a, T b) {
+    return a | b;
+  }
 };
 struct Xor {
   template <class T>
-  static T apply(T a, T b) { return a ^ b; }
+  static T apply(T a, T b) {
+    return a ^ b;
+  }
 };
 struct Not {
   template <class T>
-  static T apply(T a) { return ~a; }
+  static T apply(T a) {
+    return ~a;
+  }
 };
 // Shift amounts clamp at the width. The amount that is shifted by is masked, so that no lane is undefined.
 struct ShiftLeft {
@@ -73,11 +83,15 @@ u32 leading_zeros(T v) {
 }
 struct PopulationCount {
   template <class T>
-  static u32 apply(T a) { return count_ones(a); }
+  static u32 apply(T a) {
+    return count_ones(a);
+  }
 };
 struct CountLeadingZeros {
   template <class T>
-  static u32 apply(T a) { return leading_zeros(a); }
+  static u32 apply(T a) {
+    return leading_zeros(a);
+  }
 };
 struct Reverse {
   template <class T>
@@ -173,15 +187,19 @@ LaneFunction pick_words2(bool wide, unsigned lanes) {
 }  // namespace
 
 LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
-  const bool wide = k.type == ir::Type::b64 || k.type == ir::Type::u64 || k.type == ir::Type::s64 ||
-                    k.type == ir::Type::f64;
+  const bool wide =
+      k.type == ir::Type::b64 || k.type == ir::Type::u64 || k.type == ir::Type::s64 || k.type == ir::Type::f64;
   const bool is_signed = k.type == ir::Type::s16 || k.type == ir::Type::s32 || k.type == ir::Type::s64;
   const bool narrow = k.type == ir::Type::b16 || k.type == ir::Type::u16 || k.type == ir::Type::s16;
   switch (k.op) {
-    case ir::Opcode::mov: return wide ? pick1<Copy, u64, u64>(lanes) : pick1<Copy, u32, u32>(lanes);
-    case ir::Opcode::and_: return pick_words2<And>(wide, lanes);
-    case ir::Opcode::or_: return pick_words2<Or>(wide, lanes);
-    case ir::Opcode::xor_: return pick_words2<Xor>(wide, lanes);
+    case ir::Opcode::mov:
+      return wide ? pick1<Copy, u64, u64>(lanes) : pick1<Copy, u32, u32>(lanes);
+    case ir::Opcode::and_:
+      return pick_words2<And>(wide, lanes);
+    case ir::Opcode::or_:
+      return pick_words2<Or>(wide, lanes);
+    case ir::Opcode::xor_:
+      return pick_words2<Xor>(wide, lanes);
     case ir::Opcode::not_:
       return wide ? pick1<Not, u64, u64>(lanes) : pick1<Not, u32, u32>(lanes);
     case ir::Opcode::shl:
@@ -201,7 +219,8 @@ LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
       return wide ? pick1<PopulationCount, u32, u64>(lanes) : pick1<PopulationCount, u32, u32>(lanes);
     case ir::Opcode::clz:
       return wide ? pick1<CountLeadingZeros, u32, u64>(lanes) : pick1<CountLeadingZeros, u32, u32>(lanes);
-    case ir::Opcode::brev: return wide ? pick1<Reverse, u64, u64>(lanes) : pick1<Reverse, u32, u32>(lanes);
+    case ir::Opcode::brev:
+      return wide ? pick1<Reverse, u64, u64>(lanes) : pick1<Reverse, u32, u32>(lanes);
     case ir::Opcode::bfind:
       if (k.shift_amount) {
         using F = FindMostSignificant<true>;
@@ -220,7 +239,8 @@ LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
     case ir::Opcode::bfi:
       return wide ? pick4<InsertField, u64, u64, u64, u32, u32>(lanes)
                   : pick4<InsertField, u32, u32, u32, u32, u32>(lanes);
-    case ir::Opcode::prmt: return pick3<Permute, u32, u32, u32, u32>(lanes);
+    case ir::Opcode::prmt:
+      return pick3<Permute, u32, u32, u32, u32>(lanes);
     case ir::Opcode::shf:
       if (k.left) {
         return k.wrap ? pick3<Funnel<true, true>, u32, u32, u32, u32>(lanes)
@@ -228,7 +248,8 @@ LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
       }
       return k.wrap ? pick3<Funnel<false, true>, u32, u32, u32, u32>(lanes)
                     : pick3<Funnel<false, false>, u32, u32, u32, u32>(lanes);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

@@ -112,8 +112,7 @@ void ternary(const LaneOp& op, WarpRegs& w) {
   const std::uint32_t* m = w.mask;
   REGATTA_LANE_LOOP
   for (unsigned i = 0; i < W; ++i) {
-    store_lane<W, R>(r, m[i], i,
-                     F::apply(load_lane<W, A>(a, i), load_lane<W, B>(b, i), load_lane<W, C>(c, i)));
+    store_lane<W, R>(r, m[i], i, F::apply(load_lane<W, A>(a, i), load_lane<W, B>(b, i), load_lane<W, C>(c, i)));
   }
 }
 
@@ -127,9 +126,9 @@ void quaternary(const LaneOp& op, WarpRegs& w) {
   const std::uint32_t* m = w.mask;
   REGATTA_LANE_LOOP
   for (unsigned i = 0; i < W; ++i) {
-    store_lane<W, R>(r, m[i], i,
-                     F::apply(load_lane<W, A>(a, i), load_lane<W, B>(b, i), load_lane<W, C>(c, i),
-                              load_lane<W, D>(d, i)));
+    store_lane<W, R>(
+        r, m[i], i,
+        F::apply(load_lane<W, A>(a, i), load_lane<W, B>(b, i), load_lane<W, C>(c, i), load_lane<W, D>(d, i)));
   }
 }
 

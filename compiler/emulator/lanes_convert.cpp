@@ -21,10 +21,22 @@ bool floating(Type t) { return t == Type::f16 || t == Type::f32 || t == Type::f6
 bool signed_type(Type t) { return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64; }
 unsigned bits_of(Type t) {
   switch (t) {
-    case Type::b8: case Type::u8: case Type::s8: return 8;
-    case Type::b16: case Type::u16: case Type::s16: case Type::f16: return 16;
-    case Type::b64: case Type::u64: case Type::s64: case Type::f64: return 64;
-    default: return 32;
+    case Type::b8:
+    case Type::u8:
+    case Type::s8:
+      return 8;
+    case Type::b16:
+    case Type::u16:
+    case Type::s16:
+    case Type::f16:
+      return 16;
+    case Type::b64:
+    case Type::u64:
+    case Type::s64:
+    case Type::f64:
+      return 64;
+    default:
+      return 32;
   }
 }
 
@@ -32,10 +44,17 @@ u32 flush_bits(u32 bits) { return (bits & 0x7f800000u) == 0 ? bits & 0x80000000u
 
 double round_to_integer(double v, Rounding r) {
   switch (r) {
-    case Rounding::rni: case Rounding::rn: return std::nearbyint(v);
-    case Rounding::rmi: case Rounding::rm: return std::floor(v);
-    case Rounding::rpi: case Rounding::rp: return std::ceil(v);
-    default: return std::trunc(v);
+    case Rounding::rni:
+    case Rounding::rn:
+      return std::nearbyint(v);
+    case Rounding::rmi:
+    case Rounding::rm:
+      return std::floor(v);
+    case Rounding::rpi:
+    case Rounding::rp:
+      return std::ceil(v);
+    default:
+      return std::trunc(v);
   }
 }
 
@@ -143,7 +162,9 @@ LaneFunction pick_general(unsigned lanes) {
 template <class R>
 struct Cast {
   template <class T>
-  static R apply(T v) { return static_cast<R>(v); }
+  static R apply(T v) {
+    return static_cast<R>(v);
+  }
 };
 struct NarrowSingle {
   static float apply(double v) { return v != v ? cast_bits<float>(0x7fffffffu) : static_cast<float>(v); }
@@ -163,7 +184,8 @@ LaneFunction pick_frequent(const LaneKey& k, unsigned lanes) {
   const bool from_signed = signed_type(k.source_type);
   const unsigned from = bits_of(k.source_type), to = bits_of(k.type);
   if (!floating(k.type) && !floating(k.source_type)) {
-    if (from == 32 && to == 64) return from_signed ? pick1<Cast<s64>, s64, s32>(lanes) : pick1<Cast<u64>, u64, u32>(lanes);
+    if (from == 32 && to == 64)
+      return from_signed ? pick1<Cast<s64>, s64, s32>(lanes) : pick1<Cast<u64>, u64, u32>(lanes);
     if (from == 64 && to == 32) return pick1<Cast<u32>, u32, u64>(lanes);
     if (from == 32 && to == 32) return pick1<Cast<u32>, u32, u32>(lanes);
     if (from == 64 && to == 64) return pick1<Cast<u64>, u64, u64>(lanes);

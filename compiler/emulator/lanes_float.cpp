@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Floating point on all lanes. add, sub, mul, fma, div, sqrt and rcp are the IEEE operation rounded once (the caller
-// sets the rounding direction); f32 NaN results are the canonical 0x7fffffff; the approximate functions are
+// sets the rounding direction); NaN results are canonical (f32 0x7fffffff, f64
+// 0xfff8000000000000, f16 0x7fff, as CUDA's math_constants.h has them); the approximate functions are
 // computed in double and rounded to f32, which is closer than any hardware unit. f16 computes in double.
 #include "lanes_common.h"
 
@@ -18,23 +19,33 @@ inline bool is_nan(double v) { return v != v; }
 
 struct Add {
   template <class T>
-  static T apply(T a, T b) { return a + b; }
+  static T apply(T a, T b) {
+    return a + b;
+  }
 };
 struct Subtract {
   template <class T>
-  static T apply(T a, T b) { return a - b; }
+  static T apply(T a, T b) {
+    return a - b;
+  }
 };
 struct Multiply {
   template <class T>
-  static T apply(T a, T b) { return a * b; }
+  static T apply(T a, T b) {
+    return a * b;
+  }
 };
 struct Divide {
   template <class T>
-  static T apply(T a, T b) { return a / b; }
+  static T apply(T a, T b) {
+    return a / b;
+  }
 };
 struct FusedMultiplyAdd {
   template <class T>
-  static T apply(T a, T b, T c) { return std::fma(a, b, c); }
+  static T apply(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
 };
 struct FusedMultiplyAddHalf {
   // The product of two halves is exact in double; the sum is rounded to odd, so that rounding it to half
@@ -54,11 +65,15 @@ struct FusedMultiplyAddHalf {
 };
 struct SquareRoot {
   template <class T>
-  static T apply(T a) { return std::sqrt(a); }
+  static T apply(T a) {
+    return std::sqrt(a);
+  }
 };
 struct Reciprocal {
   template <class T>
-  static T apply(T a) { return T{1} / a; }
+  static T apply(T a) {
+    return T{1} / a;
+  }
 };
 struct ReciprocalRoot {
   static float apply(float a) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))); }
@@ -66,7 +81,9 @@ struct ReciprocalRoot {
 };
 struct Exp2 {
   template <class T>
-  static T apply(T a) { return static_cast<T>(std::exp2(static_cast<double>(a))); }
+  static T apply(T a) {
+    return static_cast<T>(std::exp2(static_cast<double>(a)));
+  }
 };
 struct Log2 {
   static float apply(float a) { return static_cast<float>(std::log2(static_cast<double>(a))); }
@@ -79,15 +96,21 @@ struct Cosine {
 };
 struct HyperbolicTangent {
   template <class T>
-  static T apply(T a) { return static_cast<T>(std::tanh(static_cast<double>(a))); }
+  static T apply(T a) {
+    return static_cast<T>(std::tanh(static_cast<double>(a)));
+  }
 };
 struct Negate {
   template <class T>
-  static T apply(T a) { return -a; }
+  static T apply(T a) {
+    return -a;
+  }
 };
 struct Absolute {
   template <class T>
-  static T apply(T a) { return std::fabs(a); }
+  static T apply(T a) {
+    return std::fabs(a);
+  }
 };
 // The number wins over a NaN, and -0 is below +0.
 template <class T>
@@ -116,23 +139,33 @@ struct Maximum {
 };
 struct Equal {
   template <class T>
-  static bool apply(T a, T b) { return a == b; }
+  static bool apply(T a, T b) {
+    return a == b;
+  }
 };
 struct NotEqualOrdered {
   template <class T>
-  static bool apply(T a, T b) { return a < b || a > b; }
+  static bool apply(T a, T b) {
+    return a < b || a > b;
+  }
 };
 struct Less {
   template <class T>
-  static bool apply(T a, T b) { return a < b; }
+  static bool apply(T a, T b) {
+    return a < b;
+  }
 };
 struct LessEqual {
   template <class T>
-  static bool apply(T a, T b) { return a <= b; }
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
 };
 struct BothNumbers {
   template <class T>
-  static bool apply(T a, T b) { return a == a && b == b; }
+  static bool apply(T a, T b) {
+    return a == a && b == b;
+  }
 };
 
 inline float flush(float v) {
@@ -141,7 +174,7 @@ inline float flush(float v) {
 }
 inline double flush(double v) { return v; }
 inline float canonical(float v) { return v != v ? cast_bits<float>(0x7fffffffu) : v; }
-inline double canonical(double v) { return v; }
+inline double canonical(double v) { return v != v ? cast_bits<double>(u64{0xfff8000000000000u}) : v; }
 template <class T>
 inline T clamp_to_unit(T v) {
   const T low = v > T{0} ? v : T{0};  // NaN and -0 become +0
@@ -162,7 +195,9 @@ struct Modified {
 template <class F>
 struct Flushed {
   template <class T>
-  static bool apply(T a, T b) { return F::apply(flush(a), flush(b)); }
+  static bool apply(T a, T b) {
+    return F::apply(flush(a), flush(b));
+  }
 };
 
 template <class F>
@@ -171,9 +206,12 @@ LaneFunction pick_float1(const LaneKey& k, unsigned lanes) {
     case ir::Type::f32:
       return k.ftz ? pick1<Modified<F, true, false>, float, float>(lanes)
                    : pick1<Modified<F, false, false>, float, float>(lanes);
-    case ir::Type::f64: return pick1<F, double, double>(lanes);
-    case ir::Type::f16: return pick1<F, Half, Half>(lanes);
-    default: return nullptr;
+    case ir::Type::f64:
+      return pick1<Modified<F, false, false>, double, double>(lanes);
+    case ir::Type::f16:
+      return pick1<F, Half, Half>(lanes);
+    default:
+      return nullptr;
   }
 }
 template <class F>
@@ -192,10 +230,12 @@ LaneFunction pick_float2(const LaneKey& k, unsigned lanes) {
       }
       return k.ftz ? pick2<Modified<F, true, false>, float, float, float>(lanes)
                    : pick2<Modified<F, false, false>, float, float, float>(lanes);
-    case ir::Type::f64: return pick2<F, double, double, double>(lanes);
+    case ir::Type::f64:
+      return pick2<Modified<F, false, false>, double, double, double>(lanes);
     case ir::Type::f16:
       return k.saturate ? pick2<Modified<F, false, true>, Half, Half, Half>(lanes) : pick2<F, Half, Half, Half>(lanes);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 LaneFunction pick_fma(const LaneKey& k, unsigned lanes) {
@@ -208,20 +248,26 @@ LaneFunction pick_fma(const LaneKey& k, unsigned lanes) {
       }
       return k.ftz ? pick3<Modified<F, true, false>, float, float, float, float>(lanes)
                    : pick3<Modified<F, false, false>, float, float, float, float>(lanes);
-    case ir::Type::f64: return pick3<F, double, double, double, double>(lanes);
+    case ir::Type::f64:
+      return pick3<Modified<F, false, false>, double, double, double, double>(lanes);
     case ir::Type::f16:
       return k.saturate ? pick3<Modified<FusedMultiplyAddHalf, false, true>, Half, Half, Half, Half>(lanes)
                         : pick3<FusedMultiplyAddHalf, Half, Half, Half, Half>(lanes);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 template <class F>
 LaneFunction pick_float_compare(const LaneKey& k, unsigned lanes) {
   switch (k.type) {
-    case ir::Type::f32: return k.ftz ? pick_compare<Flushed<F>, float>(lanes) : pick_compare<F, float>(lanes);
-    case ir::Type::f64: return pick_compare<F, double>(lanes);
-    case ir::Type::f16: return pick_compare<F, Half>(lanes);
-    default: return nullptr;
+    case ir::Type::f32:
+      return k.ftz ? pick_compare<Flushed<F>, float>(lanes) : pick_compare<F, float>(lanes);
+    case ir::Type::f64:
+      return pick_compare<F, double>(lanes);
+    case ir::Type::f16:
+      return pick_compare<F, Half>(lanes);
+    default:
+      return nullptr;
   }
 }
 
@@ -229,34 +275,58 @@ LaneFunction pick_float_compare(const LaneKey& k, unsigned lanes) {
 
 LaneFunction select_float(const LaneKey& k, unsigned lanes) {
   switch (k.op) {
-    case ir::Opcode::add: return pick_float2<Add>(k, lanes);
-    case ir::Opcode::sub: return pick_float2<Subtract>(k, lanes);
-    case ir::Opcode::mul: return pick_float2<Multiply>(k, lanes);
-    case ir::Opcode::div: return pick_float2<Divide>(k, lanes);
-    case ir::Opcode::fma: return pick_fma(k, lanes);
-    case ir::Opcode::min: return pick_float2<Minimum>(k, lanes);
-    case ir::Opcode::max: return pick_float2<Maximum>(k, lanes);
-    case ir::Opcode::neg: return pick_float1<Negate>(k, lanes);
-    case ir::Opcode::abs: return pick_float1<Absolute>(k, lanes);
-    case ir::Opcode::sqrt: return k.type == ir::Type::f16 ? nullptr : pick_float1<SquareRoot>(k, lanes);
-    case ir::Opcode::rcp: return k.type == ir::Type::f16 ? nullptr : pick_float1<Reciprocal>(k, lanes);
-    case ir::Opcode::rsqrt: return k.type == ir::Type::f16 ? nullptr : pick_float1<ReciprocalRoot>(k, lanes);
-    case ir::Opcode::ex2: return k.type == ir::Type::f64 ? nullptr : pick_float1<Exp2>(k, lanes);
-    case ir::Opcode::tanh: return k.type == ir::Type::f64 ? nullptr : pick_float1<HyperbolicTangent>(k, lanes);
-    case ir::Opcode::lg2: return pick_single1<Log2>(k, lanes);
-    case ir::Opcode::sin: return pick_single1<Sine>(k, lanes);
-    case ir::Opcode::cos: return pick_single1<Cosine>(k, lanes);
+    case ir::Opcode::add:
+      return pick_float2<Add>(k, lanes);
+    case ir::Opcode::sub:
+      return pick_float2<Subtract>(k, lanes);
+    case ir::Opcode::mul:
+      return pick_float2<Multiply>(k, lanes);
+    case ir::Opcode::div:
+      return pick_float2<Divide>(k, lanes);
+    case ir::Opcode::fma:
+      return pick_fma(k, lanes);
+    case ir::Opcode::min:
+      return pick_float2<Minimum>(k, lanes);
+    case ir::Opcode::max:
+      return pick_float2<Maximum>(k, lanes);
+    case ir::Opcode::neg:
+      return pick_float1<Negate>(k, lanes);
+    case ir::Opcode::abs:
+      return pick_float1<Absolute>(k, lanes);
+    case ir::Opcode::sqrt:
+      return k.type == ir::Type::f16 ? nullptr : pick_float1<SquareRoot>(k, lanes);
+    case ir::Opcode::rcp:
+      return k.type == ir::Type::f16 ? nullptr : pick_float1<Reciprocal>(k, lanes);
+    case ir::Opcode::rsqrt:
+      return k.type == ir::Type::f16 ? nullptr : pick_float1<ReciprocalRoot>(k, lanes);
+    case ir::Opcode::ex2:
+      return k.type == ir::Type::f64 ? nullptr : pick_float1<Exp2>(k, lanes);
+    case ir::Opcode::tanh:
+      return k.type == ir::Type::f64 ? nullptr : pick_float1<HyperbolicTangent>(k, lanes);
+    case ir::Opcode::lg2:
+      return pick_single1<Log2>(k, lanes);
+    case ir::Opcode::sin:
+      return pick_single1<Sine>(k, lanes);
+    case ir::Opcode::cos:
+      return pick_single1<Cosine>(k, lanes);
     case ir::Opcode::setp:
     case ir::Opcode::set:
       switch (k.compare) {
-        case ir::Compare::eq: return pick_float_compare<Equal>(k, lanes);
-        case ir::Compare::ne: return pick_float_compare<NotEqualOrdered>(k, lanes);
-        case ir::Compare::lt: return pick_float_compare<Less>(k, lanes);
-        case ir::Compare::le: return pick_float_compare<LessEqual>(k, lanes);
-        case ir::Compare::num: return pick_float_compare<BothNumbers>(k, lanes);
-        default: return nullptr;
+        case ir::Compare::eq:
+          return pick_float_compare<Equal>(k, lanes);
+        case ir::Compare::ne:
+          return pick_float_compare<NotEqualOrdered>(k, lanes);
+        case ir::Compare::lt:
+          return pick_float_compare<Less>(k, lanes);
+        case ir::Compare::le:
+          return pick_float_compare<LessEqual>(k, lanes);
+        case ir::Compare::num:
+          return pick_float_compare<BothNumbers>(k, lanes);
+        default:
+          return nullptr;
       }
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

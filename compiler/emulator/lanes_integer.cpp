@@ -21,11 +21,15 @@ constexpr bool signed_v = std::is_signed_v<T>;
 
 struct Add {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(a + b); }
+  static T apply(T a, T b) {
+    return static_cast<T>(a + b);
+  }
 };
 struct Subtract {
   template <class T>
-  static T apply(T a, T b) { return static_cast<T>(a - b); }
+  static T apply(T a, T b) {
+    return static_cast<T>(a - b);
+  }
 };
 struct AddSaturated {
   static s32 apply(s32 a, s32 b) {
@@ -70,20 +74,28 @@ T high_part(T a, T b) {
 }
 struct MultiplyLow {
   template <class T>
-  static T apply(T a, T b) { return low_product(a, b); }
+  static T apply(T a, T b) {
+    return low_product(a, b);
+  }
 };
 struct MultiplyHigh {
   template <class T>
-  static T apply(T a, T b) { return high_part(a, b); }
+  static T apply(T a, T b) {
+    return high_part(a, b);
+  }
 };
 template <class R>
 struct MultiplyWide {
   template <class T>
-  static R apply(T a, T b) { return static_cast<R>(static_cast<R>(a) * static_cast<R>(b)); }
+  static R apply(T a, T b) {
+    return static_cast<R>(static_cast<R>(a) * static_cast<R>(b));
+  }
 };
 struct MadLow {
   template <class T>
-  static T apply(T a, T b, T c) { return static_cast<T>(low_product(a, b) + c); }
+  static T apply(T a, T b, T c) {
+    return static_cast<T>(low_product(a, b) + c);
+  }
 };
 struct MadHigh {
   template <class T>
@@ -120,19 +132,27 @@ struct Remainder {
 };
 struct Negate {
   template <class T>
-  static T apply(T a) { return static_cast<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a)); }
+  static T apply(T a) {
+    return static_cast<T>(Unsigned<T>{0} - static_cast<Unsigned<T>>(a));
+  }
 };
 struct Absolute {
   template <class T>
-  static T apply(T a) { return a < 0 ? Negate::apply(a) : a; }
+  static T apply(T a) {
+    return a < 0 ? Negate::apply(a) : a;
+  }
 };
 struct Minimum {
   template <class T>
-  static T apply(T a, T b) { return b < a ? b : a; }
+  static T apply(T a, T b) {
+    return b < a ? b : a;
+  }
 };
 struct Maximum {
   template <class T>
-  static T apply(T a, T b) { return a < b ? b : a; }
+  static T apply(T a, T b) {
+    return a < b ? b : a;
+  }
 };
 struct AbsoluteDifference {
   template <class T>
@@ -144,15 +164,21 @@ struct AbsoluteDifference {
 };
 struct Equal {
   template <class T>
-  static bool apply(T a, T b) { return a == b; }
+  static bool apply(T a, T b) {
+    return a == b;
+  }
 };
 struct Less {
   template <class T>
-  static bool apply(T a, T b) { return a < b; }
+  static bool apply(T a, T b) {
+    return a < b;
+  }
 };
 struct LessEqual {
   template <class T>
-  static bool apply(T a, T b) { return a <= b; }
+  static bool apply(T a, T b) {
+    return a <= b;
+  }
 };
 
 /// a + b + carry in, or a - b - borrow in; the carry out goes to WarpRegs::carry.
@@ -182,57 +208,101 @@ LaneFunction pick_carry(ir::Type type, unsigned lanes) {
 template <class F>
 LaneFunction pick_any(ir::Type type, unsigned lanes) {
   switch (type) {
-    case ir::Type::u16: case ir::Type::b16: return pick2<F, u16, u16, u16>(lanes);
-    case ir::Type::s16: return pick2<F, s16, s16, s16>(lanes);
-    case ir::Type::u32: case ir::Type::b32: return pick2<F, u32, u32, u32>(lanes);
-    case ir::Type::s32: return pick2<F, s32, s32, s32>(lanes);
-    case ir::Type::u64: case ir::Type::b64: return pick2<F, u64, u64, u64>(lanes);
-    case ir::Type::s64: return pick2<F, s64, s64, s64>(lanes);
-    default: return nullptr;
+    case ir::Type::u16:
+    case ir::Type::b16:
+      return pick2<F, u16, u16, u16>(lanes);
+    case ir::Type::s16:
+      return pick2<F, s16, s16, s16>(lanes);
+    case ir::Type::u32:
+    case ir::Type::b32:
+      return pick2<F, u32, u32, u32>(lanes);
+    case ir::Type::s32:
+      return pick2<F, s32, s32, s32>(lanes);
+    case ir::Type::u64:
+    case ir::Type::b64:
+      return pick2<F, u64, u64, u64>(lanes);
+    case ir::Type::s64:
+      return pick2<F, s64, s64, s64>(lanes);
+    default:
+      return nullptr;
   }
 }
 template <class F>
 LaneFunction pick_any3(ir::Type type, unsigned lanes) {
   switch (type) {
-    case ir::Type::u16: case ir::Type::b16: return pick3<F, u16, u16, u16, u16>(lanes);
-    case ir::Type::s16: return pick3<F, s16, s16, s16, s16>(lanes);
-    case ir::Type::u32: case ir::Type::b32: return pick3<F, u32, u32, u32, u32>(lanes);
-    case ir::Type::s32: return pick3<F, s32, s32, s32, s32>(lanes);
-    case ir::Type::u64: case ir::Type::b64: return pick3<F, u64, u64, u64, u64>(lanes);
-    case ir::Type::s64: return pick3<F, s64, s64, s64, s64>(lanes);
-    default: return nullptr;
+    case ir::Type::u16:
+    case ir::Type::b16:
+      return pick3<F, u16, u16, u16, u16>(lanes);
+    case ir::Type::s16:
+      return pick3<F, s16, s16, s16, s16>(lanes);
+    case ir::Type::u32:
+    case ir::Type::b32:
+      return pick3<F, u32, u32, u32, u32>(lanes);
+    case ir::Type::s32:
+      return pick3<F, s32, s32, s32, s32>(lanes);
+    case ir::Type::u64:
+    case ir::Type::b64:
+      return pick3<F, u64, u64, u64, u64>(lanes);
+    case ir::Type::s64:
+      return pick3<F, s64, s64, s64, s64>(lanes);
+    default:
+      return nullptr;
   }
 }
 // Operations that do not care for the sign share the unsigned code.
 ir::Type without_sign(ir::Type type) {
   switch (type) {
-    case ir::Type::s16: case ir::Type::b16: return ir::Type::u16;
-    case ir::Type::s32: case ir::Type::b32: return ir::Type::u32;
-    case ir::Type::s64: case ir::Type::b64: return ir::Type::u64;
-    default: return type;
+    case ir::Type::s16:
+    case ir::Type::b16:
+      return ir::Type::u16;
+    case ir::Type::s32:
+    case ir::Type::b32:
+      return ir::Type::u32;
+    case ir::Type::s64:
+    case ir::Type::b64:
+      return ir::Type::u64;
+    default:
+      return type;
   }
 }
 template <class F>
 LaneFunction pick_signed1(ir::Type type, unsigned lanes) {
   switch (type) {
-    case ir::Type::s16: return pick1<F, s16, s16>(lanes);
-    case ir::Type::s32: return pick1<F, s32, s32>(lanes);
-    case ir::Type::s64: return pick1<F, s64, s64>(lanes);
-    default: return nullptr;
+    case ir::Type::s16:
+      return pick1<F, s16, s16>(lanes);
+    case ir::Type::s32:
+      return pick1<F, s32, s32>(lanes);
+    case ir::Type::s64:
+      return pick1<F, s64, s64>(lanes);
+    default:
+      return nullptr;
   }
 }
 template <class F>
 LaneFunction pick_any_compare(ir::Type type, unsigned lanes) {
   switch (type) {
-    case ir::Type::u8: case ir::Type::b8: return pick_compare<F, std::uint8_t>(lanes);
-    case ir::Type::s8: return pick_compare<F, std::int8_t>(lanes);
-    case ir::Type::u16: case ir::Type::b16: return pick_compare<F, u16>(lanes);
-    case ir::Type::s16: return pick_compare<F, s16>(lanes);
-    case ir::Type::u32: case ir::Type::b32: return pick_compare<F, u32>(lanes);
-    case ir::Type::s32: return pick_compare<F, s32>(lanes);
-    case ir::Type::u64: case ir::Type::b64: return pick_compare<F, u64>(lanes);
-    case ir::Type::s64: return pick_compare<F, s64>(lanes);
-    default: return nullptr;
+    case ir::Type::u8:
+    case ir::Type::b8:
+      return pick_compare<F, std::uint8_t>(lanes);
+    case ir::Type::s8:
+      return pick_compare<F, std::int8_t>(lanes);
+    case ir::Type::u16:
+    case ir::Type::b16:
+      return pick_compare<F, u16>(lanes);
+    case ir::Type::s16:
+      return pick_compare<F, s16>(lanes);
+    case ir::Type::u32:
+    case ir::Type::b32:
+      return pick_compare<F, u32>(lanes);
+    case ir::Type::s32:
+      return pick_compare<F, s32>(lanes);
+    case ir::Type::u64:
+    case ir::Type::b64:
+      return pick_compare<F, u64>(lanes);
+    case ir::Type::s64:
+      return pick_compare<F, s64>(lanes);
+    default:
+      return nullptr;
   }
 }
 template <template <class> class F>
@@ -246,7 +316,8 @@ LaneFunction pick_wide(ir::Type type, unsigned lanes, bool mad) {
       return mad ? pick3<MadWide<u64>, u64, u32, u32, u64>(lanes) : pick2<F<u64>, u64, u32, u32>(lanes);
     case ir::Type::s32:
       return mad ? pick3<MadWide<s64>, s64, s32, s32, s64>(lanes) : pick2<F<s64>, s64, s32, s32>(lanes);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 
@@ -261,32 +332,49 @@ LaneFunction select_integer(const LaneKey& k, unsigned lanes) {
     case ir::Opcode::sub:
       if (k.saturate) return k.type == ir::Type::s32 ? pick2<SubtractSaturated, s32, s32, s32>(lanes) : nullptr;
       return pick_any<Subtract>(plain, lanes);
-    case ir::Opcode::add_cc: return pick_carry<false, false>(k.type, lanes);
-    case ir::Opcode::addc: return pick_carry<false, true>(k.type, lanes);
-    case ir::Opcode::sub_cc: return pick_carry<true, false>(k.type, lanes);
-    case ir::Opcode::subc: return pick_carry<true, true>(k.type, lanes);
-    case ir::Opcode::mul_lo: return pick_any<MultiplyLow>(plain, lanes);
-    case ir::Opcode::mul_hi: return pick_any<MultiplyHigh>(k.type, lanes);
-    case ir::Opcode::mul_wide: return pick_wide<MultiplyWide>(k.type, lanes, false);
-    case ir::Opcode::mad_lo: return pick_any3<MadLow>(plain, lanes);
+    case ir::Opcode::add_cc:
+      return pick_carry<false, false>(k.type, lanes);
+    case ir::Opcode::addc:
+      return pick_carry<false, true>(k.type, lanes);
+    case ir::Opcode::sub_cc:
+      return pick_carry<true, false>(k.type, lanes);
+    case ir::Opcode::subc:
+      return pick_carry<true, true>(k.type, lanes);
+    case ir::Opcode::mul_lo:
+      return pick_any<MultiplyLow>(plain, lanes);
+    case ir::Opcode::mul_hi:
+      return pick_any<MultiplyHigh>(k.type, lanes);
+    case ir::Opcode::mul_wide:
+      return pick_wide<MultiplyWide>(k.type, lanes, false);
+    case ir::Opcode::mad_lo:
+      return pick_any3<MadLow>(plain, lanes);
     case ir::Opcode::mad_hi:
       if (k.saturate) return k.type == ir::Type::s32 ? pick3<MadHighSaturated, s32, s32, s32, s32>(lanes) : nullptr;
       return pick_any3<MadHigh>(k.type, lanes);
-    case ir::Opcode::mad_wide: return pick_wide<MultiplyWide>(k.type, lanes, true);
-    case ir::Opcode::div: return pick_any<Divide>(k.type, lanes);
-    case ir::Opcode::rem: return pick_any<Remainder>(k.type, lanes);
-    case ir::Opcode::neg: return pick_signed1<Negate>(k.type, lanes);
-    case ir::Opcode::abs: return pick_signed1<Absolute>(k.type, lanes);
-    case ir::Opcode::min: return pick_any<Minimum>(k.type, lanes);
-    case ir::Opcode::max: return pick_any<Maximum>(k.type, lanes);
-    case ir::Opcode::sad: return pick_any3<AbsoluteDifference>(k.type, lanes);
+    case ir::Opcode::mad_wide:
+      return pick_wide<MultiplyWide>(k.type, lanes, true);
+    case ir::Opcode::div:
+      return pick_any<Divide>(k.type, lanes);
+    case ir::Opcode::rem:
+      return pick_any<Remainder>(k.type, lanes);
+    case ir::Opcode::neg:
+      return pick_signed1<Negate>(k.type, lanes);
+    case ir::Opcode::abs:
+      return pick_signed1<Absolute>(k.type, lanes);
+    case ir::Opcode::min:
+      return pick_any<Minimum>(k.type, lanes);
+    case ir::Opcode::max:
+      return pick_any<Maximum>(k.type, lanes);
+    case ir::Opcode::sad:
+      return pick_any3<AbsoluteDifference>(k.type, lanes);
     case ir::Opcode::setp:
     case ir::Opcode::set:
       if (k.compare == ir::Compare::eq) return pick_any_compare<Equal>(k.type, lanes);
       if (k.compare == ir::Compare::lt) return pick_any_compare<Less>(k.type, lanes);
       if (k.compare == ir::Compare::le) return pick_any_compare<LessEqual>(k.type, lanes);
       return nullptr;
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

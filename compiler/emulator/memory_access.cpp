@@ -18,11 +18,16 @@ using trace::MemorySpace;
 MemorySpace space_of(const Op& op, std::uint64_t address) {
   if (op.space != MemorySpace::generic) return op.space;
   switch (address >> ir::window_shift) {
-    case ir::shared_window >> ir::window_shift: return MemorySpace::shared;
-    case ir::local_window >> ir::window_shift: return MemorySpace::local;
-    case ir::constant_window >> ir::window_shift: return MemorySpace::constant;
-    case ir::param_window >> ir::window_shift: return MemorySpace::param;
-    default: return MemorySpace::global;
+    case ir::shared_window >> ir::window_shift:
+      return MemorySpace::shared;
+    case ir::local_window >> ir::window_shift:
+      return MemorySpace::local;
+    case ir::constant_window >> ir::window_shift:
+      return MemorySpace::constant;
+    case ir::param_window >> ir::window_shift:
+      return MemorySpace::param;
+    default:
+      return MemorySpace::global;
   }
 }
 
@@ -103,7 +108,8 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
   const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
   if ((a.low_bits & (bytes - 1)) != 0 || (bytes & (bytes - 1)) != 0) return false;
   const MemorySpace space = space_of(op, a.lowest);
-  if (op.space == MemorySpace::generic && (a.lowest >> ir::window_shift) != (a.highest >> ir::window_shift)) return false;
+  if (op.space == MemorySpace::generic && (a.lowest >> ir::window_shift) != (a.highest >> ir::window_shift))
+    return false;
   const std::uint64_t highest = offset_in(op, space, a.highest);
   const auto fits = [&](std::size_t size) { return highest < size && bytes <= size - highest; };
   base = op.space == MemorySpace::generic && space != MemorySpace::global ? a.lowest & ~ir::window_offset_mask : 0;
@@ -128,15 +134,17 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
       place = {parameters_.data(), nullptr};
       return op.kind == Kind::load && fits(parameters_.size());
     case MemorySpace::none:
-    case MemorySpace::generic: break;
+    case MemorySpace::generic:
+      break;
   }
   return false;
 }
 
 void CtaRunner::bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where) {
   const unsigned bytes = unsigned{op.element_bytes} * op.vector;
-  fail(w, op, lane, "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
-                        (bytes == 1 ? " byte at " : " bytes at ") + where);
+  fail(w, op, lane,
+       "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
+           (bytes == 1 ? " byte at " : " bytes at ") + where);
 }
 
 Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes) {
@@ -148,8 +156,9 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   const bool is_global = space == MemorySpace::global;
   const std::string where = name + (is_global ? " address " + hex_text(address) : " offset " + std::to_string(offset));
   if (address % bytes != 0) {
-    fail(w, op, lane, "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where +
-                          ", expected a multiple of " + std::to_string(bytes));
+    fail(w, op, lane,
+         "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where +
+             ", expected a multiple of " + std::to_string(bytes));
   }
   Place place;
   std::size_t size = 0;
@@ -158,8 +167,10 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
     case MemorySpace::global: {
       Allocation* a = memory_.find(address);
       if (a == nullptr) bad_address(w, op, lane, verb, where + ", " + memory_.describe(address));
-      if (bytes > a->end() - address) bad_address(w, op, lane, verb, where + ", whose end lies " + memory_.describe(a->end()));
-      place = {a->data.data() + (address - a->base), a->written.empty() ? nullptr : a->written.data() + (address - a->base)};
+      if (bytes > a->end() - address)
+        bad_address(w, op, lane, verb, where + ", whose end lies " + memory_.describe(a->end()));
+      place = {a->data.data() + (address - a->base),
+               a->written.empty() ? nullptr : a->written.data() + (address - a->base)};
       break;
     }
     case MemorySpace::shared:
@@ -190,8 +201,9 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
     fail(w, op, lane, std::string(verb) + " to read-only " + where);
   }
   if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
-    fail(w, op, lane, std::string(verb) + " of " + where + ", which was never written" +
-                          (is_global ? ", " + memory_.describe(address) : ""));
+    fail(w, op, lane,
+         std::string(verb) + " of " + where + ", which was never written" +
+             (is_global ? ", " + memory_.describe(address) : ""));
   }
   return place;
 }
@@ -205,16 +217,25 @@ void CtaRunner::load(Warp& w, const Op& op) {
     const bool local = space_of(op, w.regs.addresses.lowest) == MemorySpace::local;
     const Region region{place.data, place.written, base, local ? f_.local_bytes : 0u};
     bool good = true;
-    if (op.element_bytes == 4 && op.vector == 1 && op.destination_words[0] == 1 && w.regs.addresses.consecutive && !local) {
+    if (op.element_bytes == 4 && op.vector == 1 && op.destination_words[0] == 1 && w.regs.addresses.consecutive &&
+        !local) {
       const std::uint64_t at = w.regs.addresses.lowest - base;
       std::memcpy(w.regs.bank[0] + op.destinations[0], region.data + at, std::size_t{4} * lanes);
       if (region.written != nullptr) good = all_written(region.written + at, std::size_t{4} * lanes);
     } else {
       switch (op.element_bytes) {
-        case 1: good = load_lanes<std::uint8_t>(region, op, w.regs, lanes); break;
-        case 2: good = load_lanes<std::uint16_t>(region, op, w.regs, lanes); break;
-        case 4: good = load_lanes<std::uint32_t>(region, op, w.regs, lanes); break;
-        default: good = load_lanes<std::uint64_t>(region, op, w.regs, lanes); break;
+        case 1:
+          good = load_lanes<std::uint8_t>(region, op, w.regs, lanes);
+          break;
+        case 2:
+          good = load_lanes<std::uint16_t>(region, op, w.regs, lanes);
+          break;
+        case 4:
+          good = load_lanes<std::uint32_t>(region, op, w.regs, lanes);
+          break;
+        default:
+          good = load_lanes<std::uint64_t>(region, op, w.regs, lanes);
+          break;
       }
     }
     if (good) return;
@@ -250,10 +271,18 @@ void CtaRunner::store(Warp& w, const Op& op) {
       return;
     }
     switch (op.element_bytes) {
-      case 1: store_lanes<std::uint8_t>(region, op, w.regs, lanes); break;
-      case 2: store_lanes<std::uint16_t>(region, op, w.regs, lanes); break;
-      case 4: store_lanes<std::uint32_t>(region, op, w.regs, lanes); break;
-      default: store_lanes<std::uint64_t>(region, op, w.regs, lanes); break;
+      case 1:
+        store_lanes<std::uint8_t>(region, op, w.regs, lanes);
+        break;
+      case 2:
+        store_lanes<std::uint16_t>(region, op, w.regs, lanes);
+        break;
+      case 4:
+        store_lanes<std::uint32_t>(region, op, w.regs, lanes);
+        break;
+      default:
+        store_lanes<std::uint64_t>(region, op, w.regs, lanes);
+        break;
     }
     return;
   }

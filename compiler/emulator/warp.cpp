@@ -111,30 +111,61 @@ void Warp::fill_special(std::size_t index, const WarpPlace& place) {
     const std::uint32_t bit = 1u << (i % 32);
     std::uint32_t value = 0;
     switch (special) {
-      case Special::tid_x: case Special::tid_y: case Special::tid_z:
+      case Special::tid_x:
+      case Special::tid_y:
+      case Special::tid_z:
         value = tid[component(Special::tid_x)];
         break;
-      case Special::ntid_x: case Special::ntid_y: case Special::ntid_z:
+      case Special::ntid_x:
+      case Special::ntid_y:
+      case Special::ntid_z:
         value = place.block[component(Special::ntid_x)];
         break;
-      case Special::ctaid_x: case Special::ctaid_y: case Special::ctaid_z:
+      case Special::ctaid_x:
+      case Special::ctaid_y:
+      case Special::ctaid_z:
         value = place.cta[component(Special::ctaid_x)];
         break;
-      case Special::nctaid_x: case Special::nctaid_y: case Special::nctaid_z:
+      case Special::nctaid_x:
+      case Special::nctaid_y:
+      case Special::nctaid_z:
         value = place.grid[component(Special::nctaid_x)];
         break;
-      case Special::laneid: value = i % 32; break;
-      case Special::warpid: value = thread / 32; break;
-      case Special::nwarpid: value = (threads + 31) / 32; break;
-      case Special::nsmid: value = 1; break;
-      case Special::lanemask_eq: value = bit; break;
-      case Special::lanemask_lt: value = bit - 1; break;
-      case Special::lanemask_le: value = bit | (bit - 1); break;
-      case Special::lanemask_gt: value = ~(bit | (bit - 1)); break;
-      case Special::lanemask_ge: value = ~(bit - 1); break;
-      case Special::dynamic_shared_size: value = place.dynamic_shared_bytes; break;
-      case Special::total_shared_size: value = place.total_shared_bytes; break;
-      default: break;  // one multiprocessor, one grid: number 0; clocks are filled when they are read
+      case Special::laneid:
+        value = i % 32;
+        break;
+      case Special::warpid:
+        value = thread / 32;
+        break;
+      case Special::nwarpid:
+        value = (threads + 31) / 32;
+        break;
+      case Special::nsmid:
+        value = 1;
+        break;
+      case Special::lanemask_eq:
+        value = bit;
+        break;
+      case Special::lanemask_lt:
+        value = bit - 1;
+        break;
+      case Special::lanemask_le:
+        value = bit | (bit - 1);
+        break;
+      case Special::lanemask_gt:
+        value = ~(bit | (bit - 1));
+        break;
+      case Special::lanemask_ge:
+        value = ~(bit - 1);
+        break;
+      case Special::dynamic_shared_size:
+        value = place.dynamic_shared_bytes;
+        break;
+      case Special::total_shared_size:
+        value = place.total_shared_bytes;
+        break;
+      default:
+        break;  // one multiprocessor, one grid: number 0; clocks are filled when they are read
     }
     slot[i] = value;
     slot[program_.lanes + i] = 0;

@@ -51,8 +51,8 @@ class Warp {
   bool finished() const { return stack_.empty(); }
   trace::LaneMask live() const { return live_; }
 
-  /// Sends the lanes of `taken` (a part of `active`, both within the top entry) to `target` and the rest of the top entry
-  /// to the next instruction. Returns whether the warp split.
+  /// Sends the lanes of `taken` (a part of `active`, both within the top entry) to `target` and the rest of the top
+  /// entry to the next instruction. Returns whether the warp split.
   bool branch(const Op& op, trace::LaneMask taken);
   /// Lanes leave the kernel.
   void exit(trace::LaneMask lanes);

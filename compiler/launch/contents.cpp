@@ -50,7 +50,8 @@ std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) c
   const Position where = TomlTable::position(node);
   const std::string type_name = ir::to_string(type);
   if (type == Type::f32 || type == Type::f64) {
-    if (!node.is_number()) out_.fail(where, "a scalar of type " + type_name + " is " + kind_of(node) + ", expected a number");
+    if (!node.is_number())
+      out_.fail(where, "a scalar of type " + type_name + " is " + kind_of(node) + ", expected a number");
     const double v = *node.value<double>();
     std::uint64_t bits = 0;
     if (type == Type::f64) {
@@ -108,7 +109,9 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
       value("low", f.low, f.integer_low, false);
       value("step", f.step, f.integer_step, false);
       break;
-    case Init::constant: value("value", f.value, f.integer_value, true); break;
+    case Init::constant:
+      value("value", f.value, f.integer_value, true);
+      break;
     case Init::uniform:
       value("low", f.low, f.integer_low, true);
       value("high", f.high, f.integer_high, true);
@@ -119,15 +122,18 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
       f.stddev = t.number("stddev").value_or(1);
       if (!(f.stddev >= 0)) t.fail("stddev", "'stddev' is negative");
       break;
-    case Init::file: c.file = path(t.required_text("file")); break;
-    case Init::zero: break;
+    case Init::file:
+      c.file = path(t.required_text("file"));
+      break;
+    case Init::zero:
+      break;
   }
   if (f.init == Init::uniform || f.init == Init::normal) {
     f.seed = static_cast<std::uint64_t>(t.integer("seed", 0, INT64_MAX).value_or(0));
   }
   if (c.bytes % ir::size_of(f.type) != 0) {
-    t.fail(size_key, std::to_string(c.bytes) + " bytes are no whole number of " + ir::to_string(f.type) + " elements of " +
-                         std::to_string(ir::size_of(f.type)) + " bytes");
+    t.fail(size_key, std::to_string(c.bytes) + " bytes are no whole number of " + ir::to_string(f.type) +
+                         " elements of " + std::to_string(ir::size_of(f.type)) + " bytes");
   }
   return c;
 }

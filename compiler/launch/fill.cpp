@@ -19,33 +19,41 @@ std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
 
 double real_element(const FillSpec& s, std::uint64_t i) {
   switch (s.init) {
-    case Init::iota: return s.low + static_cast<double>(i) * s.step;
-    case Init::constant: return s.value;
-    case Init::uniform: return s.low + (s.high - s.low) * unit(random_word(s.seed, i));
+    case Init::iota:
+      return s.low + static_cast<double>(i) * s.step;
+    case Init::constant:
+      return s.value;
+    case Init::uniform:
+      return s.low + (s.high - s.low) * unit(random_word(s.seed, i));
     case Init::normal: {
       double sum = 0;
       for (std::uint64_t k = 0; k < 12; ++k) sum += unit(random_word(s.seed, 12 * i + k));
       return s.mean + s.stddev * (sum - 6);
     }
     case Init::zero:
-    case Init::file: break;
+    case Init::file:
+      break;
   }
   return 0;
 }
 
 std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
   switch (s.init) {
-    case Init::iota: return static_cast<std::uint64_t>(s.integer_low) + i * static_cast<std::uint64_t>(s.integer_step);
-    case Init::constant: return static_cast<std::uint64_t>(s.integer_value);
+    case Init::iota:
+      return static_cast<std::uint64_t>(s.integer_low) + i * static_cast<std::uint64_t>(s.integer_step);
+    case Init::constant:
+      return static_cast<std::uint64_t>(s.integer_value);
     case Init::uniform: {
       const std::uint64_t low = static_cast<std::uint64_t>(s.integer_low);
       const std::uint64_t count = static_cast<std::uint64_t>(s.integer_high) - low + 1;
       const std::uint64_t word = random_word(s.seed, i);
       return low + (count == 0 ? word : high_product(word, count));
     }
-    case Init::normal: return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(real_element(s, i))));
+    case Init::normal:
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(real_element(s, i))));
     case Init::zero:
-    case Init::file: break;
+    case Init::file:
+      break;
   }
   return 0;
 }
@@ -56,7 +64,8 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
   if (s.init == Init::file) return;
   const std::size_t size = ir::size_of(s.type);
   if (size == 0 || bytes.size() % size != 0) {
-    throw std::invalid_argument("fill_buffer: " + std::to_string(bytes.size()) + " bytes are no whole number of elements");
+    throw std::invalid_argument("fill_buffer: " + std::to_string(bytes.size()) +
+                                " bytes are no whole number of elements");
   }
   for (std::size_t i = 0; i < bytes.size() / size; ++i) {
     std::uint8_t* to = bytes.data() + i * size;

@@ -48,7 +48,8 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file) {
 
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where) {
   if (contents.fill.init == Init::file) {
-    const std::string prefix = launch.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": error: ";
+    const std::string prefix =
+        launch.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": error: ";
     std::vector<std::uint8_t> bytes = read_file(contents.file, prefix);
     if (contents.bytes != 0 && bytes.size() != contents.bytes) {
       launch.fail(where, "'" + contents.file + "' has " + std::to_string(bytes.size()) + " bytes, expected " +
@@ -102,12 +103,12 @@ std::string element_text(ir::Type type, const std::uint8_t* p, double& value) {
 }  // namespace
 
 std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, const std::vector<std::uint8_t>& bytes) {
-  const std::string prefix = launch.file + ":" + std::to_string(buffer.where.line) + ":" +
-                             std::to_string(buffer.where.column) + ": error: ";
+  const std::string prefix =
+      launch.file + ":" + std::to_string(buffer.where.line) + ":" + std::to_string(buffer.where.column) + ": error: ";
   const std::vector<std::uint8_t> expected = read_file(buffer.expect, prefix);
   if (expected.size() != bytes.size()) {
-    throw trace::InputError(prefix + "'" + buffer.expect + "' has " + std::to_string(expected.size()) + " bytes, buffer '" +
-                            buffer.name + "' has " + std::to_string(bytes.size()));
+    throw trace::InputError(prefix + "'" + buffer.expect + "' has " + std::to_string(expected.size()) +
+                            " bytes, buffer '" + buffer.name + "' has " + std::to_string(bytes.size()));
   }
   const ir::Type type = buffer.contents.fill.type;
   const std::size_t size = ir::size_of(type);
@@ -125,10 +126,10 @@ std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, co
   }
   if (different == 0) return "";
   double unused = 0;
-  std::string text = "buffer '" + buffer.name + "' differs from '" + buffer.expect + "' in " + std::to_string(different) +
-                     " of " + std::to_string(bytes.size() / size) + " elements; the first is element " +
-                     std::to_string(first) + " (" + ir::to_string(type) + "): got " +
-                     element_text(type, &bytes[first * size], unused) + ", expected " +
+  std::string text = "buffer '" + buffer.name + "' differs from '" + buffer.expect + "' in " +
+                     std::to_string(different) + " of " + std::to_string(bytes.size() / size) +
+                     " elements; the first is element " + std::to_string(first) + " (" + ir::to_string(type) +
+                     "): got " + element_text(type, &bytes[first * size], unused) + ", expected " +
                      element_text(type, &expected[first * size], unused);
   if (buffer.tolerance) text += " (tolerance " + number_text(*buffer.tolerance, 6) + ")";
   return prefix + text;

@@ -26,7 +26,8 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   const bool is_program = root.has("launch");
   if (is_program) {
     for (const char* key : {"entry", "grid", "block", "dynamic_shared", "param"}) {
-      if (root.has(key)) root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
+      if (root.has(key))
+        root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
     }
     program(root);
   } else {
@@ -104,7 +105,8 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
   const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
   if (threads > 1024) {
     t.fail("block", "a block of " + std::to_string(launch.block[0]) + " x " + std::to_string(launch.block[1]) + " x " +
-                        std::to_string(launch.block[2]) + " has " + std::to_string(threads) + " threads, expected at most 1024");
+                        std::to_string(launch.block[2]) + " has " + std::to_string(threads) +
+                        " threads, expected at most 1024");
   }
   launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
 }
@@ -159,7 +161,8 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   return p;
 }
 
-std::size_t LaunchFileParser::find_buffer(TomlTable&, const char*, const std::string& name, const Position& where) const {
+std::size_t LaunchFileParser::find_buffer(TomlTable&, const char*, const std::string& name,
+                                          const Position& where) const {
   for (std::size_t i = 0; i < out_.buffers.size(); ++i) {
     if (out_.buffers[i].name == name) return i;
   }
@@ -168,7 +171,8 @@ std::size_t LaunchFileParser::find_buffer(TomlTable&, const char*, const std::st
 
 std::vector<Step> LaunchFileParser::steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth) {
   std::vector<Step> result;
-  for (const toml::table* table : t.tables(depth == 0 ? "step" : "steps")) result.push_back(step(*table, counters, depth));
+  for (const toml::table* table : t.tables(depth == 0 ? "step" : "steps"))
+    result.push_back(step(*table, counters, depth));
   return result;
 }
 
@@ -177,7 +181,9 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
   Step s;
   s.where = t.where();
   const int kinds = int{t.has("run")} + int{t.has("repeat")} + int{t.has("while")} + int{t.has("swap")};
-  if (kinds != 1) t.fail(std::string("[[step]] has ") + (kinds == 0 ? "none" : "more than one") + " of 'run', 'repeat', 'while' and 'swap'");
+  if (kinds != 1)
+    t.fail(std::string("[[step]] has ") + (kinds == 0 ? "none" : "more than one") +
+           " of 'run', 'repeat', 'while' and 'swap'");
   if (t.has("run")) {
     const std::string name = t.required_text("run");
     while (s.launch < out_.launches.size() && out_.launches[s.launch].name != name) ++s.launch;

@@ -67,7 +67,8 @@ std::optional<std::array<std::uint32_t, 3>> TomlTable::dimensions(const char* ke
   for (std::size_t i = 0; i < a->size(); ++i) {
     const toml::node& item = *a->get(i);
     const auto number = item.is_integer() ? item.value<std::int64_t>() : std::nullopt;
-    if (!number) file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected integers");
+    if (!number)
+      file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected integers");
     if (*number < 1 || *number > std::int64_t{limit[i]}) {
       file_.fail(position(item), "'" + std::string(key) + "' has " + std::to_string(*number) + " in dimension " +
                                      "xyz"[i] + ", expected 1 to " + std::to_string(limit[i]));
@@ -85,7 +86,8 @@ std::vector<const toml::table*> TomlTable::tables(const char* key) {
   if (a == nullptr) fail(key, "'" + std::string(key) + "' is " + kind_of(*n) + ", expected [[" + key + "]] tables");
   for (const toml::node& item : *a) {
     const toml::table* t = item.as_table();
-    if (t == nullptr) file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected tables");
+    if (t == nullptr)
+      file_.fail(position(item), "'" + std::string(key) + "' holds " + kind_of(item) + ", expected tables");
     result.push_back(t);
   }
   return result;
@@ -103,19 +105,26 @@ void TomlTable::finish() const {
 
 std::string kind_of(const toml::node& node) {
   switch (node.type()) {
-    case toml::node_type::table: return "a table";
-    case toml::node_type::array: return "an array";
-    case toml::node_type::string: return "a string";
-    case toml::node_type::integer: return "an integer";
-    case toml::node_type::floating_point: return "a floating-point number";
-    case toml::node_type::boolean: return "a boolean";
-    default: return "a date or time";
+    case toml::node_type::table:
+      return "a table";
+    case toml::node_type::array:
+      return "an array";
+    case toml::node_type::string:
+      return "a string";
+    case toml::node_type::integer:
+      return "an integer";
+    case toml::node_type::floating_point:
+      return "a floating-point number";
+    case toml::node_type::boolean:
+      return "a boolean";
+    default:
+      return "a date or time";
   }
 }
 
 std::string nearest(const std::string& name, const std::vector<std::string>& known) {
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::size_t best_distance = std::max<std::size_t>(name.size() > 3 ? 2 : 1, name.size() / 3) + 1;
   for (const std::string& k : known) {
     std::vector<std::size_t> row(k.size() + 1);
     for (std::size_t j = 0; j <= k.size(); ++j) row[j] = j;

@@ -110,7 +110,8 @@ AnnotateResult annotate(const AnnotateOptions& options) {
   }
   AnnotateResult result;
   if (options.check) {
-    if (options.ptx.empty() && options.launch.empty()) throw trace::InputError("error: --check needs --ptx or --launch");
+    if (options.ptx.empty() && options.launch.empty())
+      throw trace::InputError("error: --check needs --ptx or --launch");
     check(options, result);
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");

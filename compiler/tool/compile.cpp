@@ -52,7 +52,8 @@ std::string live_text(const analysis::BitSet& live) {
   live.for_each([&](std::uint32_t v) {
     const bool predicate = v >= analysis::Variables::first_physical_predicate;
     registers += predicate ? 0 : 1;
-    text += (predicate ? " P" : " R") + std::to_string(predicate ? v - analysis::Variables::first_physical_predicate : v);
+    text +=
+        (predicate ? " P" : " R") + std::to_string(predicate ? v - analysis::Variables::first_physical_predicate : v);
   });
   return std::to_string(registers) + (registers == 1 ? " register" : " registers") + (text.empty() ? "" : ":") + text;
 }
@@ -63,10 +64,10 @@ std::string listing_of(CompiledKernel& kernel) {
   const ir::Function& f = *kernel.function;
   const analysis::Liveness& live = kernel.analyses->simt_liveness();
   std::string text = "// kernel " + f.name + " from " + f.ptx_file + "\n";
-  text += "// " + std::to_string(f.registers_used) + " registers, " + std::to_string(f.predicates_used) + " predicates, " +
-          std::to_string(f.static_shared_bytes) + " bytes static shared, " + std::to_string(f.local_bytes) +
-          " bytes local per thread, " + std::to_string(f.instruction_count()) + " instructions, " +
-          std::to_string(f.blocks.size()) + " blocks\n";
+  text += "// " + std::to_string(f.registers_used) + " registers, " + std::to_string(f.predicates_used) +
+          " predicates, " + std::to_string(f.static_shared_bytes) + " bytes static shared, " +
+          std::to_string(f.local_bytes) + " bytes local per thread, " + std::to_string(f.instruction_count()) +
+          " instructions, " + std::to_string(f.blocks.size()) + " blocks\n";
   text += "// " + kernel.allocation_note + "\n";
   for (const ir::Parameter& p : f.parameters) {
     text += "// parameter " + p.name + " at " + std::to_string(p.offset) + ", " + std::to_string(p.bytes) + " bytes\n";
@@ -81,8 +82,8 @@ std::string listing_of(CompiledKernel& kernel) {
     const std::int32_t join = kernel.immediate_post_dominator[b];
     text += "\nB" + std::to_string(b) + ":";
     if (!block.label.empty()) text += "  // " + block.label;
-    text += "\n  // from " + block_list(block.predecessors) + ", to " + block_list(block.successors) + ", reconverges at " +
-            (join < 0 ? "exit" : "B" + std::to_string(join)) + "\n";
+    text += "\n  // from " + block_list(block.predecessors) + ", to " + block_list(block.successors) +
+            ", reconverges at " + (join < 0 ? "exit" : "B" + std::to_string(join)) + "\n";
     text += "  // live in: " + live_text(live.live_in(static_cast<std::uint32_t>(b))) + "\n";
     for (const ir::Instruction& i : block.instructions) {
       char number[16];

@@ -34,7 +34,11 @@ std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64
 
 Host::Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options,
            trace::Writer* writer, AnnotateResult& result)
-    : file_(file), options_(options), writer_(writer), result_(result), progress_(options.progress),
+    : file_(file),
+      options_(options),
+      writer_(writer),
+      result_(result),
+      progress_(options.progress),
       image_(module, memory_) {
   for (const launch::Buffer& b : file.buffers) {
     const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
@@ -70,8 +74,8 @@ void Host::add_kernel(CompiledKernel kernel) {
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
   options.max_instructions = options_.max_instructions;
-  ready.emulator = std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_,
-                                                        image_, options);
+  ready.emulator =
+      std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
   if (writer_ != nullptr) {
     ready.trace_kernel = ir::to_trace(*kernel.function, kernel.immediate_post_dominator, options_.warp_size);
     ready.trace_index = writer_->add_kernel(ready.trace_kernel);
@@ -103,8 +107,8 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
   }
   const std::uint64_t shared = std::uint64_t{f.static_shared_bytes} + l.dynamic_shared;
   if (shared > launch::max_shared_bytes) {
-    file_.fail(l.where, "kernel '" + f.name + "' needs " + std::to_string(shared) + " bytes of shared memory, expected at most " +
-                            std::to_string(launch::max_shared_bytes));
+    file_.fail(l.where, "kernel '" + f.name + "' needs " + std::to_string(shared) +
+                            " bytes of shared memory, expected at most " + std::to_string(launch::max_shared_bytes));
   }
 }
 
@@ -119,8 +123,7 @@ std::vector<std::uint8_t> Host::parameters(const launch::Launch& l, const ir::Fu
       size = 8;
     } else if (p.kind == Parameter::Kind::counter) {
       const std::int64_t number = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(p.offset) +
-          static_cast<std::uint64_t>(p.scale) * counters_.at(p.counter));
+          static_cast<std::uint64_t>(p.offset) + static_cast<std::uint64_t>(p.scale) * counters_.at(p.counter));
       std::uint64_t bits = static_cast<std::uint64_t>(number);
       if (p.type == ir::Type::f32) {
         const auto v = static_cast<float>(number);
@@ -145,8 +148,12 @@ void Host::run() { run_steps(file_.steps); }
 void Host::run_steps(const std::vector<Step>& steps) {
   for (const Step& s : steps) {
     switch (s.kind) {
-      case Step::Kind::run: run_launch(file_.launches[s.launch]); break;
-      case Step::Kind::swap: std::swap(address_[s.first], address_[s.second]); break;
+      case Step::Kind::run:
+        run_launch(file_.launches[s.launch]);
+        break;
+      case Step::Kind::swap:
+        std::swap(address_[s.first], address_[s.second]);
+        break;
       case Step::Kind::repeat:
         for (std::uint64_t i = 0; i < s.times; ++i) {
           if (!s.counter.empty()) counters_[s.counter] = i;
@@ -233,7 +240,8 @@ void Host::dump() const {
     } else {
       std::string known;
       for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
-      throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name + "', there are: " + known);
+      throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
+                              "', there are: " + known);
     }
     write_file(path, std::string(bytes.begin(), bytes.end()));
   }

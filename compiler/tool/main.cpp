@@ -30,7 +30,8 @@ constexpr const char* intro =
     "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
     "      compile every entry, run nothing; say what was accepted and what it needs\n\n"
     "A launch file gives the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
-    "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a buffer\n"
+    "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a "
+    "buffer\n"
     "is not what the launch file expects.\n\nOptions";
 
 void parse_ctas(const std::string& text, AnnotateOptions& o) {
@@ -60,8 +61,8 @@ void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
 void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     if (e.accepted) {
-      std::printf("%s: %u registers, %u spilled, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers, e.spills,
-                  static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+      std::printf("%s: %u registers, %u spilled, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
+                  e.spills, static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
     } else {
       std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
     }
@@ -73,9 +74,10 @@ void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
     thread += l.thread_instructions;
     traced += l.traced_ctas;
   }
-  std::printf("%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
-              r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
-              r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
+  std::printf(
+      "%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
+      r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
+      r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
   if (!o.out.empty()) std::printf("%s: %llu CTAs traced\n", o.out.c_str(), traced);
 }
 
@@ -84,24 +86,22 @@ int run(int argc, char** argv) {
   std::string ctas;
   std::vector<std::string> dumps;
   po::options_description options(intro, 110, 60);
-  options.add_options()
-      ("help,h", "this text")
-      ("version", "version of the program")
-      ("launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")
-      ("out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program only runs")
-      ("ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")
-      ("check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")
-      ("entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")
-      ("max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
-       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")
-      ("warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")
-      ("ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")
-      ("report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")
-      ("listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")
-      ("dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
-       "write a buffer's (or module variable's) bytes after the run; may be repeated")
-      ("max-instructions", po::value(&o.max_instructions)->value_name("N")->default_value(std::uint64_t{1} << 31),
-       "instructions of one warp after which it counts as an endless loop");
+  options.add_options()("help,h", "this text")("version", "version of the program")(
+      "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
+      "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program only runs")(
+      "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")(
+      "check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")(
+      "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
+      "max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
+      "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
+      "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
+      "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
+      "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
+      "dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
+      "write a buffer's (or module variable's) bytes after the run; may be repeated")(
+      "max-instructions", po::value(&o.max_instructions)->value_name("N")->default_value(std::uint64_t{1} << 31),
+      "instructions of one warp after which it counts as an endless loop");
   po::variables_map values;
   try {
     po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), values);
@@ -119,7 +119,8 @@ int run(int argc, char** argv) {
   }
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
-  if (!o.entry.empty() && !o.check) throw InputError("error: --entry goes with --check; the launch file names the entries to run");
+  if (!o.entry.empty() && !o.check)
+    throw InputError("error: --entry goes with --check; the launch file names the entries to run");
   if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty())) {
     throw InputError("error: --check runs nothing: --out, --ctas and --dump-buffer do not go with it");
   }

@@ -113,8 +113,9 @@ void OperandCache::register_stats(support::StatGroup& g) {
   g.counter("hits", hits_, "warp registers", "reads answered by the cache");
   g.counter("misses", misses_, "warp registers", "reads passed on to the storage inside");
   g.counter("updates", updates_, "warp registers", "writes that left their value in the cache");
-  g.derived("hit_rate", [this] { return hits_ + misses_ == 0 ? 0.0 : double(hits_) / double(hits_ + misses_); },
-            "ratio", "hits per read");
+  g.derived(
+      "hit_rate", [this] { return hits_ + misses_ == 0 ? 0.0 : double(hits_) / double(hits_ + misses_); }, "ratio",
+      "hits per read");
 }
 
 }  // namespace new_block

@@ -24,10 +24,6 @@ DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystem
   }
   queue_.reserve(capacity_);
   upstream.bind(*this);
-  SC_HAS_PROCESS(DramChannel);
-  SC_METHOD(work);
-  sensitive << wakeup_.event();
-  dont_initialize();
 }
 
 tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -124,7 +120,6 @@ bool DramChannel::send_response(std::uint64_t now) {
 }
 
 void DramChannel::work() {
-  wakeup_.woke();
   const std::uint64_t now = clock_.now();
   const bool issued = issue(now);
   bool admitted = false;

@@ -81,10 +81,6 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect) {
   for (unsigned i = 0; i < sms; ++i) upstream[i].bind(sm_ports_.emplace_back(*this, i));
   for (unsigned i = 0; i < config.l2.partitions; ++i) downstream[i].bind(partition_ports_.emplace_back(*this, i));
-  SC_HAS_PROCESS(Interconnect);
-  SC_METHOD(work);
-  sensitive << wakeup_.event();
-  dont_initialize();
 }
 
 void Interconnect::push_request(unsigned port, Payload& payload, std::uint64_t ready) {
@@ -205,7 +201,6 @@ bool Interconnect::deliver_responses(std::uint64_t now) {
 }
 
 void Interconnect::work() {
-  wakeup_.woke();
   const std::uint64_t now = clock_.now();
   if (held_ != 0) admit_held(now);
   const bool requests_left = deliver_requests(now);

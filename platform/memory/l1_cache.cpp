@@ -28,10 +28,6 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, co
   config_.check();
   upstream.bind(*this);
   downstream.bind(*this);
-  SC_HAS_PROCESS(L1Cache);
-  SC_METHOD(work);
-  sensitive << wakeup_.event();
-  dont_initialize();
 }
 
 tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {

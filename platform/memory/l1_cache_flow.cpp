@@ -151,7 +151,6 @@ bool L1Cache::send_response(std::uint64_t now) {
 }
 
 void L1Cache::work() {
-  wakeup_.woke();
   const std::uint64_t now = clock_.now();
   catch_up(now);
   const bool filled = moved_;  // in this cycle, here or before a request

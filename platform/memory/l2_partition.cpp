@@ -35,10 +35,6 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       writeback_pressure_(config.l2.dram_queue) {
   upstream.bind(*this);
   downstream.bind(*this);
-  SC_HAS_PROCESS(L2Partition);
-  SC_METHOD(work);
-  sensitive << wakeup_.event();
-  dont_initialize();
 }
 
 tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {

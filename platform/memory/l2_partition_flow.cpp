@@ -121,7 +121,6 @@ bool L2Partition::send_response(std::uint64_t now) {
 }
 
 void L2Partition::work() {
-  wakeup_.woke();
   const std::uint64_t now = clock_.now();
   const bool filled = take_fills(now);
   const bool served = serve(now);

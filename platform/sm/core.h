@@ -6,14 +6,16 @@
 #include <regatta/sm/sm_config.h>
 
 #include <regatta/protocol/observer.h>
+#include <regatta/support/calendar.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
-#include "calendar.h"
 #include "warp.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <systemc>
 #include <vector>
 
@@ -68,7 +70,11 @@ struct SmCounters {
 class Core {
  public:
   Core(const SmConfig& c, sc_core::sc_time clock_period, unsigned sm_index)
-      : config(c), sm(sm_index), tick("wake_up"), period_(clock_period.value()) {}
+      : config(c), sm(sm_index), period_(clock_period.value()) {}
+  /// What runs in the cycles that wake() asks for.
+  void attach(void (*tick)(void*), void* sm_module) {
+    client_.emplace(sc_core::sc_time::from_value(period_), tick, sm_module);
+  }
 
   const SmConfig& config;
   const unsigned sm;      ///< which SM of the GPU
@@ -78,15 +84,13 @@ class Core {
   std::vector<InstructionTraits> traits;
   std::vector<Warp> warps;
   InstructionPool pool;
-  Calendar<Work> calendar;
+  support::Calendar<Work> calendar;
   protocol::ObserverList observers;
   SmCounters counters;
 
   Warp& warp(WarpSlot w) { return warps[w.value()]; }
-  void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when, Work{kind, value}); }
+  void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when.value(), Work{kind, value}); }
 
-  /// Activates the SM's process; an earlier pending activation stays.
-  sc_core::sc_event tick;
   /// Whole cycles in a delay.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
     const std::uint64_t v = delay.value();
@@ -97,10 +101,11 @@ class Core {
   /// `delay` from now, never the present one, so that process order inside a delta does not matter.
   Cycle arrival(const sc_core::sc_time& delay) const { return current() + std::max<std::uint64_t>(1, cycles(delay)); }
   /// Makes sure the SM runs in cycle `when` (later than the current one).
-  void wake(Cycle when) { tick.notify(sc_core::sc_time::from_value((when - current()) * period_)); }
+  void wake(Cycle when) { client_->request(when.value()); }
 
  private:
   std::uint64_t period_;
+  std::optional<support::CycleClient> client_;
 };
 
 }  // namespace regatta::sm

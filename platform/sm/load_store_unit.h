@@ -53,8 +53,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   bool started_ = false;  ///< the head has been through address generation
   unsigned next_line_ = 0;
   LineList lines_;
-  Cycle shared_free_;                                  ///< the banks take another access from here on
-  Cycle last_sent_;                                    ///< the L1's request slot of this cycle is used up
+  Cycle shared_free_;  ///< the banks take another access from here on
+  Cycle last_sent_;    ///< the L1's request slot of this cycle is used up
   RequestChannel channel_;
   std::uint64_t outstanding_ = 0;
   std::vector<std::uint32_t> stores_in_flight_;

@@ -66,10 +66,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
-  SC_HAS_PROCESS(Sm);
-  SC_METHOD(tick);
-  sensitive << impl_->core.tick;
-  dont_initialize();
+  impl_->core.attach([](void* sm) { static_cast<Sm*>(sm)->tick(); }, this);
 }
 
 Sm::~Sm() = default;
@@ -207,7 +204,7 @@ void Sm::tick() {
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
 
-  core.calendar.drain(now, [&m](const Work& work) { m.dispatch(work); });
+  core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();
   m.collectors.cycle();
@@ -232,7 +229,7 @@ void Sm::tick() {
                                          " cycles (sm.watchdog)\n" + describe_stuck())
                                             .c_str());
   }
-  const Cycle next = core.progress ? now + 1 : core.calendar.next();
+  const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
   if (next != protocol::never) core.wake(next);
 }
 

@@ -47,7 +47,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Core& core_;
   protocol::WritebackPoint* point_ = nullptr;
   Ring<DynamicInstruction*> queue_;
-  unsigned destination_ = 0;                           ///< of the head: destinations already dealt with
+  unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   std::deque<Slot> slots_;
   std::vector<Slot*> free_slots_;

@@ -51,12 +51,15 @@ TEST_CASE("f32 add, mul, fma, div and sqrt are IEEE") {
 }
 
 TEST_CASE("f32 directed rounding") {
-  check_single("add.rz.f32 %f1, %fa, %fb;",
-               [](float a, float b, float) { return rounded(FE_TOWARDZERO, a, b, [](float x, float y) { return x + y; }); });
-  check_single("mul.rm.f32 %f1, %fa, %fb;",
-               [](float a, float b, float) { return rounded(FE_DOWNWARD, a, b, [](float x, float y) { return x * y; }); });
-  check_single("div.rp.f32 %f1, %fa, %fb;",
-               [](float a, float b, float) { return rounded(FE_UPWARD, a, b, [](float x, float y) { return x / y; }); });
+  check_single("add.rz.f32 %f1, %fa, %fb;", [](float a, float b, float) {
+    return rounded(FE_TOWARDZERO, a, b, [](float x, float y) { return x + y; });
+  });
+  check_single("mul.rm.f32 %f1, %fa, %fb;", [](float a, float b, float) {
+    return rounded(FE_DOWNWARD, a, b, [](float x, float y) { return x * y; });
+  });
+  check_single("div.rp.f32 %f1, %fa, %fb;", [](float a, float b, float) {
+    return rounded(FE_UPWARD, a, b, [](float x, float y) { return x / y; });
+  });
   // The direction does not stick.
   check_single("add.rp.f32 %f2, %fa, %fb; add.f32 %f1, %fa, %fb;", [](float a, float b, float) { return a + b; });
 }
@@ -135,7 +138,9 @@ TEST_CASE("float to integer conversion rounds as asked and saturates") {
   const auto clamp = [](double r, double low, double high) { return r < low ? low : r > high ? high : r; };
   check_operation("cvt.rzi.s32.f32 %r4, %fa; cvt.u64.u32 %out, %r4;", edge_floats(), [&](u64 a, u64, u64) {
     const double v = static_cast<double>(f32(a));
-    return std::isnan(v) ? u64{0} : u64{static_cast<u32>(static_cast<std::int32_t>(clamp(std::trunc(v), -2147483648.0, 2147483647.0)))};
+    return std::isnan(v)
+               ? u64{0}
+               : u64{static_cast<u32>(static_cast<std::int32_t>(clamp(std::trunc(v), -2147483648.0, 2147483647.0)))};
   });
   check_operation("cvt.rni.u32.f32 %r4, %fa; cvt.u64.u32 %out, %r4;", edge_floats(), [&](u64 a, u64, u64) {
     const double v = static_cast<double>(f32(a));
@@ -143,7 +148,9 @@ TEST_CASE("float to integer conversion rounds as asked and saturates") {
   });
   check_operation("cvt.rmi.s32.f64 %r4, %ga; cvt.u64.u32 %out, %r4;", edge_doubles(), [&](u64 a, u64, u64) {
     const double v = f64(a);
-    return std::isnan(v) ? u64{0x80000000} : u64{static_cast<u32>(static_cast<std::int32_t>(clamp(std::floor(v), -2147483648.0, 2147483647.0)))};
+    return std::isnan(v)
+               ? u64{0x80000000}
+               : u64{static_cast<u32>(static_cast<std::int32_t>(clamp(std::floor(v), -2147483648.0, 2147483647.0)))};
   });
   check_operation("cvt.rpi.s64.f64 %out, %ga;", edge_doubles(), [&](u64 a, u64, u64) {
     const double v = std::ceil(f64(a));
@@ -164,25 +171,29 @@ TEST_CASE("integer to float conversion and between widths") {
                   [](u64 a, u64, u64) { return bits(static_cast<float>(a)); });
   check_operation("cvt.rn.f64.s64 %g1, %da; mov.b64 %out, %g1;", edge_integers(),
                   [](u64 a, u64, u64) { return bits(static_cast<double>(static_cast<std::int64_t>(a))); });
-  check_operation("cvt.f64.f32 %g1, %fa; setp.nan.f64 %q1, %g1, %g1; mov.b64 %out, %g1; @%q1 mov.u64 %out, 0;", edge_floats(),
+  check_operation("cvt.f64.f32 %g1, %fa; setp.nan.f64 %q1, %g1, %g1; mov.b64 %out, %g1; @%q1 mov.u64 %out, 0;",
+                  edge_floats(),
                   [](u64 a, u64, u64) { return std::isnan(f32(a)) ? u64{0} : bits(static_cast<double>(f32(a))); });
   check_operation("cvt.rn.f32.f64 %f1, %ga; mov.b32 %r4, %f1; cvt.u64.u32 %out, %r4;", edge_doubles(),
                   [](u64 a, u64, u64) { return canonical(static_cast<float>(f64(a))); });
-  check_operation("cvt.rz.f32.f64 %f1, %ga; mov.b32 %r4, %f1; cvt.u64.u32 %out, %r4;", edge_doubles(), [](u64 a, u64, u64) {
-    const double v = f64(a);
-    if (std::isnan(v)) return u64{0x7fffffff};
-    float r = static_cast<float>(v);
-    if (std::fabs(static_cast<double>(r)) > std::fabs(v)) r = std::nextafter(r, 0.0f);
-    return bits(r);
+  check_operation("cvt.rz.f32.f64 %f1, %ga; mov.b32 %r4, %f1; cvt.u64.u32 %out, %r4;", edge_doubles(),
+                  [](u64 a, u64, u64) {
+                    const double v = f64(a);
+                    if (std::isnan(v)) return u64{0x7fffffff};
+                    float r = static_cast<float>(v);
+                    if (std::fabs(static_cast<double>(r)) > std::fabs(v)) r = std::nextafter(r, 0.0f);
+                    return bits(r);
+                  });
+  check_operation("cvt.s64.s32 %out, %ra;", edge_integers(), [](u64 a, u64, u64) {
+    return static_cast<u64>(static_cast<std::int64_t>(static_cast<std::int32_t>(a)));
   });
-  check_operation("cvt.s64.s32 %out, %ra;", edge_integers(),
-                  [](u64 a, u64, u64) { return static_cast<u64>(static_cast<std::int64_t>(static_cast<std::int32_t>(a))); });
   check_operation("cvt.sat.u8.s32 %r4, %ra; cvt.u64.u32 %out, %r4;", edge_integers(), [](u64 a, u64, u64) {
     const auto v = static_cast<std::int32_t>(a);
     return u64{v < 0 ? 0u : v > 255 ? 255u : static_cast<u32>(v)};
   });
-  check_operation("cvt.s32.s8 %r4, %ra; cvt.u64.u32 %out, %r4;", edge_integers(),
-                  [](u64 a, u64, u64) { return u64{static_cast<u32>(static_cast<std::int32_t>(static_cast<std::int8_t>(a)))}; });
+  check_operation("cvt.s32.s8 %r4, %ra; cvt.u64.u32 %out, %r4;", edge_integers(), [](u64 a, u64, u64) {
+    return u64{static_cast<u32>(static_cast<std::int32_t>(static_cast<std::int8_t>(a)))};
+  });
 }
 
 TEST_CASE("every half survives the way to f32 and back") {
@@ -195,10 +206,10 @@ TEST_CASE("every half survives the way to f32 and back") {
 }
 
 TEST_CASE("f32 to f16 rounds to nearest even") {
-  const std::vector<std::pair<float, u32>> known{{1.0f, 0x3c00}, {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02},
-                                                 {65519.0f, 0x7bff}, {65520.0f, 0x7c00}, {5.9604645e-8f, 0x0001},
-                                                 {2.98023224e-8f, 0x0000}, {2.9802326e-8f, 0x0001}, {6.1005e-5f, 0x03ff},
-                                                 {-2.0f, 0xc000}};
+  const std::vector<std::pair<float, u32>> known{
+      {1.0f, 0x3c00},       {1.00048828125f, 0x3c00}, {1.00146484375f, 0x3c02}, {65519.0f, 0x7bff},
+      {65520.0f, 0x7c00},   {5.9604645e-8f, 0x0001},  {2.98023224e-8f, 0x0000}, {2.9802326e-8f, 0x0001},
+      {6.1005e-5f, 0x03ff}, {-2.0f, 0xc000}};
   std::vector<u64> inputs;
   for (const auto& k : known) inputs.push_back(bits(k.first));
   check_operation("cvt.rn.f16.f32 %h1, %fa; cvt.u64.u16 %out, %h1;", inputs, [&](u64 a, u64, u64) -> u64 {
@@ -213,8 +224,9 @@ TEST_CASE("f32 to f16 rounds to nearest even") {
     u64 best = 0;
     double best_distance = std::numeric_limits<double>::infinity();
     for (u64 h = 0; h < 0x7c00; ++h) {
-      const double value = h < 0x400 ? std::ldexp(static_cast<double>(h), -24)
-                                     : std::ldexp(static_cast<double>(0x400 + (h & 0x3ff)), static_cast<int>(h >> 10) - 25);
+      const double value = h < 0x400
+                               ? std::ldexp(static_cast<double>(h), -24)
+                               : std::ldexp(static_cast<double>(0x400 + (h & 0x3ff)), static_cast<int>(h >> 10) - 25);
       const double distance = std::fabs(std::fabs(v) - value);
       if (distance < best_distance || (distance == best_distance && (h & 1) == 0)) {
         best = h;

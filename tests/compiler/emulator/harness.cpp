@@ -38,8 +38,8 @@ std::string Machine::error() {
 }
 
 std::string module_text(const std::string& parameters, const std::string& body, const std::string& before) {
-  return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" + body +
-         "}\n";
+  return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" +
+         body + "}\n";
 }
 
 }  // namespace regatta::test

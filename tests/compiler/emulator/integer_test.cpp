@@ -24,7 +24,9 @@ void check32(const std::string& operation, const std::function<u32(u32, u32, u32
 }
 void check64(const std::string& operation, const Reference& f) { check_operation(operation, edge_integers(), f); }
 
-u32 as_signed(u32 a, u32 b, s32 (*f)(s32, s32)) { return static_cast<u32>(f(static_cast<s32>(a), static_cast<s32>(b))); }
+u32 as_signed(u32 a, u32 b, s32 (*f)(s32, s32)) {
+  return static_cast<u32>(f(static_cast<s32>(a), static_cast<s32>(b)));
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ TEST_CASE("32-bit integer arithmetic wraps") {
   });
   check32("neg.s32 %r4, %ra;", [](u32 a, u32, u32) { return 0u - a; });
   check32("abs.s32 %r4, %ra;", [](u32 a, u32, u32) { return static_cast<s32>(a) < 0 ? 0u - a : a; });
-  check32("min.s32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return as_signed(a, b, [](s32 x, s32 y) { return std::min(x, y); }); });
+  check32("min.s32 %r4, %ra, %rb;",
+          [](u32 a, u32 b, u32) { return as_signed(a, b, [](s32 x, s32 y) { return std::min(x, y); }); });
   check32("max.u32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return std::max(a, b); });
   check32("add.sat.s32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) {
     const s64 v = static_cast<s64>(static_cast<s32>(a)) + static_cast<s32>(b);
@@ -56,15 +59,15 @@ TEST_CASE("64-bit and wide integer arithmetic") {
   check64("sub.s64 %out, %da, %db;", [](u64 a, u64 b, u64) { return a - b; });
   check64("mul.lo.s64 %out, %da, %db;", [](u64 a, u64 b, u64) { return a * b; });
   check64("mul.hi.u64 %out, %da, %db;", [](u64 a, u64 b, u64) { return static_cast<u64>((u128{a} * b) >> 64); });
-  check64("mul.hi.s64 %out, %da, %db;", [](u64 a, u64 b, u64) {
-    return static_cast<u64>((s128{static_cast<s64>(a)} * static_cast<s64>(b)) >> 64);
-  });
+  check64("mul.hi.s64 %out, %da, %db;",
+          [](u64 a, u64 b, u64) { return static_cast<u64>((s128{static_cast<s64>(a)} * static_cast<s64>(b)) >> 64); });
   check64("mul.wide.s32 %out, %ra, %rb;", [](u64 a, u64 b, u64) {
     return static_cast<u64>(static_cast<s64>(static_cast<s32>(a)) * static_cast<s32>(b));
   });
   check64("mad.wide.u32 %out, %ra, %rb, %dc;",
           [](u64 a, u64 b, u64 c) { return u64{static_cast<u32>(a)} * static_cast<u32>(b) + c; });
-  check64("min.s64 %out, %da, %db;", [](u64 a, u64 b, u64) { return static_cast<s64>(a) < static_cast<s64>(b) ? a : b; });
+  check64("min.s64 %out, %da, %db;",
+          [](u64 a, u64 b, u64) { return static_cast<s64>(a) < static_cast<s64>(b) ? a : b; });
   check64("max.u64 %out, %da, %db;", [](u64 a, u64 b, u64) { return std::max(a, b); });
   check64("add.cc.u32 %r4, %ra, %rb; addc.u32 %r5, %rb, %rc; mov.b64 %out, {%r4, %r5};", [](u64 a, u64 b, u64 c) {
     const u64 low = u64{static_cast<u32>(a)} + static_cast<u32>(b);
@@ -106,22 +109,22 @@ TEST_CASE("logic and shifts, which clamp") {
   check64("not.b64 %out, %da;", [](u64 a, u64, u64) { return ~a; });
   check32("shl.b32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return b > 31 ? 0 : a << b; });
   check32("shr.u32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return b > 31 ? 0 : a >> b; });
-  check32("shr.s32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return static_cast<u32>(static_cast<s32>(a) >> std::min(b, 31u)); });
+  check32("shr.s32 %r4, %ra, %rb;",
+          [](u32 a, u32 b, u32) { return static_cast<u32>(static_cast<s32>(a) >> std::min(b, 31u)); });
   check64("shl.b64 %out, %da, %rb;", [](u64 a, u64 b, u64) { return static_cast<u32>(b) > 63 ? 0 : a << (b & 63); });
   check64("shr.s64 %out, %da, %rb;", [](u64 a, u64 b, u64) {
     return static_cast<u64>(static_cast<s64>(a) >> std::min<u32>(static_cast<u32>(b), 63));
   });
-  check32("shf.l.wrap.b32 %r4, %ra, %rb, %rc;", [](u32 a, u32 b, u32 c) {
-    return static_cast<u32>((((u64{b} << 32) | a) << (c & 31)) >> 32);
-  });
-  check32("shf.r.clamp.b32 %r4, %ra, %rb, %rc;", [](u32 a, u32 b, u32 c) {
-    return static_cast<u32>(((u64{b} << 32) | a) >> std::min(c, 32u));
-  });
+  check32("shf.l.wrap.b32 %r4, %ra, %rb, %rc;",
+          [](u32 a, u32 b, u32 c) { return static_cast<u32>((((u64{b} << 32) | a) << (c & 31)) >> 32); });
+  check32("shf.r.clamp.b32 %r4, %ra, %rb, %rc;",
+          [](u32 a, u32 b, u32 c) { return static_cast<u32>(((u64{b} << 32) | a) >> std::min(c, 32u)); });
 }
 
 TEST_CASE("bit fields") {
   check32("popc.b32 %r4, %ra;", [](u32 a, u32, u32) { return static_cast<u32>(__builtin_popcount(a)); });
-  check64("popc.b64 %r4, %da; cvt.u64.u32 %out, %r4;", [](u64 a, u64, u64) { return static_cast<u64>(__builtin_popcountll(a)); });
+  check64("popc.b64 %r4, %da; cvt.u64.u32 %out, %r4;",
+          [](u64 a, u64, u64) { return static_cast<u64>(__builtin_popcountll(a)); });
   check32("clz.b32 %r4, %ra;", [](u32 a, u32, u32) { return a == 0 ? 32u : static_cast<u32>(__builtin_clz(a)); });
   check64("clz.b64 %r4, %da; cvt.u64.u32 %out, %r4;",
           [](u64 a, u64, u64) { return a == 0 ? u64{64} : static_cast<u64>(__builtin_clzll(a)); });
@@ -134,7 +137,8 @@ TEST_CASE("bit fields") {
     const u32 v = static_cast<s32>(a) < 0 ? ~a : a;
     return v == 0 ? ~0u : 31u - static_cast<u32>(__builtin_clz(v));
   });
-  check32("bfind.shiftamt.u32 %r4, %ra;", [](u32 a, u32, u32) { return a == 0 ? ~0u : static_cast<u32>(__builtin_clz(a)); });
+  check32("bfind.shiftamt.u32 %r4, %ra;",
+          [](u32 a, u32, u32) { return a == 0 ? ~0u : static_cast<u32>(__builtin_clz(a)); });
   check32("bfe.u32 %r4, %ra, %rb, %rc;", [](u32 a, u32 b, u32 c) {
     const u32 pos = b & 255, len = c & 255;
     const u64 shifted = pos > 63 ? 0 : u64{a} >> pos;
@@ -169,19 +173,26 @@ TEST_CASE("bit fields") {
 TEST_CASE("compares, selection and predicates") {
   check32("setp.lt.s32 %q1, %ra, %rb; selp.b32 %r4, 1, 0, %q1;",
           [](u32 a, u32 b, u32) { return static_cast<s32>(a) < static_cast<s32>(b) ? 1u : 0u; });
-  check32("setp.ge.u32 %q1, %ra, %rb; selp.b32 %r4, %rb, %rc, %q1;", [](u32 a, u32 b, u32 c) { return a >= b ? b : c; });
-  check32("setp.ne.u32 %q1, %ra, %rb; setp.gt.and.s32 %q2|%q3, %rb, %rc, %q1; selp.b32 %r4, 2, 0, %q2; @%q3 add.u32 %r4, %r4, 1;",
-          [](u32 a, u32 b, u32 c) {
-            const bool q1 = a != b, gt = static_cast<s32>(b) > static_cast<s32>(c);
-            return (q1 && gt ? 2u : 0u) + (q1 && !gt ? 1u : 0u);
-          });
-  check64("setp.hi.u64 %q1, %da, %db; setp.eq.u32 %q2, %ra, %rc; xor.pred %q3, %q1, %q2; not.pred %q1, %q3; selp.b64 %out, 1, 0, %q1;",
-          [](u64 a, u64 b, u64 c) { return (a > b) != (static_cast<u32>(a) == static_cast<u32>(c)) ? u64{0} : u64{1}; });
-  check32("set.lt.u32.s32 %r4, %ra, %rb;", [](u32 a, u32 b, u32) { return static_cast<s32>(a) < static_cast<s32>(b) ? ~0u : 0u; });
+  check32("setp.ge.u32 %q1, %ra, %rb; selp.b32 %r4, %rb, %rc, %q1;",
+          [](u32 a, u32 b, u32 c) { return a >= b ? b : c; });
+  check32(
+      "setp.ne.u32 %q1, %ra, %rb; setp.gt.and.s32 %q2|%q3, %rb, %rc, %q1; selp.b32 %r4, 2, 0, %q2; @%q3 add.u32 %r4, "
+      "%r4, 1;",
+      [](u32 a, u32 b, u32 c) {
+        const bool q1 = a != b, gt = static_cast<s32>(b) > static_cast<s32>(c);
+        return (q1 && gt ? 2u : 0u) + (q1 && !gt ? 1u : 0u);
+      });
+  check64(
+      "setp.hi.u64 %q1, %da, %db; setp.eq.u32 %q2, %ra, %rc; xor.pred %q3, %q1, %q2; not.pred %q1, %q3; selp.b64 %out, "
+      "1, 0, %q1;",
+      [](u64 a, u64 b, u64 c) { return (a > b) != (static_cast<u32>(a) == static_cast<u32>(c)) ? u64{0} : u64{1}; });
+  check32("set.lt.u32.s32 %r4, %ra, %rb;",
+          [](u32 a, u32 b, u32) { return static_cast<s32>(a) < static_cast<s32>(b) ? ~0u : 0u; });
 }
 
 TEST_CASE("packing and unpacking") {
   check64("mov.b64 %out, {%ra, %rb};", [](u64 a, u64 b, u64) { return (b << 32) | static_cast<u32>(a); });
   check64("mov.b64 {%r4, %r5}, %da; mov.b64 %out, {%r5, %r4};", [](u64 a, u64, u64) { return (a << 32) | (a >> 32); });
-  check64("mov.b32 %r4, {%ha, %hb}; cvt.u64.u32 %out, %r4;", [](u64 a, u64 b, u64) { return ((b & 0xffff) << 16) | (a & 0xffff); });
+  check64("mov.b32 %r4, {%ha, %hb}; cvt.u64.u32 %out, %r4;",
+          [](u64 a, u64 b, u64) { return ((b & 0xffff) << 16) | (a & 0xffff); });
 }

@@ -29,7 +29,8 @@ using Reference = std::function<std::uint64_t(std::uint64_t, std::uint64_t, std:
 
 /// `body` computes from %ra %rb %rc (b32), %da %db %dc (b64), %fa %fb %fc (f32), %ga %gb %gc (f64), %ha %hb %hc (b16)
 /// into %out (b64). `values` are the operands, all triples of neighbours are tried.
-inline void check_operation(const std::string& body, const std::vector<std::uint64_t>& values, const Reference& reference) {
+inline void check_operation(const std::string& body, const std::vector<std::uint64_t>& values,
+                            const Reference& reference) {
   const std::string text = module_text(
       ".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out",
       ".reg .b64 %da, %db, %dc, %out, %p<8>; .reg .b32 %ra, %rb, %rc, %r<8>; .reg .f32 %fa, %fb, %fc, %f<4>;\n"
@@ -43,8 +44,7 @@ inline void check_operation(const std::string& body, const std::vector<std::uint
       "cvt.u16.u64 %ha, %da; cvt.u16.u64 %hb, %db; cvt.u16.u64 %hc, %dc;\n"
       "mov.b32 %fa, %ra; mov.b32 %fb, %rb; mov.b32 %fc, %rc;\n"
       "mov.b64 %ga, %da; mov.b64 %gb, %db; mov.b64 %gc, %dc;\n" +
-          body +
-          "\nld.param.u64 %p5, [out]; add.u64 %p5, %p5, %p1; st.global.u64 [%p5], %out;\nret;\n");
+          body + "\nld.param.u64 %p5, [out]; add.u64 %p5, %p5, %p1; st.global.u64 [%p5], %out;\nret;\n");
   // Enough neighbours to meet every pair of the edge values.
   std::vector<std::uint64_t> a, b, c;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -73,7 +73,8 @@ inline void check_operation(const std::string& body, const std::vector<std::uint
     for (std::size_t i = 0; i < a.size(); ++i) {
       const std::uint64_t expected = reference(a[i], b[i], c[i]);
       if (got[i] == expected) continue;
-      INFO(body << " of " << std::hex << a[i] << ", " << b[i] << ", " << c[i] << " warp size " << std::dec << warp_size);
+      INFO(body << " of " << std::hex << a[i] << ", " << b[i] << ", " << c[i] << " warp size " << std::dec
+                << warp_size);
       REQUIRE(got[i] == expected);
     }
   }
@@ -82,9 +83,35 @@ inline void check_operation(const std::string& body, const std::vector<std::uint
 
 /// Integers at the edges of every width, and a few others.
 inline std::vector<std::uint64_t> edge_integers() {
-  std::vector<std::uint64_t> v{0, 1, 2, 3, 5, 7, 31, 32, 33, 63, 64, 65, 100, 255, 256, 0x7f, 0x80, 0x7fff, 0x8000, 0xffff,
-                               0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
-                               ~std::uint64_t{0}, ~std::uint64_t{6}, 0x00012345fffffff9};
+  std::vector<std::uint64_t> v{0,
+                               1,
+                               2,
+                               3,
+                               5,
+                               7,
+                               31,
+                               32,
+                               33,
+                               63,
+                               64,
+                               65,
+                               100,
+                               255,
+                               256,
+                               0x7f,
+                               0x80,
+                               0x7fff,
+                               0x8000,
+                               0xffff,
+                               0x7fffffff,
+                               0x80000000,
+                               0xffffffff,
+                               0x100000000,
+                               0x7fffffffffffffff,
+                               0x8000000000000000,
+                               ~std::uint64_t{0},
+                               ~std::uint64_t{6},
+                               0x00012345fffffff9};
   for (unsigned i = 0; i < 8; ++i) v.push_back(launch::random_word(9, i));
   return v;
 }
@@ -92,9 +119,10 @@ inline std::vector<std::uint64_t> edge_integers() {
 inline std::vector<std::uint64_t> edge_floats() {
   std::vector<std::uint64_t> v;
   for (const std::uint32_t x :
-       {0x00000000u, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x00000001u, 0x80000001u, 0x007fffffu, 0x00800000u, 0x7f7fffffu,
-        0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u, 0x3f000000u, 0x3fc00000u, 0x40200000u, 0xc0200000u,
-        0x4b000001u, 0x4f000000u, 0xcf000000u, 0x4f800000u, 0x5f000000u, 0x42f6e979u, 0x3dcccccdu, 0x33333333u}) {
+       {0x00000000u, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x00000001u, 0x80000001u, 0x007fffffu,
+        0x00800000u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc12345u,
+        0x3f000000u, 0x3fc00000u, 0x40200000u, 0xc0200000u, 0x4b000001u, 0x4f000000u, 0xcf000000u,
+        0x4f800000u, 0x5f000000u, 0x42f6e979u, 0x3dcccccdu, 0x33333333u}) {
     v.push_back(x);
   }
   for (unsigned i = 0; i < 8; ++i) v.push_back(launch::random_word(10, i) & 0xffffffffu);
@@ -103,8 +131,9 @@ inline std::vector<std::uint64_t> edge_floats() {
 
 inline std::vector<std::uint64_t> edge_doubles() {
   std::vector<std::uint64_t> v;
-  for (const double x : {0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, 1e300, -1e300, 1e-310, 123.456, 2147483648.0, -2147483649.0,
-                         9.3e18, -9.3e18, 4294967295.5, 65504.0, 65520.0, 1e-8, 3.14159265358979}) {
+  for (const double x : {0.0,    -0.0,    1.0,          -1.0,    0.5,     1.5,          2.5,
+                         -2.5,   1e300,   -1e300,       1e-310,  123.456, 2147483648.0, -2147483649.0,
+                         9.3e18, -9.3e18, 4294967295.5, 65504.0, 65520.0, 1e-8,         3.14159265358979}) {
     v.push_back(bits(x));
   }
   v.push_back(0x7ff0000000000000);

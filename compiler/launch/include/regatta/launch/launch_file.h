@@ -51,10 +51,10 @@ struct Parameter {
   enum class Kind : std::uint8_t { scalar, buffer, counter };
   Kind kind = Kind::scalar;
   ir::Type type = ir::Type::none;
-  std::vector<std::uint64_t> bits;  ///< scalar: one element, or several for a structure
-  std::size_t buffer = 0;           ///< buffer: index into LaunchFile::buffers
-  std::uint64_t buffer_offset = 0;  ///< bytes
-  std::string counter;              ///< counter: the loop it counts
+  std::vector<std::uint64_t> bits;     ///< scalar: one element, or several for a structure
+  std::size_t buffer = 0;              ///< buffer: index into LaunchFile::buffers
+  std::uint64_t buffer_offset = 0;     ///< bytes
+  std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
   Position where;
 };

@@ -19,13 +19,13 @@ struct AnnotateOptions {
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
   unsigned warp_size = 32;
-  std::uint64_t first_cta = 0;            ///< traced range of every launch, linear CTA indices
-  std::uint64_t cta_count = UINT64_MAX;   ///< all CTAs execute, these are traced
+  std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
+  std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
-  std::string report;   ///< JSON report to write
-  std::string listing;  ///< annotated assembly to write
-  std::vector<std::pair<std::string, std::string>> dumps;  ///< buffer or variable name, file: written after the run
-  std::string producer = "regatta-annotate";               ///< recorded in the trace
+  std::string report;                                       ///< JSON report to write
+  std::string listing;                                      ///< annotated assembly to write
+  std::vector<std::pair<std::string, std::string>> dumps;   ///< buffer or variable name, file: written after the run
+  std::string producer = "regatta-annotate";                ///< recorded in the trace
   bool progress = false;  ///< a line on standard error, once a run takes longer than two seconds
 };
 
@@ -45,7 +45,7 @@ struct LaunchReport {
   std::string entry;
   std::uint64_t ctas = 0;
   std::uint64_t traced_ctas = 0;
-  std::uint64_t warp_instructions = 0;    ///< executed, all CTAs
+  std::uint64_t warp_instructions = 0;  ///< executed, all CTAs
   std::uint64_t thread_instructions = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole SM cycles and SystemC time, and the one event of a module that works only when it has something to do.
+// Whole SM cycles and SystemC time.
 #pragma once
 
 #include <cstdint>
@@ -33,29 +33,6 @@ class CycleClock {
  private:
   std::uint64_t period_;
   sc_core::sc_time one_;
-};
-
-/// The wake-up of a module's SC_METHOD. Only the earliest request is notified.
-class Wakeup {
- public:
-  explicit Wakeup(const CycleClock& clock) : clock_(clock) {}
-  const sc_core::sc_event& event() const { return event_; }
-  /// Run the method in cycle `at` (later than `now`, the current one) unless it runs earlier anyway. Calls are made
-  /// on clock edges only.
-  void request(std::uint64_t now, std::uint64_t at) {
-    if (at >= at_) return;
-    if (at <= now) at = now + 1;
-    if (at >= at_) return;
-    at_ = at;
-    event_.notify(clock_.time(at - now));
-  }
-  /// First thing in the method.
-  void woke() { at_ = no_cycle; }
-
- private:
-  const CycleClock& clock_;
-  sc_core::sc_event event_;
-  std::uint64_t at_ = no_cycle;
 };
 
 /// Finds the next cycle in which a module has something to do.

@@ -5,6 +5,7 @@
 
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -71,7 +72,7 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   bool send_response(std::uint64_t now);
 
   CycleClock clock_;
-  Wakeup wakeup_{clock_};
+  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<DramChannel*>(m)->work(); }, this};
   std::uint8_t all_sectors_;
   std::size_t capacity_;
   Bandwidth bandwidth_;

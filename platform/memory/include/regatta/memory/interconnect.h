@@ -5,6 +5,7 @@
 
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
 #include <deque>
@@ -100,7 +101,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
 
   MemorySystemConfig config_;
   CycleClock clock_;
-  Wakeup wakeup_{clock_};
+  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
   unsigned first_sm_;
   std::uint8_t all_sectors_;
   Crossbar requests_;

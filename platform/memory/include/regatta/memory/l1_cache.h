@@ -8,6 +8,7 @@
 #include <regatta/memory/mshr_table.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -93,7 +94,7 @@ class L1Cache : public sc_core::sc_module,
 
   L1Config config_;
   CycleClock clock_;
-  Wakeup wakeup_{clock_};
+  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L1Cache*>(m)->work(); }, this};
   bool cache_data_;
   std::uint8_t all_sectors_;
   std::uint16_t sm_ = 0;  // of the last register write; names the write-backs

@@ -8,6 +8,7 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/mshr_table.h>
 #include <regatta/memory/transport.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -63,7 +64,7 @@ class L2Partition : public sc_core::sc_module,
   }
 
   CycleClock clock_;
-  Wakeup wakeup_{clock_};
+  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L2Partition*>(m)->work(); }, this};
   unsigned line_bytes_;
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;

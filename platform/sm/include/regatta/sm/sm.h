@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One streaming multiprocessor. A single SC_METHOD drives the pipeline's stages in a fixed order in every cycle
-// in which something can happen and is silent otherwise. What a scheme replaces is bound to its ports and
+// One streaming multiprocessor. Its clock domain's scheduler drives the pipeline's stages in a fixed order in every
+// cycle in which something can happen; the SM is silent otherwise. What a scheme replaces is bound to its ports and
 // sockets; the pipeline knows no scheme.
 #pragma once
 

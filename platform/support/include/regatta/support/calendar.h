@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timed work of one SM: a ring of buckets, one per cycle, with a bitmap that finds the next non-empty one.
+// Timed work in whole cycles: a ring of buckets, one per cycle, with a bitmap that finds the next non-empty one.
 // Work further away than the ring waits in a heap. No allocation once the buckets have grown.
 #pragma once
-
-#include <regatta/protocol/ids.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
-namespace regatta::sm {
+namespace regatta::support {
+
+/// Later than any cycle.
+inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
 
 template <class Item>
 class Calendar {
  public:
-  void schedule(protocol::Cycle at, const Item& item) {
+  void schedule(std::uint64_t at, const Item& item) {
     if (at - base_ < ring_size) {
-      const std::size_t slot = at.value() % ring_size;
+      const std::size_t slot = at % ring_size;
       ring_[slot].push_back(item);
       occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
     } else {
@@ -30,7 +31,7 @@ class Calendar {
   /// Hands every item of cycle `now` to `f`, in order of scheduling. Cycles must be visited in ascending order
   /// and none that holds work may be skipped; `f` may schedule for later cycles.
   template <class F>
-  void drain(protocol::Cycle now, F&& f) {
+  void drain(std::uint64_t now, F&& f) {
     base_ = now;
     while (!far_.empty() && far_.front().at - base_ < ring_size) {
       std::pop_heap(far_.begin(), far_.end(), later);
@@ -38,7 +39,7 @@ class Calendar {
       far_.pop_back();
       schedule(far.at, far.item);
     }
-    const std::size_t slot = now.value() % ring_size;
+    const std::size_t slot = now % ring_size;
     std::vector<Item>& bucket = ring_[slot];
     for (std::size_t i = 0; i < bucket.size(); ++i) {
       const Item item = bucket[i];  // a copy: `f` may grow the bucket
@@ -48,25 +49,25 @@ class Calendar {
     occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
   }
 
-  /// The earliest cycle after the last drained one that holds work; `never` if none does.
-  protocol::Cycle next() const {
-    const std::uint64_t start = base_.value() + 1;
+  /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
+  std::uint64_t next() const {
+    const std::uint64_t start = base_ + 1;
     for (std::size_t step = 0; step < ring_size;) {
       const std::size_t slot = (start + step) % ring_size;
       const std::uint64_t word = occupied_[slot / 64] >> (slot % 64);
       if (word != 0) {
         const auto ahead = static_cast<std::size_t>(__builtin_ctzll(word));
-        if (step + ahead < ring_size) return protocol::Cycle(start + step + ahead);
+        if (step + ahead < ring_size) return start + step + ahead;
       }
       step += 64 - slot % 64;
     }
-    return far_.empty() ? protocol::never : far_.front().at;
+    return far_.empty() ? no_cycle : far_.front().at;
   }
 
  private:
   static constexpr std::size_t ring_size = 1024;
   struct Far {
-    protocol::Cycle at;
+    std::uint64_t at;
     Item item;
     std::uint64_t sequence;
   };
@@ -76,7 +77,7 @@ class Calendar {
   std::array<std::uint64_t, ring_size / 64> occupied_{};
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;
-  protocol::Cycle base_;
+  std::uint64_t base_ = 0;
 };
 
-}  // namespace regatta::sm
+}  // namespace regatta::support

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the emulator says about programs that are wrong, word for word.
+#include "harness.h"
+
+#include <regatta/test/catch.h>
+
+#include <regex>
+
+using namespace regatta::test;
+
+namespace {
+
+/// A kernel whose body begins on line 6; `%t` is tid.x, `%p` the buffer's address plus 4 tid.
+std::string kernel(const std::string& body, const std::string& declarations = "") {
+  return module_text(".param .u64 data",
+                     ".reg .b64 %p, %o, %d<4>; .reg .b32 %t, %r<6>; .reg .pred %q<4>; " + declarations +
+                         " mov.u32 %t, %tid.x; ld.param.u64 %p, [data]; mul.wide.u32 %o, %t, 4; add.u64 %p, %p, %o;\n" +
+                         body + "\nret;\n");
+}
+
+std::string error_of(const std::string& text, unsigned threads = 32, bool initialised = true,
+                     std::uint64_t max_instructions = 100000) {
+  Machine m(text);
+  m.options.max_instructions = max_instructions;
+  m.parameter(m.buffer("data", 128, initialised));
+  m.request.block = {threads, 1, 1};
+  m.request.grid = {2, 1, 1};
+  // Which registers the allocator picks is not what is tested.
+  return std::regex_replace(m.error(), std::regex("\\b([RP])[0-9]+\\b"), "$1#");
+}
+
+constexpr const char* use = " st.global.u32 [%p], %r1;";
+
+}  // namespace
+
+TEST_CASE("out-of-bounds accesses name the thread and the buffer") {
+  CHECK(error_of(kernel("ld.global.u32 %r1, [%p+4];" + std::string(use))) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (31,0,0): out-of-bounds read of 4 bytes at global address "
+        "0x1000000080, just past the end of 'data' (128 bytes)");
+  CHECK(error_of(kernel("st.global.u32 [%p+20], %t;")) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (27,0,0): out-of-bounds write of 4 bytes at global address "
+        "0x1000000080, just past the end of 'data' (128 bytes)");
+  CHECK(error_of(kernel("ld.global.u32 %r1, [%p+-8];" + std::string(use))) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): out-of-bounds read of 4 bytes at global address "
+        "0xffffffff8, 8 bytes before the start of 'data' (128 bytes)");
+  CHECK(error_of(kernel("mov.u64 %d1, 16; ld.global.u32 %r1, [%d1];" + std::string(use))) ==
+        "k.ptx:7:18: error: kernel 'k', CTA (0,0,0), thread (0,0,0): out-of-bounds read of 4 bytes at global address "
+        "0x10, in "
+        "no buffer");
+  CHECK(error_of(kernel("atom.global.add.u32 %r1, [%p+4], 1;")) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (31,0,0): out-of-bounds atomic access of 4 bytes at global "
+        "address "
+        "0x1000000080, just past the end of 'data' (128 bytes)");
+  CHECK(error_of(kernel("shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; st.shared.u32 [%r1], %t;",
+                        ".shared .align 4 .b8 s[64];")) ==
+        "k.ptx:7:60: error: kernel 'k', CTA (0,0,0), thread (16,0,0): out-of-bounds write of 4 bytes at shared offset "
+        "64, the CTA "
+        "has 64 bytes");
+}
+
+TEST_CASE("misaligned accesses") {
+  CHECK(error_of(kernel("ld.global.u32 %r1, [%p+2];" + std::string(use))) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): misaligned read of 4 bytes at global address "
+        "0x1000000002, "
+        "expected a multiple of 4");
+  CHECK(error_of(kernel("ld.global.v2.u32 {%r1, %r2}, [%p];" + std::string(use))) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (1,0,0): misaligned read of 8 bytes at global address "
+        "0x1000000004, "
+        "expected a multiple of 8");
+}
+
+TEST_CASE("reads of what was never written") {
+  CHECK(
+      error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;")) ==
+      "k.ptx:7:46: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
+      "this thread "
+      "never wrote");
+  CHECK(
+      error_of(kernel(
+          "setp.lt.u32 %q1, %t, 8; @%q1 setp.eq.u32 %q2, %t, 1; selp.u32 %r2, 1, 0, %q2; st.global.u32 [%p], %r2;")) ==
+      "k.ptx:7:54: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'selp.u32 R#, 0x1, 0x0, P#;' reads predicate P#, "
+      "which this "
+      "thread never wrote");
+  CHECK(
+      error_of(kernel("shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; setp.ne.u32 %q1, %t, 5;\n"
+                      "@%q1 st.shared.u32 [%r1], %t; ld.shared.u32 %r3, [%r1]; st.global.u32 [%p], %r3;",
+                      ".shared .align 4 .b8 s[128];")) ==
+      "k.ptx:8:31: error: kernel 'k', CTA (0,0,0), thread (5,0,0): read of shared offset 20, which was never written");
+  CHECK(error_of(
+            kernel("setp.ne.u32 %q1, %t, 7; @%q1 st.global.u32 [%p], %t; ld.global.u32 %r1, [%p];" + std::string(use)),
+            32, false) ==
+        "k.ptx:7:54: error: kernel 'k', CTA (0,0,0), thread (7,0,0): read of global address 0x100000001c, which was "
+        "never "
+        "written, 28 bytes into 'data' (128 bytes)");
+}
+
+TEST_CASE("moving a value never written is no use of it") {
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; mov.u32 %r2, %r1; @%q1 st.global.u32 [%p], %r2;"))
+            .empty());
+}
+
+TEST_CASE("barriers under divergence and deadlocks") {
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; bar.sync 0; L:")) ==
+        "k.ptx:7:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier under divergence: 24 of the warp's 32 "
+        "threads are at "
+        "it, this one is not");
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 32; @%q1 bra L;\nbar.sync 1; bra M; L:\nbar.sync 2; M:"), 96) ==
+        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0): barrier deadlock: warps 1,2 wait at barrier 1 on line 8; warp 0 "
+        "waits at "
+        "barrier 2 on line 9");
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 32; @%q1 exit;\nbar.sync 3, 96;"), 96) ==
+        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0): barrier deadlock: warps 1,2 wait at barrier 3 on line 8 for 96 "
+        "threads; 1 warp "
+        "has exited");
+  CHECK(error_of(kernel("bar.sync 3, 40;")) ==
+        "k.ptx:7:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier for 40 threads, expected a multiple of the "
+        "warp size 32");
+}
+
+TEST_CASE("endless loops and traps") {
+  CHECK(error_of(kernel("L: bra L;"), 32, true, 1000) ==
+        "k.ptx:7:4: error: kernel 'k', CTA (0,0,0): warp 0 has executed 1000 instructions and goes on: an endless "
+        "loop? (raise "
+        "--max-instructions if not)");
+  CHECK(error_of(kernel("setp.eq.u32 %q1, %t, 3; @%q1 trap;")) ==
+        "k.ptx:7:30: error: kernel 'k', CTA (0,0,0), thread (3,0,0): trap");
+}
+
+TEST_CASE("a .sync instruction whose members are on other paths") {
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; shfl.sync.idx.b32 %r1, %t, 0, 31, 0xffffffff; "
+                        "st.global.u32 [%p], %r1; L:")) ==
+        "k.ptx:7:37: error: kernel 'k', CTA (0,0,0), thread (8,0,0): member mask 0xffffffff names lane 0, which is on "
+        "another path");
+}
+
+TEST_CASE("messages carry the source line when the PTX has it") {
+  const std::string text =
+      ".version 9.0\n.target sm_75\n.address_size 64\n.file 1 \"k.cu\"\n.visible .entry k(.param .u64 data)\n{\n"
+      ".reg .b64 %p; .reg .b32 %r1;\n.loc 1 42 3\nld.param.u64 %p, [data];\nld.global.u32 %r1, "
+      "[%p+128];\nst.global.u32 [%p], %r1;\nret;\n}\n";
+  CHECK(error_of(text) ==
+        "k.ptx:10:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): out-of-bounds read of 4 bytes at global address "
+        "0x1000000080, "
+        "just past the end of 'data' (128 bytes) (k.cu:42)");
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every build of the lane functions gives the same bits, on both warp sizes and under any mask.
+#include "lanes.h"
+
+#include <regatta/launch/fill.h>
+#include <regatta/test/catch.h>
+
+#include <cstring>
+#include <vector>
+
+using namespace regatta;
+using namespace regatta::emulator;
+
+#if defined(REGATTA_LANES_AVX2)
+
+namespace {
+
+using Select = LaneFunction (*)(const LaneKey&, unsigned);
+
+struct State {
+  alignas(64) std::uint32_t registers[10 * 64];
+  WarpRegs regs;
+};
+
+void fill(State& s, std::uint64_t seed, unsigned lanes) {
+  for (unsigned i = 0; i < 10 * 64; ++i) {
+    const std::uint64_t word = launch::random_word(seed, i);
+    // A third of the values are small or special, so that shifts, zero divisors and NaNs occur.
+    constexpr std::uint32_t special[] = {0,          1,          2,          31,         32,         33,
+                                         0x7fffffff, 0x80000000, 0xffffffff, 0x7f800000, 0x7fc00000, 0x00000001,
+                                         0x3f800000, 0xbf800000, 0x7ff00000, 0x3ff00000};
+    s.registers[i] = word % 3 == 0 ? special[(word >> 8) % 16] : static_cast<std::uint32_t>(word >> 32);
+  }
+  s.regs.bank[0] = s.registers;
+  s.regs.active = launch::random_word(seed, 1000) & trace::all_lanes(lanes);
+  for (unsigned i = 0; i < lanes; ++i) {
+    s.regs.mask[i] = ((s.regs.active >> i) & 1) != 0 ? ~0u : 0u;
+    s.regs.select[i] = (launch::random_word(seed, 2000 + i) & 1) != 0 ? ~0u : 0u;
+    s.regs.carry[i] = launch::random_word(seed, 3000 + i) & 1;
+  }
+}
+
+std::size_t compare_builds(Select first, Select second, const LaneKey& key) {
+  std::size_t compared = 0;
+  for (const unsigned lanes : {32u, 64u}) {
+    LaneOp op;
+    op.type = key.type;
+    op.source_type = key.source_type;
+    op.rounding = key.rounding;
+    op.ftz = key.ftz;
+    op.saturate = key.saturate;
+    op.carry_out = true;
+    for (unsigned n = 0; n < 4; ++n) op.source[n] = {Bank::registers, 2 * n * lanes};
+    op.destination = 8 * lanes;
+    const LaneFunction a = first(key, lanes), b = second(key, lanes);
+    REQUIRE((a == nullptr) == (b == nullptr));
+    if (a == nullptr) return 0;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      State x, y;
+      fill(x, seed, lanes);
+      fill(y, seed, lanes);
+      a(op, x.regs);
+      b(op, y.regs);
+      INFO(ir::to_string(key.op) << "." << ir::to_string(key.type) << "." << ir::to_string(key.source_type) << " lanes "
+                                 << lanes);
+      CHECK(std::memcmp(x.registers, y.registers, sizeof x.registers) == 0);
+      CHECK(x.regs.compare == y.regs.compare);
+      CHECK(std::memcmp(x.regs.carry, y.regs.carry, sizeof x.regs.carry) == 0);
+      // Lanes outside the mask keep what they had.
+      State before;
+      fill(before, seed, lanes);
+      for (unsigned i = 0; i < lanes; ++i) {
+        if (x.regs.mask[i] == 0) CHECK(x.registers[8 * lanes + i] == before.registers[8 * lanes + i]);
+      }
+      ++compared;
+    }
+  }
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("the AVX2 and the baseline lane functions agree bit for bit") {
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
+  const std::pair<Select, Select> families[] = {{baseline::select_integer, avx2::select_integer},
+                                                {baseline::select_bits, avx2::select_bits},
+                                                {baseline::select_float, avx2::select_float},
+                                                {baseline::select_convert, avx2::select_convert}};
+  std::size_t compared = 0;
+  for (int family = 0; family < 4; ++family) {
+    for (int op = 0; op <= static_cast<int>(ir::Opcode::print); ++op) {
+      for (int type = static_cast<int>(ir::Type::b8); type <= static_cast<int>(ir::Type::f64); ++type) {
+        const bool is_convert = family == 3;
+        if (is_convert != (static_cast<ir::Opcode>(op) == ir::Opcode::cvt)) continue;
+        for (int source = 1; source <= (is_convert ? static_cast<int>(ir::Type::f64) : 1); ++source) {
+          for (const ir::Compare compare :
+               {ir::Compare::eq, ir::Compare::ne, ir::Compare::lt, ir::Compare::le, ir::Compare::num}) {
+            const bool is_compare = static_cast<ir::Opcode>(op) == ir::Opcode::setp;
+            if (!is_compare && compare != ir::Compare::eq) continue;
+            for (int flags = 0; flags < 8; ++flags) {
+              LaneKey key;
+              key.op = static_cast<ir::Opcode>(op);
+              key.type = static_cast<ir::Type>(type);
+              key.source_type = static_cast<ir::Type>(source);
+              key.compare = compare;
+              key.ftz = (flags & 1) != 0;
+              key.saturate = (flags & 2) != 0;
+              key.wrap = key.left = key.shift_amount = (flags & 4) != 0;
+              compared += compare_builds(families[family].first, families[family].second, key);
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 5000);
+}
+
+#else
+
+TEST_CASE("there is one build of the lane functions on this processor") { SUCCEED(); }
+
+#endif

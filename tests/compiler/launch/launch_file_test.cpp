@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/launch/launch_file.h>
+#include <regatta/test/catch.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+using namespace regatta;
+using namespace regatta::launch;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_launch_file(text, "l.toml");
+  } catch (const trace::InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+const std::string single = "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [4, 2]\nblock = [64]\n";
+const std::string program =
+    "ptx = \"k.ptx\"\n[[buffer]]\nname = \"a\"\nbytes = 64\n[[buffer]]\nname = \"flag\"\nbytes = 4\n"
+    "[[launch]]\nentry = \"k\"\ngrid = [1]\nblock = [32]\n";
+
+/// A file in a folder of its own that goes away again.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::vector<std::uint8_t>& bytes) {
+    path_ = (std::filesystem::temp_directory_path() / ("regatta_launch_test_" + std::to_string(::getpid()) + ".bin"))
+                .string();
+    std::ofstream(path_, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("the single-launch form") {
+  const LaunchFile f = parse_launch_file(
+      "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [4, 2]\nblock = [64]\ndynamic_shared = 512\n"
+      "[[param]]\nscalar = -3\ntype = \"s32\"\n"
+      "[[param]]\nscalar = 1.5\ntype = \"f32\"\n"
+      "[[param]]\nscalar = [1, 2]\ntype = \"u16\"\n"
+      "[[param]]\nbuffer = 256\ninit = \"uniform\"\ntype = \"f32\"\nlow = 2.0\nhigh = 3.0\nseed = 7\n"
+      "[[global]]\nname = \"g\"\ninit = \"constant\"\ntype = \"u8\"\nvalue = 4\n",
+      "some/where/l.toml");
+  CHECK(f.ptx == "some/where/k.ptx");
+  REQUIRE(f.launches.size() == 1);
+  const Launch& l = f.launches[0];
+  CHECK(l.grid == std::array<std::uint32_t, 3>{4, 2, 1});
+  CHECK(l.block == std::array<std::uint32_t, 3>{64, 1, 1});
+  CHECK(l.dynamic_shared == 512);
+  REQUIRE(l.parameters.size() == 4);
+  CHECK(l.parameters[0].bits == std::vector<std::uint64_t>{0xfffffffd});
+  CHECK(l.parameters[1].bits == std::vector<std::uint64_t>{0x3fc00000});
+  CHECK(l.parameters[2].bits == std::vector<std::uint64_t>{1, 2});
+  REQUIRE(f.buffers.size() == 1);
+  CHECK(f.buffers[0].name == "param3");
+  CHECK(f.buffers[0].contents.fill.seed == 7);
+  REQUIRE(f.globals.size() == 1);
+  CHECK(make_contents(f, Contents{f.globals[0].contents.fill, "", 3}, {}) == std::vector<std::uint8_t>{4, 4, 4});
+  REQUIRE(f.steps.size() == 1);
+}
+
+TEST_CASE("the program form") {
+  const LaunchFile f = parse_launch_file(program +
+                                             "name = \"first\"\nparams = [{ buffer = \"a\", offset = 16 }, { counter = "
+                                             "\"t\", type = \"s32\", scale = 5, offset = 2 }]\n"
+                                             "[[step]]\nrepeat = 3\ncounter = \"t\"\nsteps = [{ run = \"first\" }, { "
+                                             "while = \"flag\", max = 9, steps = [{ run = \"first\" }] }]\n"
+                                             "[[step]]\nswap = [\"a\", \"a\"]\n",
+                                         "l.toml");
+  REQUIRE(f.steps.size() == 2);
+  CHECK(f.steps[0].kind == Step::Kind::repeat);
+  CHECK(f.steps[0].times == 3);
+  REQUIRE(f.steps[0].steps.size() == 2);
+  CHECK(f.steps[0].steps[1].kind == Step::Kind::loop_while);
+  CHECK(f.steps[0].steps[1].flag == 1);
+  CHECK(f.steps[0].steps[1].max == 9);
+  CHECK(f.steps[1].kind == Step::Kind::swap);
+  CHECK(f.launches[0].parameters[0].buffer_offset == 16);
+  CHECK(f.launches[0].parameters[1].scale == 5);
+  // Without steps every launch runs once, in order.
+  CHECK(parse_launch_file(program, "l.toml").steps.size() == 1);
+}
+
+TEST_CASE("errors of a launch file, word for word") {
+  CHECK(error_of("entry = \"k\"\n") == "l.toml:1:1: error: the launch file has no 'ptx'");
+  CHECK(error_of("ptx = 3\n") == "l.toml:1:7: error: 'ptx' is an integer, expected a string");
+  CHECK(error_of(single + "gird = [1]\n") ==
+        "l.toml:5:1: error: unknown key 'gird' in the launch file; did you mean 'grid'?");
+  CHECK(error_of("ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [0]\nblock = [1]\n") ==
+        "l.toml:3:9: error: 'grid' has 0 in dimension x, expected 1 to 2147483647");
+  CHECK(error_of("ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1, 65536]\nblock = [1]\n") ==
+        "l.toml:3:12: error: 'grid' has 65536 in dimension y, expected 1 to 65535");
+  CHECK(error_of("ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [32, 33]\n") ==
+        "l.toml:4:9: error: a block of 32 x 33 x 1 has 1056 threads, expected at most 1024");
+  CHECK(error_of("ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1, 1, 1, 1]\nblock = [1]\n") ==
+        "l.toml:3:8: error: 'grid' is an array of 4, expected an array of one to three integers");
+  CHECK(error_of(single + "dynamic_shared = 999999\n") ==
+        "l.toml:5:18: error: 'dynamic_shared' is 999999, expected 0 to 232448");
+  CHECK(error_of(single + "[[param]]\nscalar = 1\n") ==
+        "l.toml:5:1: error: [[param]] has no 'type' (s8 to s64, u8 to u64, b8 to b64, f32 or f64)");
+  CHECK(error_of(single + "[[param]]\nscalar = 300\ntype = \"u8\"\n") ==
+        "l.toml:6:10: error: the value 300 does not fit type u8, expected 0 to 255");
+  CHECK(error_of(single + "[[param]]\nscalar = -1\ntype = \"u32\"\n") ==
+        "l.toml:6:10: error: the value -1 does not fit type u32, expected 0 to 4294967295");
+  CHECK(error_of(single + "[[param]]\nscalar = 1.5\ntype = \"s32\"\n") ==
+        "l.toml:6:10: error: a scalar of type s32 is a floating-point number, expected an integer");
+  CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
+        "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f32 or f64");
+  CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer'");
+  CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
+        "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
+  CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"unifrom\"\n") ==
+        "l.toml:7:8: error: unknown init 'unifrom', expected zero, iota, constant, uniform, normal or file; did you "
+        "mean 'uniform'?");
+  CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"uniform\"\ntype = \"f32\"\nlow = 1\n") ==
+        "l.toml:5:1: error: init = \"uniform\" needs 'high'");
+  CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"uniform\"\ntype = \"f32\"\nlow = 2\nhigh = 1\n") ==
+        "l.toml:10:8: error: 'high' is below 'low'");
+  CHECK(error_of(single + "[[param]]\nbuffer = 8\nseed = 1\n") == "l.toml:7:1: error: unknown key 'seed' in [[param]]");
+  CHECK(error_of(single + "[[param]]\nbuffer = 8\ntolerance = 0.1\n") ==
+        "l.toml:7:13: error: 'tolerance' without 'expect'");
+  CHECK(error_of("ptx = \n").rfind("l.toml:1:", 0) == 0);
+}
+
+TEST_CASE("errors of programs, word for word") {
+  CHECK(error_of("grid = [1]\n" + program) ==
+        "l.toml:1:8: error: 'grid' belongs into a [[launch]] table, since there are such");
+  CHECK(error_of(program + "params = [{ buffer = \"b\" }]\n") ==
+        "l.toml:12:22: error: no [[buffer]] is called 'b'; did you mean 'a'?");
+  CHECK(error_of(program + "params = [{ buffer = \"a\", offset = 65 }]\n") ==
+        "l.toml:12:36: error: 'offset' is 65, buffer 'a' has 64 bytes");
+  CHECK(error_of(program + "[[step]]\nrun = \"kk\"\n") ==
+        "l.toml:13:7: error: no [[launch]] is called 'kk'; did you mean 'k'?");
+  CHECK(error_of(program + "[[step]]\nswap = [\"a\", \"flag\"]\n") ==
+        "l.toml:13:8: error: 'a' and 'flag' differ in size");
+  CHECK(error_of(program + "[[step]]\nrepeat = 2\n") ==
+        "l.toml:12:1: error: a loop without steps: give it 'steps = [...]'");
+  CHECK(error_of(program + "[[step]]\nrepeat = 2\nrun = \"k\"\n") ==
+        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while' and 'swap'");
+  CHECK(error_of(program + "params = [{ counter = \"t\", type = \"s32\" }]\n[[step]]\nrun = \"k\"\n") ==
+        "l.toml:12:11: error: the parameter follows counter 't', but launch 'k' runs outside of a loop that counts it");
+  CHECK(error_of(single + "[[step]]\nrun = \"k\"\n") ==
+        "l.toml:5:1: error: [[step]] tables need at least one [[launch]] table");
+  CHECK(error_of(program + "[[launch]]\nentry = \"k\"\ngrid = [1]\nblock = [1]\n") ==
+        "l.toml:12:1: error: there are two launches called 'k'; give one a 'name'");
+}
+
+TEST_CASE("expectations: bit for bit, or within a tolerance") {
+  const float expected[4] = {1.0f, 2.0f, -4.0f, 0.0f};
+  std::vector<std::uint8_t> bytes(16);
+  std::memcpy(bytes.data(), expected, 16);
+  const TemporaryFile file(bytes);
+  LaunchFile f;
+  f.file = "l.toml";
+  Buffer b;
+  b.name = "c";
+  b.expect = file.path();
+  b.contents.bytes = 16;
+  b.contents.fill.type = ir::Type::f32;
+  b.where = {3, 1};
+  CHECK(check_expectation(f, b, bytes).empty());
+  const float got[4] = {1.0f, 2.0001f, -4.5f, 0.0f};
+  std::memcpy(bytes.data(), got, 16);
+  CHECK(check_expectation(f, b, bytes) ==
+        "l.toml:3:1: error: buffer 'c' differs from '" + file.path() +
+            "' in 2 of 4 elements; the first is element 1 (f32): got 2.0000999, expected 2");
+  b.tolerance = 1e-3;
+  CHECK(check_expectation(f, b, bytes) ==
+        "l.toml:3:1: error: buffer 'c' differs from '" + file.path() +
+            "' in 1 of 4 elements; the first is element 2 (f32): got -4.5, expected -4 (tolerance 0.001)");
+  bytes.resize(12);
+  CHECK_THROWS_AS(check_expectation(f, b, bytes), trace::InputError);
+}
+
+TEST_CASE("contents from a file") {
+  const TemporaryFile file({1, 2, 3, 4, 5, 6, 7, 8});
+  const LaunchFile f =
+      parse_launch_file(single + "[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
+  CHECK(make_contents(f, f.buffers[0].contents, f.buffers[0].where) ==
+        std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  const LaunchFile g =
+      parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
+  try {
+    make_contents(g, g.buffers[0].contents, g.buffers[0].where);
+    FAIL("a short file was accepted");
+  } catch (const trace::InputError& e) {
+    CHECK(std::string(e.what()) == "l.toml:5:1: error: '" + file.path() + "' has 8 bytes, expected 16");
+  }
+  CHECK_THROWS_AS(read_launch_file("/nonexistent/l.toml"), trace::InputError);
+}

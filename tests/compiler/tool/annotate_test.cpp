@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole pipeline, in process and through the program.
+#include <regatta/launch/fill.h>
+#include <regatta/test/catch.h>
+#include <regatta/tool/annotate.h>
+#include <regatta/trace/file.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace regatta;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* saxpy =
+    ".version 9.0\n.target sm_75\n.address_size 64\n"
+    ".visible .entry saxpy(.param .u64 x, .param .u64 y, .param .f32 a, .param .u32 n)\n{\n"
+    ".reg .pred %p1; .reg .b32 %r<6>; .reg .b64 %d<6>; .reg .f32 %f<5>;\n"
+    "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; ld.param.f32 %f1, [a]; ld.param.u32 %r1, [n];\n"
+    "mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x; mad.lo.s32 %r5, %r2, %r3, %r4;\n"
+    "setp.ge.u32 %p1, %r5, %r1; @%p1 bra DONE;\n"
+    "mul.wide.u32 %d3, %r5, 4; add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;\n"
+    "ld.global.f32 %f2, [%d4]; ld.global.f32 %f3, [%d5]; fma.rn.f32 %f4, %f1, %f2, %f3; st.global.f32 [%d5], %f4;\n"
+    "DONE: ret;\n}\n"
+    ".visible .entry count(.param .u64 flag, .param .u64 sum, .param .u32 round)\n{\n"
+    ".reg .pred %p1; .reg .b32 %r<6>; .reg .b64 %d<6>;\n"
+    "ld.param.u64 %d1, [flag]; ld.param.u64 %d2, [sum]; ld.param.u32 %r1, [round];\n"
+    "atom.global.add.u32 %r2, [%d2], %r1; setp.lt.u32 %p1, %r1, 3; @%p1 st.global.u32 [%d1], 1; ret;\n}\n"
+    ".visible .entry refused(.param .u64 p)\n{\n.reg .b32 %r1;\ntex.1d.v4.s32.s32 {%r1,%r1,%r1,%r1}, [t, "
+    "{%r1}];\nret;\n}\n";
+
+/// A folder that goes away with the test.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("regatta_annotate_test_" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(file(name), std::ios::binary) << text;
+    return file(name);
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream in(file(name), std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  bool empty_of(const std::string& name) const {
+    return !fs::exists(file(name)) && !fs::exists(file(name + ".partial"));
+  }
+
+ private:
+  fs::path path_;
+};
+
+constexpr unsigned elements = 1000;
+
+std::string saxpy_launch(const std::string& more = "") {
+  return "ptx = \"k.ptx\"\nentry = \"saxpy\"\ngrid = [8]\nblock = [128]\n"
+         "[[param]]\nname = \"x\"\nbuffer = 4000\ninit = \"uniform\"\ntype = \"f32\"\nlow = -1\nhigh = 1\nseed = 5\n"
+         "[[param]]\nname = \"y\"\nbuffer = 4000\ninit = \"iota\"\ntype = \"f32\"\n" +
+         more + "[[param]]\nscalar = 2.5\ntype = \"f32\"\n[[param]]\nscalar = 1000\ntype = \"u32\"\n";
+}
+
+std::vector<float> saxpy_reference() {
+  launch::FillSpec s;
+  s.init = launch::Init::uniform;
+  s.type = ir::Type::f32;
+  s.low = -1;
+  s.high = 1;
+  s.seed = 5;
+  std::vector<float> y = launch::make_buffer<float>(s, elements);
+  for (unsigned i = 0; i < elements; ++i) y[i] = std::fma(2.5f, y[i], static_cast<float>(i));
+  return y;
+}
+
+std::string bytes_of(const std::vector<float>& v) {
+  return std::string(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(float));
+}
+
+std::string error_of(const tool::AnnotateOptions& o) {
+  try {
+    tool::annotate(o);
+  } catch (const trace::InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+/// Exit status of the program.
+int program(const std::string& arguments, const std::string& output) {
+  const std::string command = std::string(REGATTA_ANNOTATE) + " " + arguments + " > " + output + " 2>&1";
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST_CASE("launch file to trace: results, trace and reports agree") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.launch = folder.write("l.toml", saxpy_launch());
+  o.out = folder.file("k.rgt");
+  o.report = folder.file("r.json");
+  o.listing = folder.file("k.txt");
+  o.dumps = {{"y", folder.file("y.bin")}};
+  for (const unsigned warp_size : {32u, 64u}) {
+    o.warp_size = warp_size;
+    const tool::AnnotateResult r = tool::annotate(o);
+    CHECK(folder.read("y.bin") == bytes_of(saxpy_reference()));
+    REQUIRE(r.launches.size() == 1);
+    CHECK(r.launches[0].ctas == 8);
+    const trace::Reader reader(o.out);
+    REQUIRE(reader.kernels().size() == 1);
+    CHECK(reader.kernels()[0].name == "saxpy");
+    CHECK(reader.kernels()[0].warp_size == warp_size);
+    REQUIRE(reader.launches().size() == 1);
+    CHECK(reader.launches()[0].cta_count == 8);
+    CHECK(reader.launches()[0].warp_instructions == r.launches[0].warp_instructions);
+    CHECK(reader.launches()[0].thread_instructions == r.launches[0].thread_instructions);
+    // What the trace's stores carry is what memory holds.
+    const auto expected = saxpy_reference();
+    std::size_t stored = 0;
+    for (std::size_t c = 0; c < reader.ctas().size(); ++c) {
+      const auto cta = reader.read(c);
+      for (std::size_t w = 0; w < cta->warps.size(); ++w) {
+        trace::WarpCursor cursor(reader.kernels()[0], cta->warps[w]);
+        std::vector<trace::WarpValue> registers(reader.kernels()[0].registers_per_thread);
+        while (cursor.next()) {
+          const trace::StaticInstruction& i = cursor.instruction();
+          std::uint64_t address[64] = {};
+          if (trace::has_addresses(i)) cursor.addresses(address);
+          for (unsigned d = 0; d < i.destination_count; ++d) cursor.result(registers[i.destinations[d]]);
+          for (unsigned d = 0; d < i.destination_predicate_count; ++d) cursor.predicate();
+          if (i.opcode != "st.global.f32") continue;
+          for (unsigned lane = 0; lane < warp_size; ++lane) {
+            if (((cursor.active_mask() >> lane) & 1) == 0) continue;
+            float value = 0;
+            std::memcpy(&value, &registers[i.sources[i.source_count - 1]].lane[lane], sizeof value);
+            CHECK(value == expected[c * 128 + w * warp_size + lane]);
+            ++stored;
+          }
+        }
+      }
+    }
+    CHECK(stored == elements);
+  }
+  const auto report = nlohmann::json::parse(folder.read("r.json"));
+  CHECK(report["entries"][0]["name"] == "saxpy");
+  CHECK(report["entries"][0]["accepted"] == true);
+  CHECK(report["entries"][0]["registers"] > 0);
+  CHECK(report["entries"][0]["regions"].is_null());
+  CHECK(folder.read("k.txt").find("fma.rn.f32") != std::string::npos);
+  CHECK(folder.read("k.txt").find("live in:") != std::string::npos);
+}
+
+TEST_CASE("--ctas traces a part, all run") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.launch = folder.write("l.toml", saxpy_launch());
+  o.out = folder.file("k.rgt");
+  o.dumps = {{"y", folder.file("y.bin")}};
+  o.first_cta = 6;
+  o.cta_count = 5;
+  CHECK(tool::annotate(o).launches[0].traced_ctas == 2);
+  CHECK(folder.read("y.bin") == bytes_of(saxpy_reference()));
+  const trace::Reader reader(o.out);
+  CHECK(reader.launches()[0].first_cta == 6);
+  REQUIRE(reader.ctas().size() == 2);
+  CHECK(reader.ctas()[0].index == 6);
+}
+
+TEST_CASE("programs repeat, loop while a flag is set, swap and count") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.launch =
+      folder.write("l.toml",
+                   "ptx = \"k.ptx\"\n[[buffer]]\nname = \"flag\"\nbytes = 4\n[[buffer]]\nname = \"s\"\nbytes = 4\n"
+                   "[[buffer]]\nname = \"t\"\nbytes = 4\n"
+                   "[[launch]]\nentry = \"count\"\ngrid = [1]\nblock = [1]\n"
+                   "params = [{ buffer = \"flag\" }, { buffer = \"s\" }, { counter = \"i\", type = \"u32\" }]\n"
+                   "[[step]]\nwhile = \"flag\"\ncounter = \"i\"\nsteps = [{ run = \"count\" }]\n"
+                   "[[step]]\nswap = [\"s\", \"t\"]\n"
+                   "[[step]]\nrepeat = 3\ncounter = \"i\"\nsteps = [{ run = \"count\" }]\n");
+  o.out = folder.file("k.rgt");
+  o.dumps = {{"s", folder.file("s.bin")}, {"t", folder.file("t.bin")}};
+  CHECK(tool::annotate(o).launches.size() == 4 + 3);
+  const auto word = [&](const char* name) {
+    std::uint32_t v = 0;
+    std::memcpy(&v, folder.read(name).data(), sizeof v);
+    return v;
+  };
+  CHECK(word("t.bin") == 0 + 1 + 2 + 3);
+  CHECK(word("s.bin") == 0 + 1 + 2);
+  CHECK(trace::Reader(o.out).launches().size() == 7);
+  CHECK(trace::Reader(o.out).kernels().size() == 1);
+}
+
+TEST_CASE("mistakes between launch file and kernel, word for word") {
+  const Folder folder;
+  const std::string ptx = folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.out = folder.file("k.rgt");
+  o.launch = folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"sxpy\"\ngrid = [1]\nblock = [1]\n");
+  CHECK(error_of(o) == o.launch + ":1:1: error: '" + ptx + "' has no entry 'sxpy'; it has saxpy, count, refused");
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"saxpy\"\ngrid = [1]\nblock = [1]\n");
+  CHECK(error_of(o) == o.launch + ":1:1: error: kernel 'saxpy' has 4 parameters, launch 'saxpy' gives 0");
+  std::string text = saxpy_launch();
+  text.replace(text.find("type = \"u32\""), 12, "type = \"u64\"");
+  folder.write("l.toml", text);
+  CHECK(error_of(o) == o.launch + ":21:1: error: parameter 3 ('n') of kernel 'saxpy' has 4 bytes, the launch gives 8");
+  folder.write("l.toml", saxpy_launch() + "[[global]]\nname = \"nothing\"\ninit = \"zero\"\n");
+  CHECK(error_of(o) == o.launch + ":24:1: error: '" + ptx + "' has no .global or .const variable called 'nothing'");
+  folder.write("l.toml", saxpy_launch());
+  o.dumps = {{"z", folder.file("z.bin")}};
+  CHECK(error_of(o) == "error: --dump-buffer: no buffer or variable is called 'z', there are: x, y");
+  o.dumps.clear();
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"refused\"\ngrid = [1]\nblock = [1]\n[[param]]\nbuffer = 4\n");
+  CHECK(error_of(o).rfind(ptx + ":23:1: error:", 0) == 0);
+}
+
+TEST_CASE("a run that fails leaves no trace behind") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  std::string text = saxpy_launch();
+  text.replace(text.find("scalar = 1000"), 13, "scalar = 1020");
+  o.launch = folder.write("l.toml", text);
+  o.out = folder.file("k.rgt");
+  CHECK(error_of(o).find("out-of-bounds read of 4 bytes") != std::string::npos);
+  CHECK(folder.empty_of("k.rgt"));
+}
+
+TEST_CASE("--check reports every entry and goes on after a refusal") {
+  const Folder folder;
+  tool::AnnotateOptions o;
+  o.check = true;
+  o.ptx = folder.write("k.ptx", saxpy);
+  o.report = folder.file("r.json");
+  const tool::AnnotateResult r = tool::annotate(o);
+  REQUIRE(r.entries.size() == 3);
+  CHECK(r.entries[0].accepted);
+  CHECK(r.entries[1].accepted);
+  CHECK(!r.entries[2].accepted);
+  const auto report = nlohmann::json::parse(folder.read("r.json"));
+  REQUIRE(report["entries"].size() == 3);
+  CHECK(report["entries"][2]["accepted"] == false);
+  CHECK(report["entries"][2]["message"].get<std::string>().rfind(o.ptx + ":23:1: error:", 0) == 0);
+  CHECK(report["entries"][2]["registers"].is_null());
+  o.entry = "refused";
+  CHECK(!error_of(o).empty());
+  o.entry = "nothing";
+  CHECK(error_of(o) == "error: '" + o.ptx + "' has no entry 'nothing'; it has saxpy, count, refused");
+}
+
+TEST_CASE("exit statuses of the program") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  const std::string launch = folder.write("l.toml", saxpy_launch("expect = \"good.bin\"\n"));
+  const std::string out = folder.file("out.txt");
+  auto expected = saxpy_reference();
+  folder.write("good.bin", bytes_of(expected));
+  CHECK(program("--launch " + launch + " --out " + folder.file("k.rgt"), out) == 0);
+  expected[17] = 3;
+  folder.write("good.bin", bytes_of(expected));
+  CHECK(program("--launch " + launch, out) == 3);
+  CHECK(folder.read("out.txt").find("buffer 'y' differs from") != std::string::npos);
+  CHECK(folder.read("out.txt").find("element 17 (f32)") != std::string::npos);
+  CHECK(program("--launch " + folder.file("none.toml"), out) == 2);
+  CHECK(program("--lunch " + launch, out) == 2);
+  CHECK(program("", out) == 2);
+  CHECK(program("--launch " + launch + " --ctas 3", out) == 2);
+  CHECK(folder.read("out.txt") == "error: --ctas '3', expected FIRST:COUNT\n");
+  CHECK(program("--launch " + launch + " --warp-size 16", out) == 2);
+  CHECK(program("--launch " + launch + " --max-registers 5", out) == 2);
+  CHECK(program("--launch " + launch + " --out /nonexistent/k.rgt", out) == 2);
+  CHECK(program("--help", out) == 0);
+  CHECK(folder.read("out.txt").find("--dump-buffer NAME=FILE") != std::string::npos);
+}
