@@ -18,6 +18,12 @@ endif()
 
 add_library(regatta_flags INTERFACE)
 target_compile_options(regatta_flags INTERFACE -Wall -Wextra -Wpedantic $<$<BOOL:${REGATTA_WERROR}>:-Werror>)
+# Processors since 2009: population count and 16-byte vector moves without a call.
+include(CheckCXXCompilerFlag)
+check_cxx_compiler_flag(-march=x86-64-v2 REGATTA_HAVE_X86_64_V2)
+if(REGATTA_HAVE_X86_64_V2)
+  target_compile_options(regatta_flags INTERFACE -march=x86-64-v2)
+endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer
                                                  -fno-sanitize-recover=all)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "decode.h"
+#include "decoder.h"
 
 #include <cfenv>
 #include <stdexcept>
@@ -74,405 +74,251 @@ int rounding_mode(ir::Rounding r) {
   }
 }
 
-class Decoder {
- public:
-  Decoder(Program& program, const ir::Function& f, const ModuleImage& image)
-      : program_(program), f_(f), operands_(program, f, image) {}
-
-  Op instruction(const Instruction& i) {
-    Op op;
-    op.instruction = &i;
-    op.op = i.op;
-    op.type = i.type;
-    op.lane.type = i.type;
-    op.lane.source_type = i.source_type;
-    op.lane.rounding = i.mod.rounding;
-    op.lane.ftz = i.mod.ftz;
-    op.lane.saturate = i.mod.saturate;
-    op.lane.carry_out = i.mod.carry_out || i.op == Opcode::add_cc || i.op == Opcode::sub_cc;
-    op.guarded = i.guarded;
-    op.guard_negated = i.guard_negated;
-    op.guard = static_cast<std::uint8_t>(i.guard);
-    if (i.guarded && i.guard >= trace::max_predicates) operands_.fail(i, "a guard beyond P6");
-    switch (i.op) {
-      case Opcode::nop:
-      case Opcode::membar:
-      case Opcode::print:
-        break;
-      case Opcode::bra:
-        op.kind = Kind::branch;
-        break;
-      case Opcode::exit:
-        op.kind = Kind::exit;
-        break;
-      case Opcode::trap:
-        op.kind = Kind::trap;
-        break;
-      case Opcode::bar:
-        barrier(op, i);
-        break;
-      case Opcode::ld:
-        load(op, i);
-        break;
-      case Opcode::st:
-        store(op, i);
-        break;
-      case Opcode::atom:
-      case Opcode::red:
-        atomic(op, i);
-        break;
-      case Opcode::setp:
-        compare(op, i);
-        break;
-      case Opcode::set:
-        compare(op, i);
-        break;
-      case Opcode::selp:
-        select(op, i);
-        break;
-      case Opcode::pack:
-      case Opcode::unpack:
-        pack(op, i);
-        break;
-      case Opcode::shfl:
-        shuffle(op, i);
-        break;
-      case Opcode::vote:
-        vote(op, i);
-        break;
-      case Opcode::match:
-        match(op, i);
-        break;
-      case Opcode::activemask:
-        op.kind = Kind::activemask;
-        lane_destination(op, i, 0);
-        break;
-      default:
-        if (i.type == Type::pred) {
-          logic(op, i);
-        } else {
-          arithmetic(op, i);
-        }
-    }
-    return op;
-  }
-
- private:
-  void expect(const Instruction& i, std::size_t destinations, std::size_t sources) const {
-    if (i.destinations.size() < destinations || i.sources.size() < sources) {
-      operands_.fail(i, "too few operands");
-    }
-  }
-
-  void lane_destination(Op& op, const Instruction& i, unsigned words) {
-    expect(i, 1, 0);
-    op.lane.destination = operands_.destination(op, i, i.destinations[0], words);
-    op.destinations[0] = op.lane.destination;
-    op.destination_words[0] = i.destinations[0].words;
-    op.destination_count = 1;
-  }
-
-  void bind(Op& op, const Instruction& i, LaneKey key) {
-    key.op = i.op;
-    key.ftz = i.mod.ftz;
-    key.saturate = i.mod.saturate;
-    key.wrap = i.mod.wrap;
-    key.left = i.mod.left;
-    key.shift_amount = i.mod.shift_amount;
-    key.rounding = i.mod.rounding;
-    op.lane.function = select_lane_function(key, program_.lanes);
-    if (op.lane.function == nullptr) operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
-  }
-
-  void arithmetic(Op& op, const Instruction& i) {
-    op.kind = Kind::lane;
-    const unsigned words = ir::words_of(i.type);
-    unsigned result = words;
-    unsigned source[4] = {words, words, words, words};
-    std::size_t count = 2;
-    switch (i.op) {
-      case Opcode::mov:
-        count = 1;
-        op.copies = !i.sources.empty() && i.sources[0].is_reg();
-        break;
-      case Opcode::cvt:
-        count = 1;
-        source[0] = ir::words_of(i.source_type);
-        break;
-      case Opcode::mul_wide:
-        result = words_of_wide(i.type);
-        break;
-      case Opcode::mad_wide:
-        count = 3;
-        result = source[2] = words_of_wide(i.type);
-        break;
-      case Opcode::mad_lo:
-      case Opcode::mad_hi:
-      case Opcode::fma:
-      case Opcode::sad:
-        count = 3;
-        break;
-      case Opcode::prmt:
-      case Opcode::shf:
-        count = 3;
-        break;
-      case Opcode::shl:
-      case Opcode::shr:
-        source[1] = 1;
-        break;
-      case Opcode::bfe:
-        count = 3;
-        source[1] = source[2] = 1;
-        break;
-      case Opcode::bfi:
-        count = 4;
-        source[2] = source[3] = 1;
-        break;
-      case Opcode::popc:
-      case Opcode::clz:
-      case Opcode::bfind:
-        count = 1;
-        result = 1;
-        break;
-      case Opcode::neg:
-      case Opcode::abs:
-      case Opcode::not_:
-      case Opcode::brev:
-      case Opcode::rcp:
-      case Opcode::sqrt:
-      case Opcode::rsqrt:
-      case Opcode::ex2:
-      case Opcode::lg2:
-      case Opcode::sin:
-      case Opcode::cos:
-      case Opcode::tanh:
-        count = 1;
-        break;
-      default:
-        break;
-    }
-    expect(i, 1, count);
-    if (i.type == Type::none) operands_.fail(i, "an instruction without a type");
-    LaneKey key;
-    key.type = i.type;
-    key.source_type = i.source_type;
-    bind_operands(op, i, source, count);
-    lane_destination(op, i, result);
-    bind(op, i, key);
-    const bool rounds = floating(i.type) || (i.op == Opcode::cvt && floating(i.source_type));
-    if (rounds) op.float_rounding = rounding_mode(i.mod.rounding);
-  }
-
-  static unsigned words_of_wide(Type t) { return ir::size_of(t) >= 4 ? 2 : 1; }
-
-  void bind_operands(Op& op, const Instruction& i, const unsigned* words, std::size_t count) {
-    for (std::size_t n = 0; n < count; ++n) op.lane.source[n] = operands_.source(op, i, i.sources[n], words[n]);
-  }
-
-  void compare(Op& op, const Instruction& i) {
-    op.kind = i.op == Opcode::setp ? Kind::compare : Kind::set;
-    expect(i, 1, 2);
-    // set's own type is that of its result; setp has one type.
-    const Type compared = i.op == Opcode::set && i.source_type != Type::none ? i.source_type : i.type;
-    const PlainCompare plain = plain_compare(i.mod.compare, floating(compared));
-    LaneKey key;
-    key.type = compared;
-    key.compare = plain.compare;
-    op.complement = plain.complement;
-    op.bool_op = i.mod.bool_op;
-    const unsigned words = ir::words_of(compared);
-    for (std::size_t n = 0; n < 2; ++n) {
-      op.lane.source[plain.swap ? 1 - n : n] = operands_.source(op, i, i.sources[n], words);
-    }
-    if (i.sources.size() > 2) {
-      op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[2]);
-    } else if (i.mod.bool_op != ir::BoolOp::none) {
-      operands_.fail(i, "a compare with a boolean operation and no predicate");
-    }
-    if (i.op == Opcode::setp) {
-      for (const ir::Operand& d : i.destinations) operands_.predicate_destination(op, i, d);
-    } else {
-      lane_destination(op, i, 1);
-    }
-    bind(op, i, key);
-  }
-
-  void select(Op& op, const Instruction& i) {
-    op.kind = Kind::select;
-    expect(i, 1, 3);
-    const unsigned words = ir::words_of(i.type);
-    op.lane.source[0] = operands_.source(op, i, i.sources[0], words);
-    op.first_half_reads = op.read_count;
-    op.lane.source[1] = operands_.source(op, i, i.sources[1], words);
-    op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[2]);
-    lane_destination(op, i, words);
-    LaneKey key;
-    key.type = i.type;
-    bind(op, i, key);
-  }
-
-  void logic(Op& op, const Instruction& i) {
-    op.kind = Kind::logic;
-    const bool unary = i.op == Opcode::mov || i.op == Opcode::not_;
-    if (!unary && i.op != Opcode::and_ && i.op != Opcode::or_ && i.op != Opcode::xor_) {
-      operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
-    }
-    expect(i, 1, unary ? 1 : 2);
-    for (std::size_t n = 0; n < (unary ? 1u : 2u); ++n) {
-      op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[n]);
-    }
-    operands_.predicate_destination(op, i, i.destinations[0]);
-  }
-
-  void values(Op& op, const Instruction& i, std::size_t first, unsigned words) {
-    for (std::size_t n = first; n < i.sources.size(); ++n) {
-      if (op.value_count == std::size(op.values)) operands_.fail(i, "too many values");
-      op.values[op.value_count++] = operands_.source(op, i, i.sources[n], words);
-    }
-  }
-
-  void destinations(Op& op, const Instruction& i) {
-    for (const ir::Operand& d : i.destinations) {
-      if (op.destination_count == std::size(op.destinations)) operands_.fail(i, "too many destinations");
-      op.destinations[op.destination_count] = operands_.destination(op, i, d, 0);
-      op.destination_words[op.destination_count++] = d.words;
-    }
-  }
-
-  void pack(Op& op, const Instruction& i) {
-    op.kind = i.op == Opcode::pack ? Kind::pack : Kind::unpack;
-    expect(i, 1, 1);
-    const std::size_t parts = i.op == Opcode::pack ? i.sources.size() : i.destinations.size();
-    op.element_bytes = static_cast<std::uint8_t>(ir::size_of(i.type) / parts);
-    if (op.element_bytes == 0) operands_.fail(i, "more parts than bytes");
-    values(op, i, 0, i.op == Opcode::pack ? 1 : ir::words_of(i.type));
-    destinations(op, i);
-  }
-
-  void memory(Op& op, const Instruction& i) {
-    expect(i, 0, 1);
-    op.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
-    op.element_bytes = static_cast<std::uint8_t>(ir::size_of(i.type));
-    op.vector = i.mod.vector;
-    if (op.element_bytes == 0) operands_.fail(i, "a memory access without a type");
-    const ir::Operand& address = i.sources[0];
-    op.wide_address = address.is_reg() ? address.words == 2 : true;
-    op.lane.source[0] = operands_.source(op, i, address, address.is_reg() ? address.words : 1);
-    op.offset = i.offset;
-    op.records_addresses = op.space == trace::MemorySpace::global || op.space == trace::MemorySpace::shared ||
-                           op.space == trace::MemorySpace::local || op.space == trace::MemorySpace::generic;
-  }
-
-  void load(Op& op, const Instruction& i) {
-    op.kind = Kind::load;
-    expect(i, 1, 1);
-    const ir::Operand& address = i.sources[0];
-    if (i.mod.space == trace::MemorySpace::param && i.mod.vector == 1 && i.destinations.size() == 1 &&
-        address.kind == ir::Operand::Kind::immediate && address.symbol.empty()) {
-      // The whole grid reads one value, known when the launch begins.
-      op.kind = Kind::lane;
-      op.lane.source[0] = {Bank::constants, operands_.fresh_constant()};
-      program_.parameters.push_back(
-          {op.lane.source[0].offset, address.value + static_cast<std::uint64_t>(i.offset), i.type, &i});
-      lane_destination(op, i, 0);
-      LaneKey key;
-      key.op = Opcode::mov;
-      key.type = i.destinations[0].words == 2 ? Type::b64 : Type::b32;
-      op.lane.function = select_lane_function(key, program_.lanes);
-      return;
-    }
-    memory(op, i);
-    destinations(op, i);
-    if (op.destination_count != op.vector) operands_.fail(i, "a vector load with another number of registers");
-    for (unsigned d = 0; d < op.destination_count; ++d) {
-      if (op.destination_words[d] < ir::words_of(i.type)) operands_.fail(i, "a 64-bit load into a 32-bit register");
-    }
-  }
-
-  void store(Op& op, const Instruction& i) {
-    op.kind = Kind::store;
-    memory(op, i);
-    // A local store of a value never written is a spill of it, not a use.
-    const std::uint8_t address_reads = op.read_count;
-    values(op, i, 1, ir::words_of(i.type));
-    if (op.space == trace::MemorySpace::local) op.read_count = address_reads;
-    if (op.value_count != op.vector) operands_.fail(i, "a vector store with another number of registers");
-  }
-
-  void atomic(Op& op, const Instruction& i) {
-    op.kind = Kind::atomic;
-    memory(op, i);
-    op.atomic = i.mod.atomic;
-    values(op, i, 1, ir::words_of(i.type));
-    const std::size_t needed = op.atomic == ir::AtomicOp::cas ? 2 : 1;
-    if (op.value_count != needed) operands_.fail(i, "an atomic with another number of operands");
-    if (ir::size_of(i.type) != 4 && ir::size_of(i.type) != 8 &&
-        !(ir::size_of(i.type) == 2 && op.atomic == ir::AtomicOp::cas)) {
-      operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
-    }
-    destinations(op, i);
-    op.has_result = op.destination_count != 0;
-  }
-
-  void shuffle(Op& op, const Instruction& i) {
-    op.kind = Kind::shuffle;
-    expect(i, 1, 3);
-    op.shuffle = i.mod.shuffle;
-    values(op, i, 0, 1);
-    for (const ir::Operand& d : i.destinations) {
-      if (d.is_predicate()) {
-        operands_.predicate_destination(op, i, d);
-      } else if (d.is_reg()) {
-        op.destinations[op.destination_count] = operands_.destination(op, i, d, 1);
-        op.destination_words[op.destination_count++] = 1;
-      }
-    }
-  }
-
-  void vote(Op& op, const Instruction& i) {
-    op.kind = Kind::vote;
-    expect(i, 1, 1);
-    op.vote = i.mod.vote;
-    op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[0]);
-    if (i.sources.size() > 1) values(op, i, 1, 1);
-    if (op.vote == ir::VoteMode::ballot) {
-      lane_destination(op, i, 0);
-    } else {
-      operands_.predicate_destination(op, i, i.destinations[0]);
-    }
-  }
-
-  void match(Op& op, const Instruction& i) {
-    op.kind = Kind::match;
-    expect(i, 1, 1);
-    op.vote = i.mod.vote;
-    op.values[op.value_count++] = operands_.source(op, i, i.sources[0], ir::words_of(i.type));
-    if (i.sources.size() > 1) values(op, i, 1, 1);
-    for (const ir::Operand& d : i.destinations) {
-      if (d.is_predicate()) {
-        operands_.predicate_destination(op, i, d);
-      } else if (d.is_reg()) {
-        op.destinations[op.destination_count] = operands_.destination(op, i, d, 0);
-        op.destination_words[op.destination_count++] = d.words;
-      }
-    }
-  }
-
-  void barrier(Op& op, const Instruction& i) {
-    op.kind = Kind::barrier;
-    if (i.sources.empty()) {
-      op.values[op.value_count++] = {Bank::constants, operands_.constant(0)};
-    } else {
-      values(op, i, 0, 1);
-    }
-  }
-
-  Program& program_;
-  const ir::Function& f_;
-  OperandDecoder operands_;
-};
+unsigned words_of_wide(Type t) { return ir::size_of(t) >= 4 ? 2 : 1; }
 
 }  // namespace
+
+Op Decoder::instruction(const Instruction& i) {
+  Op op;
+  op.instruction = &i;
+  op.op = i.op;
+  op.type = i.type;
+  op.lane.type = i.type;
+  op.lane.source_type = i.source_type;
+  op.lane.rounding = i.mod.rounding;
+  op.lane.ftz = i.mod.ftz;
+  op.lane.saturate = i.mod.saturate;
+  op.lane.carry_out = i.mod.carry_out || i.op == Opcode::add_cc || i.op == Opcode::sub_cc;
+  op.guarded = i.guarded;
+  op.guard_negated = i.guard_negated;
+  op.guard = static_cast<std::uint8_t>(i.guard);
+  if (i.guarded && i.guard >= trace::max_predicates) operands_.fail(i, "a guard beyond P6");
+  switch (i.op) {
+    case Opcode::nop:
+    case Opcode::membar:
+    case Opcode::print:
+      break;
+    case Opcode::bra:
+      op.kind = Kind::branch;
+      break;
+    case Opcode::exit:
+      op.kind = Kind::exit;
+      break;
+    case Opcode::trap:
+      op.kind = Kind::trap;
+      break;
+    case Opcode::bar:
+      barrier(op, i);
+      break;
+    case Opcode::ld:
+      load(op, i);
+      break;
+    case Opcode::st:
+      store(op, i);
+      break;
+    case Opcode::atom:
+    case Opcode::red:
+      atomic(op, i);
+      break;
+    case Opcode::setp:
+      compare(op, i);
+      break;
+    case Opcode::set:
+      compare(op, i);
+      break;
+    case Opcode::selp:
+      select(op, i);
+      break;
+    case Opcode::pack:
+    case Opcode::unpack:
+      pack(op, i);
+      break;
+    case Opcode::shfl:
+      shuffle(op, i);
+      break;
+    case Opcode::vote:
+      vote(op, i);
+      break;
+    case Opcode::match:
+      match(op, i);
+      break;
+    case Opcode::activemask:
+      op.kind = Kind::activemask;
+      lane_destination(op, i, 0);
+      break;
+    default:
+      if (i.type == Type::pred) {
+        logic(op, i);
+      } else {
+        arithmetic(op, i);
+      }
+  }
+  return op;
+}
+
+void Decoder::expect(const Instruction& i, std::size_t destinations, std::size_t sources) const {
+  if (i.destinations.size() < destinations || i.sources.size() < sources) {
+    operands_.fail(i, "too few operands");
+  }
+}
+
+void Decoder::lane_destination(Op& op, const Instruction& i, unsigned words) {
+  expect(i, 1, 0);
+  op.lane.destination = operands_.destination(op, i, i.destinations[0], words);
+  op.destinations[0] = op.lane.destination;
+  op.destination_words[0] = i.destinations[0].words;
+  op.destination_count = 1;
+}
+
+void Decoder::bind(Op& op, const Instruction& i, LaneKey key) {
+  key.op = i.op;
+  key.ftz = i.mod.ftz;
+  key.saturate = i.mod.saturate;
+  key.wrap = i.mod.wrap;
+  key.left = i.mod.left;
+  key.shift_amount = i.mod.shift_amount;
+  key.rounding = i.mod.rounding;
+  op.lane.function = select_lane_function(key, program_.lanes);
+  if (op.lane.function == nullptr) operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
+}
+
+void Decoder::arithmetic(Op& op, const Instruction& i) {
+  op.kind = Kind::lane;
+  const unsigned words = ir::words_of(i.type);
+  unsigned result = words;
+  unsigned source[4] = {words, words, words, words};
+  std::size_t count = 2;
+  switch (i.op) {
+    case Opcode::mov:
+      count = 1;
+      op.copies = !i.sources.empty() && i.sources[0].is_reg();
+      break;
+    case Opcode::cvt:
+      count = 1;
+      source[0] = ir::words_of(i.source_type);
+      break;
+    case Opcode::mul_wide:
+      result = words_of_wide(i.type);
+      break;
+    case Opcode::mad_wide:
+      count = 3;
+      result = source[2] = words_of_wide(i.type);
+      break;
+    case Opcode::mad_lo:
+    case Opcode::mad_hi:
+    case Opcode::fma:
+    case Opcode::sad:
+      count = 3;
+      break;
+    case Opcode::prmt:
+    case Opcode::shf:
+      count = 3;
+      break;
+    case Opcode::shl:
+    case Opcode::shr:
+      source[1] = 1;
+      break;
+    case Opcode::bfe:
+      count = 3;
+      source[1] = source[2] = 1;
+      break;
+    case Opcode::bfi:
+      count = 4;
+      source[2] = source[3] = 1;
+      break;
+    case Opcode::popc:
+    case Opcode::clz:
+    case Opcode::bfind:
+      count = 1;
+      result = 1;
+      break;
+    case Opcode::neg:
+    case Opcode::abs:
+    case Opcode::not_:
+    case Opcode::brev:
+    case Opcode::rcp:
+    case Opcode::sqrt:
+    case Opcode::rsqrt:
+    case Opcode::ex2:
+    case Opcode::lg2:
+    case Opcode::sin:
+    case Opcode::cos:
+    case Opcode::tanh:
+      count = 1;
+      break;
+    default:
+      break;
+  }
+  expect(i, 1, count);
+  if (i.type == Type::none) operands_.fail(i, "an instruction without a type");
+  LaneKey key;
+  key.type = i.type;
+  key.source_type = i.source_type;
+  bind_operands(op, i, source, count);
+  lane_destination(op, i, result);
+  bind(op, i, key);
+  const bool rounds = floating(i.type) || (i.op == Opcode::cvt && floating(i.source_type));
+  if (rounds) op.float_rounding = rounding_mode(i.mod.rounding);
+}
+
+void Decoder::bind_operands(Op& op, const Instruction& i, const unsigned* words, std::size_t count) {
+  for (std::size_t n = 0; n < count; ++n) op.lane.source[n] = operands_.source(op, i, i.sources[n], words[n]);
+}
+
+void Decoder::compare(Op& op, const Instruction& i) {
+  op.kind = i.op == Opcode::setp ? Kind::compare : Kind::set;
+  expect(i, 1, 2);
+  // set's own type is that of its result; setp has one type.
+  const Type compared = i.op == Opcode::set && i.source_type != Type::none ? i.source_type : i.type;
+  const PlainCompare plain = plain_compare(i.mod.compare, floating(compared));
+  LaneKey key;
+  key.type = compared;
+  key.compare = plain.compare;
+  op.complement = plain.complement;
+  op.bool_op = i.mod.bool_op;
+  const unsigned words = ir::words_of(compared);
+  for (std::size_t n = 0; n < 2; ++n) {
+    op.lane.source[plain.swap ? 1 - n : n] = operands_.source(op, i, i.sources[n], words);
+  }
+  if (i.sources.size() > 2) {
+    op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[2]);
+  } else if (i.mod.bool_op != ir::BoolOp::none) {
+    operands_.fail(i, "a compare with a boolean operation and no predicate");
+  }
+  if (i.op == Opcode::setp) {
+    for (const ir::Operand& d : i.destinations) operands_.predicate_destination(op, i, d);
+  } else {
+    lane_destination(op, i, 1);
+  }
+  bind(op, i, key);
+}
+
+void Decoder::select(Op& op, const Instruction& i) {
+  op.kind = Kind::select;
+  expect(i, 1, 3);
+  const unsigned words = ir::words_of(i.type);
+  op.lane.source[0] = operands_.source(op, i, i.sources[0], words);
+  op.first_half_reads = op.read_count;
+  op.lane.source[1] = operands_.source(op, i, i.sources[1], words);
+  op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[2]);
+  lane_destination(op, i, words);
+  LaneKey key;
+  key.type = i.type;
+  bind(op, i, key);
+}
+
+void Decoder::logic(Op& op, const Instruction& i) {
+  op.kind = Kind::logic;
+  const bool unary = i.op == Opcode::mov || i.op == Opcode::not_;
+  if (!unary && i.op != Opcode::and_ && i.op != Opcode::or_ && i.op != Opcode::xor_) {
+    operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
+  }
+  expect(i, 1, unary ? 1 : 2);
+  for (std::size_t n = 0; n < (unary ? 1u : 2u); ++n) {
+    op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[n]);
+  }
+  operands_.predicate_destination(op, i, i.destinations[0]);
+}
 
 Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
                const ModuleImage& image, unsigned lanes) {

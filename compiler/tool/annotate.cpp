@@ -80,6 +80,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
     writer->set_producer(options.producer);
   }
   Host host(file, variables, options, writer.get(), result);
+  host.check_dumps();
   std::set<std::string> compiled;
   std::string listing;
   for (const launch::Launch& l : file.launches) {

@@ -228,23 +228,29 @@ void Host::check_expectations() {
   }
 }
 
+void Host::check_dumps() const {
+  for (const auto& [name, path] : options_.dumps) {
+    if (find_buffer(name) || image_.variable(name) != nullptr) continue;
+    std::string known;
+    for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
+    throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
+                            "', there are: " + known);
+  }
+}
+
 void Host::dump() const {
   for (const auto& [name, path] : options_.dumps) {
-    std::vector<std::uint8_t> bytes;
-    const auto buffer = std::find_if(file_.buffers.begin(), file_.buffers.end(),
-                                     [&n = name](const launch::Buffer& b) { return b.name == n; });
-    if (buffer != file_.buffers.end()) {
-      bytes = buffer_bytes(static_cast<std::size_t>(buffer - file_.buffers.begin()));
-    } else if (image_.variable(name) != nullptr) {
-      bytes = image_.read(name);
-    } else {
-      std::string known;
-      for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
-      throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
-                              "', there are: " + known);
-    }
+    const auto buffer = find_buffer(name);
+    const std::vector<std::uint8_t> bytes = buffer ? buffer_bytes(*buffer) : image_.read(name);
     write_file(path, std::string(bytes.begin(), bytes.end()));
   }
+}
+
+std::optional<std::size_t> Host::find_buffer(const std::string& name) const {
+  for (std::size_t b = 0; b < file_.buffers.size(); ++b) {
+    if (file_.buffers[b].name == name) return b;
+  }
+  return std::nullopt;
 }
 
 }  // namespace regatta::tool

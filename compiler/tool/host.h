@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class Host {
 
   /// Binds a compiled kernel to every launch of its entry, checking parameters and limits.
   void add_kernel(CompiledKernel kernel);
+  /// Refuses names that --dump-buffer cannot find, before the time of a run is spent.
+  void check_dumps() const;
   void run();
   void check_expectations();
   void dump() const;
@@ -43,6 +46,7 @@ class Host {
   void run_launch(const launch::Launch& launch);
   void check_launch(const launch::Launch& launch, const ir::Function& f) const;
   std::vector<std::uint8_t> parameters(const launch::Launch& launch, const ir::Function& f) const;
+  std::optional<std::size_t> find_buffer(const std::string& name) const;
   std::vector<std::uint8_t> buffer_bytes(std::size_t buffer) const;
 
   const launch::LaunchFile& file_;

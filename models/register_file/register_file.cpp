@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace regatta::models {
 
@@ -32,6 +33,7 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       reads("reads"),
       writes("writes"),
       config_(config),
+      clock_(support::CycleScheduler::of(clock_period)),
       period_(clock_period.value()),
       shared_port_(config.ports == "1rw"),
       rows_(config.registers),
@@ -50,16 +52,13 @@ void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = context.registers_per_warp;
 }
 
-std::size_t RegisterFile::row(const WarpAccess& a) const {
-  const std::size_t row = std::size_t{a.warp.value()} * registers_per_warp_ + a.reg.value();
-  if (a.reg.value() >= registers_per_warp_ || row >= rows_.size()) {
-    SC_REPORT_FATAL("regatta/register_file",
-                    ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
-                     " lies outside the register file (" + std::to_string(registers_per_warp_) +
-                     " registers per warp, " + std::to_string(rows_.size()) + " in all)")
-                        .c_str());
-  }
-  return row;
+void RegisterFile::refuse(const WarpAccess& a) const {
+  SC_REPORT_FATAL("regatta/register_file",
+                  ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
+                   " lies outside the register file (" + std::to_string(registers_per_warp_) + " registers per warp, " +
+                   std::to_string(rows_.size()) + " in all)")
+                      .c_str());
+  throw std::logic_error("a fatal SystemC report returned");
 }
 
 void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access) {
@@ -99,14 +98,14 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
   if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
   WarpAccess& access = protocol::warp_access(payload);
   const unsigned bank = bank_of(access.warp, access.reg);
-  const std::uint64_t arrival = now(delay);
+  const std::uint64_t arrival = arrival_cycle(delay);
   const bool write = payload.is_write();
   if (write) {
     const std::uint64_t free = shared_port_ ? banks_[bank].read_free : banks_[bank].write_free;
     if (free > arrival + config_.write_queue) {
       held_ = &payload;
       ++held_writes_;
-      room_.notify(sc_core::sc_time::from_value((free - config_.write_queue - arrival) * period_));
+      room_.notify(clock_.time(free - config_.write_queue - arrival));
       return tlm::TLM_ACCEPTED;
     }
     ++write_count_;
@@ -116,7 +115,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
   const std::uint64_t done = schedule(write, bank, arrival + (write ? 0 : config_.arbitration));
   transfer(payload, access);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  delay += sc_core::sc_time::from_value((done - arrival) * period_);
+  delay += clock_.time(done - arrival);
   return tlm::TLM_COMPLETED;
 }
 
@@ -125,26 +124,26 @@ void RegisterFile::release_held() {
   tlm::tlm_generic_payload& payload = *held_;
   held_ = nullptr;
   WarpAccess& access = protocol::warp_access(payload);
-  const std::uint64_t at = now(sc_core::SC_ZERO_TIME);
+  const std::uint64_t at = clock_.now();
   ++write_count_;
   const std::uint64_t done = schedule(true, bank_of(access.warp, access.reg), at);
   transfer(payload, access);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = sc_core::sc_time::from_value((done - at) * period_);
+  sc_core::sc_time delay = clock_.time(done - at);
   writes->nb_transport_bw(payload, phase, delay);
 }
 
 void RegisterFile::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   WarpAccess& access = protocol::warp_access(payload);
   const bool write = payload.is_write();
-  const std::uint64_t arrival = now(delay);
+  const std::uint64_t arrival = arrival_cycle(delay);
   ++(write ? write_count_ : read_count_);
   const std::uint64_t done =
       schedule(write, bank_of(access.warp, access.reg), arrival + (write ? 0 : config_.arbitration));
   transfer(payload, access);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  delay += sc_core::sc_time::from_value((done - arrival) * period_);
+  delay += clock_.time(done - arrival);
 }
 
 unsigned RegisterFile::transport_dbg(tlm::tlm_generic_payload& payload) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Functional replay: the warps of a CTA take turns, an instruction each, as they do on an SM; a warp that arrives at
+// a barrier waits for the others. So the architectural state (registers, predicates, SIMT stacks) is at every
+// moment one that the machine could be in, and the data path is the one a timing simulation starts from.
 #include <regatta/assembly/simulation.h>
 #include <regatta/support/interrupt.h>
 
@@ -9,43 +13,100 @@ namespace regatta::assembly {
 
 namespace {
 
-/// One warp's architectural state: general registers and predicates.
-struct Architecture {
-  std::vector<trace::WarpValue> registers = std::vector<trace::WarpValue>(trace::max_general_registers);
-  std::array<trace::LaneMask, trace::max_predicates> predicates{};
-};
+class CtaReplay {
+ public:
+  void run(const trace::Kernel& kernel, const trace::Cta& cta, SimulationResult& result) {
+    kernel_ = &kernel;
+    bytes_ = std::size_t{kernel.warp_size} * trace::bytes_per_lane;
+    full_ = trace::all_lanes(kernel.warp_size);
+    warps_.resize(cta.warps.size());
+    running_.clear();
+    for (std::size_t w = 0; w < cta.warps.size(); ++w) {
+      Warp& warp = warps_[w];
+      warp.cursor = trace::WarpCursor(kernel, cta.warps[w]);
+      warp.registers.assign(kernel.registers_per_thread, trace::WarpValue{});
+      warp.predicates.fill(0);
+      warp.stack.clear();
+      warp.barrier = no_barrier;
+      running_.push_back(&warp);
+    }
+    while (!running_.empty()) {
+      std::size_t waiting = 0;
+      std::size_t kept = 0;
+      for (Warp* warp : running_) {
+        if (warp->barrier != no_barrier) {
+          ++waiting;
+        } else if (!step(*warp, result)) {
+          continue;
+        }
+        running_[kept++] = warp;
+      }
+      running_.resize(kept);
+      // Barriers open when everybody left waits: with several in use at once this is later than on the machine for
+      // some, never too early.
+      if (waiting == running_.size()) {
+        for (Warp* warp : running_) warp->barrier = no_barrier;
+      }
+    }
+  }
 
-void replay_warp(const trace::Kernel& kernel, const trace::WarpColumns& columns, Architecture& state,
-                 SimulationResult& result) {
-  const std::size_t bytes = std::size_t{kernel.warp_size} * trace::bytes_per_lane;
-  const trace::LaneMask full = trace::all_lanes(kernel.warp_size);
-  trace::WarpValue value;
-  std::uint64_t addresses[trace::max_lanes];
-  trace::WarpCursor cursor(kernel, columns);
-  while (cursor.next()) {
+ private:
+  static constexpr int no_barrier = -1;
+  struct Warp {
+    trace::WarpCursor cursor;
+    std::vector<trace::WarpValue> registers;
+    std::array<trace::LaneMask, trace::max_predicates> predicates{};
+    std::vector<trace::StackEvent> stack;
+    int barrier = no_barrier;
+  };
+
+  bool step(Warp& warp, SimulationResult& result) {
+    trace::WarpCursor& cursor = warp.cursor;
+    if (!cursor.next()) return false;
     const trace::StaticInstruction& i = cursor.instruction();
     const trace::LaneMask active = cursor.active_mask();
     for (unsigned d = 0; d < i.destination_count; ++d) {
-      cursor.result(value);
-      trace::WarpValue& r = state.registers[i.destinations[d]];
-      if (active == full) {
-        std::memcpy(&r, &value, bytes);
+      cursor.result(value_);
+      trace::WarpValue& r = warp.registers[i.destinations[d]];
+      if (active == full_) {
+        std::memcpy(&r, &value_, bytes_);
       } else {
         for (trace::LaneMask m = active; m != 0; m &= m - 1) {
           const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
-          r.lane[lane] = value.lane[lane];
+          r.lane[lane] = value_.lane[lane];
         }
       }
     }
     for (unsigned d = 0; d < i.destination_predicate_count; ++d) {
-      trace::LaneMask& p = state.predicates[i.destination_predicates[d]];
+      trace::LaneMask& p = warp.predicates[i.destination_predicates[d]];
       p = (p & ~active) | cursor.predicate();
     }
-    if (trace::has_addresses(i)) cursor.addresses(addresses);
+    if (trace::has_addresses(i)) cursor.addresses(addresses_);
+    events_.clear();
+    if (cursor.stack_events(events_) != 0) {
+      for (const trace::StackEvent& e : events_) {
+        if (e.push) {
+          warp.stack.push_back(e);
+        } else if (!warp.stack.empty()) {
+          warp.stack.pop_back();
+        }
+      }
+    }
+    if (i.op_class == trace::OpClass::barrier) warp.barrier = i.barrier_id;
     ++result.warp_instructions;
     result.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
+    return true;
   }
-}
+
+  const trace::Kernel* kernel_ = nullptr;
+  std::size_t bytes_ = 0;
+  trace::LaneMask full_ = 0;
+  std::vector<Warp> warps_;
+  std::vector<Warp*> running_;
+  std::vector<trace::StackEvent> events_;
+  trace::WarpValue value_;
+  std::uint64_t addresses_[trace::max_lanes];
+};
 
 }  // namespace
 
@@ -60,11 +121,10 @@ SimulationResult replay(const trace::Reader& trace, const std::function<void(std
     r.thread_instructions = launch.thread_instructions;
     result.launches.push_back(r);
   }
-  Architecture state;
+  CtaReplay cta_replay;
   const auto stream = trace.stream(0, trace.ctas().size());
   while (const auto cta = stream->next()) {
-    const trace::Kernel& kernel = trace.kernels()[trace.launches()[cta->launch].kernel];
-    for (const trace::WarpColumns& warp : cta->warps) replay_warp(kernel, warp, state, result);
+    cta_replay.run(trace.kernels()[trace.launches()[cta->launch].kernel], *cta, result);
     if (progress) progress(result.warp_instructions);
     if (support::interrupted()) {
       result.ending = Ending::interrupted;

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/protocol/payload.h>
 
+#include <cstring>
+
 namespace regatta::protocol {
+
+namespace {
+
+/// Byte enables of eight lanes for every combination of them.
+struct EnableTable {
+  unsigned char bytes[256][8 * trace::bytes_per_lane];
+  EnableTable() {
+    for (unsigned lanes = 0; lanes < 256; ++lanes) {
+      for (unsigned i = 0; i < 8 * trace::bytes_per_lane; ++i) {
+        bytes[lanes][i] = (lanes >> (i / trace::bytes_per_lane)) & 1 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
+      }
+    }
+  }
+};
+const EnableTable enable_table;
+
+}  // namespace
 
 OperandPayload::OperandPayload() : byte_enables_(trace::max_lanes * trace::bytes_per_lane) {
   payload_.set_extension(&access_);
+  payload_.set_dmi_allowed(false);
 }
 
 void OperandPayload::prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes,
@@ -15,15 +35,14 @@ void OperandPayload::prepare(tlm::tlm_command command, WarpSlot warp, RegisterId
   payload_.set_data_ptr(reinterpret_cast<unsigned char*>(data.lane.data()));
   payload_.set_data_length(bytes);
   payload_.set_streaming_width(bytes);
-  payload_.set_dmi_allowed(false);
   payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (lanes == trace::all_lanes(warp_size)) {
     payload_.set_byte_enable_ptr(nullptr);
     payload_.set_byte_enable_length(0);
   } else {
-    for (unsigned lane = 0; lane < warp_size; ++lane) {
-      const unsigned char enable = (lanes >> lane) & 1 ? TLM_BYTE_ENABLED : TLM_BYTE_DISABLED;
-      for (unsigned b = 0; b < trace::bytes_per_lane; ++b) byte_enables_[lane * trace::bytes_per_lane + b] = enable;
+    constexpr unsigned group = 8 * trace::bytes_per_lane;
+    for (unsigned lane = 0; lane < warp_size; lane += 8) {
+      std::memcpy(&byte_enables_[lane / 8 * group], enable_table.bytes[(lanes >> lane) & 0xff], group);
     }
     payload_.set_byte_enable_ptr(byte_enables_.data());
     payload_.set_byte_enable_length(bytes);

@@ -70,7 +70,7 @@ struct SmCounters {
 class Core {
  public:
   Core(const SmConfig& c, sc_core::sc_time clock_period, unsigned sm_index)
-      : config(c), sm(sm_index), period_(clock_period.value()) {}
+      : config(c), sm(sm_index), clock_(support::CycleScheduler::of(clock_period)), period_(clock_period.value()) {}
   /// What runs in the cycles that wake() asks for.
   void attach(void (*tick)(void*), void* sm_module) {
     client_.emplace(sc_core::sc_time::from_value(period_), tick, sm_module);
@@ -96,7 +96,7 @@ class Core {
     const std::uint64_t v = delay.value();
     return v == period_ ? 1 : v / period_;
   }
-  Cycle current() const { return Cycle(sc_core::sc_time_stamp().value() / period_); }
+  Cycle current() const { return Cycle(clock_.now()); }
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
   /// `delay` from now, never the present one, so that process order inside a delta does not matter.
   Cycle arrival(const sc_core::sc_time& delay) const { return current() + std::max<std::uint64_t>(1, cycles(delay)); }
@@ -104,6 +104,7 @@ class Core {
   void wake(Cycle when) { client_->request(when.value()); }
 
  private:
+  support::CycleScheduler& clock_;
   std::uint64_t period_;
   std::optional<support::CycleClient> client_;
 };

@@ -2,6 +2,7 @@
 #include <regatta/support/cycle_scheduler.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,52 +21,103 @@ CycleScheduler& CycleScheduler::of(const sc_core::sc_time& period) {
 }
 
 CycleScheduler::CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period)
-    : sc_module(name), period_(period.value()), event_("due") {
+    : sc_module(name), period_(period.value()), due_(ring_size), event_("due") {
+  for (std::uint64_t c = 0; c < ring_size; ++c) times_.push_back(sc_core::sc_time::from_value(c * period_));
   SC_HAS_PROCESS(CycleScheduler);
   SC_METHOD(run);
   sensitive << event_;
   dont_initialize();
 }
 
+const sc_core::sc_time& CycleScheduler::long_time(std::uint64_t cycles) const {
+  long_time_ = sc_core::sc_time::from_value(cycles * period_);
+  return long_time_;
+}
+
 CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
-  clients_.push_back(Entry{work, object, no_cycle});
+  clients_.push_back(Entry{work, object, no_request});
+  if (clients_.size() > words_ * 64) {
+    std::vector<std::uint64_t> wider(ring_size * (words_ + 1));
+    for (std::size_t slot = 0; slot < ring_size; ++slot) {
+      std::copy_n(&due_[slot * words_], words_, &wider[slot * (words_ + 1)]);
+    }
+    due_ = std::move(wider);
+    ++words_;
+  }
   return static_cast<Client>(clients_.size() - 1);
 }
 
 void CycleScheduler::remove(Client client) { clients_[client] = Entry{}; }
 
+void CycleScheduler::mark(std::uint64_t at, Client client) {
+  const std::size_t slot = at % ring_size;
+  due_[slot * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
+  occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+}
+
 void CycleScheduler::request(Client client, std::uint64_t at) {
   Entry& entry = clients_[client];
   if (at >= entry.next) return;
   entry.next = at;
-  calendar_.schedule(at, client);
+  if (at - base_ < ring_size) {
+    mark(at, client);
+  } else {
+    far_.push_back(client);
+  }
   if (!running_ && at < armed_) {
     armed_ = at;
     event_.notify(sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
   }
 }
 
+std::uint64_t CycleScheduler::next_marked() const {
+  const std::uint64_t start = base_ + 1;
+  for (std::size_t step = 0; step < ring_size;) {
+    const std::size_t slot = (start + step) % ring_size;
+    const std::uint64_t word = occupied_[slot / 64] >> (slot % 64);
+    if (word != 0) {
+      const auto ahead = static_cast<std::size_t>(__builtin_ctzll(word));
+      if (step + ahead < ring_size) return start + step + ahead;
+    }
+    step += 64 - slot % 64;
+  }
+  return no_request;
+}
+
 void CycleScheduler::arm() {
-  armed_ = calendar_.next();
-  if (armed_ != no_cycle) event_.notify(sc_core::sc_time::from_value(armed_ * period_) - sc_core::sc_time_stamp());
+  armed_ = next_marked();
+  for (Client client : far_) armed_ = std::min(armed_, clients_[client].next);
+  if (armed_ != no_request) event_.notify(time(armed_ - base_));
 }
 
 void CycleScheduler::run() {
-  const std::uint64_t cycle = now();
+  cycle_ = sc_core::sc_time_stamp().value() / period_;
   running_ = true;
-  due_.clear();
-  calendar_.drain(cycle, [&](Client client) {
-    // A request that an earlier one has overtaken is stale.
-    if (clients_[client].next != cycle) return;
-    clients_[client].next = no_cycle;
-    due_.push_back(client);
-  });
-  std::sort(due_.begin(), due_.end());
+  base_ = cycle_;
+  if (!far_.empty()) {
+    far_.erase(std::remove_if(far_.begin(), far_.end(),
+                              [&](Client client) {
+                                const std::uint64_t at = clients_[client].next;
+                                if (at != no_request && at - base_ >= ring_size) return false;
+                                if (at != no_request) mark(at, client);
+                                return true;
+                              }),
+               far_.end());
+  }
+  const std::size_t slot = cycle_ % ring_size;
+  occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
   ++cycles_run_;
-  activations_ += due_.size();
-  for (Client client : due_) {
-    const Entry entry = clients_[client];
-    if (entry.work != nullptr) entry.work(entry.object);
+  for (std::size_t word = 0; word < words_; ++word) {
+    std::uint64_t bits = due_[slot * words_ + word];
+    due_[slot * words_ + word] = 0;
+    for (; bits != 0; bits &= bits - 1) {
+      const auto client = static_cast<Client>(word * 64 + static_cast<unsigned>(__builtin_ctzll(bits)));
+      Entry& entry = clients_[client];
+      if (entry.next != cycle_) continue;  // an earlier request has overtaken this one
+      entry.next = no_request;
+      ++activations_;
+      entry.work(entry.object);
+    }
   }
   running_ = false;
   arm();

@@ -10,8 +10,7 @@
 // twin) may ask as well.
 #pragma once
 
-#include <regatta/support/calendar.h>
-
+#include <array>
 #include <cstdint>
 #include <systemc>
 #include <vector>
@@ -30,7 +29,12 @@ class CycleScheduler : public sc_core::sc_module {
   /// Runs the client in cycle `at`, which must be later than the present one, or earlier if it asked for an earlier
   /// cycle: only the earliest request counts, and it is used up when the client runs.
   void request(Client client, std::uint64_t at);
-  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period_; }
+  /// The present cycle; a mere load while a client runs.
+  std::uint64_t now() const { return running_ ? cycle_ : sc_core::sc_time_stamp().value() / period_; }
+  /// `cycles` as time.
+  const sc_core::sc_time& time(std::uint64_t cycles) const {
+    return cycles < times_.size() ? times_[cycles] : long_time(cycles);
+  }
   /// Cycles in which somebody ran, and runs.
   std::uint64_t cycles_run() const { return cycles_run_; }
   std::uint64_t activations() const { return activations_; }
@@ -39,17 +43,29 @@ class CycleScheduler : public sc_core::sc_module {
   CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
   void run();
   void arm();
+  void mark(std::uint64_t at, Client client);
+  std::uint64_t next_marked() const;
+  const sc_core::sc_time& long_time(std::uint64_t cycles) const;
 
   struct Entry {
     void (*work)(void*) = nullptr;
     void* object = nullptr;
-    std::uint64_t next = no_cycle;
+    std::uint64_t next = no_request;  ///< the cycle it will run in
   };
+  static constexpr std::uint64_t no_request = ~std::uint64_t{0};
+  static constexpr std::size_t ring_size = 1024;  ///< cycles that the ring of due sets reaches ahead
+
   std::uint64_t period_;
   std::vector<Entry> clients_;
-  Calendar<Client> calendar_;
-  std::vector<Client> due_;
-  std::uint64_t armed_ = no_cycle;
+  std::size_t words_ = 1;           ///< 64 clients each, per slot of the ring
+  std::vector<std::uint64_t> due_;  ///< per slot, a bit per client; may hold requests since overtaken
+  std::array<std::uint64_t, ring_size / 64> occupied_{};
+  std::vector<Client> far_;  ///< clients whose request lies beyond the ring
+  std::vector<sc_core::sc_time> times_;
+  mutable sc_core::sc_time long_time_;
+  std::uint64_t base_ = 0;  ///< the cycle that ran last
+  std::uint64_t armed_ = no_request;
+  std::uint64_t cycle_ = 0;
   bool running_ = false;
   sc_core::sc_event event_;
   std::uint64_t cycles_run_ = 0;

@@ -7,6 +7,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -66,16 +67,22 @@ class RegisterFile : public sc_core::sc_module,
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
 
-  std::uint64_t now(const sc_core::sc_time& delay) const {
-    return (sc_core::sc_time_stamp().value() + delay.value()) / period_;
+  std::uint64_t arrival_cycle(const sc_core::sc_time& delay) const {
+    return delay == sc_core::SC_ZERO_TIME ? clock_.now() : clock_.now() + delay.value() / period_;
   }
-  /// Row of a register, or reports a SystemC error.
-  std::size_t row(const protocol::WarpAccess& access) const;
+  /// Row of a register; reports a SystemC error when it lies outside.
+  std::size_t row(const protocol::WarpAccess& access) const {
+    const std::size_t row = std::size_t{access.warp.value()} * registers_per_warp_ + access.reg.value();
+    if (access.reg.value() >= registers_per_warp_ || row >= rows_.size()) refuse(access);
+    return row;
+  }
+  [[noreturn]] void refuse(const protocol::WarpAccess& access) const;
   void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
   std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
   void release_held();
 
   RegisterFileConfig config_;
+  support::CycleScheduler& clock_;
   std::uint64_t period_;
   bool shared_port_;
   unsigned registers_per_warp_ = 0;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decoding of memory accesses, lane exchange and barriers.
+#include "decoder.h"
+
+namespace regatta::emulator {
+
+using ir::Instruction;
+using ir::Opcode;
+using ir::Type;
+
+void Decoder::values(Op& op, const Instruction& i, std::size_t first, unsigned words) {
+  for (std::size_t n = first; n < i.sources.size(); ++n) {
+    if (op.value_count == std::size(op.values)) operands_.fail(i, "too many values");
+    op.values[op.value_count++] = operands_.source(op, i, i.sources[n], words);
+  }
+}
+
+void Decoder::destinations(Op& op, const Instruction& i) {
+  for (const ir::Operand& d : i.destinations) {
+    if (op.destination_count == std::size(op.destinations)) operands_.fail(i, "too many destinations");
+    op.destinations[op.destination_count] = operands_.destination(op, i, d, 0);
+    op.destination_words[op.destination_count++] = d.words;
+  }
+}
+
+void Decoder::pack(Op& op, const Instruction& i) {
+  op.kind = i.op == Opcode::pack ? Kind::pack : Kind::unpack;
+  expect(i, 1, 1);
+  const std::size_t parts = i.op == Opcode::pack ? i.sources.size() : i.destinations.size();
+  op.element_bytes = static_cast<std::uint8_t>(ir::size_of(i.type) / parts);
+  if (op.element_bytes == 0) operands_.fail(i, "more parts than bytes");
+  values(op, i, 0, i.op == Opcode::pack ? 1 : ir::words_of(i.type));
+  destinations(op, i);
+}
+
+void Decoder::memory(Op& op, const Instruction& i) {
+  expect(i, 0, 1);
+  op.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
+  op.element_bytes = static_cast<std::uint8_t>(ir::size_of(i.type));
+  op.vector = i.mod.vector;
+  if (op.element_bytes == 0) operands_.fail(i, "a memory access without a type");
+  const ir::Operand& address = i.sources[0];
+  op.wide_address = address.is_reg() ? address.words == 2 : true;
+  op.lane.source[0] = operands_.source(op, i, address, address.is_reg() ? address.words : 1);
+  op.offset = i.offset;
+  op.records_addresses = op.space == trace::MemorySpace::global || op.space == trace::MemorySpace::shared ||
+                         op.space == trace::MemorySpace::local || op.space == trace::MemorySpace::generic;
+}
+
+void Decoder::load(Op& op, const Instruction& i) {
+  op.kind = Kind::load;
+  expect(i, 1, 1);
+  const ir::Operand& address = i.sources[0];
+  if (i.mod.space == trace::MemorySpace::param && i.mod.vector == 1 && i.destinations.size() == 1 &&
+      address.kind == ir::Operand::Kind::immediate && address.symbol.empty()) {
+    // The whole grid reads one value, known when the launch begins.
+    op.kind = Kind::lane;
+    op.lane.source[0] = {Bank::constants, operands_.fresh_constant()};
+    program_.parameters.push_back(
+        {op.lane.source[0].offset, address.value + static_cast<std::uint64_t>(i.offset), i.type, &i});
+    lane_destination(op, i, 0);
+    LaneKey key;
+    key.op = Opcode::mov;
+    key.type = i.destinations[0].words == 2 ? Type::b64 : Type::b32;
+    op.lane.function = select_lane_function(key, program_.lanes);
+    return;
+  }
+  memory(op, i);
+  destinations(op, i);
+  if (op.destination_count != op.vector) operands_.fail(i, "a vector load with another number of registers");
+  for (unsigned d = 0; d < op.destination_count; ++d) {
+    if (op.destination_words[d] < ir::words_of(i.type)) operands_.fail(i, "a 64-bit load into a 32-bit register");
+  }
+}
+
+void Decoder::store(Op& op, const Instruction& i) {
+  op.kind = Kind::store;
+  memory(op, i);
+  // A local store of a value never written is a spill of it, not a use.
+  const std::uint8_t address_reads = op.read_count;
+  values(op, i, 1, ir::words_of(i.type));
+  if (op.space == trace::MemorySpace::local) op.read_count = address_reads;
+  if (op.value_count != op.vector) operands_.fail(i, "a vector store with another number of registers");
+}
+
+void Decoder::atomic(Op& op, const Instruction& i) {
+  op.kind = Kind::atomic;
+  memory(op, i);
+  op.atomic = i.mod.atomic;
+  values(op, i, 1, ir::words_of(i.type));
+  const std::size_t needed = op.atomic == ir::AtomicOp::cas ? 2 : 1;
+  if (op.value_count != needed) operands_.fail(i, "an atomic with another number of operands");
+  if (ir::size_of(i.type) != 4 && ir::size_of(i.type) != 8 &&
+      !(ir::size_of(i.type) == 2 && op.atomic == ir::AtomicOp::cas)) {
+    operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
+  }
+  destinations(op, i);
+  op.has_result = op.destination_count != 0;
+}
+
+void Decoder::shuffle(Op& op, const Instruction& i) {
+  op.kind = Kind::shuffle;
+  expect(i, 1, 3);
+  op.shuffle = i.mod.shuffle;
+  values(op, i, 0, 1);
+  for (const ir::Operand& d : i.destinations) {
+    if (d.is_predicate()) {
+      operands_.predicate_destination(op, i, d);
+    } else if (d.is_reg()) {
+      op.destinations[op.destination_count] = operands_.destination(op, i, d, 1);
+      op.destination_words[op.destination_count++] = 1;
+    }
+  }
+}
+
+void Decoder::vote(Op& op, const Instruction& i) {
+  op.kind = Kind::vote;
+  expect(i, 1, 1);
+  op.vote = i.mod.vote;
+  op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources[0]);
+  if (i.sources.size() > 1) values(op, i, 1, 1);
+  if (op.vote == ir::VoteMode::ballot) {
+    lane_destination(op, i, 0);
+  } else {
+    operands_.predicate_destination(op, i, i.destinations[0]);
+  }
+}
+
+void Decoder::match(Op& op, const Instruction& i) {
+  op.kind = Kind::match;
+  expect(i, 1, 1);
+  op.vote = i.mod.vote;
+  op.values[op.value_count++] = operands_.source(op, i, i.sources[0], ir::words_of(i.type));
+  if (i.sources.size() > 1) values(op, i, 1, 1);
+  for (const ir::Operand& d : i.destinations) {
+    if (d.is_predicate()) {
+      operands_.predicate_destination(op, i, d);
+    } else if (d.is_reg()) {
+      op.destinations[op.destination_count] = operands_.destination(op, i, d, 0);
+      op.destination_words[op.destination_count++] = d.words;
+    }
+  }
+}
+
+void Decoder::barrier(Op& op, const Instruction& i) {
+  op.kind = Kind::barrier;
+  if (i.sources.empty()) {
+    op.values[op.value_count++] = {Bank::constants, operands_.constant(0)};
+  } else {
+    values(op, i, 0, 1);
+  }
+}
+
+}  // namespace regatta::emulator
