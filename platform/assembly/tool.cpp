@@ -156,7 +156,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
 
   SimulationResult result;
   if (o.replay) {
-    result = replay(trace, show);
+    result = replay(trace, machine, show);
   } else {
     SimulationOptions options;
     options.sms = o.sms;

@@ -58,11 +58,7 @@ void ExecutionUnits::cycle(Kind& kind) {
       core_.at(core_.now + d.traits->latency, Work::Kind::executed, d.pool_index);
       if (p.waiting.empty()) break;
     }
-    if (p.waiting.empty()) continue;
-    // Sleep no longer than until a pipeline can take the next one.
-    Cycle soonest = p.free_at.front();
-    for (Cycle c : p.free_at) soonest = std::min(soonest, c);
-    core_.at(std::max(soonest, core_.now + 1), Work::Kind::tick, 0);
+    if (!p.waiting.empty()) core_.progress = true;
   }
 }
 

@@ -39,7 +39,9 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].used |= WarpMask{1} << w.local;
   schedulers_[s].slots[w.local] = w.info.warp;
   schedulers_[s].policy->warp_added(w.local, age);
-  w.state = WarpState::absent;
+  // A warp that comes back keeps the state it was counted under while it was away.
+  schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
+  if (w.state == WarpState::memory) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
 
@@ -47,10 +49,7 @@ void IssueStage::remove(Warp& w) {
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
-  s.ready &= keep;
-  s.scoreboard &= keep;
-  s.memory &= keep;
-  s.barrier &= keep;
+  for (WarpMask& mask : s.in_state) mask &= keep;
   s.policy->warp_removed(w.local);
 }
 
@@ -68,27 +67,17 @@ WarpState IssueStage::classify(const Warp& w) const {
 
 void IssueStage::update(Warp& w) {
   const WarpState state = classify(w);
-  if (state != w.state) {
-    const WarpState before = w.state;
-    w.state = state;
-    ctas_->warp_state_changed(w, before);
-    if (!w.active) return;
-    Scheduler& s = schedulers_[w.scheduler];
-    const WarpMask bit = WarpMask{1} << w.local;
-    auto place = [&](WarpMask& mask, WarpState of) {
-      if (state == of) {
-        mask |= bit;
-      } else {
-        mask &= ~bit;
-      }
-    };
-    place(s.ready, WarpState::ready);
-    place(s.scoreboard, WarpState::scoreboard);
-    place(s.memory, WarpState::memory);
-    place(s.barrier, WarpState::barrier);
-    if ((state == WarpState::memory) != (before == WarpState::memory)) {
-      s.policy->long_latency(w.local, state == WarpState::memory);
-    }
+  if (state == w.state) return;
+  const WarpState before = w.state;
+  w.state = state;
+  ctas_->warp_state_changed(w, before);
+  if (!w.active) return;
+  Scheduler& s = schedulers_[w.scheduler];
+  const WarpMask bit = WarpMask{1} << w.local;
+  s.in_state[static_cast<unsigned>(before)] &= ~bit;
+  s.in_state[static_cast<unsigned>(state)] |= bit;
+  if ((state == WarpState::memory) != (before == WarpState::memory)) {
+    s.policy->long_latency(w.local, state == WarpState::memory);
   }
 }
 
@@ -135,7 +124,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 }
 
 Stall IssueStage::cycle(Scheduler& s) {
-  WarpMask candidates = s.ready;
+  WarpMask candidates = s.in(WarpState::ready);
   bool structural = false;
   bool gate = false;
   while (candidates != 0) {
@@ -157,9 +146,9 @@ Stall IssueStage::cycle(Scheduler& s) {
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
   if (structural) return Stall::structural;
   if (gate) return Stall::issue_gate;
-  if (s.scoreboard != 0) return Stall::scoreboard;
-  if (s.memory != 0) return Stall::memory;
-  if (s.barrier != 0) return Stall::barrier;
+  if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
+  if (s.in(WarpState::memory) != 0) return Stall::memory;
+  if (s.in(WarpState::barrier) != 0) return Stall::barrier;
   return Stall::idle;
 }
 
@@ -182,7 +171,8 @@ void IssueStage::release(DynamicInstruction& d) {
   --w.in_flight;
   if (t.is_memory) --w.memory_in_flight;
   for (protocol::IssueGate* gate : gates_) gate->written_back(d);
-  update(w);
+  // A warp that was ready stays so: only one that waits can be let go by this.
+  if (w.state != WarpState::ready && w.state != WarpState::barrier) update(w);
 }
 
 }  // namespace regatta::sm

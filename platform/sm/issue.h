@@ -44,8 +44,9 @@ class IssueStage {
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    WarpMask used = 0;  ///< local indices taken
-    WarpMask ready = 0, scoreboard = 0, memory = 0, barrier = 0;
+    WarpMask used = 0;                                  ///< local indices taken
+    std::array<WarpMask, warp_state_count> in_state{};  ///< active warps by state
+    WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };
   enum class Outcome { issued, structural, gate };

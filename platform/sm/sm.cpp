@@ -159,7 +159,7 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::fetched: {
       Warp& w = core.warps[work.value];
       front_end.fetched(w);
-      issue.update(w);
+      if (w.state == WarpState::no_instruction) issue.update(w);
       break;
     }
     case Work::Kind::fetch_unblocked:

@@ -25,6 +25,7 @@ using protocol::WarpSlot;
 
 /// Why the instruction at the head of a warp's buffer cannot be tried, as far as the warp itself knows.
 enum class WarpState : std::uint8_t { absent, no_instruction, ready, scoreboard, memory, barrier };
+inline constexpr unsigned warp_state_count = 6;
 
 struct Warp {
   protocol::WarpInfo info;

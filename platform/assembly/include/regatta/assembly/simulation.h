@@ -68,8 +68,10 @@ class Simulation {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Decodes every CTA of a trace and updates architectural registers, nothing else: the speed limit.
-SimulationResult replay(const trace::Reader& trace, const std::function<void(std::uint64_t)>& progress);
+/// Decodes the trace and updates the architectural state of the warps that `machine` would hold resident, nothing
+/// else: the speed limit a simulation is measured against.
+SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine,
+                        const std::function<void(std::uint64_t)>& progress);
 
 /// The stats.json document of a run (design: keys are stable, more may be added).
 nlohmann::ordered_json stats_document(const SimulationResult& result, const trace::Reader& trace,
