@@ -13,8 +13,13 @@ if [ $# -gt 2 ]; then
   shift 2
   files=$(printf '%s\n' "$@")
 else
+  commands=$build/compile_commands.json
+  # Rooms that are compiled as one file have that one in the list of commands, and none of their own.
   files=$(git ls-files --cached --others --exclude-standard -- 'traces/*.cpp' 'compiler/*.cpp' 'platform/*.cpp' \
-    'models/*.cpp' 'examples/*.cpp')
+    'models/*.cpp' 'examples/*.cpp' | while read -r file; do
+      if grep -q "\"file\": \"$PWD/$file\"" "$commands"; then echo "$file"; fi
+    done
+    sed -n 's/.*"file": "\(.*\/Unity\/unity_[^"]*\)".*/\1/p' "$commands")
 fi
 echo "$files" | xargs -P "$jobs" -n 4 clang-tidy -p "$build" --quiet
 echo "$(echo "$files" | wc -l) files are tidy"

@@ -14,7 +14,8 @@ std::vector<std::int32_t> bfs(const std::vector<std::int32_t>& first_edge, const
     for (const std::int32_t node : frontier) {
       const auto from = static_cast<std::size_t>(node);
       for (std::int32_t i = 0; i < degree.at(from); ++i) {
-        const std::int32_t neighbour = edges.at(static_cast<std::size_t>(first_edge[from] + i));
+        const std::int32_t neighbour = node + edges.at(static_cast<std::size_t>(first_edge[from] + i));
+        if (neighbour < 0 || neighbour >= static_cast<std::int32_t>(level.size())) continue;
         std::int32_t& neighbour_level = level.at(static_cast<std::size_t>(neighbour));
         if (neighbour_level < 0) {
           neighbour_level = levels + 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Breadth-first search over a graph in compressed rows, level by level: node i's edges are
-// edges[first_edge[i]] .. edges[first_edge[i] + degree[i] - 1]. One thread per node; the host runs bfs_expand and
+// Breadth-first search over a graph in compressed rows, level by level: node i has degree[i] edges from
+// edges[first_edge[i]] on, each given as the distance to its other end, as meshes and road networks are stored when
+// neighbours have near numbers; an edge that leads out of the graph does not count. One thread per node; the host runs bfs_expand and
 // bfs_commit until a commit has left `changed` at zero. Expansion only reads `visited` and commitment only writes it,
 // so the levels do not depend on the order in which threads run.
 
@@ -29,7 +30,8 @@ extern "C" __global__ void bfs_expand(const int* __restrict__ first_edge, const 
   const int first = first_edge[node];
   const int last = first + degree[node];
   for (int edge = first; edge < last; ++edge) {
-    const int neighbour = edges[edge];
+    const int neighbour = node + edges[edge];
+    if (neighbour < 0 || neighbour >= nodes) continue;
     if (visited[neighbour] == 0) {
       level[neighbour] = next;
       reached[neighbour] = 1;
