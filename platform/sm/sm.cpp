@@ -35,6 +35,7 @@ struct Sm::Impl {
   }
 
   void dispatch(const Work& work);
+  void prefetch(const Work& work);
   void released(DynamicInstruction& d);
 
   Core core;
@@ -154,6 +155,17 @@ void Sm::Impl::released(DynamicInstruction& d) {
   core.pool.give_back(d);
 }
 
+void Sm::Impl::prefetch(const Work& work) {
+  if (work.kind != Work::Kind::executed && work.kind != Work::Kind::released) return;
+  const auto* d = reinterpret_cast<const char*>(&core.pool[work.value]);
+  __builtin_prefetch(d);
+  __builtin_prefetch(d + 64);
+  if (work.kind != Work::Kind::executed) return;
+  const auto* result = reinterpret_cast<const char*>(core.pool[work.value].results.data());
+  __builtin_prefetch(result);
+  __builtin_prefetch(result + 64);
+}
+
 void Sm::Impl::dispatch(const Work& work) {
   switch (work.kind) {
     case Work::Kind::fetched: {
@@ -204,6 +216,8 @@ void Sm::tick() {
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
 
+  // The instructions due next are out of the first-level cache by now: fetch them while this cycle's work is done.
+  for (const Work& work : core.calendar.upcoming(now.value() + 1)) m.prefetch(work);
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();

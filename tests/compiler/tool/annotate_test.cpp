@@ -170,7 +170,7 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   CHECK(folder.read("k.txt").find("live in:") != std::string::npos);
 }
 
-TEST_CASE("--ctas traces a part, all run") {
+TEST_CASE("the option --ctas traces a part, all run") {
   const Folder folder;
   folder.write("k.ptx", saxpy);
   tool::AnnotateOptions o;
@@ -249,7 +249,7 @@ TEST_CASE("a run that fails leaves no trace behind") {
   CHECK(folder.empty_of("k.rgt"));
 }
 
-TEST_CASE("--check reports every entry and goes on after a refusal") {
+TEST_CASE("the option --check reports every entry and goes on after a refusal") {
   const Folder folder;
   tool::AnnotateOptions o;
   o.check = true;

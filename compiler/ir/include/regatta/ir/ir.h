@@ -14,46 +14,105 @@
 
 namespace regatta::ir {
 
-enum class Type : std::uint8_t {
-  none, pred, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f32, f64
-};
+enum class Type : std::uint8_t { none, pred, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f32, f64 };
 /// Size of a value in bytes; pred is 0.
 unsigned size_of(Type t);
 /// 32-bit registers a value takes in the register file (8- and 16-bit values take one).
 inline unsigned words_of(Type t) { return size_of(t) > 4 ? 2 : 1; }
 bool is_float(Type t);
-bool is_signed(Type t);  ///< s8..s64
+bool is_signed(Type t);         ///< s8..s64
 const char* to_string(Type t);  ///< "f32"
 
 enum class Opcode : std::uint8_t {
   nop,
-  mov,      ///< dst = src0 (register, immediate, special, predicate)
-  pack,     ///< 64-bit dst = {src0 low, src1 high} (mov.b64 {a,b}); b32 from two b16 likewise
-  unpack,   ///< {dst0 low, dst1 high} = src0
-  add, sub,
-  add_cc, addc, sub_cc, subc,  ///< carry chain; the carry lives in emulator state per lane
-  mul_lo, mul_hi, mul_wide,    ///< type = type of the sources (PTX convention); mul_wide doubles it
-  mad_lo, mad_hi, mad_wide,
-  mul, fma,                    ///< floating point
-  div, rem, neg, abs, min, max,
-  and_, or_, xor_, not_,       ///< on registers, or on predicates when type is pred
-  shl, shr,                    ///< amounts clamp at the width, as PTX
-  setp,                        ///< dst predicate(s) = compare [and/or/xor src predicate]
-  selp,                        ///< dst = src2 ? src0 : src1
-  set,                         ///< as setp, with a register result
-  cvt,                         ///< type <- source_type, rounding, saturation
-  ld, st, atom, red,
-  rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh,
-  popc, clz, brev, bfe, bfi, bfind, prmt, shf, sad,
-  shfl, vote, match, activemask,
-  bra, exit, bar, membar,
-  trap, print,
+  mov,     ///< dst = src0 (register, immediate, special, predicate)
+  pack,    ///< 64-bit dst = {src0 low, src1 high} (mov.b64 {a,b}); b32 from two b16 likewise
+  unpack,  ///< {dst0 low, dst1 high} = src0
+  add,
+  sub,
+  add_cc,
+  addc,
+  sub_cc,
+  subc,  ///< carry chain; the carry lives in emulator state per lane
+  mul_lo,
+  mul_hi,
+  mul_wide,  ///< type = type of the sources (PTX convention); mul_wide doubles it
+  mad_lo,
+  mad_hi,
+  mad_wide,
+  mul,
+  fma,  ///< floating point
+  div,
+  rem,
+  neg,
+  abs,
+  min,
+  max,
+  and_,
+  or_,
+  xor_,
+  not_,  ///< on registers, or on predicates when type is pred
+  shl,
+  shr,   ///< amounts clamp at the width, as PTX
+  setp,  ///< dst predicate(s) = compare [and/or/xor src predicate]
+  selp,  ///< dst = src2 ? src0 : src1
+  set,   ///< as setp, with a register result
+  cvt,   ///< type <- source_type, rounding, saturation
+  ld,
+  st,
+  atom,
+  red,
+  rcp,
+  sqrt,
+  rsqrt,
+  ex2,
+  lg2,
+  sin,
+  cos,
+  tanh,
+  popc,
+  clz,
+  brev,
+  bfe,
+  bfi,
+  bfind,
+  prmt,
+  shf,
+  sad,
+  shfl,
+  vote,
+  match,
+  activemask,
+  bra,
+  exit,
+  bar,
+  membar,
+  trap,
+  print,
 };
 const char* to_string(Opcode op);
 
 enum class Rounding : std::uint8_t { none, rn, rz, rm, rp, rni, rzi, rmi, rpi };
 enum class Compare : std::uint8_t {
-  none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
+  none,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  lo,
+  ls,
+  hi,
+  hs,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan
 };
 enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
@@ -62,11 +121,37 @@ enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
 
 /// Special registers readable by mov; x/y/z of one group are consecutive.
 enum class Special : std::uint8_t {
-  tid_x, tid_y, tid_z, ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  laneid, warpid, nwarpid, smid, nsmid, gridid,
-  lanemask_eq, lanemask_le, lanemask_lt, lanemask_ge, lanemask_gt,
-  clock, clock_hi, clock64, globaltimer, globaltimer_lo, globaltimer_hi,
-  dynamic_shared_size, total_shared_size
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  gridid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  clock,
+  clock_hi,
+  clock64,
+  globaltimer,
+  globaltimer_lo,
+  globaltimer_hi,
+  dynamic_shared_size,
+  total_shared_size
 };
 const char* to_string(Special s);  ///< "%tid.x"
 
@@ -79,18 +164,18 @@ struct Modifiers {
   ShuffleMode shuffle = ShuffleMode::none;
   VoteMode vote = VoteMode::none;
   trace::MemorySpace space = trace::MemorySpace::none;
-  std::uint8_t vector = 1;      ///< elements of a vector memory access
+  std::uint8_t vector = 1;  ///< elements of a vector memory access
   bool ftz = false;
   bool saturate = false;
   bool approximate = false;
-  bool full = false;            ///< div.full
-  bool is_volatile = false;     ///< volatile, relaxed, acquire, release: not cached
-  bool wrap = false;            ///< shf.wrap, else clamp
-  bool left = false;            ///< shf.l
-  bool shift_amount = false;    ///< bfind.shiftamt
-  bool uniform = false;         ///< bra.uni
-  bool carry_out = false;       ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
-  std::string cache;            ///< ".nc", ".cg", ... for the opcode text
+  bool full = false;          ///< div.full
+  bool is_volatile = false;   ///< volatile, relaxed, acquire, release: not cached
+  bool wrap = false;          ///< shf.wrap, else clamp
+  bool left = false;          ///< shf.l
+  bool shift_amount = false;  ///< bfind.shiftamt
+  bool uniform = false;       ///< bra.uni
+  bool carry_out = false;     ///< addc.cc, subc.cc: write the carry too (add_cc and sub_cc always do)
+  std::string cache;          ///< ".nc", ".cg", ... for the opcode text
 };
 
 /// A general register operand names a virtual register before allocation (index into
@@ -107,16 +192,31 @@ struct Operand {
   std::string symbol;
 
   static Operand reg(std::uint32_t id, unsigned words) {
-    Operand o; o.kind = Kind::reg; o.id = id; o.words = static_cast<std::uint8_t>(words); return o;
+    Operand o;
+    o.kind = Kind::reg;
+    o.id = id;
+    o.words = static_cast<std::uint8_t>(words);
+    return o;
   }
   static Operand predicate(std::uint32_t id, bool negated = false) {
-    Operand o; o.kind = Kind::predicate; o.id = id; o.negated = negated; return o;
+    Operand o;
+    o.kind = Kind::predicate;
+    o.id = id;
+    o.negated = negated;
+    return o;
   }
   static Operand immediate(std::uint64_t bits, unsigned words = 1) {
-    Operand o; o.kind = Kind::immediate; o.value = bits; o.words = static_cast<std::uint8_t>(words); return o;
+    Operand o;
+    o.kind = Kind::immediate;
+    o.value = bits;
+    o.words = static_cast<std::uint8_t>(words);
+    return o;
   }
   static Operand special(Special s) {
-    Operand o; o.kind = Kind::special; o.value = static_cast<std::uint64_t>(s); return o;
+    Operand o;
+    o.kind = Kind::special;
+    o.value = static_cast<std::uint64_t>(s);
+    return o;
   }
   bool is_reg() const { return kind == Kind::reg; }
   bool is_predicate() const { return kind == Kind::predicate; }
@@ -146,15 +246,15 @@ struct Instruction {
   Type source_type = Type::none;  ///< cvt, set
   Modifiers mod;
   bool guarded = false;
-  std::uint32_t guard = 0;        ///< predicate number (virtual before allocation)
+  std::uint32_t guard = 0;  ///< predicate number (virtual before allocation)
   bool guard_negated = false;
   std::vector<Operand> destinations;
   std::vector<Operand> sources;
-  std::int64_t offset = 0;        ///< memory operands, bytes
-  std::uint32_t target = 0;       ///< bra: block index
-  std::string text;               ///< print: format; trap: message
+  std::int64_t offset = 0;   ///< memory operands, bytes
+  std::uint32_t target = 0;  ///< bra: block index
+  std::string text;          ///< print: format; trap: message
   Location where;
-  std::string scheme;             ///< set by passes that insert an instruction for one scheme only
+  std::string scheme;  ///< set by passes that insert an instruction for one scheme only
 };
 
 /// A virtual register. Words 1 or 2; predicates have words 0.
@@ -168,7 +268,7 @@ struct VirtualRegister {
 /// instruction is not an unguarded bra or exit falls through to the next block in order.
 struct Block {
   std::vector<Instruction> instructions;
-  std::vector<std::uint32_t> successors;    ///< filled by build_edges(): taken target first, then fall-through
+  std::vector<std::uint32_t> successors;  ///< filled by build_edges(): taken target first, then fall-through
   std::vector<std::uint32_t> predecessors;
   std::string label;
 };
@@ -195,16 +295,16 @@ struct Function {
   std::vector<Parameter> parameters;
   std::vector<SharedVariable> shared_variables;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t local_bytes = 0;         ///< stack frame per thread, spills included after allocation
+  std::uint32_t local_bytes = 0;  ///< stack frame per thread, spills included after allocation
   std::vector<VirtualRegister> registers;
   std::vector<Block> blocks;
   std::array<std::uint32_t, 3> max_threads{0, 0, 0};  ///< .maxntid, 0 unknown
 
-  bool allocated = false;                ///< operands hold physical numbers
-  std::uint32_t registers_used = 0;      ///< after allocation: highest general register + 1
+  bool allocated = false;            ///< operands hold physical numbers
+  std::uint32_t registers_used = 0;  ///< after allocation: highest general register + 1
   std::uint32_t predicates_used = 0;
-  std::uint32_t spilled_registers = 0;   ///< virtual registers that went to local memory
-  std::uint32_t spill_bytes = 0;         ///< part of local_bytes
+  std::uint32_t spilled_registers = 0;  ///< virtual registers that went to local memory
+  std::uint32_t spill_bytes = 0;        ///< part of local_bytes
 
   std::size_t instruction_count() const;
 };
@@ -226,9 +326,9 @@ struct ModuleVariable {
   trace::MemorySpace space = trace::MemorySpace::global;
   std::uint32_t bytes = 0;
   std::uint32_t alignment = 1;
-  std::vector<std::uint8_t> initial;   ///< empty: zero; else `bytes` long
-  std::uint32_t offset = 0;            ///< constant space only: byte offset from the space's base 0
-  bool external = false;               ///< declared .extern here and defined nowhere in this module
+  std::vector<std::uint8_t> initial;  ///< empty: zero; else `bytes` long
+  std::uint32_t offset = 0;           ///< constant space only: byte offset from the space's base 0
+  bool external = false;              ///< declared .extern here and defined nowhere in this module
   std::vector<Relocation> relocations;
 };
 

@@ -71,7 +71,7 @@ class ReusePoint : public virtual sc_core::sc_interface {
   enum class Decision : std::uint8_t { execute, wait, bypass };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
   virtual unsigned bypass_latency() const { return 1; }
-  /// Results are on their way to the storage; told of every instruction, in write-back order.
+  /// The instruction's results are written and it retires; told of every instruction, bypassed ones included.
   virtual void written_back(const DynamicInstruction&) {}
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}

@@ -49,6 +49,9 @@ class Calendar {
     occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
   }
 
+  /// What is known so far for cycle `at`, which lies within the ring; for looking ahead only.
+  const std::vector<Item>& upcoming(std::uint64_t at) const { return ring_[at % ring_size]; }
+
   /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
   std::uint64_t next() const {
     const std::uint64_t start = base_ + 1;

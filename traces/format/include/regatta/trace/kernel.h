@@ -52,23 +52,23 @@ struct StaticInstruction {
   bool reads_memory = false;
   bool writes_memory = false;
 
-  std::int32_t branch_target = -1;   ///< static index, for branches
-  std::uint8_t barrier_id = 0;       ///< for barriers
-  std::uint32_t barrier_threads = 0; ///< for barriers; 0 = all threads of the CTA
+  std::int32_t branch_target = -1;    ///< static index, for branches
+  std::uint8_t barrier_id = 0;        ///< for barriers
+  std::uint32_t barrier_threads = 0;  ///< for barriers; 0 = all threads of the CTA
 
   std::vector<Operand> operands;  ///< as written, destinations first
   std::uint8_t operand_destinations = 0;
-  std::uint32_t ptx_line = 0;      ///< 1-based, 0 unknown
-  std::uint32_t source_file = 0;   ///< index into Kernel::source_files, when source_line != 0
-  std::uint32_t source_line = 0;   ///< 1-based, 0 unknown
-  std::string scheme;              ///< empty: always there; otherwise only this scheme executes it
+  std::uint32_t ptx_line = 0;     ///< 1-based, 0 unknown
+  std::uint32_t source_file = 0;  ///< index into Kernel::source_files, when source_line != 0
+  std::uint32_t source_line = 0;  ///< 1-based, 0 unknown
+  std::string scheme;             ///< empty: always there; otherwise only this scheme executes it
 };
 
 struct BasicBlock {
   std::uint32_t first = 0;  ///< static index of the first instruction
   std::uint32_t count = 0;
-  std::vector<std::uint32_t> successors;         ///< block indices
-  std::int32_t immediate_post_dominator = -1;    ///< block index, -1: the kernel's exit
+  std::vector<std::uint32_t> successors;       ///< block indices
+  std::int32_t immediate_post_dominator = -1;  ///< block index, -1: the kernel's exit
 };
 
 struct SharedVariable {
@@ -112,9 +112,7 @@ struct Launch {
   std::uint64_t thread_instructions = 0;
 
   std::uint32_t threads_per_cta() const { return block[0] * block[1] * block[2]; }
-  std::uint32_t warps_per_cta(unsigned warp_size) const {
-    return (threads_per_cta() + warp_size - 1) / warp_size;
-  }
+  std::uint32_t warps_per_cta(unsigned warp_size) const { return (threads_per_cta() + warp_size - 1) / warp_size; }
 };
 
 }  // namespace regatta::trace

@@ -18,9 +18,7 @@ inline constexpr unsigned max_lanes = 64;
 using LaneMask = std::uint64_t;
 
 /// Mask with the lowest `lanes` bits set; lanes is 1..64.
-constexpr LaneMask all_lanes(unsigned lanes) {
-  return lanes >= 64 ? ~LaneMask{0} : ((LaneMask{1} << lanes) - 1);
-}
+constexpr LaneMask all_lanes(unsigned lanes) { return lanes >= 64 ? ~LaneMask{0} : ((LaneMask{1} << lanes) - 1); }
 
 /// One warp register: a 32-bit value per lane. A 32-lane warp uses lanes 0..31 only.
 struct alignas(64) WarpValue {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regatta-annotate as a user calls it.
+#include <regatta/test/catch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels.h"
+#include "process.h"
+
+using namespace regatta;
+using test::Folder;
+using test::ProcessResult;
+using test::Size;
+
+namespace {
+
+ProcessResult annotate(const Folder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), REGATTA_ANNOTATE);
+  test::ProcessOptions o;
+  o.directory = folder.path();
+  return test::run_process(arguments, o);
+}
+
+void refused(const Folder& folder, const std::vector<std::string>& arguments, const std::string& message) {
+  const ProcessResult r = annotate(folder, arguments);
+  CHECK(r.err == message + "\n");
+  CHECK(r.out.empty());
+  CHECK(r.status == 2);
+}
+
+const std::string small = test::launch_path("vector_add", Size::small);
+
+}  // namespace
+
+TEST_CASE("regatta-annotate: writes the trace, the report and the listing") {
+  const Folder folder;
+  const ProcessResult r = annotate(folder, {"--launch", small, "--out", "k.rgt", "--report", "r.json", "--listing",
+                                            "l.txt", "--dump-buffer", "c=c.bin"});
+  CHECK(r.status == 0);
+  CHECK(r.err.empty());
+  CHECK(r.out.find("k.rgt: 157 CTAs traced\n") != std::string::npos);
+  CHECK(folder.read("c.bin").size() == 160012);
+  CHECK(folder.read("l.txt").find("ld.global.f32") != std::string::npos);
+  const auto report = nlohmann::json::parse(folder.read("r.json"));
+  CHECK(report.at("entries").at(0).at("name") == "vector_add");
+  CHECK(report.at("entries").at(0).at("accepted") == true);
+}
+
+TEST_CASE("regatta-annotate: two runs write the same trace") {
+  const Folder folder;
+  // The command is part of the trace, so it has to be the same.
+  CHECK(annotate(folder, {"--launch", small, "--out", "k.rgt"}).status == 0);
+  const std::string first = folder.read("k.rgt");
+  CHECK(annotate(folder, {"--launch", small, "--out", "k.rgt"}).status == 0);
+  CHECK(first == folder.read("k.rgt"));
+}
+
+TEST_CASE("regatta-annotate: bad usage") {
+  const Folder folder;
+  refused(folder, {}, "error: --launch is missing (or --ptx with --check)");
+  refused(folder, {"--launch", "none.toml", "--out", "k.rgt"}, "error: cannot read 'none.toml'");
+  refused(folder, {"--launch", small, "--max-registers", "3"}, "--max-registers 3: expected 16 to 255");
+  refused(folder, {"--launch", small, "--warp-size", "31"}, "error: --warp-size is 31, expected 32 or 64");
+  refused(folder, {"--launch", small, "--ctas", "4"}, "error: --ctas '4', expected FIRST:COUNT");
+  refused(folder, {"--launch", small, "--dump-buffer", "nix=x"},
+          "error: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
+  refused(folder, {"--launch", small, "--out", "none/k.rgt"},
+          "none/k.rgt.partial: cannot be created: No such file or directory");
+  const ProcessResult r = annotate(folder, {"--lunch", small});
+  CHECK(r.status == 2);
+  CHECK(r.err.find("'--lunch'") != std::string::npos);
+}
+
+TEST_CASE("regatta-annotate: bad PTX is refused with its place, and no trace is left") {
+  const Folder folder;
+  folder.write("bad.ptx",
+               ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  frobnicate %r1;\n}\n");
+  folder.write("l.toml", "ptx = \"bad.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [32]\n");
+  const ProcessResult r = annotate(folder, {"--launch", "l.toml", "--out", "k.rgt"});
+  CHECK(r.status == 2);
+  CHECK(r.err.rfind("bad.ptx:6:3: error: ", 0) == 0);
+  CHECK(r.err.find("frobnicate") != std::string::npos);
+  CHECK(!folder.has("k.rgt"));
+  CHECK(!folder.has("k.rgt.partial"));
+}
+
+TEST_CASE("regatta-annotate: a buffer that is not what was expected ends it with status 3") {
+  const Folder folder;
+  const std::string text =
+      "ptx = \"" REGATTA_SOURCE_DIR
+      "/traces/kernels/vector_add/vector_add.sm75.ptx\"\n"
+      "entry = \"vector_add\"\ngrid = [1]\nblock = [32]\n"
+      "[[param]]\nname = \"a\"\nbuffer = 128\ninit = \"iota\"\ntype = \"f32\"\n"
+      "[[param]]\nname = \"b\"\nbuffer = 128\ninit = \"zero\"\ntype = \"f32\"\n"
+      "[[param]]\nname = \"c\"\nbuffer = 128\ninit = \"zero\"\ntype = \"f32\"\nexpect = \"c.bin\"\n"
+      "[[param]]\nscalar = 32\ntype = \"s32\"\n";
+  folder.write("l.toml", text);
+  std::vector<float> expected(32);
+  for (unsigned i = 0; i < 32; ++i) expected[i] = static_cast<float>(i);
+  const auto bytes = [&] { return std::string(reinterpret_cast<const char*>(expected.data()), 128); };
+  folder.write("c.bin", bytes());
+  ProcessResult r = annotate(folder, {"--launch", "l.toml"});
+  CHECK(r.err.empty());
+  CHECK(r.status == 0);
+  expected[17] = 3.5f;
+  folder.write("c.bin", bytes());
+  r = annotate(folder, {"--launch", "l.toml"});
+  CHECK(r.status == 3);
+  CHECK(r.err.find("17") != std::string::npos);
+  CHECK(r.err.find("3.5") != std::string::npos);
+}

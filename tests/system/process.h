@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs as a user or a script calls them: arguments in; status, standard output and standard error out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace regatta::test {
+
+struct ProcessResult {
+  int status = -1;  ///< exit status; -1 when a signal ended it
+  int signal = 0;   ///< the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+struct ProcessOptions {
+  std::string directory;  ///< working directory; empty: the caller's
+  /// Sent once the program has a handler for it and `signal_delay_ms` have passed; 0: none.
+  int signal = 0;
+  unsigned signal_delay_ms = 0;
+  unsigned timeout_seconds = 100;  ///< after which the program is killed (signal 9)
+};
+
+/// Runs a program without a shell and without standard input, and waits for its end.
+/// Throws std::runtime_error when it cannot be started.
+ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
+
+}  // namespace regatta::test

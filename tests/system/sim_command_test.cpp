@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regatta-sim as a user calls it: what it says and with which status it ends.
+#include <regatta/test/catch.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "kernels.h"
+#include "process.h"
+
+using namespace regatta;
+using test::Folder;
+using test::ProcessResult;
+using test::Size;
+
+namespace {
+
+/// A folder with a trace, "k.rgt", and the program run in it.
+class Bench {
+ public:
+  explicit Bench(const std::string& kernel = "hotspot", Size size = Size::small) {
+    std::filesystem::rename(test::annotate_kernel(folder, kernel, size), folder.file("k.rgt"));
+  }
+  ProcessResult sim(std::vector<std::string> arguments, test::ProcessOptions o = {}) const {
+    arguments.insert(arguments.begin(), program);
+    o.directory = folder.path();
+    return test::run_process(arguments, o);
+  }
+  /// The program must refuse, with this message and nothing else.
+  void refused(const std::vector<std::string>& arguments, const std::string& message) const {
+    const ProcessResult r = sim(arguments);
+    CHECK(r.err == "regatta-sim: " + message + "\n");
+    CHECK(r.out.empty());
+    CHECK(r.status == 2);
+  }
+  const Folder folder;
+  std::string program = REGATTA_SIM;
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("regatta-sim: a run prints its tables on standard output and nothing on standard error") {
+  const Bench bench;
+  const ProcessResult r = bench.sim({"k.rgt"});
+  CHECK(r.status == 0);
+  CHECK(r.err.empty());
+  for (const char* part : {"k.rgt on gtx980, scheme baseline\n", "hotspot", "total", "issued", "mismatches: 0\n",
+                           "operands checked: ", "warp instructions/s\n"}) {
+    CAPTURE(part);
+    CHECK(contains(r.out, part));
+  }
+}
+
+TEST_CASE("regatta-sim: switches") {
+  const Bench bench;
+  ProcessResult r = bench.sim({"k.rgt", "--no-check", "--stats", "s.json"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, "operands not checked (--no-check)\n"));
+  auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  CHECK(stats.at("checks").at("operands_checked") == 0);
+  const auto cycles = stats.at("cycles").get<std::uint64_t>();
+  const auto instructions = stats.at("warp_instructions").get<std::uint64_t>();
+
+  r = bench.sim({"k.rgt", "--check-protocol", "--stats", "s.json"});
+  CHECK(r.status == 0);
+  stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  CHECK(stats.at("cycles") == cycles);  // checks watch, they do not take part
+  CHECK(stats.at("checks").at("operands_checked") > 0);
+
+  r = bench.sim({"k.rgt", "--replay", "--stats", "s.json"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, "k.rgt, replayed\n"));
+  stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  CHECK(stats.at("replay") == true);
+  CHECK(stats.at("warp_instructions") == instructions);
+
+  r = bench.sim({"--version"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, "regatta-sim "));
+  r = bench.sim({"--help"});
+  CHECK(r.status == 0);
+  CHECK(contains(r.out, "--scheduler"));
+}
+
+TEST_CASE("regatta-sim: a knob on the command line, in a file and its short form end in the same place") {
+  const Bench bench;
+  auto config = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all{"k.rgt", "--stats", "s.json"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const ProcessResult r = bench.sim(all);
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    return nlohmann::json::parse(bench.folder.read("s.json")).at("config");
+  };
+  CHECK(config({}).at("register_file.banks") == 16);
+  CHECK(config({"--register_file.banks", "4"}).at("register_file.banks") == 4);
+  bench.folder.write("c.toml", "[register_file]\nbanks = 8\n[sm]\nscheduler = \"lrr\"\n");
+  CHECK(config({"--config", "c.toml"}).at("register_file.banks") == 8);
+  CHECK(config({"--config", "c.toml"}).at("sm.scheduler") == "lrr");
+  // The command line has the last word.
+  CHECK(config({"--config", "c.toml", "--register_file.banks", "2"}).at("register_file.banks") == 2);
+  CHECK(config({"--config", "c.toml", "--scheduler", "gto"}).at("sm.scheduler") == "gto");
+}
+
+TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
+  const Bench bench;
+  bench.refused({"k.rgt", "--schemer", "x"}, "command line: unknown option '--schemer' (nearest known: '--scheme')");
+  bench.refused({"k.rgt", "--register_file.bank", "8"},
+                "command line: unknown option '--register_file.bank' (nearest known: '--register_file.banks')");
+  bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"}, "command line: unknown option '--zzzzzzzzzzz'");
+  bench.refused(
+      {"k.rgt", "--machine", "gtx98"},
+      "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: gtx980, or the path of a .toml file");
+  bench.refused({"k.rgt", "--scheme", "baselin"},
+                "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: baseline");
+  bench.refused({"k.rgt", "--scheduler", "gtoo"},
+                "--scheduler: sm.scheduler: expected one of gto, lrr, found 'gtoo' (nearest known: 'gto')");
+}
+
+TEST_CASE("regatta-sim: values that do not fit are refused") {
+  const Bench bench;
+  bench.refused({},
+                "command line: TRACE is missing: annotated trace (.rgt) written by regatta-annotate (--help shows "
+                "the usage)");
+  bench.refused({"k.rgt", "more.rgt"}, "command line: unexpected argument 'more.rgt'");
+  bench.refused({"k.rgt", "--sms", "x"}, "command line: --sms: expected an integer from 1 to 1024, found 'x'");
+  bench.refused({"k.rgt", "--register_file.banks", "0"},
+                "command line: register_file.banks: expected an integer from 1 to 1024 (banks), found 0");
+  bench.refused({"k.rgt", "--config", "none.toml"}, "cannot read 'none.toml': No such file or directory");
+  bench.refused({"k.rgt", "--stats", "none/s.json"}, "cannot write 'none/s.json': No such file or directory");
+}
+
+TEST_CASE("regatta-sim: a bad configuration file is refused with its line and column") {
+  const Bench bench;
+  bench.folder.write("key.toml", "[l1]\nways = 4\nmshr = 3\n");
+  bench.refused({"k.rgt", "--config", "key.toml"},
+                "key.toml:3:1: unknown option 'l1.mshr' (nearest known: 'l1.mshrs')");
+  bench.folder.write("type.toml", "# a comment\n[l1]\nways = \"x\"\n");
+  bench.refused({"k.rgt", "--config", "type.toml"},
+                "type.toml:3:8: l1.ways: expected an integer from 1 to 65536 (ways), found 'x'");
+  bench.folder.write("syntax.toml", "[l1\nways = 4\n");
+  const ProcessResult r = bench.sim({"k.rgt", "--config", "syntax.toml"});
+  CHECK(r.status == 2);
+  CHECK(r.err.rfind("regatta-sim: syntax.toml:1:4: not valid TOML: ", 0) == 0);
+}
+
+TEST_CASE("regatta-sim: a trace that is missing, cut or something else is refused") {
+  const Bench bench;
+  bench.refused({"none.rgt"}, "none.rgt: cannot be opened: No such file or directory");
+  const std::string whole = bench.folder.read("k.rgt");
+  const std::string half = whole.substr(0, whole.size() / 2);
+  bench.folder.write("half.rgt", half);
+  bench.refused({"half.rgt"}, "half.rgt: byte " + std::to_string(half.size() - 24) +
+                                  ": trailer: the end mark is missing: the file is truncated or was not finished");
+  bench.folder.write("start.rgt", whole.substr(0, 10));
+  bench.refused({"start.rgt"}, "start.rgt: the file is truncated: it ends after 10 bytes");
+  bench.folder.write("text.rgt", std::string(1000, 'x'));
+  CHECK(bench.sim({"text.rgt"}).status == 2);
+  // A byte changed in the middle is found when its frame is read.
+  std::string flipped = whole;
+  flipped[whole.size() / 3] = static_cast<char>(flipped[whole.size() / 3] ^ 0x10);
+  bench.folder.write("flipped.rgt", flipped);
+  const ProcessResult r = bench.sim({"flipped.rgt"});
+  CHECK(r.status == 2);
+  CHECK(r.err.rfind("regatta-sim: flipped.rgt: ", 0) == 0);
+}
+
+TEST_CASE("regatta-sim: a kernel that does not fit on the machine is refused") {
+  const Bench bench;
+  const ProcessResult r = bench.sim({"k.rgt", "--sm.threads", "100"});
+  CHECK(r.status == 2);
+  CHECK(r.err.rfind("regatta-sim: kernel hotspot: not one CTA fits on this machine, bound by threads (a CTA has 8 "
+                    "warps of ",
+                    0) == 0);
+}
+
+TEST_CASE("regatta-sim: a lost value ends the run with status 3 and says where") {
+  Bench bench;
+  bench.program = REGATTA_FORGETFUL_SIM;
+  const ProcessResult r = bench.sim({"k.rgt", "--scheme", "forgetful", "--stats", "s.json"});
+  CHECK(r.status == 3);
+  for (const char* part : {"value mismatch: kernel hotspot launch 0 CTA ", " warp ", " PC 0x", " register R",
+                           " lanes 0x", " expected 0x", " got 0x", " from bank ", " at cycle "}) {
+    CAPTURE(part, r.err);
+    CHECK(contains(r.err, part));
+  }
+  const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  CHECK(stats.at("ending") == "value_mismatch");
+  CHECK(stats.at("partial") == true);
+  CHECK(stats.at("checks").at("mismatches") > 0);
+  // Unchecked, nobody sees it.
+  CHECK(bench.sim({"k.rgt", "--scheme", "forgetful", "--no-check"}).status == 0);
+}
+
+TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") {
+  const Bench bench("bfs", Size::full);
+  test::ProcessOptions o;
+  o.signal = SIGINT;
+  for (const bool replay : {false, true}) {
+    CAPTURE(replay);
+    o.signal_delay_ms = replay ? 10 : 100;
+    std::vector<std::string> arguments{"k.rgt", "--stats", "s.json"};
+    if (replay) arguments.push_back("--replay");
+    const ProcessResult r = bench.sim(arguments, o);
+    CHECK(r.status == 130);
+    CHECK(r.signal == 0);
+    CHECK(contains(r.err, "interrupted"));
+    CHECK(contains(r.err, "partial"));
+    CHECK(contains(r.out, "total"));
+    const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
+    CHECK(stats.at("ending") == "interrupted");
+    CHECK(stats.at("partial") == true);
+    CHECK(stats.at("warp_instructions").get<std::uint64_t>() < 2339174);
+    CHECK(stats.at("checks").at("mismatches") == 0);
+  }
+}
