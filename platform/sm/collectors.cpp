@@ -78,7 +78,7 @@ tlm::tlm_sync_enum OperandCollectors::nb_transport_bw(tlm::tlm_generic_payload& 
   const Cycle when = core_.arrival(delay);
   protocol::WarpAccess& access = protocol::warp_access(payload);
   channel_.answered(payload, when);
-  core_.wake(when);
+  core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   delivered(unit_of_[access.instruction->pool_index], access, when);
   phase = tlm::END_RESP;

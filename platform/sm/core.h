@@ -100,8 +100,14 @@ class Core {
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
   /// `delay` from now, never the present one, so that process order inside a delta does not matter.
   Cycle arrival(const sc_core::sc_time& delay) const { return current() + std::max<std::uint64_t>(1, cycles(delay)); }
-  /// Makes sure the SM runs in cycle `when` (later than the current one).
+  /// Makes sure the SM runs in cycle `when` (later than the current one), unless it runs before and then sees to it
+  /// itself from its calendar.
   void wake(Cycle when) { client_->request(when.value()); }
+  /// For calls from other modules: something that a stage waits for is there in cycle `when`.
+  void rouse(Cycle when) {
+    at(when, Work::Kind::tick, 0);
+    wake(when);
+  }
 
  private:
   support::CycleScheduler& clock_;

@@ -170,10 +170,10 @@ tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payl
   const Cycle when = core_.arrival(delay);
   if (phase == tlm::END_REQ) {
     channel_.answered(payload, when);
-    core_.wake(when);
+    core_.rouse(when);
     return tlm::TLM_ACCEPTED;
   }
-  if (channel_.answered(payload, when)) core_.wake(when);
+  if (channel_.answered(payload, when)) core_.rouse(when);
   answered(payload, when);
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;

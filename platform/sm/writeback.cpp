@@ -100,7 +100,7 @@ tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload,
                                               sc_core::sc_time& delay) {
   const Cycle when = core_.arrival(delay);
   channel_.answered(payload, when);
-  core_.wake(when);
+  core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   DynamicInstruction& d = *protocol::warp_access(payload).instruction;
   for (Slot& slot : slots_) {

@@ -132,3 +132,33 @@ TEST_CASE("a random kernel runs clean: seed 3 on 3 SMs") { run_random(3, 3); }
 TEST_CASE("a random kernel runs clean: seed 4 on 2 SMs") { run_random(4, 2); }
 TEST_CASE("a random kernel runs clean: seed 5 on 1 SM") { run_random(5, 1); }
 TEST_CASE("a random kernel runs clean: seed 6 on 4 SMs") { run_random(6, 4); }
+
+// Back-pressure everywhere at once: whatever is refused has to be taken up again.
+TEST_CASE("a machine whose queues and banks are all as small as can be finishes") {
+  assembly::MachineConfig machine;
+  machine.register_file.banks = 1;
+  machine.register_file.write_queue = 1;
+  machine.register_file.latency = 3;
+  machine.sm.collectors = 1;
+  machine.sm.writeback_width = 1;
+  machine.sm.writeback_queue = 1;
+  machine.sm.lsu_queue = 1;
+  machine.sm.buffer_entries = 1;
+  machine.l1.miss_queue = 1;
+  machine.l1.fill_queue = 1;
+  machine.l1.response_queue = 1;
+  machine.l1.mshrs = 1;
+  machine.memory.interconnect.queue = 1;
+  machine.memory.l2.queue = 1;
+  machine.memory.l2.response_queue = 1;
+  machine.memory.l2.mshrs = 1;
+  machine.memory.dram.queue = 1;
+  test::require_clean(test::simulate_baseline(test::mixed_trace("small_machine", 40), machine));
+}
+
+TEST_CASE("writes that the register file holds back are taken up again while the SM is busy with others") {
+  assembly::MachineConfig machine;
+  machine.register_file.banks = 2;
+  machine.sm.issue_width = 2;
+  test::require_clean(test::simulate_baseline(test::mixed_trace("held_writes", 40), machine));
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/test/catch.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+using namespace regatta;
+using protocol::WarpMask;
+
+namespace {
+
+WarpMask mask(std::initializer_list<unsigned> warps) {
+  WarpMask m = 0;
+  for (unsigned w : warps) m |= WarpMask{1} << w;
+  return m;
+}
+
+unsigned issue(protocol::WarpScheduler& s, WarpMask ready) {
+  const unsigned warp = s.pick(ready);
+  REQUIRE(((ready >> warp) & 1) == 1);
+  s.issued(warp);
+  return warp;
+}
+
+}  // namespace
+
+TEST_CASE("lrr: the next ready warp after the one that issued last, around the end") {
+  models::LooseRoundRobin s;
+  for (unsigned w = 0; w < 64; ++w) s.warp_added(w, w);
+  const WarpMask ready = mask({0, 3, 4, 63});
+  for (unsigned round = 0; round < 3; ++round) {
+    for (unsigned expected : {0u, 3u, 4u, 63u}) CHECK(issue(s, ready) == expected);
+  }
+  CHECK(issue(s, mask({4})) == 4);
+  CHECK(issue(s, mask({4})) == 4);
+  CHECK(issue(s, mask({2, 4})) == 2);
+  // A pick that is not issued moves nothing.
+  CHECK(s.pick(mask({1, 5})) == 5);
+  CHECK(s.pick(mask({1, 3})) == 3);
+}
+
+TEST_CASE("lrr: every warp gets its turn") {
+  models::LooseRoundRobin s;
+  std::mt19937_64 random(1);
+  std::vector<unsigned> waited(64, 0);
+  for (unsigned step = 0; step < 10000; ++step) {
+    const WarpMask ready = random() | mask({17});
+    const unsigned warp = issue(s, ready);
+    waited[warp] = 0;
+    REQUIRE(++waited[17] <= 64);  // always ready: at most a round
+  }
+}
+
+TEST_CASE("gto: the same warp as long as it is ready, then the oldest") {
+  models::GreedyThenOldest s;
+  // Ages in another order than the slots.
+  s.warp_added(5, 10);
+  s.warp_added(2, 30);
+  s.warp_added(9, 20);
+  s.warp_added(0, 40);
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 5);
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 5);
+  CHECK(issue(s, mask({0, 2, 9})) == 9);
+  CHECK(issue(s, mask({0, 2, 5, 9})) == 9);  // greedy, though 5 is older
+  CHECK(issue(s, mask({0, 2})) == 2);
+  CHECK(issue(s, mask({0})) == 0);
+  CHECK(issue(s, mask({0, 5})) == 0);
+  CHECK(issue(s, mask({2, 5})) == 5);
+  // A pick that is not issued does not make a warp the greedy one.
+  CHECK(s.pick(mask({2})) == 2);
+  CHECK(s.pick(mask({2, 5})) == 5);
+}
+
+TEST_CASE("gto: a warp that leaves is neither greedy nor old, its slot's next owner is young") {
+  models::GreedyThenOldest s;
+  s.warp_added(0, 1);
+  s.warp_added(1, 2);
+  s.warp_added(2, 3);
+  CHECK(issue(s, mask({0, 1, 2})) == 0);
+  s.warp_removed(0);
+  s.warp_added(0, 4);
+  CHECK(issue(s, mask({0, 1, 2})) == 1);
+  CHECK(issue(s, mask({0, 2})) == 2);
+  CHECK(issue(s, mask({0})) == 0);
+  // A warp that comes back with its old age (a CTA switched in again) takes its old place.
+  s.warp_removed(1);
+  CHECK(issue(s, mask({2})) == 2);
+  s.warp_added(1, 2);
+  CHECK(issue(s, mask({0, 1})) == 1);
+}
+
+TEST_CASE("gto: random warps come, go and issue as by the definition") {
+  models::GreedyThenOldest s;
+  std::mt19937_64 random(3);
+  std::vector<std::uint64_t> age(64, 0);  // 0: not there
+  int greedy = -1;
+  std::uint64_t time = 0;
+  for (unsigned step = 0; step < 50000; ++step) {
+    const auto warp = static_cast<unsigned>(random() % 64);
+    if (random() % 4 == 0) {
+      if (age[warp] == 0) {
+        // Ages are not always the newest: a CTA may come back.
+        age[warp] = ++time * 64 - random() % 640 / 64 * 64 + warp + 1000;
+        s.warp_added(warp, age[warp]);
+      } else {
+        s.warp_removed(warp);
+        age[warp] = 0;
+        if (greedy == static_cast<int>(warp)) greedy = -1;
+      }
+    }
+    WarpMask there = 0;
+    for (unsigned w = 0; w < 64; ++w) there |= age[w] != 0 ? WarpMask{1} << w : 0;
+    const WarpMask ready = there & random();
+    if (ready == 0) continue;
+    int expected = -1;
+    if (greedy >= 0 && ((ready >> greedy) & 1) != 0) {
+      expected = greedy;
+    } else {
+      for (unsigned w = 0; w < 64; ++w) {
+        if (((ready >> w) & 1) != 0 && (expected < 0 || age[w] < age[static_cast<unsigned>(expected)])) {
+          expected = static_cast<int>(w);
+        }
+      }
+    }
+    REQUIRE(s.pick(ready) == static_cast<unsigned>(expected));
+    if (random() % 3 != 0) {
+      s.issued(static_cast<unsigned>(expected));
+      greedy = expected;
+    }
+  }
+}
+
+TEST_CASE("schedulers by name") {
+  for (const std::string& name : models::scheduler_names()) CHECK(models::make_scheduler(name) != nullptr);
+  CHECK_THROWS_AS(models::make_scheduler("fifo"), std::invalid_argument);
+}
