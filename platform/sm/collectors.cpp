@@ -13,6 +13,17 @@ OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& 
   free_.assign(core.config.schedulers, trace::all_lanes(core.config.collectors));
 }
 
+void OperandCollectors::kernel_started() {
+  const unsigned warp_size = core_.kernel.warp_size;
+  protocol::WarpValue nowhere;
+  for (Collector& c : units_) {
+    for (protocol::OperandPayload& p : *c.payloads) {
+      p.prepare(tlm::TLM_READ_COMMAND, WarpSlot(0), protocol::RegisterId(0), trace::all_lanes(warp_size), warp_size,
+                nowhere);
+    }
+  }
+}
+
 void OperandCollectors::allocate(DynamicInstruction& d) {
   const unsigned s = d.scheduler;
   const auto local = static_cast<unsigned>(__builtin_ctzll(free_[s]));
@@ -41,8 +52,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   Collector& c = units_[unit];
   DynamicInstruction& d = *c.instruction;
   protocol::OperandPayload& p = (*c.payloads)[operand];
-  p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[operand], trace::all_lanes(core_.kernel.warp_size),
-            core_.kernel.warp_size, d.operands[operand].value);
+  p.prepare_again(d.warp, d.traits->reads[operand], d.operands[operand].value);
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(operand);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;

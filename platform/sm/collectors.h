@@ -24,10 +24,18 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   protocol::OperandInitiatorSocket read_socket;
 
   bool available(unsigned scheduler) const { return free_[scheduler] != 0; }
+  /// Prepares for a kernel's warp size; nothing is under way.
+  void kernel_started();
   /// Takes a unit (one must be available) and sends the reads, in operand order.
   void allocate(DynamicInstruction& d);
   /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
   void operands_ready(std::uint32_t unit);
+  /// `unit` will be ready soon.
+  void prefetch(std::uint32_t unit) const {
+    const auto* d = reinterpret_cast<const char*>(units_[unit].instruction);
+    __builtin_prefetch(d);
+    __builtin_prefetch(d + 64);
+  }
   /// The instruction of this collector was dispatched.
   void release(const DynamicInstruction& d);
   /// Sends reads that the storage's back-pressure held.

@@ -91,10 +91,10 @@ class Core {
   Warp& warp(WarpSlot w) { return warps[w.value()]; }
   void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when.value(), Work{kind, value}); }
 
-  /// Whole cycles in a delay.
+  /// Whole cycles in a delay. A multiplication where a division would be the slowest thing in the pipeline; exact,
+  /// because delays are whole cycles and far below 2^53 time units.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
-    const std::uint64_t v = delay.value();
-    return v == period_ ? 1 : v / period_;
+    return static_cast<std::uint64_t>(static_cast<double>(delay.value()) * per_unit_ + 0.5);
   }
   Cycle current() const { return Cycle(clock_.now()); }
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
@@ -112,6 +112,7 @@ class Core {
  private:
   support::CycleScheduler& clock_;
   std::uint64_t period_;
+  double per_unit_;  ///< cycles per SystemC time unit
   std::optional<support::CycleClient> client_;
 };
 

@@ -128,6 +128,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
       residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
   m.ctas.kernel_started(resident);
   m.lsu.kernel_started();
+  m.collectors.kernel_started();
   storage[0]->kernel_started(core.kernel);
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
   if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
@@ -156,6 +157,7 @@ void Sm::Impl::released(DynamicInstruction& d) {
 }
 
 void Sm::Impl::prefetch(const Work& work) {
+  if (work.kind == Work::Kind::operands_ready) collectors.prefetch(work.value);
   if (work.kind != Work::Kind::executed && work.kind != Work::Kind::released) return;
   const auto* d = reinterpret_cast<const char*>(&core.pool[work.value]);
   __builtin_prefetch(d);

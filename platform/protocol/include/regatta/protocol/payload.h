@@ -87,6 +87,14 @@ class OperandPayload {
   /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes.
   void prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes, unsigned warp_size,
                WarpValue& data);
+  /// The same kind of transfer as prepared last (command, lanes, warp size), of another register: cheaper.
+  void prepare_again(WarpSlot warp, RegisterId reg, WarpValue& data) {
+    payload_.set_address(((std::uint64_t{warp.value()} << 8) | reg.value()) * payload_.get_data_length());
+    payload_.set_data_ptr(reinterpret_cast<unsigned char*>(data.lane.data()));
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    access_.warp = warp;
+    access_.reg = reg;
+  }
 
  private:
   tlm::tlm_generic_payload payload_;

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/protocol/payload.h>
+#include <regatta/test/catch.h>
+
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "coalescer.h"
+
+using namespace regatta;
+
+namespace {
+
+using Line = std::pair<std::uint64_t, unsigned>;  ///< address, sectors
+
+std::vector<Line> lines_of(const std::vector<std::uint64_t>& addresses, trace::LaneMask active, unsigned bytes,
+                           unsigned line_bytes = 128) {
+  std::vector<std::uint64_t> all(addresses);
+  all.resize(trace::max_lanes, 0xdeadbeef);
+  sm::LineList list;
+  list.count = 77;  // what was there before does not matter
+  sm::coalesce(all.data(), active, bytes, line_bytes, list);
+  std::vector<Line> lines;
+  for (unsigned i = 0; i < list.count; ++i) lines.emplace_back(list.lines[i].address, list.lines[i].sectors);
+  return lines;
+}
+
+std::vector<std::uint64_t> strided(std::uint64_t base, std::int64_t stride) {
+  std::vector<std::uint64_t> a;
+  for (unsigned lane = 0; lane < trace::max_lanes; ++lane) {
+    a.push_back(base + static_cast<std::uint64_t>(stride * static_cast<std::int64_t>(lane)));
+  }
+  return a;
+}
+
+constexpr trace::LaneMask warp = 0xffffffff;
+
+}  // namespace
+
+TEST_CASE("coalescer: neighbouring words share a line") {
+  CHECK(lines_of(strided(0x1000, 4), warp, 4) == std::vector<Line>{{0x1000, 0xf}});
+  CHECK(lines_of(strided(0x1000, 4), 0xff, 4) == std::vector<Line>{{0x1000, 0x1}});
+  CHECK(lines_of(strided(0x1000, 4), 0xff00ff00, 4) == std::vector<Line>{{0x1000, 0xa}});
+  CHECK(lines_of(strided(0x1000, 1), warp, 1) == std::vector<Line>{{0x1000, 0x1}});
+  CHECK(lines_of(strided(0x1000, 8), warp, 8) == std::vector<Line>{{0x1000, 0xf}, {0x1080, 0xf}});
+  CHECK(lines_of(strided(0x1000, 16), warp, 16) ==
+        std::vector<Line>{{0x1000, 0xf}, {0x1080, 0xf}, {0x1100, 0xf}, {0x1180, 0xf}});
+}
+
+TEST_CASE("coalescer: a shifted warp touches one line more") {
+  CHECK(lines_of(strided(0x1020, 4), warp, 4) == std::vector<Line>{{0x1000, 0xe}, {0x1080, 0x1}});
+  CHECK(lines_of(strided(0x107c, 4), warp, 4) == std::vector<Line>{{0x1000, 0x8}, {0x1080, 0xf}});
+}
+
+TEST_CASE("coalescer: one address, no lane, one lane each") {
+  CHECK(lines_of(strided(0x1044, 0), warp, 4) == std::vector<Line>{{0x1000, 0x4}});
+  CHECK(lines_of(strided(0x1000, 4), 0, 4).empty());
+  const auto scattered = lines_of(strided(0x1000, 128), warp, 4);
+  REQUIRE(scattered.size() == 32);
+  for (unsigned i = 0; i < 32; ++i) CHECK(scattered[i] == Line{0x1000 + 128 * i, 0x1});
+}
+
+TEST_CASE("coalescer: lines come in the order of first touch") {
+  CHECK(lines_of(strided(0x2000, -64), 0xf, 4) == std::vector<Line>{{0x2000, 0x1}, {0x1f80, 0x5}, {0x1f00, 0x4}});
+  CHECK(lines_of({0x500, 0x100, 0x520, 0x120}, 0xf, 4) == std::vector<Line>{{0x500, 0x3}, {0x100, 0x3}});
+}
+
+TEST_CASE("coalescer: an unaligned access that crosses a line touches both") {
+  CHECK(lines_of({0x107e}, 1, 4) == std::vector<Line>{{0x1000, 0x8}, {0x1080, 0x1}});
+  CHECK(lines_of({0x1079}, 1, 16) == std::vector<Line>{{0x1000, 0x8}, {0x1080, 0x1}});
+  CHECK(lines_of({0x101e}, 1, 4) == std::vector<Line>{{0x1000, 0x3}});  // two sectors of one line
+}
+
+TEST_CASE("coalescer: wavefronts of 64 lanes and other line sizes") {
+  CHECK(lines_of(strided(0x1000, 4), ~trace::LaneMask{0}, 4) == std::vector<Line>{{0x1000, 0xf}, {0x1080, 0xf}});
+  CHECK(lines_of(strided(0x1000, 4), ~trace::LaneMask{0}, 4, 256) == std::vector<Line>{{0x1000, 0xff}});
+  CHECK(lines_of(strided(0x1000, 4), trace::LaneMask{1} << 63, 4, 256) == std::vector<Line>{{0x1000, 0x80}});
+  CHECK(lines_of(strided(0x1000, 4), 0xffff, 4, 32) == std::vector<Line>{{0x1000, 0x1}, {0x1020, 0x1}});
+  const auto all_apart = lines_of(strided(0x107e, 4096), ~trace::LaneMask{0}, 16);
+  CHECK(all_apart.size() == 128);  // every lane crosses a line
+}
+
+TEST_CASE("coalescer: random accesses touch the sectors that their bytes lie in") {
+  std::mt19937_64 random(5);
+  for (unsigned round = 0; round < 20000; ++round) {
+    const unsigned bytes = 1u << random() % 5;
+    const unsigned line_bytes = 32u << random() % 4;
+    const bool aligned = random() % 4 != 0;
+    const std::uint64_t range = std::uint64_t{1} << (6 + random() % 12);
+    std::vector<std::uint64_t> a;
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) {
+      const std::uint64_t at = (std::uint64_t{1} << 40) + random() % range;
+      a.push_back(aligned ? at & ~std::uint64_t{bytes - 1} : at);
+    }
+    const trace::LaneMask active = random() & random() & (random() % 2 ? warp : ~trace::LaneMask{0});
+    std::map<std::uint64_t, unsigned> expected;
+    std::vector<std::uint64_t> order;
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) {
+      if (((active >> lane) & 1) == 0) continue;
+      for (unsigned b = 0; b < bytes; ++b) {
+        const std::uint64_t line = (a[lane] + b) / line_bytes * line_bytes;
+        if (expected.count(line) == 0) order.push_back(line);
+        expected[line] |= 1u << (a[lane] + b - line) / protocol::sector_bytes;
+      }
+    }
+    const std::vector<Line> found = lines_of(a, active, bytes, line_bytes);
+    CAPTURE(round, bytes, line_bytes, active);
+    REQUIRE(found.size() == order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      REQUIRE(found[i] == Line{order[i], expected[order[i]]});
+    }
+  }
+}
