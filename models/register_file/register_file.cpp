@@ -105,7 +105,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
     if (free > arrival + config_.write_queue) {
       held_ = &payload;
       ++held_writes_;
-      room_.notify(clock_.time(free - config_.write_queue - arrival));
+      room_.notify(clock_.time(free - config_.write_queue - clock_.now()));
       return tlm::TLM_ACCEPTED;
     }
     ++write_count_;

@@ -5,67 +5,110 @@
 
 namespace regatta::memory {
 
-using protocol::memory_access;
-
 Crossbar::Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsigned output_width,
                    const InterconnectConfig& config)
-    : latency_(config.latency), input_width_(input_width), output_width_(output_width) {
-  for (unsigned i = 0; i < inputs; ++i) inputs_.push_back({BoundedQueue<Packet>(config.queue), 0});
+    : latency_(config.latency),
+      input_width_(input_width),
+      output_width_(output_width),
+      input_round_(input_width - 1),
+      output_round_(output_width - 1),
+      busy_(inputs),
+      wanted_(outputs) {
+  for (unsigned i = 0; i < inputs; ++i) inputs_.emplace_back(config.queue);
   // An output holds what is on the wires (one packet per cycle of latency) and a queue at the far end.
-  for (unsigned o = 0; o < outputs; ++o) outputs_.emplace_back(TransferQueue(config.queue + config.latency));
+  for (unsigned o = 0; o < outputs; ++o) outputs_.emplace_back(config.queue + config.latency);
 }
 
-bool Crossbar::transfer(std::uint64_t now) {
-  bool wanted = false;
+bool Crossbar::has_room(unsigned input, std::uint64_t now, std::uint64_t at) {
+  Input& in = inputs_[input];
+  return in.queue.has_room(now, 1 + in.left.occupied(at));
+}
+
+std::uint64_t Crossbar::room_at(unsigned input) const {
+  const Input& in = inputs_[input];
+  return in.left.empty() ? no_cycle : in.left.first() + 1;
+}
+
+std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::uint64_t start) {
+  const unsigned in_cycles = static_cast<unsigned>(input_width_.quotient(packet.flits + input_round_));
+  const unsigned out_cycles = static_cast<unsigned>(output_width_.quotient(packet.flits + output_round_));
+  in.free_at = start + in_cycles;
+  // Cut through; the last flit counts. At the output, packets of several inputs follow one another.
+  out.last = std::max(out.last + out_cycles, start + latency_ + std::max(in_cycles, out_cycles) - 1);
+  out.travelling.push(out.last);
+  ++packets;
+  flits += packet.flits;
+  return out.last;
+}
+
+template <class Deliver>
+void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver) {
+  Input& in = inputs_[input];
+  if (inputs_.size() == 1 && in.queue.unused(now)) {
+    Output& out = outputs_[packet.output];
+    if (output_has_room(out, now)) {
+      const std::uint64_t start = std::max(packet.ready, in.free_at);
+      in.left.push(start);
+      queue_max = std::max<std::uint64_t>(queue_max, in.left.size());
+      deliver(packet.output, *packet.payload, send(in, out, packet, start));
+      return;
+    }
+  }
+  in.queue.push(packet);
+  busy_.insert(input);
+}
+
+template <class Deliver>
+bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
+  if (busy_.empty()) return false;
   const std::size_t n = inputs_.size();
-  for (std::size_t i = 0; i < n; ++i) {
+  busy_.for_each([&](unsigned i) {
     const Input& in = inputs_[i];
-    if (!in.queue.ready(now) || in.free_at > now) continue;
+    if (!in.queue.ready(now) || in.free_at > now) return;
     Output& out = outputs_[in.queue.front().output];
-    if (!out.pipe.has_room(now)) continue;
+    if (!output_has_room(out, now)) return;
     const std::size_t distance = i >= out.turn ? i - out.turn : i + n - out.turn;
     if (distance < out.best_distance) {
       out.best_distance = distance;
       out.best = i;
-      wanted = true;
+      wanted_.insert(in.queue.front().output);
     }
-  }
-  if (!wanted) return false;
-  for (Output& out : outputs_) {
-    if (out.best_distance == no_input) continue;
+  });
+  if (wanted_.empty()) return false;
+  wanted_.for_each([&](unsigned o) {
+    wanted_.erase(o);
+    Output& out = outputs_[o];
+    out.best_distance = no_input;
     Input& in = inputs_[out.best];
+    queue_max = std::max<std::uint64_t>(queue_max, in.queue.max_size());
     const Packet packet = in.queue.front();
     in.queue.pop(now);
-    const unsigned in_cycles = (packet.flits + input_width_ - 1) / input_width_;
-    const unsigned out_cycles = (packet.flits + output_width_ - 1) / output_width_;
-    in.free_at = now + in_cycles;
-    // Cut through; the last flit counts. At the output, packets of several inputs follow one another.
-    out.last = std::max(out.last + out_cycles, now + latency_ + std::max(in_cycles, out_cycles) - 1);
-    out.pipe.push({packet.payload, out.last});
+    if (in.queue.empty()) busy_.erase(out.best);
     out.turn = out.best + 1 == n ? 0 : out.best + 1;
-    out.best_distance = no_input;
-    ++packets;
-    flits += packet.flits;
-    queue_max = std::max(queue_max, in.queue.max_size());
-  }
+    deliver(o, *packet.payload, send(in, out, packet, now));
+  });
   return true;
 }
 
-Payload* Crossbar::take(unsigned output, std::uint64_t now) {
-  Payload* p = outputs_[output].pipe.front().payload;
-  outputs_[output].pipe.pop(now);
-  return p;
-}
-
-void Crossbar::next_transfer(NextCycle& next, bool freed) const {
-  for (const Input& in : inputs_) {
-    if (!in.queue.empty()) next.consider(std::max(in.queue.next(), in.free_at), freed);
-  }
+std::uint64_t Crossbar::next_transfer(std::uint64_t now) const {
+  std::uint64_t next = no_cycle;
+  if (busy_.empty()) return next;
+  busy_.for_each([&](unsigned i) {
+    const Input& in = inputs_[i];
+    std::uint64_t at = std::max({in.queue.next(), in.free_at, now + 1});
+    const Output& out = outputs_[in.queue.front().output];
+    if (out.waiting.size() + out.travelling.size() >= out.waiting.capacity()) {
+      if (out.travelling.empty()) return;  // until what waits there is taken
+      at = std::max(at, out.travelling.first() + 1);
+    }
+    next = std::min(next, at);
+  });
+  return next;
 }
 
 bool Crossbar::idle() const {
-  return std::all_of(inputs_.begin(), inputs_.end(), [](const Input& i) { return i.queue.empty(); }) &&
-         std::all_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.pipe.empty(); });
+  return busy_.empty() &&
+         std::all_of(outputs_.begin(), outputs_.end(), [](const Output& o) { return o.waiting.empty(); });
 }
 
 Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
@@ -75,26 +118,66 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       downstream("downstream", config.l2.partitions),
       config_(config),
       clock_(clock_period),
+      chunk_(config.l2.interleave_bytes),
+      partition_(config.l2.partitions),
+      xor_hash_(config.xor_hash()),
       first_sm_(first_sm),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       requests_(sms, 1, config.l2.partitions, config.interconnect.partition_flits, config.interconnect),
-      responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect) {
+      responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect),
+      waiting_requests_(config.l2.partitions),
+      waiting_responses_(sms) {
+  for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) flits_[sectors] = config.packet_flits(sectors);
   for (unsigned i = 0; i < sms; ++i) upstream[i].bind(sm_ports_.emplace_back(*this, i));
   for (unsigned i = 0; i < config.l2.partitions; ++i) downstream[i].bind(partition_ports_.emplace_back(*this, i));
 }
 
-void Interconnect::push_request(unsigned port, Payload& payload, std::uint64_t ready) {
-  const protocol::MemoryAccess& access = memory_access(payload);
+void Interconnect::push_request(unsigned port, Payload& payload, const protocol::MemoryAccess& access,
+                                std::uint64_t now, std::uint64_t at) {
   const unsigned sectors = request_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   request_bytes_ += sectors * protocol::sector_bytes;
-  requests_.push(port, {&payload, ready, config_.partition_of(payload.get_address()), config_.packet_flits(sectors)});
+  requests_.push(port, {&payload, at, partition_of(payload.get_address()), flits_[sectors]}, now,
+                 [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_request(o, p, now, arrival); });
 }
 
-void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t ready) {
-  const protocol::MemoryAccess& access = memory_access(payload);
+void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at) {
+  const protocol::MemoryAccess& access = access_of(payload);
   const unsigned sectors = response_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   response_bytes_ += sectors * protocol::sector_bytes;
-  responses_.push(port, {&payload, ready, access.sm - first_sm_, config_.packet_flits(sectors)});
+  responses_.push(port, {&payload, at, access.sm - first_sm_, flits_[sectors]}, now,
+                  [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_response(o, p, now, arrival); });
+}
+
+// A packet whose arrival at the far end is known goes on at once, a hop later, unless others wait there.
+void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
+  PartitionPort& port = partition_ports_[index];
+  TransferQueue& waiting = requests_.waiting(index);
+  if (!waiting.unused(now) || !port.requester.open(now)) {
+    if (!port.requester.blocked()) wakeup_.request(now, now + 1);
+    waiting.push({&p, arrival});
+    waiting_requests_.insert(index);
+    return;
+  }
+  send_request(port, p, now, arrival + 1);
+}
+
+void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
+  SmPort& port = sm_ports_[index];
+  TransferQueue& waiting = responses_.waiting(index);
+  if (!waiting.unused(now) || !port.responder.open(now)) {
+    if (!port.responder.blocked()) wakeup_.request(now, now + 1);
+    waiting.push({&p, arrival});
+    waiting_responses_.insert(index);
+    return;
+  }
+  if (port.responder.send(upstream[index], p, clock_, now, arrival + 1)) p.release();
+}
+
+void Interconnect::send_request(PartitionPort& port, Payload& p, std::uint64_t now, std::uint64_t at) {
+  std::uint64_t when = 0;
+  if (port.requester.send(downstream[port.index], p, clock_, now, at, when) != RequestSender::Answer::taken) {
+    protocol_error(name(), "a partition answered with the return of BEGIN_REQ");
+  }
 }
 
 tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -107,46 +190,53 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) protocol_error(owner.name(), "unexpected phase on the forward path");
-  if (memory_access(p).sm != owner.first_sm_ + index) {
+  const protocol::MemoryAccess& access = access_of(p);
+  if (access.sm != owner.first_sm_ + index) {
     protocol_error(owner.name(), "MemoryAccess::sm is not the SM of the port the request came in by");
   }
-  p.acquire();
-  if (owner.requests_.has_room(index, now) && held == nullptr) {
-    if (owner.requests_.empty(index)) owner.wakeup_.request(now, at);  // behind others, it has to wait for them
-    owner.push_request(index, p, at);
-    phase = tlm::END_REQ;
-    if (delay < owner.clock_.one()) delay = owner.clock_.one();
-    return tlm::TLM_UPDATED;
-  }
   if (held != nullptr) protocol_error(owner.name(), "BEGIN_REQ before END_REQ of the previous request");
-  held = &p;
-  ++owner.held_;
-  ++owner.request_refusals_;
-  owner.wakeup_.request(now, at);
-  return tlm::TLM_ACCEPTED;
+  p.acquire();
+  std::uint64_t taken = at;
+  if (!owner.requests_.has_room(index, now, at)) {
+    ++owner.request_refusals_;
+    const std::uint64_t room = owner.requests_.room_at(index);
+    if (room == no_cycle || !owner.requests_.decided(index, now)) {
+      held = &p;
+      held_at = at;
+      ++owner.held_;
+      owner.wakeup_.request(now, at);
+      return tlm::TLM_ACCEPTED;
+    }
+    taken = std::max(at, room);  // it is known when there will be room: END_REQ is then
+  }
+  const bool first = owner.requests_.empty(index);
+  owner.push_request(index, p, access, now, taken);
+  if (first && !owner.requests_.empty(index)) owner.wakeup_.request(now, taken);
+  phase = tlm::END_REQ;
+  delay = owner.clock_.time(taken - now);
+  return tlm::TLM_UPDATED;
 }
 
 tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm::tlm_phase& phase,
                                                                 sc_core::sc_time& delay) {
   const std::uint64_t now = owner.clock_.now();
   const std::uint64_t at = owner.clock_.arrival(now, delay);
-  requester.end_request(p, at);  // END_REQ, or BEGIN_RESP which implies it
-  if (phase == tlm::END_REQ) {
-    if (owner.requests_.next_delivery(index) != no_cycle) owner.wakeup_.request(now, at);
-    return tlm::TLM_ACCEPTED;
+  if (requester.blocked()) {
+    requester.end_request(p, at);  // END_REQ, or BEGIN_RESP which implies it
+    if (!requester.blocked() && !owner.requests_.waiting(index).empty()) owner.wakeup_.request(now, at);
   }
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   if (phase != tlm::BEGIN_RESP) protocol_error(owner.name(), "unexpected phase on the backward path");
   if (held != nullptr) protocol_error(owner.name(), "BEGIN_RESP before END_RESP of the previous response");
-  // A response that implies END_REQ lets the next request go.
-  if (owner.responses_.empty(index) || owner.requests_.next_delivery(index) != no_cycle) {
-    owner.wakeup_.request(now, at);
-  }
-  if (owner.responses_.has_room(index, now)) {
-    owner.push_response(index, p, at);
+  const bool first = owner.responses_.empty(index);
+  if (first) owner.wakeup_.request(now, at);
+  if (owner.responses_.has_room(index, now, at)) {
+    owner.push_response(index, p, now, at);
     return tlm::TLM_COMPLETED;
   }
-  held = &p;
   owner.wakeup_.request(now, at);
+  held = &p;
+  held_at = at;
   ++owner.held_;
   ++owner.response_refusals_;
   return tlm::TLM_ACCEPTED;
@@ -154,75 +244,82 @@ tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm:
 
 void Interconnect::admit_held(std::uint64_t now) {
   for (SmPort& port : sm_ports_) {
-    if (port.held == nullptr || !requests_.has_room(port.index, now)) continue;
+    if (port.held == nullptr || port.held_at > now + 1 || !requests_.has_room(port.index, now, now + 1)) continue;
     Payload& p = *port.held;
     port.held = nullptr;
     --held_;
-    push_request(port.index, p, now + 1);
+    push_request(port.index, p, access_of(p), now, now + 1);
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = clock_.one();
     upstream[port.index]->nb_transport_bw(p, phase, delay);
   }
   for (PartitionPort& port : partition_ports_) {
-    if (port.held == nullptr || !responses_.has_room(port.index, now)) continue;
+    if (port.held == nullptr || port.held_at > now + 1 || !responses_.has_room(port.index, now, now + 1)) continue;
     Payload& p = *port.held;
     port.held = nullptr;
     --held_;
-    push_response(port.index, p, now + 1);
+    push_response(port.index, p, now, now + 1);
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = clock_.one();
     downstream[port.index]->nb_transport_fw(p, phase, delay);
   }
 }
 
-bool Interconnect::deliver_requests(std::uint64_t now) {
-  bool moved = false;
-  for (PartitionPort& port : partition_ports_) {
-    if (!requests_.delivered(port.index, now) || !port.requester.can_send(now)) continue;
-    std::uint64_t when = 0;
-    Payload& p = *requests_.take(port.index, now);
-    if (port.requester.send(downstream[port.index], p, clock_, now, when) != RequestSender::Answer::taken) {
-      protocol_error(name(), "a partition answered with the return of BEGIN_REQ");
-    }
-    moved = true;
-  }
-  return moved;
-}
-
-bool Interconnect::deliver_responses(std::uint64_t now) {
-  bool moved = false;
-  for (SmPort& port : sm_ports_) {
-    if (!responses_.delivered(port.index, now) || !port.responder.can_send(now)) continue;
-    Payload& p = *responses_.take(port.index, now);
-    if (port.responder.send(upstream[port.index], p, clock_, now)) p.release();
-    moved = true;
-  }
-  return moved;
+void Interconnect::deliver_waiting(std::uint64_t now) {
+  if (!waiting_requests_.empty())
+    waiting_requests_.for_each([&](unsigned index) {
+      PartitionPort& port = partition_ports_[index];
+      TransferQueue& waiting = requests_.waiting(index);
+      while (!waiting.empty() && port.requester.open(now)) {
+        const Transfer next = waiting.front();
+        waiting.pop(now);
+        send_request(port, *next.payload, now, std::max(next.ready, now) + 1);
+      }
+      if (waiting.empty()) waiting_requests_.erase(index);
+    });
+  if (!waiting_responses_.empty())
+    waiting_responses_.for_each([&](unsigned index) {
+      SmPort& port = sm_ports_[index];
+      TransferQueue& waiting = responses_.waiting(index);
+      while (!waiting.empty() && port.responder.open(now)) {
+        const Transfer next = waiting.front();
+        waiting.pop(now);
+        if (port.responder.send(upstream[index], *next.payload, clock_, now, std::max(next.ready, now) + 1)) {
+          next.payload->release();
+        }
+      }
+      if (waiting.empty()) waiting_responses_.erase(index);
+    });
 }
 
 void Interconnect::work() {
   const std::uint64_t now = clock_.now();
   if (held_ != 0) admit_held(now);
-  const bool requests_left = deliver_requests(now);
-  const bool responses_left = deliver_responses(now);
-  const bool requests_moved = requests_.transfer(now);
-  const bool responses_moved = responses_.transfer(now);
+  deliver_waiting(now);
+  const bool requests_moved =
+      requests_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_request(o, p, now, at); });
+  const bool responses_moved =
+      responses_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_response(o, p, now, at); });
 
   NextCycle next(now);
-  requests_.next_transfer(next, requests_left || requests_moved);
-  responses_.next_transfer(next, responses_left || responses_moved);
-  for (const PartitionPort& port : partition_ports_) {
-    const std::uint64_t at = requests_.next_delivery(port.index);
-    if (at != no_cycle && !port.requester.blocked())
-      next.consider(std::max(at, port.requester.next_at()), requests_left);
-  }
-  for (const SmPort& port : sm_ports_) {
-    const std::uint64_t at = responses_.next_delivery(port.index);
-    if (at != no_cycle && !port.responder.blocked())
-      next.consider(std::max(at, port.responder.next_at()), responses_left);
-  }
-  if (held_ != 0) next.consider(now, requests_moved || responses_moved);
+  next.consider(requests_.next_transfer(now), false);
+  next.consider(responses_.next_transfer(now), false);
+  if (held_ != 0) next_admission(next, now, requests_moved || responses_moved);
   if (next.next() != no_cycle) wakeup_.request(now, next.next());
+}
+
+void Interconnect::next_admission(NextCycle& next, std::uint64_t now, bool freed) const {
+  next.consider(now, freed);
+  for (const SmPort& port : sm_ports_) {
+    if (port.held == nullptr) continue;
+    next.consider(port.held_at, freed);
+    if (requests_.room_at(port.index) != no_cycle) next.consider(requests_.room_at(port.index), freed);
+  }
+  for (const PartitionPort& port : partition_ports_) {
+    if (port.held == nullptr) continue;
+    next.consider(port.held_at, freed);
+    if (responses_.room_at(port.index) != no_cycle) next.consider(responses_.room_at(port.index), freed);
+  }
 }
 
 bool Interconnect::idle() const {

@@ -7,7 +7,6 @@
 namespace regatta::memory {
 
 using protocol::AccessClass;
-using protocol::memory_access;
 
 L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period)
     : sc_module(name),
@@ -24,7 +23,8 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, co
       misses_(config.miss_queue),
       fills_(config.fill_queue),
       responses_(config.response_queue),
-      late_hits_(config.response_queue) {
+      late_hits_(config.response_queue),
+      own_answers_from_(cache_data_ ? 0 : no_cycle) {
   config_.check();
   upstream.bind(*this);
   downstream.bind(*this);
@@ -71,25 +71,29 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
 }
 
 L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
-  const protocol::MemoryAccess& access = memory_access(payload);
+  const protocol::MemoryAccess& access = access_of(payload);
   if (!config_.enabled) {
-    if (access.access != AccessClass::register_invalidate) return forward(payload, now);
+    if (access.access != AccessClass::register_invalidate) return forward(payload, access, now);
     ++accesses_[static_cast<unsigned>(access.access)];
     ++invalidations_;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return Admission::completed;
   }
+  if (own_answers_from_ == no_cycle &&
+      (protocol::carries_data(access.access) || access.access == AccessClass::register_invalidate)) {
+    own_answers_from_ = now + 1;
+  }
   switch (access.access) {
     case AccessClass::data_load:
-      return cache_data_ ? admit_read(payload, false, now) : forward(payload, now);
+      return cache_data_ ? admit_read(payload, access, false, now) : forward(payload, access, now);
     case AccessClass::data_store:
     case AccessClass::atomic: {
-      const Admission a = forward(payload, now);
+      const Admission a = forward(payload, access, now);
       if (a == Admission::taken && cache_data_) drop(payload.get_address(), false);
       return a;
     }
     case AccessClass::register_read:
-      return admit_read(payload, true, now);
+      return admit_read(payload, access, true, now);
     case AccessClass::register_write:
       return admit_register_write(payload, now);
     case AccessClass::register_invalidate:
@@ -103,11 +107,11 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
     case AccessClass::metadata:
       break;
   }
-  return forward(payload, now);
+  return forward(payload, access, now);
 }
 
-L1Cache::Admission L1Cache::admit_read(Payload& payload, bool registers, std::uint64_t now) {
-  const protocol::MemoryAccess& access = memory_access(payload);
+L1Cache::Admission L1Cache::admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers,
+                                       std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
   const std::size_t hit = tags_.find(address);
   if (hit != CacheArray::none) {
@@ -127,7 +131,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, bool registers, std::ui
       Payload* fetch = &payload;
       if (!registers && (access.sectors & all_sectors_) != all_sectors_) {
         fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
-        protocol::MemoryAccess& own = memory_access(*fetch);
+        protocol::MemoryAccess& own = access_of(*fetch);
         own.access = access.access;
         own.sm = access.sm;
         own.sectors = all_sectors_;
@@ -136,8 +140,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, bool registers, std::ui
       const std::uint32_t entry = mshrs_.allocate(address, all_sectors_, fetch);
       mshrs_.entry(entry).own = fetch != &payload;
       mshrs_.add_waiter(entry, &payload);
-      misses_.push({fetch, now + 1});
-      wakeup_.request(now, now + 1);
+      send_down(*fetch, now);
     }
     ++read_misses_;
   }
@@ -150,7 +153,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, bool registers, std::ui
 
 L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
-  sm_ = memory_access(payload).sm;
+  sm_ = access_of(payload).sm;
   if (payload.get_byte_enable_ptr() != nullptr) {
     payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
     return Admission::completed;
@@ -179,9 +182,8 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
   return Admission::completed;
 }
 
-L1Cache::Admission L1Cache::forward(Payload& payload, std::uint64_t now) {
+L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now) {
   if (!misses_.has_room(now)) return Admission::refused;
-  const protocol::MemoryAccess& access = memory_access(payload);
   const unsigned bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
   if (request_has_data(access.access)) {
     ++writes_;
@@ -193,8 +195,7 @@ L1Cache::Admission L1Cache::forward(Payload& payload, std::uint64_t now) {
   }
   ++busy_cycles_;
   ++accesses_[static_cast<unsigned>(access.access)];
-  misses_.push({&payload, now + 1});
-  wakeup_.request(now, now + 1);
+  send_down(payload, now);
   return Admission::taken;
 }
 
@@ -204,13 +205,12 @@ bool L1Cache::make_room(std::size_t index, std::uint64_t now) {
   if (line.valid != 0 && line.dirty != 0) {
     if (!misses_.has_room(now)) return false;
     Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
-    protocol::MemoryAccess& access = memory_access(*out);
+    protocol::MemoryAccess& access = access_of(*out);
     access.access = AccessClass::register_write;
     access.sectors = line.dirty;
     std::memcpy(out->get_data_ptr(), &bytes_[index * config_.line_bytes], config_.line_bytes);
     access.sm = sm_;
-    misses_.push({out, now + 1});
-    wakeup_.request(now, now + 1);
+    send_down(*out, now);
     ++writebacks_;
   }
   line = CacheArray::Line{};
@@ -253,7 +253,7 @@ void L1Cache::invalidate_data() {
     if (!tags_.line(i).registers) tags_.line(i) = CacheArray::Line{};
   }
   for (MshrTable::Entry& e : mshrs_.entries()) {
-    if (e.fetch != nullptr && memory_access(*e.fetch).access == AccessClass::data_load) e.install = false;
+    if (e.fetch != nullptr && access_of(*e.fetch).access == AccessClass::data_load) e.install = false;
   }
 }
 

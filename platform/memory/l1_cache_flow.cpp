@@ -8,7 +8,6 @@
 namespace regatta::memory {
 
 using protocol::AccessClass;
-using protocol::memory_access;
 
 tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
@@ -19,7 +18,11 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
     return tlm::TLM_ACCEPTED;
   }
   if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
-  requester_.end_request(payload, at);  // BEGIN_RESP implies END_REQ
+  if (requester_.blocked()) {
+    requester_.end_request(payload, at);  // BEGIN_RESP implies END_REQ
+    if (!requester_.blocked() && !misses_.empty()) wakeup_.request(now, at);
+  }
+  if (held_fill_ == nullptr && pass_up(payload, now, at)) return tlm::TLM_COMPLETED;
   wakeup_.request(now, at);
   if (held_fill_ == nullptr && fills_.has_room(now)) {
     fills_.push({&payload, at});
@@ -27,6 +30,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
   }
   if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
   held_fill_ = &payload;
+  held_fill_at_ = at;
   return tlm::TLM_ACCEPTED;
 }
 
@@ -43,7 +47,7 @@ void L1Cache::catch_up(std::uint64_t now) {
 // True when the response from below is dealt with; false when it has to wait for a queue.
 bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   if (filling_ == MshrTable::none) {
-    const AccessClass c = memory_access(payload).access;
+    const AccessClass c = access_of(payload).access;
     if (config_.enabled && c == AccessClass::register_write) {  // a write-back of ours is through
       payload.release();
       return true;
@@ -123,30 +127,56 @@ void L1Cache::retry_held(std::uint64_t now) {
   upstream->nb_transport_bw(payload, phase, delay);
 }
 
+// An answer that the L1 has nothing to do with and that meets no other goes to the SM at once, a cycle later.
+bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
+  if (own_answers_from_ <= now || !fills_.unused(now) || !responses_.unused(now) || !responder_.open(now)) return false;
+  if (config_.enabled && access_of(payload).access == AccessClass::register_write) {  // a write-back is through
+    payload.release();
+    return true;
+  }
+  if (responder_.send(upstream, payload, clock_, now, at + 1)) payload.release();
+  return true;
+}
+
+// Towards the L2. When nothing is before it, the payload leaves at once, annotated with the cycle in the queue and the
+// one of the hop.
+void L1Cache::send_down(Payload& payload, std::uint64_t now) {
+  if (misses_.unused(now) && requester_.open(now) && requester_.next_at() <= now + 2) {
+    send_down_at(payload, now, now + 2);
+    return;
+  }
+  misses_.push({&payload, now + 1});
+  if (!requester_.blocked()) wakeup_.request(now, std::max(now + 2, requester_.next_at()) - 1);
+}
+
+void L1Cache::send_down_at(Payload& payload, std::uint64_t now, std::uint64_t at) {
+  std::uint64_t when = 0;
+  const RequestSender::Answer answer = requester_.send(downstream, payload, clock_, now, at, when);
+  if (answer == RequestSender::Answer::taken) return;  // else: answered with the return
+  fills_.push({&payload, when});
+  wakeup_.request(now, when);
+  if (answer == RequestSender::Answer::response) {
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_core::sc_time delay = clock_.time(when - now);
+    downstream->nb_transport_fw(payload, phase, delay);
+  }
+}
+
 bool L1Cache::send_request(std::uint64_t now) {
-  if (!misses_.ready(now) || !requester_.can_send(now)) return false;
+  if (!misses_.ready(now) || requester_.blocked() || requester_.next_at() > now + 1) return false;
   Payload& payload = *misses_.front().payload;
   misses_.pop(now);
-  std::uint64_t when = 0;
-  const RequestSender::Answer answer = requester_.send(downstream, payload, clock_, now, when);
-  if (answer != RequestSender::Answer::taken) {  // answered with the return
-    fills_.push({&payload, when});
-    if (answer == RequestSender::Answer::response) {
-      tlm::tlm_phase phase = tlm::END_RESP;
-      sc_core::sc_time delay = clock_.time(when - now);
-      downstream->nb_transport_fw(payload, phase, delay);
-    }
-  }
+  send_down_at(payload, now, now + 1);
   return true;
 }
 
 bool L1Cache::send_response(std::uint64_t now) {
-  if (!responder_.can_send(now)) return false;
+  if (responder_.blocked() || responder_.next_at() > now + 1) return false;
   TransferQueue* queue = responses_.ready(now) ? &responses_ : late_hits_.ready(now) ? &late_hits_ : nullptr;
   if (queue == nullptr) return false;
   Payload& payload = *queue->front().payload;
   queue->pop(now);
-  if (responder_.send(upstream, payload, clock_, now)) payload.release();
+  if (responder_.send(upstream, payload, clock_, now, now + 1)) payload.release();
   return true;
 }
 
@@ -155,7 +185,7 @@ void L1Cache::work() {
   catch_up(now);
   const bool filled = moved_;  // in this cycle, here or before a request
   moved_ = false;
-  if (held_fill_ != nullptr && fills_.has_room(now)) {
+  if (held_fill_ != nullptr && held_fill_at_ <= now + 1 && fills_.has_room(now)) {
     Payload& payload = *held_fill_;
     held_fill_ = nullptr;
     fills_.push({&payload, now + 1});
@@ -169,14 +199,14 @@ void L1Cache::work() {
 
   NextCycle next(now);
   if (!fills_.empty()) next.consider(fills_.next(), filled || answered);
-  if (held_fill_ != nullptr) next.consider(now, filled);
+  if (held_fill_ != nullptr) next.consider(held_fill_at_, filled);
   if (held_ != nullptr) next.consider(held_at_, filled || sent || answered);
   if (!misses_.empty() && !requester_.blocked()) {
-    next.consider(std::max(misses_.next(), requester_.next_at()), sent);
+    next.consider(std::max(misses_.next() + 1, requester_.next_at()) - 1, sent);
   }
   if (!responder_.blocked()) {
-    if (!responses_.empty()) next.consider(std::max(responses_.next(), responder_.next_at()), answered);
-    if (!late_hits_.empty()) next.consider(std::max(late_hits_.next(), responder_.next_at()), answered);
+    if (!responses_.empty()) next.consider(std::max(responses_.next() + 1, responder_.next_at()) - 1, answered);
+    if (!late_hits_.empty()) next.consider(std::max(late_hits_.next() + 1, responder_.next_at()) - 1, answered);
   }
   if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }

@@ -6,11 +6,6 @@
 namespace regatta::memory {
 
 using protocol::AccessClass;
-using protocol::memory_access;
-
-namespace {
-constexpr std::size_t fill_queue_entries = 8;
-}
 
 L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
                          const sc_core::sc_time& clock_period)
@@ -18,7 +13,8 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       upstream("upstream"),
       downstream("downstream"),
       clock_(clock_period),
-      line_bytes_(config.l2.line_bytes),
+      line_(config.l2.line_bytes),
+      banks_(config.l2.banks),
       access_cycles_(static_cast<std::uint64_t>(config.l2_access_cycles())),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       tags_(config.partition_sets(), config.l2.ways, config.l2.line_bytes, config.l2.partitions),
@@ -31,7 +27,7 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       done_(config.l2.response_queue),
       fetches_(config.l2.dram_queue),
       writebacks_(config.l2.dram_queue + config.l2.mshrs),
-      fills_(fill_queue_entries),
+      fills_(config.l2.mshrs),
       writeback_pressure_(config.l2.dram_queue) {
   upstream.bind(*this);
   downstream.bind(*this);
@@ -51,6 +47,7 @@ tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase
   payload.acquire();
   if (!requests_.has_room(now)) {
     held_ = &payload;
+    held_at_ = at;
     wakeup_.request(now, at);
     ++refusals_;
     return tlm::TLM_ACCEPTED;
@@ -58,33 +55,39 @@ tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase
   if (requests_.empty()) wakeup_.request(now, at);  // behind others, it has to wait for them
   requests_.push({&payload, at});
   phase = tlm::END_REQ;
-  if (delay < clock_.one()) delay = clock_.one();
+  delay = clock_.time(at - now);
   return tlm::TLM_UPDATED;
 }
 
 tlm::tlm_sync_enum L2Partition::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  requester_.end_request(payload, at);  // END_REQ, or BEGIN_RESP which implies it
+  requester_.end_request(payload,
+                         at);  // END_REQ, or BEGIN_RESP which implies it
   if (phase == tlm::END_REQ) {
     if (!fetches_.empty() || !writebacks_.empty()) wakeup_.request(now, at);
     return tlm::TLM_ACCEPTED;
   }
-  wakeup_.request(now, at);
   if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
+  wakeup_.request(now, at);
+  if (payload.is_write()) {  // a write-back is through
+    payload.release();
+    return tlm::TLM_COMPLETED;
+  }
   if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
   if (fills_.has_room(now)) {
     fills_.push({&payload, at});
     return tlm::TLM_COMPLETED;
   }
   held_fill_ = &payload;
+  held_fill_at_ = at;
   return tlm::TLM_ACCEPTED;
 }
 
 bool L2Partition::serve(std::uint64_t now) {
   if (!requests_.ready(now)) return false;
   Payload& payload = *requests_.front().payload;
-  protocol::MemoryAccess& access = memory_access(payload);
+  protocol::MemoryAccess& access = access_of(payload);
   const std::uint64_t address = payload.get_address();
   const std::uint8_t sectors = access.sectors & all_sectors_;
   std::uint64_t& bank = bank_of(address);
@@ -97,12 +100,12 @@ bool L2Partition::serve(std::uint64_t now) {
   bool served = false;
   head_waits_for_answers_ = !done_.has_room(now) || !hits_.has_room(now);
   if (c == AccessClass::data_store || c == AccessClass::register_write) {
-    served = serve_write(payload, sectors, now);
+    served = serve_write(payload, access, sectors, now);
   } else if (c == AccessClass::register_invalidate) {  // nothing to do here: the L1 has dropped the line
     served = done_.has_room(now);
-    if (served) done_.push({&payload, now + 1});
+    if (served) answer(payload, now);
   } else {
-    served = serve_read(payload, sectors, now);
+    served = serve_read(payload, access, sectors, now);
   }
   if (!served) {
     if (!head_counted_) ++failures_;
@@ -117,8 +120,8 @@ bool L2Partition::serve(std::uint64_t now) {
   return true;
 }
 
-bool L2Partition::serve_read(Payload& payload, std::uint8_t sectors, std::uint64_t now) {
-  const protocol::MemoryAccess& access = memory_access(payload);
+bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors,
+                             std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
   const bool atomic = access.access == AccessClass::atomic;
   const std::size_t index = tags_.find(address);
@@ -144,7 +147,7 @@ bool L2Partition::serve_read(Payload& payload, std::uint8_t sectors, std::uint64
       const bool own = missing != sectors || atomic || !payload.is_read();
       if (own) {
         fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
-        protocol::MemoryAccess& to = memory_access(*fetch);
+        protocol::MemoryAccess& to = access_of(*fetch);
         to.access = AccessClass::data_load;
         to.sm = access.sm;
         to.sectors = missing;
@@ -152,10 +155,12 @@ bool L2Partition::serve_read(Payload& payload, std::uint8_t sectors, std::uint64
       }
       entry = mshrs_.allocate(address, missing, fetch);
       mshrs_.entry(entry).own = own;
-      fetches_.push({fetch, now + 1});
       ++fetches_count_;
+      mshrs_.add_waiter(entry, &payload);
+      dispatch(fetches_, *fetch, now);
+      entry = MshrTable::none;
     }
-    mshrs_.add_waiter(entry, &payload);
+    if (entry != MshrTable::none) mshrs_.add_waiter(entry, &payload);
     ++read_misses_;
   }
   if (access.access == AccessClass::register_read && payload.get_data_ptr() != nullptr) {
@@ -166,7 +171,8 @@ bool L2Partition::serve_read(Payload& payload, std::uint8_t sectors, std::uint64
   return true;
 }
 
-bool L2Partition::serve_write(Payload& payload, std::uint8_t sectors, std::uint64_t now) {
+bool L2Partition::serve_write(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors,
+                              std::uint64_t now) {
   if (!done_.has_room(now)) return false;
   const std::uint64_t address = payload.get_address();
   std::size_t index = tags_.find(address);
@@ -179,12 +185,12 @@ bool L2Partition::serve_write(Payload& payload, std::uint8_t sectors, std::uint6
   CacheArray::Line& line = tags_.line(index);
   line.valid |= sectors;
   line.dirty |= sectors;
-  line.registers = memory_access(payload).access == AccessClass::register_write;
+  line.registers = access.access == AccessClass::register_write;
   tags_.touch(index);
   if (line.registers && payload.get_data_ptr() != nullptr) {
     store_.write(address, payload.get_data_ptr(), payload.get_data_length());
   }
-  done_.push({&payload, now + 1});
+  answer(payload, now);
   ++writes_;
   bytes_written_ += count_sectors(sectors) * protocol::sector_bytes;
   return true;
@@ -196,10 +202,10 @@ std::size_t L2Partition::allocate(std::uint64_t address, std::uint64_t now) {
   CacheArray::Line& line = tags_.line(index);
   if (line.valid != 0 && line.dirty != 0) {
     Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
-    protocol::MemoryAccess& access = memory_access(*out);
+    protocol::MemoryAccess& access = access_of(*out);
     access.access = line.registers ? AccessClass::register_write : AccessClass::data_store;
     access.sectors = line.dirty;
-    writebacks_.push({out, now + 1});
+    dispatch(writebacks_, *out, now);
     ++writebacks_count_;
   }
   line = CacheArray::Line{};
@@ -230,7 +236,7 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("busy_cycles", busy_cycles_, "cycles", "bank cycles spent; up to the number of banks in one cycle");
   g.counter("refusals", refusals_, "accesses", "requests that waited for room in the request queue");
   g.counter("mshrs_max", mshrs_.max_in_use_counter(), "entries", "most MSHRs in use at a time");
-  g.counter("queue_max", requests_.max_size_counter(), "entries", "most requests queued at a time");
+  g.counter("queue_max", requests_.max_arrived_counter(), "entries", "most requests queued at a time");
   g.counter("writeback_queue_max", writebacks_.max_size_counter(), "entries", "most write-backs queued at a time");
 }
 

@@ -7,7 +7,6 @@
 namespace regatta::memory {
 
 using protocol::AccessClass;
-using protocol::memory_access;
 
 bool L2Partition::take_fills(std::uint64_t now) {
   bool moved = false;
@@ -24,10 +23,6 @@ bool L2Partition::take_fills(std::uint64_t now) {
 // True when the response from DRAM is dealt with; false when answers have to wait for the queue.
 bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   if (filling_ == MshrTable::none) {
-    if (payload.is_write()) {  // a write-back is through
-      payload.release();
-      return true;
-    }
     filling_ = mshrs_.find(payload.get_address(), &payload);
     if (filling_ == MshrTable::none) protocol_error(sc_module::name(), "a fill that nobody asked for");
     MshrTable::Entry& entry = mshrs_.entry(filling_);
@@ -38,15 +33,15 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
     line.valid |= entry.sectors;
     tags_.touch(index);
     mshrs_.for_each_waiter(filling_, [&](Payload& waiter) {
-      const protocol::MemoryAccess& access = memory_access(waiter);
+      const protocol::MemoryAccess& access = access_of(waiter);
       if (access.access == AccessClass::atomic) line.dirty |= access.sectors & all_sectors_ & line.valid;
     });
   }
   // The payload may be the first waiter, and is its owner's again once it is answered.
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
     if (!done_.has_room(now)) return false;
-    done_.push({waiter, now + 1});
     mshrs_.pop_waiter(filling_);
+    answer(*waiter, now);
   }
   const bool own = mshrs_.entry(filling_).own;
   mshrs_.release(filling_);
@@ -58,13 +53,13 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
 void L2Partition::admit_held(std::uint64_t now) {
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.one();
-  if (held_ != nullptr && requests_.has_room(now)) {
+  if (held_ != nullptr && held_at_ <= now + 1 && requests_.has_room(now)) {
     Payload& p = *held_;
     held_ = nullptr;
     requests_.push({&p, now + 1});
     upstream->nb_transport_bw(p, phase, delay);
   }
-  if (held_fill_ != nullptr && fills_.has_room(now)) {
+  if (held_fill_ != nullptr && held_fill_at_ <= now + 1 && fills_.has_room(now)) {
     Payload& p = *held_fill_;
     held_fill_ = nullptr;
     fills_.push({&p, now + 1});
@@ -74,8 +69,35 @@ void L2Partition::admit_held(std::uint64_t now) {
   }
 }
 
+// Towards DRAM. When nothing is before it, the payload leaves at once, annotated with the cycle in the queue and the
+// one of the hop.
+void L2Partition::dispatch(TransferQueue& queue, Payload& payload, std::uint64_t now) {
+  if (fetches_.empty() && writebacks_.empty() && requester_.open(now) && requester_.next_at() <= now + 2) {
+    dispatch_now(payload, now, now + 2);
+  } else {
+    queue.push({&payload, now + 1});
+  }
+}
+
+void L2Partition::dispatch_now(Payload& p, std::uint64_t now, std::uint64_t at) {
+  std::uint64_t when = 0;
+  const bool write = p.is_write();
+  const RequestSender::Answer reply = requester_.send(downstream, p, clock_, now, at, when);
+  if (reply == RequestSender::Answer::taken) return;
+  if (reply == RequestSender::Answer::response) {
+    tlm::tlm_phase phase = tlm::END_RESP;
+    sc_core::sc_time delay = clock_.time(when - now);
+    downstream->nb_transport_fw(p, phase, delay);
+  }
+  if (write) {
+    p.release();
+    return;
+  }
+  fills_.push({&p, when});
+}
+
 bool L2Partition::send_request(std::uint64_t now) {
-  if (!requester_.can_send(now)) return false;
+  if (requester_.blocked() || requester_.next_at() > now + 1) return false;
   TransferQueue* queue = nullptr;
   if (writebacks_.ready(now) && (writebacks_.size() >= writeback_pressure_ || !fetches_.ready(now))) {
     queue = &writebacks_;
@@ -86,37 +108,29 @@ bool L2Partition::send_request(std::uint64_t now) {
   }
   Payload& p = *queue->front().payload;
   queue->pop(now);
-  std::uint64_t when = 0;
-  switch (requester_.send(downstream, p, clock_, now, when)) {
-    case RequestSender::Answer::taken:
-      break;
-    case RequestSender::Answer::completed:
-      if (p.is_write()) {
-        p.release();
-      } else {
-        fills_.push({&p, when});
-      }
-      break;
-    case RequestSender::Answer::response: {
-      fills_.push({&p, when});
-      tlm::tlm_phase phase = tlm::END_RESP;
-      sc_core::sc_time delay = clock_.time(when - now);
-      downstream->nb_transport_fw(p, phase, delay);
-      break;
-    }
-  }
+  dispatch_now(p, now, now + 1);
   return true;
 }
 
+// Towards the interconnect, in the same way. A hit that is due by then goes first.
+void L2Partition::answer(Payload& p, std::uint64_t now) {
+  if (!done_.empty() || !responder_.open(now) || responder_.next_at() > now + 2 || hits_.next() <= now + 1) {
+    done_.push({&p, now + 1});
+    return;
+  }
+  p.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (responder_.send(upstream, p, clock_, now, now + 2)) p.release();
+}
+
 bool L2Partition::send_response(std::uint64_t now) {
-  if (!responder_.can_send(now)) return false;
+  if (responder_.blocked() || responder_.next_at() > now + 1) return false;
   TransferQueue* queue = done_.ready(now) ? &done_ : hits_.ready(now) ? &hits_ : nullptr;
   if (queue == nullptr) return false;
   if (queue == &done_ && hits_.ready(now) && hits_.next() < done_.next()) queue = &hits_;
   Payload& p = *queue->front().payload;
   queue->pop(now);
   p.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (responder_.send(upstream, p, clock_, now)) p.release();
+  if (responder_.send(upstream, p, clock_, now, now + 1)) p.release();
   return true;
 }
 
@@ -134,15 +148,15 @@ void L2Partition::work() {
     next.consider(std::max(requests_.next(), bank_of(requests_.front().payload->get_address())),
                   served || filled || sent || (answered && head_waits_for_answers_));
   }
-  if (held_ != nullptr) next.consider(now, served);
-  if (held_fill_ != nullptr) next.consider(now, filled);
+  if (held_ != nullptr) next.consider(held_at_, served);
+  if (held_fill_ != nullptr) next.consider(held_fill_at_, filled);
   if (!requester_.blocked()) {
-    if (!fetches_.empty()) next.consider(std::max(fetches_.next(), requester_.next_at()), sent);
-    if (!writebacks_.empty()) next.consider(std::max(writebacks_.next(), requester_.next_at()), sent);
+    if (!fetches_.empty()) next.consider(std::max(fetches_.next() + 1, requester_.next_at()) - 1, sent);
+    if (!writebacks_.empty()) next.consider(std::max(writebacks_.next() + 1, requester_.next_at()) - 1, sent);
   }
   if (!responder_.blocked()) {
-    if (!done_.empty()) next.consider(std::max(done_.next(), responder_.next_at()), answered);
-    if (!hits_.empty()) next.consider(std::max(hits_.next(), responder_.next_at()), answered);
+    if (!done_.empty()) next.consider(std::max(done_.next() + 1, responder_.next_at()) - 1, answered);
+    if (!hits_.empty()) next.consider(std::max(hits_.next() + 1, responder_.next_at()) - 1, answered);
   }
   if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }

@@ -19,8 +19,8 @@ void protocol_error(const char* module, const char* what) {
 CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, unsigned stride)
     : sets_(std::max<std::size_t>(sets, 1)),
       ways_(ways),
-      divisor_(std::uint64_t{line_bytes} * stride),
-      power_of_two_((sets_ & (sets_ - 1)) == 0),
+      line_(std::uint64_t{line_bytes} * stride),
+      set_(sets_),
       lines_(sets_ * ways) {}
 
 std::size_t CacheArray::victim(std::uint64_t address) const {

@@ -70,7 +70,11 @@ struct SmCounters {
 class Core {
  public:
   Core(const SmConfig& c, sc_core::sc_time clock_period, unsigned sm_index)
-      : config(c), sm(sm_index), clock_(support::CycleScheduler::of(clock_period)), period_(clock_period.value()) {}
+      : config(c),
+        sm(sm_index),
+        clock_(support::CycleScheduler::of(clock_period)),
+        period_(clock_period.value()),
+        per_unit_(1.0 / static_cast<double>(period_)) {}
   /// What runs in the cycles that wake() asks for.
   void attach(void (*tick)(void*), void* sm_module) {
     client_.emplace(sc_core::sc_time::from_value(period_), tick, sm_module);

@@ -41,7 +41,7 @@ TEST_CASE("regatta-annotate: writes the trace, the report and the listing") {
   CHECK(r.err.empty());
   CHECK(r.out.find("k.rgt: 157 CTAs traced\n") != std::string::npos);
   CHECK(folder.read("c.bin").size() == 160012);
-  CHECK(folder.read("l.txt").find("ld.global.f32") != std::string::npos);
+  CHECK(folder.read("l.txt").find("ld.global.nc.f32") != std::string::npos);
   const auto report = nlohmann::json::parse(folder.read("r.json"));
   CHECK(report.at("entries").at(0).at("name") == "vector_add");
   CHECK(report.at("entries").at(0).at("accepted") == true);

@@ -91,7 +91,9 @@ class Bench {
     REQUIRE(a.sync == tlm::TLM_COMPLETED);
     return a.delay;
   }
-  void wait(std::uint64_t cycles) { sc_core::sc_start(static_cast<double>(cycles) * period); }
+  void wait(std::uint64_t cycles) {
+    if (cycles != 0) sc_core::sc_start(static_cast<double>(cycles) * period);
+  }
   std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
   std::uint64_t statistic(const std::string& name) {
     support::StatGroup group;

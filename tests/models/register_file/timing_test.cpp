@@ -21,13 +21,13 @@ TEST_CASE("register file: banks interleave registers and warps") {
 }
 
 TEST_CASE("register file: a shared port serves one access of a bank per cycle, in order of arrival") {
-  Bench b;  // arbitration 1, latency 1
-  CHECK(b.read_delay(0, 0) == 2);   // bank 0, access in cycle 1
-  CHECK(b.read_delay(0, 1) == 2);   // bank 1
-  CHECK(b.read_delay(0, 8) == 3);   // bank 0 again: cycle 2
-  CHECK(b.read_delay(1, 7) == 4);   // bank (7 + 1) mod 8 = 0: cycle 3
+  Bench b;                           // arbitration 1, latency 1
+  CHECK(b.read_delay(0, 0) == 2);    // bank 0, access in cycle 1
+  CHECK(b.read_delay(0, 1) == 2);    // bank 1
+  CHECK(b.read_delay(0, 8) == 3);    // bank 0 again: cycle 2
+  CHECK(b.read_delay(1, 7) == 4);    // bank (7 + 1) mod 8 = 0: cycle 3
   CHECK(b.write_delay(0, 16) == 5);  // bank 0: cycle 4, behind the reads
-  CHECK(b.write_delay(0, 2) == 1);  // bank 2, a write needs no arbitration: cycle 0
+  CHECK(b.write_delay(0, 2) == 1);   // bank 2, a write needs no arbitration: cycle 0
   CHECK(b.statistic("reads") == 4);
   CHECK(b.statistic("writes") == 2);
   CHECK(b.statistic("read_conflicts") == 2);
@@ -76,7 +76,7 @@ TEST_CASE("register file: without arbitration a read may use its own cycle") {
 TEST_CASE("register file: a request that arrives later is timed from its arrival") {
   Bench b;
   WarpValue v{};
-  CHECK(b.read(0, 0, v, 5).delay == 2);   // arrives in 5, accesses in 6
+  CHECK(b.read(0, 0, v, 5).delay == 2);      // arrives in 5, accesses in 6
   CHECK(b.read(0, 8, v, 3).delay == 2 + 3);  // in order of the calls: cycle 7
 }
 
@@ -97,7 +97,7 @@ TEST_CASE("register file: a write to a full queue is held until the bank has roo
   const test::Driver::Response& r = b.driver.responses[0];
   CHECK(r.payload == held);
   CHECK(r.phase == tlm::BEGIN_RESP);
-  CHECK(r.cycle == 1);          // one access done: room for one
+  CHECK(r.cycle == 1);            // one access done: room for one
   CHECK(r.cycle + r.delay == 4);  // cycles 0, 1 and 2 are taken, so 3, and one of latency
   CHECK(held->is_response_ok());
   WarpValue found{};

@@ -124,8 +124,9 @@ TEST_CASE("register file: knobs that cannot be are refused") {
   models::RegisterFileConfig c;
   c.banks = 4096;
   CHECK_THROWS_AS(c.validate(), support::ConfigError);
+  models::RegisterFileConfig sound;
   support::OptionSet knobs;
-  c.declare(knobs);
+  sound.declare(knobs);
   CHECK_THROWS_AS(knobs.set("register_file.ports", "2rw", "test", "test"), support::ConfigError);
   CHECK_THROWS_AS(knobs.set("register_file.latency", "0", "test", "test"), support::ConfigError);
 }

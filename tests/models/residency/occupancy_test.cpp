@@ -19,26 +19,26 @@ struct Case {
 
 // 32 CTAs, 64 warps, 2048 threads, 2048 warp registers allotted in eights, 98304 bytes allotted in 256s.
 const Case cases[] = {
-    {8, 0, 256, 8, "warps"},            // 8 warps a CTA
-    {32, 0, 256, 8, "registers"},       // 256 warp registers a CTA: as many as the warps allow
-    {33, 0, 256, 6, "registers"},       // rounded to 40
-    {40, 0, 256, 6, "registers"},       //
-    {41, 0, 256, 5, "registers"},       // 48
-    {64, 0, 256, 4, "registers"},       //
-    {128, 0, 256, 2, "registers"},      //
-    {255, 0, 256, 1, "registers"},      // 256
-    {16, 0, 32, 32, "CTAs"},            // 128 by registers, 64 by warps
-    {64, 0, 32, 32, "registers"},       //
-    {72, 0, 32, 28, "registers"},       //
-    {255, 0, 32, 8, "registers"},       //
-    {16, 0, 1024, 2, "warps"},          // 4 by registers
-    {32, 0, 1024, 2, "registers"},      //
-    {33, 0, 1024, 1, "registers"},      // 1280 a CTA
-    {64, 0, 1024, 1, "registers"},      // all of them
-    {65, 0, 1024, 0, "registers"},      // 2304
-    {16, 0, 100, 16, "warps"},          // 4 warps, the last one partial
-    {8, 0, 33, 32, "warps"},            // 2 warps
-    {16, 1, 128, 16, "warps"},          // 256 bytes
+    {8, 0, 256, 8, "warps"},        // 8 warps a CTA
+    {32, 0, 256, 8, "registers"},   // 256 warp registers a CTA: as many as the warps allow
+    {33, 0, 256, 6, "registers"},   // rounded to 40
+    {40, 0, 256, 6, "registers"},   //
+    {41, 0, 256, 5, "registers"},   // 48
+    {64, 0, 256, 4, "registers"},   //
+    {128, 0, 256, 2, "registers"},  //
+    {255, 0, 256, 1, "registers"},  // 256
+    {16, 0, 32, 32, "CTAs"},        // 128 by registers, 64 by warps
+    {64, 0, 32, 32, "registers"},   //
+    {72, 0, 32, 28, "registers"},   //
+    {255, 0, 32, 8, "registers"},   //
+    {16, 0, 1024, 2, "warps"},      // 4 by registers
+    {32, 0, 1024, 2, "registers"},  //
+    {33, 0, 1024, 1, "registers"},  // 1280 a CTA
+    {64, 0, 1024, 1, "registers"},  // all of them
+    {65, 0, 1024, 0, "registers"},  // 2304
+    {16, 0, 100, 16, "warps"},      // 4 warps, the last one partial
+    {8, 0, 33, 32, "warps"},        // 2 warps
+    {16, 1, 128, 16, "warps"},      // 256 bytes
     {16, 6144, 128, 16, "shared memory"},
     {16, 6145, 128, 15, "shared memory"},  // 6400
     {16, 12288, 128, 8, "shared memory"},

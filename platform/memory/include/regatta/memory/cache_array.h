@@ -3,6 +3,8 @@
 // Tags of a set-associative cache with sector masks and true LRU replacement. No time, no sockets.
 #pragma once
 
+#include <regatta/memory/divisor.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -39,14 +41,11 @@ class CacheArray {
   std::size_t sets() const { return sets_; }
 
  private:
-  std::size_t set_of(std::uint64_t address) const {
-    const std::uint64_t n = address / divisor_;
-    return power_of_two_ ? n & (sets_ - 1) : n % sets_;
-  }
+  std::size_t set_of(std::uint64_t address) const { return set_.remainder(line_.quotient(address)); }
   std::size_t sets_;
   unsigned ways_;
-  std::uint64_t divisor_;
-  bool power_of_two_;
+  Divisor line_;
+  Divisor set_;
   std::uint64_t stamp_ = 0;
   std::vector<Line> lines_;
 };

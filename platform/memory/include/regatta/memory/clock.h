@@ -3,6 +3,8 @@
 // Whole SM cycles and SystemC time.
 #pragma once
 
+#include <regatta/support/cycle_scheduler.h>
+
 #include <cstdint>
 #include <systemc>
 
@@ -10,18 +12,25 @@ namespace regatta::memory {
 
 inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
 
-/// Converts between SystemC time and cycles of a clock whose period is a whole number of SystemC time units.
+/// Converts between SystemC time and cycles of a clock whose period is a whole number of SystemC time units. Without
+/// divisions and without calls of the SystemC library where the answer is known or tabulated.
 class CycleClock {
  public:
-  explicit CycleClock(const sc_core::sc_time& period) : period_(period.value()), one_(period) {
-    if (period_ == 0) SC_REPORT_FATAL("regatta/memory", "the clock period must not be zero");
-  }
-  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period_; }
-  sc_core::sc_time time(std::uint64_t cycles) const { return sc_core::sc_time::from_value(cycles * period_); }
+  explicit CycleClock(const sc_core::sc_time& period)
+      : scheduler_(support::CycleScheduler::of(checked(period))),
+        period_(period.value()),
+        per_cycle_(1.0 / static_cast<double>(period_)),
+        one_(period) {}
+  std::uint64_t now() const { return scheduler_.now(); }
+  const sc_core::sc_time& time(std::uint64_t cycles) const { return scheduler_.time(cycles); }
   const sc_core::sc_time& one() const { return one_; }
   /// Cycles of an annotated delay, rounded up.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
-    return delay == one_ ? 1 : (delay.value() + period_ - 1) / period_;
+    const std::uint64_t value = delay.value();
+    if (value == period_) return 1;
+    const auto whole = static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(value)) * per_cycle_ + 0.5));
+    return whole * period_ == value ? whole : (value + period_ - 1) / period_;
   }
   /// When something sent with this delay is seen: never in the cycle of the call, so that the order in which
   /// SystemC runs the processes of one cycle has no influence.
@@ -31,7 +40,13 @@ class CycleClock {
   }
 
  private:
+  static const sc_core::sc_time& checked(const sc_core::sc_time& period) {
+    if (period.value() == 0) SC_REPORT_FATAL("regatta/memory", "the clock period must not be zero");
+    return period;
+  }
+  const support::CycleScheduler& scheduler_;
   std::uint64_t period_;
+  double per_cycle_;
   sc_core::sc_time one_;
 };
 

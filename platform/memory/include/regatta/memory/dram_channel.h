@@ -34,6 +34,8 @@ class DramScheduler {
   virtual std::uint64_t access_cycles(const DramRequest& request, std::uint64_t now) = 0;
   /// The smallest answer access_cycles() can give.
   virtual std::uint64_t minimum_access_cycles() const = 0;
+  /// pick() always answers 0 and access_cycles() is constant: all times are then known when a request arrives.
+  virtual bool in_order() const { return false; }
 };
 
 /// First come, first served, with one access time.
@@ -43,14 +45,16 @@ class FcfsScheduler : public DramScheduler {
   std::size_t pick(const std::vector<DramRequest>&, std::size_t, std::uint64_t) override { return 0; }
   std::uint64_t access_cycles(const DramRequest&, std::uint64_t) override { return cycles_; }
   std::uint64_t minimum_access_cycles() const override { return cycles_; }
+  bool in_order() const override { return true; }
 
  private:
   std::uint64_t cycles_;
 };
 
 /// Writes are posted: TLM_COMPLETED when there is room in the queue. Reads are answered when their last byte has
-/// crossed the bus. A request is issued when the bus is free by the time its data is there, so a saturated
-/// channel fills its queue and refuses (TLM_ACCEPTED, END_REQ later).
+/// crossed the bus: with an in-order scheduler that is known at once and annotated to TLM_COMPLETED. A request is
+/// issued when the bus is free by the time its data is there, so a saturated channel fills its queue and refuses
+/// (TLM_ACCEPTED, END_REQ later).
 class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public support::StatProvider {
  public:
   protocol::MemoryTargetSocket upstream;
@@ -67,6 +71,10 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
  private:
   void work();
   bool has_room(std::uint64_t now) const { return queue_.size() + (left_at_ == now ? left_ : 0) < capacity_; }
+  bool room_at(std::uint64_t at) { return departures_.occupied(at) < capacity_; }
+  std::uint64_t reserve(Payload& payload, std::uint64_t at);
+  std::uint64_t move(std::uint64_t first_byte, unsigned bytes, bool write);
+  void work_in_order(std::uint64_t now);
   void enqueue(Payload& payload, std::uint64_t ready);
   bool issue(std::uint64_t now);
   bool send_response(std::uint64_t now);
@@ -77,6 +85,9 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   std::size_t capacity_;
   Bandwidth bandwidth_;
   std::unique_ptr<DramScheduler> scheduler_;
+  bool in_order_ = false;
+  DepartureRing departures_;     // in order: cycles of issue
+  std::uint64_t answer_at_ = 0;  // in order: the last answer
   std::vector<DramRequest> queue_;
   std::uint64_t left_at_ = no_cycle;
   std::size_t left_ = 0;
@@ -85,6 +96,7 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   TransferQueue finished_;           // reads, in the order of the bus
   Payload* write_answer_ = nullptr;  // a write that had to wait for the queue
   Payload* held_ = nullptr;
+  std::uint64_t held_at_ = 0;
   ResponseSender responder_;
 
   std::uint64_t reads_ = 0, writes_ = 0, bytes_read_ = 0, bytes_written_ = 0, refusals_ = 0, queue_max_ = 0;

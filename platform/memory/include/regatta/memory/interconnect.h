@@ -8,14 +8,50 @@
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
+#include <array>
 #include <deque>
 #include <vector>
 
 namespace regatta::memory {
 
+/// A set of ports, for loops over those that have something to do.
+class PortSet {
+ public:
+  explicit PortSet(std::size_t ports) : words_((ports + 63) / 64) {}
+  void insert(std::size_t port) {
+    std::uint64_t& word = words_[port / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (port % 64);
+    size_ += (word & bit) == 0;
+    word |= bit;
+  }
+  void erase(std::size_t port) {
+    std::uint64_t& word = words_[port / 64];
+    const std::uint64_t bit = std::uint64_t{1} << (port % 64);
+    size_ -= (word & bit) != 0;
+    word &= ~bit;
+  }
+  bool empty() const { return size_ == 0; }
+  /// In ascending order; `f` may erase ports.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (std::uint64_t bits = words_[w]; bits != 0; bits &= bits - 1) {
+        f(static_cast<unsigned>(w * 64 + static_cast<unsigned>(__builtin_ctzll(bits))));
+      }
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::size_t size_ = 0;
+};
+
 /// One direction. Each input has a finite queue and sends a packet's flits at its width; each output has a finite
 /// queue too and receives at its own width, so that a busy output holds up an input only when its queue is full. A
 /// packet travels the latency in between. Each output takes turns over the inputs, a packet per cycle. Plain C++.
+///
+/// Where nobody competes (a single input, nothing before the packet), the way is reserved when the packet comes;
+/// otherwise when it is its turn. Either way the cycle in which it arrives is known then, and it is handed on.
 class Crossbar {
  public:
   struct Packet {
@@ -28,36 +64,58 @@ class Crossbar {
   /// Widths: flits per cycle of a port.
   Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsigned output_width,
            const InterconnectConfig& config);
-  bool has_room(unsigned input, std::uint64_t now) const { return inputs_[input].queue.has_room(now); }
+  /// For a packet that comes in cycle `at`.
+  bool has_room(unsigned input, std::uint64_t now, std::uint64_t at);
+  /// For the refused: the cycle from which on there is room if that is known, otherwise no_cycle.
+  std::uint64_t room_at(unsigned input) const;
   bool empty(unsigned input) const { return inputs_[input].queue.empty(); }
-  void push(unsigned input, const Packet& packet) { inputs_[input].queue.push(packet); }
-  /// Starts every transfer that can start. True when there was one.
-  bool transfer(std::uint64_t now);
-  bool delivered(unsigned output, std::uint64_t now) const { return outputs_[output].pipe.ready(now); }
-  std::uint64_t next_delivery(unsigned output) const { return outputs_[output].pipe.next(); }
-  Payload* take(unsigned output, std::uint64_t now);
-  /// When transfer() may have something to do; `freed`: an input moved on or an output was emptied this cycle.
-  void next_transfer(NextCycle& next, bool freed) const;
+  /// The way of every packet that came in before this cycle, and of all in this one, is decided.
+  bool decided(unsigned input, std::uint64_t now) const { return inputs_[input].queue.unused(now); }
+  /// Puts a packet in; there must be room. When its way is known at once, deliver(output, payload, arrival) is called;
+  /// otherwise transfer() has to be, from its `ready` on.
+  template <class Deliver>
+  void push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver);
+  /// Starts every transfer that can start, and delivers. True when there was one.
+  template <class Deliver>
+  bool transfer(std::uint64_t now, Deliver&& deliver);
+  /// The next cycle in which transfer() may have something to do, unless something comes or leaves before.
+  std::uint64_t next_transfer(std::uint64_t now) const;
+  /// What was delivered but cannot leave yet.
+  TransferQueue& waiting(unsigned output) { return outputs_[output].waiting; }
+  const TransferQueue& waiting(unsigned output) const { return outputs_[output].waiting; }
   bool idle() const;
 
   std::uint64_t packets = 0, flits = 0, queue_max = 0;
 
  private:
   struct Input {
-    BoundedQueue<Packet> queue;
+    explicit Input(std::size_t capacity) : queue(capacity), left(capacity) {}
+    BoundedQueue<Packet> queue;  // not yet decided
+    DepartureRing left;          // decided ahead: when they leave
     std::uint64_t free_at = 0;
   };
   static constexpr std::size_t no_input = ~std::size_t{0};
   struct Output {
-    explicit Output(TransferQueue q) : pipe(std::move(q)) {}
-    TransferQueue pipe;
-    std::uint64_t last = 0;  // cycle in which the last packet sent arrives
-    std::size_t turn = 0;    // the input that is served first
+    explicit Output(std::size_t capacity) : waiting(capacity), travelling(capacity) {}
+    TransferQueue waiting;
+    DepartureRing travelling;  // sent on ahead: when they arrive
+    std::uint64_t last = 0;    // cycle in which the last packet sent arrives
+    std::size_t turn = 0;      // the input that is served first
     std::size_t best = 0, best_distance = no_input;
   };
-  unsigned latency_, input_width_, output_width_;
+  bool output_has_room(Output& out, std::uint64_t now) {
+    return out.waiting.has_room(now, 1 + out.travelling.occupied(now));
+  }
+  /// Sends the packet at `start`; returns its arrival.
+  std::uint64_t send(Input& in, Output& out, const Packet& packet, std::uint64_t start);
+
+  unsigned latency_;
+  Divisor input_width_, output_width_;
+  unsigned input_round_, output_round_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
+  PortSet busy_;    // inputs with a packet that is not yet decided
+  PortSet wanted_;  // outputs that a packet can go to; empty between calls
 };
 
 /// SM ports (targets) on one side, partition ports (initiators) on the other. A request is taken with
@@ -81,6 +139,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
     Interconnect& owner;
     unsigned index;
     Payload* held = nullptr;
+    std::uint64_t held_at = 0;
     ResponseSender responder;
   };
   struct PartitionPort : NonBlockingInitiator {
@@ -89,19 +148,31 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
     Interconnect& owner;
     unsigned index;
     Payload* held = nullptr;
+    std::uint64_t held_at = 0;
     RequestSender requester;
   };
 
   void work();
-  void push_request(unsigned port, Payload& payload, std::uint64_t ready);
-  void push_response(unsigned port, Payload& payload, std::uint64_t ready);
+  void push_request(unsigned port, Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now,
+                    std::uint64_t at);
+  void push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at);
+  void deliver_request(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
+  void deliver_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void admit_held(std::uint64_t now);
-  bool deliver_requests(std::uint64_t now);
-  bool deliver_responses(std::uint64_t now);
+  void deliver_waiting(std::uint64_t now);
+  unsigned partition_of(std::uint64_t address) const {
+    const std::uint64_t chunk = chunk_.quotient(address);
+    return static_cast<unsigned>(partition_.remainder(xor_hash_ ? MemorySystemConfig::fold(chunk) : chunk));
+  }
+  void send_request(PartitionPort& port, Payload& payload, std::uint64_t now, std::uint64_t at);
+  void next_admission(NextCycle& next, std::uint64_t now, bool freed) const;
 
   MemorySystemConfig config_;
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
+  std::array<std::uint32_t, 9> flits_{};  // of a packet with so many sectors
+  Divisor chunk_, partition_;
+  bool xor_hash_;
   unsigned first_sm_;
   std::uint8_t all_sectors_;
   Crossbar requests_;
@@ -109,6 +180,8 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   std::deque<SmPort> sm_ports_;
   std::deque<PartitionPort> partition_ports_;
   unsigned held_ = 0;
+  PortSet waiting_requests_,
+      waiting_responses_;  // outputs with a packet that cannot leave yet
   std::uint64_t request_bytes_ = 0, response_bytes_ = 0, request_refusals_ = 0, response_refusals_ = 0;
 };
 

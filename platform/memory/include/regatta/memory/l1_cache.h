@@ -80,15 +80,18 @@ class L1Cache : public sc_core::sc_module,
   bool fill(Payload& payload, std::uint64_t now);
   void install(Payload& payload, bool registers, std::uint64_t now);
   Admission admit(Payload& payload, std::uint64_t now);
-  Admission admit_read(Payload& payload, bool registers, std::uint64_t now);
+  Admission admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers, std::uint64_t now);
   Admission admit_register_write(Payload& payload, std::uint64_t now);
-  Admission forward(Payload& payload, std::uint64_t now);
+  Admission forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now);
   bool make_room(std::size_t index, std::uint64_t now);
   void drop(std::uint64_t address, bool registers_too);
   void close_fetches(std::uint64_t address);
   void copy_line(std::size_t index, Payload& to) const;
   void store_line(std::size_t index, const Payload& from);
   void retry_held(std::uint64_t now);
+  void send_down(Payload& payload, std::uint64_t now);
+  void send_down_at(Payload& payload, std::uint64_t now, std::uint64_t at);
+  bool pass_up(Payload& payload, std::uint64_t now, std::uint64_t at);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);
 
@@ -104,14 +107,17 @@ class L1Cache : public sc_core::sc_module,
   protocol::MemoryPayloadPool pool_;
 
   TransferQueue misses_;     // towards the L2
-  TransferQueue fills_;      // from the L2
+  TransferArrivals fills_;   // from the L2
   TransferQueue responses_;  // towards the SM
   TransferQueue late_hits_;  // hits of requests that were held, after their latency
   Payload* held_ = nullptr;  // request without END_REQ
   std::uint64_t held_at_ = 0;
   bool held_counted_ = false;
   Payload* held_fill_ = nullptr;  // response without END_RESP
-  bool moved_ = false;            // catch_up() did something that work() has not yet taken note of
+  std::uint64_t held_fill_at_ = 0;
+  // From this cycle on answers of the L1's own may come in between: loads are cached or there are register accesses.
+  std::uint64_t own_answers_from_;
+  bool moved_ = false;  // catch_up() did something that work() has not yet taken note of
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;
   std::uint64_t last_request_ = no_cycle;

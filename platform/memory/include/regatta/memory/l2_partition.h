@@ -46,26 +46,29 @@ class L2Partition : public sc_core::sc_module,
  private:
   void work();
   bool serve(std::uint64_t now);
-  bool serve_read(Payload& payload, std::uint8_t sectors, std::uint64_t now);
-  bool serve_write(Payload& payload, std::uint8_t sectors, std::uint64_t now);
+  bool serve_read(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors, std::uint64_t now);
+  bool serve_write(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors, std::uint64_t now);
   bool take_fills(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
   void admit_held(std::uint64_t now);
   bool send_request(std::uint64_t now);
   bool send_response(std::uint64_t now);
+  void dispatch(TransferQueue& queue, Payload& payload, std::uint64_t now);
+  void dispatch_now(Payload& payload, std::uint64_t now, std::uint64_t at);
+  void answer(Payload& payload, std::uint64_t now);
   std::size_t allocate(std::uint64_t address, std::uint64_t now);
   bool writeback_reserved() const { return writebacks_.size() + mshrs_.in_use() < writebacks_.capacity(); }
 
   /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
   std::uint64_t& bank_of(std::uint64_t address) {
-    std::uint64_t n = address / line_bytes_;
+    std::uint64_t n = line_.quotient(address);
     n ^= (n >> 3) ^ (n >> 7) ^ (n >> 12) ^ (n >> 19) ^ (n >> 21);
-    return bank_free_[n % bank_free_.size()];
+    return bank_free_[banks_.remainder(n)];
   }
 
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L2Partition*>(m)->work(); }, this};
-  unsigned line_bytes_;
+  Divisor line_, banks_;
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;
   CacheArray tags_;
@@ -74,14 +77,16 @@ class L2Partition : public sc_core::sc_module,
   protocol::MemoryPayloadPool pool_;
   std::vector<std::uint64_t> bank_free_;
 
-  TransferQueue requests_;    // from the interconnect
-  TransferQueue hits_;        // answers in the access pipeline
-  TransferQueue done_;        // answers to fills and writes
-  TransferQueue fetches_;     // to DRAM
-  TransferQueue writebacks_;  // to DRAM; every MSHR in use has a slot reserved, so that a fill never waits for DRAM
-  TransferQueue fills_;       // from DRAM
+  TransferArrivals requests_;  // from the interconnect
+  TransferQueue hits_;         // answers in the access pipeline
+  TransferQueue done_;         // answers to fills and writes
+  TransferQueue fetches_;      // to DRAM
+  TransferQueue writebacks_;   // to DRAM; every MSHR in use has a slot reserved, so that a fill never waits for DRAM
+  TransferQueue fills_;        // from DRAM, on the way and arrived; every MSHR in use
+                               // has a place for its own
   std::size_t writeback_pressure_;
   Payload* held_ = nullptr;
+  std::uint64_t held_at_ = 0, held_fill_at_ = 0;
   Payload* held_fill_ = nullptr;
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;

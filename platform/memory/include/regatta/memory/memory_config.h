@@ -79,10 +79,11 @@ struct MemorySystemConfig {
   Bandwidth channel_bandwidth() const;
   /// The partition that an address belongs to.
   unsigned partition_of(std::uint64_t address) const {
-    std::uint64_t chunk = address / l2.interleave_bytes;
-    if (xor_hash())
-      chunk ^= (chunk >> 3) ^ (chunk >> 7) ^ (chunk >> 12) ^ (chunk >> 16) ^ (chunk >> 20) ^ (chunk >> 22);
-    return static_cast<unsigned>(chunk % l2.partitions);
+    const std::uint64_t chunk = address / l2.interleave_bytes;
+    return static_cast<unsigned>((xor_hash() ? fold(chunk) : chunk) % l2.partitions);
+  }
+  static std::uint64_t fold(std::uint64_t chunk) {
+    return chunk ^ (chunk >> 3) ^ (chunk >> 7) ^ (chunk >> 12) ^ (chunk >> 16) ^ (chunk >> 20) ^ (chunk >> 22);
   }
   bool xor_hash() const { return !l2.hash.empty() && l2.hash[0] == 'x'; }
 };

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recorder.h"
+
+#include <map>
+#include <utility>
+
+namespace regatta::test {
+
+namespace {
+
+class Recorder : public protocol::Observer {
+ public:
+  explicit Recorder(Recording& recording) : recording_(recording) {}
+  std::vector<protocol::Event> interests() const override {
+    using protocol::Event;
+    return {Event::issued, Event::operands_delivered, Event::retired, Event::cycles};
+  }
+  void issued(protocol::Cycle now, const protocol::DynamicInstruction& d) override {
+    open_[d.pool_index] = recording_.passages.size();
+    Passage p;
+    p.warp = d.warp.value();
+    p.scheduler = d.scheduler;
+    p.index = d.traits->index;
+    p.sequence = d.sequence;
+    p.issued = now.value();
+    recording_.passages.push_back(p);
+  }
+  void operands_delivered(protocol::Cycle now, const protocol::DynamicInstruction& d) override {
+    recording_.passages[open_.at(d.pool_index)].dispatched = now.value();
+  }
+  void retired(protocol::Cycle now, const protocol::DynamicInstruction& d) override {
+    recording_.passages[open_.at(d.pool_index)].retired = now.value();
+  }
+  void cycles(protocol::Cycle, std::uint64_t count, const std::vector<protocol::Stall>& stall) override {
+    recording_.slots += count * stall.size();
+  }
+
+ private:
+  Recording& recording_;
+  std::map<std::uint32_t, std::size_t> open_;
+};
+
+class RecordedBaseline : public assembly::Scheme {
+ public:
+  explicit RecordedBaseline(Recording& recording) : recording_(recording) {}
+  std::string name() const override { return "recorded"; }
+  std::string help() const override { return "the baseline, watched"; }
+  assembly::SmParts build(const assembly::BuildContext& context) override {
+    assembly::SmParts parts = assembly::baseline_parts(context);
+    parts.observers.push_back(std::make_unique<Recorder>(recording_));
+    return parts;
+  }
+
+ private:
+  Recording& recording_;
+};
+
+}  // namespace
+
+const Passage& Recording::of(unsigned warp, std::uint32_t index) const {
+  for (const Passage& p : passages) {
+    if (p.warp == warp && p.index == index) return p;
+  }
+  FAIL("warp " << warp << " did not issue instruction " << index);
+  return passages.front();
+}
+
+Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine) {
+  const std::string path = builder.write(name);
+  const trace::Reader reader(path);
+  Recording recording;
+  RecordedBaseline scheme(recording);
+  assembly::SimulationOptions options;
+  options.check_protocol = true;
+  assembly::Simulation simulation(machine, scheme, options, reader);
+  recording.result = simulation.run();
+  INFO(recording.result.message);
+  REQUIRE(recording.result.ending == assembly::Ending::completed);
+  REQUIRE(recording.result.mismatches == 0);
+  return recording;
+}
+
+}  // namespace regatta::test

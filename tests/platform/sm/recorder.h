@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When each instruction of a hand-made trace passed which stage, on the baseline machine.
+#pragma once
+
+#include <regatta/assembly/simulation.h>
+#include <regatta/test/catch.h>
+#include <regatta/test/trace_builder.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::test {
+
+/// One instruction's way through the pipeline, in cycles.
+struct Passage {
+  unsigned warp = 0;        ///< slot
+  unsigned scheduler = 0;   ///< that issued it
+  std::uint32_t index = 0;  ///< static
+  std::uint64_t sequence = 0;
+  std::uint64_t issued = 0;
+  std::uint64_t dispatched = 0;  ///< all operands there, taken by its unit; 0: uses none
+  std::uint64_t retired = 0;     ///< results readable
+};
+
+struct Recording {
+  std::vector<Passage> passages;  ///< in order of issue
+  assembly::SimulationResult result;
+  std::uint64_t slots = 0;  ///< scheduler-cycles that observers were told of
+
+  /// The passage of instruction `index` in warp slot `warp`, the first time it ran.
+  const Passage& of(unsigned warp, std::uint32_t index) const;
+  /// Cycles between the issues of two instructions of warp slot 0.
+  std::uint64_t gap(std::uint32_t from, std::uint32_t to) const { return of(0, to).issued - of(0, from).issued; }
+};
+
+/// Runs the trace on one SM, checked, and requires a clean end.
+Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine = {});
+
+/// Cycles from an issue to its operands at the unit, and from a result to its being readable, without conflicts.
+inline std::uint64_t read_cycles(const assembly::MachineConfig& m) {
+  return m.register_file.arbitration + m.register_file.latency;
+}
+inline std::uint64_t write_cycles(const assembly::MachineConfig& m) { return m.register_file.latency; }
+
+}  // namespace regatta::test

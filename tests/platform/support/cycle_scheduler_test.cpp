@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/test/catch.h>
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+using regatta::support::CycleClient;
+using regatta::support::CycleScheduler;
+
+namespace {
+
+const sc_core::sc_time period(888, sc_core::SC_PS);
+constexpr std::uint64_t none = ~std::uint64_t{0};
+
+/// Parts that note when they run.
+class Parts {
+ public:
+  using Run = std::pair<std::uint64_t, unsigned>;  ///< cycle, part
+  std::vector<Run> runs;
+  std::function<void(unsigned)> also = [](unsigned) {};  ///< what a part does when it runs
+
+  void add() {
+    parts_.push_back({this, static_cast<unsigned>(parts_.size())});
+    clients.push_back(std::make_unique<CycleClient>(
+        period,
+        [](void* p) {
+          const Part& part = *static_cast<Part*>(p);
+          part.owner->runs.emplace_back(CycleScheduler::of(period).now(), part.index);
+          part.owner->also(part.index);
+        },
+        &parts_.back()));
+  }
+  std::vector<std::unique_ptr<CycleClient>> clients;
+
+ private:
+  struct Part {
+    Parts* owner;
+    unsigned index;
+  };
+  std::deque<Part> parts_;
+};
+
+void until(std::uint64_t cycle) {
+  const sc_core::sc_time at = sc_core::sc_time::from_value(cycle * period.value());
+  sc_core::sc_start(at - sc_core::sc_time_stamp());
+}
+
+using Runs = std::vector<Parts::Run>;
+
+}  // namespace
+
+TEST_CASE("cycle scheduler: parts run in their cycle, in the order they were made") {
+  Parts p;
+  for (unsigned i = 0; i < 4; ++i) p.add();
+  p.clients[3]->request(5);
+  p.clients[1]->request(5);
+  p.clients[2]->request(3);
+  until(10);
+  CHECK(p.runs == Runs{{3, 2}, {5, 1}, {5, 3}});
+  CHECK(CycleScheduler::of(period).now() == 10);
+  CHECK(CycleScheduler::of(period).cycles_run() == 2);
+  CHECK(CycleScheduler::of(period).activations() == 3);
+}
+
+TEST_CASE("cycle scheduler: the earliest request counts, and is used up") {
+  Parts p;
+  p.add();
+  p.add();
+  p.clients[0]->request(20);
+  p.clients[0]->request(8);
+  p.clients[0]->request(12);  // later than 8: not needed
+  p.clients[1]->request(3000);
+  p.clients[1]->request(9);
+  until(4000);
+  CHECK(p.runs == Runs{{8, 0}, {9, 1}});
+  p.clients[0]->request(4000, 3990);  // the past: the next cycle
+  until(4100);
+  CHECK(p.runs.back() == Parts::Run{4001, 0});
+}
+
+TEST_CASE("cycle scheduler: requests far away, and after a long silence") {
+  Parts p;
+  p.add();
+  p.add();
+  p.clients[0]->request(1023);
+  p.clients[1]->request(1024);
+  until(1100);
+  p.clients[0]->request(100000);
+  p.clients[1]->request(100000);
+  until(100001);
+  p.clients[1]->request(100002);
+  p.clients[0]->request(101500);
+  until(200000);
+  p.clients[0]->request(200001);
+  until(200100);
+  CHECK(p.runs == Runs{{1023, 0}, {1024, 1}, {100000, 0}, {100000, 1}, {100002, 1}, {101500, 0}, {200001, 0}});
+}
+
+TEST_CASE("cycle scheduler: a part that is gone does not run") {
+  Parts p;
+  p.add();
+  p.add();
+  p.clients[0]->request(5);
+  p.clients[1]->request(5);
+  p.clients[0].reset();
+  until(10);
+  CHECK(p.runs == Runs{{5, 1}});
+}
+
+TEST_CASE("cycle scheduler: time") {
+  CycleScheduler& s = CycleScheduler::of(period);
+  CHECK(&s == &CycleScheduler::of(period));
+  CHECK(&s != &CycleScheduler::of(sc_core::sc_time(1, sc_core::SC_NS)));
+  for (const std::uint64_t cycles : {0, 1, 1023, 1024, 5000000}) {
+    CHECK(s.time(cycles).value() == cycles * period.value());
+  }
+}
+
+TEST_CASE("cycle scheduler: random requests from inside and outside against the definition") {
+  Parts p;
+  constexpr unsigned count = 200;  // more than three words of parts
+  for (unsigned i = 0; i < count; ++i) p.add();
+  std::mt19937_64 random(7);
+  std::vector<std::uint64_t> next(count, none);  // what should happen
+  CycleScheduler& s = CycleScheduler::of(period);
+  auto ask = [&](unsigned part) {
+    const std::uint64_t reach[] = {1, 2, 30, 1000, 1023, 1025, 5000};
+    const std::uint64_t at = s.now() + 1 + random() % reach[random() % 7];
+    p.clients[part]->request(at);
+    next[part] = std::min(next[part], at);
+  };
+  std::uint64_t last_cycle = 0;
+  unsigned last_part = 0;
+  std::uint64_t activations = 0;
+  p.also = [&](unsigned part) {
+    // Its turn now, nobody's turn before it missed, and in order within the cycle.
+    REQUIRE(next[part] == s.now());
+    for (unsigned i = 0; i < count; ++i) REQUIRE((next[i] > s.now() || (next[i] == s.now() && i >= part)));
+    if (last_cycle == s.now()) REQUIRE(part > last_part);
+    last_cycle = s.now();
+    last_part = part;
+    next[part] = none;
+    ++activations;
+    if (random() % 8 != 0) ask(part);
+    if (random() % 4 == 0) ask(static_cast<unsigned>(random() % count));
+  };
+  for (unsigned round = 0; round < 300; ++round) {
+    for (unsigned n = 0; n < 5; ++n) ask(static_cast<unsigned>(random() % count));
+    until(s.now() + 1 + random() % (round % 10 == 0 ? 6000 : 200));
+    // What is due in the very cycle at which sc_start() ends runs first thing in the next one.
+    for (unsigned i = 0; i < count; ++i) REQUIRE(next[i] >= s.now());
+  }
+  CHECK(activations > 10000);
+  CHECK(s.activations() == activations);
+}
