@@ -36,6 +36,7 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       clock_(support::CycleScheduler::of(clock_period)),
       period_(clock_period.value()),
       shared_port_(config.ports == "1rw"),
+      bank_mask_((config.banks & (config.banks - 1)) == 0 ? config.banks - 1 : 0),
       rows_(config.registers),
       banks_(config.banks),
       room_("room") {
@@ -61,18 +62,18 @@ void RegisterFile::refuse(const WarpAccess& a) const {
   throw std::logic_error("a fatal SystemC report returned");
 }
 
-void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access) {
+void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access, unsigned bank) {
   protocol::WarpValue& stored = rows_[row(access)];
   const std::size_t bytes = payload.get_data_length();
   unsigned char* data = payload.get_data_ptr();
   auto* cell = reinterpret_cast<unsigned char*>(stored.lane.data());
   if (payload.is_read()) {
-    std::memcpy(data, cell, bytes);
-    access.origin = protocol::Origin{"bank", bank_of(access.warp, access.reg)};
+    trace::copy_value(data, cell, bytes);
+    access.origin = protocol::Origin{"bank", bank};
     return;
   }
   if (payload.get_byte_enable_ptr() == nullptr) {
-    std::memcpy(cell, data, bytes);
+    trace::copy_value(cell, data, bytes);
   } else {
     const unsigned char* enable = payload.get_byte_enable_ptr();
     for (std::size_t i = 0; i < bytes; ++i) {
@@ -113,7 +114,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
     ++read_count_;
   }
   const std::uint64_t done = schedule(write, bank, arrival + (write ? 0 : config_.arbitration));
-  transfer(payload, access);
+  transfer(payload, access, bank);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   delay += clock_.time(done - arrival);
   return tlm::TLM_COMPLETED;
@@ -126,8 +127,9 @@ void RegisterFile::release_held() {
   WarpAccess& access = protocol::warp_access(payload);
   const std::uint64_t at = clock_.now();
   ++write_count_;
-  const std::uint64_t done = schedule(true, bank_of(access.warp, access.reg), at);
-  transfer(payload, access);
+  const unsigned bank = bank_of(access.warp, access.reg);
+  const std::uint64_t done = schedule(true, bank, at);
+  transfer(payload, access, bank);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = clock_.time(done - at);
@@ -139,15 +141,16 @@ void RegisterFile::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_ti
   const bool write = payload.is_write();
   const std::uint64_t arrival = arrival_cycle(delay);
   ++(write ? write_count_ : read_count_);
-  const std::uint64_t done =
-      schedule(write, bank_of(access.warp, access.reg), arrival + (write ? 0 : config_.arbitration));
-  transfer(payload, access);
+  const unsigned bank = bank_of(access.warp, access.reg);
+  const std::uint64_t done = schedule(write, bank, arrival + (write ? 0 : config_.arbitration));
+  transfer(payload, access, bank);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   delay += clock_.time(done - arrival);
 }
 
 unsigned RegisterFile::transport_dbg(tlm::tlm_generic_payload& payload) {
-  transfer(payload, protocol::warp_access(payload));
+  WarpAccess& access = protocol::warp_access(payload);
+  transfer(payload, access, bank_of(access.warp, access.reg));
   return payload.get_data_length();
 }
 

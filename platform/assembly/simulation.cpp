@@ -154,6 +154,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result)
     node->sm->start(kernel, launch, index);
   }
   sc_core::sc_start();  // until nothing is left to happen, or a pause
+  for (auto& node : nodes) node->sm->rethrow_error();
   LaunchResult r;
   r.kernel = kernel.name;
   r.cycles = now() - start;

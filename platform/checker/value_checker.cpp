@@ -55,12 +55,12 @@ void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
   const unsigned reads = d.traits->read_count;
   WarpValue* const registers = &architectural(d.warp, 0);
   for (unsigned i = 0; i < reads; ++i) {
-    std::memcpy(&e.operands[i], &registers[d.traits->reads[i].value()], value_bytes_);
+    trace::copy_value(&e.operands[i], &registers[d.traits->reads[i].value()], value_bytes_);
   }
   for (unsigned i = 0; i < d.info->destination_count; ++i) {
     WarpValue& r = registers[d.info->destinations[i]];
     if (d.active == trace::all_lanes(warp_size_)) {
-      std::memcpy(&r, &d.results[i], value_bytes_);
+      trace::copy_value(&r, &d.results[i], value_bytes_);
     } else {
       for (LaneMask m = d.active; m != 0; m &= m - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(m));

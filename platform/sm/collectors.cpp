@@ -112,7 +112,7 @@ void OperandCollectors::operands_ready(std::uint32_t unit) {
 void OperandCollectors::release(const DynamicInstruction& d) {
   const std::uint32_t unit = unit_of_[d.pool_index];
   units_[unit].instruction = nullptr;
-  free_[d.scheduler] |= std::uint64_t{1} << (unit % core_.config.collectors);
+  free_[d.scheduler] |= std::uint64_t{1} << (unit - d.scheduler * core_.config.collectors);
 }
 
 void OperandCollectors::register_stats(support::StatGroup& g) {

@@ -31,7 +31,7 @@ void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, 
 
 void ExecutionUnits::enter(DynamicInstruction& d) {
   Kind& kind = kinds_[static_cast<unsigned>(d.traits->unit)];
-  kind.partitions[d.scheduler % kind.partitions.size()].waiting.push(&d);
+  kind.partitions[kind.partitions.size() == 1 ? 0 : d.scheduler].waiting.push(&d);
   ++kind.waiting;
 }
 

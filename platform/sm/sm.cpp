@@ -12,6 +12,7 @@
 #include "reuse_stage.h"
 #include "writeback.h"
 
+#include <exception>
 #include <sstream>
 
 namespace regatta::sm {
@@ -55,6 +56,7 @@ struct Sm::Impl {
   std::uint64_t watchdog_instructions = 0;
   Cycle watchdog_since;
   Cycle last_activity;
+  std::exception_ptr error;
 };
 
 Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
@@ -202,6 +204,19 @@ void Sm::Impl::dispatch(const Work& work) {
 }
 
 void Sm::tick() {
+  try {
+    cycle();
+  } catch (const trace::InputError&) {
+    impl_->error = std::current_exception();
+    sc_core::sc_pause();
+  }
+}
+
+void Sm::rethrow_error() const {
+  if (impl_->error) std::rethrow_exception(impl_->error);
+}
+
+void Sm::cycle() {
   Impl& m = *impl_;
   Core& core = m.core;
   const Cycle now = core.current();

@@ -47,6 +47,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
   /// Call when the launch has ended (no events left).
   void finish();
+  /// Throws what ended the run inside the pipeline: an InputError of the trace, which SystemC would turn into a report
+  /// of its own. Call it when sc_start() has returned.
+  void rethrow_error() const;
   /// No CTA resident, no access outstanding.
   bool idle() const;
   /// One line on what each resident warp waits for; for the report of a deadlock.
@@ -65,6 +68,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
  private:
   void end_of_elaboration() override;
   void tick();
+  void cycle();
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

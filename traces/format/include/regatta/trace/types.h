@@ -5,7 +5,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +26,15 @@ constexpr LaneMask all_lanes(unsigned lanes) { return lanes >= 64 ? ~LaneMask{0}
 struct alignas(64) WarpValue {
   std::array<std::uint32_t, max_lanes> lane;
 };
+
+/// Copies the `bytes` of a warp register that a warp uses. Of 32 lanes almost always: a constant size needs no call.
+inline void copy_value(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 128) {
+    std::memcpy(to, from, 128);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
 
 /// Bytes one lane contributes to a warp register.
 inline constexpr unsigned bytes_per_lane = 4;

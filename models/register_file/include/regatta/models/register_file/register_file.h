@@ -52,7 +52,8 @@ class RegisterFile : public sc_core::sc_module,
 
   /// Bank of a register: neighbouring registers of a warp, and the same register of neighbouring warps, differ.
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
-    return (unsigned{reg.value()} + warp.value()) % config_.banks;
+    const unsigned n = unsigned{reg.value()} + warp.value();
+    return bank_mask_ != 0 ? n & bank_mask_ : n % config_.banks;
   }
   void register_stats(support::StatGroup& group) override;
 
@@ -77,7 +78,7 @@ class RegisterFile : public sc_core::sc_module,
     return row;
   }
   [[noreturn]] void refuse(const protocol::WarpAccess& access) const;
-  void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
+  void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
   std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
   void release_held();
 
@@ -85,6 +86,7 @@ class RegisterFile : public sc_core::sc_module,
   support::CycleScheduler& clock_;
   std::uint64_t period_;
   bool shared_port_;
+  unsigned bank_mask_;  ///< banks - 1 when that is a mask: a division would be felt in every access
   unsigned registers_per_warp_ = 0;
   std::vector<protocol::WarpValue> rows_;
   std::vector<Bank> banks_;
