@@ -68,7 +68,7 @@ void FrontEnd::fetch(Warp& w) {
   }
   w.fetching = true;
   core_.at(core_.now + core_.config.fetch_latency, Work::Kind::fetched, w.info.warp.value());
-  update(w);
+  wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
 }
 
 void FrontEnd::fetched(Warp& w) {

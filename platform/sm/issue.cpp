@@ -97,11 +97,13 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
   d.issued = core_.now;
   d.scheduler = w.scheduler;
   ++w.in_flight;
-  for (unsigned i = 0; i < 4; ++i) w.pending.general[i] |= t.written.general[i];
+  const trace::StaticInstruction& info = *d.info;
+  for (unsigned i = 0; i < info.destination_count; ++i) w.pending.add(protocol::RegisterId(info.destinations[i]));
   w.pending.predicates |= t.written.predicates;
   if (t.is_memory) ++w.memory_in_flight;
   if (t.is_long_latency) {
-    for (unsigned i = 0; i < 4; ++i) w.pending_long.general[i] |= t.written.general[i];
+    for (unsigned i = 0; i < info.destination_count; ++i)
+      w.pending_long.add(protocol::RegisterId(info.destinations[i]));
     w.pending_long.predicates |= t.written.predicates;
   }
   ++core_.counters.warp_instructions;
@@ -162,9 +164,12 @@ void IssueStage::cycle() {
 void IssueStage::release(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);
   const InstructionTraits& t = *d.traits;
-  for (unsigned i = 0; i < 4; ++i) {
-    w.pending.general[i] &= ~t.written.general[i];
-    w.pending_long.general[i] &= ~t.written.general[i];
+  const trace::StaticInstruction& info = *d.info;
+  for (unsigned i = 0; i < info.destination_count; ++i) w.pending.remove(protocol::RegisterId(info.destinations[i]));
+  if (t.is_long_latency) {
+    for (unsigned i = 0; i < info.destination_count; ++i) {
+      w.pending_long.remove(protocol::RegisterId(info.destinations[i]));
+    }
   }
   w.pending.predicates &= static_cast<std::uint8_t>(~t.written.predicates);
   w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written.predicates);

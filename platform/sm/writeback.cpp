@@ -27,8 +27,14 @@ bool Writeback::send(DynamicInstruction& d, unsigned destination) {
   Slot& slot = take_slot();
   slot.instruction = &d;
   protocol::OperandPayload& p = slot.payload;
-  p.prepare(tlm::TLM_WRITE_COMMAND, d.warp, protocol::RegisterId(d.info->destinations[destination]), d.active,
-            core_.kernel.warp_size, d.results[destination]);
+  const protocol::RegisterId reg(d.info->destinations[destination]);
+  const LaneMask full = trace::all_lanes(core_.kernel.warp_size);
+  if (slot.prepared == full && d.active == full) {
+    p.prepare_again(d.warp, reg, d.results[destination]);
+  } else {
+    p.prepare(tlm::TLM_WRITE_COMMAND, d.warp, reg, d.active, core_.kernel.warp_size, d.results[destination]);
+    slot.prepared = d.active;
+  }
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(destination);
   ++writes_;
@@ -55,7 +61,7 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
   if (destination_ == 0) {
     // One more than the writes, so that the instruction cannot finish before the last one is sent.
     d.writes_pending = static_cast<std::uint8_t>(count + 1);
-    d.completed = core_.now;
+    d.completed = core_.now + 1;
   }
   while (destination_ < count) {
     if (!channel_.open(core_.now)) return Progress::held;
@@ -78,7 +84,7 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
     ++destination_;
   }
   destination_ = 0;
-  finished(d, core_.now + 1);
+  finished(d, d.completed);
   return Progress::done;
 }
 

@@ -34,6 +34,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   struct Slot {
     protocol::OperandPayload payload;
     DynamicInstruction* instruction = nullptr;
+    LaneMask prepared = 0;  ///< lanes of the transfer prepared last
   };
   enum class Progress { done, held };
   Progress write(DynamicInstruction& d);
