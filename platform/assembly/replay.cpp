@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functional replay: what a simulation does with a trace, less the time. As many CTAs are resident as the machine
-// holds, and their warps take turns, an instruction each; a warp that arrives at a barrier waits for its CTA. So the
-// architectural state (registers, predicates, SIMT stacks of all resident warps) is at every moment one that the
-// machine could be in.
+// Functional replay: what a simulation does with a trace, less the timing model. As many CTAs are resident as the
+// machine holds, and their warps take turns, an instruction each; a warp that arrives at a barrier waits for its CTA.
+// Decoding and the architectural registers (the value checker's) are the simulation's own; so the state is at every
+// moment one that the machine could be in.
 #include <regatta/assembly/simulation.h>
 #include <regatta/models/residency/occupancy.h>
+#include <regatta/sm/decode.h>
 #include <regatta/support/interrupt.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 namespace regatta::assembly {
 
@@ -18,13 +18,13 @@ namespace {
 
 class FunctionalSm {
  public:
-  FunctionalSm(const trace::Kernel& kernel, unsigned resident_ctas, unsigned warps_per_cta)
-      : kernel_(kernel),
-        bytes_(std::size_t{kernel.warp_size} * trace::bytes_per_lane),
-        full_(trace::all_lanes(kernel.warp_size)),
-        warps_per_cta_(warps_per_cta),
+  FunctionalSm(const protocol::KernelContext& context, unsigned resident_ctas)
+      : context_(context),
+        warps_per_cta_(context.warps_per_cta),
+        registers_([](const checker::Mismatch&) {}),
         ctas_(resident_ctas),
-        warps_(std::size_t{resident_ctas} * warps_per_cta) {
+        warps_(std::size_t{resident_ctas} * context.warps_per_cta) {
+    registers_.kernel_started(protocol::Cycle(0), context);
     for (std::uint32_t slot = resident_ctas; slot-- > 0;) free_.push_back(slot);
   }
 
@@ -40,8 +40,13 @@ class FunctionalSm {
     cta.waiting = 0;
     for (unsigned i = 0; i < warps_per_cta_; ++i) {
       Warp& warp = warps_[slot * std::size_t{warps_per_cta_} + i];
-      warp.cursor = trace::WarpCursor(kernel_, cta.trace->warps[i]);
-      warp.registers.assign(kernel_.registers_per_thread, trace::WarpValue{});
+      warp.cursor = trace::WarpCursor(*context_.kernel, cta.trace->warps[i]);
+      warp.slot = protocol::WarpSlot(static_cast<std::uint16_t>(slot * warps_per_cta_ + i));
+      protocol::WarpInfo info;
+      info.warp = warp.slot;
+      info.cta_index = cta.trace->index;
+      info.warp_in_cta = i;
+      registers_.warp_started(protocol::Cycle(0), info);
       warp.predicates.fill(0);
       warp.stack.clear();
       warp.at_barrier = false;
@@ -76,7 +81,7 @@ class FunctionalSm {
   };
   struct Warp {
     trace::WarpCursor cursor;
-    std::vector<trace::WarpValue> registers;
+    protocol::WarpSlot slot;
     std::array<trace::LaneMask, trace::max_predicates> predicates{};
     std::vector<trace::StackEvent> stack;
     std::uint32_t cta = 0;
@@ -95,25 +100,15 @@ class FunctionalSm {
   bool step(Warp& warp, SimulationResult& result) {
     trace::WarpCursor& cursor = warp.cursor;
     if (!cursor.next()) return false;
-    const trace::StaticInstruction& i = cursor.instruction();
-    const trace::LaneMask active = cursor.active_mask();
-    for (unsigned d = 0; d < i.destination_count; ++d) {
-      cursor.result(value_);
-      trace::WarpValue& r = warp.registers[i.destinations[d]];
-      if (active == full_) {
-        std::memcpy(&r, &value_, bytes_);
-      } else {
-        for (trace::LaneMask m = active; m != 0; m &= m - 1) {
-          const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
-          r.lane[lane] = value_.lane[lane];
-        }
-      }
-    }
+    sm::decode(cursor, (*context_.traits)[cursor.index()], instruction_);
+    instruction_.warp = warp.slot;
+    registers_.issued(protocol::Cycle(0), instruction_);
+    const trace::StaticInstruction& i = *instruction_.info;
+    const trace::LaneMask active = instruction_.active;
     for (unsigned d = 0; d < i.destination_predicate_count; ++d) {
       trace::LaneMask& p = warp.predicates[i.destination_predicates[d]];
-      p = (p & ~active) | cursor.predicate();
+      p = (p & ~active) | instruction_.predicate_results[d];
     }
-    if (trace::has_addresses(i)) cursor.addresses(addresses_);
     events_.clear();
     if (cursor.stack_events(events_) != 0) {
       for (const trace::StackEvent& e : events_) {
@@ -134,17 +129,15 @@ class FunctionalSm {
     return true;
   }
 
-  const trace::Kernel& kernel_;
-  std::size_t bytes_;
-  trace::LaneMask full_;
+  const protocol::KernelContext& context_;
   unsigned warps_per_cta_;
+  checker::ValueChecker registers_;
+  protocol::DynamicInstruction instruction_;
   std::vector<Cta> ctas_;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> free_;
   std::vector<Warp*> running_;
   std::vector<trace::StackEvent> events_;
-  trace::WarpValue value_;
-  std::uint64_t addresses_[trace::max_lanes];
 };
 
 unsigned resident_ctas(const MachineConfig& machine, const trace::Kernel& kernel, const trace::Launch& launch) {
@@ -169,7 +162,14 @@ SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine
     r.kernel = kernel.name;
     r.warp_instructions = result.warp_instructions;
     r.thread_instructions = result.thread_instructions;
-    FunctionalSm sm(kernel, resident_ctas(machine, kernel, launch), launch.warps_per_cta(kernel.warp_size));
+    const std::vector<protocol::InstructionTraits> traits = sm::make_traits(kernel, machine.sm);
+    protocol::KernelContext context;
+    context.kernel = &kernel;
+    context.launch = &launch;
+    context.traits = &traits;
+    context.warp_size = kernel.warp_size;
+    context.warps_per_cta = launch.warps_per_cta(kernel.warp_size);
+    FunctionalSm sm(context, resident_ctas(machine, kernel, launch));
     while (r.ctas < launch.cta_count || !sm.empty()) {
       while (!sm.full() && r.ctas < launch.cta_count) {
         sm.launch(stream->next());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "front_end.h"
 
+#include <regatta/sm/decode.h>
+
 namespace regatta::sm {
 
 FrontEnd::FrontEnd(Core& core)
@@ -31,24 +33,12 @@ void FrontEnd::unblocked(Warp& w) {
 DynamicInstruction& FrontEnd::decode(Warp& w) {
   w.cursor.next();
   DynamicInstruction& d = core_.pool.take();
-  const InstructionTraits& traits = core_.traits[w.cursor.index()];
-  const trace::StaticInstruction& info = *traits.info;
-  d.traits = &traits;
-  d.info = &info;
+  sm::decode(w.cursor, core_.traits[w.cursor.index()], d);
   d.warp = w.info.warp;
   d.cta = w.info.cta;
   d.scheduler = w.scheduler;
-  d.bypassed = false;
-  d.simt_mask = w.cursor.simt_mask();
-  d.active = w.cursor.active_mask();
   d.sequence = ++w.sequence;
   d.fetched = core_.now;
-  d.operands_pending = 0;
-  d.accesses_pending = 0;
-  d.writes_pending = 0;
-  for (unsigned i = 0; i < info.destination_count; ++i) w.cursor.result(d.results[i]);
-  for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = w.cursor.predicate();
-  if (traits.has_addresses) w.cursor.addresses(d.addresses.data());
   return d;
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/trace/warp_stream.h>
+
+namespace regatta::sm {
+
+/// Fills in what the trace says of the cursor's current instruction: lanes, results, predicates, addresses. The
+/// caller has stepped the cursor; `traits` are those of the instruction it stands on.
+inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits& traits,
+                   protocol::DynamicInstruction& d) {
+  const trace::StaticInstruction& info = *traits.info;
+  d.traits = &traits;
+  d.info = &info;
+  d.bypassed = false;
+  d.simt_mask = cursor.simt_mask();
+  d.active = cursor.active_mask();
+  d.operands_pending = 0;
+  d.accesses_pending = 0;
+  d.writes_pending = 0;
+  for (unsigned i = 0; i < info.destination_count; ++i) cursor.result(d.results[i]);
+  for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = cursor.predicate();
+  if (traits.has_addresses) cursor.addresses(d.addresses.data());
+}
+
+}  // namespace regatta::sm
