@@ -2,7 +2,6 @@
 #include <regatta/support/cycle_scheduler.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,7 +34,7 @@ const sc_core::sc_time& CycleScheduler::long_time(std::uint64_t cycles) const {
 }
 
 CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
-  clients_.push_back(Entry{work, object, no_request});
+  clients_.push_back(Entry{work, object, no_cycle});
   if (clients_.size() > words_ * 64) {
     std::vector<std::uint64_t> wider(ring_size * (words_ + 1));
     for (std::size_t slot = 0; slot < ring_size; ++slot) {
@@ -50,9 +49,8 @@ CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
 void CycleScheduler::remove(Client client) { clients_[client] = Entry{}; }
 
 void CycleScheduler::mark(std::uint64_t at, Client client) {
-  const std::size_t slot = at % ring_size;
-  due_[slot * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
-  occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+  due_[occupied_.slot(at) * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
+  occupied_.mark(at);
 }
 
 void CycleScheduler::request(Client client, std::uint64_t at) {
@@ -70,24 +68,10 @@ void CycleScheduler::request(Client client, std::uint64_t at) {
   }
 }
 
-std::uint64_t CycleScheduler::next_marked() const {
-  const std::uint64_t start = base_ + 1;
-  for (std::size_t step = 0; step < ring_size;) {
-    const std::size_t slot = (start + step) % ring_size;
-    const std::uint64_t word = occupied_[slot / 64] >> (slot % 64);
-    if (word != 0) {
-      const auto ahead = static_cast<std::size_t>(__builtin_ctzll(word));
-      if (step + ahead < ring_size) return start + step + ahead;
-    }
-    step += 64 - slot % 64;
-  }
-  return no_request;
-}
-
 void CycleScheduler::arm() {
-  armed_ = next_marked();
+  armed_ = occupied_.next_after(base_);
   for (Client client : far_) armed_ = std::min(armed_, clients_[client].next);
-  if (armed_ != no_request) event_.notify(time(armed_ - base_));
+  if (armed_ != no_cycle) event_.notify(time(armed_ - base_));
 }
 
 void CycleScheduler::run() {
@@ -98,14 +82,14 @@ void CycleScheduler::run() {
     far_.erase(std::remove_if(far_.begin(), far_.end(),
                               [&](Client client) {
                                 const std::uint64_t at = clients_[client].next;
-                                if (at != no_request && at - base_ >= ring_size) return false;
-                                if (at != no_request) mark(at, client);
+                                if (at != no_cycle && at - base_ >= ring_size) return false;
+                                if (at != no_cycle) mark(at, client);
                                 return true;
                               }),
                far_.end());
   }
-  const std::size_t slot = cycle_ % ring_size;
-  occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+  const std::size_t slot = occupied_.slot(cycle_);
+  occupied_.clear(cycle_);
   ++cycles_run_;
   for (std::size_t word = 0; word < words_; ++word) {
     std::uint64_t bits = due_[slot * words_ + word];
@@ -114,7 +98,7 @@ void CycleScheduler::run() {
       const auto client = static_cast<Client>(word * 64 + static_cast<unsigned>(__builtin_ctzll(bits)));
       Entry& entry = clients_[client];
       if (entry.next != cycle_) continue;  // an earlier request has overtaken this one
-      entry.next = no_request;
+      entry.next = no_cycle;
       ++activations_;
       entry.work(entry.object);
     }

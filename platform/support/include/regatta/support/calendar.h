@@ -4,6 +4,8 @@
 // Work further away than the ring waits in a heap. No allocation once the buckets have grown.
 #pragma once
 
+#include <regatta/support/cycle_ring.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -11,17 +13,13 @@
 
 namespace regatta::support {
 
-/// Later than any cycle.
-inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
-
 template <class Item>
 class Calendar {
  public:
   void schedule(std::uint64_t at, const Item& item) {
     if (at - base_ < ring_size) {
-      const std::size_t slot = at % ring_size;
-      ring_[slot].push_back(item);
-      occupied_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+      ring_[occupied_.slot(at)].push_back(item);
+      occupied_.mark(at);
     } else {
       far_.push_back(Far{at, item, far_sequence_++});
       std::push_heap(far_.begin(), far_.end(), later);
@@ -39,32 +37,22 @@ class Calendar {
       far_.pop_back();
       schedule(far.at, far.item);
     }
-    const std::size_t slot = now % ring_size;
-    std::vector<Item>& bucket = ring_[slot];
+    std::vector<Item>& bucket = ring_[occupied_.slot(now)];
     for (std::size_t i = 0; i < bucket.size(); ++i) {
       const Item item = bucket[i];  // a copy: `f` may grow the bucket
       f(item);
     }
     bucket.clear();
-    occupied_[slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    occupied_.clear(now);
   }
 
   /// What is known so far for cycle `at`, which lies within the ring; for looking ahead only.
-  const std::vector<Item>& upcoming(std::uint64_t at) const { return ring_[at % ring_size]; }
+  const std::vector<Item>& upcoming(std::uint64_t at) const { return ring_[occupied_.slot(at)]; }
 
   /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
   std::uint64_t next() const {
-    const std::uint64_t start = base_ + 1;
-    for (std::size_t step = 0; step < ring_size;) {
-      const std::size_t slot = (start + step) % ring_size;
-      const std::uint64_t word = occupied_[slot / 64] >> (slot % 64);
-      if (word != 0) {
-        const auto ahead = static_cast<std::size_t>(__builtin_ctzll(word));
-        if (step + ahead < ring_size) return start + step + ahead;
-      }
-      step += 64 - slot % 64;
-    }
-    return far_.empty() ? no_cycle : far_.front().at;
+    const std::uint64_t near = occupied_.next_after(base_);
+    return near == no_cycle && !far_.empty() ? far_.front().at : near;
   }
 
  private:
@@ -77,7 +65,7 @@ class Calendar {
   static bool later(const Far& a, const Far& b) { return a.at != b.at ? b.at < a.at : b.sequence < a.sequence; }
 
   std::array<std::vector<Item>, ring_size> ring_;
-  std::array<std::uint64_t, ring_size / 64> occupied_{};
+  CycleRing<ring_size> occupied_;
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;
   std::uint64_t base_ = 0;

@@ -10,7 +10,8 @@
 // twin) may ask as well.
 #pragma once
 
-#include <array>
+#include <regatta/support/cycle_ring.h>
+
 #include <cstdint>
 #include <systemc>
 #include <vector>
@@ -44,27 +45,25 @@ class CycleScheduler : public sc_core::sc_module {
   void run();
   void arm();
   void mark(std::uint64_t at, Client client);
-  std::uint64_t next_marked() const;
   const sc_core::sc_time& long_time(std::uint64_t cycles) const;
 
   struct Entry {
     void (*work)(void*) = nullptr;
     void* object = nullptr;
-    std::uint64_t next = no_request;  ///< the cycle it will run in
+    std::uint64_t next = no_cycle;  ///< the cycle it will run in
   };
-  static constexpr std::uint64_t no_request = ~std::uint64_t{0};
   static constexpr std::size_t ring_size = 1024;  ///< cycles that the ring of due sets reaches ahead
 
   std::uint64_t period_;
   std::vector<Entry> clients_;
   std::size_t words_ = 1;           ///< 64 clients each, per slot of the ring
   std::vector<std::uint64_t> due_;  ///< per slot, a bit per client; may hold requests since overtaken
-  std::array<std::uint64_t, ring_size / 64> occupied_{};
+  CycleRing<ring_size> occupied_;
   std::vector<Client> far_;  ///< clients whose request lies beyond the ring
   std::vector<sc_core::sc_time> times_;
   mutable sc_core::sc_time long_time_;
   std::uint64_t base_ = 0;  ///< the cycle that ran last
-  std::uint64_t armed_ = no_request;
+  std::uint64_t armed_ = no_cycle;
   std::uint64_t cycle_ = 0;
   bool running_ = false;
   sc_core::sc_event event_;
