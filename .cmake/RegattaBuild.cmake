@@ -26,7 +26,8 @@ if(REGATTA_HAVE_X86_64_V2)
 endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer
-                                                 -fno-sanitize-recover=all)
+                                                 -fno-sanitize-recover=all
+                                                 -Wno-maybe-uninitialized)  # false positives in <regex> under -fsanitize
   target_link_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE})
 endif()
 
