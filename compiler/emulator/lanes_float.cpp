@@ -15,8 +15,6 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-inline bool is_nan(double v) { return v != v; }
-
 struct Add {
   template <class T>
   static T apply(T a, T b) {

@@ -12,7 +12,6 @@ namespace {
 using ir::Opcode;
 
 constexpr const char* integers = "u16 s16 u32 s32 u64 s64";
-constexpr const char* words = "u32 s32";
 constexpr const char* narrow = "u16 s16 u32 s32";
 constexpr const char* wide = "u32 s32 u64 s64";
 constexpr const char* bits = "b16 b32 b64";

@@ -96,9 +96,9 @@ class Core {
   void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when.value(), Work{kind, value}); }
 
   /// Whole cycles in a delay. A multiplication where a division would be the slowest thing in the pipeline; exact,
-  /// because delays are whole cycles and far below 2^53 time units.
+  /// because delays are whole cycles and far below 2^53 time units: a quarter of a cycle covers the rounding errors.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
-    return static_cast<std::uint64_t>(static_cast<double>(delay.value()) * per_unit_ + 0.5);
+    return static_cast<std::uint64_t>(static_cast<double>(delay.value()) * per_unit_ + 0.25);
   }
   Cycle current() const { return Cycle(clock_.now()); }
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there

@@ -29,7 +29,7 @@ class CycleClock {
     const std::uint64_t value = delay.value();
     if (value == period_) return 1;
     const auto whole = static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(value)) * per_cycle_ + 0.5));
+        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(value)) * per_cycle_ + 0.25));
     return whole * period_ == value ? whole : (value + period_ - 1) / period_;
   }
   /// When something sent with this delay is seen: never in the cycle of the call, so that the order in which
