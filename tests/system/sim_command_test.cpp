@@ -207,7 +207,8 @@ TEST_CASE("regatta-sim: a lost value ends the run with status 3 and says where")
 TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") {
   const Bench bench("bfs", Size::full);
   std::uint64_t whole = 0;
-  for (const auto& launch : trace::Reader(bench.folder.file("k.rgt")).launches()) whole += launch.warp_instructions;
+  const trace::Reader trace(bench.folder.file("k.rgt"));
+  for (const auto& launch : trace.launches()) whole += launch.warp_instructions;
   test::ProcessOptions o;
   o.signal = SIGINT;
   for (const bool replay : {false, true}) {
