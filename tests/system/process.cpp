@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -25,7 +26,12 @@ using Clock = std::chrono::steady_clock;
 
 /// Whether the process has a handler of its own for `signal`: before that, the signal would end it.
 bool catches(pid_t process, int signal) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  // Until it has become the other program it shows the handlers of this one.
+  std::error_code gone;
+  const std::filesystem::path proc = "/proc/" + std::to_string(process);
+  if (std::filesystem::read_symlink(proc / "exe", gone) == std::filesystem::read_symlink("/proc/self/exe"))
+    return false;
+  std::ifstream status(proc / "status");
   for (std::string line; std::getline(status, line);) {
     if (line.rfind("SigCgt:", 0) != 0) continue;
     return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1;
