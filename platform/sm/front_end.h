@@ -22,7 +22,7 @@ class FrontEnd {
   void unblocked(Warp& warp);
   /// A warp left the scheduler (finished or switched out).
   void removed(Warp& warp);
-  /// Wake-ups of issue, set by the SM: the head of this warp's buffer changed.
+  // Statistics.
   std::uint64_t fetches = 0;
   std::uint64_t instructions = 0;
 

@@ -55,7 +55,6 @@ struct Sm::Impl {
   std::uint64_t resident_cta_cycles = 0;
   std::uint64_t watchdog_instructions = 0;
   Cycle watchdog_since;
-  Cycle last_activity;
   std::exception_ptr error;
 };
 
@@ -246,7 +245,6 @@ void Sm::cycle() {
     core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
     m.resident_cta_cycles += resident_before;
     ++m.active_cycles;
-    m.last_activity = now;
   }
   m.front_end.cycle();
   m.ctas.cycle();
@@ -286,7 +284,6 @@ std::uint64_t Sm::ctas_finished() const { return impl_->core.counters.ctas_finis
 std::uint64_t Sm::stall_cycles(Stall reason) const {
   return impl_->core.counters.stalls[static_cast<unsigned>(reason)];
 }
-Cycle Sm::last_activity() const { return impl_->last_activity; }
 
 void Sm::register_stats(support::StatGroup& g) {
   Impl& m = *impl_;

@@ -60,8 +60,6 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   std::uint64_t ctas_finished() const;
   /// Scheduler-cycles by reason; Stall::none counts issues.
   std::uint64_t stall_cycles(protocol::Stall reason) const;
-  /// Cycle of the last CTA's end.
-  protocol::Cycle last_activity() const;
 
   void register_stats(support::StatGroup& group) override;
 
