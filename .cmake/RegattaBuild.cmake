@@ -83,6 +83,8 @@ function(regatta_test name)
     target_link_libraries(${name} PRIVATE regatta_test_main)
   endif()
   target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
+  # What is tested is optimised in full; the tests themselves are many and run once.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${ARG_TIMEOUT})
 endfunction()

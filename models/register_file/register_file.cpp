@@ -37,20 +37,18 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       period_(clock_period.value()),
       shared_port_(config.ports == "1rw"),
       bank_mask_((config.banks & (config.banks - 1)) == 0 ? config.banks - 1 : 0),
-      rows_(config.registers),
       banks_(config.banks),
-      room_("room") {
+      room_(
+          clock_period, [](void* file) { static_cast<RegisterFile*>(file)->release_held(); }, this) {
   config.validate();
+  rows_.resize(config.registers, 32);
   reads.bind(*this);
   writes.bind(*this);
-  SC_HAS_PROCESS(RegisterFile);
-  SC_METHOD(release_held);
-  sensitive << room_;
-  dont_initialize();
 }
 
 void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = context.registers_per_warp;
+  rows_.resize(config_.registers, context.warp_size);
 }
 
 void RegisterFile::refuse(const WarpAccess& a) const {
@@ -63,22 +61,21 @@ void RegisterFile::refuse(const WarpAccess& a) const {
 }
 
 void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access, unsigned bank) {
-  protocol::WarpValue& stored = rows_[row(access)];
+  auto* cell = reinterpret_cast<unsigned char*>(rows_[row(access)]);
   const std::size_t bytes = payload.get_data_length();
   unsigned char* data = payload.get_data_ptr();
-  auto* cell = reinterpret_cast<unsigned char*>(stored.lane.data());
   if (payload.is_read()) {
     trace::copy_value(data, cell, bytes);
     access.origin = protocol::Origin{"bank", bank};
     return;
   }
-  if (payload.get_byte_enable_ptr() == nullptr) {
+  const unsigned char* enable = payload.get_byte_enable_ptr();
+  if (enable == nullptr) {
     trace::copy_value(cell, data, bytes);
-  } else {
-    const unsigned char* enable = payload.get_byte_enable_ptr();
-    for (std::size_t i = 0; i < bytes; ++i) {
-      cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
-    }
+    return;
+  }
+  for (std::size_t i = 0; i < bytes; ++i) {
+    cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
   }
 }
 
@@ -106,7 +103,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
     if (free > arrival + config_.write_queue) {
       held_ = &payload;
       ++held_writes_;
-      room_.notify(clock_.time(free - config_.write_queue - clock_.now()));
+      room_.request(free - config_.write_queue);
       return tlm::TLM_ACCEPTED;
     }
     ++write_count_;

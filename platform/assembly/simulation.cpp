@@ -4,11 +4,13 @@
 #include <regatta/memory/memory_system.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/sm/sm.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/interrupt.h>
 #include <regatta/support/stat_report.h>
 
 #include "dispatcher.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace regatta::assembly {
@@ -50,6 +52,16 @@ class SmNode : public sc_core::sc_module {
     between(memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
   }
 
+  /// Nothing in the SM needs SystemC's own time to be exact within a cycle.
+  bool keeps_cycle_time() const {
+    auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
+    bool all = keeps(parts.storage) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
+               keeps(parts.residency) && read_checker == nullptr;
+    for (const auto& gate : parts.gates) all = all && keeps(gate);
+    for (const auto& observer : parts.observers) all = all && keeps(observer);
+    return all;
+  }
+
   /// At the end of a launch: nothing may be open on a checked socket.
   void finish_protocol_checks() {
     if (read_checker == nullptr) return;
@@ -73,7 +85,11 @@ struct Simulation::Impl {
 
   void elaborate();
   bool run_launch(std::uint32_t index, SimulationResult& result);
-  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
+  std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }
+  void pause() const {
+    support::CycleScheduler::of(period).yield();
+    sc_core::sc_pause();
+  }
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -128,18 +144,20 @@ void Simulation::Impl::elaborate() {
     node.sm->set_heartbeat([this] {
       if (support::interrupted() && !interrupted) {
         interrupted = true;
-        sc_core::sc_pause();
+        pause();
       }
       if (progress) progress(total(&sm::Sm::warp_instructions));
     });
     if (options.check_values) {
       checkers.push_back(std::make_unique<checker::ValueChecker>([this](const checker::Mismatch& m) {
         mismatch = m.message();
-        sc_core::sc_pause();
+        pause();
       }));
       node.sm->add_observer(*checkers.back());
     }
   }
+  const bool ahead = std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
+  support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
 }
 
 bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result) {

@@ -33,6 +33,7 @@ struct ToolOptions {
   unsigned sms = 1;
   bool check = true;
   bool check_protocol = false;
+  std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;
   bool all_stats = false;
   bool describe = false;
@@ -53,6 +54,9 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("no-check", o.check, "do not compare operands with the program's values (to measure what checking costs)",
             false);
   line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol on the SM's sockets");
+  line.option("quantum", o.quantum, "CYCLES",
+              "that the SMs may run ahead of SystemC's time where no part needs it; 1: never (same results, slower)", 1,
+              1'000'000);
   line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
@@ -162,6 +166,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     options.sms = o.sms;
     options.check_values = o.check;
     options.check_protocol = o.check_protocol;
+    options.quantum = o.quantum;
     Simulation simulation(machine, scheme, options, trace);
     simulation.set_progress(show);
     result = simulation.run();

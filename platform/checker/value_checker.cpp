@@ -10,15 +10,12 @@ using protocol::Cycle;
 using protocol::DynamicInstruction;
 using protocol::Event;
 using protocol::LaneMask;
-using protocol::WarpValue;
 
 namespace {
 
-LaneMask differing(const WarpValue& a, const WarpValue& b, unsigned lanes) {
+LaneMask differing(const std::uint32_t* a, const std::uint32_t* b, unsigned lanes) {
   LaneMask different = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    different |= LaneMask{a.lane[lane] != b.lane[lane]} << lane;
-  }
+  for (unsigned lane = 0; lane < lanes; ++lane) different |= LaneMask{a[lane] != b[lane]} << lane;
   return different;
 }
 
@@ -33,10 +30,12 @@ std::vector<Event> ValueChecker::interests() const {
 void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context) {
   registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
   warp_size_ = context.warp_size;
+  all_lanes_ = trace::all_lanes(warp_size_);
   value_bytes_ = std::size_t{warp_size_} * trace::bytes_per_lane;
   launch_ = context.launch_index;
   kernel_ = context.kernel->name;
-  registers_.clear();
+  registers_.resize(0, warp_size_);
+  expected_.resize(expected_.size(), warp_size_);
   warps_.clear();
 }
 
@@ -44,44 +43,48 @@ void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
   const std::size_t slot = warp.warp.value();
   if (warps_.size() <= slot) {
     warps_.resize(slot + 1);
-    registers_.resize((slot + 1) * registers_per_warp_);
+    registers_.resize((slot + 1) * registers_per_warp_, warp_size_);
   }
   warps_[slot] = warp;
 }
 
 void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
-  if (expected_.size() <= d.pool_index) expected_.resize(std::size_t{d.pool_index} + 64);
-  Expected& e = expected_[d.pool_index];
   const unsigned reads = d.traits->read_count;
-  WarpValue* const registers = &architectural(d.warp, 0);
-  for (unsigned i = 0; i < reads; ++i) {
-    trace::copy_value(&e.operands[i], &registers[d.traits->reads[i].value()], value_bytes_);
+  if (reads != 0) {
+    if (expected_.size() <= expected(d, 0)) expected_.resize(expected(d, 64 * trace::max_source_registers), warp_size_);
+    for (unsigned i = 0; i < reads; ++i) {
+      trace::copy_value(expected_[expected(d, i)], registers_[architectural(d.warp, d.traits->reads[i].value())],
+                        value_bytes_);
+    }
   }
-  for (unsigned i = 0; i < d.info->destination_count; ++i) {
-    WarpValue& r = registers[d.info->destinations[i]];
-    if (d.active == trace::all_lanes(warp_size_)) {
-      trace::copy_value(&r, &d.results[i], value_bytes_);
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    std::uint32_t* const r = registers_[architectural(d.warp, d.traits->writes[i].value())];
+    const std::uint32_t* const result = d.results[i].lane.data();
+    if (d.active == all_lanes_) {
+      trace::copy_value(r, result, value_bytes_);
     } else {
       for (LaneMask m = d.active; m != 0; m &= m - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
-        r.lane[lane] = d.results[i].lane[lane];
+        r[lane] = result[lane];
       }
     }
   }
 }
 
-bool ValueChecker::equal(const WarpValue& a, const WarpValue& b, LaneMask lanes) const {
-  if (std::memcmp(&a, &b, value_bytes_) == 0) return true;
-  return lanes != trace::all_lanes(warp_size_) && (differing(a, b, warp_size_) & lanes) == 0;
+bool ValueChecker::equal(const std::uint32_t* a, const std::uint32_t* b, LaneMask lanes) const {
+  if (std::memcmp(a, b, value_bytes_) == 0) return true;
+  return lanes != all_lanes_ && (differing(a, b, warp_size_) & lanes) == 0;
 }
 
 void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) {
-  const Expected& e = expected_[d.pool_index];
   const unsigned reads = d.traits->read_count;
   operands_checked_ += reads;
   for (unsigned i = 0; i < reads; ++i) {
-    if (equal(e.operands[i], d.operands[i].value, d.active)) continue;
-    report(cycle, d, d.traits->reads[i].value(), e.operands[i], d.operands[i].value, d.operands[i].origin);
+    const std::uint32_t* const wanted = expected_[expected(d, i)];
+    const std::uint32_t* const got = d.operands[i].lane.data();
+    if (!equal(wanted, got, d.active)) {
+      report(cycle, d, d.traits->reads[i].value(), wanted, got, d.origins[i]);
+    }
   }
 }
 
@@ -90,13 +93,14 @@ void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
   for (unsigned i = 0; i < d.info->destination_count; ++i) {
     ++operands_checked_;
     const unsigned reg = d.info->destinations[i];
-    const WarpValue& truth = architectural(d.warp, reg);
-    if (!equal(truth, d.results[i], d.active)) report(cycle, d, reg, truth, d.results[i], {"reuse", 0});
+    const std::uint32_t* const truth = registers_[architectural(d.warp, reg)];
+    const std::uint32_t* const got = d.results[i].lane.data();
+    if (!equal(truth, got, d.active)) report(cycle, d, reg, truth, got, {"reuse", 0});
   }
 }
 
-void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, const WarpValue& expected,
-                          const WarpValue& got, const protocol::Origin& origin) {
+void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, const std::uint32_t* expected,
+                          const std::uint32_t* got, const protocol::Origin& origin) {
   ++mismatches_;
   if (!found_.empty()) return;
   Mismatch m;
@@ -110,8 +114,8 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.reg = reg;
   m.lanes = differing(expected, got, warp_size_) & d.active;
   m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
-  m.expected = expected.lane[m.lane];
-  m.got = got.lane[m.lane];
+  m.expected = expected[m.lane];
+  m.got = got[m.lane];
   m.origin = std::string(origin.place) + " " + std::to_string(origin.index);
   found_.push_back(m);
   if (on_mismatch_) on_mismatch_(found_.back());

@@ -2,6 +2,8 @@
 #include <regatta/protocol/payload.h>
 
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace regatta::protocol {
 
@@ -27,50 +29,38 @@ OperandPayload::OperandPayload() : byte_enables_(trace::max_lanes * trace::bytes
   payload_.set_dmi_allowed(false);
 }
 
-void OperandPayload::prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes,
-                             unsigned warp_size, WarpValue& data) {
+void OperandPayload::shape(tlm::tlm_command command, LaneMask lanes, unsigned warp_size) {
   const unsigned bytes = warp_size * trace::bytes_per_lane;
+  command_ = command;
+  warp_size_ = warp_size;
+  access_.lanes = lanes;
   payload_.set_command(command);
-  payload_.set_address(((std::uint64_t{warp.value()} << 8) | reg.value()) * bytes);
-  payload_.set_data_ptr(reinterpret_cast<unsigned char*>(data.lane.data()));
   payload_.set_data_length(bytes);
   payload_.set_streaming_width(bytes);
-  payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
   if (lanes == trace::all_lanes(warp_size)) {
     payload_.set_byte_enable_ptr(nullptr);
     payload_.set_byte_enable_length(0);
-  } else {
-    constexpr unsigned group = 8 * trace::bytes_per_lane;
-    for (unsigned lane = 0; lane < warp_size; lane += 8) {
-      std::memcpy(&byte_enables_[lane / 8 * group], enable_table.bytes[(lanes >> lane) & 0xff], group);
-    }
-    payload_.set_byte_enable_ptr(byte_enables_.data());
-    payload_.set_byte_enable_length(bytes);
+    return;
   }
-  access_.warp = warp;
-  access_.reg = reg;
-  access_.lanes = lanes;
-  access_.instruction = nullptr;
-  access_.operand = 0;
-  access_.origin = Origin{};
+  constexpr unsigned group = 8 * trace::bytes_per_lane;
+  for (unsigned lane = 0; lane < warp_size; lane += 8) {
+    std::memcpy(&byte_enables_[lane / 8 * group], enable_table.bytes[(lanes >> lane) & 0xff], group);
+  }
+  payload_.set_byte_enable_ptr(byte_enables_.data());
+  payload_.set_byte_enable_length(bytes);
 }
 
 OperandPayload::~OperandPayload() { payload_.clear_extension(&access_); }
 
-namespace {
-template <class Extension>
-Extension& required(tlm::tlm_generic_payload& payload, const char* name) {
-  Extension* e = payload.get_extension<Extension>();
-  if (e == nullptr) {
-    SC_REPORT_FATAL("regatta/protocol", (std::string("payload without its ") + name + " extension").c_str());
+void OperandPayloadPool::give_back(const tlm::tlm_generic_payload& payload) {
+  for (const std::unique_ptr<OperandPayload>& p : all_) {
+    if (&p->payload() == &payload) give_back(*p);
   }
-  return *e;
 }
-}  // namespace
 
-WarpAccess& warp_access(tlm::tlm_generic_payload& payload) { return required<WarpAccess>(payload, "WarpAccess"); }
-MemoryAccess& memory_access(tlm::tlm_generic_payload& payload) {
-  return required<MemoryAccess>(payload, "MemoryAccess");
+void missing_extension(const char* name) {
+  SC_REPORT_FATAL("regatta/protocol", (std::string("payload without its ") + name + " extension").c_str());
+  throw std::logic_error("a fatal SystemC report returned");
 }
 
 MemoryPayloadPool::MemoryPayloadPool(unsigned line_bytes) : line_bytes_(line_bytes) {}

@@ -37,30 +37,49 @@ void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned byt
   }
 }
 
+namespace {
+
+/// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank.
+unsigned passes_of(const std::uint64_t* address, trace::LaneMask lanes, unsigned banks, bool atomic) {
+  // Mostly every lane has a bank of its own, or shares the word of the lane before.
+  std::uint64_t taken = 0;
+  std::uint64_t clash = atomic ? lanes & (lanes - 1) : 0;
+  std::uint64_t previous = ~std::uint64_t{0};
+  for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
+    const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
+    const std::uint64_t bit = word == previous ? 0 : std::uint64_t{1} << (word & (banks - 1) & 63);
+    clash |= taken & bit;
+    taken |= bit;
+    previous = word;
+  }
+  if (clash == 0 && banks <= 64) return 1;
+  std::array<std::uint8_t, 64> used{};
+  std::array<std::array<std::uint64_t, trace::max_lanes>, 64> seen;
+  unsigned worst = 1;
+  for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
+    const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
+    const unsigned bank = word & (banks - 1);
+    bool shared = false;
+    if (!atomic) {
+      for (unsigned i = 0; i < used[bank] && !shared; ++i) shared = seen[bank][i] == word;
+    }
+    if (shared) continue;
+    seen[bank][used[bank]++] = word;
+    worst = std::max<unsigned>(worst, used[bank]);
+  }
+  return worst;
+}
+
+}  // namespace
+
 unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
                        unsigned banks, bool atomic) {
   const unsigned words = std::max(1u, bytes / 4);
   const unsigned group = std::max(1u, banks / words);  // lanes that can be served at once
   unsigned passes = 0;
-  std::array<std::uint8_t, 64> used;
-  std::array<std::array<std::uint64_t, trace::max_lanes>, 64> seen;
   for (unsigned first = 0; first < warp_size; first += group) {
     const trace::LaneMask lanes = active & (trace::all_lanes(std::min(group, 64u)) << first);
-    if (lanes == 0) continue;
-    std::fill_n(used.begin(), banks, std::uint8_t{0});
-    unsigned worst = 1;
-    for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
-      const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
-      const unsigned bank = word & (banks - 1);
-      bool shared = false;
-      if (!atomic) {
-        for (unsigned i = 0; i < used[bank] && !shared; ++i) shared = seen[bank][i] == word;
-      }
-      if (shared) continue;
-      seen[bank][used[bank]++] = word;
-      worst = std::max<unsigned>(worst, used[bank]);
-    }
-    passes += worst;
+    if (lanes != 0) passes += passes_of(address, lanes, banks, atomic);
   }
   return std::max(passes, 1u);
 }

@@ -9,19 +9,7 @@ OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& 
     : sc_module(name), read_socket("read_socket"), core_(core), execution_(execution) {
   read_socket.bind(*this);
   units_.resize(std::size_t{core.config.schedulers} * core.config.collectors);
-  for (Collector& c : units_) c.payloads = std::make_unique<Payloads>();
   free_.assign(core.config.schedulers, trace::all_lanes(core.config.collectors));
-}
-
-void OperandCollectors::kernel_started() {
-  const unsigned warp_size = core_.kernel.warp_size;
-  protocol::WarpValue nowhere;
-  for (Collector& c : units_) {
-    for (protocol::OperandPayload& p : *c.payloads) {
-      p.prepare(tlm::TLM_READ_COMMAND, WarpSlot(0), protocol::RegisterId(0), trace::all_lanes(warp_size), warp_size,
-                nowhere);
-    }
-  }
 }
 
 void OperandCollectors::allocate(DynamicInstruction& d) {
@@ -51,8 +39,9 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   }
   Collector& c = units_[unit];
   DynamicInstruction& d = *c.instruction;
-  protocol::OperandPayload& p = (*c.payloads)[operand];
-  p.prepare_again(d.warp, d.traits->reads[operand], d.operands[operand].value);
+  protocol::OperandPayload& p = payloads_.take();
+  p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[operand], core_.all_lanes, core_.kernel.warp_size,
+            d.operands[operand]);
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(operand);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
@@ -60,6 +49,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   switch (read_socket->nb_transport_fw(p.payload(), phase, delay)) {
     case tlm::TLM_COMPLETED:
       delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      payloads_.give_back(p);
       break;
     case tlm::TLM_UPDATED:
       if (phase == tlm::BEGIN_RESP) {
@@ -67,6 +57,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
         tlm::tlm_phase end = tlm::END_RESP;
         sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
         read_socket->nb_transport_fw(p.payload(), end, zero);
+        payloads_.give_back(p);
       }
       break;
     case tlm::TLM_ACCEPTED:
@@ -78,7 +69,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
 void OperandCollectors::delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when) {
   Collector& c = units_[unit];
   DynamicInstruction& d = *c.instruction;
-  d.operands[access.operand].origin = access.origin;
+  d.origins[access.operand] = access.origin;
   if (c.ready < when) c.ready = when;
   if (--d.operands_pending == 0) core_.at(c.ready, Work::Kind::operands_ready, unit);
 }
@@ -91,6 +82,7 @@ tlm::tlm_sync_enum OperandCollectors::nb_transport_bw(tlm::tlm_generic_payload& 
   core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   delivered(unit_of_[access.instruction->pool_index], access, when);
+  payloads_.give_back(payload);
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;
 }

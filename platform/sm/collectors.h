@@ -10,7 +10,6 @@
 #include "request_channel.h"
 #include "ring.h"
 
-#include <memory>
 #include <systemc>
 
 namespace regatta::sm {
@@ -24,8 +23,6 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   protocol::OperandInitiatorSocket read_socket;
 
   bool available(unsigned scheduler) const { return free_[scheduler] != 0; }
-  /// Prepares for a kernel's warp size; nothing is under way.
-  void kernel_started();
   /// Takes a unit (one must be available) and sends the reads, in operand order.
   void allocate(DynamicInstruction& d);
   /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
@@ -47,11 +44,9 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
     std::uint32_t unit;
     std::uint8_t operand;
   };
-  using Payloads = std::array<protocol::OperandPayload, trace::max_source_registers>;
   struct Collector {
     DynamicInstruction* instruction = nullptr;
     Cycle ready;
-    std::unique_ptr<Payloads> payloads;
   };
 
   void request(std::uint32_t unit, unsigned operand);
@@ -65,6 +60,7 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   std::vector<Collector> units_;
   std::vector<std::uint64_t> free_;     ///< per scheduler, a bit per unit
   std::vector<std::uint32_t> unit_of_;  ///< by pool index
+  protocol::OperandPayloadPool payloads_;
   Ring<Read> backlog_;
   RequestChannel channel_;
   std::uint64_t instructions_ = 0;

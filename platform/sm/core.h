@@ -14,7 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <systemc>
 #include <vector>
@@ -42,20 +42,20 @@ class InstructionPool {
  public:
   DynamicInstruction& take() {
     if (free_.empty()) {
-      all_.emplace_back();
-      all_.back().pool_index = static_cast<std::uint32_t>(all_.size() - 1);
-      free_.push_back(all_.back().pool_index);
+      all_.push_back(std::make_unique<DynamicInstruction>());
+      all_.back()->pool_index = static_cast<std::uint32_t>(all_.size() - 1);
+      free_.push_back(all_.back()->pool_index);
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
-    return all_[index];
+    return *all_[index];
   }
   void give_back(DynamicInstruction& d) { free_.push_back(d.pool_index); }
-  DynamicInstruction& operator[](std::uint32_t index) { return all_[index]; }
+  DynamicInstruction& operator[](std::uint32_t index) { return *all_[index]; }
   std::size_t outstanding() const { return all_.size() - free_.size(); }
 
  private:
-  std::deque<DynamicInstruction> all_;
+  std::vector<std::unique_ptr<DynamicInstruction>> all_;
   std::vector<std::uint32_t> free_;
 };
 
@@ -85,6 +85,7 @@ class Core {
   Cycle now;              ///< the cycle being executed, or the last one while the SM sleeps
   bool progress = false;  ///< some stage changed something this cycle: the next cycle has to be looked at
   protocol::KernelContext kernel;
+  LaneMask all_lanes = 0;  ///< of the running kernel's warps
   std::vector<InstructionTraits> traits;
   std::vector<Warp> warps;
   InstructionPool pool;
@@ -107,6 +108,8 @@ class Core {
   /// Makes sure the SM runs in cycle `when` (later than the current one), unless it runs before and then sees to it
   /// itself from its calendar.
   void wake(Cycle when) { client_->request(when.value()); }
+  /// SystemC's kernel gets control after this cycle: before sc_pause().
+  void yield() { clock_.yield(); }
   /// For calls from other modules: something that a stage waits for is there in cycle `when`.
   void rouse(Cycle when) {
     at(when, Work::Kind::tick, 0);

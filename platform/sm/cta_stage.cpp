@@ -70,12 +70,13 @@ void CtaStage::launch() {
     // A CTA's warps lie together, so that a storage can lay them out by slot.
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     const WarpSlot id = w.info.warp;
-    std::vector<DynamicInstruction*> buffer = std::move(w.buffer);
+    std::vector<FetchedInstruction> buffer = std::move(w.buffer);
     w = Warp{};
     w.buffer = std::move(buffer);
     w.resident = true;
     w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
+    w.path = trace::PathCursor(*core_.kernel.kernel, cta.trace->warps[i]);
     w.cursor = trace::WarpCursor(*core_.kernel.kernel, cta.trace->warps[i]);
     cta.warps.push_back(id);
     ++cta.unfinished;
@@ -89,7 +90,7 @@ void CtaStage::launch() {
   // A warp that never executed anything has nothing to wait for.
   for (WarpSlot id : std::vector<WarpSlot>(cta.warps)) {
     Warp& w = core_.warp(id);
-    if (w.resident && w.cursor.at_end()) {
+    if (w.resident && w.path.at_end()) {
       w.exited = true;
       warp_exited(w);
       end_warp(w);

@@ -9,7 +9,7 @@ FrontEnd::FrontEnd(Core& core)
     : core_(core), wanting_(core.config.schedulers), next_(core.config.schedulers), slots_(core.config.schedulers) {}
 
 bool FrontEnd::wants(const Warp& w) const {
-  return w.active && !w.fetching && !w.fetch_blocked && !w.cursor.at_end() &&
+  return w.active && !w.fetching && !w.fetch_blocked && !w.path.at_end() &&
          w.held + core_.config.fetch_width <= w.buffer.size();
 }
 
@@ -31,27 +31,29 @@ void FrontEnd::unblocked(Warp& w) {
 }
 
 DynamicInstruction& FrontEnd::decode(Warp& w) {
+  const FetchedInstruction& fetched = *w.front();
   w.cursor.next();
   DynamicInstruction& d = core_.pool.take();
-  sm::decode(w.cursor, core_.traits[w.cursor.index()], d);
+  sm::decode(w.cursor, *fetched.traits, d);
   d.warp = w.info.warp;
   d.cta = w.info.cta;
   d.scheduler = w.scheduler;
   d.sequence = ++w.sequence;
-  d.fetched = core_.now;
+  d.fetched = fetched.fetched;
+  w.next = &d;
   return d;
 }
 
 void FrontEnd::fetch(Warp& w) {
   ++fetches;
-  for (unsigned i = 0; i < core_.config.fetch_width && !w.cursor.at_end(); ++i) {
-    const std::uint32_t previous = w.sequence != 0 ? w.cursor.index() : 0;
+  for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
     // A fetch brings in consecutive instructions only; the first may be anywhere.
-    if (i != 0 && w.cursor.peek_index() != previous + 1) break;
-    DynamicInstruction& d = decode(w);
-    w.push(&d);
+    if (i != 0 && w.path.peek_index() != w.path.index() + 1) break;
+    w.path.next();
+    const InstructionTraits& traits = core_.traits[w.path.index()];
+    w.push(traits, core_.now);
     ++instructions;
-    if (d.traits->is_control) {
+    if (traits.is_control) {
       w.fetch_blocked = true;
       break;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fetch and decode: every cycle each scheduler's front end fetches for one of its warps, in turn; the
-// instructions arrive in the warp's buffer fetch_latency cycles later. Fetch stops behind a branch until it
+// instructions arrive in the warp's buffer fetch_latency cycles later. Their values are taken from the trace when the
+// issue stage tries them first, so that what waits in the buffers is small. Fetch stops behind a branch until it
 // has issued (the trace holds the right path only, so there is no wrong path to squash).
 #pragma once
 
@@ -20,6 +21,8 @@ class FrontEnd {
   /// Call whenever something changed that lets a warp fetch again, or stops it for good.
   void update(Warp& warp);
   void unblocked(Warp& warp);
+  /// Decodes the head of the warp's buffer, which is there and not decoded yet: lanes, values and addresses.
+  DynamicInstruction& decode(Warp& warp);
   /// A warp left the scheduler (finished or switched out).
   void removed(Warp& warp);
   // Statistics.
@@ -29,7 +32,6 @@ class FrontEnd {
  private:
   void fetch(Warp& warp);
   bool wants(const Warp& warp) const;
-  DynamicInstruction& decode(Warp& warp);
 
   Core& core_;
   std::vector<WarpMask> wanting_;  ///< per scheduler, by local index

@@ -55,11 +55,11 @@ void IssueStage::remove(Warp& w) {
 
 WarpState IssueStage::classify(const Warp& w) const {
   if (w.at_barrier) return WarpState::barrier;
-  const DynamicInstruction* d = w.front();
-  if (d == nullptr) return w.exited && w.memory_in_flight != 0 ? WarpState::memory : WarpState::no_instruction;
-  const InstructionTraits& t = *d->traits;
-  if (w.pending.intersects(t.accessed)) {
-    return w.pending_long.intersects(t.accessed) ? WarpState::memory : WarpState::scoreboard;
+  const FetchedInstruction* head = w.front();
+  if (head == nullptr) return w.exited && w.memory_in_flight != 0 ? WarpState::memory : WarpState::no_instruction;
+  const InstructionTraits& t = *head->traits;
+  if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
+    return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
   }
   if (t.is_fence && (w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0)) return WarpState::memory;
   return WarpState::ready;
@@ -82,8 +82,8 @@ void IssueStage::update(Warp& w) {
 }
 
 IssueStage::Outcome IssueStage::attempt(Warp& w) {
-  DynamicInstruction& d = *w.front();
-  if (d.traits->unit != Unit::none && !collectors_->available(w.scheduler)) return Outcome::structural;
+  if (w.front()->traits->unit != Unit::none && !collectors_->available(w.scheduler)) return Outcome::structural;
+  DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
     if (!gate->may_issue(d)) return Outcome::gate;
   }
@@ -97,20 +97,18 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
   d.issued = core_.now;
   d.scheduler = w.scheduler;
   ++w.in_flight;
-  const trace::StaticInstruction& info = *d.info;
-  for (unsigned i = 0; i < info.destination_count; ++i) w.pending.add(protocol::RegisterId(info.destinations[i]));
-  w.pending.predicates |= t.written.predicates;
+  for (unsigned i = 0; i < t.write_count; ++i) w.pending.add(t.writes[i]);
+  w.pending.predicates |= t.written_predicates;
   if (t.is_memory) ++w.memory_in_flight;
   if (t.is_long_latency) {
-    for (unsigned i = 0; i < info.destination_count; ++i)
-      w.pending_long.add(protocol::RegisterId(info.destinations[i]));
-    w.pending_long.predicates |= t.written.predicates;
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
+    w.pending_long.predicates |= t.written_predicates;
   }
   ++core_.counters.warp_instructions;
   core_.counters.thread_instructions += static_cast<unsigned>(__builtin_popcountll(d.active));
   for (protocol::IssueGate* gate : gates_) gate->issued(d);
   core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
-  if (w.held == 0 && w.cursor.at_end()) w.exited = true;
+  if (w.held == 0 && w.path.at_end()) w.exited = true;
   if (t.is_control && !w.exited) {
     core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
   }
@@ -164,15 +162,12 @@ void IssueStage::cycle() {
 void IssueStage::release(DynamicInstruction& d) {
   Warp& w = core_.warp(d.warp);
   const InstructionTraits& t = *d.traits;
-  const trace::StaticInstruction& info = *d.info;
-  for (unsigned i = 0; i < info.destination_count; ++i) w.pending.remove(protocol::RegisterId(info.destinations[i]));
+  for (unsigned i = 0; i < t.write_count; ++i) w.pending.remove(t.writes[i]);
+  w.pending.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
   if (t.is_long_latency) {
-    for (unsigned i = 0; i < info.destination_count; ++i) {
-      w.pending_long.remove(protocol::RegisterId(info.destinations[i]));
-    }
+    for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.remove(t.writes[i]);
+    w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
   }
-  w.pending.predicates &= static_cast<std::uint8_t>(~t.written.predicates);
-  w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written.predicates);
   --w.in_flight;
   if (t.is_memory) --w.memory_in_flight;
   for (protocol::IssueGate* gate : gates_) gate->written_back(d);

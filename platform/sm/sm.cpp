@@ -125,11 +125,11 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
       std::max(1u, (kernel.registers_per_thread + granularity - 1) / granularity) * granularity;
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
+  core.all_lanes = trace::all_lanes(kernel.warp_size);
   const unsigned resident =
       residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
   m.ctas.kernel_started(resident);
   m.lsu.kernel_started();
-  m.collectors.kernel_started();
   storage[0]->kernel_started(core.kernel);
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
   if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
@@ -207,6 +207,7 @@ void Sm::tick() {
     cycle();
   } catch (const trace::InputError&) {
     impl_->error = std::current_exception();
+    impl_->core.yield();
     sc_core::sc_pause();
   }
 }
@@ -233,7 +234,7 @@ void Sm::cycle() {
   const unsigned resident_before = m.ctas.resident();
 
   // The instructions due next are out of the first-level cache by now: fetch them while this cycle's work is done.
-  for (const Work& work : core.calendar.upcoming(now.value() + 1)) m.prefetch(work);
+  core.calendar.look_ahead(now.value() + 1, [&m](const Work& work) { m.prefetch(work); });
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();
@@ -269,9 +270,9 @@ std::string Sm::describe_stuck() const {
     if (!w.resident) continue;
     out << "  " << name() << " warp " << w.info.warp.value() << " (CTA " << w.info.cta_index << " warp "
         << w.info.warp_in_cta << "): " << states[static_cast<unsigned>(w.state)] << ", " << w.in_flight << " in flight";
-    if (const DynamicInstruction* d = w.front()) {
-      out << ", next PC 0x" << std::hex << d->traits->index * trace::bytes_per_instruction << std::dec << " "
-          << d->info->opcode;
+    if (const FetchedInstruction* head = w.front()) {
+      out << ", next PC 0x" << std::hex << head->traits->index * trace::bytes_per_instruction << std::dec << " "
+          << head->traits->info->opcode;
     }
     out << "\n";
   }

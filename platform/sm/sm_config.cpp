@@ -167,6 +167,7 @@ std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel
   for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
     const trace::StaticInstruction& s = kernel.instructions[index];
     protocol::InstructionTraits t;
+    protocol::RegisterSet accessed;
     t.info = &s;
     t.index = static_cast<std::uint32_t>(index);
     t.unit = unit_of(s.op_class);
@@ -175,24 +176,26 @@ std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel
     t.initiation = static_cast<std::uint16_t>(std::min<unsigned>(timing.initiation, UINT16_MAX));
     for (unsigned i = 0; i < s.source_count; ++i) {
       const RegisterId r(s.sources[i]);
-      t.accessed.add(r);
+      accessed.add(r);
       bool seen = false;
       for (unsigned k = 0; k < t.read_count; ++k) seen = seen || t.reads[k] == r;
       if (!seen) t.reads[t.read_count++] = r;
     }
     for (unsigned i = 0; i < s.destination_count; ++i) {
-      t.written.add(RegisterId(s.destinations[i]));
-      t.accessed.add(RegisterId(s.destinations[i]));
+      t.writes[t.write_count++] = RegisterId(s.destinations[i]);
+      accessed.add(RegisterId(s.destinations[i]));
     }
     for (unsigned i = 0; i < s.source_predicate_count; ++i) {
-      t.accessed.predicates |= static_cast<std::uint8_t>(1u << s.source_predicates[i]);
+      accessed.predicates |= static_cast<std::uint8_t>(1u << s.source_predicates[i]);
     }
-    if (s.guard.predicate >= 0) t.accessed.predicates |= static_cast<std::uint8_t>(1u << s.guard.predicate);
+    if (s.guard.predicate >= 0) accessed.predicates |= static_cast<std::uint8_t>(1u << s.guard.predicate);
     for (unsigned i = 0; i < s.destination_predicate_count; ++i) {
       const auto bit = static_cast<std::uint8_t>(1u << s.destination_predicates[i]);
-      t.accessed.predicates |= bit;
-      t.written.predicates |= bit;
+      accessed.predicates |= bit;
+      t.written_predicates |= bit;
     }
+    t.accessed = accessed.general;
+    t.accessed_predicates = accessed.predicates;
     t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;
     t.is_exit = s.op_class == OpClass::exit;
     t.is_barrier = s.op_class == OpClass::barrier;

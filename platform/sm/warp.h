@@ -27,8 +27,14 @@ using protocol::WarpSlot;
 enum class WarpState : std::uint8_t { absent, no_instruction, ready, scoreboard, memory, barrier };
 inline constexpr unsigned warp_state_count = 6;
 
+/// An instruction that has been fetched: its static side only, the trace's values are decoded when it is tried first.
+struct FetchedInstruction {
+  const InstructionTraits* traits = nullptr;
+  Cycle fetched;
+};
+
+/// What every cycle looks at comes first.
 struct Warp {
-  protocol::WarpInfo info;
   bool resident = false;
   bool active = false;         ///< its CTA is scheduled
   bool fetching = false;       ///< a fetch is on its way
@@ -40,28 +46,32 @@ struct Warp {
   std::uint8_t local = 0;              ///< index inside its scheduler while active
   std::uint16_t in_flight = 0;         ///< issued, not retired
   std::uint16_t memory_in_flight = 0;  ///< memory instructions issued, accesses or results outstanding
-  std::uint64_t sequence = 0;
-  trace::WarpCursor cursor;
-  protocol::RegisterSet pending;       ///< registers with a result on its way
-  protocol::RegisterSet pending_long;  ///< of these, results of long-latency memory instructions
-
   // Instruction buffer: a ring of fetched instructions; the first `buffered` of `held` have arrived.
-  std::vector<DynamicInstruction*> buffer;
   std::uint16_t head = 0;
   std::uint16_t held = 0;
   std::uint16_t buffered = 0;
+  std::vector<FetchedInstruction> buffer;
+  DynamicInstruction* next = nullptr;  ///< the head of the buffer once decoded, until it issues
 
-  DynamicInstruction* front() const { return buffered != 0 ? buffer[head] : nullptr; }
-  void push(DynamicInstruction* d) {
+  protocol::RegisterSet pending;       ///< registers with a result on its way
+  protocol::RegisterSet pending_long;  ///< of these, results of long-latency memory instructions
+  trace::PathCursor path;              ///< what is fetched next
+  trace::WarpCursor cursor;            ///< what issues next
+  std::uint64_t sequence = 0;
+  protocol::WarpInfo info;
+
+  const FetchedInstruction* front() const { return buffered != 0 ? &buffer[head] : nullptr; }
+  void push(const InstructionTraits& traits, Cycle now) {
     std::size_t at = std::size_t{head} + held;
     if (at >= buffer.size()) at -= buffer.size();
-    buffer[at] = d;
+    buffer[at] = FetchedInstruction{&traits, now};
     ++held;
   }
   void pop() {
     head = static_cast<std::uint16_t>(head + 1u == buffer.size() ? 0 : head + 1);
     --held;
     --buffered;
+    next = nullptr;
   }
 };
 

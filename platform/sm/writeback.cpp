@@ -8,37 +8,19 @@ Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
   write_socket.bind(*this);
 }
 
-Writeback::Slot& Writeback::take_slot() {
-  if (free_slots_.empty()) {
-    slots_.emplace_back();
-    return slots_.back();
-  }
-  Slot& slot = *free_slots_.back();
-  free_slots_.pop_back();
-  return slot;
-}
-
 void Writeback::finished(DynamicInstruction& d, Cycle when) {
   if (d.completed < when) d.completed = when;
   if (--d.writes_pending == 0) core_.at(d.completed, Work::Kind::released, d.pool_index);
 }
 
-bool Writeback::send(DynamicInstruction& d, unsigned destination) {
-  Slot& slot = take_slot();
-  slot.instruction = &d;
-  protocol::OperandPayload& p = slot.payload;
-  const protocol::RegisterId reg(d.info->destinations[destination]);
-  const LaneMask full = trace::all_lanes(core_.kernel.warp_size);
-  if (slot.prepared == full && d.active == full) {
-    p.prepare_again(d.warp, reg, d.results[destination]);
-  } else {
-    p.prepare(tlm::TLM_WRITE_COMMAND, d.warp, reg, d.active, core_.kernel.warp_size, d.results[destination]);
-    slot.prepared = d.active;
-  }
+void Writeback::send(DynamicInstruction& d, unsigned destination) {
+  protocol::OperandPayload& p = payloads_.take();
+  p.prepare(tlm::TLM_WRITE_COMMAND, d.warp, d.traits->writes[destination], d.active, core_.kernel.warp_size,
+            d.results[destination]);
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(destination);
   ++writes_;
-  if (d.active != trace::all_lanes(core_.kernel.warp_size)) ++partial_writes_;
+  if (d.active != core_.all_lanes) ++partial_writes_;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum answer = write_socket->nb_transport_fw(p.payload(), phase, delay);
@@ -48,16 +30,15 @@ bool Writeback::send(DynamicInstruction& d, unsigned destination) {
       sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
       write_socket->nb_transport_fw(p.payload(), end, zero);
     }
-    free_slots_.push_back(&slot);
+    payloads_.give_back(p);
     finished(d, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
-    return true;
+  } else if (answer == tlm::TLM_ACCEPTED) {
+    channel_.hold(p.payload());
   }
-  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload());
-  return true;
 }
 
 Writeback::Progress Writeback::write(DynamicInstruction& d) {
-  const unsigned count = d.info->destination_count;
+  const unsigned count = d.traits->write_count;
   if (destination_ == 0) {
     // One more than the writes, so that the instruction cannot finish before the last one is sent.
     d.writes_pending = static_cast<std::uint8_t>(count + 1);
@@ -109,9 +90,7 @@ tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload,
   core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   DynamicInstruction& d = *protocol::warp_access(payload).instruction;
-  for (Slot& slot : slots_) {
-    if (&slot.payload.payload() == &payload) free_slots_.push_back(&slot);
-  }
+  payloads_.give_back(payload);
   finished(d, when);
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;

@@ -31,16 +31,10 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   void register_stats(support::StatGroup& group) override;
 
  private:
-  struct Slot {
-    protocol::OperandPayload payload;
-    DynamicInstruction* instruction = nullptr;
-    LaneMask prepared = 0;  ///< lanes of the transfer prepared last
-  };
   enum class Progress { done, held };
   Progress write(DynamicInstruction& d);
-  bool send(DynamicInstruction& d, unsigned destination);
+  void send(DynamicInstruction& d, unsigned destination);
   void finished(DynamicInstruction& d, Cycle when);
-  Slot& take_slot();
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
@@ -50,8 +44,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Ring<DynamicInstruction*> queue_;
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
-  std::deque<Slot> slots_;
-  std::vector<Slot*> free_slots_;
+  protocol::OperandPayloadPool payloads_;
   std::uint64_t writes_ = 0;
   std::uint64_t partial_writes_ = 0;
   std::uint64_t dropped_ = 0;

@@ -68,15 +68,37 @@ void CycleScheduler::request(Client client, std::uint64_t at) {
   }
 }
 
+std::uint64_t CycleScheduler::next_due() const {
+  std::uint64_t next = occupied_.next_after(base_);
+  for (Client client : far_) next = std::min(next, clients_[client].next);
+  return next;
+}
+
 void CycleScheduler::arm() {
-  armed_ = occupied_.next_after(base_);
-  for (Client client : far_) armed_ = std::min(armed_, clients_[client].next);
-  if (armed_ != no_cycle) event_.notify(time(armed_ - base_));
+  armed_ = next_due();
+  if (armed_ != no_cycle) {
+    event_.notify(sc_core::sc_time::from_value(armed_ * period_) - sc_core::sc_time_stamp());
+  }
 }
 
 void CycleScheduler::run() {
-  cycle_ = sc_core::sc_time_stamp().value() / period_;
+  const std::uint64_t first = sc_core::sc_time_stamp().value() / period_;
+  cycle_ = first;
   running_ = true;
+  yield_ = false;
+  run_cycle();
+  while (quantum_ > 1 && !yield_) {
+    const std::uint64_t next = next_due();
+    if (next >= first + quantum_) break;
+    if ((next - first) * period_ >= sc_core::sc_time_to_pending_activity().value()) break;
+    cycle_ = next;
+    run_cycle();
+  }
+  running_ = false;
+  arm();
+}
+
+void CycleScheduler::run_cycle() {
   base_ = cycle_;
   if (!far_.empty()) {
     far_.erase(std::remove_if(far_.begin(), far_.end(),
@@ -103,8 +125,6 @@ void CycleScheduler::run() {
       entry.work(entry.object);
     }
   }
-  running_ = false;
-  arm();
 }
 
 }  // namespace regatta::support

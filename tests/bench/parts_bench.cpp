@@ -202,7 +202,7 @@ void check_values(benchmark::State& state) {
   d->info = t.info;
   d->active = warp_mask;
   d->results[0] = pattern(3, false);
-  for (auto& operand : d->operands) operand.value = trace::WarpValue{};
+  for (auto& operand : d->operands) operand = trace::WarpValue{};
   for (auto _ : state) {
     checker.issued(protocol::Cycle(1), *d);
     checker.operands_delivered(protocol::Cycle(3), *d);

@@ -86,6 +86,30 @@ TEST_CASE("regatta-sim: switches") {
   CHECK(contains(r.out, "--scheduler"));
 }
 
+TEST_CASE("regatta-sim: how far the SMs run ahead of SystemC's time changes nothing but the time a run takes") {
+  const Bench bench;
+  auto stats = [&](const std::string& quantum, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"k.rgt", "--stats", "s.json", "--quantum", quantum});
+    const ProcessResult r = bench.sim(arguments);
+    INFO(r.err);
+    REQUIRE(r.status == 0);
+    auto document = nlohmann::json::parse(bench.folder.read("s.json"));
+    REQUIRE(document.at("cycles") > 1000);
+    document.erase("host");
+    return document;
+  };
+  const std::vector<std::vector<std::string>> machines{
+      {}, {"--sms", "3"}, {"--register_file.banks", "1", "--register_file.write_queue", "1"},  // writes wait for room
+  };
+  for (const std::vector<std::string>& machine : machines) {
+    const auto exact = stats("1", machine);
+    for (const char* quantum : {"2", "7", "256", "100000"}) {
+      CAPTURE(quantum);
+      CHECK(stats(quantum, machine) == exact);
+    }
+  }
+}
+
 TEST_CASE("regatta-sim: a knob on the command line, in a file and its short form end in the same place") {
   const Bench bench;
   auto config = [&](const std::vector<std::string>& arguments) {

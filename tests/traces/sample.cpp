@@ -202,7 +202,7 @@ std::string difference(const Kernel& kernel, const WarpColumns& columns, const s
     const Step& s = steps[n];
     const auto at = [n](const std::string& what) { return "instruction " + std::to_string(n) + ": " + what; };
     if (cursor.at_end()) return at("ends early");
-    if (cursor.peek_index() != s.index) return at("peek_index");
+    if (cursor.path().peek_index() != s.index) return at("peek_index");
     if (!cursor.next()) return at("next");
     if (cursor.position() != n + 1) return at("position");
     if (cursor.index() != s.index || &cursor.instruction() != &kernel.instructions[s.index]) return at("index");

@@ -42,7 +42,7 @@ inline void fill_entries(std::uint32_t* out, const char* data, std::uint32_t bas
 }  // namespace
 
 WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
-    : count_(columns.warp_instructions),
+    : path_(kernel, columns),
       code_(kernel.instructions.data()),
       guard_(columns.guard_mask.data()),
       guard_end_(guard_ + columns.guard_mask.size()),
@@ -52,32 +52,35 @@ WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
       value_data_(columns.value_data.data()),
       value_data_end_(value_data_ + columns.value_data.size()),
       predicate_(columns.predicate.data()),
-      predicate_end_(predicate_ + columns.predicate.size()),
-      kernel_(&kernel),
-      columns_(&columns) {
+      predicate_end_(predicate_ + columns.predicate.size()) {
   if (kernel.warp_size != 32 && kernel.warp_size != 64) {
-    malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
+    path_.malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
   if (!columns.mask_at.empty()) next_mask_at_ = columns.mask_at[0];
   if (!columns.stack_at.empty()) next_stack_at_ = columns.stack_at[0];
 }
 
-std::string WarpCursor::place() const {
-  std::string text = "kernel " + kernel_->name + ", CTA " + std::to_string(columns_->cta) + ", warp " +
-                     std::to_string(columns_->warp) + ", instruction " + std::to_string(position_);
-  if (instruction_) text += " (static index " + std::to_string(index_) + ")";
+namespace {
+
+std::string place(const PathCursor& path) {
+  const WarpColumns& c = *path.columns();
+  std::string text = "kernel " + path.kernel().name + ", CTA " + std::to_string(c.cta) + ", warp " +
+                     std::to_string(c.warp) + ", instruction " + std::to_string(path.position());
+  if (path.position() != 0) text += " (static index " + std::to_string(path.index()) + ")";
   return text;
 }
 
-void WarpCursor::dry(const char* column) const {
-  throw InputError(place() + ": column " + column + " ends early; the trace is malformed");
+}  // namespace
+
+void PathCursor::dry(const char* column) const {
+  throw InputError(place(*this) + ": column " + column + " ends early; the trace is malformed");
 }
 
-void WarpCursor::malformed(const std::string& what) const {
-  throw InputError(place() + ": " + what + "; the trace is malformed");
+void PathCursor::malformed(const std::string& what) const {
+  throw InputError(place(*this) + ": " + what + "; the trace is malformed");
 }
 
-void WarpCursor::next_run() {
+void PathCursor::next_run() {
   const WarpColumns& c = *columns_;
   if (run_ >= c.run_start.size() || run_ >= c.run_length.size()) dry("run_start");
   const std::uint32_t start = c.run_start[run_];
@@ -92,34 +95,36 @@ void WarpCursor::next_run() {
   run_left_ = length;
 }
 
-void WarpCursor::next_mask() {
-  const WarpColumns& c = *columns_;
-  if (mask_ >= c.mask.size()) dry("mask");
-  simt_mask_ = c.mask[mask_++] & all_lanes_;
-  next_mask_at_ = mask_ < c.mask_at.size() ? position_ + c.mask_at[mask_] : never;
-}
-
-std::uint32_t WarpCursor::peek_index() const {
+std::uint32_t PathCursor::peek_index() const {
   if (run_left_ != 0) return index_ + 1;
   if (run_ >= columns_->run_start.size()) dry("run_start");
   return columns_->run_start[run_];
 }
 
+bool PathCursor::complete() const { return run_left_ == 0 && run_ == columns_->run_start.size(); }
+
+void WarpCursor::next_mask() {
+  const WarpColumns& c = *path_.columns();
+  if (mask_ >= c.mask.size()) path_.dry("mask");
+  simt_mask_ = c.mask[mask_++] & all_lanes_;
+  next_mask_at_ = mask_ < c.mask_at.size() ? next_mask_at_ + c.mask_at[mask_] : never;
+}
+
 unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
-  const WarpColumns& c = *columns_;
+  const WarpColumns& c = *path_.columns();
   unsigned events = 0;
-  while (next_stack_at_ < position_) {
-    if (stack_ >= c.stack_event.size()) dry("stack_event");
+  while (next_stack_at_ < path_.position()) {
+    if (stack_ >= c.stack_event.size()) path_.dry("stack_event");
     const std::uint32_t word = c.stack_event[stack_++];
     StackEvent event;
     event.push = (word & 1) != 0;
     if (event.push) {
-      if (stack_mask_ >= c.stack_mask.size()) dry("stack_mask");
+      if (stack_mask_ >= c.stack_mask.size()) path_.dry("stack_mask");
       event.resume_index = word >> 1;
       event.mask = c.stack_mask[stack_mask_++] & all_lanes_;
-      if (event.resume_index > kernel_->instructions.size()) {
-        malformed("pushed lanes resume at static index " + std::to_string(event.resume_index) + ", the kernel has " +
-                  std::to_string(kernel_->instructions.size()) + " instructions");
+      if (event.resume_index > path_.kernel().instructions.size()) {
+        path_.malformed("pushed lanes resume at static index " + std::to_string(event.resume_index) +
+                        ", the kernel has " + std::to_string(path_.kernel().instructions.size()) + " instructions");
       }
     }
     out.push_back(event);
@@ -130,7 +135,7 @@ unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
 }
 
 inline const char* WarpCursor::take_value_data(std::size_t bytes) {
-  if (static_cast<std::size_t>(value_data_end_ - value_data_) < bytes) dry("value_data");
+  if (static_cast<std::size_t>(value_data_end_ - value_data_) < bytes) path_.dry("value_data");
   const char* data = value_data_;
   value_data_ += bytes;
   return data;
@@ -138,10 +143,10 @@ inline const char* WarpCursor::take_value_data(std::size_t bytes) {
 
 template <unsigned lanes>
 void WarpCursor::decode_result(std::uint32_t* out) {
-  if (value_kind_ == value_kind_end_) dry("value_kind");
+  if (value_kind_ == value_kind_end_) path_.dry("value_kind");
   const auto kind = static_cast<ValueKind>(*value_kind_++);
   if ((kind == ValueKind::none) != (active_mask_ == 0)) {
-    malformed(active_mask_ == 0 ? "a result without an active lane" : "no result though lanes are active");
+    path_.malformed(active_mask_ == 0 ? "a result without an active lane" : "no result though lanes are active");
   }
   switch (kind) {
     case ValueKind::none:
@@ -181,11 +186,11 @@ void WarpCursor::decode_result(std::uint32_t* out) {
       }
       return;
   }
-  malformed("value kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
+  path_.malformed("value kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
 }
 
 void WarpCursor::result(WarpValue& out) {
-  if (kernel_->warp_size == 32) {
+  if (path_.kernel().warp_size == 32) {
     decode_result<32>(out.lane.data());
   } else {
     decode_result<64>(out.lane.data());
@@ -194,20 +199,20 @@ void WarpCursor::result(WarpValue& out) {
 
 template <unsigned lanes>
 void WarpCursor::decode_addresses(std::uint64_t* address) {
-  const WarpColumns& c = *columns_;
-  if (address_kind_ == c.address_kind.size()) dry("address_kind");
+  const WarpColumns& c = *path_.columns();
+  if (address_kind_ == c.address_kind.size()) path_.dry("address_kind");
   const auto kind = static_cast<AddressKind>(c.address_kind[address_kind_++]);
-  if (address_base_ == c.address_base.size()) dry("address_base");
+  if (address_base_ == c.address_base.size()) path_.dry("address_base");
   last_base_ += static_cast<std::uint64_t>(c.address_base[address_base_++]);
   const std::size_t left = c.address_delta.size() - address_delta_;
   const std::int64_t* delta = c.address_delta.data() + address_delta_;
   if (kind == AddressKind::affine) {
-    if (left == 0) dry("address_delta");
+    if (left == 0) path_.dry("address_delta");
     ++address_delta_;
     fill_stride<lanes>(address, last_base_, static_cast<std::uint64_t>(*delta));
   } else if (kind == AddressKind::scattered) {
     const unsigned deltas = count_lanes(active_mask_) - 1;
-    if (left < deltas) dry("address_delta");
+    if (left < deltas) path_.dry("address_delta");
     address_delta_ += deltas;
     std::uint64_t value = last_base_;
     LaneMask rest = active_mask_;
@@ -217,13 +222,13 @@ void WarpCursor::decode_addresses(std::uint64_t* address) {
       address[first_lane(rest)] = value;
     }
   } else {
-    malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
+    path_.malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
   }
 }
 
 void WarpCursor::addresses(std::uint64_t* address) {
   if (active_mask_ == 0) return;
-  if (kernel_->warp_size == 32) {
+  if (path_.kernel().warp_size == 32) {
     decode_addresses<32>(address);
   } else {
     decode_addresses<64>(address);
@@ -231,9 +236,9 @@ void WarpCursor::addresses(std::uint64_t* address) {
 }
 
 const char* WarpCursor::leftover() const {
-  if (!columns_) return nullptr;
-  const WarpColumns& c = *columns_;
-  if (run_left_ != 0 || run_ != c.run_start.size()) return "run_start";
+  if (path_.columns() == nullptr) return nullptr;
+  const WarpColumns& c = *path_.columns();
+  if (!path_.complete()) return "run_start";
   if (mask_ != c.mask.size()) return "mask";
   if (guard_ != guard_end_) return "guard_mask";
   if (address_kind_ != c.address_kind.size()) return "address_kind";

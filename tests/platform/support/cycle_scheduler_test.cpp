@@ -113,6 +113,48 @@ TEST_CASE("cycle scheduler: a part that is gone does not run") {
   CHECK(p.runs == Runs{{5, 1}});
 }
 
+TEST_CASE("cycle scheduler: run ahead of SystemC's time, no further than the quantum and the next other event") {
+  Parts p;
+  p.add();
+  CycleScheduler& s = CycleScheduler::of(period);
+  std::vector<std::uint64_t> lag;  // of SystemC's time behind each run, in cycles
+  p.also = [&](unsigned) {
+    lag.push_back(s.now() - sc_core::sc_time_stamp().value() / period.value());
+    if (s.now() < 12) p.clients[0]->request(s.now() + 1);
+  };
+  s.set_quantum(4);
+  sc_core::sc_event other;
+  p.clients[0]->request(2);
+  other.notify(sc_core::sc_time::from_value(8 * period.value()));
+  until(100);
+  s.set_quantum(1);
+  CHECK(p.runs.size() == 11);
+  // 2 to 5 in one activation; then 6 and 7, because something else is due at 8; then by fours again.
+  CHECK(lag == std::vector<std::uint64_t>{0, 1, 2, 3, 0, 1, 0, 1, 2, 3, 0});
+  CHECK(s.now() == 100);
+}
+
+TEST_CASE("cycle scheduler: a part that yields ends the run ahead, and a pause keeps the cycle") {
+  Parts p;
+  p.add();
+  CycleScheduler& s = CycleScheduler::of(period);
+  s.set_quantum(1000);
+  p.also = [&](unsigned) {
+    p.clients[0]->request(s.now() + 1);
+    if (s.now() != 5) return;
+    s.yield();
+    sc_core::sc_pause();
+  };
+  p.clients[0]->request(3);
+  until(50);
+  CHECK(s.now() == 5);
+  CHECK(p.runs == Runs{{3, 0}, {4, 0}, {5, 0}});
+  p.also = [](unsigned) {};
+  until(50);
+  s.set_quantum(1);
+  CHECK(p.runs.back() == Parts::Run{6, 0});
+}
+
 TEST_CASE("cycle scheduler: time") {
   CycleScheduler& s = CycleScheduler::of(period);
   CHECK(&s == &CycleScheduler::of(period));

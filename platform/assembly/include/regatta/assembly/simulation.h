@@ -22,6 +22,9 @@ struct SimulationOptions {
   unsigned sms = 1;  ///< simulated
   bool check_values = true;
   bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets
+  /// Cycles that the SMs may run ahead of SystemC's time when every part keeps time by cycles (protocol::TimeKeeper);
+  /// 1: never. Changes the time a run takes and nothing else.
+  std::uint64_t quantum = 256;
 };
 
 /// How a run ended.

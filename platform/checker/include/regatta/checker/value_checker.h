@@ -6,6 +6,7 @@
 #pragma once
 
 #include <regatta/protocol/observer.h>
+#include <regatta/protocol/warp_registers.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -40,6 +41,7 @@ class ValueChecker : public protocol::Observer {
   explicit ValueChecker(std::function<void(const Mismatch&)> on_mismatch);
 
   std::vector<protocol::Event> interests() const override;
+  bool keeps_cycle_time() const override { return true; }
   void kernel_started(protocol::Cycle, const protocol::KernelContext& context) override;
   void warp_started(protocol::Cycle, const protocol::WarpInfo& warp) override;
   void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override;
@@ -52,15 +54,15 @@ class ValueChecker : public protocol::Observer {
   const std::vector<Mismatch>& found() const { return found_; }
 
  private:
-  struct Expected {
-    std::array<protocol::WarpValue, trace::max_source_registers> operands;
-  };
-  protocol::WarpValue& architectural(protocol::WarpSlot warp, unsigned reg) {
-    return registers_[warp.value() * std::size_t{registers_per_warp_} + reg];
+  std::size_t architectural(protocol::WarpSlot warp, unsigned reg) const {
+    return warp.value() * std::size_t{registers_per_warp_} + reg;
   }
-  bool equal(const protocol::WarpValue& a, const protocol::WarpValue& b, protocol::LaneMask lanes) const;
-  void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg,
-              const protocol::WarpValue& expected, const protocol::WarpValue& got, const protocol::Origin& origin);
+  static std::size_t expected(const protocol::DynamicInstruction& d, unsigned operand) {
+    return std::size_t{d.pool_index} * trace::max_source_registers + operand;
+  }
+  bool equal(const std::uint32_t* a, const std::uint32_t* b, protocol::LaneMask lanes) const;
+  void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, const std::uint32_t* expected,
+              const std::uint32_t* got, const protocol::Origin& origin);
 
   std::function<void(const Mismatch&)> on_mismatch_;
   unsigned registers_per_warp_ = 1;
@@ -68,9 +70,10 @@ class ValueChecker : public protocol::Observer {
   std::size_t value_bytes_ = 128;
   std::uint32_t launch_ = 0;
   std::string kernel_;
-  std::vector<protocol::WarpValue> registers_;
+  protocol::LaneMask all_lanes_ = 0;
+  protocol::WarpRegisters registers_;
   std::vector<protocol::WarpInfo> warps_;
-  std::vector<Expected> expected_;  ///< by pool index: source operands as they were at issue
+  protocol::WarpRegisters expected_;  ///< by pool index and operand: sources as they were at issue
   std::vector<Mismatch> found_;
   std::uint64_t operands_checked_ = 0;
   std::uint64_t mismatches_ = 0;

@@ -16,41 +16,60 @@ enum class Unit : std::uint8_t { none, sp, sfu, dp, lsu };
 inline constexpr unsigned unit_count = 5;
 const char* to_string(Unit u);
 
+/// 256 general registers as bits.
+using GeneralRegisters = std::array<std::uint64_t, 4>;
+
 /// 256 general registers and 8 predicates of a warp as bits; what a scoreboard compares.
 struct RegisterSet {
-  std::array<std::uint64_t, 4> general{};
+  GeneralRegisters general{};
   std::uint8_t predicates = 0;
 
   void add(RegisterId r) { general[r.value() >> 6] |= std::uint64_t{1} << (r.value() & 63); }
   void remove(RegisterId r) { general[r.value() >> 6] &= ~(std::uint64_t{1} << (r.value() & 63)); }
   bool contains(RegisterId r) const { return (general[r.value() >> 6] >> (r.value() & 63)) & 1; }
-  bool intersects(const RegisterSet& o) const {
-    return ((general[0] & o.general[0]) | (general[1] & o.general[1]) | (general[2] & o.general[2]) |
-            (general[3] & o.general[3])) != 0 ||
-           (predicates & o.predicates) != 0;
+  bool intersects(const GeneralRegisters& g, std::uint8_t p) const {
+    return ((general[0] & g[0]) | (general[1] & g[1]) | (general[2] & g[2]) | (general[3] & g[3]) |
+            static_cast<std::uint64_t>(predicates & p)) != 0;
   }
+  bool intersects(const RegisterSet& o) const { return intersects(o.general, o.predicates); }
   bool empty() const { return (general[0] | general[1] | general[2] | general[3]) == 0 && predicates == 0; }
 };
 
-/// What a machine derives once from a static instruction. One per static instruction of the running kernel.
-struct InstructionTraits {
+/// What a machine derives once from a static instruction, and all that the pipeline asks about it, in one cache line:
+/// the traits of a loop's instructions are looked at in every stage of every cycle. One per static instruction of the
+/// running kernel.
+struct alignas(64) InstructionTraits {
   const trace::StaticInstruction* info = nullptr;
-  std::uint32_t index = 0;  ///< static index
-  Unit unit = Unit::sp;
+  GeneralRegisters accessed{};   ///< general registers read or written
+  std::uint32_t index = 0;       ///< static index
   std::uint16_t latency = 1;     ///< cycles from entering the unit to write-back
   std::uint16_t initiation = 1;  ///< cycles before the unit takes another instruction
+  bool is_control : 1;           ///< fetch waits behind it: branch or exit
+  bool is_barrier : 1;
+  bool is_fence : 1;
+  bool is_exit : 1;
+  bool is_memory : 1;        ///< goes through the load-store unit
+  bool has_addresses : 1;    ///< the trace holds an address per active lane
+  bool is_long_latency : 1;  ///< its result comes from beyond the SM: global, local, generic, atomic
+  Unit unit = Unit::sp;
+  std::uint8_t accessed_predicates = 0;  ///< predicates read or written, the guard included; a bit each
+  std::uint8_t written_predicates = 0;
   std::uint8_t read_count = 0;   ///< distinct general registers read
+  std::uint8_t write_count = 0;  ///< general registers written: the destinations of `info`
   std::array<RegisterId, trace::max_source_registers> reads{};
-  RegisterSet accessed;  ///< all registers and predicates read or written, the guard included
-  RegisterSet written;
-  bool is_control = false;  ///< fetch waits behind it: branch or exit
-  bool is_barrier = false;
-  bool is_fence = false;
-  bool is_exit = false;
-  bool is_memory = false;        ///< goes through the load-store unit
-  bool has_addresses = false;    ///< the trace holds an address per active lane
-  bool is_long_latency = false;  ///< its result comes from beyond the SM: global, local, generic, atomic
+  std::array<RegisterId, trace::max_destination_registers> writes{};
+
+  InstructionTraits()
+      : is_control(false),
+        is_barrier(false),
+        is_fence(false),
+        is_exit(false),
+        is_memory(false),
+        has_addresses(false),
+        is_long_latency(false) {}
 };
+
+static_assert(sizeof(InstructionTraits) == 64, "one cache line");
 
 /// Where a delivered operand came from: a literal and an index, "bank" 3. For messages; costs no allocation.
 struct Origin {
@@ -58,35 +77,32 @@ struct Origin {
   std::uint32_t index = 0;
 };
 
-/// One source register of an instruction, as delivered by the operand storage.
-struct DeliveredOperand {
-  WarpValue value;
-  Origin origin;
-};
-
-/// One warp instruction in flight. Lives in a pool of the SM from fetch to retirement; pointers to it are
-/// valid that long. Results are the ones the program computed (from the trace); operands are what the
+/// One warp instruction in flight. Lives in a pool of the SM from its first try at issue to its retirement; pointers to
+/// it are valid that long. Results are the ones the program computed (from the trace); operands are what the
 /// storage delivered. Models may read all of it and write only what their interface's contract says.
-struct DynamicInstruction {
+/// What every stage touches fills the first cache line.
+struct alignas(64) DynamicInstruction {
   const InstructionTraits* traits = nullptr;
   const trace::StaticInstruction* info = nullptr;
+  LaneMask active = 0;  ///< lanes that execute (path and guard)
+  Cycle completed;
   std::uint32_t pool_index = 0;  ///< constant per pool entry: a key for side tables
   WarpSlot warp;
   CtaSlot cta;
   std::uint8_t scheduler = 0;
-  bool bypassed = false;       ///< a reuse point supplied the results
-  LaneMask simt_mask = 0;      ///< lanes on the path
-  LaneMask active = 0;         ///< lanes that execute (path and guard)
-  std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1
-  Cycle fetched, issued, dispatched, completed;
-
-  std::uint8_t operands_pending = 0;                                   ///< reads the storage has not answered
-  std::uint16_t accesses_pending = 0;                                  ///< memory accesses not answered
-  std::uint8_t writes_pending = 0;                                     ///< destination writes not finished
-  std::array<DeliveredOperand, trace::max_source_registers> operands;  ///< parallel to traits->reads
-  std::array<WarpValue, trace::max_destination_registers> results;     ///< parallel to info->destinations
+  bool bypassed = false;               ///< a reuse point supplied the results
+  std::uint8_t operands_pending = 0;   ///< reads the storage has not answered
+  std::uint8_t writes_pending = 0;     ///< destination writes not finished
+  std::uint16_t accesses_pending = 0;  ///< memory accesses not answered
   std::array<LaneMask, trace::max_destination_predicates> predicate_results{};
-  std::array<std::uint64_t, trace::max_lanes> addresses;  ///< bytes, active lanes of memory instructions
+
+  LaneMask simt_mask = 0;      ///< lanes on the path
+  std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1
+  Cycle fetched, issued, dispatched;
+  std::array<Origin, trace::max_source_registers> origins;          ///< of the operands
+  std::array<WarpValue, trace::max_source_registers> operands;      ///< parallel to traits->reads, as delivered
+  std::array<WarpValue, trace::max_destination_registers> results;  ///< parallel to info->destinations
+  std::array<std::uint64_t, trace::max_lanes> addresses;            ///< bytes, active lanes of memory instructions
 };
 
 }  // namespace regatta::protocol

@@ -15,6 +15,18 @@
 
 namespace regatta::protocol {
 
+/// How a block at an extension point keeps time.
+///
+/// A block that takes time only from what it is handed (cycles, annotated delays) and from support::CycleScheduler, and
+/// notifies its events with zero delay, answers true to keeps_cycle_time(). When all blocks and observers of a
+/// simulation do, the SMs may run a quantum of cycles ahead of SystemC's own time, which is faster. A block that reads
+/// sc_time_stamp(), or notifies events after a time, leaves the answer at false and finds SystemC's time exact in every
+/// call.
+class TimeKeeper : public virtual sc_core::sc_interface {
+ public:
+  virtual bool keeps_cycle_time() const { return false; }
+};
+
 /// Storage of warp registers: the register file or whatever replaces it.
 ///
 /// Data: two TLM target sockets. The operand collectors drive read_socket(), write-back drives
@@ -26,7 +38,7 @@ namespace regatta::protocol {
 /// A read returns what the last write accepted before it wrote. Delays are whole cycles.
 ///
 /// Control: called by the SM's CTA dispatcher, outside the issue and operand stages.
-class OperandStorage : public virtual sc_core::sc_interface {
+class OperandStorage : public virtual TimeKeeper {
  public:
   virtual OperandTargetSocket& read_socket() = 0;
   virtual OperandTargetSocket& write_socket() = 0;
@@ -47,7 +59,7 @@ class OperandStorage : public virtual sc_core::sc_interface {
 /// idempotent within a cycle until issued() is called. Must not: keep the reference past written_back().
 /// A gate that said no must notify changed() at the latest when its answer may have turned to yes; the SM sleeps
 /// meanwhile.
-class IssueGate : public virtual sc_core::sc_interface {
+class IssueGate : public virtual TimeKeeper {
  public:
   virtual bool may_issue(const DynamicInstruction& instruction) = 0;
   /// The instruction was issued (all gates agreed). In program order per warp.
@@ -66,7 +78,7 @@ class IssueGate : public virtual sc_core::sc_interface {
 /// answer was wait. May change: on bypass it writes instruction.results (and nothing else); the instruction
 /// then skips operand read and execution and goes to write-back after bypass_latency() cycles. Must not bypass
 /// an instruction with memory side effects or a predicate destination.
-class ReusePoint : public virtual sc_core::sc_interface {
+class ReusePoint : public virtual TimeKeeper {
  public:
   enum class Decision : std::uint8_t { execute, wait, bypass };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
@@ -84,7 +96,7 @@ class ReusePoint : public virtual sc_core::sc_interface {
 /// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait`
 /// holds the instruction in its write-back slot until changed() is notified. May change: its own state.
 /// Must not: alter instruction.results. `drop` means the value is already where a read will find it.
-class WritebackPoint : public virtual sc_core::sc_interface {
+class WritebackPoint : public virtual TimeKeeper {
  public:
   enum class Decision : std::uint8_t { write, wait, drop };
   virtual Decision decide(DynamicInstruction& instruction, unsigned destination) = 0;
@@ -121,7 +133,7 @@ struct CtaStatus {
 /// Called by: the SM's CTA stage, last in a cycle, when a CTA was launched, ended, changed its stall status, or
 /// changed() was notified; repeatedly in that cycle until it answers none. The SM carries the action out before
 /// the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
-class Residency : public virtual sc_core::sc_interface {
+class Residency : public virtual TimeKeeper {
  public:
   struct Action {
     enum class Kind : std::uint8_t { none, launch, switch_out, switch_in };

@@ -67,6 +67,8 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual std::vector<Event> interests() const = 0;
+  /// True for an observer that never reads SystemC's own time: it goes by the cycles it is handed (see TimeKeeper).
+  virtual bool keeps_cycle_time() const { return false; }
 
   virtual void kernel_started(Cycle, const KernelContext&) {}
   virtual void kernel_finished(Cycle, const KernelContext&) {}

@@ -84,28 +84,67 @@ class OperandPayload {
 
   tlm::tlm_generic_payload& payload() { return payload_; }
   WarpAccess& access() { return access_; }
-  /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes.
+  /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes. Cheapest when command, lanes and
+  /// warp size are those of the transfer before.
   void prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes, unsigned warp_size,
-               WarpValue& data);
-  /// The same kind of transfer as prepared last (command, lanes, warp size), of another register: cheaper.
-  void prepare_again(WarpSlot warp, RegisterId reg, WarpValue& data) {
+               WarpValue& data) {
+    if (command != command_ || lanes != access_.lanes || warp_size != warp_size_) shape(command, lanes, warp_size);
     payload_.set_address(((std::uint64_t{warp.value()} << 8) | reg.value()) * payload_.get_data_length());
     payload_.set_data_ptr(reinterpret_cast<unsigned char*>(data.lane.data()));
     payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     access_.warp = warp;
     access_.reg = reg;
+    access_.instruction = nullptr;
+    access_.operand = 0;
+    access_.origin = Origin{};
   }
 
  private:
+  void shape(tlm::tlm_command command, LaneMask lanes, unsigned warp_size);
+
   tlm::tlm_generic_payload payload_;
   WarpAccess access_;
+  tlm::tlm_command command_ = tlm::TLM_IGNORE_COMMAND;
+  unsigned warp_size_ = 0;
   std::vector<unsigned char> byte_enables_;
 };
 
+/// Operand payloads of one initiator. The one given back last is the next one taken: an initiator whose target
+/// completes at once uses the same one, still cached, over and over.
+class OperandPayloadPool {
+ public:
+  OperandPayload& take() {
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<OperandPayload>());
+      return *all_.back();
+    }
+    OperandPayload& p = *free_.back();
+    free_.pop_back();
+    return p;
+  }
+  void give_back(OperandPayload& payload) { free_.push_back(&payload); }
+  /// By the generic payload, for a response that comes later; a search, since that is the rare case.
+  void give_back(const tlm::tlm_generic_payload& payload);
+
+ private:
+  std::vector<std::unique_ptr<OperandPayload>> all_;
+  std::vector<OperandPayload*> free_;
+};
+
+[[noreturn]] void missing_extension(const char* name);
+
 /// The extension of an operand payload; reports a SystemC error when it is missing.
-WarpAccess& warp_access(tlm::tlm_generic_payload& payload);
+inline WarpAccess& warp_access(tlm::tlm_generic_payload& payload) {
+  auto* access = static_cast<WarpAccess*>(payload.get_extension(WarpAccess::ID));
+  if (access == nullptr) missing_extension("WarpAccess");
+  return *access;
+}
 /// The extension of a memory payload; reports a SystemC error when it is missing.
-MemoryAccess& memory_access(tlm::tlm_generic_payload& payload);
+inline MemoryAccess& memory_access(tlm::tlm_generic_payload& payload) {
+  auto* access = static_cast<MemoryAccess*>(payload.get_extension(MemoryAccess::ID));
+  if (access == nullptr) missing_extension("MemoryAccess");
+  return *access;
+}
 
 /// Pool of reference-counted memory payloads with MemoryAccess attached and a line buffer of their own.
 class MemoryPayloadPool : public tlm::tlm_mm_interface {

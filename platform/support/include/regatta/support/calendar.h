@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Timed work in whole cycles: a ring of buckets, one per cycle, with a bitmap that finds the next non-empty one.
-// Work further away than the ring waits in a heap. No allocation once the buckets have grown.
+// Timed work in whole cycles: a ring of lists, one per cycle, with a bitmap that finds the next non-empty one.
+// The entries of all lists come from one pool, the last freed first, so that what is touched stays small whatever the
+// ring's size. Work further away than the ring waits in a heap. No allocation once the pool has grown.
 #pragma once
 
 #include <regatta/support/cycle_ring.h>
@@ -16,18 +17,27 @@ namespace regatta::support {
 template <class Item>
 class Calendar {
  public:
+  Calendar() { ring_.fill(List{none, none}); }
+
   void schedule(std::uint64_t at, const Item& item) {
-    if (at - base_ < ring_size) {
-      ring_[occupied_.slot(at)].push_back(item);
-      occupied_.mark(at);
-    } else {
+    if (at - base_ >= ring_size) {
       far_.push_back(Far{at, item, far_sequence_++});
       std::push_heap(far_.begin(), far_.end(), later);
+      return;
     }
+    const std::uint32_t entry = take(item);
+    List& list = ring_[occupied_.slot(at)];
+    if (list.first == none) {
+      list.first = entry;
+      occupied_.mark(at);
+    } else {
+      pool_[list.last].next = entry;
+    }
+    list.last = entry;
   }
 
   /// Hands every item of cycle `now` to `f`, in order of scheduling. Cycles must be visited in ascending order
-  /// and none that holds work may be skipped; `f` may schedule for later cycles.
+  /// and none that holds work may be skipped; `f` may schedule for later cycles, and for this one.
   template <class F>
   void drain(std::uint64_t now, F&& f) {
     base_ = now;
@@ -37,17 +47,25 @@ class Calendar {
       far_.pop_back();
       schedule(far.at, far.item);
     }
-    std::vector<Item>& bucket = ring_[occupied_.slot(now)];
-    for (std::size_t i = 0; i < bucket.size(); ++i) {
-      const Item item = bucket[i];  // a copy: `f` may grow the bucket
+    List& list = ring_[occupied_.slot(now)];
+    if (list.first == none) return;
+    for (std::uint32_t entry = list.first; entry != none;) {
+      const Item item = pool_[entry].item;  // a copy: `f` may grow the pool
       f(item);
+      const std::uint32_t next = pool_[entry].next;  // after `f`, which may have appended to this list
+      pool_[entry].next = free_;
+      free_ = entry;
+      entry = next;
     }
-    bucket.clear();
+    list = List{none, none};
     occupied_.clear(now);
   }
 
-  /// What is known so far for cycle `at`, which lies within the ring; for looking ahead only.
-  const std::vector<Item>& upcoming(std::uint64_t at) const { return ring_[occupied_.slot(at)]; }
+  /// Shows `f` what is known so far for cycle `at`, which lies within the ring; for looking ahead only.
+  template <class F>
+  void look_ahead(std::uint64_t at, F&& f) const {
+    for (std::uint32_t e = ring_[occupied_.slot(at)].first; e != none; e = pool_[e].next) f(pool_[e].item);
+  }
 
   /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
   std::uint64_t next() const {
@@ -57,14 +75,34 @@ class Calendar {
 
  private:
   static constexpr std::size_t ring_size = 1024;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  struct Entry {
+    Item item;
+    std::uint32_t next;
+  };
+  struct List {
+    std::uint32_t first, last;
+  };
   struct Far {
     std::uint64_t at;
     Item item;
     std::uint64_t sequence;
   };
+  std::uint32_t take(const Item& item) {
+    if (free_ == none) {
+      pool_.push_back(Entry{item, none});
+      return static_cast<std::uint32_t>(pool_.size() - 1);
+    }
+    const std::uint32_t entry = free_;
+    free_ = pool_[entry].next;
+    pool_[entry] = Entry{item, none};
+    return entry;
+  }
   static bool later(const Far& a, const Far& b) { return a.at != b.at ? b.at < a.at : b.sequence < a.sequence; }
 
-  std::array<std::vector<Item>, ring_size> ring_;
+  std::array<List, ring_size> ring_;
+  std::vector<Entry> pool_;
+  std::uint32_t free_ = none;
   CycleRing<ring_size> occupied_;
   std::vector<Far> far_;
   std::uint64_t far_sequence_ = 0;

@@ -12,6 +12,7 @@
 
 #include <regatta/support/cycle_ring.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <systemc>
 #include <vector>
@@ -31,7 +32,16 @@ class CycleScheduler : public sc_core::sc_module {
   /// cycle: only the earliest request counts, and it is used up when the client runs.
   void request(Client client, std::uint64_t at);
   /// The present cycle; a mere load while a client runs.
-  std::uint64_t now() const { return running_ ? cycle_ : sc_core::sc_time_stamp().value() / period_; }
+  std::uint64_t now() const {
+    return running_ ? cycle_ : std::max<std::uint64_t>(cycle_, sc_core::sc_time_stamp().value() / period_);
+  }
+  /// Lets one activation run through up to `cycles` cycles, ahead of SystemC's time: TLM-2.0's temporal decoupling,
+  /// with `cycles` as the quantum. It goes no further than the next thing that is pending in the SystemC kernel, so
+  /// other processes run when they are due; but what is called meanwhile finds sc_time_stamp() behind now(). Only for a
+  /// simulation whose parts all keep time by cycles. 1, the default: never ahead.
+  void set_quantum(std::uint64_t cycles) { quantum_ = cycles; }
+  /// SystemC's kernel gets control after the present cycle. Call it before sc_pause() or sc_stop().
+  void yield() { yield_ = true; }
   /// `cycles` as time.
   const sc_core::sc_time& time(std::uint64_t cycles) const {
     return cycles < times_.size() ? times_[cycles] : long_time(cycles);
@@ -43,7 +53,9 @@ class CycleScheduler : public sc_core::sc_module {
  private:
   CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
   void run();
+  void run_cycle();
   void arm();
+  std::uint64_t next_due() const;
   void mark(std::uint64_t at, Client client);
   const sc_core::sc_time& long_time(std::uint64_t cycles) const;
 
@@ -64,8 +76,10 @@ class CycleScheduler : public sc_core::sc_module {
   mutable sc_core::sc_time long_time_;
   std::uint64_t base_ = 0;  ///< the cycle that ran last
   std::uint64_t armed_ = no_cycle;
-  std::uint64_t cycle_ = 0;
+  std::uint64_t cycle_ = 0;  ///< the cycle that runs, or ran last
+  std::uint64_t quantum_ = 1;
   bool running_ = false;
+  bool yield_ = false;
   sc_core::sc_event event_;
   std::uint64_t cycles_run_ = 0;
   std::uint64_t activations_ = 0;

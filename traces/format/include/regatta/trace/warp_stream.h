@@ -84,6 +84,56 @@ struct StackEvent {
   LaneMask mask = 0;
 };
 
+/// Walks the static indices of one warp in program order and nothing else: what a fetch stage needs.
+/// Reads are bounds checked; a malformed column throws InputError naming the warp and the column.
+class PathCursor {
+ public:
+  PathCursor() = default;
+  /// `columns` and `kernel` must outlive the cursor.
+  PathCursor(const Kernel& kernel, const WarpColumns& columns)
+      : count_(columns.warp_instructions), kernel_(&kernel), columns_(&columns) {}
+
+  /// Steps to the next instruction; false at the end of the warp.
+  bool next() {
+    if (position_ >= count_) return false;
+    if (run_left_ == 0) {
+      next_run();
+    } else {
+      ++index_;
+    }
+    --run_left_;
+    ++position_;
+    return true;
+  }
+  /// Static index of the current instruction.
+  std::uint32_t index() const { return index_; }
+  /// Instructions stepped over so far, the current one included.
+  std::uint64_t position() const { return position_; }
+  /// True when no instruction follows the current one.
+  bool at_end() const { return position_ >= count_; }
+  /// Static index of the instruction after the current one; only if !at_end().
+  std::uint32_t peek_index() const;
+  /// True when every run has been walked to its end.
+  bool complete() const;
+
+  const Kernel& kernel() const { return *kernel_; }
+  const WarpColumns* columns() const { return columns_; }
+  /// Throws the InputError for a column that ends early, or is otherwise malformed, at the current instruction.
+  [[noreturn]] void dry(const char* column) const;
+  [[noreturn]] void malformed(const std::string& what) const;
+
+ private:
+  void next_run();
+
+  std::uint64_t position_ = 0;
+  std::uint64_t count_ = 0;
+  std::uint32_t index_ = 0;
+  std::uint32_t run_left_ = 0;
+  std::size_t run_ = 0;
+  const Kernel* kernel_ = nullptr;
+  const WarpColumns* columns_ = nullptr;
+};
+
 /// Walks one warp's columns in program order.
 ///
 /// Call next(); then, for that instruction, decode what is wanted. A decoder that is used at all has to be
@@ -100,18 +150,17 @@ class WarpCursor {
   bool next();
 
   /// Static index of the current instruction.
-  std::uint32_t index() const { return index_; }
+  std::uint32_t index() const { return path_.index(); }
   const StaticInstruction& instruction() const { return *instruction_; }
   /// Lanes on the SIMT path, before the guard.
   LaneMask simt_mask() const { return simt_mask_; }
   /// Lanes that execute: SIMT mask and guard.
   LaneMask active_mask() const { return active_mask_; }
   /// Instructions stepped over so far, the current one included.
-  std::uint64_t position() const { return position_; }
+  std::uint64_t position() const { return path_.position(); }
   /// True when no instruction follows the current one.
-  bool at_end() const { return position_ >= count_; }
-  /// Static index of the instruction after the current one; only if !at_end().
-  std::uint32_t peek_index() const;
+  bool at_end() const { return path_.at_end(); }
+  const PathCursor& path() const { return path_; }
 
   /// Decodes destination register `d` (call for d = 0, 1, ... in order) into `out`.
   /// Lanes outside active_mask() are left with unspecified contents.
@@ -129,10 +178,6 @@ class WarpCursor {
   const char* leftover() const;
 
  private:
-  [[noreturn]] void dry(const char* column) const;
-  [[noreturn]] void malformed(const std::string& what) const;
-  std::string place() const;
-  void next_run();
   void next_mask();
   unsigned read_stack_events(std::vector<StackEvent>& out);
   const char* take_value_data(std::size_t bytes);
@@ -144,12 +189,9 @@ class WarpCursor {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   // What next() touches comes first.
-  std::uint64_t position_ = 0;
-  std::uint64_t count_ = 0;
+  PathCursor path_;
   const StaticInstruction* instruction_ = nullptr;
   const StaticInstruction* code_ = nullptr;
-  std::uint32_t index_ = 0;
-  std::uint32_t run_left_ = 0;
   std::uint64_t next_mask_at_ = never;
   LaneMask simt_mask_ = 0;
   LaneMask active_mask_ = 0;
@@ -163,9 +205,6 @@ class WarpCursor {
   const std::uint64_t* predicate_ = nullptr;
   const std::uint64_t* predicate_end_ = nullptr;
   std::uint64_t next_stack_at_ = never;
-  const Kernel* kernel_ = nullptr;
-  const WarpColumns* columns_ = nullptr;
-  std::size_t run_ = 0;
   std::size_t mask_ = 0;
   std::size_t address_kind_ = 0;
   std::size_t address_base_ = 0;
@@ -221,19 +260,13 @@ class WarpEncoder {
 };
 
 inline bool WarpCursor::next() {
-  if (position_ >= count_) return false;
-  if (run_left_ == 0) {
-    next_run();
-  } else {
-    ++index_;
-  }
-  --run_left_;
-  instruction_ = code_ + index_;
-  if (position_ == next_mask_at_) next_mask();
-  ++position_;
+  const std::uint64_t position = path_.position();
+  if (!path_.next()) return false;
+  instruction_ = code_ + path_.index();
+  if (position == next_mask_at_) next_mask();
   active_mask_ = simt_mask_;
   if (instruction_->guard.predicate >= 0) {
-    if (guard_ == guard_end_) dry("guard_mask");
+    if (guard_ == guard_end_) path_.dry("guard_mask");
     // The guard only ever takes lanes away, so XOR and AND NOT agree; the latter cannot add a lane in a bad file.
     active_mask_ &= ~*guard_++;
   }
@@ -241,12 +274,12 @@ inline bool WarpCursor::next() {
 }
 
 inline LaneMask WarpCursor::predicate() {
-  if (predicate_ == predicate_end_) dry("predicate");
+  if (predicate_ == predicate_end_) path_.dry("predicate");
   return *predicate_++ & active_mask_;
 }
 
 inline unsigned WarpCursor::stack_events(std::vector<StackEvent>& out) {
-  return next_stack_at_ < position_ ? read_stack_events(out) : 0;
+  return next_stack_at_ < path_.position() ? read_stack_events(out) : 0;
 }
 
 }  // namespace regatta::trace

@@ -6,6 +6,7 @@
 
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/warp_registers.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
@@ -45,6 +46,7 @@ class RegisterFile : public sc_core::sc_module,
 
   protocol::OperandTargetSocket& read_socket() override { return reads; }
   protocol::OperandTargetSocket& write_socket() override { return writes; }
+  bool keeps_cycle_time() const override { return true; }
   std::uint64_t capacity_registers() const override { return config_.registers; }
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo&) override {}
@@ -88,10 +90,10 @@ class RegisterFile : public sc_core::sc_module,
   bool shared_port_;
   unsigned bank_mask_;  ///< banks - 1 when that is a mask: a division would be felt in every access
   unsigned registers_per_warp_ = 0;
-  std::vector<protocol::WarpValue> rows_;
+  protocol::WarpRegisters rows_;
   std::vector<Bank> banks_;
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
-  sc_core::sc_event room_;
+  support::CycleClient room_;                 ///< runs when there is
 
   std::uint64_t read_count_ = 0, write_count_ = 0, read_conflicts_ = 0, write_conflicts_ = 0;
   std::uint64_t read_wait_ = 0, write_wait_ = 0, held_writes_ = 0;

@@ -34,6 +34,7 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
   unsigned kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
   Action next(const View& view) override;
   const sc_core::sc_event& changed() const override { return changed_; }
+  bool keeps_cycle_time() const override { return true; }
 
  private:
   sc_core::sc_event changed_;  ///< never notified: the answer changes with CTA starts and ends only
