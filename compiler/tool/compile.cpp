@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
-#include <regatta/passes/register_allocation.h>
 #include <regatta/trace/types.h>
 
 #include <cstdio>
@@ -10,11 +9,9 @@
 
 namespace regatta::tool {
 
-CompiledKernel compile(ir::Function function, unsigned max_registers) {
+CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
-  passes::AllocationOptions options;
-  options.max_registers = max_registers;
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options);
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);

@@ -94,6 +94,7 @@ int run(int argc, char** argv) {
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
       "max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
       "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
@@ -117,6 +118,7 @@ int run(int argc, char** argv) {
     std::cout << "regatta-annotate " REGATTA_VERSION "\n";
     return 0;
   }
+  o.schedule = !values["no-schedule"].as<bool>();
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
   if (!o.entry.empty() && !o.check)
