@@ -2,6 +2,7 @@
 #include "allocation.h"
 
 #include <regatta/passes/cleanup.h>
+#include <regatta/passes/schedule.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -99,6 +100,11 @@ AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& op
   check(f, options);
   ir::build_edges(f);
   if (options.cleanup) cleanup(f);
+  if (options.schedule) {
+    ScheduleOptions s;
+    s.max_registers = options.max_registers;
+    schedule(f, s);
+  }
 
   AllocationState state;
   state.f = &f;
