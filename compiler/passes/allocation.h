@@ -46,6 +46,12 @@ struct AllocationState {
 
 [[noreturn]] void refuse(const ir::Function& f, const ir::Location& where, const std::string& what);
 
+/// merge_copies.cpp: gives the two ends of a copy one name wherever their values never compete for it in the order the
+/// program has, and drops the copy; a loop's variable and its next value above all. Done before scheduling, which would
+/// otherwise compute the next value while the old one is in use. Nothing is merged when the function needs more than
+/// `max_registers`: shorter lives spill better. Returns the number of names that went.
+std::uint32_t merge_copies(ir::Function& f, unsigned max_registers);
+
 /// legalize.cpp: splits the operands of vector accesses off into tuples, and gives an instruction that overwrites
 /// its own guard a copy of it, so that code inserted after it can stand under the same guard.
 void legalize(AllocationState& state);
