@@ -54,7 +54,8 @@ class Scheduler {
       result_.cycles_before += originals_.back().cycles;
     }
     const int slack = static_cast<int>(options_.slack) + static_cast<int>(options_.slack_share * needed);
-    bound_.general = std::max(needed, std::min(needed + slack, static_cast<int>(options_.max_registers)));
+    const int wanted = std::max(needed + slack, static_cast<int>(options_.free_registers));
+    bound_.general = std::max(needed, std::min(wanted, static_cast<int>(options_.max_registers)));
     bound_.predicates = std::max(predicates, static_cast<int>(trace::max_predicates));
     result_.bound = static_cast<unsigned>(bound_.general);
   }

@@ -116,6 +116,7 @@ TEST_CASE("a schedule never needs more registers than the bound") {
     passes::ScheduleOptions options;
     options.slack = slack;
     options.slack_share = 0;
+    options.free_registers = 0;
     const auto result = passes::schedule(g, options);
     CHECK(result.bound == before + slack);
     CHECK(pressure(g) == before + slack);

@@ -20,6 +20,8 @@ struct ScheduleOptions {
   unsigned slack = 2;
   /// ... plus this share of the tightest point.
   double slack_share = 0.06;
+  /// Registers that loads may take in any case, since they cost no occupancy: 65,536 registers for 2,048 threads.
+  unsigned free_registers = 32;
 };
 
 struct ScheduleResult {
