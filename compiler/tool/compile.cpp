@@ -17,7 +17,8 @@ CompiledKernel compile(ir::Function function, const passes::AllocationOptions& o
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
   k.immediate_post_dominator = k.analyses->post_dominators().immediate();
   k.allocation_note = "register pressure " + std::to_string(allocation.pressure) + ", " +
-                      std::to_string(allocation.spilled_registers) + " spilled, " +
+                      std::to_string(allocation.spilled_registers) + " spilled to " +
+                      std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
   return k;
@@ -30,6 +31,7 @@ EntryReport report_of(const CompiledKernel& kernel) {
   r.accepted = true;
   r.registers = f.registers_used;
   r.spills = f.spilled_registers;
+  r.spill_bytes = f.spill_bytes;
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
   return r;

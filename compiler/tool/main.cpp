@@ -61,8 +61,10 @@ void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
 void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     if (e.accepted) {
-      std::printf("%s: %u registers, %u spilled, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
-                  e.spills, static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+      const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
+      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
+                  e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                  static_cast<unsigned long long>(e.blocks));
     } else {
       std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
     }

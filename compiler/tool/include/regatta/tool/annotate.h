@@ -36,7 +36,8 @@ struct EntryReport {
   bool accepted = false;
   std::string message;  ///< why not
   std::uint32_t registers = 0;
-  std::uint32_t spills = 0;
+  std::uint32_t spills = 0;       ///< virtual registers that live in local memory
+  std::uint32_t spill_bytes = 0;  ///< of local memory per thread
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
 };
