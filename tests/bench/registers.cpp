@@ -2,6 +2,7 @@
 //
 // regatta-registers: registers per thread that our compiler needs, beside what NVIDIA's assembler reports for the same
 // PTX, and how long our compiler took.
+#include <regatta/support/logging.h>
 #include <regatta/support/table.h>
 #include <regatta/tool/annotate.h>
 
@@ -189,6 +190,7 @@ int sc_main(int argc, char** argv) {
       std::cout << usage;
       return 0;
     }
+    regatta::support::setup_logging();
     const Options o = parse(argc, argv);
     const std::string ptxas = find_ptxas();
     if (ptxas.empty())
