@@ -104,6 +104,7 @@ AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& op
   if (options.cleanup) {
     combine(f);
     cleanup(f);
+    if (sink_constants(f) > 0) cleanup(f);
   }
   if (options.coalesce && options.cleanup) result.removed_copies += merge_copies(f, options.max_registers);
   if (options.schedule) {

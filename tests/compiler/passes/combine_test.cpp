@@ -25,6 +25,7 @@ std::size_t count_op(const ir::Function& f, Opcode op) {
 TEST_CASE("combining keeps what random programs do") {
   std::mt19937 random(31);
   passes::CombineResult sum;
+  unsigned sunk = 0;
   for (unsigned round = 0; round < 400; ++round) {
     test::Shape shape;
     shape.blocks = 1 + round % 9;
@@ -37,12 +38,15 @@ TEST_CASE("combining keeps what random programs do") {
     REQUIRE(test::interpret(f, 200) == before);
     passes::cleanup(f);
     REQUIRE(test::interpret(f, 200) == before);
+    sunk += passes::sink_constants(f);
+    REQUIRE(test::interpret(f, 200) == before);
     sum.copies += result.copies;
     sum.immediates += result.immediates;
     sum.bank_operands += result.bank_operands;
     sum.multiply_adds += result.multiply_adds;
     sum.offsets += result.offsets;
   }
+  CHECK(sunk > 100);
   CHECK(sum.copies > 10);
   CHECK(sum.immediates > 100);
   CHECK(sum.bank_operands > 100);

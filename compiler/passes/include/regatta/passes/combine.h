@@ -16,7 +16,6 @@ struct CombineResult {
       0;  ///< operands that became a read of the constant bank: a parameter, a launch dimension
   std::uint32_t multiply_adds = 0;  ///< 64-bit address arithmetic that became one instruction
   std::uint32_t offsets = 0;        ///< additions that became the offset of a memory access
-  std::uint32_t sunk = 0;           ///< constants computed in the block that uses them instead of far above it
 };
 
 /// Works on virtual registers that have one definition, across blocks; edges must be built. Leaves the instructions
@@ -25,5 +24,14 @@ struct CombineResult {
 /// PTX file wrote, as SASS encodings have it; memory instructions get immediates as addresses only where a space's
 /// addresses start at zero (shared, local, parameters, constants).
 CombineResult combine(ir::Function& f);
+
+/// Whether the instruction gives the same value wherever it stands: it writes one register, unguarded, with a number, a
+/// parameter at a fixed offset, or a special register that does not change while a thread runs.
+bool is_recomputable(const ir::Instruction& i);
+
+/// Moves such instructions next to their uses, into each block that has some, unless a use is in a loop that the
+/// definition is not in. Special registers, which take a while to read, move to one block or not at all. Returns the
+/// number of instructions made; the originals are left to cleanup() where nothing reads them any more.
+std::uint32_t sink_constants(ir::Function& f);
 
 }  // namespace regatta::passes
