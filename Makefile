@@ -9,7 +9,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 BUILD := build/release
 
-.PHONY: all build demo test bench asan format format-check tidy install packages clean
+.PHONY: all build demo test bench registers asan format format-check tidy install packages clean
 
 all: build
 
@@ -28,6 +28,9 @@ test: build
 
 bench: build
 	@tests/bench/run.sh $(BUILD)/bin
+
+registers: build
+	@$(BUILD)/bin/regatta-registers
 
 asan: packages
 	cmake --preset asan $(CMAKE_ARGS)

@@ -131,6 +131,8 @@ class OperandDecoder {
   void predicate_destination(Op& op, const ir::Instruction& i, const ir::Operand& o);
   /// Word offset of a broadcast constant; equal values share one.
   std::uint32_t constant(std::uint64_t value);
+  /// The slot that holds the parameter at this offset once a launch begins.
+  std::uint32_t parameter(std::uint64_t offset, ir::Type type, const ir::Instruction& i);
   /// A constant slot of its own.
   std::uint32_t fresh_constant();
   [[noreturn]] void fail(const ir::Instruction& i, const std::string& what) const;

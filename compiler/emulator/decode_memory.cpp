@@ -56,9 +56,8 @@ void Decoder::load(Op& op, const Instruction& i) {
       address.kind == ir::Operand::Kind::immediate && address.symbol.empty()) {
     // The whole grid reads one value, known when the launch begins.
     op.kind = Kind::lane;
-    op.lane.source[0] = {Bank::constants, operands_.fresh_constant()};
-    program_.parameters.push_back(
-        {op.lane.source[0].offset, address.value + static_cast<std::uint64_t>(i.offset), i.type, &i});
+    const std::uint64_t offset = address.value + static_cast<std::uint64_t>(i.offset);
+    op.lane.source[0] = {Bank::constants, operands_.parameter(offset, i.type, i)};
     lane_destination(op, i, 0);
     LaneKey key;
     key.op = Opcode::mov;

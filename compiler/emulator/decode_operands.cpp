@@ -31,6 +31,14 @@ std::uint32_t OperandDecoder::constant(std::uint64_t value) {
   return at;
 }
 
+std::uint32_t OperandDecoder::parameter(std::uint64_t offset, ir::Type type, const ir::Instruction& i) {
+  for (const ParameterPatch& p : program_.parameters) {
+    if (p.offset == offset && p.type == type) return p.constant;
+  }
+  program_.parameters.push_back({fresh_constant(), offset, type, &i});
+  return program_.parameters.back().constant;
+}
+
 LaneSource OperandDecoder::source(Op& op, const ir::Instruction& i, const Operand& o, unsigned words) {
   switch (o.kind) {
     case Operand::Kind::reg: {
@@ -57,6 +65,10 @@ LaneSource OperandDecoder::source(Op& op, const ir::Instruction& i, const Operan
       auto slot = std::find(known.begin(), known.end(), special);
       if (slot == known.end()) slot = known.insert(known.end(), special);
       return {Bank::specials, static_cast<std::uint32_t>(slot - known.begin()) * 2 * program_.lanes};
+    }
+    case Operand::Kind::parameter: {
+      if (o.words < words) fail(i, "a 32-bit parameter where 64 bits are needed");
+      return {Bank::constants, parameter(o.value, o.words == 2 ? ir::Type::b64 : ir::Type::b32, i)};
     }
     default:
       fail(i, "an operand that is no value");

@@ -103,6 +103,8 @@ std::string operand_text(const Operand& o, bool allocated) {
       return o.value == 0 ? o.symbol : o.symbol + "+" + hex(o.value);
     case Operand::Kind::special:
       return to_string(static_cast<Special>(o.value));
+    case Operand::Kind::parameter:
+      return "param[" + hex(o.value) + "]" + (o.words == 2 ? ".64" : "");
     case Operand::Kind::none:
       break;
   }

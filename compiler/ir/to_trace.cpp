@@ -106,6 +106,9 @@ class Converter {
       case Operand::Kind::special:
         t.kind = trace::Operand::Kind::special;
         break;
+      case Operand::Kind::parameter:
+        t.kind = trace::Operand::Kind::constant_bank;
+        break;
       case Operand::Kind::immediate: {
         const bool bank =
             load_address && (i.mod.space == trace::MemorySpace::param || i.mod.space == trace::MemorySpace::constant);

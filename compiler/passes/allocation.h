@@ -13,17 +13,25 @@
 
 namespace regatta::passes {
 
-/// A set of unordered pairs of 32-bit ids, by open addressing: adjacency of graphs too large for a bit matrix.
+/// A set of unordered pairs of ids below a bound: adjacency. A triangular bit matrix while that is small, open
+/// addressing beyond.
 class PairSet {
  public:
-  PairSet() : slots_(1024, 0) {}
+  explicit PairSet(std::size_t ids);
   /// True when the pair was new.
   bool insert(std::uint32_t a, std::uint32_t b);
   bool contains(std::uint32_t a, std::uint32_t b) const;
 
  private:
+  /// Ids up to which the matrix is used: 18 MiB of bits.
+  static constexpr std::size_t largest_matrix = 17000;
+  static std::size_t bit(std::uint32_t a, std::uint32_t b) {
+    const std::size_t high = a > b ? a : b, low = a > b ? b : a;
+    return high * (high + 1) / 2 + low;
+  }
   static std::uint64_t key(std::uint32_t a, std::uint32_t b);
   std::size_t find(std::uint64_t key) const;
+  std::vector<std::uint64_t> bits_;   // empty: hashed
   std::vector<std::uint64_t> slots_;  // 0: empty
   std::size_t used_ = 0;
 };
@@ -45,6 +53,12 @@ struct AllocationState {
 };
 
 [[noreturn]] void refuse(const ir::Function& f, const ir::Location& where, const std::string& what);
+
+/// merge_copies.cpp: gives the two ends of a copy one name wherever their values never compete for it in the order the
+/// program has, and drops the copy; a loop's variable and its next value above all. Done before scheduling, which would
+/// otherwise compute the next value while the old one is in use. Nothing is merged when the function needs more than
+/// `max_registers`: shorter lives spill better. Returns the number of names that went.
+std::uint32_t merge_copies(ir::Function& f, unsigned max_registers);
 
 /// legalize.cpp: splits the operands of vector accesses off into tuples, and gives an instruction that overwrites
 /// its own guard a copy of it, so that code inserted after it can stand under the same guard.

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <set>
-#include <tuple>
 
 namespace regatta::passes {
 
@@ -55,51 +53,77 @@ class Colourer {
   unsigned ceiling_ = 0;             // registers that the pressure makes unavoidable, or that are taken already
 };
 
+/// Easy nodes by how constrained they are: the registers that neighbours can take, then the width, so that wide nodes
+/// choose their place before narrow ones. A node is entered again whenever its key falls; older entries are stale.
+class EasyNodes {
+ public:
+  void insert(std::uint32_t n, unsigned blocked_registers, unsigned width) {
+    const std::size_t key = 4 * std::size_t{blocked_registers} + width / 2;  // widths 1, 2, 4
+    if (key >= buckets_.size()) buckets_.resize(key + 1);
+    buckets_[key].push_back(n);
+    lowest_ = std::min(lowest_, key);
+  }
+  /// The least constrained node that is still wanted, or -1.
+  template <typename Wanted>
+  std::int64_t take(Wanted&& wanted) {
+    for (; lowest_ < buckets_.size(); ++lowest_)
+      while (!buckets_[lowest_].empty()) {
+        const std::uint32_t n = buckets_[lowest_].back();
+        buckets_[lowest_].pop_back();
+        if (wanted(n)) return n;
+      }
+    return -1;
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> buckets_;
+  std::size_t lowest_ = 0;
+};
+
 /// Least constrained first; when only hard nodes are left, the cheapest to spill per place it would free.
 std::vector<std::uint32_t> Colourer::removal_order() const {
   const auto& node = nodes_.node;
-  std::vector<unsigned> blocked(node.size());
+  std::vector<unsigned> blocked(node.size()), room(node.size());
   std::vector<bool> present(node.size(), false);
-  // Keyed by the registers that neighbours can take, then by width: wide nodes choose their place before narrow ones.
-  using Key = std::tuple<unsigned, unsigned, std::uint32_t>;
-  std::set<Key> easy, hard;
-  const auto set_of = [&](std::uint32_t n) -> auto& { return blocked[n] < nodes_.places(node[n]) ? easy : hard; };
-  const auto key = [&](std::uint32_t n) { return Key(blocked[n] * node[n].width, node[n].width, n); };
+  EasyNodes easy;
+  std::vector<std::uint32_t> hard;
+  const auto is_easy = [&](std::uint32_t n) { return blocked[n] < room[n]; };
   for (std::uint32_t n = 0; n < node.size(); ++n) {
     if (!node[n].alive) continue;
     blocked[n] = node[n].blocked;
+    room[n] = nodes_.places(node[n]);
     present[n] = true;
-    set_of(n).insert(key(n));
+    if (is_easy(n))
+      easy.insert(n, blocked[n] * node[n].width, node[n].width);
+    else
+      hard.push_back(n);
   }
   std::vector<std::uint32_t> order;
-  while (!easy.empty() || !hard.empty()) {
-    std::uint32_t pick;
-    if (!easy.empty()) {
-      pick = std::get<2>(*easy.begin());
-      easy.erase(easy.begin());
-    } else {
-      auto best = hard.begin();
+  for (;;) {
+    std::int64_t pick = easy.take([&](std::uint32_t n) { return present[n]; });
+    if (pick < 0) {
+      hard.erase(std::remove_if(hard.begin(), hard.end(), [&](std::uint32_t n) { return !present[n] || is_easy(n); }),
+                 hard.end());
+      if (hard.empty()) return order;
       double best_value = unspillable;
-      for (auto it = hard.begin(); it != hard.end(); ++it) {
-        const double value = cost_[std::get<2>(*it)] / (std::get<0>(*it) + 1.0);
+      pick = hard.front();
+      for (std::uint32_t n : hard) {
+        const double value = cost_[n] / (blocked[n] * node[n].width + 1.0);
         if (value < best_value) {
           best_value = value;
-          best = it;
+          pick = n;
         }
       }
-      pick = std::get<2>(*best);
-      hard.erase(best);
     }
-    present[pick] = false;
-    order.push_back(pick);
-    for (std::uint32_t t : node[pick].adjacent) {
+    const auto chosen = static_cast<std::uint32_t>(pick);
+    present[chosen] = false;
+    order.push_back(chosen);
+    for (std::uint32_t t : node[chosen].adjacent) {
       if (!present[t]) continue;
-      set_of(t).erase(key(t));
-      blocked[t] -= Nodes::takes(node[pick], node[t]);
-      set_of(t).insert(key(t));
+      blocked[t] -= Nodes::takes(node[chosen], node[t]);
+      if (is_easy(t)) easy.insert(t, blocked[t] * node[t].width, node[t].width);
     }
   }
-  return order;
 }
 
 /// Marks every base at which some member would overlap a register of an interfering, placed one.

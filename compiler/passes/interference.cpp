@@ -5,6 +5,14 @@
 
 namespace regatta::passes {
 
+PairSet::PairSet(std::size_t ids) {
+  if (ids <= largest_matrix) {
+    bits_.assign(ids * (ids + 1) / 128 + 1, 0);
+  } else {
+    slots_.assign(1024, 0);
+  }
+}
+
 std::uint64_t PairSet::key(std::uint32_t a, std::uint32_t b) {
   if (a > b) std::swap(a, b);
   return (std::uint64_t{a} << 32 | b) + 1;
@@ -18,9 +26,19 @@ std::size_t PairSet::find(std::uint64_t k) const {
   return at;
 }
 
-bool PairSet::contains(std::uint32_t a, std::uint32_t b) const { return slots_[find(key(a, b))] != 0; }
+bool PairSet::contains(std::uint32_t a, std::uint32_t b) const {
+  if (!bits_.empty()) return (bits_[bit(a, b) / 64] >> (bit(a, b) % 64) & 1) != 0;
+  return slots_[find(key(a, b))] != 0;
+}
 
 bool PairSet::insert(std::uint32_t a, std::uint32_t b) {
+  if (!bits_.empty()) {
+    std::uint64_t& word = bits_[bit(a, b) / 64];
+    const std::uint64_t mask = std::uint64_t{1} << (bit(a, b) % 64);
+    const bool is_new = (word & mask) == 0;
+    word |= mask;
+    return is_new;
+  }
   const std::uint64_t k = key(a, b);
   std::size_t at = find(k);
   if (slots_[at] != 0) return false;
@@ -73,7 +91,10 @@ void Interference::collect(const ir::Instruction& i, double weight, const ir::Fu
 }
 
 Interference::Interference(const ir::Function& f, const std::vector<bool>& pinned)
-    : neighbours_(f.registers.size()), bank_pairs_(f.registers.size()), weight_(f.registers.size(), 0) {
+    : pairs_(f.registers.size()),
+      neighbours_(f.registers.size()),
+      bank_pairs_(f.registers.size()),
+      weight_(f.registers.size(), 0) {
   analysis::FunctionAnalyses analyses(f);
   analysis::BitSet certain(f.registers.size());
   for (std::uint32_t v = 0; v < pinned.size(); ++v)

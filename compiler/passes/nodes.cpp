@@ -15,7 +15,11 @@ unsigned Nodes::places(const Node& n) const {
 }
 
 Nodes::Nodes(const AllocationState& state, const Interference& graph)
-    : node_of(state.f->registers.size(), ~0u), offset_of(state.f->registers.size(), 0), state_(state), graph_(graph) {
+    : node_of(state.f->registers.size(), ~0u),
+      offset_of(state.f->registers.size(), 0),
+      state_(state),
+      graph_(graph),
+      edges_(state.f->registers.size()) {
   const auto& registers = state.f->registers;
   const auto new_node = [&](unsigned width, bool is_predicate) {
     Node n;
@@ -57,8 +61,11 @@ void Nodes::add_edge(std::uint32_t a, std::uint32_t b) {
 }
 
 void Nodes::coalesce() {
+  // A merge can make a refused one safe, by taking a neighbour away; more rounds than these hardly find any.
+  constexpr unsigned most_rounds = 3;
   std::vector<bool> done(graph_.copies().size(), false);
-  for (bool again = true; again;) {
+  bool again = true;
+  for (unsigned round = 0; again && round < most_rounds; ++round) {
     again = false;
     for (std::size_t c = 0; c < done.size(); ++c) {
       if (done[c]) continue;
@@ -100,20 +107,22 @@ bool Nodes::try_merge(const Copy& copy) {
 /// is easy or is a neighbour of the bigger one already.
 bool Nodes::is_safe(std::uint32_t big, std::uint32_t small) {
   const Node& merged = node[big];
+  const auto& around_small = node[small].adjacent;
+  const bool george = std::all_of(around_small.begin(), around_small.end(), [&](std::uint32_t t) {
+    return !node[t].alive || t == big || is_easy(node[t]) || edges_.contains(t, big);
+  });
+  if (george) return true;
   ++stamp_value_;
+  const unsigned room = places(merged);
   unsigned hard = 0;
-  bool george = true;
-  const auto visit = [&](std::uint32_t t, bool from_small) {
-    if (!node[t].alive || t == big || t == small) return;
-    const bool easy = is_easy(node[t]);
-    if (from_small && !easy && !edges_.contains(t, big)) george = false;
-    if (stamp_[t] == stamp_value_) return;
-    stamp_[t] = stamp_value_;
-    if (!easy) hard += takes(node[t], merged);
-  };
-  for (std::uint32_t t : node[big].adjacent) visit(t, false);
-  for (std::uint32_t t : node[small].adjacent) visit(t, true);
-  return george || hard < places(merged);
+  for (const auto* adjacent : {&around_small, &merged.adjacent})
+    for (std::uint32_t t : *adjacent) {
+      if (!node[t].alive || t == big || t == small || stamp_[t] == stamp_value_) continue;
+      stamp_[t] = stamp_value_;
+      if (!is_easy(node[t])) hard += takes(node[t], merged);
+      if (hard >= room) return false;
+    }
+  return true;
 }
 
 void Nodes::merge(std::uint32_t big, std::uint32_t small, unsigned offset) {
@@ -123,6 +132,9 @@ void Nodes::merge(std::uint32_t big, std::uint32_t small, unsigned offset) {
     offset_of[m.vreg] = m.offset + offset;
     outer.members.push_back({m.vreg, m.offset + offset});
   }
+  auto& around = outer.adjacent;
+  around.erase(std::remove_if(around.begin(), around.end(), [&](std::uint32_t t) { return !node[t].alive; }),
+               around.end());
   for (std::uint32_t t : inner.adjacent) {
     if (!node[t].alive) continue;
     if (t == big) {

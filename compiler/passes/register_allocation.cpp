@@ -2,6 +2,8 @@
 #include "allocation.h"
 
 #include <regatta/passes/cleanup.h>
+#include <regatta/passes/combine.h>
+#include <regatta/passes/schedule.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -98,7 +100,18 @@ void count_registers(ir::Function& f) {
 AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& options) {
   check(f, options);
   ir::build_edges(f);
-  if (options.cleanup) cleanup(f);
+  AllocationResult result;
+  if (options.cleanup) {
+    combine(f);
+    cleanup(f);
+    if (sink_constants(f) > 0) cleanup(f);
+  }
+  if (options.coalesce && options.cleanup) result.removed_copies += merge_copies(f, options.max_registers);
+  if (options.schedule) {
+    ScheduleOptions s;
+    s.max_registers = options.max_registers;
+    schedule(f, s);
+  }
 
   AllocationState state;
   state.f = &f;
@@ -106,7 +119,6 @@ AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& op
   state.original_local_bytes = f.local_bytes;
   legalize(state);
 
-  AllocationResult result;
   bool coalesce = options.coalesce;
   // Every round spills at least one register that is not a spill temporary, so this ends by itself; the bound
   // turns a mistake here into a message.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocation.h"
 
+#include <regatta/passes/combine.h>
+
 #include <algorithm>
 
 namespace regatta::passes {
@@ -9,37 +11,12 @@ using ir::Instruction;
 using ir::Opcode;
 using ir::Operand;
 
-namespace {
-
-bool is_constant(const Instruction& i) {
-  if (i.guarded || i.destinations.size() != 1 || !i.destinations[0].is_reg() || i.sources.size() != 1) return false;
-  const Operand& s = i.sources[0];
-  if (i.op == Opcode::ld)
-    return i.mod.space == trace::MemorySpace::param && s.kind == Operand::Kind::immediate && i.mod.vector == 1;
-  if (i.op != Opcode::mov) return false;
-  if (s.kind == Operand::Kind::immediate) return true;
-  if (s.kind != Operand::Kind::special) return false;
-  switch (static_cast<ir::Special>(s.value)) {  // those that read the same at any time
-    case ir::Special::clock:
-    case ir::Special::clock_hi:
-    case ir::Special::clock64:
-    case ir::Special::globaltimer:
-    case ir::Special::globaltimer_lo:
-    case ir::Special::globaltimer_hi:
-      return false;
-    default:
-      return true;
-  }
-}
-
-}  // namespace
-
 Rematerialization::Rematerialization(const ir::Function& f) : definitions_(f.registers.size(), 0) {
   for (const ir::Block& block : f.blocks)
     for (const Instruction& i : block.instructions) {
       for (const Operand& d : i.destinations)
         if (d.is_reg() || d.is_predicate()) ++definitions_[d.id];
-      if (is_constant(i)) candidates_.emplace(i.destinations[0].id, i);
+      if (is_recomputable(i)) candidates_.emplace(i.destinations[0].id, i);
     }
 }
 

@@ -33,6 +33,13 @@ ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name,
   throw trace::InputError(prefix + "'" + module.file + "' has no entry '" + name + "'; " + entry_names(module));
 }
 
+passes::AllocationOptions allocation_options(const AnnotateOptions& options) {
+  passes::AllocationOptions o;
+  o.max_registers = options.max_registers;
+  o.schedule = options.schedule;
+  return o;
+}
+
 /// What is left to write once everything has succeeded.
 void write_texts(const AnnotateOptions& options, const AnnotateResult& result, const std::string& listing) {
   if (!options.listing.empty()) write_file(options.listing, listing);
@@ -52,7 +59,7 @@ void check(const AnnotateOptions& options, AnnotateResult& result) {
     report.message = e.message;
     if (e.accepted) {
       try {
-        CompiledKernel kernel = compile(std::move(e.function), options.max_registers);
+        CompiledKernel kernel = compile(std::move(e.function), allocation_options(options));
         report = report_of(kernel);
         if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
       } catch (const trace::InputError& error) {
@@ -89,7 +96,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
         file.file + ":" + std::to_string(l.where.line) + ":" + std::to_string(l.where.column) + ": error: ";
     ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
     if (!entry.accepted) throw trace::InputError(entry.message);
-    CompiledKernel kernel = compile(std::move(entry.function), options.max_registers);
+    CompiledKernel kernel = compile(std::move(entry.function), allocation_options(options));
     result.entries.push_back(report_of(kernel));
     if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
     host.add_kernel(std::move(kernel));

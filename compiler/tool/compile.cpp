@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
-#include <regatta/passes/register_allocation.h>
 #include <regatta/trace/types.h>
 
 #include <cstdio>
@@ -10,17 +9,16 @@
 
 namespace regatta::tool {
 
-CompiledKernel compile(ir::Function function, unsigned max_registers) {
+CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
-  passes::AllocationOptions options;
-  options.max_registers = max_registers;
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options);
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
   k.immediate_post_dominator = k.analyses->post_dominators().immediate();
   k.allocation_note = "register pressure " + std::to_string(allocation.pressure) + ", " +
-                      std::to_string(allocation.spilled_registers) + " spilled, " +
+                      std::to_string(allocation.spilled_registers) + " spilled to " +
+                      std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
   return k;
@@ -33,6 +31,7 @@ EntryReport report_of(const CompiledKernel& kernel) {
   r.accepted = true;
   r.registers = f.registers_used;
   r.spills = f.spilled_registers;
+  r.spill_bytes = f.spill_bytes;
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
   return r;

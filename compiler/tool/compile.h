@@ -5,6 +5,7 @@
 
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/ir/ir.h>
+#include <regatta/passes/register_allocation.h>
 #include <regatta/tool/annotate.h>
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct CompiledKernel {
   std::string allocation_note;  ///< pressure and spills, for the listing
 };
 
-/// Allocates registers and runs the analyses.
-CompiledKernel compile(ir::Function function, unsigned max_registers);
+/// Schedules, allocates registers and runs the analyses.
+CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options);
 EntryReport report_of(const CompiledKernel& kernel);
 /// Annotated assembly: a head with the resources, then every block with its predecessors, successors,
 /// reconvergence point and live-in registers, every instruction with its source line.

@@ -61,8 +61,10 @@ void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
 void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     if (e.accepted) {
-      std::printf("%s: %u registers, %u spilled, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
-                  e.spills, static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+      const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
+      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
+                  e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                  static_cast<unsigned long long>(e.blocks));
     } else {
       std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
     }
@@ -94,6 +96,7 @@ int run(int argc, char** argv) {
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
       "max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
       "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
@@ -117,6 +120,7 @@ int run(int argc, char** argv) {
     std::cout << "regatta-annotate " REGATTA_VERSION "\n";
     return 0;
   }
+  o.schedule = !values["no-schedule"].as<bool>();
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
   if (!o.entry.empty() && !o.check)

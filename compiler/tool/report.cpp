@@ -16,10 +16,11 @@ std::string report_json(const AnnotateResult& result) {
     if (e.accepted) {
       j["registers"] = e.registers;
       j["spills"] = e.spills;
+      j["spill_bytes"] = e.spill_bytes;
       j["instructions"] = e.instructions;
       j["blocks"] = e.blocks;
     } else {
-      for (const char* key : {"registers", "spills", "instructions", "blocks"}) j[key] = nullptr;
+      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks"}) j[key] = nullptr;
     }
     j["regions"] = nullptr;
     entries.push_back(std::move(j));

@@ -37,6 +37,13 @@ TEST_CASE("types know their size and kind") {
   CHECK(std::string(ir::to_string(ir::Special::ctaid_y)) == "%ctaid.y");
 }
 
+TEST_CASE("a parameter as an operand") {
+  const auto i = make(Opcode::mad_wide, Type::s32, {Operand::reg(2, 2)},
+                      {Operand::reg(0, 1), Operand::immediate(4), Operand::parameter(8, 2)});
+  CHECK(ir::to_text(i, true) == "mad.wide.s32 R2.64, R0, 0x4, param[0x8].64;");
+  CHECK(ir::accesses(i, true).reads == std::vector<std::uint32_t>{0});
+}
+
 TEST_CASE("instruction text") {
   ir::Instruction i = make(Opcode::add, Type::s32, {Operand::reg(4, 1)}, {Operand::reg(5, 1), Operand::immediate(16)});
   i.guarded = true;

@@ -125,6 +125,16 @@ TEST_CASE("the static trace form of an allocated function") {
   CHECK(k.instructions[5].barrier_threads == 64);
 }
 
+TEST_CASE("a parameter operand lies in the constant bank and reads no register") {
+  ir::Function f = sample();
+  f.blocks[0].instructions[1].sources[2] = Operand::parameter(24, 1);
+  const trace::Kernel k = ir::to_trace(f, {2, 2, -1}, 32);
+  CHECK(k.instructions[1].source_count == 2);
+  REQUIRE(k.instructions[1].operands.size() == 4);
+  CHECK(k.instructions[1].operands[3].kind == trace::Operand::Kind::constant_bank);
+  CHECK(k.instructions[1].operands[3].value == 24);
+}
+
 TEST_CASE("to_trace refuses what a trace cannot hold") {
   ir::Function f = sample();
   CHECK_THROWS_AS(ir::to_trace(f, {-1}, 32), std::logic_error);

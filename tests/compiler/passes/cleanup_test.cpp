@@ -45,11 +45,8 @@ TEST_CASE("cleanup keeps what random programs store") {
     test::Shape shape;
     shape.blocks = 1 + round % 8;
     auto f = test::random_program(random, shape);
-    const auto before = test::interpret(f, 3000, 400);
+    const auto before = test::interpret(f, 200);
     passes::cleanup(f);
-    const auto after = test::interpret(f, 3000, 400);
-    const std::size_t n = std::min(before.events.size(), after.events.size());
-    REQUIRE(n == before.events.size());
-    REQUIRE(std::equal(before.events.begin(), before.events.end(), after.events.begin()));
+    REQUIRE(test::interpret(f, 200) == before);
   }
 }

@@ -75,6 +75,7 @@ class Generator {
 
   ir::Function run() {
     f_.name = "random";
+    f_.local_bytes = 1u << 16;  // small addresses are the program's own, not those of spill slots
     for (unsigned n = 0; n < shape_.singles; ++n) singles_.push_back(build_.single());
     for (unsigned n = 0; n < shape_.pairs; ++n) pairs_.push_back(build_.pair());
     for (unsigned n = 0; n < shape_.predicates; ++n) predicates_.push_back(build_.predicate());
@@ -118,7 +119,8 @@ class Generator {
   void instruction() {
     const Operand d1 = build_.operand(any(singles_)), d2 = build_.operand(any(pairs_));
     ir::Instruction* i = nullptr;
-    switch (below(14)) {
+    if (shape_.addresses && below(2) == 0) return address();
+    switch (below(shape_.ordered ? 20 : 14)) {
       case 0:
         i = &build_.emit(Opcode::mov, Type::b32, {d1}, {single()});
         break;
@@ -167,6 +169,27 @@ class Generator {
       case 11:
         i = vector(false);
         break;
+      case 14:
+      case 15:
+        i = &build_.emit(below(3) ? Opcode::addc : Opcode::add_cc, Type::u32, {d1}, {single(), single()});
+        i->mod.carry_out = i->op == Opcode::addc && below(2) == 0;
+        break;
+      case 16:
+        i = &build_.emit(Opcode::atom, Type::b32, {d1}, {build_.operand(any(pairs_)), single()});
+        i->mod.atomic = ir::AtomicOp::add;
+        i->mod.space = trace::MemorySpace::global;
+        break;
+      case 17:
+        i = vector(below(2) == 0);
+        i->mod.is_volatile = true;
+        break;
+      case 18:
+        i = vector(below(2) == 0);
+        i->mod.space = trace::MemorySpace::local;
+        break;
+      case 19:
+        i = &build_.emit(Opcode::bar, Type::none, {}, {Operand::immediate(0)});
+        break;
       default:
         i = &build_.emit(Opcode::add, Type::u32, {d1}, {single(), single()});
         break;
@@ -175,6 +198,48 @@ class Generator {
       i->guarded = true;
       i->guard = any(predicates_);
       i->guard_negated = below(2);
+    }
+  }
+
+  /// What compilers write for base[index]: a fresh register per step.
+  void address() {
+    const auto fresh = [&](unsigned words) { return build_.operand(words == 2 ? build_.pair() : build_.single()); };
+    const Operand index = fresh(1), base = fresh(2), product = fresh(2), sum = fresh(2), next = fresh(2),
+                  size = fresh(1);
+    const Type type = below(2) ? Type::s32 : Type::u32;
+    switch (below(3)) {
+      case 0:
+        build_.emit(Opcode::mov, Type::u32, {index}, {Operand::special(ir::Special::ntid_x)});
+        break;
+      case 1:
+        build_.parameter(index.id, 4 * below(20));
+        break;
+      default:
+        build_.emit(Opcode::add, Type::u32, {index}, {single(), single()});
+    }
+    if (below(3) == 0)
+      build_.emit(Opcode::mov, Type::b64, {base}, {build_.operand(any(pairs_))});
+    else
+      build_.parameter(base.id, 8 * below(20));
+    if (below(2)) {
+      build_.emit(Opcode::cvt, below(2) ? Type::s64 : Type::u64, {next}, {index}).source_type = type;
+      build_.emit(Opcode::shl, Type::b64, {product}, {next, Operand::immediate(below(4))});
+    } else {
+      build_.emit(Opcode::mov, Type::b32, {size}, {Operand::immediate(below(9))});
+      build_.emit(Opcode::mul_wide, type, {product}, {index, below(2) ? size : Operand::immediate(4)});
+    }
+    build_.emit(Opcode::add, Type::s64, {sum},
+                below(2) ? std::vector<Operand>{base, product} : std::vector<Operand>{product, base});
+    const Operand offset = fresh(2);
+    build_.emit(Opcode::add, Type::s64, {offset}, {sum, Operand::immediate(below(2) ? 16 : std::uint64_t{0} - 16, 2)});
+    if (below(8) == 0) build_.store(any(pairs_), {offset.id});
+    if (f_.blocks.size() == 1 && below(3) == 0)
+      pairs_.insert(pairs_.end(), {sum.id, product.id});  // defined on all paths
+    auto& i = below(2) ? build_.store(offset.id, {any(singles_)}, below(64))
+                       : build_.load({any(singles_)}, offset.id, below(64));
+    if (below(4) == 0) {
+      i.guarded = true;
+      i.guard = any(predicates_);
     }
   }
 

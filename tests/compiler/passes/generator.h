@@ -16,6 +16,8 @@ struct Shape {
   unsigned pairs = 5;
   unsigned predicates = 4;
   bool vectors = true;
+  bool ordered = false;    ///< carry chains, atomics, volatile accesses, barriers and local memory too
+  bool addresses = false;  ///< address arithmetic on registers with one definition, parameters and launch dimensions
   bool define_all = true;  ///< every register gets a value in the first block
 };
 

@@ -26,34 +26,34 @@ class Thread {
         registers_(f.allocated ? f.registers_used : f.registers.size(), 0),
         predicates_(f.allocated ? f.predicates_used : f.registers.size(), false) {}
 
-  Run run(std::size_t most_steps, std::size_t most_events) {
-    Run r;
+  Run run(std::size_t most_blocks) {
     std::uint32_t b = 0;
-    while (b < f_.blocks.size()) {
+    while (r_.path.size() < most_blocks) {
+      if (b >= f_.blocks.size()) throw std::runtime_error("fell off the end");
+      r_.path.push_back(b);
       std::uint32_t next = b + 1;
       for (const Instruction& i : f_.blocks[b].instructions) {
-        if (++r.steps > most_steps || r.events.size() >= most_events) return r;
         if (i.guarded && predicates_.at(i.guard) == i.guard_negated) continue;
         if (i.op == Opcode::exit) {
-          r.finished = true;
-          return r;
+          r_.finished = true;
+          return std::move(r_);
         }
         if (i.op == Opcode::bra) {
           next = i.target;
           break;
         }
-        execute(i, r);
+        execute(i);
       }
       b = next;
-      if (++r.steps > most_steps) return r;
     }
-    throw std::runtime_error("fell off the end");
+    return std::move(r_);
   }
 
  private:
-  std::uint64_t get(const Operand& o) const {
+  std::uint64_t get(const Operand& o) {
     if (o.kind == Operand::Kind::immediate || o.kind == Operand::Kind::special) return o.value;
     if (o.is_predicate()) return predicates_.at(o.id) != o.negated;
+    if (o.kind == Operand::Kind::parameter) return load(trace::MemorySpace::param, o.value, 4 * o.words);
     if (!f_.allocated) return o.words == 2 ? registers_.at(o.id) : registers_.at(o.id) & 0xffffffffu;
     std::uint64_t v = registers_.at(o.id);
     if (o.words == 2) v |= registers_.at(o.id + 1) << 32;
@@ -70,36 +70,60 @@ class Thread {
     }
   }
 
-  void memory(const Instruction& i, Run& r) {
-    const std::uint64_t address = get(i.sources[0]) + static_cast<std::uint64_t>(i.offset);
+  std::uint8_t load_byte(trace::MemorySpace space, std::uint64_t at) {
+    if (space == trace::MemorySpace::local) return local_[at];
+    if (space == trace::MemorySpace::param) return static_cast<std::uint8_t>(hash(~at));
+    const auto found = r_.memory.find(at);
+    return found == r_.memory.end() ? static_cast<std::uint8_t>(hash(at)) : found->second;
+  }
+  void store_byte(trace::MemorySpace space, std::uint64_t at, std::uint8_t value) {
+    (space == trace::MemorySpace::local ? local_ : r_.memory)[at] = value;
+  }
+  std::uint64_t load(trace::MemorySpace space, std::uint64_t at, unsigned bytes) {
+    std::uint64_t v = 0;
+    for (unsigned k = 0; k < bytes; ++k) v |= std::uint64_t{load_byte(space, at + k)} << (8 * k);
+    return v;
+  }
+  void store(trace::MemorySpace space, std::uint64_t at, unsigned bytes, std::uint64_t value) {
+    for (unsigned k = 0; k < bytes; ++k) store_byte(space, at + k, static_cast<std::uint8_t>(value >> (8 * k)));
+  }
+
+  void memory(const Instruction& i) {
+    std::uint64_t address = get(i.sources[0]) + static_cast<std::uint64_t>(i.offset);
+    if (i.sources[0].is_reg() && i.sources[0].words == 1) address &= 0xffffffffu;
     const unsigned bytes = ir::size_of(i.type);
     std::vector<std::uint64_t> values;
+    for (unsigned e = 0; e < i.mod.vector; ++e)
+      values.push_back(i.op == Opcode::st ? get(i.sources[1 + e]) : load(i.mod.space, address + e * bytes, bytes));
     for (unsigned e = 0; e < i.mod.vector; ++e) {
-      const std::uint64_t at = address + e * bytes;
+      if (i.mod.is_volatile || i.op == Opcode::atom)
+        r_.events.insert(r_.events.end(), {address + e * bytes, values[e]});
+      if (i.op == Opcode::atom) store(i.mod.space, address, bytes, values[e] + get(i.sources[1]));
       if (i.op == Opcode::st) {
-        values.push_back(get(i.sources[1 + e]));
-      } else if (i.mod.space == trace::MemorySpace::local) {
-        std::uint64_t v = 0;
-        for (unsigned k = 0; k < bytes; ++k) v |= std::uint64_t{local_[at + k]} << (8 * k);
-        values.push_back(v);
+        store(i.mod.space, address + e * bytes, bytes, values[e]);
       } else {
-        values.push_back(hash(at));
-      }
-    }
-    for (unsigned e = 0; e < i.mod.vector; ++e) {
-      const std::uint64_t at = address + e * bytes;
-      if (i.op == Opcode::ld) {
         set(i.destinations[e], values[e]);
-      } else if (i.mod.space == trace::MemorySpace::local) {
-        for (unsigned k = 0; k < bytes; ++k) local_[at + k] = static_cast<std::uint8_t>(values[e] >> (8 * k));
-      } else {
-        r.events.push_back(at);
-        r.events.push_back(values[e]);
       }
     }
   }
 
-  void execute(const Instruction& i, Run& r) {
+  static std::uint64_t extend(std::uint64_t v, ir::Type type) {
+    if (type == ir::Type::s32) return static_cast<std::uint64_t>(std::int64_t{static_cast<std::int32_t>(v)});
+    return v & 0xffffffffu;
+  }
+  std::uint64_t wide_product(const Instruction& i) {
+    return extend(get(i.sources[0]), i.type) * extend(get(i.sources[1]), i.type);
+  }
+
+  /// 32-bit sums whose carry is kept.
+  void add(const Instruction& i, bool carry_in, bool carry_out) {
+    const std::uint64_t sum =
+        (get(i.sources[0]) & 0xffffffffu) + (get(i.sources[1]) & 0xffffffffu) + (carry_in && carry_);
+    set(i.destinations[0], sum & 0xffffffffu);
+    if (carry_out) carry_ = sum >> 32 != 0;
+  }
+
+  void execute(const Instruction& i) {
     const auto s = [&](std::size_t n) { return get(i.sources.at(n)); };
     switch (i.op) {
       case Opcode::mov:
@@ -108,6 +132,16 @@ class Thread {
         return set(i.destinations[0], s(0) + s(1));
       case Opcode::xor_:
         return set(i.destinations[0], s(0) ^ s(1));
+      case Opcode::mul_lo:
+        return set(i.destinations[0], s(0) * s(1));
+      case Opcode::mul_wide:
+        return set(i.destinations[0], wide_product(i));
+      case Opcode::mad_wide:
+        return set(i.destinations[0], wide_product(i) + s(2));
+      case Opcode::shl:
+        return set(i.destinations[0], s(1) > 63 ? 0 : s(0) << s(1));
+      case Opcode::cvt:
+        return set(i.destinations[0], extend(s(0), i.source_type));
       case Opcode::mad_lo:
         return set(i.destinations[0], s(0) * s(1) + s(2));
       case Opcode::pack:
@@ -128,7 +162,13 @@ class Thread {
         return set(i.destinations[0], s(2) ? s(0) : s(1));
       case Opcode::ld:
       case Opcode::st:
-        return memory(i, r);
+      case Opcode::atom:
+        return memory(i);
+      case Opcode::add_cc:
+        return add(i, false, true);
+      case Opcode::addc:
+        return add(i, true, i.mod.carry_out);
+      case Opcode::bar:
       case Opcode::nop:
         return;
       default:
@@ -140,12 +180,12 @@ class Thread {
   std::vector<std::uint64_t> registers_;
   std::vector<bool> predicates_;
   std::map<std::uint64_t, std::uint8_t> local_;
+  bool carry_ = false;
+  Run r_;
 };
 
 }  // namespace
 
-Run interpret(const ir::Function& f, std::size_t most_steps, std::size_t most_events) {
-  return Thread(f).run(most_steps, most_events);
-}
+Run interpret(const ir::Function& f, std::size_t most_blocks) { return Thread(f).run(most_blocks); }
 
 }  // namespace regatta::test

@@ -181,12 +181,14 @@ struct Modifiers {
 /// A general register operand names a virtual register before allocation (index into
 /// Function::registers) and a physical base register after it; a predicate likewise.
 struct Operand {
-  enum class Kind : std::uint8_t { none, reg, predicate, immediate, special };
+  /// `parameter` is a kernel parameter read where it is used, from the constant bank it lies in: `value` is its byte
+  /// offset in the parameter space, `words` its size.
+  enum class Kind : std::uint8_t { none, reg, predicate, immediate, special, parameter };
   Kind kind = Kind::none;
-  std::uint8_t words = 1;   ///< registers: 1 or 2
+  std::uint8_t words = 1;   ///< registers and parameters: 1 or 2
   bool negated = false;     ///< predicates only
   std::uint32_t id = 0;     ///< virtual or physical register number
-  std::uint64_t value = 0;  ///< immediate bits (floats: their encoding in the operand's width), special id
+  std::uint64_t value = 0;  ///< immediate bits (floats: their encoding in the operand's width), special id, offset
   /// Immediates only: the name of a module-level .global variable whose address (known when it is loaded) is to be
   /// added to `value`. Empty otherwise.
   std::string symbol;
@@ -216,6 +218,13 @@ struct Operand {
     Operand o;
     o.kind = Kind::special;
     o.value = static_cast<std::uint64_t>(s);
+    return o;
+  }
+  static Operand parameter(std::uint64_t offset, unsigned words) {
+    Operand o;
+    o.kind = Kind::parameter;
+    o.value = offset;
+    o.words = static_cast<std::uint8_t>(words);
     return o;
   }
   bool is_reg() const { return kind == Kind::reg; }

@@ -15,7 +15,8 @@ struct AllocationOptions {
   unsigned max_registers = 255;  ///< general registers per thread, 16..255
   unsigned banks = 4;            ///< register banks; sources of one instruction are spread over number % banks; 1: off
   bool coalesce = true;
-  bool cleanup = true;       ///< run passes::cleanup() first
+  bool cleanup = true;       ///< run passes::combine() and passes::cleanup() first
+  bool schedule = true;      ///< run passes::schedule() before colouring (schedule.h)
   bool keep_before = false;  ///< fill AllocationResult::before and ::origin
 };
 

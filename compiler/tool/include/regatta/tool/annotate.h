@@ -18,6 +18,7 @@ struct AnnotateOptions {
   std::string entry;   ///< with `check`: this entry alone
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
+  bool schedule = true;  ///< reorder instructions within blocks before allocation
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
@@ -35,7 +36,8 @@ struct EntryReport {
   bool accepted = false;
   std::string message;  ///< why not
   std::uint32_t registers = 0;
-  std::uint32_t spills = 0;
+  std::uint32_t spills = 0;       ///< virtual registers that live in local memory
+  std::uint32_t spill_bytes = 0;  ///< of local memory per thread
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
 };

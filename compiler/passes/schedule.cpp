@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "block_schedule.h"
+
+#include <regatta/passes/schedule.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace regatta::passes {
+
+namespace {
+
+/// Blocks below this length have nothing to reorder.
+constexpr std::size_t shortest_block = 3;
+
+/// How much tighter than the bound the limits are that a greedy schedule is tried with: the choices it makes near the
+/// bound can force it over later.
+constexpr int limit_cuts[] = {0, 2, 5, 10};
+
+class Scheduler {
+ public:
+  Scheduler(ir::Function& f, const ScheduleOptions& options)
+      : f_(f), options_(options), cfg_(f), liveness_(f, cfg_), dependences_(f) {}
+
+  ScheduleResult run() {
+    find_bound();
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) schedule_block(b);
+    return result_;
+  }
+
+ private:
+  BlockModel model(std::uint32_t b) {
+    dependences_.build(b);
+    return BlockModel(f_, b, liveness_, dependences_, options_.latency);
+  }
+  static Order original(const BlockModel& m) {
+    std::vector<std::uint32_t> sequence(m.size());
+    for (std::uint32_t n = 0; n < sequence.size(); ++n) sequence[n] = n;
+    return m.measure(std::move(sequence));
+  }
+
+  /// The tightest point of the function when every block is ordered for few registers, and the slack.
+  void find_bound() {
+    int needed = 0, predicates = 0;
+    for (std::uint32_t b = 0; b < f_.blocks.size(); ++b) {
+      const BlockModel m = model(b);
+      originals_.push_back(original(m));
+      tightest_.push_back(m.size() < shortest_block ? originals_.back() : m.least_pressure());
+      const Order& best = better(tightest_.back(), originals_.back()) ? tightest_.back() : originals_.back();
+      needed = std::max(needed, best.peak.general);
+      predicates = std::max(predicates, best.peak.predicates);
+      result_.pressure_before =
+          std::max(result_.pressure_before, static_cast<unsigned>(originals_.back().peak.general));
+      result_.cycles_before += originals_.back().cycles;
+    }
+    const int slack = static_cast<int>(options_.slack) + static_cast<int>(options_.slack_share * needed);
+    const int wanted = std::max(needed + slack, static_cast<int>(options_.free_registers));
+    bound_.general = std::max(needed, std::min(wanted, static_cast<int>(options_.max_registers)));
+    bound_.predicates = std::max(predicates, static_cast<int>(trace::max_predicates));
+    result_.bound = static_cast<unsigned>(bound_.general);
+  }
+
+  static bool better(const Order& a, const Order& b) {
+    return std::make_pair(a.peak.general + 4 * std::max(0, a.peak.predicates - int{trace::max_predicates}), a.cycles) <
+           std::make_pair(b.peak.general + 4 * std::max(0, b.peak.predicates - int{trace::max_predicates}), b.cycles);
+  }
+
+  void schedule_block(std::uint32_t b) {
+    Order best = std::move(originals_[b]);
+    const BlockModel m = model(b);
+    if (m.size() >= shortest_block) {
+      const auto consider = [&](Order order) {
+        const bool fits = within(order.peak, bound_), best_fits = within(best.peak, bound_);
+        if (fits && best_fits ? order.cycles < best.cycles : fits || (!best_fits && better(order, best)))
+          best = std::move(order);
+      };
+      consider(std::move(tightest_[b]));
+      for (int cut : limit_cuts) {
+        Pressure limit = bound_;
+        limit.general -= cut;
+        Order order = m.latency_first(limit);
+        const bool fits = within(order.peak, bound_);
+        consider(std::move(order));
+        if (fits) break;
+      }
+    }
+    result_.pressure_after = std::max(result_.pressure_after, static_cast<unsigned>(best.peak.general));
+    result_.cycles_after += best.cycles;
+    apply(b, best.sequence);
+  }
+
+  void apply(std::uint32_t b, const std::vector<std::uint32_t>& sequence) {
+    auto& code = f_.blocks[b].instructions;
+    if (sequence.size() != code.size())
+      throw std::logic_error("scheduling of " + f_.name + ": block " + std::to_string(b) + " has cyclic dependences");
+    std::vector<ir::Instruction> ordered;
+    ordered.reserve(code.size());
+    for (std::uint32_t place = 0; place < sequence.size(); ++place) {
+      result_.moved += sequence[place] != place;
+      ordered.push_back(std::move(code[sequence[place]]));
+    }
+    code = std::move(ordered);
+  }
+
+  ir::Function& f_;
+  const ScheduleOptions& options_;
+  analysis::Cfg cfg_;
+  analysis::Liveness liveness_;  // at block borders, which scheduling does not change
+  analysis::Dependences dependences_;
+  std::vector<Order> originals_, tightest_;
+  Pressure bound_;
+  ScheduleResult result_;
+};
+
+}  // namespace
+
+ScheduleResult schedule(ir::Function& f, const ScheduleOptions& options) {
+  if (f.allocated) throw std::logic_error("kernel " + f.name + " is allocated already: its registers bind the order");
+  return Scheduler(f, options).run();
+}
+
+}  // namespace regatta::passes
