@@ -2,6 +2,7 @@
 #include "cta.h"
 
 #include "diagnostics.h"
+#include "race_detector.h"
 
 #include <algorithm>
 #include <cfenv>
@@ -13,7 +14,7 @@ namespace regatta::emulator {
 using trace::LaneMask;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-                     const LaunchRequest& request)
+                     const LaunchRequest& request, RaceDetector* races)
     : program_(program),
       f_(*program.function),
       memory_(memory),
@@ -21,6 +22,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       options_(options),
       request_(request),
       helpers_(lane_helpers(program.lanes)),
+      races_(races),
       constants_(image.constants()),
       parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
@@ -44,6 +46,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
   for (auto& w : warps_) w->reset(place, trace);
+  if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   for (;;) {
     bool ran = false;
     for (auto& w : warps_) {
@@ -84,7 +87,10 @@ void CtaRunner::turn(Warp& w) {
     if (w.encoder) w.encoder->instruction(top.pc, simt, active);
     switch (op.kind) {
       case Kind::branch:
-        counts_.divergent_branches += w.branch(op, active) ? 1 : 0;
+        if (w.branch(op, active)) {
+          ++counts_.divergent_branches;
+          if (races_ != nullptr) races_->order().split(w.number(), simt, w.live());
+        }
         break;
       case Kind::exit:
         if (active == 0) {
@@ -221,6 +227,12 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::match:
           match(w, op, active);
           break;
+        case Kind::fence:
+          if (races_ != nullptr) races_->order().fence(w.number(), op.instruction->mod.scope);
+          break;
+        case Kind::warp_sync:
+          if (races_ != nullptr) meet_lanes(w, op, active);
+          break;
         case Kind::activemask:
           for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], op.destination_words[0], i, active);
           break;
@@ -229,6 +241,20 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       }
   }
   mark_written(w, op, active);
+}
+
+void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {
+  // The member mask is one of a warp of 32 lanes, whatever the width.
+  for (unsigned half = 0; half < program_.lanes; half += 32) {
+    const auto here = static_cast<std::uint32_t>(active >> half);
+    for (std::uint32_t rest = here; rest != 0;) {
+      const auto first = static_cast<unsigned>(__builtin_ctz(rest));
+      const auto mask = static_cast<std::uint32_t>(get(w, op.values[0], half + first, false));
+      const std::uint32_t members = (mask & here) | 1u << first;
+      races_->order().meet(w.number(), LaneMask{members} << half, w.live());
+      rest &= ~members;
+    }
+  }
 }
 
 void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
@@ -310,6 +336,7 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
          "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
              std::to_string(program_.lanes));
   }
+  if (races_ != nullptr) races_->order().arrive(w.number(), w.barrier);
   w.barrier_op = position(op);
   w.state = WarpState::at_barrier;
 }
@@ -326,18 +353,33 @@ bool CtaRunner::release_barriers() {
     if (waiting[b] == 0) continue;
     // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
     std::uint32_t expected = live;
+    bool counted = false;
     for (const auto& w : warps_) {
       if (w->state == WarpState::at_barrier && w->barrier == b && w->barrier_threads != 0) {
         expected = w->barrier_threads / program_.lanes;
+        counted = true;
       }
     }
     if (waiting[b] < expected) continue;
     released = true;
+    if (races_ != nullptr) order_barrier(b, counted);
     for (auto& w : warps_) {
       if (w->state == WarpState::at_barrier && w->barrier == b) w->state = WarpState::ready;
     }
   }
   return released;
+}
+
+void CtaRunner::order_barrier(unsigned barrier, bool counted) {
+  RaceOrder& order = races_->order();
+  for (const auto& w : warps_) {
+    // The barrier opens after the others have exited.
+    if (!counted && w->state == WarpState::done) order.arrive(w->number(), barrier);
+  }
+  for (const auto& w : warps_) {
+    if (w->state == WarpState::at_barrier && w->barrier == barrier) order.leave(w->number(), barrier);
+  }
+  order.open(barrier);
 }
 
 void CtaRunner::deadlock() {

@@ -21,10 +21,13 @@ struct Place {
   std::uint8_t* written = nullptr;  ///< byte map, nullptr when everything is initialised
 };
 
+class RaceDetector;
+
 class CtaRunner {
  public:
+  /// `races` may be nullptr.
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-            const LaunchRequest& request);
+            const LaunchRequest& request, RaceDetector* races);
 
   /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`.
   void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
@@ -43,6 +46,8 @@ class CtaRunner {
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barriers();
+  void order_barrier(unsigned barrier, bool counted);
+  void meet_lanes(Warp& w, const Op& op, trace::LaneMask active);
   [[noreturn]] void deadlock();
 
   // memory_access.cpp
@@ -51,6 +56,7 @@ class CtaRunner {
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
+  void note_access(Warp& w, const Op& op);
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
 
   // atomics.cpp
@@ -78,6 +84,7 @@ class CtaRunner {
   const EmulatorOptions& options_;
   const LaunchRequest& request_;
   const LaneHelpers& helpers_;
+  RaceDetector* races_;
   RunCounts counts_;
 
   std::array<std::uint32_t, 3> cta_{0, 0, 0};

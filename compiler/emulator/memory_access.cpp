@@ -4,8 +4,8 @@
 // else goes lane by lane, which also finds the lane to blame.
 #include "cta.h"
 #include "diagnostics.h"
-
-#include <regatta/ir/address_windows.h>
+#include "memory_space.h"
+#include "race_detector.h"
 
 #include <cstring>
 
@@ -14,27 +14,6 @@ namespace {
 
 using trace::LaneMask;
 using trace::MemorySpace;
-
-MemorySpace space_of(const Op& op, std::uint64_t address) {
-  if (op.space != MemorySpace::generic) return op.space;
-  switch (address >> ir::window_shift) {
-    case ir::shared_window >> ir::window_shift:
-      return MemorySpace::shared;
-    case ir::local_window >> ir::window_shift:
-      return MemorySpace::local;
-    case ir::constant_window >> ir::window_shift:
-      return MemorySpace::constant;
-    case ir::param_window >> ir::window_shift:
-      return MemorySpace::param;
-    default:
-      return MemorySpace::global;
-  }
-}
-
-/// The offset in its space of a generic address; other addresses are offsets already.
-std::uint64_t offset_in(const Op& op, MemorySpace space, std::uint64_t address) {
-  return op.space == MemorySpace::generic && space != MemorySpace::global ? address & ir::window_offset_mask : address;
-}
 
 bool all_written(const std::uint8_t* written, std::size_t bytes) {
   std::uint8_t all = 1;
@@ -210,6 +189,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
 
 void CtaRunner::load(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
   std::uint64_t base = 0;
@@ -257,6 +237,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
 
 void CtaRunner::store(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
   std::uint64_t base = 0;
@@ -295,6 +276,23 @@ void CtaRunner::store(Warp& w, const Op& op) {
       if (at.written != nullptr) std::memset(at.written + std::size_t{v} * op.element_bytes, 1, op.element_bytes);
     }
   }
+}
+
+void CtaRunner::note_access(Warp& w, const Op& op) {
+  WarpMemoryAccess a;
+  a.op = &op;
+  a.position = position(op);
+  a.warp = w.number();
+  a.active = w.regs.active;
+  a.together = w.top().mask;
+  a.live = w.live();
+  a.address = w.regs.addresses.lane;
+  if (op.kind == Kind::store) {
+    for (unsigned v = 0; v < op.vector; ++v) {
+      for (unsigned i = 0; i < program_.lanes; ++i) a.values[v][i] = get(w, op.values[v], i, op.element_bytes == 8);
+    }
+  }
+  races_->access(a);
 }
 
 void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {
