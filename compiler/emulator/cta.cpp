@@ -31,6 +31,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
   shared_.resize(std::size_t{f_.static_shared_bytes} + request.dynamic_shared_bytes);
   shared_written_.resize(shared_.size());
   local_.resize(std::size_t{f_.local_bytes} * threads_);
+  local_written_.resize(local_.size());
 }
 
 void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out) {
@@ -39,6 +40,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   std::fill(shared_.begin(), shared_.end(), 0);
   std::fill(shared_written_.begin(), shared_written_.end(), 0);
   std::fill(local_.begin(), local_.end(), 0);
+  std::fill(local_written_.begin(), local_written_.end(), 0);
   WarpPlace place;
   place.grid = request_.grid;
   place.block = request_.block;
@@ -123,9 +125,9 @@ void CtaRunner::turn(Warp& w) {
     }
   }
   if (w.executed >= options_.max_instructions) {
-    fail_warp(w, program_.ops[w.top().pc],
-              "warp " + std::to_string(w.number()) + " has executed " + std::to_string(w.executed) +
-                  " instructions and goes on: an endless loop? (raise --max-instructions if not)");
+    fail(w, program_.ops[w.top().pc], static_cast<unsigned>(__builtin_ctzll(w.top().mask)),
+         "warp " + std::to_string(w.number()) + " has executed " + std::to_string(w.executed) +
+             " instructions and goes on: an endless loop? (raise --max-instructions if not)");
   }
 }
 
@@ -211,9 +213,12 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           break;
         case Kind::load:
           load(w, op);
-          break;
+          mark_written(w, op, active);
+          if (local_may_be_meant(op)) note_local_load(w, op);
+          return;
         case Kind::store:
           store(w, op);
+          if (local_may_be_meant(op)) note_local_store(w, op);
           break;
         case Kind::atomic:
           atomic(w, op);
@@ -409,16 +414,12 @@ void CtaRunner::deadlock() {
     if (threads != 0) text += " for " + std::to_string(threads) + " threads";
   }
   if (done != 0) text += "; " + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");
-  fail_warp(*first, program_.ops[first->barrier_op], text);
+  fail(*first, program_.ops[first->barrier_op], static_cast<unsigned>(__builtin_ctzll(first->live())), text);
 }
 
 void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const {
   const auto thread = unflatten(w.first_thread() + lane, request_.block);
   fail_at(f_, *op.instruction, cta_, &thread, what);
-}
-
-void CtaRunner::fail_warp(const Warp&, const Op& op, const std::string& what) const {
-  fail_at(f_, *op.instruction, cta_, nullptr, what);
 }
 
 }  // namespace regatta::emulator

@@ -53,6 +53,9 @@ class CtaRunner {
   // memory_access.cpp
   void load(Warp& w, const Op& op);
   void store(Warp& w, const Op& op);
+  void note_local_load(Warp& w, const Op& op);
+  void note_local_store(const Warp& w, const Op& op);
+  std::uint8_t* local_written(const Warp& w, const Op& op, unsigned lane);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
@@ -74,7 +77,9 @@ class CtaRunner {
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
   [[noreturn]] void fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const;
-  [[noreturn]] void fail_warp(const Warp& w, const Op& op, const std::string& what) const;
+  bool local_may_be_meant(const Op& op) const {
+    return f_.local_bytes != 0 && (op.space == trace::MemorySpace::local || op.space == trace::MemorySpace::generic);
+  }
   std::uint32_t position(const Op& op) const { return static_cast<std::uint32_t>(&op - program_.ops.data()); }
 
   Program& program_;
@@ -94,6 +99,7 @@ class CtaRunner {
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;
+  std::vector<std::uint8_t> local_written_;
   std::vector<std::uint8_t> constants_;
   std::vector<std::uint8_t> parameters_;
 };

@@ -77,6 +77,7 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
     }
     if (progress) progress(c + 1);
   }
+  if (impl_->races) impl_->races->finish_launch();
   return runner.counts();
 }
 

@@ -7,6 +7,7 @@
 #include "memory_space.h"
 #include "race_detector.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace regatta::emulator {
@@ -180,9 +181,11 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
     fail(w, op, lane, std::string(verb) + " to read-only " + where);
   }
   if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
-    fail(w, op, lane,
-         std::string(verb) + " of " + where + ", which was never written" +
-             (is_global ? ", " + memory_.describe(address) : ""));
+    const std::string what = std::string(verb) + " of " + where + ", which was never written" +
+                             (is_global ? ", " + memory_.describe(address) : "");
+    if (races_ == nullptr) fail(w, op, lane, what);
+    const auto thread = unflatten(w.first_thread() + lane, request_.block);
+    races_->postpone(message_at(f_, *op.instruction, cta_, &thread, what));
   }
   return place;
 }
@@ -274,6 +277,48 @@ void CtaRunner::store(Warp& w, const Op& op) {
       const std::uint64_t value = get(w, op.values[v], lane, op.element_bytes == 8);
       std::memcpy(at.data + std::size_t{v} * op.element_bytes, &value, op.element_bytes);
       if (at.written != nullptr) std::memset(at.written + std::size_t{v} * op.element_bytes, 1, op.element_bytes);
+    }
+  }
+}
+
+std::uint8_t* CtaRunner::local_written(const Warp& w, const Op& op, unsigned lane) {
+  const std::uint64_t address = w.regs.addresses.lane[lane];
+  if (space_of(op, address) != MemorySpace::local) return nullptr;
+  return local_written_.data() + std::size_t{w.first_thread() + lane} * f_.local_bytes +
+         offset_in(op, MemorySpace::local, address);
+}
+
+/// A value never written keeps that state on its way through a spill slot: the slot takes it over, ...
+void CtaRunner::note_local_store(const Warp& w, const Op& op) {
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    std::uint8_t* written = local_written(w, op, lane);
+    if (written == nullptr) continue;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      const LaneSource& s = op.values[v];
+      for (unsigned half = 0; half < op.element_bytes; half += 4) {
+        const unsigned bytes = std::min(4u, op.element_bytes - half);
+        const std::uint32_t reg = s.offset / program_.lanes + half / 4;
+        const bool good = s.bank != Bank::registers || ((w.written[reg] >> lane) & 1u) != 0;
+        std::memset(written + v * op.element_bytes + half, good ? 1 : 0, bytes);
+      }
+    }
+  }
+}
+
+/// ... and gives it back. What reads it then is the error, not the load.
+void CtaRunner::note_local_load(Warp& w, const Op& op) {
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint8_t* written = local_written(w, op, lane);
+    if (written == nullptr) continue;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      for (unsigned half = 0; half < op.element_bytes; half += 4) {
+        const unsigned bytes = std::min(4u, op.element_bytes - half);
+        if (all_written(written + v * op.element_bytes + half, bytes)) continue;
+        const std::uint32_t reg = op.destinations[v] / program_.lanes + half / 4;
+        w.written[reg] &= ~(LaneMask{1} << lane);
+      }
     }
   }
 }

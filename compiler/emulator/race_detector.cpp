@@ -192,6 +192,17 @@ std::string RaceDetector::location(const Word& word) const {
   return text + ", " + std::to_string(at - owner->offset) + " bytes into '" + owner->name + "'";
 }
 
+RaceDetector::Site RaceDetector::site(std::uint32_t position) const {
+  const Op& op = program_.ops[position];
+  const ir::Location& where = op.instruction->where;
+  if (where.source_line == 0) return {0, position, op.kind};
+  return {where.source_file + 1, where.source_line, op.kind};
+}
+
+void RaceDetector::finish_launch() {
+  if (!postponed_.empty() && found_.empty()) throw trace::InputError(postponed_);
+}
+
 void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& now,
                           const RaceEntry& earlier, unsigned other) {
   Distance distance = Distance::warp;
@@ -202,7 +213,8 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
   } else if (earlier.when.time == now.when.time) {
     distance = Distance::instruction;
   }
-  const auto [place, added] = found_.try_emplace({earlier.op, now.op, distance});
+  const auto [place, added] = found_.try_emplace(
+      {std::min(site(earlier.op), site(now.op)), std::max(site(earlier.op), site(now.op)), distance});
   Found& found = place->second;
   ++found.times;
   if (!added) return;
@@ -224,7 +236,8 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
       text += " are one instruction that writes different values; expected an atomic, or one lane per address";
       break;
     case Distance::warp:
-      text += " are not ordered; expected bar.warp.sync (__syncwarp) or bar.sync (__syncthreads) between them";
+      text +=
+          " are not ordered; expected bar.warp.sync (__syncwarp) or bar.sync (__syncthreads) between them, or atomics";
       break;
     case Distance::cta:
       text += " are not ordered; expected bar.sync (__syncthreads) between them, or atomics";

@@ -45,6 +45,14 @@ class RaceDetector {
 
   std::vector<Race> races() const;
 
+  /// A read of memory not yet written, which a race may explain: it is an error if at the end there is none. The first
+  /// message is kept.
+  void postpone(std::string message) {
+    if (postponed_.empty()) postponed_ = std::move(message);
+  }
+  /// Throws what was postponed if no race has been found.
+  void finish_launch();
+
  private:
   /// What lies between the two threads of a race: decides what would order them.
   enum class Distance : std::uint8_t { instruction, warp, cta, grid };
@@ -54,6 +62,7 @@ class RaceDetector {
     std::uint8_t bytes = 0;
     const std::uint8_t* data = nullptr;
   };
+  using Site = std::tuple<std::uint32_t, std::uint32_t, Kind>;  ///< file and line, or 0 and position; what it does
   struct Found {
     std::size_t number = 0;
     std::string message;
@@ -66,6 +75,7 @@ class RaceDetector {
                   trace::LaneMask others) const;
   void report(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& now,
               const RaceEntry& earlier, unsigned other);
+  Site site(std::uint32_t position) const;
   std::string location(const Word& word) const;
 
   const Program& program_;
@@ -74,7 +84,9 @@ class RaceDetector {
   std::array<std::uint32_t, 3> grid_{1, 1, 1}, block_{1, 1, 1};
   const std::vector<std::uint8_t>* shared_bytes_ = nullptr;
   RaceShadow shared_, global_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, Distance>, Found> found_;
+  /// By the two places in the program, source lines where they are known, and the distance.
+  std::map<std::tuple<Site, Site, Distance>, Found> found_;
+  std::string postponed_;
 };
 
 }  // namespace regatta::emulator

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/launch/launch_file.h>
+#include <regatta/launch/suggestion.h>
 
 #include <toml++/toml.h>
 
@@ -49,10 +50,5 @@ class TomlTable {
 
 /// "an integer", "a string" ... for messages.
 std::string kind_of(const toml::node& node);
-/// The nearest of `known` to `name` by edit distance, "" when none is near (a third of its length, at
-/// least one edit, two from four letters on).
-std::string nearest(const std::string& name, const std::vector<std::string>& known);
-/// "; did you mean 'x'?" or "".
-std::string suggestion(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace regatta::launch

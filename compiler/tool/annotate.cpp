@@ -98,6 +98,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
   host.run();
   if (writer) writer->finish();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  host.collect_races();
   host.check_expectations();
   host.dump();
   write_texts(options, result, listing);
