@@ -56,6 +56,7 @@ void LaunchFileParser::single(TomlTable& root) {
   Launch launch;
   launch.where = root.where();
   launch.entry = root.required_text("entry");
+  launch.entry_where = root.where("entry");
   launch.name = launch.entry;
   geometry(root, launch);
   parameters(root, launch, true);
@@ -77,6 +78,7 @@ void LaunchFileParser::program(TomlTable& root) {
     Launch launch;
     launch.where = t.where();
     launch.entry = t.required_text("entry");
+    launch.entry_where = t.where("entry");
     launch.name = t.text("name").value_or(launch.entry);
     for (const Launch& other : out_.launches) {
       if (other.name == launch.name) t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
@@ -102,8 +104,8 @@ void LaunchFileParser::program(TomlTable& root) {
 
 void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
   const auto grid = t.dimensions("grid", grid_limit), block = t.dimensions("block", block_limit);
-  if (!grid) t.fail(t.what() + " has no 'grid'");
-  if (!block) t.fail(t.what() + " has no 'block'");
+  if (!grid) t.fail_missing("grid", t.what() + " has no 'grid'");
+  if (!block) t.fail_missing("block", t.what() + " has no 'block'");
   launch.grid = *grid;
   launch.block = *block;
   const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];

@@ -27,9 +27,20 @@ std::optional<std::string> TomlTable::text(const char* key) {
   return n->value<std::string>();
 }
 
+void TomlTable::fail_missing(const char* key, const std::string& what) const {
+  for (const auto& [other, value] : table_) {
+    const std::string name(other.str());
+    if (std::find(known_.begin(), known_.end(), name) != known_.end() || nearest(name, {key}).empty()) continue;
+    const auto begin = other.source().begin;
+    file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
+               "unknown key '" + name + "' in " + what_ + "; did you mean '" + key + "'?");
+  }
+  fail(what);
+}
+
 std::string TomlTable::required_text(const char* key) {
   const auto v = text(key);
-  if (!v) fail(what_ + " has no '" + key + "'");
+  if (!v) fail_missing(key, what_ + " has no '" + key + "'");
   if (v->empty()) fail(key, "'" + std::string(key) + "' is empty");
   return *v;
 }

@@ -39,6 +39,8 @@ class TomlTable {
   static Position position(const toml::node& node);
   [[noreturn]] void fail(const char* key, const std::string& what) const { file_.fail(where(key), what); }
   [[noreturn]] void fail(const std::string& what) const { file_.fail(where(), what); }
+  /// A key is missing; if an unknown one looks like it, that is the error.
+  [[noreturn]] void fail_missing(const char* key, const std::string& what) const;
   const std::string& what() const { return what_; }
 
  private:

@@ -136,7 +136,17 @@ int run(int argc, char** argv) {
       "instructions of one warp after which it counts as an endless loop");
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), values);
+    // An abbreviation that is guessed today is another option's name tomorrow.
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::options_description all;
+    all.add(options).add_options()("argument", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("argument", -1);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
+    if (values.count("argument") != 0) {
+      throw InputError("error: unexpected argument '" + values["argument"].as<std::vector<std::string>>().front() +
+                       "' (--help shows the options)");
+    }
     po::notify(values);
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
@@ -144,6 +154,8 @@ int run(int argc, char** argv) {
     const std::string near = regatta::launch::nearest(name, names_of(options));
     throw InputError("error: unknown option '" + e.get_option_name() + "'" +
                      (near.empty() ? " (--help shows the options)" : "; did you mean '--" + near + "'?"));
+  } catch (const po::invalid_option_value& e) {
+    throw InputError(std::string("error: ") + e.what() + ", expected a whole number");
   } catch (const po::error& e) {
     throw InputError(std::string("error: ") + e.what() + " (--help shows the options)");
   }

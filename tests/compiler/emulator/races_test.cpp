@@ -80,8 +80,8 @@ TEST_CASE("warps of a CTA are ordered by barriers") {
   // A write after a read needs one as much; the second round overwrites what the first reads.
   CHECK(clean(store_own + "bar.sync 0;\n" + load_mirrored + "bar.sync 0;\n" + store_own));
   CHECK(first(store_own + "bar.sync 0;\n" + load_mirrored + store_own) ==
-        "k.ptx:10:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): data race on 4 bytes at shared offset 0, 0 bytes "
-        "into 's': write here and the read by thread (63,0,0) on line 9 are not ordered; expected bar.sync "
+        "k.ptx:9:51: error: kernel 'k', CTA (0,0,0), thread (32,0,0): data race on 4 bytes at shared offset 124, 124 "
+        "bytes into 's': read here and the write by thread (31,0,0) on line 10 are not ordered; expected bar.sync "
         "(__syncthreads) between them, or atomics");
 }
 

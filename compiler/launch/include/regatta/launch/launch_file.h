@@ -70,7 +70,7 @@ struct Launch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;  ///< bytes
   std::vector<Parameter> parameters;
-  Position where;
+  Position where, entry_where;
 };
 
 /// What the host does next.
