@@ -27,6 +27,8 @@ extern "C" __device__ float __nv_logf(float);
 static __device__ __forceinline__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 static __device__ __forceinline__ float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
 static __device__ __forceinline__ float fabsf(float a) { return __builtin_fabsf(a); }
+static __device__ __forceinline__ float fminf(float a, float b) { return __builtin_fminf(a, b); }
+static __device__ __forceinline__ float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
 static __device__ __forceinline__ float expf(float a) { return __nv_expf(a); }
 static __device__ __forceinline__ float logf(float a) { return __nv_logf(a); }
 
