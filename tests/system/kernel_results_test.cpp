@@ -29,7 +29,7 @@ struct Variant {
   unsigned warp_size = 32;
 };
 
-/// With 18 registers every kernel but the smallest spills.
+/// 18 registers make the larger kernels spill.
 std::vector<Variant> all_variants() {
   std::vector<Variant> all;
   for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
@@ -42,8 +42,8 @@ std::vector<Variant> all_variants() {
   return all;
 }
 
-/// Runs a kernel and compares what it leaves with what it must.
-void check(const std::string& kernel, Size size, const std::vector<Expected>& expected, Variant variant = {}) {
+/// Runs a kernel, compares what it leaves with what it must, and returns how many warp instructions it took.
+std::uint64_t check(const std::string& kernel, Size size, const std::vector<Expected>& expected, Variant variant = {}) {
   const Folder folder;
   tool::AnnotateOptions o;
   o.launch = test::launch_path(kernel, size);
@@ -54,8 +54,11 @@ void check(const std::string& kernel, Size size, const std::vector<Expected>& ex
   for (const Expected& e : expected) o.dumps.emplace_back(e.buffer, folder.file(e.buffer));
   INFO(o.ptx << ", scheduling " << variant.schedule << ", " << variant.max_registers << " registers, warps of "
              << variant.warp_size);
-  tool::annotate(o);
+  const tool::AnnotateResult result = tool::annotate(o);
   for (const Expected& e : expected) REQUIRE(test::compare(e, folder.read(e.buffer)) == "");
+  std::uint64_t instructions = 0;
+  for (const tool::LaunchReport& l : result.launches) instructions += l.warp_instructions;
+  return instructions;
 }
 
 void check_variants(const std::string& kernel) {
@@ -129,7 +132,12 @@ TEST_CASE("bfs runs as many levels as its reference") {
 namespace {
 void check_full(const std::string& kernel) {
   const auto expected = test::expected_results(kernel, Size::full);
-  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) check(kernel, Size::full, expected, {ptx});
+  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
+    const std::uint64_t instructions = check(kernel, Size::full, expected, {ptx});
+    // The range that makes a kernel worth simulating.
+    REQUIRE(instructions >= 1000000);
+    REQUIRE(instructions <= 10000000);
+  }
 }
 }  // namespace
 
