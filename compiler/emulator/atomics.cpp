@@ -69,6 +69,7 @@ std::uint64_t combine_any(const Op& op, std::uint64_t old, std::uint64_t a, std:
 
 void CtaRunner::atomic(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  if (races_ != nullptr) note_access(w, op);
   const bool wide = op.element_bytes == 8;
   // exch does not look at what it replaces.
   const char* verb = op.atomic == ir::AtomicOp::exch && !op.has_result ? "write" : "atomic access";

@@ -2,6 +2,7 @@
 #include "cta.h"
 
 #include "diagnostics.h"
+#include "race_detector.h"
 
 #include <algorithm>
 #include <cfenv>
@@ -13,7 +14,7 @@ namespace regatta::emulator {
 using trace::LaneMask;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-                     const LaunchRequest& request)
+                     const LaunchRequest& request, RaceDetector* races)
     : program_(program),
       f_(*program.function),
       memory_(memory),
@@ -21,6 +22,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       options_(options),
       request_(request),
       helpers_(lane_helpers(program.lanes)),
+      races_(races),
       constants_(image.constants()),
       parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
@@ -29,6 +31,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
   shared_.resize(std::size_t{f_.static_shared_bytes} + request.dynamic_shared_bytes);
   shared_written_.resize(shared_.size());
   local_.resize(std::size_t{f_.local_bytes} * threads_);
+  local_written_.resize(local_.size());
 }
 
 void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out) {
@@ -37,6 +40,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   std::fill(shared_.begin(), shared_.end(), 0);
   std::fill(shared_written_.begin(), shared_written_.end(), 0);
   std::fill(local_.begin(), local_.end(), 0);
+  std::fill(local_written_.begin(), local_written_.end(), 0);
   WarpPlace place;
   place.grid = request_.grid;
   place.block = request_.block;
@@ -44,6 +48,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
   for (auto& w : warps_) w->reset(place, trace);
+  if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   for (;;) {
     bool ran = false;
     for (auto& w : warps_) {
@@ -84,7 +89,10 @@ void CtaRunner::turn(Warp& w) {
     if (w.encoder) w.encoder->instruction(top.pc, simt, active);
     switch (op.kind) {
       case Kind::branch:
-        counts_.divergent_branches += w.branch(op, active) ? 1 : 0;
+        if (w.branch(op, active)) {
+          ++counts_.divergent_branches;
+          if (races_ != nullptr) races_->order().split(w.number(), simt, w.live());
+        }
         break;
       case Kind::exit:
         if (active == 0) {
@@ -117,9 +125,9 @@ void CtaRunner::turn(Warp& w) {
     }
   }
   if (w.executed >= options_.max_instructions) {
-    fail_warp(w, program_.ops[w.top().pc],
-              "warp " + std::to_string(w.number()) + " has executed " + std::to_string(w.executed) +
-                  " instructions and goes on: an endless loop? (raise --max-instructions if not)");
+    fail(w, program_.ops[w.top().pc], static_cast<unsigned>(__builtin_ctzll(w.top().mask)),
+         "warp " + std::to_string(w.number()) + " has executed " + std::to_string(w.executed) +
+             " instructions and goes on: an endless loop? (raise --max-instructions if not)");
   }
 }
 
@@ -205,9 +213,12 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           break;
         case Kind::load:
           load(w, op);
-          break;
+          mark_written(w, op, active);
+          if (local_may_be_meant(op)) note_local_load(w, op);
+          return;
         case Kind::store:
           store(w, op);
+          if (local_may_be_meant(op)) note_local_store(w, op);
           break;
         case Kind::atomic:
           atomic(w, op);
@@ -221,6 +232,12 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::match:
           match(w, op, active);
           break;
+        case Kind::fence:
+          if (races_ != nullptr) races_->order().fence(w.number(), op.instruction->mod.scope);
+          break;
+        case Kind::warp_sync:
+          if (races_ != nullptr) meet_lanes(w, op, active);
+          break;
         case Kind::activemask:
           for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], op.destination_words[0], i, active);
           break;
@@ -229,6 +246,20 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       }
   }
   mark_written(w, op, active);
+}
+
+void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {
+  // The member mask is one of a warp of 32 lanes, whatever the width.
+  for (unsigned half = 0; half < program_.lanes; half += 32) {
+    const auto here = static_cast<std::uint32_t>(active >> half);
+    for (std::uint32_t rest = here; rest != 0;) {
+      const auto first = static_cast<unsigned>(__builtin_ctz(rest));
+      const auto mask = static_cast<std::uint32_t>(get(w, op.values[0], half + first, false));
+      const std::uint32_t members = (mask & here) | 1u << first;
+      races_->order().meet(w.number(), LaneMask{members} << half, w.live());
+      rest &= ~members;
+    }
+  }
 }
 
 void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
@@ -310,6 +341,7 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
          "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
              std::to_string(program_.lanes));
   }
+  if (races_ != nullptr) races_->order().arrive(w.number(), w.barrier);
   w.barrier_op = position(op);
   w.state = WarpState::at_barrier;
 }
@@ -326,18 +358,33 @@ bool CtaRunner::release_barriers() {
     if (waiting[b] == 0) continue;
     // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
     std::uint32_t expected = live;
+    bool counted = false;
     for (const auto& w : warps_) {
       if (w->state == WarpState::at_barrier && w->barrier == b && w->barrier_threads != 0) {
         expected = w->barrier_threads / program_.lanes;
+        counted = true;
       }
     }
     if (waiting[b] < expected) continue;
     released = true;
+    if (races_ != nullptr) order_barrier(b, counted);
     for (auto& w : warps_) {
       if (w->state == WarpState::at_barrier && w->barrier == b) w->state = WarpState::ready;
     }
   }
   return released;
+}
+
+void CtaRunner::order_barrier(unsigned barrier, bool counted) {
+  RaceOrder& order = races_->order();
+  for (const auto& w : warps_) {
+    // The barrier opens after the others have exited.
+    if (!counted && w->state == WarpState::done) order.arrive(w->number(), barrier);
+  }
+  for (const auto& w : warps_) {
+    if (w->state == WarpState::at_barrier && w->barrier == barrier) order.leave(w->number(), barrier);
+  }
+  order.open(barrier);
 }
 
 void CtaRunner::deadlock() {
@@ -367,16 +414,12 @@ void CtaRunner::deadlock() {
     if (threads != 0) text += " for " + std::to_string(threads) + " threads";
   }
   if (done != 0) text += "; " + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");
-  fail_warp(*first, program_.ops[first->barrier_op], text);
+  fail(*first, program_.ops[first->barrier_op], static_cast<unsigned>(__builtin_ctzll(first->live())), text);
 }
 
 void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const {
   const auto thread = unflatten(w.first_thread() + lane, request_.block);
   fail_at(f_, *op.instruction, cta_, &thread, what);
-}
-
-void CtaRunner::fail_warp(const Warp&, const Op& op, const std::string& what) const {
-  fail_at(f_, *op.instruction, cta_, nullptr, what);
 }
 
 }  // namespace regatta::emulator

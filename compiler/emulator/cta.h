@@ -21,10 +21,13 @@ struct Place {
   std::uint8_t* written = nullptr;  ///< byte map, nullptr when everything is initialised
 };
 
+class RaceDetector;
+
 class CtaRunner {
  public:
+  /// `races` may be nullptr.
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-            const LaunchRequest& request);
+            const LaunchRequest& request, RaceDetector* races);
 
   /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`.
   void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
@@ -43,14 +46,20 @@ class CtaRunner {
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barriers();
+  void order_barrier(unsigned barrier, bool counted);
+  void meet_lanes(Warp& w, const Op& op, trace::LaneMask active);
   [[noreturn]] void deadlock();
 
   // memory_access.cpp
   void load(Warp& w, const Op& op);
   void store(Warp& w, const Op& op);
+  void note_local_load(Warp& w, const Op& op);
+  void note_local_store(const Warp& w, const Op& op);
+  std::uint8_t* local_written(const Warp& w, const Op& op, unsigned lane);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
+  void note_access(Warp& w, const Op& op);
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
 
   // atomics.cpp
@@ -68,7 +77,9 @@ class CtaRunner {
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
   [[noreturn]] void fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const;
-  [[noreturn]] void fail_warp(const Warp& w, const Op& op, const std::string& what) const;
+  bool local_may_be_meant(const Op& op) const {
+    return f_.local_bytes != 0 && (op.space == trace::MemorySpace::local || op.space == trace::MemorySpace::generic);
+  }
   std::uint32_t position(const Op& op) const { return static_cast<std::uint32_t>(&op - program_.ops.data()); }
 
   Program& program_;
@@ -78,6 +89,7 @@ class CtaRunner {
   const EmulatorOptions& options_;
   const LaunchRequest& request_;
   const LaneHelpers& helpers_;
+  RaceDetector* races_;
   RunCounts counts_;
 
   std::array<std::uint32_t, 3> cta_{0, 0, 0};
@@ -87,6 +99,7 @@ class CtaRunner {
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;
+  std::vector<std::uint8_t> local_written_;
   std::vector<std::uint8_t> constants_;
   std::vector<std::uint8_t> parameters_;
 };

@@ -94,8 +94,15 @@ Op Decoder::instruction(const Instruction& i) {
   op.guard = static_cast<std::uint8_t>(i.guard);
   if (i.guarded && i.guard >= trace::max_predicates) operands_.fail(i, "a guard beyond P6");
   switch (i.op) {
-    case Opcode::nop:
     case Opcode::membar:
+      op.kind = Kind::fence;
+      break;
+    case Opcode::warp_sync:
+      op.kind = Kind::warp_sync;
+      expect(i, 0, 1);
+      values(op, i, 0, 1);
+      break;
+    case Opcode::nop:
     case Opcode::print:
       break;
     case Opcode::bra:

@@ -37,6 +37,8 @@ enum class Kind : std::uint8_t {
   branch,
   exit,
   barrier,
+  fence,
+  warp_sync,
   trap,
 };
 

@@ -35,11 +35,16 @@ std::array<std::uint32_t, 3> unflatten(std::uint64_t index, const std::array<std
           static_cast<std::uint32_t>(index / box[0] / box[1])};
 }
 
-void fail_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
-             const std::array<std::uint32_t, 3>* thread, const std::string& what) {
+std::string message_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
+                       const std::array<std::uint32_t, 3>* thread, const std::string& what) {
   std::string text = location_text(f, i) + "error: kernel '" + f.name + "', CTA " + triple_text(cta);
   if (thread != nullptr) text += ", thread " + triple_text(*thread);
-  throw trace::InputError(text + ": " + what + source_text(f, i));
+  return text + ": " + what + source_text(f, i);
+}
+
+void fail_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
+             const std::array<std::uint32_t, 3>* thread, const std::string& what) {
+  throw trace::InputError(message_at(f, i, cta, thread, what));
 }
 
 }  // namespace regatta::emulator

@@ -3,6 +3,7 @@
 
 #include "cta.h"
 #include "diagnostics.h"
+#include "race_detector.h"
 
 #include <cstring>
 #include <stdexcept>
@@ -14,6 +15,7 @@ struct Emulator::Impl {
   DeviceMemory& memory;
   const ModuleImage& image;
   EmulatorOptions options;
+  std::unique_ptr<RaceDetector> races;
 
   void load_parameters(const LaunchRequest& request);
 };
@@ -42,7 +44,12 @@ void Emulator::Impl::load_parameters(const LaunchRequest& request) {
 
 Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& immediate_post_dominator,
                    DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(new Impl{decode(function, immediate_post_dominator, image, options.warp_size), memory, image, options}) {}
+    : impl_(new Impl{decode(function, immediate_post_dominator, image, options.warp_size), memory, image, options,
+                     nullptr}) {
+  if (options.races != RaceRule::off) {
+    impl_->races = std::make_unique<RaceDetector>(impl_->program, memory, options.races);
+  }
+}
 
 Emulator::~Emulator() = default;
 Emulator::Emulator(Emulator&&) noexcept = default;
@@ -58,7 +65,8 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   }
   if (ctas == 0) throw std::logic_error("a launch with an empty grid or block");
   impl_->load_parameters(request);
-  CtaRunner runner(impl_->program, impl_->memory, impl_->image, impl_->options, request);
+  if (impl_->races) impl_->races->begin_launch(request.grid, request.block);
+  CtaRunner runner(impl_->program, impl_->memory, impl_->image, impl_->options, request, impl_->races.get());
   for (std::uint64_t c = 0; c < ctas; ++c) {
     if (sink != nullptr && sink->wants(c)) {
       trace::Cta cta;
@@ -69,7 +77,10 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
     }
     if (progress) progress(c + 1);
   }
+  if (impl_->races) impl_->races->finish_launch();
   return runner.counts();
 }
+
+std::vector<Race> Emulator::races() const { return impl_->races ? impl_->races->races() : std::vector<Race>{}; }
 
 }  // namespace regatta::emulator

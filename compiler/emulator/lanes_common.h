@@ -4,8 +4,9 @@
 // Included only by the lanes_*.cpp sources, each compiled once per instruction set into its own namespace.
 #pragma once
 
-#include "half.h"
 #include "lanes.h"
+
+#include <regatta/ir/half.h>
 
 #include <cstring>
 #include <type_traits>
@@ -23,6 +24,10 @@
 #endif
 
 namespace regatta::emulator {
+
+using ir::double_to_half;
+using ir::half_to_double;
+
 namespace REGATTA_LANES_ISA {
 namespace {
 

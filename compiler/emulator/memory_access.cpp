@@ -4,9 +4,10 @@
 // else goes lane by lane, which also finds the lane to blame.
 #include "cta.h"
 #include "diagnostics.h"
+#include "memory_space.h"
+#include "race_detector.h"
 
-#include <regatta/ir/address_windows.h>
-
+#include <algorithm>
 #include <cstring>
 
 namespace regatta::emulator {
@@ -14,27 +15,6 @@ namespace {
 
 using trace::LaneMask;
 using trace::MemorySpace;
-
-MemorySpace space_of(const Op& op, std::uint64_t address) {
-  if (op.space != MemorySpace::generic) return op.space;
-  switch (address >> ir::window_shift) {
-    case ir::shared_window >> ir::window_shift:
-      return MemorySpace::shared;
-    case ir::local_window >> ir::window_shift:
-      return MemorySpace::local;
-    case ir::constant_window >> ir::window_shift:
-      return MemorySpace::constant;
-    case ir::param_window >> ir::window_shift:
-      return MemorySpace::param;
-    default:
-      return MemorySpace::global;
-  }
-}
-
-/// The offset in its space of a generic address; other addresses are offsets already.
-std::uint64_t offset_in(const Op& op, MemorySpace space, std::uint64_t address) {
-  return op.space == MemorySpace::generic && space != MemorySpace::global ? address & ir::window_offset_mask : address;
-}
 
 bool all_written(const std::uint8_t* written, std::size_t bytes) {
   std::uint8_t all = 1;
@@ -201,15 +181,18 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
     fail(w, op, lane, std::string(verb) + " to read-only " + where);
   }
   if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
-    fail(w, op, lane,
-         std::string(verb) + " of " + where + ", which was never written" +
-             (is_global ? ", " + memory_.describe(address) : ""));
+    const std::string what = std::string(verb) + " of " + where + ", which was never written" +
+                             (is_global ? ", " + memory_.describe(address) : "");
+    if (races_ == nullptr) fail(w, op, lane, what);
+    const auto thread = unflatten(w.first_thread() + lane, request_.block);
+    races_->postpone(message_at(f_, *op.instruction, cta_, &thread, what));
   }
   return place;
 }
 
 void CtaRunner::load(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
   std::uint64_t base = 0;
@@ -257,6 +240,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
 
 void CtaRunner::store(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
   std::uint64_t base = 0;
@@ -295,6 +279,65 @@ void CtaRunner::store(Warp& w, const Op& op) {
       if (at.written != nullptr) std::memset(at.written + std::size_t{v} * op.element_bytes, 1, op.element_bytes);
     }
   }
+}
+
+std::uint8_t* CtaRunner::local_written(const Warp& w, const Op& op, unsigned lane) {
+  const std::uint64_t address = w.regs.addresses.lane[lane];
+  if (space_of(op, address) != MemorySpace::local) return nullptr;
+  return local_written_.data() + std::size_t{w.first_thread() + lane} * f_.local_bytes +
+         offset_in(op, MemorySpace::local, address);
+}
+
+/// A value never written keeps that state on its way through a spill slot: the slot takes it over, ...
+void CtaRunner::note_local_store(const Warp& w, const Op& op) {
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    std::uint8_t* written = local_written(w, op, lane);
+    if (written == nullptr) continue;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      const LaneSource& s = op.values[v];
+      for (unsigned half = 0; half < op.element_bytes; half += 4) {
+        const unsigned bytes = std::min(4u, op.element_bytes - half);
+        const std::uint32_t reg = s.offset / program_.lanes + half / 4;
+        const bool good = s.bank != Bank::registers || ((w.written[reg] >> lane) & 1u) != 0;
+        std::memset(written + v * op.element_bytes + half, good ? 1 : 0, bytes);
+      }
+    }
+  }
+}
+
+/// ... and gives it back. What reads it then is the error, not the load.
+void CtaRunner::note_local_load(Warp& w, const Op& op) {
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint8_t* written = local_written(w, op, lane);
+    if (written == nullptr) continue;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      for (unsigned half = 0; half < op.element_bytes; half += 4) {
+        const unsigned bytes = std::min(4u, op.element_bytes - half);
+        if (all_written(written + v * op.element_bytes + half, bytes)) continue;
+        const std::uint32_t reg = op.destinations[v] / program_.lanes + half / 4;
+        w.written[reg] &= ~(LaneMask{1} << lane);
+      }
+    }
+  }
+}
+
+void CtaRunner::note_access(Warp& w, const Op& op) {
+  WarpMemoryAccess a;
+  a.op = &op;
+  a.position = position(op);
+  a.warp = w.number();
+  a.active = w.regs.active;
+  a.together = w.top().mask;
+  a.live = w.live();
+  a.address = w.regs.addresses.lane;
+  if (op.kind == Kind::store) {
+    for (unsigned v = 0; v < op.vector; ++v) {
+      for (unsigned i = 0; i < program_.lanes; ++i) a.values[v][i] = get(w, op.values[v], i, op.element_bytes == 8);
+    }
+  }
+  races_->access(a);
 }
 
 void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {

@@ -115,6 +115,7 @@ trace::OpClass op_class(const Instruction& i) {
       return OpClass::barrier;
     case Opcode::membar:
       return OpClass::fence;
+    case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
       return OpClass::nop;

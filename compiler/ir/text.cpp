@@ -80,6 +80,7 @@ std::string variant_text(const Instruction& i) {
     case Opcode::match:
       return ".sync";
     case Opcode::bar:
+    case Opcode::warp_sync:
       return ".sync";
     default:
       return "";

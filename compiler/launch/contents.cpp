@@ -3,6 +3,9 @@
 // Buffers, their initial contents, and scalars.
 #include "parser.h"
 
+#include <regatta/ir/half.h>
+
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -21,9 +24,8 @@ struct NamedType {
 constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16}, {"s32", Type::s32}, {"s64", Type::s64},
                                {"u8", Type::u8},   {"u16", Type::u16}, {"u32", Type::u32}, {"u64", Type::u64},
                                {"b8", Type::b8},   {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64},
-                               {"f32", Type::f32}, {"f64", Type::f64}};
-
-bool is_integer(Type t) { return t != Type::f32 && t != Type::f64; }
+                               {"f16", Type::f16}, {"f32", Type::f32}, {"f64", Type::f64}};
+constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, f32 or f64";
 
 }  // namespace
 
@@ -35,27 +37,46 @@ std::string LaunchFileParser::path(const std::string& name) const {
 Type LaunchFileParser::type(TomlTable& t, bool required) {
   const auto name = t.text("type");
   if (!name) {
-    if (required) t.fail(t.what() + " has no 'type' (s8 to s64, u8 to u64, b8 to b64, f32 or f64)");
+    if (required) t.fail(t.what() + " has no 'type' (" + type_list + ")");
     return Type::b8;
   }
-  std::vector<std::string> known;
   for (const NamedType& n : types) {
     if (*name == n.name) return n.type;
-    known.emplace_back(n.name);
   }
-  t.fail("type", "unknown type '" + *name + "', expected s8 to s64, u8 to u64, b8 to b64, f32 or f64");
+  t.fail("type", "unknown type '" + *name + "', expected " + type_list);
+}
+
+std::uint64_t LaunchFileParser::pattern_bits(const std::string& text, const Position& where, Type type) const {
+  std::uint64_t bits = 0;
+  const char* const end = text.data() + text.size();
+  const bool prefixed = text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const auto [stop, error] = std::from_chars(text.data() + (prefixed ? 2 : 0), end, bits, 16);
+  const std::string type_name = ir::to_string(type);
+  if (!prefixed || stop != end || (error != std::errc() && error != std::errc::result_out_of_range)) {
+    out_.fail(where, "a scalar of type " + type_name + " is the string '" + text +
+                         "', expected a number, or its bits as \"0x...\"");
+  }
+  const unsigned width = 8 * ir::size_of(type);
+  if (error != std::errc() || (width < 64 && bits >> width != 0)) {
+    out_.fail(where, "the bits " + text + " do not fit type " + type_name + " of " + std::to_string(width) + " bits");
+  }
+  return bits;
 }
 
 std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) const {
   const Position where = TomlTable::position(node);
   const std::string type_name = ir::to_string(type);
-  if (type == Type::f32 || type == Type::f64) {
+  if (const toml::value<std::string>* text = node.as_string()) return pattern_bits(text->get(), where, type);
+  if (ir::is_float(type)) {
     if (!node.is_number())
       out_.fail(where, "a scalar of type " + type_name + " is " + kind_of(node) + ", expected a number");
     const double v = *node.value<double>();
     std::uint64_t bits = 0;
     if (type == Type::f64) {
       std::memcpy(&bits, &v, sizeof v);
+    } else if (type == Type::f16) {
+      bits = ir::double_to_half(v, ir::Rounding::rn);
+      if (bits % 0x8000 == 0x7c00 && !std::isinf(v)) out_.fail(where, "the value is too large for type f16");
     } else {
       const auto f = static_cast<float>(v);
       if (std::isinf(f) && !std::isinf(v)) out_.fail(where, "the value is too large for type f32");
@@ -84,16 +105,16 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
   if (const auto bytes = t.integer(size_key, 1, std::int64_t{1} << 40)) c.bytes = static_cast<std::uint64_t>(*bytes);
   const std::string init = t.text("init").value_or("zero");
   FillSpec& f = c.fill;
-  const std::vector<std::string> kinds{"zero", "iota", "constant", "uniform", "normal", "file"};
+  const std::vector<std::string> kinds{"zero", "iota", "constant", "uniform", "normal", "file", "none"};
   std::size_t kind = 0;
   while (kind < kinds.size() && kinds[kind] != init) ++kind;
   if (kind == kinds.size()) {
-    t.fail("init", "unknown init '" + init + "', expected zero, iota, constant, uniform, normal or file" +
+    t.fail("init", "unknown init '" + init + "', expected zero, iota, constant, uniform, normal, file or none" +
                        suggestion(init, kinds));
   }
   f.init = static_cast<Init>(kind);
-  f.type = type(t, f.init != Init::zero && f.init != Init::file);
-  const bool integers = is_integer(f.type);
+  f.type = type(t, f.init != Init::zero && f.init != Init::file && f.init != Init::none);
+  const bool integers = !ir::is_float(f.type);
   const auto value = [&](const char* key, double& real, std::int64_t& integer, bool required) {
     if (required && !t.has(key)) t.fail("init = \"" + init + "\" needs '" + key + "'");
     if (!t.has(key)) return;
@@ -126,6 +147,7 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
       c.file = path(t.required_text("file"));
       break;
     case Init::zero:
+    case Init::none:
       break;
   }
   if (f.init == Init::uniform || f.init == Init::normal) {
@@ -156,8 +178,8 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
   if (const auto expect = t.text("expect")) b.expect = path(*expect);
   if (const auto tolerance = t.number("tolerance")) {
     if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
-    if (is_integer(b.contents.fill.type)) {
-      t.fail("tolerance", "'tolerance' is for buffers of type f32 or f64");
+    if (!ir::is_float(b.contents.fill.type)) {
+      t.fail("tolerance", "'tolerance' is for buffers of type f16, f32 or f64");
     }
     if (!(*tolerance >= 0)) t.fail("tolerance", "'tolerance' is negative");
     b.tolerance = tolerance;

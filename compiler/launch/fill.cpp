@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/launch/fill.h>
 
+#include <regatta/ir/half.h>
+
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -32,6 +34,7 @@ double real_element(const FillSpec& s, std::uint64_t i) {
     }
     case Init::zero:
     case Init::file:
+    case Init::none:
       break;
   }
   return 0;
@@ -53,15 +56,26 @@ std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(real_element(s, i))));
     case Init::zero:
     case Init::file:
+    case Init::none:
       break;
   }
   return 0;
 }
 
+std::uint32_t half_element(const FillSpec& s, std::uint64_t i) {
+  const std::uint32_t h = ir::double_to_half(real_element(s, i), ir::Rounding::rn);
+  if (s.init != Init::uniform || !(s.low < s.high) || ir::half_to_double(h) < s.high) return h;
+  // The largest half below the bound.
+  const std::uint32_t below = ir::double_to_half(s.high, ir::Rounding::rm);
+  if (ir::half_to_double(below) < s.high) return below;
+  if ((below & 0x7fffu) == 0) return 0x8001;
+  return (below & 0x8000u) != 0 ? below + 1 : below - 1;
+}
+
 }  // namespace
 
 void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
-  if (s.init == Init::file) return;
+  if (s.init == Init::file || s.init == Init::none) return;
   const std::size_t size = ir::size_of(s.type);
   if (size == 0 || bytes.size() % size != 0) {
     throw std::invalid_argument("fill_buffer: " + std::to_string(bytes.size()) +
@@ -77,6 +91,9 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
         v = std::nextafter(static_cast<float>(s.high), static_cast<float>(s.low));
       }
       std::memcpy(to, &v, size);
+    } else if (s.type == ir::Type::f16) {
+      const std::uint32_t h = half_element(s, i);
+      std::memcpy(to, &h, size);
     } else if (s.type == ir::Type::f64) {
       double v = real_element(s, i);
       if (s.init == Init::uniform && v >= s.high && s.low < s.high) v = std::nextafter(s.high, s.low);

@@ -3,11 +3,16 @@
 
 #include "parser.h"
 
+#include <regatta/ir/half.h>
+
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 namespace regatta::launch {
 
@@ -46,6 +51,15 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file) {
   return out;
 }
 
+namespace {
+
+std::uint64_t physical_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : UINT64_MAX;
+}
+
+}  // namespace
+
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where) {
   if (contents.fill.init == Init::file) {
     const std::string prefix =
@@ -59,6 +73,8 @@ std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents
   }
   std::vector<std::uint8_t> bytes;
   try {
+    // Where memory is promised and not there, a program is killed without a word.
+    if (contents.bytes > physical_memory()) throw std::bad_alloc();
     bytes.resize(contents.bytes);
   } catch (const std::bad_alloc&) {
     launch.fail(where, "this machine has no " + std::to_string(contents.bytes) + " bytes of memory left");
@@ -85,6 +101,10 @@ std::string element_text(ir::Type type, const std::uint8_t* p, double& value) {
     std::memcpy(&f, p, sizeof f);
     value = static_cast<double>(f);
     return number_text(value, 9);
+  }
+  if (type == ir::Type::f16) {
+    value = ir::half_to_double(static_cast<std::uint32_t>(bits));
+    return number_text(value, 5);
   }
   if (type == ir::Type::f64) {
     std::memcpy(&value, p, sizeof value);
@@ -119,7 +139,7 @@ std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, co
     if (buffer.tolerance) {
       element_text(type, &bytes[i * size], got);
       element_text(type, &expected[i * size], wanted);
-      if (std::fabs(got - wanted) <= *buffer.tolerance * std::fabs(wanted)) continue;
+      if (std::isfinite(wanted) && std::fabs(got - wanted) <= *buffer.tolerance * std::fabs(wanted)) continue;
       if (std::isnan(got) && std::isnan(wanted)) continue;
     }
     if (different++ == 0) first = i;

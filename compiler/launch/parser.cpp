@@ -10,6 +10,8 @@ namespace {
 constexpr std::array<std::uint32_t, 3> grid_limit{0x7fffffffu, 65535, 65535};
 constexpr std::array<std::uint32_t, 3> block_limit{1024, 1024, 64};
 constexpr unsigned max_depth = 16;
+/// Bytes of a kernel's parameters (CUDA 12.1 and later).
+constexpr std::int64_t max_parameter_bytes = 32764;
 
 template <class T>
 std::vector<std::string> names_of(const std::vector<T>& items) {
@@ -42,6 +44,8 @@ void LaunchFileParser::parse(const toml::table& root_table) {
     g.where = t.where();
     g.name = t.required_text("name");
     g.contents = contents(t, "bytes");
+    if (g.contents.fill.init == Init::none)
+      t.fail("init", "init = \"none\" is for buffers: a variable is zero or initialised");
     t.finish();
     out_.globals.push_back(std::move(g));
   }
@@ -52,6 +56,7 @@ void LaunchFileParser::single(TomlTable& root) {
   Launch launch;
   launch.where = root.where();
   launch.entry = root.required_text("entry");
+  launch.entry_where = root.where("entry");
   launch.name = launch.entry;
   geometry(root, launch);
   parameters(root, launch, true);
@@ -73,6 +78,7 @@ void LaunchFileParser::program(TomlTable& root) {
     Launch launch;
     launch.where = t.where();
     launch.entry = t.required_text("entry");
+    launch.entry_where = t.where("entry");
     launch.name = t.text("name").value_or(launch.entry);
     for (const Launch& other : out_.launches) {
       if (other.name == launch.name) t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
@@ -98,8 +104,8 @@ void LaunchFileParser::program(TomlTable& root) {
 
 void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
   const auto grid = t.dimensions("grid", grid_limit), block = t.dimensions("block", block_limit);
-  if (!grid) t.fail(t.what() + " has no 'grid'");
-  if (!block) t.fail(t.what() + " has no 'block'");
+  if (!grid) t.fail_missing("grid", t.what() + " has no 'grid'");
+  if (!block) t.fail_missing("block", t.what() + " has no 'block'");
   launch.grid = *grid;
   launch.block = *block;
   const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
@@ -113,18 +119,20 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
 
 void LaunchFileParser::parameters(TomlTable& t, Launch& launch, bool inline_buffers) {
   for (const toml::table* table : t.tables(inline_buffers ? "param" : "params")) {
-    launch.parameters.push_back(parameter(*table, inline_buffers, launch.parameters.size()));
+    const std::string name = "param" + std::to_string(launch.parameters.size());
+    launch.parameters.push_back(parameter(*table, inline_buffers, name, 0));
   }
 }
 
-Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buffers, std::size_t number) {
-  TomlTable t(out_, table, inline_buffers ? "[[param]]" : "[[launch.params]]");
+Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buffers, const std::string& name,
+                                      unsigned depth) {
+  TomlTable t(out_, table, depth != 0 ? "a member" : inline_buffers ? "[[param]]" : "[[launch.params]]");
   Parameter p;
   p.where = t.where();
-  const int kinds = int{t.has("scalar")} + int{t.has("buffer")} + int{t.has("counter")};
+  const int kinds = int{t.has("scalar")} + int{t.has("buffer")} + int{t.has("counter")} + int{t.has("members")};
   if (kinds != 1) {
     t.fail(t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'buffer'" +
-           (inline_buffers ? "" : " and 'counter'"));
+           (inline_buffers ? " and 'members'" : ", 'counter' and 'members'"));
   }
   if (t.has("scalar")) {
     p.kind = Parameter::Kind::scalar;
@@ -136,6 +144,8 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     } else {
       p.bits.push_back(scalar_bits(value, p.type));
     }
+    p.bytes = p.bits.size() * ir::size_of(p.type);
+    p.alignment = ir::size_of(p.type);
   } else if (t.has("counter")) {
     if (inline_buffers) t.fail("counter", "'counter' needs [[step]] tables with a loop");
     p.kind = Parameter::Kind::counter;
@@ -143,30 +153,72 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     p.type = type(t, true);
     p.scale = t.integer("scale", INT64_MIN, INT64_MAX).value_or(1);
     p.offset = t.integer("offset", INT64_MIN, INT64_MAX).value_or(0);
-  } else if (inline_buffers) {
-    p.kind = Parameter::Kind::buffer;
-    p.buffer = out_.buffers.size();
-    add_buffer(buffer(t, "buffer", "param" + std::to_string(number)));
+    p.bytes = p.alignment = ir::size_of(p.type);
+  } else if (t.has("buffer")) {
+    pointer(t, p, inline_buffers, name);
   } else {
-    p.kind = Parameter::Kind::buffer;
-    const std::string name = t.required_text("buffer");
-    p.buffer = find_buffer(t, "buffer", name, t.where("buffer"));
-    p.buffer_offset = static_cast<std::uint64_t>(t.integer("offset", 0, INT64_MAX).value_or(0));
-    if (p.buffer_offset > out_.buffers[p.buffer].contents.bytes) {
-      t.fail("offset", "'offset' is " + std::to_string(p.buffer_offset) + ", buffer '" + name + "' has " +
-                           std::to_string(out_.buffers[p.buffer].contents.bytes) + " bytes");
-    }
+    members(t, p, inline_buffers, name, depth);
+  }
+  if (depth != 0) {
+    p.at = static_cast<std::uint64_t>(t.integer("at", 0, max_parameter_bytes).value_or(-1));
   }
   t.finish();
   return p;
 }
 
-std::size_t LaunchFileParser::find_buffer(TomlTable&, const char*, const std::string& name,
-                                          const Position& where) const {
+void LaunchFileParser::pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name) {
+  p.kind = Parameter::Kind::buffer;
+  p.bytes = p.alignment = 8;
+  const toml::node& value = *t.node("buffer");
+  if (!inline_buffers || value.is_string()) {
+    p.buffer = find_buffer(t.required_text("buffer"), t.where("buffer"), inline_buffers);
+  } else {
+    Buffer b = buffer(t, "buffer", name);
+    p.buffer = out_.buffers.size();
+    add_buffer(std::move(b));
+  }
+  const Buffer& b = out_.buffers[p.buffer];
+  p.buffer_offset = static_cast<std::uint64_t>(t.integer("offset", 0, INT64_MAX).value_or(0));
+  if (p.buffer_offset > b.contents.bytes) {
+    t.fail("offset", "'offset' is " + std::to_string(p.buffer_offset) + ", buffer '" + b.name + "' has " +
+                         std::to_string(b.contents.bytes) + " bytes");
+  }
+}
+
+void LaunchFileParser::members(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name,
+                               unsigned depth) {
+  p.kind = Parameter::Kind::structure;
+  if (depth == max_depth) t.fail("members are nested more than " + std::to_string(max_depth) + " deep");
+  std::uint64_t end = 0;
+  for (const toml::table* table : t.tables("members")) {
+    const std::size_t number = p.members.size();
+    Parameter m = parameter(*table, inline_buffers, name + "." + std::to_string(number), depth + 1);
+    // Without a place of its own a member lies where C puts it.
+    if (m.at == UINT64_MAX) m.at = (end + m.alignment - 1) / m.alignment * m.alignment;
+    if (m.at < end) {
+      out_.fail(m.where, "member " + std::to_string(number) + " is at byte " + std::to_string(m.at) +
+                             ", the one before it ends at " + std::to_string(end));
+    }
+    end = m.at + m.bytes;
+    p.alignment = std::max(p.alignment, m.alignment);
+    p.members.push_back(std::move(m));
+  }
+  if (p.members.empty()) t.fail("members", "'members' is empty");
+  p.bytes = (end + p.alignment - 1) / p.alignment * p.alignment;
+  if (const auto bytes = t.integer("bytes", 1, max_parameter_bytes)) {
+    if (static_cast<std::uint64_t>(*bytes) < end) {
+      t.fail("bytes", "'bytes' is " + std::to_string(*bytes) + ", the members take " + std::to_string(end));
+    }
+    p.bytes = static_cast<std::uint64_t>(*bytes);
+  }
+}
+
+std::size_t LaunchFileParser::find_buffer(const std::string& name, const Position& where, bool inline_buffers) const {
   for (std::size_t i = 0; i < out_.buffers.size(); ++i) {
     if (out_.buffers[i].name == name) return i;
   }
-  out_.fail(where, "no [[buffer]] is called '" + name + "'" + suggestion(name, names_of(out_.buffers)));
+  const std::string what = inline_buffers ? "no buffer before this one" : "no [[buffer]]";
+  out_.fail(where, what + " is called '" + name + "'" + suggestion(name, names_of(out_.buffers)));
 }
 
 std::vector<Step> LaunchFileParser::steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth) {
@@ -197,8 +249,8 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
     if (pair == nullptr || pair->size() != 2 || !pair->get(0)->is_string() || !pair->get(1)->is_string()) {
       t.fail("swap", "'swap' needs the names of two buffers: swap = [\"a\", \"b\"]");
     }
-    s.first = find_buffer(t, "swap", *pair->get(0)->value<std::string>(), TomlTable::position(*pair->get(0)));
-    s.second = find_buffer(t, "swap", *pair->get(1)->value<std::string>(), TomlTable::position(*pair->get(1)));
+    s.first = find_buffer(*pair->get(0)->value<std::string>(), TomlTable::position(*pair->get(0)), false);
+    s.second = find_buffer(*pair->get(1)->value<std::string>(), TomlTable::position(*pair->get(1)), false);
     if (out_.buffers[s.first].contents.bytes != out_.buffers[s.second].contents.bytes) {
       t.fail("swap", "'" + out_.buffers[s.first].name + "' and '" + out_.buffers[s.second].name + "' differ in size");
     }
@@ -209,7 +261,7 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
       s.times = static_cast<std::uint64_t>(*t.integer("repeat", 0, INT64_MAX));
     } else {
       s.kind = Step::Kind::loop_while;
-      s.flag = find_buffer(t, "while", t.required_text("while"), t.where("while"));
+      s.flag = find_buffer(t.required_text("while"), t.where("while"), false);
       if (out_.buffers[s.flag].contents.bytes < 4) t.fail("while", "a flag buffer needs at least 4 bytes");
       s.max = static_cast<std::uint64_t>(t.integer("max", 1, INT64_MAX).value_or(1000000));
     }
@@ -229,13 +281,17 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
 }
 
 void LaunchFileParser::check_counters(const Step& run, const std::vector<std::string>& counters) const {
-  for (const Parameter& p : out_.launches[run.launch].parameters) {
-    if (p.kind != Parameter::Kind::counter) continue;
-    if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) continue;
-    out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" +
-                           out_.launches[run.launch].name + "' runs outside of a loop that counts it" +
-                           suggestion(p.counter, counters));
-  }
+  const Launch& launch = out_.launches[run.launch];
+  for (const Parameter& p : launch.parameters) check_counters(p, launch, counters);
+}
+
+void LaunchFileParser::check_counters(const Parameter& p, const Launch& launch,
+                                      const std::vector<std::string>& counters) const {
+  for (const Parameter& m : p.members) check_counters(m, launch, counters);
+  if (p.kind != Parameter::Kind::counter) return;
+  if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
+  out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch.name +
+                         "' runs outside of a loop that counts it" + suggestion(p.counter, counters));
 }
 
 }  // namespace regatta::launch

@@ -27,9 +27,20 @@ std::optional<std::string> TomlTable::text(const char* key) {
   return n->value<std::string>();
 }
 
+void TomlTable::fail_missing(const char* key, const std::string& what) const {
+  for (const auto& [other, value] : table_) {
+    const std::string name(other.str());
+    if (std::find(known_.begin(), known_.end(), name) != known_.end() || nearest(name, {key}).empty()) continue;
+    const auto begin = other.source().begin;
+    file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
+               "unknown key '" + name + "' in " + what_ + "; did you mean '" + key + "'?");
+  }
+  fail(what);
+}
+
 std::string TomlTable::required_text(const char* key) {
   const auto v = text(key);
-  if (!v) fail(what_ + " has no '" + key + "'");
+  if (!v) fail_missing(key, what_ + " has no '" + key + "'");
   if (v->empty()) fail(key, "'" + std::string(key) + "' is empty");
   return *v;
 }
@@ -120,34 +131,6 @@ std::string kind_of(const toml::node& node) {
     default:
       return "a date or time";
   }
-}
-
-std::string nearest(const std::string& name, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(name.size() > 3 ? 2 : 1, name.size() / 3) + 1;
-  for (const std::string& k : known) {
-    std::vector<std::size_t> row(k.size() + 1);
-    for (std::size_t j = 0; j <= k.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= k.size(); ++j) {
-        const std::size_t above = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == k[j - 1] ? 0 : 1)});
-        diagonal = above;
-      }
-    }
-    if (row[k.size()] < best_distance) {
-      best_distance = row[k.size()];
-      best = k;
-    }
-  }
-  return best;
-}
-
-std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
-  const std::string near = nearest(name, known);
-  return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
 }  // namespace regatta::launch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/launch/launch_file.h>
+#include <regatta/launch/suggestion.h>
 
 #include <toml++/toml.h>
 
@@ -38,6 +39,8 @@ class TomlTable {
   static Position position(const toml::node& node);
   [[noreturn]] void fail(const char* key, const std::string& what) const { file_.fail(where(key), what); }
   [[noreturn]] void fail(const std::string& what) const { file_.fail(where(), what); }
+  /// A key is missing; if an unknown one looks like it, that is the error.
+  [[noreturn]] void fail_missing(const char* key, const std::string& what) const;
   const std::string& what() const { return what_; }
 
  private:
@@ -49,10 +52,5 @@ class TomlTable {
 
 /// "an integer", "a string" ... for messages.
 std::string kind_of(const toml::node& node);
-/// The nearest of `known` to `name` by edit distance, "" when none is near (a third of its length, at
-/// least one edit, two from four letters on).
-std::string nearest(const std::string& name, const std::vector<std::string>& known);
-/// "; did you mean 'x'?" or "".
-std::string suggestion(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace regatta::launch

@@ -16,6 +16,7 @@ bool is_removable(const ir::Instruction& i) {
     case Opcode::exit:
     case Opcode::bar:
     case Opcode::membar:
+    case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
     case Opcode::add_cc:  // the carry is a result that no operand names

@@ -27,6 +27,7 @@ bool is_pure(const ir::Instruction& i) {
     case Opcode::exit:
     case Opcode::bar:
     case Opcode::membar:
+    case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
     case Opcode::add_cc:

@@ -135,10 +135,10 @@ std::vector<Form> make_forms() {
       {"membar", "cta gl sys", "", "", Opcode::membar, "", nullptr},
       {"fence", "sc acq_rel acquire release cta cluster gpu sys", "", "", Opcode::membar, "", nullptr},
 
-      // Between lanes and warps. A warp runs in lockstep and reconverges by itself: bar.warp.sync is nothing.
+      // Between lanes and warps. A warp runs in lockstep and reconverges by itself: bar.warp.sync only orders memory.
       {"bar.sync", "cta", "", "", Opcode::bar, "1..2", lower_barrier},
       {"barrier.sync", "cta aligned", "", "", Opcode::bar, "1..2", lower_barrier},
-      {"bar.warp.sync", "", "", "", Opcode::nop, "1..1", lower_nothing},
+      {"bar.warp.sync", "", "", "", Opcode::warp_sync, "1..1", lower_warp_sync},
       {"shfl.sync", "$shuffle", "b32", "", Opcode::shfl, "5..5", lower_shuffle},
       {"shfl", "$shuffle", "b32", "", Opcode::shfl, "4..4", lower_shuffle},
       {"vote.sync.ballot", "", "b32", "", Opcode::vote, "3..3", lower_vote},

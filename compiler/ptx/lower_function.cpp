@@ -21,6 +21,7 @@ ir::Function FunctionLowering::run(const Function& entry) {
   if (!entry.error.empty()) throw trace::InputError(entry.error);
   f_.name = entry.name;
   f_.ptx_file = file_;
+  f_.target = module_.target;
   f_.source_files = module_.source_files;
   f_.max_threads = entry.max_threads;
   scopes_.emplace_back();

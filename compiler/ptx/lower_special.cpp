@@ -188,6 +188,12 @@ void lower_barrier(FunctionLowering& l, const Statement& s, const Form&, const i
   l.append(std::move(i));
 }
 
+void lower_warp_sync(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  ir::Instruction i = proto;
+  i.sources.push_back(l.source(s.operands[0], Type::u32, plain(proto)));
+  l.append(std::move(i));
+}
+
 void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   if (proto.mod.shuffle == ir::ShuffleMode::none)
     l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
@@ -260,7 +266,5 @@ void lower_bmsk(FunctionLowering& l, const Statement& s, const Form&, const ir::
   l.emit(bare, Opcode::sub, Type::u32, {ones}, {power, ir::Operand::immediate(1)});
   l.emit(bare, Opcode::shl, Type::b32, {l.destination(s.operands[0], Type::b32)}, {ones, start});
 }
-
-void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&) {}
 
 }  // namespace regatta::ptx

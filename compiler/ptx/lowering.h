@@ -173,12 +173,12 @@ void lower_exit(FunctionLowering&, const Statement&, const Form&, const ir::Inst
 void lower_call(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_trap(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_barrier(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_warp_sync(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_shuffle(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_vote(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_match(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mad_carry(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_copysign(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_bmsk(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
-void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 }  // namespace regatta::ptx

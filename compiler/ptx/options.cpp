@@ -12,6 +12,8 @@ namespace {
 using ir::AtomicOp;
 using ir::BoolOp;
 using ir::Compare;
+using ir::MemoryOrder;
+using ir::MemoryScope;
 using ir::Rounding;
 using trace::MemorySpace;
 
@@ -92,6 +94,15 @@ void apply_option(ir::Instruction& i, std::string_view m) {
                                                                            {"any", ir::VoteMode::any},
                                                                            {"uni", ir::VoteMode::uni},
                                                                            {"ballot", ir::VoteMode::ballot}};
+  static const std::unordered_map<std::string_view, MemoryOrder> orders = {
+      {"volatile", MemoryOrder::volatile_}, {"mmio", MemoryOrder::volatile_},  {"relaxed", MemoryOrder::relaxed},
+      {"acquire", MemoryOrder::acquire},    {"release", MemoryOrder::release}, {"acq_rel", MemoryOrder::acq_rel}};
+  // No clusters are launched: a cluster is one CTA. membar.gl is fence.gpu.
+  static const std::unordered_map<std::string_view, MemoryScope> ranges = {{"cta", MemoryScope::cta},
+                                                                           {"cluster", MemoryScope::cta},
+                                                                           {"gpu", MemoryScope::gpu},
+                                                                           {"gl", MemoryScope::gpu},
+                                                                           {"sys", MemoryScope::sys}};
   ir::Modifiers& mod = i.mod;
   const bool memory = i.op == ir::Opcode::ld || i.op == ir::Opcode::st;
   const bool atomic = i.op == ir::Opcode::atom || i.op == ir::Opcode::red;
@@ -105,6 +116,8 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     if (lookup(spaces, m, mod.space)) return;
     if (atomic && lookup(atomics, m, mod.atomic)) return;
     if (m == "v2" || m == "v4") mod.vector = static_cast<std::uint8_t>(m[1] - '0');
+    lookup(orders, m, mod.order);
+    lookup(ranges, m, mod.scope);
     // An atomic goes to memory anyway.
     if (atomic) return;
     if (m == "volatile" || m == "relaxed" || m == "acquire" || m == "release" || m == "mmio" || m == "cv")
@@ -113,6 +126,7 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     return;
   }
   if (i.op == ir::Opcode::membar) {
+    lookup(ranges, m, mod.scope);
     mod.cache += "." + std::string(m);
     return;
   }

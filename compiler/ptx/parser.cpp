@@ -5,6 +5,8 @@
 
 #include <regatta/trace/types.h>
 
+#include <charconv>
+
 namespace regatta::ptx {
 
 Module parse(std::string_view text, const std::string& file) { return Parser(text, file).run(); }
@@ -96,8 +98,10 @@ void Parser::directive() {
     take();
   } else if (t.is(".target")) {
     take();
-    do expect_identifier("a target name such as sm_75");
-    while (accept(','));
+    do {
+      const std::string_view name = expect_identifier("a target name such as sm_75").text;
+      if (name.substr(0, 3) == "sm_") std::from_chars(name.data() + 3, name.data() + name.size(), module_.target);
+    } while (accept(','));
   } else if (t.is(".address_size")) {
     take();
     const Position at = peek().at;

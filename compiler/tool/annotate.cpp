@@ -5,6 +5,7 @@
 #include "host.h"
 
 #include <regatta/launch/launch_file.h>
+#include <regatta/launch/suggestion.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file.h>
 
@@ -30,7 +31,10 @@ ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name,
   for (ptx::EntryResult& e : module.entries) {
     if (e.name == name) return e;
   }
-  throw trace::InputError(prefix + "'" + module.file + "' has no entry '" + name + "'; " + entry_names(module));
+  std::vector<std::string> names;
+  for (const ptx::EntryResult& e : module.entries) names.push_back(e.name);
+  throw trace::InputError(prefix + "'" + module.file + "' has no entry '" + name + "'; " + entry_names(module) +
+                          launch::suggestion(name, names));
 }
 
 passes::AllocationOptions allocation_options(const AnnotateOptions& options) {
@@ -93,7 +97,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
   for (const launch::Launch& l : file.launches) {
     if (!compiled.insert(l.entry).second) continue;
     const std::string prefix =
-        file.file + ":" + std::to_string(l.where.line) + ":" + std::to_string(l.where.column) + ": error: ";
+        file.file + ":" + std::to_string(l.entry_where.line) + ":" + std::to_string(l.entry_where.column) + ": error: ";
     ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
     if (!entry.accepted) throw trace::InputError(entry.message);
     CompiledKernel kernel = compile(std::move(entry.function), allocation_options(options));
@@ -105,6 +109,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
   host.run();
   if (writer) writer->finish();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  host.collect_races();
   host.check_expectations();
   host.dump();
   write_texts(options, result, listing);
@@ -115,6 +120,10 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
 AnnotateResult annotate(const AnnotateOptions& options) {
   if (options.warp_size != 32 && options.warp_size != 64) {
     throw trace::InputError("error: --warp-size is " + std::to_string(options.warp_size) + ", expected 32 or 64");
+  }
+  if (options.max_registers < 16 || options.max_registers > 255) {
+    throw trace::InputError("error: --max-registers is " + std::to_string(options.max_registers) +
+                            ", expected 16 to 255");
   }
   AnnotateResult result;
   if (options.check) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.h"
 
+#include <regatta/ir/half.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -10,6 +12,9 @@ using launch::Parameter;
 using launch::Step;
 
 namespace {
+
+/// Steps of the host after which its program counts as endless.
+constexpr std::uint64_t max_steps = 100'000'000;
 
 /// Hands the CTAs of one launch to the writer.
 class WriterSink : public emulator::TraceSink {
@@ -28,6 +33,23 @@ class WriterSink : public emulator::TraceSink {
   std::uint64_t first_, end_;
 };
 
+std::uint64_t counter_bits(const Parameter& p, std::uint64_t iteration) {
+  const auto wrapped = static_cast<std::uint64_t>(p.offset) + static_cast<std::uint64_t>(p.scale) * iteration;
+  const auto number = static_cast<std::int64_t>(wrapped);
+  std::uint64_t bits = wrapped;
+  if (p.type == ir::Type::f16) {
+    bits = ir::double_to_half(static_cast<double>(number), ir::Rounding::rn);
+  } else if (p.type == ir::Type::f32) {
+    const auto v = static_cast<float>(number);
+    bits = 0;
+    std::memcpy(&bits, &v, sizeof v);
+  } else if (p.type == ir::Type::f64) {
+    const auto v = static_cast<double>(number);
+    std::memcpy(&bits, &v, sizeof v);
+  }
+  return bits;
+}
+
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
 
 }  // namespace
@@ -42,8 +64,9 @@ Host::Host(const launch::LaunchFile& file, const ir::Module& module, const Annot
       image_(module, memory_) {
   for (const launch::Buffer& b : file.buffers) {
     const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
-    address_.push_back(memory_.allocate(b.name, b.contents.bytes, true));
-    memory_.write(address_.back(), bytes.data(), bytes.size());
+    const bool initialised = b.contents.fill.init != launch::Init::none;
+    address_.push_back(memory_.allocate(b.name, b.contents.bytes, initialised));
+    if (initialised) memory_.write(address_.back(), bytes.data(), bytes.size());
   }
   for (const launch::Global& g : file.globals) {
     const ir::ModuleVariable* v = image_.variable(g.name);
@@ -74,6 +97,10 @@ void Host::add_kernel(CompiledKernel kernel) {
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
   options.max_instructions = options_.max_instructions;
+  if (options_.check_races) {
+    const bool by_target = options_.race_rule == emulator::RaceRule::off;
+    options.races = by_target ? emulator::race_rule_of(kernel.function->target) : options_.race_rule;
+  }
   ready.emulator =
       std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
   if (writer_ != nullptr) {
@@ -91,13 +118,10 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
   }
   for (std::size_t i = 0; i < l.parameters.size(); ++i) {
     const Parameter& p = l.parameters[i];
-    const std::size_t bytes = p.kind == Parameter::Kind::buffer    ? 8
-                              : p.kind == Parameter::Kind::counter ? ir::size_of(p.type)
-                                                                   : p.bits.size() * ir::size_of(p.type);
-    if (bytes != f.parameters[i].bytes) {
+    if (p.bytes != f.parameters[i].bytes) {
       file_.fail(p.where, "parameter " + std::to_string(i) + " ('" + f.parameters[i].name + "') of kernel '" + f.name +
                               "' has " + std::to_string(f.parameters[i].bytes) + " bytes, the launch gives " +
-                              std::to_string(bytes));
+                              std::to_string(p.bytes));
     }
   }
   // .maxntid bounds the product of the dimensions.
@@ -115,38 +139,42 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
 std::vector<std::uint8_t> Host::parameters(const launch::Launch& l, const ir::Function& f) const {
   std::vector<std::uint8_t> bytes;
   for (std::size_t i = 0; i < l.parameters.size(); ++i) {
-    const Parameter& p = l.parameters[i];
-    std::vector<std::uint64_t> values = p.bits;
-    unsigned size = ir::size_of(p.type);
-    if (p.kind == Parameter::Kind::buffer) {
-      values = {address_[p.buffer] + p.buffer_offset};
-      size = 8;
-    } else if (p.kind == Parameter::Kind::counter) {
-      const std::int64_t number = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(p.offset) + static_cast<std::uint64_t>(p.scale) * counters_.at(p.counter));
-      std::uint64_t bits = static_cast<std::uint64_t>(number);
-      if (p.type == ir::Type::f32) {
-        const auto v = static_cast<float>(number);
-        bits = 0;
-        std::memcpy(&bits, &v, sizeof v);
-      } else if (p.type == ir::Type::f64) {
-        const auto v = static_cast<double>(number);
-        std::memcpy(&bits, &v, sizeof v);
-      }
-      values = {bits};
-    }
     bytes.resize(std::max<std::size_t>(bytes.size(), std::size_t{f.parameters[i].offset} + f.parameters[i].bytes));
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      std::memcpy(bytes.data() + f.parameters[i].offset + n * size, &values[n], size);
-    }
+    put_parameter(l.parameters[i], bytes.data() + f.parameters[i].offset);
   }
   return bytes;
+}
+
+void Host::put_parameter(const Parameter& p, std::uint8_t* to) const {
+  switch (p.kind) {
+    case Parameter::Kind::scalar: {
+      const unsigned size = ir::size_of(p.type);
+      for (std::size_t n = 0; n < p.bits.size(); ++n) std::memcpy(to + n * size, &p.bits[n], size);
+      break;
+    }
+    case Parameter::Kind::buffer: {
+      const std::uint64_t address = address_[p.buffer] + p.buffer_offset;
+      std::memcpy(to, &address, sizeof address);
+      break;
+    }
+    case Parameter::Kind::counter: {
+      const std::uint64_t bits = counter_bits(p, counters_.at(p.counter));
+      std::memcpy(to, &bits, ir::size_of(p.type));
+      break;
+    }
+    case Parameter::Kind::structure:
+      for (const Parameter& m : p.members) put_parameter(m, to + m.at);
+      break;
+  }
 }
 
 void Host::run() { run_steps(file_.steps); }
 
 void Host::run_steps(const std::vector<Step>& steps) {
   for (const Step& s : steps) {
+    if (++steps_done_ > max_steps) {
+      file_.fail(s.where, "the program has run " + std::to_string(max_steps) + " steps and goes on: an endless loop?");
+    }
     switch (s.kind) {
       case Step::Kind::run:
         run_launch(file_.launches[s.launch]);
@@ -212,6 +240,12 @@ void Host::run_launch(const launch::Launch& l) {
   report.warp_instructions = counts.warp_instructions;
   report.thread_instructions = counts.thread_instructions;
   result_.launches.push_back(std::move(report));
+}
+
+void Host::collect_races() {
+  for (const auto& [name, kernel] : kernels_) {
+    for (emulator::Race& r : kernel.emulator->races()) result_.races.push_back(std::move(r));
+  }
 }
 
 std::vector<std::uint8_t> Host::buffer_bytes(std::size_t buffer) const {

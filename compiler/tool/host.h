@@ -39,6 +39,8 @@ class Host {
   void check_dumps() const;
   void run();
   void check_expectations();
+  /// Moves what the emulators found into the result.
+  void collect_races();
   void dump() const;
 
  private:
@@ -46,6 +48,8 @@ class Host {
   void run_launch(const launch::Launch& launch);
   void check_launch(const launch::Launch& launch, const ir::Function& f) const;
   std::vector<std::uint8_t> parameters(const launch::Launch& launch, const ir::Function& f) const;
+  /// Writes a parameter's bytes as they are now.
+  void put_parameter(const launch::Parameter& p, std::uint8_t* to) const;
   std::optional<std::size_t> find_buffer(const std::string& name) const;
   std::vector<std::uint8_t> buffer_bytes(std::size_t buffer) const;
 
@@ -59,6 +63,7 @@ class Host {
   std::vector<std::uint64_t> address_;  ///< per buffer; swaps exchange entries
   std::map<std::string, ReadyKernel> kernels_;
   std::map<std::string, std::uint64_t> counters_;
+  std::uint64_t steps_done_ = 0;
 };
 
 }  // namespace regatta::tool

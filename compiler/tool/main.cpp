@@ -3,6 +3,7 @@
 // regatta-annotate: PTX and a launch file in, an annotated trace out.
 #include <regatta/tool/annotate.h>
 
+#include <regatta/launch/suggestion.h>
 #include <regatta/trace/types.h>
 
 #include <boost/program_options.hpp>
@@ -32,7 +33,7 @@ constexpr const char* intro =
     "A launch file gives the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
     "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a "
     "buffer\n"
-    "is not what the launch file expects.\n\nOptions";
+    "is not what the launch file expects, or --check-races found one.\n\nOptions";
 
 void parse_ctas(const std::string& text, AnnotateOptions& o) {
   const std::size_t colon = text.find(':');
@@ -56,6 +57,33 @@ void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
     }
     o.dumps.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
+}
+
+/// The words of the checks that --check-races knows.
+void parse_race_rule(const std::string& text, AnnotateOptions& o) {
+  using regatta::emulator::RaceRule;
+  o.check_races = true;
+  if (text == "target") return;
+  if (text != "independent" && text != "lockstep") {
+    throw InputError("error: --check-races '" + text + "', expected target, independent or lockstep" +
+                     regatta::launch::suggestion(text, {"target", "independent", "lockstep"}));
+  }
+  o.race_rule = text == "lockstep" ? RaceRule::lockstep : RaceRule::independent;
+}
+
+void print_races(const AnnotateResult& r) {
+  constexpr std::size_t shown = 20;
+  for (std::size_t i = 0; i < r.races.size() && i < shown; ++i) {
+    std::cerr << r.races[i].message << " [" << r.races[i].times << (r.races[i].times == 1 ? " time]\n" : " times]\n");
+  }
+  if (r.races.size() > shown) std::cerr << "... and " << r.races.size() - shown << " more pairs of instructions\n";
+}
+
+/// The options' names, to suggest one.
+std::vector<std::string> names_of(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& o : options.options()) names.push_back(o->long_name());
+  return names;
 }
 
 void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
@@ -85,7 +113,7 @@ void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
 
 int run(int argc, char** argv) {
   AnnotateOptions o;
-  std::string ctas;
+  std::string ctas, race_rule;
   std::vector<std::string> dumps;
   po::options_description options(intro, 110, 60);
   options.add_options()("help,h", "this text")("version", "version of the program")(
@@ -103,12 +131,34 @@ int run(int argc, char** argv) {
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
       "dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
       "write a buffer's (or module variable's) bytes after the run; may be repeated")(
+      "check-races", po::value(&race_rule)->value_name("RULE")->implicit_value("target"),
+      "report accesses to shared and global memory that nothing orders; --check-races=RULE says what orders the lanes "
+      "of "
+      "a warp: independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
       "max-instructions", po::value(&o.max_instructions)->value_name("N")->default_value(std::uint64_t{1} << 31),
       "instructions of one warp after which it counts as an endless loop");
   po::variables_map values;
   try {
-    po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), values);
+    // An abbreviation that is guessed today is another option's name tomorrow.
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::options_description all;
+    all.add(options).add_options()("argument", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("argument", -1);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
+    if (values.count("argument") != 0) {
+      throw InputError("error: unexpected argument '" + values["argument"].as<std::vector<std::string>>().front() +
+                       "' (--help shows the options)");
+    }
     po::notify(values);
+  } catch (const po::unknown_option& e) {
+    std::string name = e.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    const std::string near = regatta::launch::nearest(name, names_of(options));
+    throw InputError("error: unknown option '" + e.get_option_name() + "'" +
+                     (near.empty() ? " (--help shows the options)" : "; did you mean '--" + near + "'?"));
+  } catch (const po::invalid_option_value& e) {
+    throw InputError(std::string("error: ") + e.what() + ", expected a whole number");
   } catch (const po::error& e) {
     throw InputError(std::string("error: ") + e.what() + " (--help shows the options)");
   }
@@ -123,18 +173,20 @@ int run(int argc, char** argv) {
   o.schedule = !values["no-schedule"].as<bool>();
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
+  if (!race_rule.empty()) parse_race_rule(race_rule, o);
   if (!o.entry.empty() && !o.check)
     throw InputError("error: --entry goes with --check; the launch file names the entries to run");
-  if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty())) {
-    throw InputError("error: --check runs nothing: --out, --ctas and --dump-buffer do not go with it");
+  if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty() || o.check_races)) {
+    throw InputError("error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it");
   }
   o.producer = "regatta-annotate " REGATTA_VERSION;
   for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
   o.progress = true;
   const AnnotateResult result = regatta::tool::annotate(o);
   print_summary(o, result);
+  print_races(result);
   for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
-  return result.failed_expectations.empty() ? 0 : 3;
+  return result.failed_expectations.empty() && result.races.empty() ? 0 : 3;
 }
 
 }  // namespace

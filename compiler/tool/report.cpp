@@ -38,6 +38,11 @@ std::string report_json(const AnnotateResult& result) {
     }
     report["launches"] = std::move(launches);
   }
+  if (!result.races.empty()) {
+    Json races = Json::array();
+    for (const emulator::Race& r : result.races) races.push_back(Json{{"message", r.message}, {"times", r.times}});
+    report["races"] = std::move(races);
+  }
   // A file name need not be UTF-8; a report has to be.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,118 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the emulated kernels compute equals their C++ references, bit for bit: the kernels use integers and f32 add,
-// mul, fma, div.rn only, which leave no freedom. Neither the allocation (spills) nor the warp's width may show.
+// What the emulated kernels compute equals their C++ references: bit for bit where they use integers and f32 add, mul,
+// fma, div.rn and sqrt.rn only, which leave no freedom. Neither the compiler the PTX is from, nor the scheduler, nor
+// the allocation (spills), nor the warp's width may show.
 #include <regatta/test/catch.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <set>
 
 #include "bfs.h"
-#include "hotspot.h"
+#include "kernel_references.h"
 #include "kernels.h"
-#include "sgemm.h"
-#include "vector_add.h"
 
 using namespace regatta;
+using test::Expected;
 using test::Folder;
 using test::LaunchData;
+using test::Ptx;
 using test::Size;
 
 namespace {
 
 struct Variant {
-  unsigned warp_size = 32;
+  Ptx ptx = Ptx::sm75;
+  bool schedule = true;
   unsigned max_registers = 255;
+  unsigned warp_size = 32;
 };
 
-const std::vector<Variant> variants{{32, 255}, {64, 255}, {32, 24}, {64, 18}};
+/// 18 registers make the larger kernels spill.
+std::vector<Variant> all_variants() {
+  std::vector<Variant> all;
+  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
+    for (const bool schedule : {true, false}) {
+      for (const unsigned registers : {255u, 32u, 18u}) {
+        for (const unsigned warp_size : {32u, 64u}) all.push_back({ptx, schedule, registers, warp_size});
+      }
+    }
+  }
+  return all;
+}
 
-/// Runs a kernel and returns the bits of one of its buffers afterwards.
-std::vector<std::uint32_t> run(const std::string& kernel, Size size, const std::string& buffer, Variant variant = {}) {
+/// Runs a kernel, compares what it leaves with what it must, and returns how many warp instructions it took.
+std::uint64_t check(const std::string& kernel, Size size, const std::vector<Expected>& expected, Variant variant = {}) {
   const Folder folder;
   tool::AnnotateOptions o;
   o.launch = test::launch_path(kernel, size);
-  o.warp_size = variant.warp_size;
+  o.ptx = test::ptx_path(kernel, variant.ptx);
+  o.schedule = variant.schedule;
   o.max_registers = variant.max_registers;
-  o.dumps.emplace_back(buffer, folder.file("result.bin"));
-  tool::annotate(o);
-  const std::string bytes = folder.read("result.bin");
-  std::vector<std::uint32_t> words(bytes.size() / 4);
-  std::memcpy(words.data(), bytes.data(), bytes.size());
-  return words;
+  o.warp_size = variant.warp_size;
+  for (const Expected& e : expected) o.dumps.emplace_back(e.buffer, folder.file(e.buffer));
+  INFO(o.ptx << ", scheduling " << variant.schedule << ", " << variant.max_registers << " registers, warps of "
+             << variant.warp_size);
+  const tool::AnnotateResult result = tool::annotate(o);
+  for (const Expected& e : expected) REQUIRE(test::compare(e, folder.read(e.buffer)) == "");
+  std::uint64_t instructions = 0;
+  for (const tool::LaunchReport& l : result.launches) instructions += l.warp_instructions;
+  return instructions;
 }
 
-template <class T>
-std::vector<std::uint32_t> bits(const std::vector<T>& values) {
-  static_assert(sizeof(T) == 4, "32-bit elements");
-  std::vector<std::uint32_t> words(values.size());
-  std::memcpy(words.data(), values.data(), values.size() * sizeof(T));
-  return words;
-}
-
-void require_equal(const std::vector<std::uint32_t>& found, const std::vector<std::uint32_t>& expected) {
-  REQUIRE(found.size() == expected.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] == expected[i]) continue;
-    CAPTURE(i, found[i], expected[i]);
-    FAIL("a result differs");
-  }
-}
-
-std::vector<std::uint32_t> vector_add_reference(Size size) {
-  const LaunchData data(test::launch_path("vector_add", size));
-  const auto a = data.buffer<float>("a");
-  REQUIRE(static_cast<int>(a.size()) == data.scalar<std::int32_t>(0));
-  return bits(reference::vector_add(a, data.buffer<float>("b")));
-}
-
-std::vector<std::uint32_t> sgemm_reference(Size size) {
-  const LaunchData data(test::launch_path("sgemm", size));
-  return bits(reference::sgemm(data.buffer<float>("a"), data.buffer<float>("b"), data.buffer<float>("c"),
-                               data.scalar<std::int32_t>(0), data.scalar<std::int32_t>(1), data.scalar<std::int32_t>(2),
-                               data.scalar<float>(3), data.scalar<float>(4)));
-}
-
-std::vector<std::uint32_t> hotspot_reference(Size size) {
-  const LaunchData data(test::launch_path("hotspot", size));
-  reference::HotspotParameters p;
-  p.rows = data.scalar<std::int32_t>(0);
-  p.columns = data.scalar<std::int32_t>(1);
-  p.conductance = data.scalar<float>(2);
-  p.sink = data.scalar<float>(3);
-  p.ambient = data.scalar<float>(4);
-  p.step = data.scalar<float>(5);
-  return bits(reference::hotspot(data.buffer<float>("now"), data.buffer<float>("power"), p,
-                                 static_cast<int>(data.repetitions())));
-}
-
-std::vector<std::uint32_t> bfs_reference(Size size) {
-  const LaunchData data(test::launch_path("bfs", size));
-  return bits(reference::bfs(data.buffer<std::int32_t>("first_edge"), data.buffer<std::int32_t>("degree"),
-                             data.buffer<std::int32_t>("edges"), data.scalar<std::int32_t>(1, "init")));
-}
-
-void require_variants(const std::string& kernel, const std::string& buffer,
-                      const std::vector<std::uint32_t>& expected) {
-  for (const Variant v : variants) {
-    CAPTURE(v.warp_size, v.max_registers);
-    require_equal(run(kernel, Size::small, buffer, v), expected);
-  }
+void check_variants(const std::string& kernel) {
+  const auto expected = test::expected_results(kernel, Size::small);
+  REQUIRE(!expected.empty());
+  for (const Variant& v : all_variants()) check(kernel, Size::small, expected, v);
 }
 
 }  // namespace
 
-TEST_CASE("vector_add computes what its reference does") {
-  require_variants("vector_add", "c", vector_add_reference(Size::small));
+TEST_CASE("vector_add computes what its reference does") { check_variants("vector_add"); }
+TEST_CASE("sgemm computes what its reference does") { check_variants("sgemm"); }
+TEST_CASE("hotspot computes what its reference does") { check_variants("hotspot"); }
+TEST_CASE("bfs computes what its reference does") { check_variants("bfs"); }
+TEST_CASE("pathfinder computes what its reference does") { check_variants("pathfinder"); }
+TEST_CASE("needleman_wunsch computes what its reference does") { check_variants("needleman_wunsch"); }
+TEST_CASE("srad computes what its reference does") { check_variants("srad"); }
+TEST_CASE("stencil3d computes what its reference does") { check_variants("stencil3d"); }
+TEST_CASE("spmv computes what its reference does") { check_variants("spmv"); }
+TEST_CASE("black_scholes computes what its reference does") { check_variants("black_scholes"); }
+TEST_CASE("histogram computes what its reference does") { check_variants("histogram"); }
+TEST_CASE("reduction computes what its reference does") { check_variants("reduction"); }
+
+TEST_CASE("every kernel of the folder has a reference") {
+  std::set<std::string> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(REGATTA_SOURCE_DIR "/traces/kernels")) {
+    if (entry.is_directory()) folders.insert(entry.path().filename().string());
+  }
+  const auto& names = test::kernel_names();
+  REQUIRE(folders == std::set<std::string>(names.begin(), names.end()));
 }
-TEST_CASE("sgemm computes what its reference does") { require_variants("sgemm", "c", sgemm_reference(Size::small)); }
-TEST_CASE("hotspot computes what its reference does") {
-  require_variants("hotspot", "now", hotspot_reference(Size::small));
+
+TEST_CASE("a wrong result is found") {
+  Expected words;
+  words.buffer = "w";
+  words.words = {1, 2};
+  const std::string good("\1\0\0\0\2\0\0\0", 8), bad("\1\0\0\0\3\0\0\0", 8);
+  REQUIRE(test::compare(words, good) == "");
+  REQUIRE(test::compare(words, bad) == "w[1] is 0x3, expected 0x2");
+  REQUIRE(test::compare(words, good.substr(4)) == "w has 4 bytes, expected 8");
+  Expected values;
+  values.buffer = "v";
+  values.values = {1.0};
+  values.tolerance = 1e-5;
+  const auto number = [](float f) { return std::string(reinterpret_cast<const char*>(&f), sizeof f); };
+  REQUIRE(test::compare(values, number(1.000009f)) == "");
+  REQUIRE(test::compare(values, number(1.000011f)) != "");
+  REQUIRE(test::compare(values, number(std::nanf(""))) != "");
 }
-TEST_CASE("bfs computes what its reference does") {
-  const auto expected = bfs_reference(Size::small);
-  // A search that ends at its source would prove little.
-  REQUIRE(std::count(expected.begin(), expected.end(), 3u) > 100);
-  require_variants("bfs", "level", expected);
+
+TEST_CASE("the small searches and alignments are not trivial") {
+  // A search that ends at its source would prove little; nor would an alignment that is nothing but gaps.
+  const auto levels = test::expected_results("bfs", Size::small).at(0).words;
+  REQUIRE(std::count(levels.begin(), levels.end(), 3u) > 100);
+  const auto scores = test::expected_results("needleman_wunsch", Size::small).at(0).words;
+  REQUIRE(static_cast<std::int32_t>(scores.back()) > 50);
 }
 
 TEST_CASE("bfs runs as many levels as its reference") {
@@ -127,10 +129,28 @@ TEST_CASE("bfs runs as many levels as its reference") {
 }
 
 #ifdef REGATTA_FULL_SIZE
-TEST_CASE("the kernels compute what their references do at full size") {
-  require_equal(run("vector_add", Size::full, "c"), vector_add_reference(Size::full));
-  require_equal(run("sgemm", Size::full, "c"), sgemm_reference(Size::full));
-  require_equal(run("hotspot", Size::full, "now"), hotspot_reference(Size::full));
-  require_equal(run("bfs", Size::full, "level"), bfs_reference(Size::full));
+namespace {
+void check_full(const std::string& kernel) {
+  const auto expected = test::expected_results(kernel, Size::full);
+  for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
+    const std::uint64_t instructions = check(kernel, Size::full, expected, {ptx});
+    // The range that makes a kernel worth simulating.
+    REQUIRE(instructions >= 1000000);
+    REQUIRE(instructions <= 10000000);
+  }
 }
+}  // namespace
+
+TEST_CASE("vector_add computes what its reference does at full size") { check_full("vector_add"); }
+TEST_CASE("sgemm computes what its reference does at full size") { check_full("sgemm"); }
+TEST_CASE("hotspot computes what its reference does at full size") { check_full("hotspot"); }
+TEST_CASE("bfs computes what its reference does at full size") { check_full("bfs"); }
+TEST_CASE("pathfinder computes what its reference does at full size") { check_full("pathfinder"); }
+TEST_CASE("needleman_wunsch computes what its reference does at full size") { check_full("needleman_wunsch"); }
+TEST_CASE("srad computes what its reference does at full size") { check_full("srad"); }
+TEST_CASE("stencil3d computes what its reference does at full size") { check_full("stencil3d"); }
+TEST_CASE("spmv computes what its reference does at full size") { check_full("spmv"); }
+TEST_CASE("black_scholes computes what its reference does at full size") { check_full("black_scholes"); }
+TEST_CASE("histogram computes what its reference does at full size") { check_full("histogram"); }
+TEST_CASE("reduction computes what its reference does at full size") { check_full("reduction"); }
 #endif

@@ -9,6 +9,10 @@ std::string launch_path(const std::string& kernel, Size size) {
   return REGATTA_SOURCE_DIR "/traces/kernels/" + kernel + (size == Size::full ? "/launch.toml" : "/launch.small.toml");
 }
 
+std::string ptx_path(const std::string& kernel, Ptx ptx) {
+  return REGATTA_SOURCE_DIR "/traces/kernels/" + kernel + "/" + kernel + (ptx == Ptx::sm75 ? ".sm75.ptx" : ".sm35.ptx");
+}
+
 std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size) {
   tool::AnnotateOptions o;
   o.launch = launch_path(kernel, size);
@@ -22,6 +26,15 @@ std::vector<std::uint8_t> LaunchData::contents(const std::string& name) const {
     if (b.name == name) return launch::make_contents(file_, b.contents, b.where);
   }
   throw std::runtime_error(file_.file + ": no buffer " + name);
+}
+
+std::vector<std::uint8_t> LaunchData::global_contents(const std::string& name) const {
+  for (const launch::Global& g : file_.globals) {
+    if (g.name != name) continue;
+    if (g.contents.bytes == 0) throw std::runtime_error(file_.file + ": does not say how large " + name + " is");
+    return launch::make_contents(file_, g.contents, g.where);
+  }
+  throw std::runtime_error(file_.file + ": no variable " + name);
 }
 
 std::uint64_t LaunchData::scalar_bits(std::size_t index, const std::string& name) const {

@@ -20,6 +20,12 @@ enum class Size { small, full };
 /// Path of a kernel's launch file.
 std::string launch_path(const std::string& kernel, Size size);
 
+/// Which compiler a kernel's PTX comes from: nvcc for sm_75, clang for sm_35.
+enum class Ptx { sm75, sm35 };
+
+/// Path of a kernel's PTX.
+std::string ptx_path(const std::string& kernel, Ptx ptx);
+
 /// Annotates a kernel into `folder` and returns the trace's path.
 std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size);
 
@@ -30,10 +36,12 @@ class LaunchData {
 
   template <class T>
   std::vector<T> buffer(const std::string& name) const {
-    const std::vector<std::uint8_t> bytes = contents(name);
-    std::vector<T> values(bytes.size() / sizeof(T));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
-    return values;
+    return elements<T>(contents(name));
+  }
+  /// What a module-level variable holds at first.
+  template <class T>
+  std::vector<T> global(const std::string& name) const {
+    return elements<T>(global_contents(name));
   }
   /// The `index`-th scalar parameter, counted among the scalars, of launch `name` (a single launch has no name).
   template <class T>
@@ -47,7 +55,14 @@ class LaunchData {
   std::uint64_t repetitions() const;
 
  private:
+  template <class T>
+  static std::vector<T> elements(const std::vector<std::uint8_t>& bytes) {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    return values;
+  }
   std::vector<std::uint8_t> contents(const std::string& name) const;
+  std::vector<std::uint8_t> global_contents(const std::string& name) const;
   std::uint64_t scalar_bits(std::size_t index, const std::string& name) const;
   launch::LaunchFile file_;
 };

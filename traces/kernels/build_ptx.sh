@@ -1,17 +1,42 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes <name>/<name>.sm75.ptx again from <name>/<name>.cu, for the kernels named or for all.
-# Usage: traces/kernels/build_ptx.sh [NAME ...]        NVCC=... chooses the compiler (the committed files: nvcc 13.0)
+# Makes <name>/<name>.sm75.ptx (nvcc) and <name>/<name>.sm35.ptx (clang) again from <name>/<name>.cu, for the kernels
+# named or for all.
+# Usage: traces/kernels/build_ptx.sh [NAME ...]
+# Variables: NVCC   the compiler of the sm75 files (the committed ones: nvcc 13.0), "" to leave them alone
+#            CLANG  the compiler of the sm35 files (the committed ones: clang 14.0.6), "" to leave them alone
+#            LIBDEVICE  CUDA's libdevice.10.bc, which clang takes expf and logf from
 #
-# nvcc runs inside the folder with relative names, so that no path of the machine is in the PTX.
+# Neither contracts a multiplication and an addition into one rounding: the sources say fmaf where they mean it.
+# Compilers run inside the folder with relative names, so that no path of the machine is in the PTX.
 set -eu
 cd "$(dirname "$0")"
-nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+nvcc=${NVCC-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+clang=${CLANG-$(command -v clang++-14 || command -v clang++)}
+libdevice=${LIBDEVICE-/usr/local/cuda/nvvm/libdevice/libdevice.10.bc}
+
+# PTX ISA 6.0 is the first with the .sync forms of shuffles and votes, which sm_35 may use.
+with_clang() {
+  "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_35 -nocudainc -nocudalib -Wno-unknown-cuda-version \
+    -include ../clang_cuda.h -Xclang -target-feature -Xclang +ptx60 \
+    -Xclang -mlink-builtin-bitcode -Xclang "$libdevice" \
+    -std=c++17 -O3 -ffp-contract=off -S -o "$1.new" "$2"
+  # clang does not name itself in what it writes.
+  { echo "// $("$clang" --version | head -n 1)"; cat "$1.new"; } > "$1"
+  rm "$1.new"
+}
+
 if [ $# -eq 0 ]; then
   for source in */*.cu; do set -- "$@" "${source%%/*}"; done
 fi
 for name in "$@"; do
-  (cd "$name" && "$nvcc" -ptx -arch=sm_75 -O3 -o "$name.sm75.ptx" "$name.cu")
-  echo "$name/$name.sm75.ptx"
+  if [ -n "$nvcc" ]; then
+    (cd "$name" && "$nvcc" -ptx -arch=sm_75 -std=c++17 -O3 -fmad=false -o "$name.sm75.ptx" "$name.cu")
+    echo "$name/$name.sm75.ptx"
+  fi
+  if [ -n "$clang" ]; then
+    (cd "$name" && with_clang "$name.sm35.ptx" "$name.cu")
+    echo "$name/$name.sm35.ptx"
+  fi
 done

@@ -115,17 +115,41 @@ TEST_CASE("moving a value never written is no use of it") {
             .empty());
 }
 
+TEST_CASE("local memory carries the state of what was stored") {
+  const std::string frame = ".local .align 4 .b8 f[16];";
+  // Half of the threads store; the load of the others is no error until somebody uses it.
+  const std::string half = "setp.lt.u32 %q1, %t, 8; @%q1 st.local.u32 [f], %t; ld.local.u32 %r1, [f];\n";
+  CHECK(error_of(kernel(half + "add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;", frame)) ==
+        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
+        "this thread never wrote");
+  CHECK(error_of(kernel(half + "@%q1 st.global.u32 [%p], %r1;", frame)).empty());
+  // A byte that is missing makes the word one never written.
+  CHECK(error_of(kernel("mov.u32 %r1, 1; st.local.u8 [f], %r1; st.local.u8 [f+1], %r1; st.local.u8 [f+3], %r1;\n"
+                        "ld.local.u32 %r1, [f]; st.global.u32 [%p], %r1;",
+                        frame)) ==
+        "k.ptx:8:24: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which this thread never wrote");
+  // A spill of what was never written, and its way back, are no use.
+  CHECK(
+      error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; st.local.u32 [f+4], %r1; ld.local.u32 %r2, [f+4];\n"
+                      "@%q1 st.global.u32 [%p], %r2;",
+                      frame))
+          .empty());
+}
+
 TEST_CASE("barriers under divergence and deadlocks") {
   CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; bar.sync 0; L:")) ==
         "k.ptx:7:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier under divergence: 24 of the warp's 32 "
         "threads are at "
         "it, this one is not");
   CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 32; @%q1 bra L;\nbar.sync 1; bra M; L:\nbar.sync 2; M:"), 96) ==
-        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0): barrier deadlock: warps 1,2 wait at barrier 1 on line 8; warp 0 "
+        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier deadlock: warps 1,2 wait at barrier 1 on "
+        "line 8; warp 0 "
         "waits at "
         "barrier 2 on line 9");
   CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 32; @%q1 exit;\nbar.sync 3, 96;"), 96) ==
-        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0): barrier deadlock: warps 1,2 wait at barrier 3 on line 8 for 96 "
+        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (32,0,0): barrier deadlock: warps 1,2 wait at barrier 3 on "
+        "line 8 for 96 "
         "threads; 1 warp "
         "has exited");
   CHECK(error_of(kernel("bar.sync 3, 40;")) ==
@@ -135,7 +159,8 @@ TEST_CASE("barriers under divergence and deadlocks") {
 
 TEST_CASE("endless loops and traps") {
   CHECK(error_of(kernel("L: bra L;"), 32, true, 1000) ==
-        "k.ptx:7:4: error: kernel 'k', CTA (0,0,0): warp 0 has executed 1000 instructions and goes on: an endless "
+        "k.ptx:7:4: error: kernel 'k', CTA (0,0,0), thread (0,0,0): warp 0 has executed 1000 instructions and goes on: "
+        "an endless "
         "loop? (raise "
         "--max-instructions if not)");
   CHECK(error_of(kernel("setp.eq.u32 %q1, %t, 3; @%q1 trap;")) ==

@@ -37,6 +37,12 @@ std::string Machine::error() {
   return "";
 }
 
+std::vector<emulator::Race> Machine::races() {
+  emulator::Emulator emulator(*function, immediate_post_dominator, memory, *image, options);
+  emulator.run(request);
+  return emulator.races();
+}
+
 std::string module_text(const std::string& parameters, const std::string& body, const std::string& before) {
   return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" +
          body + "}\n";

@@ -53,6 +53,8 @@ class Machine {
   emulator::RunCounts run(emulator::TraceSink* sink = nullptr);
   /// Runs and returns the message of the error it must end with; "" if it ends well.
   std::string error();
+  /// Runs with options.races and returns what was found.
+  std::vector<emulator::Race> races();
 
   emulator::DeviceMemory memory;
   emulator::LaunchRequest request;

@@ -153,7 +153,7 @@ TEST_CASE("between lanes and warps") {
       {"vote.sync.any.pred %p1, !%p3, %r2;", "vote.sync.any.pred %v0, !%v1, %v2;"},
       {"match.any.sync.b64 %r1, %rd2, -1;", "match.sync.any.b64 %v0, %v1.64, 0xffffffff;"},
       {"activemask.b32 %r1;", "activemask.b32 %v0;"},
-      {"bar.warp.sync -1;\nmov.u32 %r1, 1;", "mov.u32 %v0, 0x1;"},
+      {"bar.warp.sync -1;", "bar.warp.sync 0xffffffff;"},
       {"trap;", "trap;"},
   };
   check(rows);

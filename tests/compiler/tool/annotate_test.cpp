@@ -220,7 +220,8 @@ TEST_CASE("mistakes between launch file and kernel, word for word") {
   tool::AnnotateOptions o;
   o.out = folder.file("k.rgt");
   o.launch = folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"sxpy\"\ngrid = [1]\nblock = [1]\n");
-  CHECK(error_of(o) == o.launch + ":1:1: error: '" + ptx + "' has no entry 'sxpy'; it has saxpy, count, refused");
+  CHECK(error_of(o) == o.launch + ":2:9: error: '" + ptx +
+                           "' has no entry 'sxpy'; it has saxpy, count, refused; did you mean 'saxpy'?");
   folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"saxpy\"\ngrid = [1]\nblock = [1]\n");
   CHECK(error_of(o) == o.launch + ":1:1: error: kernel 'saxpy' has 4 parameters, launch 'saxpy' gives 0");
   std::string text = saxpy_launch();

@@ -8,6 +8,7 @@
 
 #include <regatta/emulator/device_memory.h>
 #include <regatta/emulator/module_image.h>
+#include <regatta/emulator/races.h>
 #include <regatta/ir/ir.h>
 #include <regatta/trace/kernel.h>
 #include <regatta/trace/warp_stream.h>
@@ -26,6 +27,7 @@ struct EmulatorOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;
   /// Warp instructions a warp runs before the next one of its CTA has its turn; barriers end a turn early.
   std::uint32_t quantum = 256;
+  RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
 };
 
 /// One launch of a kernel. `parameters` is the parameter space, laid out as ir::Function::parameters says.
@@ -74,6 +76,9 @@ class Emulator {
   /// set, is called after every CTA with the number done.
   RunCounts run(const LaunchRequest& request, const trace::Kernel* kernel = nullptr, TraceSink* sink = nullptr,
                 const std::function<void(std::uint64_t)>& progress = {});
+
+  /// The races of all runs so far, in the order they were found, one per pair of instructions.
+  std::vector<Race> races() const;
 
  private:
   struct Impl;

@@ -87,6 +87,7 @@ enum class Opcode : std::uint8_t {
   exit,
   bar,
   membar,
+  warp_sync,  ///< bar.warp.sync: source {membermask}; lanes meet anyway, but it orders their memory accesses
   trap,
   print,
 };
@@ -118,6 +119,11 @@ enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
+
+/// How a memory access is ordered (PTX ISA, memory consistency model). Atomics without a word are relaxed.
+enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel };
+/// Which threads a strong access or a fence is about; none: the form's default (gpu).
+enum class MemoryScope : std::uint8_t { none, cta, gpu, sys };
 
 /// Special registers readable by mov; x/y/z of one group are consecutive.
 enum class Special : std::uint8_t {
@@ -163,6 +169,8 @@ struct Modifiers {
   AtomicOp atomic = AtomicOp::none;
   ShuffleMode shuffle = ShuffleMode::none;
   VoteMode vote = VoteMode::none;
+  MemoryOrder order = MemoryOrder::weak;
+  MemoryScope scope = MemoryScope::none;
   trace::MemorySpace space = trace::MemorySpace::none;
   std::uint8_t vector = 1;  ///< elements of a vector memory access
   bool ftz = false;
@@ -300,6 +308,7 @@ struct Parameter {
 struct Function {
   std::string name;
   std::string ptx_file;
+  std::uint32_t target = 0;  ///< of .target sm_75: 75; 0 unknown
   std::vector<std::string> source_files;
   std::vector<Parameter> parameters;
   std::vector<SharedVariable> shared_variables;

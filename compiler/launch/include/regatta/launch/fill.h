@@ -15,7 +15,8 @@
 
 namespace regatta::launch {
 
-enum class Init : std::uint8_t { zero, iota, constant, uniform, normal, file };
+/// none: memory that nobody has written; reading it before writing it is an error.
+enum class Init : std::uint8_t { zero, iota, constant, uniform, normal, file, none };
 
 /// What to fill a buffer with. Numbers are doubles for floating types; `low_integer` and so on for integers.
 struct FillSpec {
@@ -45,7 +46,7 @@ constexpr std::uint64_t random_word(std::uint64_t seed, std::uint64_t index) {
 /// - uniform integers: low + floor(r * (high - low + 1) / 2^64), r = random_word(seed, i);
 /// - normal: mean + stddev * (sum of twelve uniforms - 6), the uniforms from words 12i to 12i+11 (the sum of uniforms
 ///   needs no logarithm, whose last bit differs between libraries; tails end at six sigma);
-/// - integers wrap to the width of the type. Init::file leaves the bytes alone.
+/// - integers wrap to the width of the type. Init::file and Init::none leave the bytes alone.
 /// Throws std::invalid_argument when the size is not a whole number of elements.
 void fill_buffer(const FillSpec& spec, std::vector<std::uint8_t>& bytes);
 

@@ -46,9 +46,9 @@ struct Global {
   Position where;
 };
 
-/// One kernel parameter.
+/// One kernel parameter, or a member of one that is a structure.
 struct Parameter {
-  enum class Kind : std::uint8_t { scalar, buffer, counter };
+  enum class Kind : std::uint8_t { scalar, buffer, counter, structure };
   Kind kind = Kind::scalar;
   ir::Type type = ir::Type::none;
   std::vector<std::uint64_t> bits;     ///< scalar: one element, or several for a structure
@@ -56,6 +56,10 @@ struct Parameter {
   std::uint64_t buffer_offset = 0;     ///< bytes
   std::string counter;                 ///< counter: the loop it counts
   std::int64_t scale = 1, offset = 0;  ///< counter: value = offset + scale * iteration
+  std::vector<Parameter> members;      ///< structure
+  std::uint64_t at = 0;                ///< member: byte offset in its structure
+  std::uint64_t bytes = 0;             ///< size
+  std::uint32_t alignment = 1;         ///< of a member of this kind, as C aligns it
   Position where;
 };
 
@@ -66,7 +70,7 @@ struct Launch {
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;  ///< bytes
   std::vector<Parameter> parameters;
-  Position where;
+  Position where, entry_where;
 };
 
 /// What the host does next.

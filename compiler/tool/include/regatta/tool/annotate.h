@@ -4,6 +4,8 @@
 // line around it.
 #pragma once
 
+#include <regatta/emulator/races.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -23,10 +25,12 @@ struct AnnotateOptions {
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
-  std::string report;                                       ///< JSON report to write
-  std::string listing;                                      ///< annotated assembly to write
-  std::vector<std::pair<std::string, std::string>> dumps;   ///< buffer or variable name, file: written after the run
-  std::string producer = "regatta-annotate";                ///< recorded in the trace
+  bool check_races = false;
+  emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
+  std::string report;                                      ///< JSON report to write
+  std::string listing;                                     ///< annotated assembly to write
+  std::vector<std::pair<std::string, std::string>> dumps;  ///< buffer or variable name, file: written after the run
+  std::string producer = "regatta-annotate";               ///< recorded in the trace
   bool progress = false;  ///< a line on standard error, once a run takes longer than two seconds
 };
 
@@ -55,6 +59,7 @@ struct AnnotateResult {
   std::vector<EntryReport> entries;
   std::vector<LaunchReport> launches;
   std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
+  std::vector<emulator::Race> races;             ///< likewise
   double seconds = 0;                            ///< of emulation and trace writing
 };
 

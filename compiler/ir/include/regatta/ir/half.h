@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace regatta::emulator {
+namespace regatta::ir {
 
 static inline double half_to_double(std::uint32_t half) {
   const std::uint64_t sign = static_cast<std::uint64_t>(half & 0x8000u) << 48;
@@ -31,15 +31,15 @@ static inline double half_to_double(std::uint32_t half) {
 }
 
 /// Rounds to nearest even (rn, none), towards zero, down or up; NaN becomes the canonical 0x7fff.
-static inline std::uint32_t double_to_half(double value, ir::Rounding rounding) {
+static inline std::uint32_t double_to_half(double value, Rounding rounding) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 48) & 0x8000u;
   const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
   std::uint64_t fraction = bits & 0xfffffffffffffull;
   if (exponent == 1024) return fraction != 0 ? 0x7fffu : (sign | 0x7c00u);
-  const bool away = (rounding == ir::Rounding::rp && sign == 0) || (rounding == ir::Rounding::rm && sign != 0);
-  const bool nearest = rounding == ir::Rounding::rn || rounding == ir::Rounding::none;
+  const bool away = (rounding == Rounding::rp && sign == 0) || (rounding == Rounding::rm && sign != 0);
+  const bool nearest = rounding == Rounding::rn || rounding == Rounding::none;
   if (exponent > 15) return sign | (nearest || away ? 0x7c00u : 0x7bffu);
   if ((bits << 1) == 0) return sign;
   // The significand as an integer, and how many of its low bits the half cannot hold.
@@ -62,4 +62,4 @@ static inline std::uint32_t double_to_half(double value, ir::Rounding rounding) 
   return sign | (biased + kept + (up ? 1u : 0u));
 }
 
-}  // namespace regatta::emulator
+}  // namespace regatta::ir

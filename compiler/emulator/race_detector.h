@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks at every access to shared and global memory of a launch and reports pairs that nothing orders. README.md of
+// this folder states what counts as a race.
+#pragma once
+
+#include "decode.h"
+#include "race_order.h"
+#include "race_shadow.h"
+
+#include <regatta/emulator/device_memory.h>
+#include <regatta/emulator/races.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// One memory instruction of a warp, before it takes effect.
+struct WarpMemoryAccess {
+  const Op* op = nullptr;
+  std::uint32_t position = 0;
+  unsigned warp = 0;
+  trace::LaneMask active = 0;
+  trace::LaneMask together = 0;  ///< lanes that reach the instruction, those with a false guard included
+  trace::LaneMask live = 0;
+  const std::uint64_t* address = nullptr;               ///< per lane
+  std::array<std::array<std::uint64_t, 64>, 4> values;  ///< stores: per element, per lane
+};
+
+class RaceDetector {
+ public:
+  /// All must outlive the detector.
+  RaceDetector(const Program& program, DeviceMemory& memory, RaceRule rule);
+
+  void begin_launch(const std::array<std::uint32_t, 3>& grid, const std::array<std::uint32_t, 3>& block);
+  /// `shared` is the CTA's memory, which stays where it is.
+  void begin_cta(std::uint64_t cta, unsigned warps, const std::vector<std::uint8_t>& shared);
+  void access(const WarpMemoryAccess& a);
+  RaceOrder& order() { return order_; }
+
+  std::vector<Race> races() const;
+
+  /// A read of memory not yet written, which a race may explain: it is an error if at the end there is none. The first
+  /// message is kept.
+  void postpone(std::string message) {
+    if (postponed_.empty()) postponed_ = std::move(message);
+  }
+  /// Throws what was postponed if no race has been found.
+  void finish_launch();
+
+ private:
+  /// What lies between the two threads of a race: decides what would order them.
+  enum class Distance : std::uint8_t { instruction, warp, cta, grid };
+  struct Word {
+    bool shared = false;
+    std::uint64_t address = 0;  ///< of the word; shared: offset
+    std::uint8_t bytes = 0;
+    const std::uint8_t* data = nullptr;
+  };
+  using Site = std::tuple<std::uint32_t, std::uint32_t, Kind>;  ///< file and line, or 0 and position; what it does
+  struct Found {
+    std::size_t number = 0;
+    std::string message;
+    std::uint64_t times = 0;
+  };
+
+  void lane_access(const WarpMemoryAccess& a, unsigned lane, RaceEntry now);
+  void word_access(const WarpMemoryAccess& a, unsigned lane, const Word& word, RaceEntry now);
+  bool same_value(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& earlier,
+                  trace::LaneMask others) const;
+  void report(const WarpMemoryAccess& a, unsigned lane, const Word& word, const RaceEntry& now,
+              const RaceEntry& earlier, unsigned other);
+  Site site(std::uint32_t position) const;
+  std::string location(const Word& word) const;
+
+  const Program& program_;
+  DeviceMemory& memory_;
+  RaceOrder order_;
+  std::array<std::uint32_t, 3> grid_{1, 1, 1}, block_{1, 1, 1};
+  const std::vector<std::uint8_t>* shared_bytes_ = nullptr;
+  RaceShadow shared_, global_;
+  /// By the two places in the program, source lines where they are known, and the distance.
+  std::map<std::tuple<Site, Site, Distance>, Found> found_;
+  std::string postponed_;
+};
+
+}  // namespace regatta::emulator

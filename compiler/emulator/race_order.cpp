@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "race_order.h"
+
+#include <algorithm>
+
+namespace regatta::emulator {
+
+using trace::LaneMask;
+
+namespace {
+
+/// Releases looked at to find out whether one access happened before another.
+constexpr std::size_t max_steps = 100000;
+
+}  // namespace
+
+void RaceOrder::Knowledge::join(const Knowledge& other) {
+  if (warps.size() < other.warps.size()) warps.resize(other.warps.size());
+  for (std::size_t w = 0; w < other.warps.size(); ++w) warps[w] = std::max(warps[w], other.warps[w]);
+  for (const Acquired& theirs : other.acquired) {
+    const auto mine = std::find_if(acquired.begin(), acquired.end(),
+                                   [&](const Acquired& a) { return a.location == theirs.location; });
+    if (mine == acquired.end()) {
+      acquired.push_back(theirs);
+    } else {
+      mine->count = std::max(mine->count, theirs.count);
+    }
+  }
+}
+
+void RaceOrder::begin_launch() {
+  location_.clear();
+  released_.clear();
+}
+
+void RaceOrder::begin_cta(std::uint32_t cta, unsigned warps) {
+  cta_ = cta;
+  warps_.assign(warps, {});
+  for (WarpOrder& w : warps_) {
+    w.known.warps.assign(warps, 0);
+    w.lanes.assign(std::size_t{lanes_} * lanes_, 0);
+  }
+  barriers_.fill({});
+}
+
+std::uint32_t RaceOrder::access(unsigned warp, LaneMask together, LaneMask live) {
+  if (rule_ == RaceRule::lockstep) meet(warp, together, live);
+  return ++warps_[warp].now;
+}
+
+void RaceOrder::split(unsigned warp, LaneMask together, LaneMask live) {
+  if (rule_ == RaceRule::lockstep) meet(warp, together, live);
+}
+
+void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
+  WarpOrder& w = warps_[warp];
+  if ((live & ~members) == 0) {
+    // Lanes that have exited are not waited for: what they did lies before.
+    w.all = w.now;
+    return;
+  }
+  std::vector<std::uint32_t> joint(lanes_, 0);
+  for (LaneMask rest = members; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint32_t* row = &w.lanes[std::size_t{lane} * lanes_];
+    for (unsigned i = 0; i < lanes_; ++i) joint[i] = std::max(joint[i], row[i]);
+  }
+  for (LaneMask rest = members; rest != 0; rest &= rest - 1)
+    joint[static_cast<unsigned>(__builtin_ctzll(rest))] = w.now;
+  for (LaneMask rest = members; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    std::copy(joint.begin(), joint.end(), w.lanes.begin() + std::ptrdiff_t{lane} * lanes_);
+  }
+}
+
+void RaceOrder::arrive(unsigned warp, unsigned barrier) {
+  WarpOrder& w = warps_[warp];
+  w.known.warps[warp] = w.now;
+  barriers_[barrier].join(w.known);
+}
+
+void RaceOrder::leave(unsigned warp, unsigned barrier) {
+  warps_[warp].known.join(barriers_[barrier]);
+  warps_[warp].all = warps_[warp].now;
+}
+
+void RaceOrder::fence(unsigned warp, ir::MemoryScope scope) {
+  WarpOrder& w = warps_[warp];
+  w.known.warps[warp] = w.now;
+  w.fenced = w.known;
+  w.fence_scope = scope == ir::MemoryScope::none ? ir::MemoryScope::sys : scope;
+}
+
+void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope scope, bool at_once) {
+  WarpOrder& w = warps_[warp];
+  if (scope == ir::MemoryScope::none) scope = ir::MemoryScope::gpu;
+  Release r;
+  r.cta = cta_;
+  if (at_once) {
+    w.known.warps[warp] = w.now;
+    r.known = w.known;
+    r.scope = scope;
+  } else if (w.fence_scope != ir::MemoryScope::none) {
+    r.known = w.fenced;
+    r.scope = std::min(scope, w.fence_scope);
+  } else {
+    return;
+  }
+  const auto [found, added] = location_.emplace(location, released_.size());
+  if (added) released_.emplace_back();
+  released_[found->second].push_back(std::move(r));
+}
+
+void RaceOrder::acquire(unsigned warp, std::uint64_t location) {
+  const auto found = location_.find(location);
+  if (found == location_.end()) return;
+  const std::vector<Release>& releases = released_[found->second];
+  Knowledge& known = warps_[warp].known;
+  std::size_t seen = 0;
+  for (const Acquired& a : known.acquired) {
+    if (a.location == found->second) seen = a.count;
+  }
+  if (seen == releases.size()) return;
+  // Releases of this CTA give knowledge of its warps; those of others are looked up when they are asked for.
+  for (std::size_t i = releases.size(); i-- > seen && releases[i].cta == cta_;) known.join(releases[i].known);
+  Knowledge gained;
+  gained.acquired.push_back({found->second, releases.size()});
+  known.join(gained);
+}
+
+bool RaceOrder::acquired(const Knowledge& known, const AccessTime& earlier) const {
+  std::vector<Acquired> open = known.acquired;
+  std::map<std::size_t, std::size_t> followed;  // per location, releases looked at
+  std::size_t steps = 0;
+  while (!open.empty()) {
+    const Acquired a = open.back();
+    open.pop_back();
+    std::size_t& done = followed[a.location];
+    if (done >= a.count) continue;
+    const std::vector<Release>& releases = released_[a.location];
+    const auto end = releases.begin() + static_cast<std::ptrdiff_t>(a.count);
+    const auto first = std::lower_bound(releases.begin() + static_cast<std::ptrdiff_t>(done), end, earlier.cta,
+                                        [](const Release& r, std::uint32_t cta) { return r.cta < cta; });
+    done = a.count;
+    for (auto r = first; r != end; ++r) {
+      if (r->scope == ir::MemoryScope::cta) continue;
+      if (r->cta == earlier.cta && r->known.warps[earlier.warp] >= earlier.time) return true;
+      // What the releasing CTA had acquired itself.
+      if (r->cta == cta_) continue;
+      open.insert(open.end(), r->known.acquired.begin(), r->known.acquired.end());
+      // A chain too long to follow is given the benefit of the doubt.
+      if (++steps > max_steps) return true;
+    }
+  }
+  return false;
+}
+
+LaneMask RaceOrder::before(const AccessTime& earlier, unsigned warp, unsigned lane) const {
+  const WarpOrder& w = warps_[warp];
+  if (earlier.cta != cta_) {
+    return !w.known.acquired.empty() && acquired(w.known, earlier) ? earlier.lanes : 0;
+  }
+  if (earlier.warp != warp) return w.known.warps[earlier.warp] >= earlier.time ? earlier.lanes : 0;
+  if (earlier.time <= w.all) return earlier.lanes;
+  LaneMask result = earlier.lanes & (LaneMask{1} << lane);
+  const std::uint32_t* row = &w.lanes[std::size_t{lane} * lanes_];
+  for (LaneMask rest = earlier.lanes & ~result; rest != 0; rest &= rest - 1) {
+    const auto other = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (row[other] >= earlier.time) result |= LaneMask{1} << other;
+  }
+  return result;
+}
+
+}  // namespace regatta::emulator

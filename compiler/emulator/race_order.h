@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which accesses of a launch happened before which: logical time per warp, carried over by barriers, warp barriers,
+// and by atomics and flags behind fences.
+//
+// A warp's time is the number of its memory instructions. What a warp knows of another warp of its CTA is the time up
+// to which that warp's accesses lie before anything it does from now on; barriers exchange that knowledge. What a lane
+// knows of the other lanes of its warp is kept per lane, since under independent thread scheduling only bar.warp.sync
+// exchanges it. CTAs run one after the other, but their order counts only where one has acquired what another released.
+#pragma once
+
+#include <regatta/emulator/races.h>
+#include <regatta/ir/ir.h>
+#include <regatta/trace/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace regatta::emulator {
+
+/// Whose access it was and when. `lanes` of one memory instruction.
+struct AccessTime {
+  trace::LaneMask lanes = 0;
+  std::uint32_t cta = 0;
+  std::uint32_t time = 0;
+  std::uint8_t warp = 0;
+};
+
+class RaceOrder {
+ public:
+  RaceOrder(RaceRule rule, unsigned lanes) : rule_(rule), lanes_(lanes) {}
+
+  void begin_launch();
+  void begin_cta(std::uint32_t cta, unsigned warps);
+
+  /// The time of a memory instruction that the lanes `together` reach as one.
+  std::uint32_t access(unsigned warp, trace::LaneMask together, trace::LaneMask live);
+  /// Lanes that were together go different ways.
+  void split(unsigned warp, trace::LaneMask together, trace::LaneMask live);
+  /// bar.warp.sync by `members`.
+  void meet(unsigned warp, trace::LaneMask members, trace::LaneMask live);
+
+  /// A warp arrives at a CTA barrier; whoever leaves it later comes after.
+  void arrive(unsigned warp, unsigned barrier);
+  /// A warp that waited leaves the barrier. All who arrive do so before the first one leaves.
+  void leave(unsigned warp, unsigned barrier);
+  /// The barrier has opened.
+  void open(unsigned barrier) { barriers_[barrier] = {}; }
+
+  void fence(unsigned warp, ir::MemoryScope scope);
+  /// An atomic or a store that others may wait for. `at_once`: it has release semantics of its own.
+  void release(unsigned warp, std::uint64_t location, ir::MemoryScope scope, bool at_once);
+  /// An atomic or a load that may have seen what others released at `location`.
+  void acquire(unsigned warp, std::uint64_t location);
+
+  /// The lanes of `earlier` whose access happened before what this lane does now; its own is among them.
+  trace::LaneMask before(const AccessTime& earlier, unsigned warp, unsigned lane) const;
+  std::uint32_t cta() const { return cta_; }
+  std::uint32_t now(unsigned warp) const { return warps_[warp].now; }
+
+ private:
+  /// Releases of one location up to `count`, by its place in `released_`.
+  struct Acquired {
+    std::size_t location = 0;
+    std::size_t count = 0;
+  };
+  /// What one party knows of the others of its CTA and of earlier CTAs.
+  struct Knowledge {
+    std::vector<std::uint32_t> warps;  ///< time per warp of the CTA
+    std::vector<Acquired> acquired;
+    void join(const Knowledge& other);
+  };
+  struct Release {
+    std::uint32_t cta = 0;
+    ir::MemoryScope scope = ir::MemoryScope::none;
+    Knowledge known;
+  };
+  struct WarpOrder {
+    std::uint32_t now = 0;
+    std::uint32_t all = 0;  ///< up to here the warp's accesses lie before every lane
+    Knowledge known;
+    std::vector<std::uint32_t> lanes;  ///< [lane * lanes_ + other]: time of `other` known to `lane`
+    Knowledge fenced;                  ///< as of the last fence
+    ir::MemoryScope fence_scope = ir::MemoryScope::none;
+  };
+
+  bool acquired(const Knowledge& known, const AccessTime& earlier) const;
+
+  RaceRule rule_;
+  unsigned lanes_;
+  std::uint32_t cta_ = 0;
+  std::vector<WarpOrder> warps_;
+  std::array<Knowledge, 16> barriers_;
+  std::map<std::uint64_t, std::size_t> location_;  ///< into released_
+  std::vector<std::vector<Release>> released_;     ///< per location, in the order of time: CTAs ascend
+};
+
+}  // namespace regatta::emulator

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How fast whole runs are. Kernels at full size on gtx980 with one SM, each (a) replayed, (b) simulated with the value
+// checker, (c) simulated without; the best of some rounds of a, b, c, a, b, c, ..., so that whatever else the machine
+// does hits all three alike. Figures are regatta-sim's own ("host").
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace regatta::bench {
+
+enum Mode : unsigned { replayed, checked, unchecked, mode_count };
+
+struct WholeRun {
+  std::string kernel;
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t cycles = 0;
+  std::array<double, mode_count> rate{};  ///< warp instructions per second, the best
+  double peak_rss_mib = 0;                ///< of the checked simulation
+  double ratio() const { return rate[checked] / rate[replayed]; }
+};
+
+WholeRun measure_whole_run(const std::string& kernel, unsigned rounds);
+void print(const std::vector<WholeRun>& all);
+nlohmann::ordered_json document(const std::vector<WholeRun>& all);
+
+}  // namespace regatta::bench
