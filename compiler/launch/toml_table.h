@@ -5,7 +5,7 @@
 
 #include <regatta/launch/launch_file.h>
 
-#include <toml++/toml.h>
+#include <regatta_tomlpp.h>
 
 #include <optional>
 #include <string>
