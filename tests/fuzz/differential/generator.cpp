@@ -141,6 +141,10 @@ class Generator {
     for (++shape; *shape != '\0'; ++shape) s.from.push_back(source(*shape));
     if (s.to.size() == 2 && s.to[0].type == s.to[1].type && s.to[0].variable == s.to[1].variable) return operation();
     maybe_guard(s);
+    // In an operation of several instructions a guard that the first one writes would not be the guard of the second.
+    for (const Operand& to : s.to) {
+      if (to.type == 'p' && static_cast<int>(to.variable) == s.guard) s.guard = -1;
+    }
     return s;
   }
 
