@@ -41,8 +41,9 @@ Host::Host(const launch::LaunchFile& file, const ir::Module& module, const Annot
       progress_(options.progress),
       image_(module, memory_) {
   for (const launch::Buffer& b : file.buffers) {
-    const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
+    // In this order: a size that this machine does not have is refused before it is filled.
     address_.push_back(memory_.allocate(b.name, b.contents.bytes, true));
+    const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
     memory_.write(address_.back(), bytes.data(), bytes.size());
   }
   for (const launch::Global& g : file.globals) {

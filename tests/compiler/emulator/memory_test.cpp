@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spaces, sizes, atomics, barriers and lane exchange.
+#include <unistd.h>
+
 #include "harness.h"
 
 #include <regatta/ir/address_windows.h>
@@ -218,4 +220,16 @@ TEST_CASE("spilled registers come back") {
     for (std::uint32_t i = 30; i-- > 0;) expected = (expected ^ (t * (i * 3 + 1) + i)) * 3;
     CHECK(v[t] == expected);
   }
+}
+
+TEST_CASE("more memory than the machine has is refused before it is taken") {
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  emulator::DeviceMemory memory;
+  memory.allocate("a", 4096, true);
+  CHECK_THROWS_WITH(memory.allocate("b", all - 4095, true),
+                    "error: buffer 'b': this machine has no " + std::to_string(all - 4095) + " bytes of memory left");
+  CHECK_THROWS_WITH(memory.allocate("c", all + 1, false),
+                    "error: buffer 'c': this machine has no " + std::to_string(all + 1) + " bytes of memory left");
+  CHECK(memory.allocations().size() == 1);
 }
