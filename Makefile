@@ -2,6 +2,7 @@
 # The README's commands. CMake does the work: see CMakePresets.json for the builds this picks from.
 #   make demo     build, annotate a kernel, simulate it, print the tables
 #   make test     build, run every test
+#   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 # Variables: JOBS (processes at a time), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
@@ -9,7 +10,7 @@ PREFIX ?= /usr/local
 CMAKE_ARGS ?=
 BUILD := build/release
 
-.PHONY: all build demo test bench registers asan format format-check tidy install packages clean
+.PHONY: all build demo test bench registers asan fuzz format format-check tidy install packages clean
 
 all: build
 
@@ -36,6 +37,11 @@ asan: packages
 	cmake --preset asan $(CMAKE_ARGS)
 	cmake --build --preset asan -j $(JOBS)
 	@.cmake/run-tests.sh asan $(JOBS)
+
+fuzz: packages
+	cmake --preset release $(CMAKE_ARGS)
+	cmake --build --preset release -j $(JOBS) --target fuzz_differential
+	@JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" tests/fuzz/run.sh
 
 format:
 	@.cmake/check-format.sh --fix

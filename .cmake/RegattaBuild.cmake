@@ -26,9 +26,19 @@ if(REGATTA_HAVE_X86_64_V2)
 endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer
-                                                 -fno-sanitize-recover=all
-                                                 -Wno-maybe-uninitialized)  # false positives in <regex> under -fsanitize
+                                                 -fno-sanitize-recover=all)
+  # False positives in <regex> under -fsanitize.
+  target_compile_options(regatta_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE})
+endif()
+
+if(REGATTA_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "REGATTA_FUZZERS needs clang: libFuzzer is a part of it. Use the preset 'fuzz'.")
+  endif()
+  # Coverage for libFuzzer in every library; only the targets link its main().
+  target_compile_options(regatta_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(regatta_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
 # regatta_library(<name> [INTERFACE] [UNITY] SOURCES ... PUBLIC deps ... PRIVATE deps ...)

@@ -9,6 +9,10 @@ find_package(nlohmann_json REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 find_path(REGATTA_TOMLPP_INCLUDE toml++/toml.h REQUIRED)
+# <regatta_tomlpp.h> in place of <toml++/toml.h>.
+add_library(regatta_tomlpp INTERFACE)
+# The second is dropped by CMake where it is a system directory.
+target_include_directories(regatta_tomlpp SYSTEM INTERFACE ${CMAKE_CURRENT_LIST_DIR}/include ${REGATTA_TOMLPP_INCLUDE})
 include(${CMAKE_CURRENT_LIST_DIR}/RegattaSystemC.cmake)
 
 if(REGATTA_TESTS)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style
-# checks too. Does nothing, and needs neither root nor a network, when everything is there.
+# checks too; with --fuzz, those of the fuzzing targets. Does nothing, and needs neither root nor a network, when
+# everything is there.
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
@@ -10,8 +11,9 @@ packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-progra
 case "${1:-}" in
   "") ;;
   --ci) packages="$packages clang-format clang-tidy" ;;
+  --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing or --ci" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci or --fuzz" >&2
     exit 2
     ;;
 esac

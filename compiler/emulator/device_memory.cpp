@@ -4,12 +4,26 @@
 #include <regatta/ir/address_windows.h>
 #include <regatta/trace/types.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
 namespace regatta::emulator {
+
+namespace {
+
+/// Bytes of main memory: an operating system that promises more ends the process once it is used.
+std::uint64_t physical_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return ~std::uint64_t{0};
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
+}
+
+}  // namespace
 
 std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
   bytes = std::max<std::uint64_t>(bytes, 1);
@@ -21,7 +35,10 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   a.name = name;
   a.base = next_;
   a.bytes = bytes;
+  std::uint64_t held = 0;
+  for (const Allocation& other : allocations_) held += other.bytes;
   try {
+    if (bytes > physical_bytes() || held > physical_bytes() - bytes) throw std::bad_alloc();
     a.data.resize(bytes);
     if (!initialised) a.written.resize(bytes);
   } catch (const std::bad_alloc&) {

@@ -134,7 +134,7 @@ u64 convert(u64 raw, const LaneOp& op) {
   if (!floating(to)) return extend(float_to_integer(v, to, from, op.rounding), to);
   if (op.rounding >= Rounding::rni) v = round_to_integer(v, op.rounding);
   if (op.saturate) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
-  if (to == Type::f64) return cast_bits<u64>(v);
+  if (to == Type::f64) return v != v ? 0xfff8000000000000u : cast_bits<u64>(v);
   if (to == Type::f16) return double_to_half(v, op.rounding >= Rounding::rni ? Rounding::rn : op.rounding);
   if (v != v) return 0x7fffffffu;
   const u32 bits = cast_bits<u32>(static_cast<float>(v));
@@ -165,6 +165,9 @@ struct Cast {
   static R apply(T v) {
     return static_cast<R>(v);
   }
+};
+struct WidenSingle {
+  static double apply(float v) { return v != v ? cast_bits<double>(u64{0xfff8000000000000}) : static_cast<double>(v); }
 };
 struct NarrowSingle {
   static float apply(double v) { return v != v ? cast_bits<float>(0x7fffffffu) : static_cast<float>(v); }
@@ -202,7 +205,7 @@ LaneFunction pick_frequent(const LaneKey& k, unsigned lanes) {
   if (k.type == Type::f64 && k.source_type == Type::s32) return pick1<Cast<double>, double, s32>(lanes);
   if (k.type == Type::f64 && k.source_type == Type::u32) return pick1<Cast<double>, double, u32>(lanes);
   if (k.type == Type::f64 && k.source_type == Type::f32 && k.rounding < Rounding::rni) {
-    return pick1<Cast<double>, double, float>(lanes);
+    return pick1<WidenSingle, double, float>(lanes);
   }
   if (k.type == Type::f32 && k.source_type == Type::f64 && k.rounding < Rounding::rni) {
     return pick1<NarrowSingle, float, double>(lanes);

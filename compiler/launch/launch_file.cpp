@@ -25,6 +25,10 @@ void LaunchFile::fail(const Position& where, const std::string& what) const {
 std::vector<std::uint8_t> read_file(const std::string& path, const std::string& prefix) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw trace::InputError(prefix + "'" + path + "' is a folder");
+  // Such as /dev/zero, which has no end.
+  if (std::filesystem::is_character_file(path, error) || std::filesystem::is_block_file(path, error)) {
+    throw trace::InputError(prefix + "'" + path + "' is a device");
+  }
   std::ifstream in(path, std::ios::binary);
   if (!in) throw trace::InputError(prefix + "cannot read '" + path + "'");
   std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());

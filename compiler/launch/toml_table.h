@@ -6,7 +6,7 @@
 #include <regatta/launch/launch_file.h>
 #include <regatta/launch/suggestion.h>
 
-#include <toml++/toml.h>
+#include <regatta_tomlpp.h>
 
 #include <optional>
 #include <string>

@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t max_instructions = 1u << 18;
 constexpr std::size_t max_labels = 1u << 16;
 constexpr std::uint64_t max_space_bytes = std::uint64_t{1} << 30;
+/// Per thread, for every compute capability (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+constexpr std::uint64_t max_local_bytes = std::uint64_t{512} << 10;
 
 std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -114,7 +117,7 @@ void FunctionLowering::declare(const std::string& name, const Symbol& symbol, Po
 
 std::uint32_t FunctionLowering::place_local(std::uint64_t bytes, std::uint32_t alignment, Position at) {
   const std::uint64_t offset = round_up(f_.local_bytes, alignment);
-  if (offset + bytes > max_space_bytes) error(at, "the .local variables take more than 1 GiB per thread");
+  if (offset + bytes > max_local_bytes) error(at, "the .local variables take more than 512 KiB per thread");
   f_.local_bytes = static_cast<std::uint32_t>(offset + bytes);
   return static_cast<std::uint32_t>(offset);
 }

@@ -63,9 +63,10 @@ Host::Host(const launch::LaunchFile& file, const ir::Module& module, const Annot
       progress_(options.progress),
       image_(module, memory_) {
   for (const launch::Buffer& b : file.buffers) {
-    const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
+    // In this order: a size that this machine does not have is refused before it is filled.
     const bool initialised = b.contents.fill.init != launch::Init::none;
     address_.push_back(memory_.allocate(b.name, b.contents.bytes, initialised));
+    const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
     if (initialised) memory_.write(address_.back(), bytes.data(), bytes.size());
   }
   for (const launch::Global& g : file.globals) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/support/config.h>
 
-#include <toml++/toml.h>
+#include <regatta_tomlpp.h>
 #include <algorithm>
 #include <set>
 #include <sstream>

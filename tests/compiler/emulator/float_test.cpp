@@ -134,6 +134,19 @@ TEST_CASE("approximate functions are within one unit in the last place of the ex
   check("sqrt.approx.f32 %f1, %fa;", [](double a) { return std::sqrt(a); });
 }
 
+TEST_CASE("a NaN that changes its width is the canonical one") {
+  check_operation("cvt.f64.f32 %g1, %fa; mov.b64 %out, %g1;", edge_floats(), [](u64 a, u64, u64) {
+    const float v = f32(a);
+    return std::isnan(v) ? u64{0xfff8000000000000} : bits(static_cast<double>(v));
+  });
+  check_operation("cvt.sat.f64.f32 %g1, %fa; mov.b64 %out, %g1;", edge_floats(), [](u64 a, u64, u64) {
+    const float v = f32(a);
+    return bits(v > 0 ? std::min(static_cast<double>(v), 1.0) : 0.0);
+  });
+  check_operation("cvt.rn.f32.f64 %f1, %ga; mov.b32 %r4, %f1; cvt.u64.u32 %out, %r4;", edge_doubles(),
+                  [](u64 a, u64, u64) { return canonical(static_cast<float>(f64(a))); });
+}
+
 TEST_CASE("float to integer conversion rounds as asked and saturates") {
   const auto clamp = [](double r, double low, double high) { return r < low ? low : r > high ? high : r; };
   check_operation("cvt.rzi.s32.f32 %r4, %fa; cvt.u64.u32 %out, %r4;", edge_floats(), [&](u64 a, u64, u64) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Spaces, sizes, atomics, barriers and lane exchange.
+#include <unistd.h>
+
 #include "harness.h"
 
 #include <regatta/ir/address_windows.h>
@@ -241,4 +243,16 @@ TEST_CASE("parameters are operands of the instructions that use them") {
   const auto v = m.read<std::uint64_t>(out, 32);
   for (std::uint32_t t = 0; t < 32; ++t)
     CHECK(v[t] == 0x1234567800000000 + std::uint64_t{t * 0x80000001u + 5 + 0xfff0});
+}
+
+TEST_CASE("more memory than the machine has is refused before it is taken") {
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  emulator::DeviceMemory memory;
+  memory.allocate("a", 4096, true);
+  CHECK_THROWS_WITH(memory.allocate("b", all - 4095, true),
+                    "error: buffer 'b': this machine has no " + std::to_string(all - 4095) + " bytes of memory left");
+  CHECK_THROWS_WITH(memory.allocate("c", all + 1, false),
+                    "error: buffer 'c': this machine has no " + std::to_string(all + 1) + " bytes of memory left");
+  CHECK(memory.allocations().size() == 1);
 }

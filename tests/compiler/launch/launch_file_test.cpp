@@ -204,3 +204,11 @@ TEST_CASE("contents from a file") {
   }
   CHECK_THROWS_AS(read_launch_file("/nonexistent/l.toml"), trace::InputError);
 }
+
+TEST_CASE("a file without an end is refused") {
+  CHECK_THROWS_WITH(read_launch_file("/dev/zero"), "error: '/dev/zero' is a device");
+  const LaunchFile f =
+      parse_launch_file(single + "[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"/dev/zero\"\n", "l.toml");
+  CHECK_THROWS_WITH(make_contents(f, f.buffers[0].contents, f.buffers[0].where),
+                    "l.toml:5:1: error: '/dev/zero' is a device");
+}

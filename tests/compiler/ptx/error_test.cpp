@@ -120,6 +120,8 @@ TEST_CASE("wrong modules") {
       {".global .u32 x;\n.global .u32 x;", "2:14: error: variable 'x' is already defined at line 1"},
       {".global .b8 x[4294967296];", "1:15: error: array size 4294967296 is too large"},
       {".entry k() { ret; }\n.entry k() { ret; }", "2:8: error: function 'k' is already defined at line 1"},
+      {".entry k() { .local .b8 x[524289]; ret; }",
+       "1:25: error: the .local variables take more than 512 KiB per thread"},
       {".entry k(.param .texref t) { ret; }", "1:25: error: parameter 't' of type '.texref' is not supported"},
   };
   for (const Row& r : rows) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare.h"
+
+#include <compile.h>
+#include <regatta/emulator/emulator.h>
+#include <regatta/ptx/ptx.h>
+#include <regatta/trace/types.h>
+
+#include <cstring>
+
+#include "oracle.h"
+
+namespace regatta::test::differential {
+namespace {
+
+/// The buffer of results after a run.
+std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, std::size_t bytes, Totals* totals) {
+  passes::AllocationOptions options;
+  options.max_registers = variant.max_registers;
+  options.schedule = variant.schedule;
+  const tool::CompiledKernel kernel = tool::compile(ir::Function(module.functions.at(0)), options);
+  emulator::DeviceMemory memory;
+  const emulator::ModuleImage image(module, memory);
+  const std::uint64_t out = memory.allocate("out", bytes, true);
+  emulator::LaunchRequest request;
+  request.grid = {ctas, 1, 1};
+  request.block = block;
+  request.parameters.resize(sizeof out);
+  std::memcpy(request.parameters.data(), &out, sizeof out);
+  emulator::EmulatorOptions emulation;
+  emulation.warp_size = variant.warp_size;
+  emulation.max_instructions = 1u << 20;
+  emulator::Emulator emulator(*kernel.function, kernel.immediate_post_dominator, memory, image, emulation);
+  const emulator::RunCounts counts = emulator.run(request);
+  if (totals != nullptr) {
+    totals->divergent_branches += counts.divergent_branches;
+    totals->warp_instructions += counts.warp_instructions;
+    if (variant.max_registers == 16 && variant.schedule && variant.warp_size == 32) {
+      totals->spilled += kernel.function->spilled_registers != 0 ? 1 : 0;
+    }
+  }
+  std::vector<std::uint8_t> result(bytes);
+  memory.read(out, result.data(), bytes);
+  return result;
+}
+
+/// What lies at a byte of a thread's results.
+std::string place_name(const Program& program, unsigned at) {
+  constexpr const char* spaces[] = {"global", "shared", "local"};
+  if (at < 3 * slot_bytes)
+    return std::string(spaces[at / slot_bytes]) + " slot byte " + std::to_string(at % slot_bytes);
+  unsigned variable = (at - 3 * slot_bytes) / 8;
+  for (unsigned c = 0; c < class_count; ++c) {
+    if (variable < program.initial[c].size()) return "%" + std::string(1, classes[c]) + std::to_string(variable);
+    variable -= static_cast<unsigned>(program.initial[c].size());
+  }
+  return "padding";
+}
+
+std::string difference(const Program& program, const std::vector<std::uint8_t>& got,
+                       const std::vector<std::uint8_t>& expected) {
+  const unsigned bytes = result_bytes(program);
+  for (std::size_t i = 0; i < got.size(); i += 4) {
+    if (std::memcmp(&got[i], &expected[i], 4) == 0) continue;
+    std::uint32_t g = 0;
+    std::uint32_t e = 0;
+    std::memcpy(&g, &got[i], 4);
+    std::memcpy(&e, &expected[i], 4);
+    const std::size_t thread = i / bytes;
+    char text[128];
+    std::snprintf(text, sizeof text, "CTA %zu, thread %zu, word at byte %zu: got %08x, expected %08x",
+                  thread / threads_per_cta, thread % threads_per_cta, i % bytes, g, e);
+    return std::string(text) + " (" + place_name(program, static_cast<unsigned>(i % bytes)) + ")";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string to_string(const Variant& v) {
+  return std::to_string(v.max_registers) + " registers, " + (v.schedule ? "scheduled" : "in order") + ", " +
+         std::to_string(v.warp_size) + " lanes";
+}
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> list;
+    for (const unsigned registers : {255u, 16u}) {
+      for (const bool schedule : {true, false}) {
+        for (const unsigned lanes : {32u, 64u}) list.push_back({registers, schedule, lanes});
+      }
+    }
+    return list;
+  }();
+  return all;
+}
+
+std::string compare(const Program& program, Totals* totals) { return compare(program, print(program), totals); }
+
+std::string compare(const Program& program, const std::string& ptx, Totals* totals) {
+  const std::vector<std::uint8_t> expected = expected_memory(program);
+  try {
+    const ir::Module module = ptx::parse_module(ptx, "random.ptx");
+    if (totals != nullptr) ++totals->programs;
+    for (const Variant& v : variants()) {
+      try {
+        const std::string text = difference(program, run(module, v, expected.size(), totals), expected);
+        if (!text.empty()) return to_string(v) + ": " + text;
+      } catch (const std::exception& e) {
+        return to_string(v) + ": " + e.what();
+      }
+    }
+  } catch (const trace::InputError& e) {
+    return std::string("refused: ") + e.what();
+  }
+  return "";
+}
+
+}  // namespace regatta::test::differential

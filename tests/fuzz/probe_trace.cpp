@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/trace/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "outcome.h"
+#include "probes.h"
+
+namespace regatta::test {
+namespace {
+
+using namespace trace;
+
+/// A file in memory alone.
+class MemoryFile {
+ public:
+  explicit MemoryFile(const std::string& bytes) : fd_(::memfd_create("trace", MFD_CLOEXEC)) {
+    if (fd_ < 0) throw std::runtime_error("memfd_create failed");
+    for (std::size_t at = 0; at < bytes.size();) {
+      const ssize_t written = ::write(fd_, bytes.data() + at, bytes.size() - at);
+      if (written <= 0) {
+        ::close(fd_);
+        throw std::runtime_error("writing to memory failed");
+      }
+      at += static_cast<std::size_t>(written);
+    }
+  }
+  ~MemoryFile() { ::close(fd_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+
+ private:
+  int fd_;
+};
+
+void decode(const Kernel& kernel, const WarpColumns& warp) {
+  WarpCursor cursor(kernel, warp);
+  WarpValue value;
+  std::uint64_t address[max_lanes];
+  std::vector<StackEvent> events;
+  while (cursor.next()) {
+    const StaticInstruction& i = cursor.instruction();
+    if (has_addresses(i)) cursor.addresses(address);
+    for (unsigned d = 0; d < i.destination_count; ++d) cursor.result(value);
+    for (unsigned d = 0; d < i.destination_predicate_count; ++d) cursor.predicate();
+    cursor.stack_events(events);
+    if (!cursor.at_end() && cursor.peek_index() >= kernel.instructions.size()) {
+      throw std::logic_error("a cursor goes on behind the kernel's last instruction");
+    }
+  }
+}
+
+}  // namespace
+
+Outcome probe_trace_file(const std::string& path) {
+  return outcome_of(path, [&] {
+    const Reader reader(path);
+    const auto stream = reader.stream(0, reader.ctas().size());
+    while (const auto cta = stream->next()) {
+      const Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
+      for (const WarpColumns& warp : cta->warps) {
+        try {
+          decode(kernel, warp);
+        } catch (const InputError& e) {
+          // A cursor knows kernel, CTA and warp; the file is its user's to name.
+          throw InputError(path + ": " + e.what());
+        }
+      }
+    }
+  });
+}
+
+Outcome probe_trace(const std::string& bytes) { return probe_trace_file(MemoryFile(bytes).path()); }
+
+}  // namespace regatta::test
