@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host.h"
 
-#include <regatta/ir/half.h>
-
 #include <algorithm>
 #include <cstring>
 
 namespace regatta::tool {
 
 using launch::Parameter;
-using launch::Step;
 
 namespace {
-
-/// Steps of the host after which its program counts as endless.
-constexpr std::uint64_t max_steps = 100'000'000;
 
 /// Hands the CTAs of one launch to the writer.
 class WriterSink : public emulator::TraceSink {
@@ -33,23 +27,6 @@ class WriterSink : public emulator::TraceSink {
   std::uint64_t first_, end_;
 };
 
-std::uint64_t counter_bits(const Parameter& p, std::uint64_t iteration) {
-  const auto wrapped = static_cast<std::uint64_t>(p.offset) + static_cast<std::uint64_t>(p.scale) * iteration;
-  const auto number = static_cast<std::int64_t>(wrapped);
-  std::uint64_t bits = wrapped;
-  if (p.type == ir::Type::f16) {
-    bits = ir::double_to_half(static_cast<double>(number), ir::Rounding::rn);
-  } else if (p.type == ir::Type::f32) {
-    const auto v = static_cast<float>(number);
-    bits = 0;
-    std::memcpy(&bits, &v, sizeof v);
-  } else if (p.type == ir::Type::f64) {
-    const auto v = static_cast<double>(number);
-    std::memcpy(&bits, &v, sizeof v);
-  }
-  return bits;
-}
-
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
 
 }  // namespace
@@ -61,31 +38,14 @@ Host::Host(const launch::LaunchFile& file, const ir::Module& module, const Annot
       writer_(writer),
       result_(result),
       progress_(options.progress),
-      image_(module, memory_) {
-  for (const launch::Buffer& b : file.buffers) {
-    // In this order: a size that this machine does not have is refused before it is filled.
-    const bool initialised = b.contents.fill.init != launch::Init::none;
-    address_.push_back(memory_.allocate(b.name, b.contents.bytes, initialised));
-    const std::vector<std::uint8_t> bytes = launch::make_contents(file, b.contents, b.where);
-    if (initialised) memory_.write(address_.back(), bytes.data(), bytes.size());
-  }
+      image_(module, memory_),
+      program_(file, *this) {
   for (const launch::Global& g : file.globals) {
     const ir::ModuleVariable* v = image_.variable(g.name);
     if (v == nullptr) {
       file.fail(g.where, "'" + module.file + "' has no .global or .const variable called '" + g.name + "'");
     }
-    launch::Contents contents = g.contents;
-    if (contents.bytes == 0 && contents.fill.init != launch::Init::file) contents.bytes = v->bytes;
-    if (contents.bytes % ir::size_of(contents.fill.type) != 0) {
-      file.fail(g.where, "variable '" + g.name + "' of " + std::to_string(v->bytes) + " bytes is no whole number of " +
-                             ir::to_string(contents.fill.type) + " elements");
-    }
-    const std::vector<std::uint8_t> bytes = launch::make_contents(file, contents, g.where);
-    if (bytes.size() > v->bytes) {
-      file.fail(g.where, std::to_string(bytes.size()) + " bytes for variable '" + g.name + "', which has " +
-                             std::to_string(v->bytes));
-    }
-    image_.write(g.name, bytes);
+    image_.write(g.name, launch::variable_contents(file, g, v->bytes));
   }
 }
 
@@ -137,85 +97,23 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
   }
 }
 
-std::vector<std::uint8_t> Host::parameters(const launch::Launch& l, const ir::Function& f) const {
-  std::vector<std::uint8_t> bytes;
-  for (std::size_t i = 0; i < l.parameters.size(); ++i) {
-    bytes.resize(std::max<std::size_t>(bytes.size(), std::size_t{f.parameters[i].offset} + f.parameters[i].bytes));
-    put_parameter(l.parameters[i], bytes.data() + f.parameters[i].offset);
-  }
-  return bytes;
+std::uint64_t Host::allocate(const launch::Buffer& buffer) {
+  return memory_.allocate(buffer.name, buffer.contents.bytes, buffer.contents.fill.init != launch::Init::none);
 }
 
-void Host::put_parameter(const Parameter& p, std::uint8_t* to) const {
-  switch (p.kind) {
-    case Parameter::Kind::scalar: {
-      const unsigned size = ir::size_of(p.type);
-      for (std::size_t n = 0; n < p.bits.size(); ++n) std::memcpy(to + n * size, &p.bits[n], size);
-      break;
-    }
-    case Parameter::Kind::buffer: {
-      const std::uint64_t address = address_[p.buffer] + p.buffer_offset;
-      std::memcpy(to, &address, sizeof address);
-      break;
-    }
-    case Parameter::Kind::counter: {
-      const std::uint64_t bits = counter_bits(p, counters_.at(p.counter));
-      std::memcpy(to, &bits, ir::size_of(p.type));
-      break;
-    }
-    case Parameter::Kind::structure:
-      for (const Parameter& m : p.members) put_parameter(m, to + m.at);
-      break;
-  }
-}
-
-void Host::run() { run_steps(file_.steps); }
-
-void Host::run_steps(const std::vector<Step>& steps) {
-  for (const Step& s : steps) {
-    if (++steps_done_ > max_steps) {
-      file_.fail(s.where, "the program has run " + std::to_string(max_steps) + " steps and goes on: an endless loop?");
-    }
-    switch (s.kind) {
-      case Step::Kind::run:
-        run_launch(file_.launches[s.launch]);
-        break;
-      case Step::Kind::swap:
-        std::swap(address_[s.first], address_[s.second]);
-        break;
-      case Step::Kind::repeat:
-        for (std::uint64_t i = 0; i < s.times; ++i) {
-          if (!s.counter.empty()) counters_[s.counter] = i;
-          run_steps(s.steps);
-        }
-        break;
-      case Step::Kind::loop_while: {
-        std::uint32_t flag = 1;
-        for (std::uint64_t i = 0; flag != 0; ++i) {
-          if (i == s.max) {
-            file_.fail(s.where, "buffer '" + file_.buffers[s.flag].name + "' is still not zero after " +
-                                    std::to_string(s.max) + " rounds ('max')");
-          }
-          if (!s.counter.empty()) counters_[s.counter] = i;
-          flag = 0;
-          memory_.write(address_[s.flag], &flag, sizeof flag);
-          run_steps(s.steps);
-          memory_.read(address_[s.flag], &flag, sizeof flag);
-        }
-        break;
-      }
-    }
-  }
-}
-
-void Host::run_launch(const launch::Launch& l) {
+void Host::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
   ReadyKernel& kernel = kernels_.at(l.entry);
   const ir::Function& f = *kernel.compiled.function;
   emulator::LaunchRequest request;
   request.grid = l.grid;
   request.block = l.block;
   request.dynamic_shared_bytes = l.dynamic_shared;
-  request.parameters = parameters(l, f);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::size_t offset = f.parameters[i].offset;
+    request.parameters.resize(std::max(request.parameters.size(), offset + parameters[i].size()));
+    std::copy(parameters[i].begin(), parameters[i].end(),
+              request.parameters.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
 
   LaunchReport report;
   report.entry = l.entry;
@@ -249,16 +147,10 @@ void Host::collect_races() {
   }
 }
 
-std::vector<std::uint8_t> Host::buffer_bytes(std::size_t buffer) const {
-  std::vector<std::uint8_t> bytes(file_.buffers[buffer].contents.bytes);
-  memory_.read(address_[buffer], bytes.data(), bytes.size());
-  return bytes;
-}
-
 void Host::check_expectations() {
   for (std::size_t b = 0; b < file_.buffers.size(); ++b) {
     if (file_.buffers[b].expect.empty()) continue;
-    std::string message = launch::check_expectation(file_, file_.buffers[b], buffer_bytes(b));
+    std::string message = launch::check_expectation(file_, file_.buffers[b], program_.buffer(b));
     if (!message.empty()) result_.failed_expectations.push_back(std::move(message));
   }
 }
@@ -276,7 +168,7 @@ void Host::check_dumps() const {
 void Host::dump() const {
   for (const auto& [name, path] : options_.dumps) {
     const auto buffer = find_buffer(name);
-    const std::vector<std::uint8_t> bytes = buffer ? buffer_bytes(*buffer) : image_.read(name);
+    const std::vector<std::uint8_t> bytes = buffer ? program_.buffer(*buffer) : image_.read(name);
     write_file(path, std::string(bytes.begin(), bytes.end()));
   }
 }

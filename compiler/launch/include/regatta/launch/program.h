@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs what a launch file says the host does: buffers are made, steps run in order, counters count, swapped names
+// change places, loops end when their flag stays zero. What a kernel runs on is behind Device: the emulator, or a GPU.
+#pragma once
+
+#include <regatta/launch/launch_file.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace regatta::launch {
+
+/// The bytes of every parameter of a kernel, in order.
+using ParameterBytes = std::vector<std::vector<std::uint8_t>>;
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  /// Makes memory for a buffer and returns its address. What it holds at first is written afterwards, unless that is
+  /// Init::none.
+  virtual std::uint64_t allocate(const Buffer& buffer) = 0;
+  virtual void write(std::uint64_t address, const void* from, std::size_t bytes) = 0;
+  virtual void read(std::uint64_t address, void* to, std::size_t bytes) const = 0;
+  /// Runs a kernel to its end.
+  virtual void launch(const Launch& launch, const ParameterBytes& parameters) = 0;
+};
+
+class Program {
+ public:
+  /// Allocates and fills the buffers. Both references must outlive the program.
+  Program(const LaunchFile& file, Device& device);
+
+  /// Runs all steps. Throws trace::InputError for a loop that reaches its `max`, or a program without an end.
+  void run();
+
+  /// What is now in the memory that the name of buffer `index` means.
+  std::vector<std::uint8_t> buffer(std::size_t index) const;
+
+ private:
+  void run_steps(const std::vector<Step>& steps);
+  void run_while(const Step& step);
+  void run_launch(const Launch& launch);
+  /// Writes a parameter's bytes as they are now.
+  void put_parameter(const Parameter& p, std::uint8_t* to) const;
+
+  const LaunchFile& file_;
+  Device& device_;
+  std::vector<std::uint64_t> address_;  ///< per buffer; swaps exchange entries
+  std::map<std::string, std::uint64_t> counters_;
+  std::uint64_t steps_done_ = 0;
+};
+
+/// What a [[global]] table writes into a variable of `bytes` bytes, from its start. Throws trace::InputError when that
+/// does not fit.
+std::vector<std::uint8_t> variable_contents(const LaunchFile& file, const Global& global, std::uint64_t bytes);
+
+}  // namespace regatta::launch
