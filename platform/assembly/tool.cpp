@@ -126,6 +126,18 @@ void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_js
   std::cout << "\n" << table.str();
 }
 
+/// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
+template <class Run>
+SimulationResult on(const trace::Reader& trace, Run&& run) {
+  try {
+    return run();
+  } catch (const trace::InputError& e) {
+    const std::string what = e.what();
+    if (what.rfind(trace.path() + ":", 0) == 0) throw;
+    throw trace::InputError(trace.path() + ": " + what);
+  }
+}
+
 int run(int argc, char** argv, SchemeRegistry& registry) {
   ToolOptions o;
   support::CommandLine line("regatta-sim", REGATTA_VERSION,
@@ -158,10 +170,8 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
-  SimulationResult result;
-  if (o.replay) {
-    result = replay(trace, machine, show);
-  } else {
+  const SimulationResult result = on(trace, [&] {
+    if (o.replay) return replay(trace, machine, show);
     SimulationOptions options;
     options.sms = o.sms;
     options.check_values = o.check;
@@ -169,8 +179,8 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     options.quantum = o.quantum;
     Simulation simulation(machine, scheme, options, trace);
     simulation.set_progress(show);
-    result = simulation.run();
-  }
+    return simulation.run();
+  });
   progress.finish();
   if (!o.stats_file.empty()) {
     nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
