@@ -3,7 +3,7 @@
 
 #include <regatta/trace/types.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -24,7 +24,23 @@ CompiledKernel compile(ir::Function function, const passes::AllocationOptions& o
   return k;
 }
 
-EntryReport report_of(const CompiledKernel& kernel) {
+std::vector<std::uint32_t> live_registers(CompiledKernel& kernel) {
+  const ir::Function& f = *kernel.function;
+  std::vector<std::uint32_t> counts(f.instruction_count());
+  analysis::LivenessWalker walker(kernel.analyses->simt_liveness());
+  std::size_t first = 0;
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
+    for (walker.start(static_cast<std::uint32_t>(b)); walker.more(); walker.step()) {
+      std::uint32_t& count = counts[first + walker.index()];
+      walker.live().for_each(
+          [&](std::uint32_t v) { count += v < analysis::Variables::first_physical_predicate ? 1 : 0; });
+    }
+    first += f.blocks[b].instructions.size();
+  }
+  return counts;
+}
+
+EntryReport report_of(CompiledKernel& kernel) {
   EntryReport r;
   const ir::Function& f = *kernel.function;
   r.name = f.name;
@@ -32,72 +48,14 @@ EntryReport report_of(const CompiledKernel& kernel) {
   r.registers = f.registers_used;
   r.spills = f.spilled_registers;
   r.spill_bytes = f.spill_bytes;
+  r.shared_bytes = f.static_shared_bytes;
+  r.local_bytes = f.local_bytes;
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
+  r.loops = kernel.analyses->loops().loops().size();
+  const std::vector<std::uint32_t> live = live_registers(kernel);
+  r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   return r;
-}
-
-namespace {
-
-std::string block_list(const std::vector<std::uint32_t>& blocks) {
-  std::string text;
-  for (const std::uint32_t b : blocks) text += (text.empty() ? "B" : " B") + std::to_string(b);
-  return text.empty() ? "-" : text;
-}
-
-std::string live_text(const analysis::BitSet& live) {
-  std::string text;
-  std::size_t registers = 0;
-  live.for_each([&](std::uint32_t v) {
-    const bool predicate = v >= analysis::Variables::first_physical_predicate;
-    registers += predicate ? 0 : 1;
-    text +=
-        (predicate ? " P" : " R") + std::to_string(predicate ? v - analysis::Variables::first_physical_predicate : v);
-  });
-  return std::to_string(registers) + (registers == 1 ? " register" : " registers") + (text.empty() ? "" : ":") + text;
-}
-
-}  // namespace
-
-std::string listing_of(CompiledKernel& kernel) {
-  const ir::Function& f = *kernel.function;
-  const analysis::Liveness& live = kernel.analyses->simt_liveness();
-  std::string text = "// kernel " + f.name + " from " + f.ptx_file + "\n";
-  text += "// " + std::to_string(f.registers_used) + " registers, " + std::to_string(f.predicates_used) +
-          " predicates, " + std::to_string(f.static_shared_bytes) + " bytes static shared, " +
-          std::to_string(f.local_bytes) + " bytes local per thread, " + std::to_string(f.instruction_count()) +
-          " instructions, " + std::to_string(f.blocks.size()) + " blocks\n";
-  text += "// " + kernel.allocation_note + "\n";
-  for (const ir::Parameter& p : f.parameters) {
-    text += "// parameter " + p.name + " at " + std::to_string(p.offset) + ", " + std::to_string(p.bytes) + " bytes\n";
-  }
-  for (const ir::SharedVariable& v : f.shared_variables) {
-    text += "// shared " + v.name + " at " + std::to_string(v.offset) + ", " +
-            (v.bytes == 0 ? std::string("dynamic") : std::to_string(v.bytes) + " bytes") + "\n";
-  }
-  std::uint32_t index = 0;
-  for (std::size_t b = 0; b < f.blocks.size(); ++b) {
-    const ir::Block& block = f.blocks[b];
-    const std::int32_t join = kernel.immediate_post_dominator[b];
-    text += "\nB" + std::to_string(b) + ":";
-    if (!block.label.empty()) text += "  // " + block.label;
-    text += "\n  // from " + block_list(block.predecessors) + ", to " + block_list(block.successors) +
-            ", reconverges at " + (join < 0 ? "exit" : "B" + std::to_string(join)) + "\n";
-    text += "  // live in: " + live_text(live.live_in(static_cast<std::uint32_t>(b))) + "\n";
-    for (const ir::Instruction& i : block.instructions) {
-      char number[16];
-      std::snprintf(number, sizeof number, "  %4u  ", index++);
-      std::string line = number + ir::to_text(i, true);
-      if (line.size() < 64) line.resize(64, ' ');
-      line += "  // " + f.ptx_file + ":" + std::to_string(i.where.line);
-      if (i.where.source_line != 0 && i.where.source_file < f.source_files.size()) {
-        line += ", " + f.source_files[i.where.source_file] + ":" + std::to_string(i.where.source_line);
-      }
-      if (!i.scheme.empty()) line += ", only for " + i.scheme;
-      text += line + "\n";
-    }
-  }
-  return text;
 }
 
 void write_file(const std::string& path, const std::string& bytes) {

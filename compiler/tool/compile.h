@@ -24,9 +24,13 @@ struct CompiledKernel {
 
 /// Schedules, allocates registers and runs the analyses.
 CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options);
-EntryReport report_of(const CompiledKernel& kernel);
-/// Annotated assembly: a head with the resources, then every block with its predecessors, successors,
-/// reconvergence point and live-in registers, every instruction with its source line.
+EntryReport report_of(CompiledKernel& kernel);
+/// General registers live just after each instruction, in program order; values that lanes on another path still need
+/// count.
+std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);
+/// Annotated assembly: a head with the resources, then every block with its predecessors, successors, loop depth,
+/// reconvergence point, live-in and live-out registers; every instruction with the registers live after it, its PTX
+/// line and its source line, whose text stands above where the source file is found (as named, or beside the PTX file).
 std::string listing_of(CompiledKernel& kernel);
 /// The JSON report.
 std::string report_json(const AnnotateResult& result);

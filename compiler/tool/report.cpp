@@ -19,8 +19,14 @@ std::string report_json(const AnnotateResult& result) {
       j["spill_bytes"] = e.spill_bytes;
       j["instructions"] = e.instructions;
       j["blocks"] = e.blocks;
+      j["loops"] = e.loops;
+      j["live_registers"] = e.live_registers;
+      j["shared_bytes"] = e.shared_bytes;
+      j["local_bytes"] = e.local_bytes;
     } else {
-      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks"}) j[key] = nullptr;
+      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers",
+                              "shared_bytes", "local_bytes"})
+        j[key] = nullptr;
     }
     j["regions"] = nullptr;
     entries.push_back(std::move(j));

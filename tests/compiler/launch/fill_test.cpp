@@ -88,3 +88,26 @@ TEST_CASE("a size that is no whole number of elements is refused") {
   std::vector<std::uint8_t> bytes(7);
   CHECK_THROWS_AS(fill_buffer(spec(Init::zero, ir::Type::f32), bytes), std::invalid_argument);
 }
+
+TEST_CASE("halves are rounded once and stay below their bound") {
+  FillSpec s = spec(Init::iota, ir::Type::f16);
+  s.low = 2048;
+  s.step = 0.5;
+  // Between 2048 and 4096 a half is a multiple of 2; ties go to the even one.
+  CHECK(make_buffer<std::uint16_t>(s, 8) ==
+        std::vector<std::uint16_t>{0x6800, 0x6800, 0x6800, 0x6801, 0x6801, 0x6801, 0x6802, 0x6802});
+  s = spec(Init::uniform, ir::Type::f16);
+  s.low = 1;
+  s.high = 1.001;  // one half above 1 is 1.00098: only 1 and that one are left
+  unsigned above = 0;
+  for (const std::uint16_t h : make_buffer<std::uint16_t>(s, 1000)) {
+    CHECK((h == 0x3c00 || h == 0x3c01));
+    above += h == 0x3c01 ? 1 : 0;
+  }
+  CHECK(above > 300);
+  s.high = 1.0009765625;
+  for (const std::uint16_t h : make_buffer<std::uint16_t>(s, 100)) CHECK(h == 0x3c00);
+  s.low = -1;
+  s.high = 0;
+  for (const std::uint16_t h : make_buffer<std::uint16_t>(s, 1000)) CHECK((h & 0x8000) != 0);
+}

@@ -42,8 +42,12 @@ struct EntryReport {
   std::uint32_t registers = 0;
   std::uint32_t spills = 0;       ///< virtual registers that live in local memory
   std::uint32_t spill_bytes = 0;  ///< of local memory per thread
+  std::uint32_t live_registers = 0;  ///< most general registers live at once
+  std::uint32_t shared_bytes = 0;    ///< static, per CTA
+  std::uint32_t local_bytes = 0;     ///< per thread, spills included
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
+  std::uint64_t loops = 0;
 };
 
 /// One launch that ran, in order.
