@@ -31,7 +31,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
   shared_.resize(std::size_t{f_.static_shared_bytes} + request.dynamic_shared_bytes);
   shared_written_.resize(shared_.size());
   local_.resize(std::size_t{f_.local_bytes} * threads_);
-  local_written_.resize(local_.size());
+  local_written_.resize(std::size_t{f_.local_bytes} * warps);
 }
 
 void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out) {

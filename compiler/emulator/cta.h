@@ -55,7 +55,8 @@ class CtaRunner {
   void store(Warp& w, const Op& op);
   void note_local_load(Warp& w, const Op& op);
   void note_local_store(const Warp& w, const Op& op);
-  std::uint8_t* local_written(const Warp& w, const Op& op, unsigned lane);
+  template <class Visit>
+  void for_each_local(const Warp& w, const Op& op, const Visit& visit);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
@@ -99,7 +100,7 @@ class CtaRunner {
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;
-  std::vector<std::uint8_t> local_written_;
+  std::vector<trace::LaneMask> local_written_;  ///< per warp and byte of a frame, the lanes that have written it
   std::vector<std::uint8_t> constants_;
   std::vector<std::uint8_t> parameters_;
 };

@@ -281,46 +281,44 @@ void CtaRunner::store(Warp& w, const Op& op) {
   }
 }
 
-std::uint8_t* CtaRunner::local_written(const Warp& w, const Op& op, unsigned lane) {
-  const std::uint64_t address = w.regs.addresses.lane[lane];
-  if (space_of(op, address) != MemorySpace::local) return nullptr;
-  return local_written_.data() + std::size_t{w.first_thread() + lane} * f_.local_bytes +
-         offset_in(op, MemorySpace::local, address);
+/// Calls visit(first byte's mask in the warp's frame, lanes) for the lanes that mean local memory: once for all of them
+/// where they have one offset, as spill code and variables of the stack frame do.
+template <class Visit>
+void CtaRunner::for_each_local(const Warp& w, const Op& op, const Visit& visit) {
+  const AddressSummary& a = w.regs.addresses;
+  LaneMask* frame = local_written_.data() + std::size_t{w.number()} * f_.local_bytes;
+  if (a.lowest == a.highest) {
+    if (space_of(op, a.lowest) != MemorySpace::local) return;
+    visit(frame + offset_in(op, MemorySpace::local, a.lowest), w.regs.active);
+    return;
+  }
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = a.lane[__builtin_ctzll(rest)];
+    if (space_of(op, address) != MemorySpace::local) continue;
+    visit(frame + offset_in(op, MemorySpace::local, address), rest & (0 - rest));
+  }
 }
 
 /// A value never written keeps that state on its way through a spill slot: the slot takes it over, ...
 void CtaRunner::note_local_store(const Warp& w, const Op& op) {
-  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    std::uint8_t* written = local_written(w, op, lane);
-    if (written == nullptr) continue;
-    for (unsigned v = 0; v < op.vector; ++v) {
-      const LaneSource& s = op.values[v];
-      for (unsigned half = 0; half < op.element_bytes; half += 4) {
-        const unsigned bytes = std::min(4u, op.element_bytes - half);
-        const std::uint32_t reg = s.offset / program_.lanes + half / 4;
-        const bool good = s.bank != Bank::registers || ((w.written[reg] >> lane) & 1u) != 0;
-        std::memset(written + v * op.element_bytes + half, good ? 1 : 0, bytes);
-      }
+  for_each_local(w, op, [&](LaneMask* bytes, LaneMask lanes) {
+    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) {
+      const LaneSource& s = op.values[i / op.element_bytes];
+      const std::uint32_t reg = s.offset / program_.lanes + i % op.element_bytes / 4;
+      const LaneMask good = s.bank == Bank::registers ? w.written[reg] : ~LaneMask{0};
+      bytes[i] = (bytes[i] & ~lanes) | (good & lanes);
     }
-  }
+  });
 }
 
 /// ... and gives it back. What reads it then is the error, not the load.
 void CtaRunner::note_local_load(Warp& w, const Op& op) {
-  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint8_t* written = local_written(w, op, lane);
-    if (written == nullptr) continue;
-    for (unsigned v = 0; v < op.vector; ++v) {
-      for (unsigned half = 0; half < op.element_bytes; half += 4) {
-        const unsigned bytes = std::min(4u, op.element_bytes - half);
-        if (all_written(written + v * op.element_bytes + half, bytes)) continue;
-        const std::uint32_t reg = op.destinations[v] / program_.lanes + half / 4;
-        w.written[reg] &= ~(LaneMask{1} << lane);
-      }
+  for_each_local(w, op, [&](const LaneMask* bytes, LaneMask lanes) {
+    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) {
+      const std::uint32_t reg = op.destinations[i / op.element_bytes] / program_.lanes + i % op.element_bytes / 4;
+      w.written[reg] &= bytes[i] | ~lanes;
     }
-  }
+  });
 }
 
 void CtaRunner::note_access(Warp& w, const Op& op) {
