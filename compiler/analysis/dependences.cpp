@@ -29,6 +29,7 @@ bool orders_memory(const ir::Instruction& i) {
     case Opcode::red:
     case Opcode::bar:
     case Opcode::membar:
+    case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
       return true;

@@ -158,6 +158,7 @@ TEST_CASE("nothing passes an ordering point") {
   Instruction point;
   SECTION("barrier") { point.op = Opcode::bar; }
   SECTION("fence") { point.op = Opcode::membar; }
+  SECTION("warp barrier") { point.op = Opcode::warp_sync; }
   SECTION("print") { point.op = Opcode::print; }
   SECTION("trap") { point.op = Opcode::trap; }
   SECTION("atomic") { point = access(Opcode::red, local, nowhere, 0, 3); }
