@@ -33,11 +33,13 @@ enum class Kind : std::uint8_t {
   shuffle,
   vote,
   match,
+  redux,
   activemask,
   branch,
   exit,
   barrier,
   trap,
+  print,
 };
 
 /// A predicate operand, or a constant one.
@@ -90,6 +92,7 @@ struct Op {
   ir::AtomicOp atomic = ir::AtomicOp::none;
   ir::ShuffleMode shuffle = ir::ShuffleMode::none;
   ir::VoteMode vote = ir::VoteMode::none;
+  ir::BarrierMode barrier = ir::BarrierMode::sync;
 
   std::uint32_t target = 0;                      ///< branch
   std::uint32_t reconvergence = exit_position;   ///< branch
