@@ -2,6 +2,7 @@
 //
 // Read-modify-write, lane after lane in ascending order: the order of a warp's own updates is deterministic.
 #include "cta.h"
+#include "half.h"
 
 #include <cstring>
 
@@ -46,14 +47,41 @@ U combine(AtomicOp op, bool is_signed, U old, U a, U b) {
   return old;
 }
 
-std::uint64_t combine_any(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b) {
-  if (op.atomic == AtomicOp::add && op.type == ir::Type::f32) {
-    const float sum = as<float>(static_cast<std::uint32_t>(old)) + as<float>(static_cast<std::uint32_t>(a));
-    return sum != sum ? 0x7fffffffu : as<std::uint32_t>(sum);
+float flush(float v) {
+  const auto bits = as<std::uint32_t>(v);
+  return as<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
+}
+
+std::uint32_t add_halves(std::uint64_t a, std::uint64_t b) {
+  return double_to_half(
+      half_to_double(static_cast<std::uint32_t>(a & 0xffffu)) + half_to_double(static_cast<std::uint32_t>(b & 0xffffu)),
+      ir::Rounding::rn);
+}
+
+/// Sums of floats. f32 in global memory flushes subnormals, elsewhere it does not (PTX ISA, atom).
+std::uint64_t add_floats(ir::Type type, bool in_global, std::uint64_t a, std::uint64_t b) {
+  switch (type) {
+    case ir::Type::f16:
+      return add_halves(a, b);
+    case ir::Type::f16x2:
+      return add_halves(a, b) | (add_halves(a >> 16, b >> 16) << 16);
+    case ir::Type::f32: {
+      const auto x = as<float>(static_cast<std::uint32_t>(a)), y = as<float>(static_cast<std::uint32_t>(b));
+      const float sum = in_global ? flush(flush(x) + flush(y)) : x + y;
+      return sum != sum ? 0x7fffffffu : as<std::uint32_t>(sum);
+    }
+    default: {
+      const double sum = as<double>(a) + as<double>(b);
+      return sum != sum ? 0xfff8000000000000u : as<std::uint64_t>(sum);
+    }
   }
-  if (op.atomic == AtomicOp::add && op.type == ir::Type::f64) return as<std::uint64_t>(as<double>(old) + as<double>(a));
+}
+
+}  // namespace
+
+std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b) {
   const bool is_signed = ir::is_signed(op.type);
-  switch (op.element_bytes) {
+  switch (ir::size_of(op.type)) {
     case 2:
       return combine<std::uint16_t, std::int16_t>(op.atomic, is_signed, static_cast<std::uint16_t>(old),
                                                   static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b));
@@ -64,8 +92,6 @@ std::uint64_t combine_any(const Op& op, std::uint64_t old, std::uint64_t a, std:
       return combine<std::uint64_t, std::int64_t>(op.atomic, is_signed, old, a, b);
   }
 }
-
-}  // namespace
 
 void CtaRunner::atomic(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
@@ -80,7 +106,8 @@ void CtaRunner::atomic(Warp& w, const Op& op) {
     const std::uint64_t b = op.value_count > 1 ? get(w, op.values[1], lane, wide) : 0;
     std::uint64_t old = 0;
     std::memcpy(&old, at.data, op.element_bytes);
-    const std::uint64_t value = combine_any(op, old, a, b);
+    const bool floating = ir::is_float(op.type);
+    const std::uint64_t value = floating ? add_floats(op.type, at.is_global, old, a) : combine_values(op, old, a, b);
     std::memcpy(at.data, &value, op.element_bytes);
     if (at.written != nullptr) std::memset(at.written, 1, op.element_bytes);
     if (op.has_result) put(w, op.destinations[0], op.destination_words[0], lane, old);

@@ -107,12 +107,16 @@ void CtaRunner::unpack(Warp& w, const Op& op) {
   }
 }
 
-/// Lanes that a .sync instruction names have to be there: waiting for them is not what a SIMT stack can do.
-static std::string missing_members(std::uint32_t members, std::uint32_t active, std::uint32_t live) {
-  const std::uint32_t missing = members & live & ~active;
-  if (missing == 0) return "";
-  return "member mask " + hex_text(members) + " names lane " + std::to_string(__builtin_ctz(missing)) +
-         ", which is on another path";
+std::uint32_t CtaRunner::member_mask(const Warp& w, const Op& op, const LaneSource& s, unsigned lane,
+                                     LaneMask active) const {
+  const auto members = static_cast<std::uint32_t>(get(w, s, lane, false));
+  const std::uint32_t missing = members & half_of(w.live(), lane) & ~half_of(active, lane);
+  if (missing != 0) {
+    fail(w, op, lane,
+         "member mask " + hex_text(members) + " names lane " + std::to_string(__builtin_ctz(missing)) +
+             ", which is on another path");
+  }
+  return members;
 }
 
 void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
@@ -123,11 +127,7 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
   LaneMask in_range = 0;
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    if (op.value_count > 3) {
-      const auto members = static_cast<std::uint32_t>(get(w, op.values[3], i, false));
-      const std::string missing = missing_members(members, half_of(active, i), half_of(w.live(), i));
-      if (!missing.empty()) fail(w, op, i, missing);
-    }
+    if (op.value_count > 3) member_mask(w, op, op.values[3], i, active);
     const auto b = static_cast<std::uint32_t>(get(w, op.values[1], i, false)) & 31u;
     const auto c = static_cast<std::uint32_t>(get(w, op.values[2], i, false));
     const std::uint32_t segment = (c >> 8) & 31u, clamp = c & 31u;
@@ -169,12 +169,8 @@ void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
   LaneMask result = 0;
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    if (op.value_count != 0) {
-      const auto members = static_cast<std::uint32_t>(get(w, op.values[0], i, false));
-      const std::string missing = missing_members(members, half_of(active, i), half_of(w.live(), i));
-      if (!missing.empty()) fail(w, op, i, missing);
-    }
-    const std::uint32_t here = half_of(active, i), yes = half_of(p, i);
+    const std::uint32_t members = op.value_count != 0 ? member_mask(w, op, op.values[0], i, active) : ~0u;
+    const std::uint32_t here = half_of(active, i) & members, yes = half_of(p, i) & members;
     bool r = false;
     switch (op.vote) {
       case ir::VoteMode::all:
@@ -202,7 +198,8 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
   LaneMask all_equal = 0;
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint32_t here = half_of(active, i);
+    const std::uint32_t here =
+        half_of(active, i) & (op.value_count > 1 ? member_mask(w, op, op.values[1], i, active) : ~0u);
     std::uint32_t same = 0;
     for (unsigned k = 0; k < group; ++k) {
       if (((here >> k) & 1u) != 0 && value[i / group * group + k] == value[i]) same |= 1u << k;
@@ -214,6 +211,27 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
     }
   }
   if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], all_equal, active);
+}
+
+void CtaRunner::redux(Warp& w, const Op& op, LaneMask active) {
+  std::uint32_t result[trace::max_lanes] = {};
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
+    std::uint32_t here = half_of(active, i) & member_mask(w, op, op.values[1], i, active);
+    bool first = true;
+    for (; here != 0; here &= here - 1) {
+      const unsigned k = i / group * group + static_cast<unsigned>(__builtin_ctz(here));
+      const std::uint64_t value = get(w, op.values[0], k, false);
+      result[i] = static_cast<std::uint32_t>(first ? value : combine_values(op, result[i], value, 0));
+      first = false;
+    }
+  }
+  // The destination may be the source: all lanes are read first.
+  for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
+}
+
+void CtaRunner::active_mask(Warp& w, const Op& op, LaneMask active) {
+  for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, half_of(active, i));
 }
 
 }  // namespace regatta::emulator

@@ -49,6 +49,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
   for (auto& w : warps_) w->reset(place, trace);
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
+  arrivals_ = {};
   for (;;) {
     bool ran = false;
     for (auto& w : warps_) {
@@ -106,16 +107,16 @@ void CtaRunner::turn(Warp& w) {
         }
         break;
       case Kind::barrier:
-        if (active != 0) begin_barrier(w, op, active);
+        if (active != 0) {
+          begin_barrier(w, op, active);
+        } else if (w.encoder) {
+          record(w, op, active);
+        }
         w.advance();
         if (w.state == WarpState::at_barrier) return;
         break;
       case Kind::trap:
-        if (active != 0) {
-          const std::string& text = op.instruction->text;
-          fail(w, op, static_cast<unsigned>(__builtin_ctzll(active)),
-               text.empty() || text == "trap" ? "trap" : "trap: " + text);
-        }
+        if (active != 0) trap(w, op, active);
         w.advance();
         break;
       default:
@@ -238,8 +239,14 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::warp_sync:
           if (races_ != nullptr) meet_lanes(w, op, active);
           break;
+        case Kind::redux:
+          redux(w, op, active);
+          break;
         case Kind::activemask:
-          for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], op.destination_words[0], i, active);
+          active_mask(w, op, active);
+          break;
+        case Kind::print:
+          print(w, op, active);
           break;
         default:
           break;
@@ -343,36 +350,63 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
   }
   if (races_ != nullptr) races_->order().arrive(w.number(), w.barrier);
   w.barrier_op = position(op);
-  w.state = WarpState::at_barrier;
+  if (op.predicate_count != 0) w.barrier_vote = read_predicate(w, op, op.predicates[0], active) & active;
+  if (op.barrier == ir::BarrierMode::arrive) {
+    ++arrivals_[w.barrier].warps;
+    arrivals_[w.barrier].threads = w.barrier_threads;
+  } else {
+    w.state = WarpState::at_barrier;
+  }
+  // With a count the barrier opens at once, so that who runs on and arrives again counts for the next time.
+  if (w.barrier_threads != 0) release_barrier(w.barrier);
 }
 
 bool CtaRunner::release_barriers() {
-  std::array<std::uint32_t, 16> waiting{};
-  std::uint32_t live = 0;
+  bool released = false;
+  for (std::uint32_t b = 0; b < arrivals_.size(); ++b) released |= release_barrier(b);
+  return released;
+}
+
+/// Opens a barrier if everyone is there.
+bool CtaRunner::release_barrier(std::uint32_t number) {
+  const auto waits = [&](const Warp& w) { return w.state == WarpState::at_barrier && w.barrier == number; };
+  // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
+  Arrivals& arrived = arrivals_[number];
+  std::uint32_t here = arrived.warps, live = 0, expected_threads = arrived.threads, voters = 0, yes = 0;
   for (const auto& w : warps_) {
     if (w->state != WarpState::done) ++live;
-    if (w->state == WarpState::at_barrier) ++waiting[w->barrier];
+    if (!waits(*w)) continue;
+    ++here;
+    if (w->barrier_threads != 0) expected_threads = w->barrier_threads;
+    if (program_.ops[w->barrier_op].predicate_count == 0) continue;
+    voters += static_cast<unsigned>(__builtin_popcountll(w->live()));
+    yes += static_cast<unsigned>(__builtin_popcountll(w->barrier_vote));
   }
-  bool released = false;
-  for (std::uint32_t b = 0; b < waiting.size(); ++b) {
-    if (waiting[b] == 0) continue;
-    // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
-    std::uint32_t expected = live;
-    bool counted = false;
-    for (const auto& w : warps_) {
-      if (w->state == WarpState::at_barrier && w->barrier == b && w->barrier_threads != 0) {
-        expected = w->barrier_threads / program_.lanes;
-        counted = true;
-      }
-    }
-    if (waiting[b] < expected) continue;
-    released = true;
-    if (races_ != nullptr) order_barrier(b, counted);
-    for (auto& w : warps_) {
-      if (w->state == WarpState::at_barrier && w->barrier == b) w->state = WarpState::ready;
-    }
+  if (here == 0 || here < (expected_threads != 0 ? expected_threads / program_.lanes : live)) return false;
+  arrived = {};
+  if (races_ != nullptr) order_barrier(number, expected_threads != 0);
+  for (auto& w : warps_) {
+    if (waits(*w)) finish_barrier(*w, yes, voters);
   }
-  return released;
+  return true;
+}
+
+/// The result of a bar.red, and the warp goes on.
+void CtaRunner::finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_t threads) {
+  const Op& op = program_.ops[w.barrier_op];
+  w.state = WarpState::ready;
+  if (op.predicate_count == 0) return;
+  const LaneMask active = w.live();
+  w.regs.active = active;
+  helpers_.expand(active, w.regs.mask);
+  if (op.barrier == ir::BarrierMode::popc) {
+    for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, true_threads);
+  } else {
+    const bool result = op.barrier == ir::BarrierMode::and_ ? true_threads == threads : true_threads != 0;
+    write_predicate(w, op.predicate_writes[0], result ? ~LaneMask{0} : 0, active);
+  }
+  mark_written(w, op, active);
+  if (w.encoder) record(w, op, active);
 }
 
 void CtaRunner::order_barrier(unsigned barrier, bool counted) {

@@ -19,9 +19,12 @@ namespace regatta::emulator {
 struct Place {
   std::uint8_t* data = nullptr;
   std::uint8_t* written = nullptr;  ///< byte map, nullptr when everything is initialised
+  bool is_global = false;
 };
 
 class RaceDetector;
+/// old op a (cas: b where old is a) of an integer atomic or reduction, in the width of op.type.
+std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b);
 
 class CtaRunner {
  public:
@@ -48,6 +51,8 @@ class CtaRunner {
   bool release_barriers();
   void order_barrier(unsigned barrier, bool counted);
   void meet_lanes(Warp& w, const Op& op, trace::LaneMask active);
+  bool release_barrier(std::uint32_t number);
+  void finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_t threads);
   [[noreturn]] void deadlock();
 
   // memory_access.cpp
@@ -63,6 +68,12 @@ class CtaRunner {
   void note_access(Warp& w, const Op& op);
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
 
+  // print.cpp
+  void print(Warp& w, const Op& op, trace::LaneMask active);
+  [[noreturn]] void trap(Warp& w, const Op& op, trace::LaneMask active);
+  std::uint64_t read_bytes(Warp& w, const Op& op, unsigned lane, std::uint64_t address, unsigned bytes);
+  std::string read_string(Warp& w, const Op& op, unsigned lane, std::uint64_t address);
+
   // atomics.cpp
   void atomic(Warp& w, const Op& op);
 
@@ -74,6 +85,12 @@ class CtaRunner {
   void shuffle(Warp& w, const Op& op, trace::LaneMask active);
   void vote(Warp& w, const Op& op, trace::LaneMask active);
   void match(Warp& w, const Op& op, trace::LaneMask active);
+  void redux(Warp& w, const Op& op, trace::LaneMask active);
+  void active_mask(Warp& w, const Op& op, trace::LaneMask active);
+  /// The lanes of its half that a .sync instruction names. They have to be there: waiting for them is not what a SIMT
+  /// stack can do.
+  std::uint32_t member_mask(const Warp& w, const Op& op, const LaneSource& s, unsigned lane,
+                            trace::LaneMask active) const;
   void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
@@ -97,6 +114,12 @@ class CtaRunner {
   std::uint64_t cta_index_ = 0;
   std::uint32_t threads_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
+  /// Warps that came to a barrier by bar.arrive since it last opened, and the threads that they said it is for.
+  struct Arrivals {
+    std::uint32_t warps = 0;
+    std::uint32_t threads = 0;
+  };
+  std::array<Arrivals, 16> arrivals_{};
   std::vector<std::uint8_t> shared_;
   std::vector<std::uint8_t> shared_written_;
   std::vector<std::uint8_t> local_;

@@ -59,8 +59,6 @@ PlainCompare plain_compare(ir::Compare c, bool floating) {
   return {};
 }
 
-bool floating(Type t) { return t == Type::f16 || t == Type::f32 || t == Type::f64; }
-
 int rounding_mode(ir::Rounding r) {
   switch (r) {
     case ir::Rounding::rz:
@@ -103,7 +101,12 @@ Op Decoder::instruction(const Instruction& i) {
       values(op, i, 0, 1);
       break;
     case Opcode::nop:
+      break;
     case Opcode::print:
+      op.kind = Kind::print;
+      expect(i, 1, 2);
+      pointers(op, i);
+      lane_destination(op, i, 1);
       break;
     case Opcode::bra:
       op.kind = Kind::branch;
@@ -113,6 +116,7 @@ Op Decoder::instruction(const Instruction& i) {
       break;
     case Opcode::trap:
       op.kind = Kind::trap;
+      pointers(op, i);
       break;
     case Opcode::bar:
       barrier(op, i);
@@ -149,6 +153,9 @@ Op Decoder::instruction(const Instruction& i) {
     case Opcode::match:
       match(op, i);
       break;
+    case Opcode::redux:
+      redux(op, i);
+      break;
     case Opcode::activemask:
       op.kind = Kind::activemask;
       lane_destination(op, i, 0);
@@ -184,6 +191,7 @@ void Decoder::bind(Op& op, const Instruction& i, LaneKey key) {
   key.wrap = i.mod.wrap;
   key.left = i.mod.left;
   key.shift_amount = i.mod.shift_amount;
+  key.nan = i.mod.nan;
   key.rounding = i.mod.rounding;
   op.lane.function = select_lane_function(key, program_.lanes);
   if (op.lane.function == nullptr) operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
@@ -264,7 +272,7 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
   bind_operands(op, i, source, count);
   lane_destination(op, i, result);
   bind(op, i, key);
-  const bool rounds = floating(i.type) || (i.op == Opcode::cvt && floating(i.source_type));
+  const bool rounds = ir::is_float(i.type) || (i.op == Opcode::cvt && ir::is_float(i.source_type));
   if (rounds) op.float_rounding = rounding_mode(i.mod.rounding);
 }
 
@@ -277,7 +285,7 @@ void Decoder::compare(Op& op, const Instruction& i) {
   expect(i, 1, 2);
   // set's own type is that of its result; setp has one type.
   const Type compared = i.op == Opcode::set && i.source_type != Type::none ? i.source_type : i.type;
-  const PlainCompare plain = plain_compare(i.mod.compare, floating(compared));
+  const PlainCompare plain = plain_compare(i.mod.compare, ir::is_float(compared));
   LaneKey key;
   key.type = compared;
   key.compare = plain.compare;

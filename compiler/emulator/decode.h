@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   shuffle,
   vote,
   match,
+  redux,
   activemask,
   branch,
   exit,
@@ -40,6 +41,7 @@ enum class Kind : std::uint8_t {
   fence,
   warp_sync,
   trap,
+  print,
 };
 
 /// A predicate operand, or a constant one.
@@ -92,6 +94,7 @@ struct Op {
   ir::AtomicOp atomic = ir::AtomicOp::none;
   ir::ShuffleMode shuffle = ir::ShuffleMode::none;
   ir::VoteMode vote = ir::VoteMode::none;
+  ir::BarrierMode barrier = ir::BarrierMode::sync;
 
   std::uint32_t target = 0;                      ///< branch
   std::uint32_t reconvergence = exit_position;   ///< branch

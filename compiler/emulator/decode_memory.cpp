@@ -90,8 +90,9 @@ void Decoder::atomic(Op& op, const Instruction& i) {
   values(op, i, 1, ir::words_of(i.type));
   const std::size_t needed = op.atomic == ir::AtomicOp::cas ? 2 : 1;
   if (op.value_count != needed) operands_.fail(i, "an atomic with another number of operands");
-  if (ir::size_of(i.type) != 4 && ir::size_of(i.type) != 8 &&
-      !(ir::size_of(i.type) == 2 && op.atomic == ir::AtomicOp::cas)) {
+  const bool half = i.type == Type::f16 || i.type == Type::f16x2;
+  if ((ir::size_of(i.type) < 4 && op.atomic != ir::AtomicOp::cas && !half) ||
+      (half && op.atomic != ir::AtomicOp::add)) {
     operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");
   }
   destinations(op, i);
@@ -142,13 +143,40 @@ void Decoder::match(Op& op, const Instruction& i) {
   }
 }
 
+void Decoder::redux(Op& op, const Instruction& i) {
+  op.kind = Kind::redux;
+  expect(i, 1, 2);
+  op.atomic = i.mod.atomic;
+  values(op, i, 0, 1);
+  lane_destination(op, i, 1);
+}
+
+/// print and trap read strings: their sources are generic addresses, or integers in one register.
+void Decoder::pointers(Op& op, const Instruction& i) {
+  op.space = trace::MemorySpace::generic;
+  op.element_bytes = 1;
+  for (const ir::Operand& o : i.sources) {
+    if (op.value_count == std::size(op.values)) operands_.fail(i, "too many values");
+    op.values[op.value_count++] = operands_.source(op, i, o, o.words);
+  }
+}
+
 void Decoder::barrier(Op& op, const Instruction& i) {
   op.kind = Kind::barrier;
-  if (i.sources.empty()) {
-    op.values[op.value_count++] = {Bank::constants, operands_.constant(0)};
-  } else {
-    values(op, i, 0, 1);
+  op.barrier = i.mod.barrier;
+  std::size_t numbers = i.sources.size();
+  if (op.barrier >= ir::BarrierMode::popc) {
+    expect(i, 1, 2);
+    --numbers;
+    op.predicates[op.predicate_count++] = operands_.predicate(i, i.sources.back());
+    if (op.barrier == ir::BarrierMode::popc) {
+      lane_destination(op, i, 1);
+    } else {
+      operands_.predicate_destination(op, i, i.destinations[0]);
+    }
   }
+  if (numbers == 0) op.values[op.value_count++] = {Bank::constants, operands_.constant(0)};
+  for (std::size_t n = 0; n < numbers; ++n) op.values[op.value_count++] = operands_.source(op, i, i.sources[n], 1);
 }
 
 }  // namespace regatta::emulator

@@ -33,6 +33,8 @@ class Decoder {
   void shuffle(Op& op, const ir::Instruction& i);
   void vote(Op& op, const ir::Instruction& i);
   void match(Op& op, const ir::Instruction& i);
+  void redux(Op& op, const ir::Instruction& i);
+  void pointers(Op& op, const ir::Instruction& i);
   void barrier(Op& op, const ir::Instruction& i);
 
   Program& program_;

@@ -69,6 +69,7 @@ struct LaneKey {
   bool wrap = false;
   bool left = false;
   bool shift_amount = false;
+  bool nan = false;
 };
 
 /// The function for `key` on warps of `lanes` (32 or 64), the best this processor can run; nullptr if there is none.

@@ -31,15 +31,29 @@ using ir::half_to_double;
 namespace REGATTA_LANES_ISA {
 namespace {
 
-struct Half {};
+/// binary16 in the low half of a word; with Ftz subnormals become zero on the way in and on the way out.
+template <bool Ftz>
+struct HalfLane {};
+/// Two of them in one word.
+template <bool Ftz>
+struct HalfPairLane {};
+using Half = HalfLane<false>;
+
+struct Pair {
+  double low, high;
+};
 
 template <class T>
 struct ValueOf {
   using type = T;
 };
-template <>
-struct ValueOf<Half> {
+template <bool Ftz>
+struct ValueOf<HalfLane<Ftz>> {
   using type = double;  // sums, products and quotients of halves round to half as if rounded once
+};
+template <bool Ftz>
+struct ValueOf<HalfPairLane<Ftz>> {
+  using type = Pair;
 };
 template <class T>
 using Value = typename ValueOf<T>::type;
@@ -52,10 +66,28 @@ inline To cast_bits(From from) {
   return to;
 }
 
+template <bool Ftz>
+inline std::uint32_t flush_half(std::uint32_t half) {
+  return Ftz && (half & 0x7c00u) == 0 ? half & 0x8000u : half;
+}
+template <class T>
+struct IsHalf : std::false_type {};
+template <bool Ftz>
+struct IsHalf<HalfLane<Ftz>> : std::true_type {
+  static double load(std::uint32_t bits) { return half_to_double(flush_half<Ftz>(bits)); }
+  static std::uint32_t store(double v) { return flush_half<Ftz>(double_to_half(v, ir::Rounding::rn)); }
+};
+template <bool Ftz>
+struct IsHalf<HalfPairLane<Ftz>> : std::true_type {
+  using One = IsHalf<HalfLane<Ftz>>;
+  static Pair load(std::uint32_t bits) { return {One::load(bits & 0xffffu), One::load(bits >> 16)}; }
+  static std::uint32_t store(Pair v) { return One::store(v.low) | (One::store(v.high) << 16); }
+};
+
 template <unsigned W, class T>
 inline Value<T> load_lane(const std::uint32_t* p, unsigned i) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return half_to_double(p[i]);
+  if constexpr (IsHalf<T>::value) {
+    return IsHalf<T>::load(p[i]);
   } else if constexpr (sizeof(T) == 8) {
     return cast_bits<T>(static_cast<std::uint64_t>(p[i]) | (static_cast<std::uint64_t>(p[W + i]) << 32));
   } else if constexpr (sizeof(T) == 4) {
@@ -67,8 +99,8 @@ inline Value<T> load_lane(const std::uint32_t* p, unsigned i) {
 
 template <unsigned W, class T>
 inline void store_lane(std::uint32_t* r, std::uint32_t m, unsigned i, Value<T> v) {
-  if constexpr (std::is_same_v<T, Half>) {
-    const std::uint32_t bits = double_to_half(v, ir::Rounding::rn);
+  if constexpr (IsHalf<T>::value) {
+    const std::uint32_t bits = IsHalf<T>::store(v);
     r[i] = (bits & m) | (r[i] & ~m);
   } else if constexpr (sizeof(T) == 8) {
     const auto bits = cast_bits<std::uint64_t>(v);

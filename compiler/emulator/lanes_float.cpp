@@ -135,6 +135,18 @@ struct Maximum {
     return a != a ? b : b != b ? a : chosen;
   }
 };
+struct MinimumOrNan {
+  template <class T>
+  static T apply(T a, T b) {
+    return a != a ? a : b != b ? b : Minimum::apply(a, b);
+  }
+};
+struct MaximumOrNan {
+  template <class T>
+  static T apply(T a, T b) {
+    return a != a ? a : b != b ? b : Maximum::apply(a, b);
+  }
+};
 struct Equal {
   template <class T>
   static bool apply(T a, T b) {
@@ -179,6 +191,27 @@ inline T clamp_to_unit(T v) {
   return low < T{1} ? low : T{1};
 }
 
+/// An operation on both halves of a word.
+template <class F>
+struct Pairwise {
+  template <class... P>
+  static Pair apply(P... v) {
+    return {F::apply(v.low...), F::apply(v.high...)};
+  }
+};
+
+/// rcp and rsqrt .approx.ftz.f64 see and give the upper word only: 20 bits of fraction.
+template <class F>
+struct UpperWord {
+  static double apply(double a) {
+    u64 in = cast_bits<u64>(a) & 0xffffffff00000000u;
+    if ((in & 0x7ff0000000000000u) == 0) in &= 0x8000000000000000u;
+    const u64 out = cast_bits<u64>(canonical(F::apply(cast_bits<double>(in))));
+    if ((out & 0x7ff0000000000000u) == 0) return cast_bits<double>(out & 0x8000000000000000u);
+    return cast_bits<double>((out + 0x7fffffffu) & 0xffffffff00000000u);
+  }
+};
+
 /// An operation with its .ftz and .sat around it.
 template <class F, bool Ftz, bool Saturate>
 struct Modified {
@@ -198,6 +231,41 @@ struct Flushed {
   }
 };
 
+/// Halves and pairs of them, with and without flushing; `Pick` is one of Pick1 to Pick3.
+template <class F, class Pick>
+LaneFunction pick_halves(const LaneKey& k, unsigned lanes) {
+  if (k.type == ir::Type::f16) {
+    return k.ftz ? Pick::template pick<F, HalfLane<true>>(lanes) : Pick::template pick<F, HalfLane<false>>(lanes);
+  }
+  if (k.type == ir::Type::f16x2) {
+    return k.ftz ? Pick::template pick<Pairwise<F>, HalfPairLane<true>>(lanes)
+                 : Pick::template pick<Pairwise<F>, HalfPairLane<false>>(lanes);
+  }
+  return nullptr;
+}
+template <class F, class Pick>
+LaneFunction pick_halves_or_saturated(const LaneKey& k, unsigned lanes) {
+  return k.saturate ? pick_halves<Modified<F, false, true>, Pick>(k, lanes) : pick_halves<F, Pick>(k, lanes);
+}
+struct Pick1 {
+  template <class F, class T>
+  static LaneFunction pick(unsigned lanes) {
+    return pick1<F, T, T>(lanes);
+  }
+};
+struct Pick2 {
+  template <class F, class T>
+  static LaneFunction pick(unsigned lanes) {
+    return pick2<F, T, T, T>(lanes);
+  }
+};
+struct Pick3 {
+  template <class F, class T>
+  static LaneFunction pick(unsigned lanes) {
+    return pick3<F, T, T, T, T>(lanes);
+  }
+};
+
 template <class F>
 LaneFunction pick_float1(const LaneKey& k, unsigned lanes) {
   switch (k.type) {
@@ -206,10 +274,8 @@ LaneFunction pick_float1(const LaneKey& k, unsigned lanes) {
                    : pick1<Modified<F, false, false>, float, float>(lanes);
     case ir::Type::f64:
       return pick1<Modified<F, false, false>, double, double>(lanes);
-    case ir::Type::f16:
-      return pick1<F, Half, Half>(lanes);
     default:
-      return nullptr;
+      return pick_halves<F, Pick1>(k, lanes);
   }
 }
 template <class F>
@@ -230,10 +296,8 @@ LaneFunction pick_float2(const LaneKey& k, unsigned lanes) {
                    : pick2<Modified<F, false, false>, float, float, float>(lanes);
     case ir::Type::f64:
       return pick2<Modified<F, false, false>, double, double, double>(lanes);
-    case ir::Type::f16:
-      return k.saturate ? pick2<Modified<F, false, true>, Half, Half, Half>(lanes) : pick2<F, Half, Half, Half>(lanes);
     default:
-      return nullptr;
+      return pick_halves_or_saturated<F, Pick2>(k, lanes);
   }
 }
 LaneFunction pick_fma(const LaneKey& k, unsigned lanes) {
@@ -248,11 +312,8 @@ LaneFunction pick_fma(const LaneKey& k, unsigned lanes) {
                    : pick3<Modified<F, false, false>, float, float, float, float>(lanes);
     case ir::Type::f64:
       return pick3<Modified<F, false, false>, double, double, double, double>(lanes);
-    case ir::Type::f16:
-      return k.saturate ? pick3<Modified<FusedMultiplyAddHalf, false, true>, Half, Half, Half, Half>(lanes)
-                        : pick3<FusedMultiplyAddHalf, Half, Half, Half, Half>(lanes);
     default:
-      return nullptr;
+      return pick_halves_or_saturated<FusedMultiplyAddHalf, Pick3>(k, lanes);
   }
 }
 template <class F>
@@ -263,11 +324,13 @@ LaneFunction pick_float_compare(const LaneKey& k, unsigned lanes) {
     case ir::Type::f64:
       return pick_compare<F, double>(lanes);
     case ir::Type::f16:
-      return pick_compare<F, Half>(lanes);
+      return k.ftz ? pick_compare<F, HalfLane<true>>(lanes) : pick_compare<F, HalfLane<false>>(lanes);
     default:
       return nullptr;
   }
 }
+
+bool is_half(ir::Type t) { return t == ir::Type::f16 || t == ir::Type::f16x2; }
 
 }  // namespace
 
@@ -280,23 +343,27 @@ LaneFunction select_float(const LaneKey& k, unsigned lanes) {
     case ir::Opcode::mul:
       return pick_float2<Multiply>(k, lanes);
     case ir::Opcode::div:
-      return pick_float2<Divide>(k, lanes);
+      return is_half(k.type) ? nullptr : pick_float2<Divide>(k, lanes);
     case ir::Opcode::fma:
       return pick_fma(k, lanes);
     case ir::Opcode::min:
-      return pick_float2<Minimum>(k, lanes);
+      return k.nan ? pick_float2<MinimumOrNan>(k, lanes) : pick_float2<Minimum>(k, lanes);
     case ir::Opcode::max:
-      return pick_float2<Maximum>(k, lanes);
+      return k.nan ? pick_float2<MaximumOrNan>(k, lanes) : pick_float2<Maximum>(k, lanes);
     case ir::Opcode::neg:
       return pick_float1<Negate>(k, lanes);
     case ir::Opcode::abs:
       return pick_float1<Absolute>(k, lanes);
     case ir::Opcode::sqrt:
-      return k.type == ir::Type::f16 ? nullptr : pick_float1<SquareRoot>(k, lanes);
+      return is_half(k.type) ? nullptr : pick_float1<SquareRoot>(k, lanes);
     case ir::Opcode::rcp:
-      return k.type == ir::Type::f16 ? nullptr : pick_float1<Reciprocal>(k, lanes);
+      if (is_half(k.type)) return nullptr;
+      if (k.type == ir::Type::f64 && k.ftz) return pick1<UpperWord<Reciprocal>, double, double>(lanes);
+      return pick_float1<Reciprocal>(k, lanes);
     case ir::Opcode::rsqrt:
-      return k.type == ir::Type::f16 ? nullptr : pick_float1<ReciprocalRoot>(k, lanes);
+      if (is_half(k.type)) return nullptr;
+      if (k.type == ir::Type::f64 && k.ftz) return pick1<UpperWord<ReciprocalRoot>, double, double>(lanes);
+      return pick_float1<ReciprocalRoot>(k, lanes);
     case ir::Opcode::ex2:
       return k.type == ir::Type::f64 ? nullptr : pick_float1<Exp2>(k, lanes);
     case ir::Opcode::tanh:

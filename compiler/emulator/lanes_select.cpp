@@ -27,7 +27,7 @@ LaneFunction first_of(const LaneKey& key, unsigned lanes, Select a, Select b, Se
 }  // namespace
 
 LaneFunction select_lane_function(const LaneKey& key, unsigned lanes) {
-  const bool floating = key.type == ir::Type::f16 || key.type == ir::Type::f32 || key.type == ir::Type::f64;
+  const bool floating = ir::is_float(key.type);
 #if defined(REGATTA_LANES_AVX2)
   if (has_avx2()) {
     return first_of(key, lanes, avx2::select_convert, avx2::select_bits,

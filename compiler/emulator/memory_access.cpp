@@ -150,7 +150,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
       if (bytes > a->end() - address)
         bad_address(w, op, lane, verb, where + ", whose end lies " + memory_.describe(a->end()));
       place = {a->data.data() + (address - a->base),
-               a->written.empty() ? nullptr : a->written.data() + (address - a->base)};
+               a->written.empty() ? nullptr : a->written.data() + (address - a->base), true};
       break;
     }
     case MemorySpace::shared:

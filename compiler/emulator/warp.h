@@ -75,6 +75,7 @@ class Warp {
   std::uint32_t barrier = 0;          ///< number, while at_barrier
   std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all
   std::uint32_t barrier_op = 0;       ///< position of the bar
+  trace::LaneMask barrier_vote = 0;   ///< bar.red: the predicate, in the live lanes
   std::uint64_t executed = 0;         ///< warp instructions
   std::unique_ptr<trace::WarpEncoder> encoder;
 

@@ -105,6 +105,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::shfl:
     case Opcode::vote:
     case Opcode::match:
+    case Opcode::redux:
     case Opcode::activemask:
       return OpClass::shuffle;
     case Opcode::bra:

@@ -41,6 +41,11 @@ const char* vote_text(VoteMode m) {
   return names[static_cast<std::size_t>(m)];
 }
 
+const char* barrier_text(BarrierMode m) {
+  static constexpr const char* names[] = {".sync", ".arrive", ".red.popc", ".red.and", ".red.or"};
+  return names[static_cast<std::size_t>(m)];
+}
+
 const char* space_text(trace::MemorySpace s) {
   switch (s) {
     case trace::MemorySpace::global:
@@ -78,8 +83,10 @@ std::string variant_text(const Instruction& i) {
     case Opcode::shfl:
     case Opcode::vote:
     case Opcode::match:
+    case Opcode::redux:
       return ".sync";
     case Opcode::bar:
+      return barrier_text(i.mod.barrier);
     case Opcode::warp_sync:
       return ".sync";
     default:
@@ -160,6 +167,7 @@ std::string opcode_text(const Instruction& i) {
   if (m.full) text += ".full";
   if (m.ftz) text += ".ftz";
   if (m.saturate) text += ".sat";
+  if (m.nan) text += ".NaN";
   if (m.shift_amount) text += ".shiftamt";
   if (m.vector > 1) text += ".v" + std::to_string(m.vector);
   if (i.type != Type::none) text += std::string(".") + to_string(i.type);

@@ -23,6 +23,7 @@ bool is_pure(const ir::Instruction& i) {
     case Opcode::shfl:
     case Opcode::vote:
     case Opcode::match:
+    case Opcode::redux:
     case Opcode::bra:
     case Opcode::exit:
     case Opcode::bar:

@@ -17,6 +17,8 @@ constexpr const char* wide = "u32 s32 u64 s64";
 constexpr const char* bits = "b16 b32 b64";
 constexpr const char* floats = "f32 f64";
 constexpr const char* any = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
+constexpr const char* comparable = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f32 f64";
+constexpr const char* halves = "f16 f16x2";
 constexpr const char* any_or_pred = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
 constexpr const char* storage = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64";
 constexpr const char* convertible = "u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64";
@@ -37,6 +39,7 @@ std::vector<Form> make_forms() {
       {"mul.wide", "", narrow, "", Opcode::mul_wide, "wss", nullptr},
       {"mad.lo", "", integers, "", Opcode::mad_lo, "dsss", nullptr},
       {"mad.hi", "", integers, "", Opcode::mad_hi, "dsss", nullptr},
+      {"mad.hi.sat", "", "s32", "", Opcode::mad_hi, "dsss", nullptr},
       {"mad.wide", "", narrow, "", Opcode::mad_wide, "wssW", nullptr},
       {"mad.lo.cc", "", wide, "", Opcode::mad_lo, "4..4", lower_mad_carry},
       {"mad.hi.cc", "", wide, "", Opcode::mad_hi, "4..4", lower_mad_carry},
@@ -55,7 +58,7 @@ std::vector<Form> make_forms() {
       {"bfe", "", wide, "", Opcode::bfe, "dsii", nullptr},
       {"bfi", "", "b32 b64", "", Opcode::bfi, "dssii", nullptr},
       {"bfind", "shiftamt", wide, "", Opcode::bfind, "is", nullptr},
-      {"bmsk.clamp", "", "b32", "", Opcode::shl, "3..3", lower_bmsk},
+      {"bmsk", "clamp wrap", "b32", "", Opcode::shl, "3..3", lower_bmsk},
       {"prmt", "", "b32", "", Opcode::prmt, "dsss", nullptr},
       {"shf.l", "l wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
       {"shf.r", "wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
@@ -75,8 +78,10 @@ std::vector<Form> make_forms() {
       {"div", "$rounding", "f64", "", Opcode::div, "dss", nullptr},
       {"neg", "ftz", floats, "", Opcode::neg, "ds", nullptr},
       {"abs", "ftz", floats, "", Opcode::abs, "ds", nullptr},
-      {"min", "ftz", floats, "", Opcode::min, "dss", nullptr},
-      {"max", "ftz", floats, "", Opcode::max, "dss", nullptr},
+      {"min", "ftz NaN", "f32", "", Opcode::min, "dss", nullptr},
+      {"min", "", "f64", "", Opcode::min, "dss", nullptr},
+      {"max", "ftz NaN", "f32", "", Opcode::max, "dss", nullptr},
+      {"max", "", "f64", "", Opcode::max, "dss", nullptr},
       {"rcp", "$rounding approx ftz", floats, "", Opcode::rcp, "ds", nullptr},
       {"sqrt", "$rounding approx ftz", floats, "", Opcode::sqrt, "ds", nullptr},
       {"rsqrt", "approx ftz", floats, "", Opcode::rsqrt, "ds", nullptr},
@@ -87,6 +92,18 @@ std::vector<Form> make_forms() {
       {"tanh", "approx", "f32", "", Opcode::tanh, "ds", nullptr},
       {"copysign", "", floats, "", Opcode::or_, "3..3", lower_copysign},
 
+      // Half precision.
+      {"add", "rn ftz sat", halves, "", Opcode::add, "dss", nullptr},
+      {"sub", "rn ftz sat", halves, "", Opcode::sub, "dss", nullptr},
+      {"mul", "rn ftz sat", halves, "", Opcode::mul, "dss", nullptr},
+      {"fma", "rn ftz sat", halves, "", Opcode::fma, "dsss", nullptr},
+      {"neg", "ftz", halves, "", Opcode::neg, "ds", nullptr},
+      {"abs", "ftz", halves, "", Opcode::abs, "ds", nullptr},
+      {"min", "ftz NaN", halves, "", Opcode::min, "dss", nullptr},
+      {"max", "ftz NaN", halves, "", Opcode::max, "dss", nullptr},
+      {"ex2", "approx ftz", halves, "", Opcode::ex2, "ds", nullptr},
+      {"tanh", "approx", halves, "", Opcode::tanh, "ds", nullptr},
+
       // Logic and shifts.
       {"and", "", "pred b16 b32 b64", "", Opcode::and_, "dss", nullptr},
       {"or", "", "pred b16 b32 b64", "", Opcode::or_, "dss", nullptr},
@@ -96,15 +113,16 @@ std::vector<Form> make_forms() {
       {"shr", "", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "", Opcode::shr, "dsi", nullptr},
 
       // Comparison and selection.
-      {"setp", "$compare ftz", any, "", Opcode::setp, "Qss", nullptr},
-      {"setp", "$compare $bool ftz", any, "", Opcode::setp, "Qssp", nullptr},
-      {"set", "$compare ftz", "u32 s32 b32 f32", any, Opcode::set, "dSS", nullptr},
-      {"set", "$compare $bool ftz", "u32 s32 b32 f32", any, Opcode::set, "dSSp", nullptr},
+      {"setp", "$compare ftz", comparable, "", Opcode::setp, "Qss", nullptr},
+      {"setp", "$compare $bool ftz", comparable, "", Opcode::setp, "Qssp", nullptr},
+      {"set", "$compare ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSS", nullptr},
+      {"set", "$compare $bool ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSSp", nullptr},
       {"selp", "", any, "", Opcode::selp, "dssp", nullptr},
 
       // Moves and conversions.
       {"mov", "", any_or_pred, "", Opcode::mov, "2..2", lower_mov},
       {"cvt", "$rounding $integer_rounding ftz sat", convertible, convertible, Opcode::cvt, "2..2", lower_cvt},
+      {"cvt", "$rounding", "f16x2", "f32", Opcode::cvt, "3..3", lower_cvt_pair},
       {"cvta", "to global shared shared::cta local const param param::entry", "u64", "", Opcode::mov, "2..2",
        lower_cvta},
       {"isspacep", "global shared shared::cta local const", "", "", Opcode::setp, "2..2", lower_isspacep},
@@ -114,17 +132,19 @@ std::vector<Form> make_forms() {
       {"st", "$space $store_order $scope $store_cache $hint $vector", storage, "", Opcode::st, "2..2", lower_memory},
       {"atom.add", "$atomic_order $scope $atomic_space", "u32 s32 u64 s64 f32 f64", "", Opcode::atom, "3..3",
        lower_memory},
+      {"atom.add.noftz", "$atomic_order $scope $atomic_space", halves, "", Opcode::atom, "3..3", lower_memory},
       {"atom.min", "$atomic_order $scope $atomic_space", wide, "", Opcode::atom, "3..3", lower_memory},
       {"atom.max", "$atomic_order $scope $atomic_space", wide, "", Opcode::atom, "3..3", lower_memory},
       {"atom.and", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "3..3", lower_memory},
       {"atom.or", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "3..3", lower_memory},
       {"atom.xor", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "3..3", lower_memory},
       {"atom.exch", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "3..3", lower_memory},
-      {"atom.cas", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "4..4", lower_memory},
+      {"atom.cas", "$atomic_order $scope $atomic_space", bits, "", Opcode::atom, "4..4", lower_memory},
       {"atom.inc", "$atomic_order $scope $atomic_space", "u32", "", Opcode::atom, "3..3", lower_memory},
       {"atom.dec", "$atomic_order $scope $atomic_space", "u32", "", Opcode::atom, "3..3", lower_memory},
       {"red.add", "$atomic_order $scope $atomic_space", "u32 s32 u64 s64 f32 f64", "", Opcode::red, "2..2",
        lower_memory},
+      {"red.add.noftz", "$atomic_order $scope $atomic_space", halves, "", Opcode::red, "2..2", lower_memory},
       {"red.min", "$atomic_order $scope $atomic_space", wide, "", Opcode::red, "2..2", lower_memory},
       {"red.max", "$atomic_order $scope $atomic_space", wide, "", Opcode::red, "2..2", lower_memory},
       {"red.and", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::red, "2..2", lower_memory},
@@ -137,7 +157,13 @@ std::vector<Form> make_forms() {
 
       // Between lanes and warps. A warp runs in lockstep and reconverges by itself: bar.warp.sync only orders memory.
       {"bar.sync", "cta", "", "", Opcode::bar, "1..2", lower_barrier},
+      {"bar.arrive", "cta", "", "", Opcode::bar, "2..2", lower_barrier},
+      {"bar.red.popc", "cta", "u32", "", Opcode::bar, "3..4", lower_barrier},
+      {"bar.red", "cta and or", "pred", "", Opcode::bar, "3..4", lower_barrier},
       {"barrier.sync", "cta aligned", "", "", Opcode::bar, "1..2", lower_barrier},
+      {"barrier.arrive", "cta aligned", "", "", Opcode::bar, "2..2", lower_barrier},
+      {"barrier.red.popc", "cta aligned", "u32", "", Opcode::bar, "3..4", lower_barrier},
+      {"barrier.red", "cta aligned and or", "pred", "", Opcode::bar, "3..4", lower_barrier},
       {"bar.warp.sync", "", "", "", Opcode::warp_sync, "1..1", lower_warp_sync},
       {"shfl.sync", "$shuffle", "b32", "", Opcode::shfl, "5..5", lower_shuffle},
       {"shfl", "$shuffle", "b32", "", Opcode::shfl, "4..4", lower_shuffle},
@@ -147,6 +173,8 @@ std::vector<Form> make_forms() {
       {"vote", "all any uni", "pred", "", Opcode::vote, "2..2", lower_vote},
       {"match.any.sync", "", "b32 b64", "", Opcode::match, "3..3", lower_match},
       {"match.all.sync", "", "b32 b64", "", Opcode::match, "3..3", lower_match},
+      {"redux.sync", "add min max", "u32 s32", "", Opcode::redux, "dsi", nullptr},
+      {"redux.sync", "and or xor", "b32", "", Opcode::redux, "dsi", nullptr},
       {"activemask", "", "b32", "", Opcode::activemask, "d", nullptr},
 
       // Control.

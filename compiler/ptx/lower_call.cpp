@@ -9,6 +9,23 @@ namespace {
 
 constexpr std::size_t max_call_depth = 64;
 
+/// Functions of the device runtime that become one instruction.
+struct RuntimeFunction {
+  const char* name;
+  ir::Opcode op;
+  std::vector<unsigned> arguments;  ///< bytes of each
+  std::size_t used;                 ///< of the arguments, the first that the instruction takes
+  bool has_result;                  ///< 4 bytes
+};
+
+const RuntimeFunction* runtime_function(const std::string& name) {
+  static const RuntimeFunction table[] = {{"vprintf", ir::Opcode::print, {8, 8}, 2, true},
+                                          {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 4, false}};
+  for (const RuntimeFunction& f : table)
+    if (name == f.name) return &f;
+  return nullptr;
+}
+
 }  // namespace
 
 void FunctionLowering::jump(const ir::Instruction& proto, std::uint32_t label) {
@@ -38,6 +55,36 @@ void FunctionLowering::leave(const Statement& s, const ir::Instruction& proto) {
   append(proto);
 }
 
+bool FunctionLowering::runtime_call(const Statement& s, const ir::Instruction& proto) {
+  const Operand& target = s.operands[0];
+  const RuntimeFunction* f = runtime_function(target.name);
+  if (f == nullptr) return false;
+  const auto scalar = [&](const Operand& o, unsigned bytes) {
+    const std::optional<Symbol> symbol = o.kind == Operand::Kind::name && !o.negated ? find(o.name) : std::nullopt;
+    if (!symbol || symbol->kind != Symbol::Kind::call_param || call_params_[symbol->id].in_memory ||
+        symbol->bytes != bytes)
+      error(o.at, "'" + o.text + "' in a call of '" + target.name + "' is not a .param variable of " +
+                      std::to_string(bytes) + " bytes");
+    return call_params_[symbol->id].value;
+  };
+  if (s.call_arguments.size() != f->arguments.size())
+    error(target.at, "call of '" + target.name + "' with " + std::to_string(s.call_arguments.size()) +
+                         " arguments, expected " + std::to_string(f->arguments.size()));
+  ir::Instruction i = proto;
+  i.op = f->op;
+  for (std::size_t a = 0; a < f->arguments.size(); ++a) {
+    const ir::Operand value = scalar(s.call_arguments[a], f->arguments[a]);
+    if (a < f->used) i.sources.push_back(value);
+  }
+  if (s.call_results.size() > (f->has_result ? 1 : 0))
+    error(target.at, "call of '" + target.name + "' with " + std::to_string(s.call_results.size()) +
+                         " results, expected " + (f->has_result ? "1" : "0"));
+  if (f->has_result)
+    i.destinations.push_back(s.call_results.empty() ? temporary(ir::Type::u32) : scalar(s.call_results[0], 4));
+  append(std::move(i));
+  return true;
+}
+
 void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   const Operand& target = s.operands[0];
   if (target.kind != Operand::Kind::name || target.negated) error(target.at, "'" + target.text + "' is not a function");
@@ -49,11 +96,7 @@ void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   ir::Instruction bare = proto;
   bare.mod = {};
   if (!callee->has_body) {
-    if (target.name == "__assertfail") {
-      emit(bare, ir::Opcode::trap, ir::Type::none, {}, {});
-      last().text = "device assertion failed";
-      return;
-    }
+    if (runtime_call(s, bare)) return;
     error(target.at, "call of '" + target.name + "', which has no body here, is not supported");
   }
   if (!callee->error.empty()) throw trace::InputError(callee->error);

@@ -57,10 +57,11 @@ std::string bits_text(ir::Type t) {
 std::optional<ir::Special> FunctionLowering::special_named(const std::string& name) {
   static const std::unordered_map<std::string, ir::Special> table = [] {
     std::unordered_map<std::string, ir::Special> t;
-    for (unsigned i = 0; i <= static_cast<unsigned>(ir::Special::total_shared_size); ++i) {
+    for (unsigned i = 0; i < static_cast<unsigned>(ir::Special::envreg); ++i) {
       const auto s = static_cast<ir::Special>(i);
       t.emplace(ir::to_string(s), s);
     }
+    for (unsigned i = 0; i < 32; ++i) t.emplace("%envreg" + std::to_string(i), ir::Special::envreg);
     return t;
   }();
   const auto found = table.find(name);

@@ -140,6 +140,21 @@ void lower_cvt(FunctionLowering& l, const Statement& s, const Form&, const ir::I
   l.finish_wide(d, proto.type, bare);
 }
 
+/// cvt.rn.f16x2.f32 d, a, b: a goes to the upper half of d, b to the lower.
+void lower_cvt_pair(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  ir::Operand half[2];
+  for (unsigned h = 0; h < 2; ++h) {
+    ir::Instruction i = proto;
+    i.type = Type::f16;
+    i.sources = {l.source(s.operands[2 - h], Type::f32, bare)};
+    half[h] = l.temporary(Type::b16);
+    i.destinations = {half[h]};
+    l.append(std::move(i));
+  }
+  l.emit(bare, Opcode::pack, Type::b32, {l.destination(s.operands[0], Type::f16x2)}, {half[0], half[1]});
+}
+
 void lower_cvta(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const std::uint64_t base = window(s);
   const ir::Operand from = l.source(s.operands[1], Type::u64, plain(proto));
@@ -174,17 +189,22 @@ void lower_call(FunctionLowering& l, const Statement& s, const Form&, const ir::
   l.call(s, proto);
 }
 
-void lower_trap(FunctionLowering& l, const Statement&, const Form&, const ir::Instruction& proto) {
-  ir::Instruction i = proto;
-  i.text = "trap";
-  l.append(std::move(i));
-}
+void lower_trap(FunctionLowering& l, const Statement&, const Form&, const ir::Instruction& proto) { l.append(proto); }
 
 void lower_barrier(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   ir::Instruction i = proto;
-  for (const Operand& o : s.operands) i.sources.push_back(l.source(o, Type::u32, plain(proto)));
+  const bool reduces = proto.mod.barrier >= ir::BarrierMode::popc;
+  const std::size_t first = reduces ? 1 : 0;
+  // d, number, [count,] predicate; or number, [count].
+  for (std::size_t o = first; o < s.operands.size() - first; ++o)
+    i.sources.push_back(l.source(s.operands[o], Type::u32, plain(proto)));
+  if (reduces) {
+    i.sources.push_back(l.source(s.operands.back(), Type::pred, plain(proto)));
+    i.destinations.push_back(l.destination(s.operands[0], proto.type));
+  }
   if (i.sources[0].kind == ir::Operand::Kind::immediate && i.sources[0].value > 15)
-    l.error(s.operands[0].at, "barrier " + std::to_string(i.sources[0].value) + " does not exist, expected 0 to 15");
+    l.error(s.operands[first].at,
+            "barrier " + std::to_string(i.sources[0].value) + " does not exist, expected 0 to 15");
   l.append(std::move(i));
 }
 
@@ -195,13 +215,13 @@ void lower_warp_sync(FunctionLowering& l, const Statement& s, const Form&, const
 }
 
 void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  // Without .sync the lanes that happen to be there take part: no member mask.
   if (proto.mod.shuffle == ir::ShuffleMode::none)
     l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
   ir::Instruction i = proto;
   const ir::Instruction bare = plain(proto);
   i.sources.push_back(l.source(s.operands[1], Type::b32, bare));
   for (std::size_t o = 2; o < s.operands.size(); ++o) i.sources.push_back(l.source(s.operands[o], Type::u32, bare));
-  if (i.sources.size() == 3) i.sources.push_back(ir::Operand::immediate(0xffffffffu));
   l.destinations_with_predicate(s.operands[0], Type::b32, i);
   l.append(std::move(i));
 }
@@ -212,8 +232,7 @@ void lower_vote(FunctionLowering& l, const Statement& s, const Form&, const ir::
   ir::Instruction i = proto;
   const ir::Instruction bare = plain(proto);
   i.sources.push_back(l.source(s.operands[1], Type::pred, bare));
-  i.sources.push_back(s.operands.size() > 2 ? l.source(s.operands[2], Type::u32, bare)
-                                            : ir::Operand::immediate(0xffffffffu));
+  if (s.operands.size() > 2) i.sources.push_back(l.source(s.operands[2], Type::u32, bare));
   i.destinations.push_back(l.destination(s.operands[0], proto.type));
   l.append(std::move(i));
 }
@@ -256,11 +275,20 @@ void lower_copysign(FunctionLowering& l, const Statement& s, const Form&, const 
   l.emit(bare, Opcode::or_, type, {l.destination(s.operands[0], proto.type)}, {sign, magnitude});
 }
 
-/// bmsk.clamp d, a, b: b ones from bit a on. Shifts clamp, so 32 or more ones come out right.
+/// bmsk d, a, b: b ones from bit a on. Shifts clamp, so 32 or more ones come out right; .wrap takes both modulo 32.
 void lower_bmsk(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);
-  const ir::Operand start = l.source(s.operands[1], Type::u32, bare);
-  const ir::Operand count = l.source(s.operands[2], Type::u32, bare);
+  ir::Operand start = l.source(s.operands[1], Type::u32, bare);
+  ir::Operand count = l.source(s.operands[2], Type::u32, bare);
+  if (has_modifier(s, "clamp") == has_modifier(s, "wrap"))
+    l.error(s.at, "'" + s.name + "' has no mode, expected .clamp or .wrap");
+  if (has_modifier(s, "wrap")) {
+    for (ir::Operand* o : {&start, &count}) {
+      const ir::Operand low = l.temporary(Type::b32);
+      l.emit(bare, Opcode::and_, Type::b32, {low}, {*o, ir::Operand::immediate(31)});
+      *o = low;
+    }
+  }
   const ir::Operand power = l.temporary(Type::b32), ones = l.temporary(Type::b32);
   l.emit(bare, Opcode::shl, Type::b32, {power}, {ir::Operand::immediate(1), count});
   l.emit(bare, Opcode::sub, Type::u32, {ones}, {power, ir::Operand::immediate(1)});

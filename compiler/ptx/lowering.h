@@ -112,6 +112,8 @@ class FunctionLowering {
   void branch(const Statement& s, const ir::Instruction& proto);
   void leave(const Statement& s, const ir::Instruction& proto);
   void call(const Statement& s, const ir::Instruction& proto);
+  /// A call of a function of the device runtime (vprintf, __assertfail); false if it is none.
+  bool runtime_call(const Statement& s, const ir::Instruction& proto);
   void generic(const Statement& s, const Form& form, const ir::Instruction& proto);
   static std::optional<ir::Special> special_named(const std::string& name);
 
@@ -166,6 +168,7 @@ class FunctionLowering {
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_cvt_pair(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvta(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_isspacep(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_branch(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

@@ -103,11 +103,21 @@ void apply_option(ir::Instruction& i, std::string_view m) {
                                                                            {"gpu", MemoryScope::gpu},
                                                                            {"gl", MemoryScope::gpu},
                                                                            {"sys", MemoryScope::sys}};
+  static const std::unordered_map<std::string_view, ir::BarrierMode> barriers = {{"sync", ir::BarrierMode::sync},
+                                                                                 {"arrive", ir::BarrierMode::arrive},
+                                                                                 {"popc", ir::BarrierMode::popc},
+                                                                                 {"and", ir::BarrierMode::and_},
+                                                                                 {"or", ir::BarrierMode::or_}};
   ir::Modifiers& mod = i.mod;
   const bool memory = i.op == ir::Opcode::ld || i.op == ir::Opcode::st;
   const bool atomic = i.op == ir::Opcode::atom || i.op == ir::Opcode::red;
   if (i.op == ir::Opcode::shfl && lookup(shuffles, m, mod.shuffle)) return;
   if ((i.op == ir::Opcode::vote || i.op == ir::Opcode::match) && lookup(votes, m, mod.vote)) return;
+  if (i.op == ir::Opcode::bar) {
+    lookup(barriers, m, mod.barrier);
+    return;
+  }
+  if (i.op == ir::Opcode::redux && lookup(atomics, m, mod.atomic)) return;
   if (i.op == ir::Opcode::bra && m == "uni") {
     mod.uniform = true;
     return;
@@ -140,6 +150,8 @@ void apply_option(ir::Instruction& i, std::string_view m) {
     mod.saturate = true;
   else if (m == "approx")
     mod.approximate = true;
+  else if (m == "NaN")
+    mod.nan = true;
   else if (m == "full")
     mod.full = true;
   else if (m == "cc")

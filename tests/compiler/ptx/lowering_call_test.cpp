@@ -69,13 +69,32 @@ TEST_CASE("structures are passed in local memory") {
   CHECK(text.find("mov.b64 %v5.64, 0x2000000000000;") != std::string::npos);
 }
 
-TEST_CASE("a device assertion is a trap") {
-  const char* function = ".extern .func __assertfail(.param .b64 m);\n";
-  const ir::Module m = ptx::parse_module(
-      with_callee(function, "{ .param .b64 param0; st.param.b64 [param0+0], %rd1; call.uni __assertfail, (param0); }"),
-      "k.ptx");
-  CHECK(text_of(m.functions.at(0)) == "trap;\nexit;\n");
-  CHECK(m.functions[0].blocks[0].instructions[0].text == "device assertion failed");
+TEST_CASE("calls of the device runtime become instructions") {
+  const char* assertion =
+      ".extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 c);\n";
+  CHECK(text_of(ptx::parse_module(
+                    with_callee(assertion,
+                                "{ .param .b64 p0; .param .b64 p1; .param .b32 p2; .param .b64 p3; .param .b64 p4;"
+                                "st.param.b64 [p0], %rd1; st.param.b64 [p1], %rd2; st.param.b32 [p2], %r1;"
+                                "st.param.b64 [p3], %rd3; st.param.b64 [p4], 1;"
+                                "call.uni __assertfail, (p0, p1, p2, p3, p4); }"),
+                    "k.ptx")
+                    .functions.at(0)) ==
+        "mov.u64 %v0.64, %v1.64;\nmov.u64 %v2.64, %v3.64;\nmov.u32 %v4, %v5;\nmov.u64 %v6.64, %v7.64;\n"
+        "trap %v0.64, %v2.64, %v4, %v6.64;\nexit;\n");
+  const char* print = ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n";
+  const auto call = [&](const std::string& arguments) {
+    return with_callee(print,
+                       "{ .param .b64 p0; .param .b64 p1; .param .b32 p2; st.param.b64 [p0], %rd1;"
+                       "st.param.b64 [p1], 0;\ncall.uni (p2), vprintf, (" +
+                           arguments + "); ld.param.b32 %r1, [p2]; st.global.u32 [%rd1], %r1; }");
+  };
+  CHECK(text_of(ptx::parse_module(call("p0, p1"), "k.ptx").functions.at(0)) ==
+        "mov.u64 %v0.64, %v1.64;\nmov.u64 %v2.64, 0x0;\nprint %v3, %v0.64, %v2.64;\nmov.u32 %v4, %v3;\n"
+        "st.global.u32 [%v1.64], %v4;\nexit;\n");
+  CHECK(message_of(call("p0")) == "k.ptx:9:16: error: call of 'vprintf' with 1 arguments, expected 2");
+  CHECK(message_of(call("p0, p2")) ==
+        "k.ptx:9:30: error: 'p2' in a call of 'vprintf' is not a .param variable of 8 bytes");
 }
 
 TEST_CASE("calls that cannot be inlined are refused") {

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace regatta::emulator {
@@ -28,6 +29,9 @@ struct EmulatorOptions {
   /// Warp instructions a warp runs before the next one of its CTA has its turn; barriers end a turn early.
   std::uint32_t quantum = 256;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
+  /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
+  /// index order, lanes ascending). Empty: standard output.
+  std::function<void(const std::string&)> print;
 };
 
 /// One launch of a kernel. `parameters` is the parameter space, laid out as ir::Function::parameters says.

@@ -14,7 +14,26 @@
 
 namespace regatta::ir {
 
-enum class Type : std::uint8_t { none, pred, b8, b16, b32, b64, u8, u16, u32, u64, s8, s16, s32, s64, f16, f32, f64 };
+enum class Type : std::uint8_t {
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  f32,
+  f64
+};
 /// Size of a value in bytes; pred is 0.
 unsigned size_of(Type t);
 /// 32-bit registers a value takes in the register file (8- and 16-bit values take one).
@@ -82,6 +101,7 @@ enum class Opcode : std::uint8_t {
   shfl,
   vote,
   match,
+  redux,  ///< reduction over the lanes of a member mask; the operation is mod.atomic
   activemask,
   bra,
   exit,
@@ -89,7 +109,7 @@ enum class Opcode : std::uint8_t {
   membar,
   warp_sync,  ///< bar.warp.sync: source {membermask}; lanes meet anyway, but it orders their memory accesses
   trap,
-  print,
+  print,  ///< vprintf
 };
 const char* to_string(Opcode op);
 
@@ -119,6 +139,8 @@ enum class BoolOp : std::uint8_t { none, and_, or_, xor_ };
 enum class AtomicOp : std::uint8_t { none, add, min, max, and_, or_, xor_, exch, cas, inc, dec };
 enum class ShuffleMode : std::uint8_t { none, up, down, bfly, idx };
 enum class VoteMode : std::uint8_t { none, all, any, uni, ballot };
+/// What a barrier does besides waiting; arrive does not wait.
+enum class BarrierMode : std::uint8_t { sync, arrive, popc, and_, or_ };
 
 /// How a memory access is ordered (PTX ISA, memory consistency model). Atomics without a word are relaxed.
 enum class MemoryOrder : std::uint8_t { weak, volatile_, relaxed, acquire, release, acq_rel };
@@ -157,7 +179,8 @@ enum class Special : std::uint8_t {
   globaltimer_lo,
   globaltimer_hi,
   dynamic_shared_size,
-  total_shared_size
+  total_shared_size,
+  envreg  ///< %envreg0 to %envreg31, which a driver fills: all read 0
 };
 const char* to_string(Special s);  ///< "%tid.x"
 
@@ -171,12 +194,14 @@ struct Modifiers {
   VoteMode vote = VoteMode::none;
   MemoryOrder order = MemoryOrder::weak;
   MemoryScope scope = MemoryScope::none;
+  BarrierMode barrier = BarrierMode::sync;
   trace::MemorySpace space = trace::MemorySpace::none;
   std::uint8_t vector = 1;  ///< elements of a vector memory access
   bool ftz = false;
   bool saturate = false;
   bool approximate = false;
   bool full = false;          ///< div.full
+  bool nan = false;           ///< min.NaN, max.NaN: a NaN operand gives NaN
   bool is_volatile = false;   ///< volatile, relaxed, acquire, release: not cached
   bool wrap = false;          ///< shf.wrap, else clamp
   bool left = false;          ///< shf.l
@@ -255,8 +280,10 @@ struct Location {
 /// emulator's 64-bit addresses. `ld.param` is op ld, space param, an immediate address.
 /// Vector accesses list one register operand per element, of consecutive registers after allocation.
 /// `setp` writes predicates destinations[0] (and optionally [1], the complement); `bar` has sources
-/// {id immediate or register [, thread count]}; `shfl` {value, lane, clamp, membermask} and may write a
-/// predicate destinations[1]; `vote` {predicate, membermask}.
+/// {id immediate or register [, thread count] [, predicate]} and, with a predicate, one destination; `shfl` has
+/// {value, lane, clamp [, membermask]} and may write a predicate destinations[1]; `vote` {predicate [, membermask]};
+/// `redux` {value, membermask}. `print` has sources {format, arguments}, generic addresses, and an s32 destination;
+/// `trap` none, or {message, file, line, function} of a failed assertion, addresses and an integer.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
@@ -269,7 +296,6 @@ struct Instruction {
   std::vector<Operand> sources;
   std::int64_t offset = 0;   ///< memory operands, bytes
   std::uint32_t target = 0;  ///< bra: block index
-  std::string text;          ///< print: format; trap: message
   Location where;
   std::string scheme;  ///< set by passes that insert an instruction for one scheme only
 };
