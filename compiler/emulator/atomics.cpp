@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Read-modify-write, lane after lane in ascending order: the order of a warp's own updates is deterministic.
+#include <regatta/ir/half.h>
 #include "cta.h"
-#include "half.h"
 
 #include <cstring>
 
@@ -10,6 +10,8 @@ namespace regatta::emulator {
 namespace {
 
 using ir::AtomicOp;
+using ir::double_to_half;
+using ir::half_to_double;
 
 template <class To, class From>
 To as(From from) {
