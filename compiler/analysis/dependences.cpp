@@ -30,7 +30,6 @@ bool orders_memory(const ir::Instruction& i) {
     case Opcode::bar:
     case Opcode::warp_sync:
     case Opcode::membar:
-    case Opcode::warp_sync:
     case Opcode::trap:
     case Opcode::print:
       return true;
