@@ -28,13 +28,13 @@ bool orders_memory(const ir::Instruction& i) {
     case Opcode::atom:
     case Opcode::red:
     case Opcode::bar:
-    case Opcode::membar:
     case Opcode::warp_sync:
+    case Opcode::membar:
     case Opcode::trap:
     case Opcode::print:
       return true;
     default:
-      return i.mod.is_volatile;
+      return i.mod.is_volatile || i.mod.order != ir::MemoryOrder::weak;
   }
 }
 

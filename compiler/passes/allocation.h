@@ -64,6 +64,9 @@ std::uint32_t merge_copies(ir::Function& f, unsigned max_registers);
 /// its own guard a copy of it, so that code inserted after it can stand under the same guard.
 void legalize(AllocationState& state);
 
+/// Estimated executions of a block inside `depth` loops, in units of the function's entry.
+double loop_weight(std::uint32_t depth);
+
 /// A copy by which two virtual registers want the same place: word `word_a` of a on word `word_b` of b.
 struct Copy {
   std::uint32_t a = 0, b = 0;

@@ -21,17 +21,64 @@ constexpr std::int64_t largest_offset = (1 << 23) - 1;
 /// Instructions whose sources may come from the constant bank or be immediates, whichever source it is.
 bool takes_constants(Opcode op) {
   switch (op) {
-    case Opcode::nop:
-    case Opcode::pack:
-    case Opcode::unpack:
-    case Opcode::shfl:
-    case Opcode::vote:
-    case Opcode::match:
-    case Opcode::activemask:
-      return false;
+    case Opcode::mov:
+    case Opcode::add:
+    case Opcode::sub:
+    case Opcode::add_cc:
+    case Opcode::addc:
+    case Opcode::sub_cc:
+    case Opcode::subc:
+    case Opcode::mul_lo:
+    case Opcode::mul_hi:
+    case Opcode::mul_wide:
+    case Opcode::mad_lo:
+    case Opcode::mad_hi:
+    case Opcode::mad_wide:
+    case Opcode::mul:
+    case Opcode::fma:
+    case Opcode::div:
+    case Opcode::rem:
+    case Opcode::neg:
+    case Opcode::abs:
+    case Opcode::min:
+    case Opcode::max:
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::not_:
+    case Opcode::shl:
+    case Opcode::shr:
+    case Opcode::setp:
+    case Opcode::selp:
+    case Opcode::set:
+    case Opcode::cvt:
+    case Opcode::rcp:
+    case Opcode::sqrt:
+    case Opcode::rsqrt:
+    case Opcode::ex2:
+    case Opcode::lg2:
+    case Opcode::sin:
+    case Opcode::cos:
+    case Opcode::tanh:
+    case Opcode::popc:
+    case Opcode::clz:
+    case Opcode::brev:
+    case Opcode::bfe:
+    case Opcode::bfi:
+    case Opcode::bfind:
+    case Opcode::prmt:
+    case Opcode::shf:
+    case Opcode::sad:
+      return true;
     default:
-      return op < Opcode::ld || (op > Opcode::red && op < Opcode::bra);
+      return false;
   }
+}
+
+/// Whole registers of integers or bits.
+bool is_integer(ir::Type t) {
+  using ir::Type;
+  return t == Type::b32 || t == Type::u32 || t == Type::s32 || t == Type::b64 || t == Type::u64 || t == Type::s64;
 }
 
 bool is_access(const Instruction& i) {
@@ -55,12 +102,12 @@ bool is_number(const Operand& o) { return o.kind == Operand::Kind::immediate && 
 bool is_mov(const Instruction& i) { return i.op == Opcode::mov && i.destinations.size() == 1 && i.sources.size() == 1; }
 
 bool is_add(const Instruction& i, unsigned bytes) {
-  return i.op == Opcode::add && !ir::is_float(i.type) && ir::size_of(i.type) == bytes && !i.mod.saturate &&
+  return i.op == Opcode::add && is_integer(i.type) && ir::size_of(i.type) == bytes && !i.mod.saturate &&
          i.destinations.size() == 1 && i.sources.size() == 2;
 }
 
 bool is_wide_multiply(const Instruction& i) {
-  return i.op == Opcode::mul_wide && ir::size_of(i.type) == 4 && i.sources.size() == 2;
+  return i.op == Opcode::mul_wide && (i.type == ir::Type::s32 || i.type == ir::Type::u32) && i.sources.size() == 2;
 }
 
 class Combiner {
@@ -173,8 +220,7 @@ class Combiner {
 
   /// Sums with zero and of numbers, products without an addend.
   static void simplify(Instruction& i) {
-    const bool integer = !ir::is_float(i.type) && ir::size_of(i.type) >= 4 && !i.mod.saturate;
-    if (!integer) return;
+    if (!is_integer(i.type) || i.mod.saturate) return;
     if (i.op == Opcode::add && i.sources.size() == 2) {
       if (is_number(i.sources[0]) && is_number(i.sources[1])) {
         Operand sum = i.sources[0];
@@ -213,7 +259,7 @@ class Combiner {
   }
 
   static bool is_extension(const Instruction& d) {
-    return d.op == Opcode::cvt && ir::size_of(d.type) == 8 && !ir::is_float(d.type) && !d.mod.saturate &&
+    return d.op == Opcode::cvt && ir::size_of(d.type) == 8 && is_integer(d.type) && !d.mod.saturate &&
            (d.source_type == ir::Type::s32 || d.source_type == ir::Type::u32) && d.sources.size() == 1 &&
            d.sources[0].is_reg();
   }

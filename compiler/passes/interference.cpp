@@ -54,6 +54,12 @@ bool PairSet::insert(std::uint32_t a, std::uint32_t b) {
   return true;
 }
 
+double loop_weight(std::uint32_t depth) {
+  double weight = 1;
+  for (std::uint32_t d = 0; d < std::min(depth, 6u); ++d) weight *= 10;
+  return weight;
+}
+
 void Interference::add(const ir::Function& f, std::uint32_t a, std::uint32_t b) {
   if (a == b || f.registers[a].is_predicate != f.registers[b].is_predicate || !pairs_.insert(a, b)) return;
   neighbours_[a].push_back(b);
@@ -109,8 +115,7 @@ Interference::Interference(const ir::Function& f, const std::vector<bool>& pinne
   };
 
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
-    double weight = 1;
-    for (std::uint32_t d = 0; d < std::min(analyses.loops().depth(b), 6u); ++d) weight *= 10;
+    const double weight = loop_weight(analyses.loops().depth(b));
     for (walker.start(b); walker.more(); walker.step()) {
       const ir::Instruction& i = f.blocks[b].instructions[walker.index()];
       collect(i, weight, f);

@@ -6,6 +6,7 @@
 #include <regatta/passes/schedule.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 namespace regatta::passes {
@@ -95,24 +96,9 @@ void count_registers(ir::Function& f) {
     }
 }
 
-}  // namespace
-
-AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& options) {
-  check(f, options);
-  ir::build_edges(f);
+/// Allocates a function whose instructions are in their final order.
+AllocationResult allocate_ordered(ir::Function& f, const AllocationOptions& options) {
   AllocationResult result;
-  if (options.cleanup) {
-    combine(f);
-    cleanup(f);
-    if (sink_constants(f) > 0) cleanup(f);
-  }
-  if (options.coalesce && options.cleanup) result.removed_copies += merge_copies(f, options.max_registers);
-  if (options.schedule) {
-    ScheduleOptions s;
-    s.max_registers = options.max_registers;
-    schedule(f, s);
-  }
-
   AllocationState state;
   state.f = &f;
   state.options = options;
@@ -166,6 +152,68 @@ AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& op
   result.spill_bytes = f.spill_bytes;
   result.registers_used = f.registers_used;
   result.predicates_used = f.predicates_used;
+  return result;
+}
+
+/// What the allocated code costs: its instructions, ten times as much per loop around them.
+double weighted_length(const ir::Function& f) {
+  analysis::FunctionAnalyses analyses(f);
+  double sum = 0;
+  for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
+    sum += loop_weight(analyses.loops().depth(b)) * static_cast<double>(f.blocks[b].instructions.size());
+  return sum;
+}
+
+/// Registers by which schedules are tried that stay under the limit: pairs and vectors leave gaps, so that colouring
+/// can need a few more than are live at once. The last attempt is the order as it was.
+constexpr unsigned margins[] = {0, 3, 6};
+
+/// Longest function that is scheduled and allocated more than once.
+constexpr std::size_t longest_retried = 4000;
+
+/// What a later attempt must cost at most, of the best so far: it hides less latency.
+constexpr double worth_it = 0.99;
+
+/// Schedules and allocates; where that spills, again with tighter schedules, and keeps the cheapest result.
+AllocationResult allocate_scheduled(ir::Function& f, const AllocationOptions& options) {
+  const ir::Function unscheduled = f;
+  AllocationResult best;
+  double best_cost = std::numeric_limits<double>::infinity();
+  const auto attempt = [&](ir::Function g) {
+    AllocationResult result = allocate_ordered(g, options);
+    const bool spills = result.spilled_registers > 0;
+    if (const double cost = weighted_length(g); cost < worth_it * best_cost) {
+      best = std::move(result);
+      best_cost = cost;
+      f = std::move(g);
+    }
+    return spills && unscheduled.instruction_count() <= longest_retried;
+  };
+  for (unsigned margin : margins) {
+    ir::Function g = unscheduled;
+    ScheduleOptions s;
+    s.max_registers = options.max_registers - margin;
+    schedule(g, s);
+    if (!attempt(std::move(g))) return best;
+  }
+  attempt(unscheduled);
+  return best;
+}
+
+}  // namespace
+
+AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& options) {
+  check(f, options);
+  ir::build_edges(f);
+  std::uint32_t merged = 0;
+  if (options.cleanup) {
+    combine(f);
+    cleanup(f);
+    if (sink_constants(f) > 0) cleanup(f);
+    if (options.coalesce) merged = merge_copies(f, options.max_registers);
+  }
+  AllocationResult result = options.schedule ? allocate_scheduled(f, options) : allocate_ordered(f, options);
+  result.removed_copies += merged;
 #ifndef NDEBUG
   verify_allocation(result, f);
 #endif

@@ -157,6 +157,11 @@ TEST_CASE("nothing passes an ordering point") {
   arithmetic.sources = {Operand::reg(6, 1), Operand::reg(7, 1)};
   Instruction point;
   SECTION("barrier") { point.op = Opcode::bar; }
+  SECTION("barrier of a warp") { point.op = Opcode::warp_sync; }
+  SECTION("strong load") {
+    point = access(Opcode::ld, local, nowhere, 0, 3);
+    point.mod.order = ir::MemoryOrder::relaxed;
+  }
   SECTION("fence") { point.op = Opcode::membar; }
   SECTION("warp barrier") { point.op = Opcode::warp_sync; }
   SECTION("print") { point.op = Opcode::print; }

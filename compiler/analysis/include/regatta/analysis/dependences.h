@@ -31,8 +31,8 @@ struct Dependence {
 /// Memory: two accesses may meet when their spaces do (generic meets global, shared, local and itself; parameters and
 /// constants are never written), unless both have the same base register with the same value, or no base register,
 /// and their byte ranges are disjoint.
-/// Ordering points for memory: volatile accesses, atomics, barriers, fences, traps, prints. Ordering points for
-/// everything: reads of clocks and timers. The block's terminator comes after everything.
+/// Ordering points for memory: volatile and strong accesses, atomics, barriers (bar.warp.sync too), fences, traps,
+/// prints. Ordering points for everything: reads of clocks and timers. The block's terminator comes after everything.
 /// The edges suffice, transitively; not every dependent pair has one.
 class Dependences {
  public:
