@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Read-modify-write, lane after lane in ascending order: the order of a warp's own updates is deterministic.
-#include <regatta/ir/half.h>
 #include "cta.h"
+
+#include <regatta/ir/half.h>
 
 #include <cstring>
 
@@ -10,8 +11,6 @@ namespace regatta::emulator {
 namespace {
 
 using ir::AtomicOp;
-using ir::double_to_half;
-using ir::half_to_double;
 
 template <class To, class From>
 To as(From from) {
@@ -55,9 +54,9 @@ float flush(float v) {
 }
 
 std::uint32_t add_halves(std::uint64_t a, std::uint64_t b) {
-  return double_to_half(
-      half_to_double(static_cast<std::uint32_t>(a & 0xffffu)) + half_to_double(static_cast<std::uint32_t>(b & 0xffffu)),
-      ir::Rounding::rn);
+  return ir::double_to_half(ir::half_to_double(static_cast<std::uint32_t>(a & 0xffffu)) +
+                                ir::half_to_double(static_cast<std::uint32_t>(b & 0xffffu)),
+                            ir::Rounding::rn);
 }
 
 /// Sums of floats. f32 in global memory flushes subnormals, elsewhere it does not (PTX ISA, atom).

@@ -13,17 +13,12 @@
 
 namespace regatta::emulator {
 
-namespace {
-
-/// Bytes of main memory: an operating system that promises more ends the process once it is used.
 std::uint64_t physical_bytes() {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return ~std::uint64_t{0};
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
 }
-
-}  // namespace
 
 std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
   bytes = std::max<std::uint64_t>(bytes, 1);

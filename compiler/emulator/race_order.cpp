@@ -94,18 +94,20 @@ void RaceOrder::fence(unsigned warp, ir::MemoryScope scope) {
 void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope scope, bool at_once) {
   WarpOrder& w = warps_[warp];
   if (scope == ir::MemoryScope::none) scope = ir::MemoryScope::gpu;
-  Release r;
-  r.cta = cta_;
   if (at_once) {
     w.known.warps[warp] = w.now;
-    r.known = w.known;
-    r.scope = scope;
-  } else if (w.fence_scope != ir::MemoryScope::none) {
-    r.known = w.fenced;
-    r.scope = std::min(scope, w.fence_scope);
-  } else {
+  } else if (w.fence_scope == ir::MemoryScope::none) {
     return;
   }
+  const Knowledge& known = at_once ? w.known : w.fenced;
+  // The lanes of one atomic, and atomics behind one fence, hand on the same.
+  const auto [last, is_first] = w.released.emplace(location, known.warps[warp]);
+  if (!is_first && last->second == known.warps[warp]) return;
+  last->second = known.warps[warp];
+  Release r;
+  r.cta = cta_;
+  r.scope = at_once ? scope : std::min(scope, w.fence_scope);
+  r.known = known;
   const auto [found, added] = location_.emplace(location, released_.size());
   if (added) released_.emplace_back();
   released_[found->second].push_back(std::move(r));

@@ -84,6 +84,7 @@ class RaceOrder {
     std::vector<std::uint32_t> lanes;  ///< [lane * lanes_ + other]: time of `other` known to `lane`
     Knowledge fenced;                  ///< as of the last fence
     ir::MemoryScope fence_scope = ir::MemoryScope::none;
+    std::map<std::uint64_t, std::uint32_t> released;  ///< per location, the time last handed on there
   };
 
   bool acquired(const Knowledge& known, const AccessTime& earlier) const;

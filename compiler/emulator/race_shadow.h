@@ -5,8 +5,11 @@
 
 #include "race_order.h"
 
+#include <regatta/emulator/device_memory.h>
+
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <unordered_map>
 #include <vector>
 
@@ -57,14 +60,18 @@ class WordHistory {
   std::unique_ptr<std::vector<RaceEntry>> more_;
 };
 
-/// Word histories of an address space, made where they are touched.
+/// Word histories of an address space, made where they are touched. Throws std::bad_alloc when they no longer fit into
+/// the machine.
 class RaceShadow {
  public:
   WordHistory& at(std::uint64_t word) {
     const std::uint64_t page = word / page_words;
     if (page != last_page_ || last_ == nullptr) {
       std::unique_ptr<WordHistory[]>& p = pages_[page];
-      if (!p) p = std::make_unique<WordHistory[]>(page_words);
+      if (!p) {
+        if (pages_.size() > physical_bytes() / (page_words * sizeof(WordHistory))) throw std::bad_alloc();
+        p = std::make_unique<WordHistory[]>(page_words);
+      }
       last_page_ = page;
       last_ = p.get();
     }

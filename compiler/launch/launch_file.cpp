@@ -5,8 +5,6 @@
 
 #include <regatta/ir/half.h>
 
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -55,15 +53,6 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file) {
   return out;
 }
 
-namespace {
-
-std::uint64_t physical_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size) : UINT64_MAX;
-}
-
-}  // namespace
-
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where) {
   if (contents.fill.init == Init::file) {
     const std::string prefix =
@@ -77,8 +66,6 @@ std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents
   }
   std::vector<std::uint8_t> bytes;
   try {
-    // Where memory is promised and not there, a program is killed without a word.
-    if (contents.bytes > physical_memory()) throw std::bad_alloc();
     bytes.resize(contents.bytes);
   } catch (const std::bad_alloc&) {
     launch.fail(where, "this machine has no " + std::to_string(contents.bytes) + " bytes of memory left");

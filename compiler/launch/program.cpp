@@ -123,15 +123,18 @@ void Program::put_parameter(const Parameter& p, std::uint8_t* to) const {
 std::vector<std::uint8_t> variable_contents(const LaunchFile& file, const Global& g, std::uint64_t bytes) {
   Contents contents = g.contents;
   if (contents.bytes == 0 && contents.fill.init != Init::file) contents.bytes = bytes;
+  const auto check_size = [&](std::uint64_t given) {
+    if (given <= bytes) return;
+    file.fail(g.where,
+              std::to_string(given) + " bytes for variable '" + g.name + "', which has " + std::to_string(bytes));
+  };
+  check_size(contents.bytes);
   if (contents.bytes % ir::size_of(contents.fill.type) != 0) {
     file.fail(g.where, "variable '" + g.name + "' of " + std::to_string(bytes) + " bytes is no whole number of " +
                            ir::to_string(contents.fill.type) + " elements");
   }
   std::vector<std::uint8_t> result = make_contents(file, contents, g.where);
-  if (result.size() > bytes) {
-    file.fail(g.where, std::to_string(result.size()) + " bytes for variable '" + g.name + "', which has " +
-                           std::to_string(bytes));
-  }
+  check_size(result.size());
   return result;
 }
 

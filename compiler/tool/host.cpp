@@ -98,7 +98,13 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
 }
 
 std::uint64_t Host::allocate(const launch::Buffer& buffer) {
-  return memory_.allocate(buffer.name, buffer.contents.bytes, buffer.contents.fill.init != launch::Init::none);
+  try {
+    return memory_.allocate(buffer.name, buffer.contents.bytes, buffer.contents.fill.init != launch::Init::none);
+  } catch (const trace::InputError& e) {
+    // The memory does not know who asks.
+    const std::string prefix = "error: ", text = e.what();
+    file_.fail(buffer.where, text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text);
+  }
 }
 
 void Host::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {

@@ -110,7 +110,7 @@ TEST_CASE("programs that go wrong when they run") {
        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): misaligned read of 4 bytes at global address "
        "0x1000000002, expected a multiple of 4 (k.cu:5)"},
       {module_of("setp.eq.u32 %c1, %t, 70; @%c1 mov.u32 %r1, 1; add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;"),
-       "k.ptx:9:47: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R2, R2, 0x1;' reads register R2, which "
+       "k.ptx:9:47: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
        "this thread never wrote (k.cu:5)"},
       {module_of("mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+4]; st.global.u32 [%p], %r2;", ".shared .u32 s[2];"),
        "k.ptx:9:17: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared offset 4, which was never written "
@@ -130,8 +130,12 @@ TEST_CASE("programs that go wrong when they run") {
   for (const BadText& bad : table) {
     CAPTURE(bad.text);
     folder.write("k.ptx", bad.text);
-    refused(folder, REGATTA_ANNOTATE, {"--launch", "l.toml", "--out", "k.rgt", "--max-instructions", "5000"},
-            bad.message);
+    const test::ProcessResult r =
+        run(folder, REGATTA_ANNOTATE, {"--launch", "l.toml", "--out", "k.rgt", "--max-instructions", "5000"});
+    // Which registers the allocator picks is not what is tested.
+    CHECK(std::regex_replace(r.err, std::regex("\\bR[0-9]+\\b"), "R#") == bad.message + "\n");
+    CHECK(r.out.empty());
+    CHECK(r.status == 2);
     CHECK_FALSE(folder.has("k.rgt"));
     CHECK_FALSE(folder.has("k.rgt.partial"));
   }
@@ -186,7 +190,7 @@ TEST_CASE("bad launch files") {
       {launch_of("[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"f32\"\n"),
        "l.toml:10:10: error: 10 bytes are no whole number of f32 elements of 4 bytes"},
       {launch_of("[[param]]\nbuffer = 1000000000000\n"),
-       "l.toml:9:1: error: this machine has no 1000000000000 bytes of memory left"},
+       "l.toml:9:1: error: buffer 'param1': this machine has no 1000000000000 bytes of memory left"},
       {launch_of("expect = \"a.bin\"\ntolerance = -1\ntype = \"f32\"\n"),
        "l.toml:10:13: error: 'tolerance' is negative"},
       {launch_of("[[global]]\nname = \"h\"\n"),

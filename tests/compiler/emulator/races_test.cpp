@@ -104,6 +104,18 @@ TEST_CASE("a barrier orders those who take part in it") {
   CHECK(clean(store_own + "setp.lt.u32 %q1, %t, 32; @%q1 exit;\nbar.sync 0;\n" + load_mirrored));
 }
 
+TEST_CASE("who only arrives at a barrier is before those who wait, and not after them") {
+  // Warp 0 fills its words and arrives; warp 1 waits for that and reads them.
+  const std::string fill = "setp.ge.u32 %q1, %t, 32; @%q1 bra WAIT;\nst.shared.u32 [%s], %t;\nbar.arrive 1, 64;\n";
+  const std::string drain = "bra END; WAIT:\nbar.sync 1, 64;\nld.shared.u32 %r2, [%s+-128];\nEND:\n";
+  CHECK(clean(fill + drain));
+  // What warp 0 does afterwards is not waited for.
+  CHECK_FALSE(clean(fill + "st.shared.u32 [%s], %r7;\n" + drain));
+  CHECK_FALSE(clean("setp.ge.u32 %q1, %t, 32; @%q1 bra WAIT;\nbar.arrive 1, 64;\nst.shared.u32 [%s], %t;\n" + drain));
+  // A reduction over a barrier orders as the barrier does.
+  CHECK(clean(store_own + "setp.eq.u32 %q1, %t, 3; bar.red.or.pred %q2, 0, %q1;\n" + load_mirrored));
+}
+
 TEST_CASE("lanes of a warp: independent threads need bar.warp.sync, lanes in lockstep do not") {
   CHECK(first(store_own + load_neighbour, one_warp) ==
         "k.ptx:8:50: error: kernel 'k', CTA (0,0,0), thread (0,0,0): data race on 4 bytes at shared offset 4, 4 bytes "

@@ -11,6 +11,9 @@
 
 namespace regatta::emulator {
 
+/// Bytes of this machine's main memory: an operating system that promises more ends the process once it is used.
+std::uint64_t physical_bytes();
+
 /// One allocation. Addresses and sizes in bytes.
 struct Allocation {
   std::string name;
