@@ -76,7 +76,9 @@ TEST_CASE("a planted fault is seen and minimised") {
                                                                    {"  mul.hi.u32 ", "  mul.hi.s32 "},
                                                                    {"addc.u32 ", "add.u32 "},
                                                                    {"shfl.sync.up.", "shfl.sync.down."},
-                                                                   {"ld.local.s8 ", "ld.local.u8 "}};
+                                                                   {"ld.local.s8 ", "ld.local.u8 "},
+                                                                   // The first barrier of an exchange: a race.
+                                                                   {"bar.sync 0;\n  add.u32 %t0", "add.u32 %t0"}};
   for (const auto& [from, to] : faults) {
     INFO(from << "-> " << to);
     const auto fails = [&, from = from, to = to](const Program& p) {

@@ -29,8 +29,9 @@ std::uint64_t memory_of(const ir::Module& module, const ir::Function& f) {
   return bytes;
 }
 
-/// One CTA; a parameter of eight bytes is a buffer, any other a small number.
-void run(const tool::CompiledKernel& kernel, const ir::Module& module, const PtxLimits& limits) {
+/// One CTA, with the race detector under the smaller register limit; a parameter of eight bytes is a buffer, any other
+/// a small number.
+void run(const tool::CompiledKernel& kernel, const ir::Module& module, const PtxLimits& limits, bool races) {
   const ir::Function& f = *kernel.function;
   emulator::DeviceMemory memory;
   const emulator::ModuleImage image(module, memory);
@@ -43,6 +44,7 @@ void run(const tool::CompiledKernel& kernel, const ir::Module& module, const Ptx
   }
   emulator::EmulatorOptions options;
   options.max_instructions = limits.instructions;
+  if (races) options.races = emulator::RaceRule::independent;
   emulator::Emulator emulator(f, kernel.immediate_post_dominator, memory, image, options);
   const trace::Kernel traced = ir::to_trace(f, kernel.immediate_post_dominator, options.warp_size);
   Discard sink;
@@ -61,7 +63,7 @@ void probe_entry(const ir::Function& function, const ir::Module& module, const P
     if (!compiled.accepted) return;
     ++result.compiled;
     if (memory_of(module, *kernel.function) > limits.memory) continue;
-    const Outcome ran = outcome_of(file, [&] { run(kernel, module, limits); });
+    const Outcome ran = outcome_of(file, [&] { run(kernel, module, limits, registers == 16); });
     ++(ran.accepted ? result.finished : result.diagnosed);
   }
 }

@@ -39,6 +39,7 @@ class MemoryFile {
 
 void decode(const Kernel& kernel, const WarpColumns& warp) {
   WarpCursor cursor(kernel, warp);
+  PathCursor path(kernel, warp);  // walks ahead in a fetch stage: the two must agree
   WarpValue value;
   std::uint64_t address[max_lanes];
   std::vector<StackEvent> events;
@@ -48,7 +49,8 @@ void decode(const Kernel& kernel, const WarpColumns& warp) {
     for (unsigned d = 0; d < i.destination_count; ++d) cursor.result(value);
     for (unsigned d = 0; d < i.destination_predicate_count; ++d) cursor.predicate();
     cursor.stack_events(events);
-    if (!cursor.at_end() && cursor.peek_index() >= kernel.instructions.size()) {
+    if (!path.next() || path.index() != cursor.index()) throw std::logic_error("the cursors of a warp disagree");
+    if (!path.at_end() && path.peek_index() >= kernel.instructions.size()) {
       throw std::logic_error("a cursor goes on behind the kernel's last instruction");
     }
   }

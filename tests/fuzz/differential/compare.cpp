@@ -7,6 +7,7 @@
 #include <regatta/trace/types.h>
 
 #include <cstring>
+#include <stdexcept>
 
 #include "oracle.h"
 
@@ -30,8 +31,11 @@ std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, 
   emulator::EmulatorOptions emulation;
   emulation.warp_size = variant.warp_size;
   emulation.max_instructions = 1u << 20;
+  if (variant.races) emulation.races = emulator::RaceRule::independent;
   emulator::Emulator emulator(*kernel.function, kernel.immediate_post_dominator, memory, image, emulation);
   const emulator::RunCounts counts = emulator.run(request);
+  const std::vector<emulator::Race> races = emulator.races();
+  if (!races.empty()) throw std::runtime_error(races.front().message);
   if (totals != nullptr) {
     totals->divergent_branches += counts.divergent_branches;
     totals->warp_instructions += counts.warp_instructions;
@@ -79,7 +83,7 @@ std::string difference(const Program& program, const std::vector<std::uint8_t>& 
 
 std::string to_string(const Variant& v) {
   return std::to_string(v.max_registers) + " registers, " + (v.schedule ? "scheduled" : "in order") + ", " +
-         std::to_string(v.warp_size) + " lanes";
+         std::to_string(v.warp_size) + " lanes" + (v.races ? ", looking for races" : "");
 }
 
 const std::vector<Variant>& variants() {
@@ -87,9 +91,10 @@ const std::vector<Variant>& variants() {
     std::vector<Variant> list;
     for (const unsigned registers : {255u, 16u}) {
       for (const bool schedule : {true, false}) {
-        for (const unsigned lanes : {32u, 64u}) list.push_back({registers, schedule, lanes});
+        for (const unsigned lanes : {32u, 64u}) list.push_back({registers, schedule, lanes, false});
       }
     }
+    list.push_back({255, true, 32, true});
     return list;
   }();
   return all;

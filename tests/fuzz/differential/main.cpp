@@ -28,7 +28,8 @@ constexpr const char* help_text =
     "usage: fuzz_differential [--programs N] [--seed FIRST] [--out FOLDER] [--print]\n"
     "Runs N random programs, seeds FIRST and up, with 255 and 16 registers, scheduled and in order, on 32 and 64 "
     "lanes,\n"
-    "and compares memory with what the program means. A program on which they differ is written to FOLDER.\n"
+    "and once looking for races, and compares memory with what the program means. A program on which they differ is\n"
+    "written to FOLDER, minimised.\n"
     "  --print   write the PTX of the first program to standard output and end\n"
     "Exit status: 0 all agree; 2 usage; 3 a difference.\n";
 
