@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare.h"
+
+#include <regatta/tool/annotate.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <sstream>
+
+#include "folder.h"
+
+namespace regatta::hardware {
+namespace {
+
+/// Element `index` of an image: its bits, and its value when it is a floating type.
+struct Element {
+  std::uint64_t bits = 0;
+  double value = 0;
+};
+
+Element element(ir::Type type, const std::vector<std::uint8_t>& image, std::size_t index) {
+  Element e;
+  const std::size_t size = ir::size_of(type);
+  std::memcpy(&e.bits, image.data() + index * size, size);
+  if (type == ir::Type::f32) {
+    float f;
+    std::memcpy(&f, &e.bits, sizeof f);
+    e.value = static_cast<double>(f);
+  } else if (type == ir::Type::f64) {
+    std::memcpy(&e.value, &e.bits, sizeof e.value);
+  }
+  return e;
+}
+
+/// Relative difference; infinite where one of the two is no number or the expected one is zero.
+double difference(double found, double expected) {
+  const double d = std::fabs(found - expected) / std::fabs(expected);
+  return std::isnan(d) ? INFINITY : d;
+}
+
+std::string describe(const std::string& name, std::size_t index, ir::Type type, const Element& gpu,
+                     const Element& emulator) {
+  std::ostringstream text;
+  text << name << "[" << index << "] is 0x" << std::hex << gpu.bits;
+  const bool floating = type == ir::Type::f32 || type == ir::Type::f64;
+  if (floating) text << " (" << gpu.value << ")";
+  text << " on the GPU, 0x" << emulator.bits;
+  if (floating) text << " (" << emulator.value << ")";
+  text << " in the emulator";
+  return text.str();
+}
+
+std::vector<std::uint8_t> bytes_of(const std::string& text) {
+  return std::vector<std::uint8_t>(text.begin(), text.end());
+}
+
+}  // namespace
+
+Comparison compare(const std::string& name, ir::Type type, const std::vector<std::uint8_t>& gpu,
+                   const std::vector<std::uint8_t>& emulator, double relative) {
+  Comparison c;
+  c.name = name;
+  if (gpu.size() != emulator.size()) {
+    c.elements = c.differing = c.wrong = 1;
+    c.first_wrong = name + " has " + std::to_string(gpu.size()) + " bytes on the GPU, " +
+                    std::to_string(emulator.size()) + " in the emulator";
+    return c;
+  }
+  if (gpu.size() % ir::size_of(type) != 0) type = ir::Type::b8;
+  const bool floating = type == ir::Type::f32 || type == ir::Type::f64;
+  c.elements = gpu.size() / ir::size_of(type);
+  for (std::size_t i = 0; i < c.elements; ++i) {
+    const Element g = element(type, gpu, i), e = element(type, emulator, i);
+    if (g.bits == e.bits) continue;
+    ++c.differing;
+    const double d = floating ? difference(g.value, e.value) : INFINITY;
+    if (floating) c.largest = std::max(c.largest, d);
+    if (d <= relative) continue;
+    if (c.wrong++ == 0) c.first_wrong = describe(name, i, type, g, e);
+  }
+  return c;
+}
+
+std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const std::string& ptx,
+                                 const std::vector<Tolerance>& tolerances) {
+  const launch::LaunchFile file = launch::read_launch_file(path);
+  const std::vector<std::uint8_t> text = launch::read_file(ptx, "error: ");
+  GpuProgram device(gpu, file, std::string(text.begin(), text.end()));
+  launch::Program program(file, device);
+  program.run();
+
+  const test::Folder folder;
+  tool::AnnotateOptions o;
+  o.launch = path;
+  o.ptx = ptx;
+  // Files by number: a buffer's name need not be a file's.
+  const auto dump = [&](const std::string& name) {
+    o.dumps.emplace_back(name, folder.file(std::to_string(o.dumps.size())));
+  };
+  for (const launch::Buffer& b : file.buffers) dump(b.name);
+  for (const launch::Global& g : file.globals) dump(g.name);
+  tool::annotate(o);
+
+  std::vector<Comparison> all;
+  const auto add = [&](const std::string& name, ir::Type type, const std::vector<std::uint8_t>& image) {
+    const auto t = std::find_if(tolerances.begin(), tolerances.end(), [&](const auto& x) { return x.buffer == name; });
+    all.push_back(compare(name, type, image, bytes_of(folder.read(std::to_string(all.size()))),
+                          t == tolerances.end() ? 0.0 : t->relative));
+  };
+  for (std::size_t b = 0; b < file.buffers.size(); ++b)
+    add(file.buffers[b].name, file.buffers[b].contents.fill.type, program.buffer(b));
+  for (const launch::Global& g : file.globals) add(g.name, g.contents.fill.type, device.variable(g.name));
+  return all;
+}
+
+}  // namespace regatta::hardware

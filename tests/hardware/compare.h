@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a launch file on the GPU and in the emulator and compares what is left in memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gpu.h"
+
+namespace regatta::hardware {
+
+/// How near a buffer of f32 or f64 must come where operations are not exactly specified: |gpu - emulator| <=
+/// relative * |emulator|. All other buffers must be equal, bit for bit.
+struct Tolerance {
+  std::string buffer;
+  double relative = 0;
+};
+
+/// One buffer or variable.
+struct Comparison {
+  std::string name;
+  std::uint64_t elements = 0;
+  std::uint64_t differing = 0;  ///< elements whose bits differ
+  std::uint64_t wrong = 0;      ///< of those, by more than the tolerance
+  double largest = 0;           ///< relative difference, floating types only
+  std::string first_wrong;      ///< "name[3] is 0x1 on the GPU, 0x2 in the emulator"
+};
+
+/// Compares two images of one buffer of elements of `type`.
+Comparison compare(const std::string& name, ir::Type type, const std::vector<std::uint8_t>& gpu,
+                   const std::vector<std::uint8_t>& emulator, double relative);
+
+/// Runs the program of the launch file at `path` with the PTX file `ptx`. Throws CudaError, and trace::InputError for
+/// what the emulator refuses.
+std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const std::string& ptx,
+                                 const std::vector<Tolerance>& tolerances);
+
+}  // namespace regatta::hardware

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu.h"
+
+#include <array>
+
+namespace regatta::hardware {
+namespace {
+
+/// Dynamic shared memory that every kernel may have without asking, bytes.
+constexpr unsigned shared_without_asking = 48 * 1024;
+
+}  // namespace
+
+Gpu::Gpu(const CudaDriver& driver) : driver_(driver) {
+  check(driver.init(0), "starting the driver");
+  int count = 0;
+  check(driver.device_get_count(&count), "counting GPUs");
+  if (count == 0) throw CudaError("the driver sees no GPU", cuda_no_device);
+  check(driver.device_get(&device_, 0), "choosing a GPU");
+  check(driver.primary_context_retain(&context_, device_), "making a context");
+  check(driver.context_set_current(context_), "making the context current");
+}
+
+Gpu::~Gpu() { driver_.primary_context_release(device_); }
+
+std::string Gpu::description() const {
+  std::array<char, 256> name{};
+  int major = 0, minor = 0, version = 0;
+  check(driver_.device_get_name(name.data(), static_cast<int>(name.size()) - 1, device_), "asking for the GPU's name");
+  check(driver_.device_get_attribute(&major, attribute_compute_capability_major, device_),
+        "asking what the GPU can do");
+  check(driver_.device_get_attribute(&minor, attribute_compute_capability_minor, device_),
+        "asking what the GPU can do");
+  check(driver_.driver_get_version(&version), "asking for the driver's version");
+  return std::string(name.data()) + ", compute capability " + std::to_string(major) + "." + std::to_string(minor) +
+         ", driver for CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void Gpu::check(CudaResult result, const std::string& what) const {
+  if (result == 0) return;
+  const char* text = nullptr;
+  if (driver_.get_error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
+  throw CudaError(what + ": " + text + " (" + std::to_string(result) + ")", result);
+}
+
+GpuProgram::GpuProgram(const Gpu& gpu, const launch::LaunchFile& file, const std::string& ptx)
+    : gpu_(gpu), driver_(gpu.driver()) {
+  std::array<char, 4096> log{};
+  int names[] = {jit_error_log_buffer, jit_error_log_buffer_size_bytes};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  const CudaResult loaded = driver_.module_load_data(&module_, ptx.c_str(), 2, names, values);
+  const std::string said = log.data();
+  gpu.check(loaded, "compiling the PTX" + (said.empty() ? "" : " (" + said.substr(0, said.find('\n')) + ")"));
+  for (const launch::Global& g : file.globals) {
+    std::size_t bytes = 0;
+    const CudaAddress address = find_variable(g.name, bytes);
+    const std::vector<std::uint8_t> contents = launch::variable_contents(file, g, bytes);
+    write(address, contents.data(), contents.size());
+  }
+}
+
+GpuProgram::~GpuProgram() {
+  for (const CudaAddress a : allocated_) driver_.memory_free(a);
+  if (module_ != nullptr) driver_.module_unload(module_);
+}
+
+std::uint64_t GpuProgram::allocate(const launch::Buffer& buffer) {
+  CudaAddress address = 0;
+  gpu_.check(driver_.memory_allocate(&address, buffer.contents.bytes),
+             "allocating " + std::to_string(buffer.contents.bytes) + " bytes for '" + buffer.name + "'");
+  allocated_.push_back(address);
+  // What is never written is zero in the emulator's image.
+  gpu_.check(driver_.fill_bytes(address, 0, buffer.contents.bytes), "clearing '" + buffer.name + "'");
+  return address;
+}
+
+void GpuProgram::write(std::uint64_t address, const void* from, std::size_t bytes) {
+  gpu_.check(driver_.copy_to_device(address, from, bytes), "copying to the GPU");
+}
+
+void GpuProgram::read(std::uint64_t address, void* to, std::size_t bytes) const {
+  gpu_.check(driver_.copy_to_host(to, address, bytes), "copying from the GPU");
+}
+
+void GpuProgram::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
+  void* function = nullptr;
+  gpu_.check(driver_.module_get_function(&function, module_, l.entry.c_str()), "looking for entry '" + l.entry + "'");
+  if (l.dynamic_shared > shared_without_asking) {
+    gpu_.check(
+        driver_.function_set_attribute(function, function_max_dynamic_shared_bytes, static_cast<int>(l.dynamic_shared)),
+        "asking for " + std::to_string(l.dynamic_shared) + " bytes of shared memory");
+  }
+  launch::ParameterBytes copies = parameters;
+  std::vector<void*> pointers;
+  for (auto& bytes : copies) pointers.push_back(bytes.data());
+  gpu_.check(driver_.launch_kernel(function, l.grid[0], l.grid[1], l.grid[2], l.block[0], l.block[1], l.block[2],
+                                   l.dynamic_shared, nullptr, pointers.data(), nullptr),
+             "launching '" + l.name + "'");
+  gpu_.check(driver_.context_synchronize(), "running '" + l.name + "'");
+}
+
+std::vector<std::uint8_t> GpuProgram::variable(const std::string& name) const {
+  std::size_t bytes = 0;
+  const CudaAddress address = find_variable(name, bytes);
+  std::vector<std::uint8_t> contents(bytes);
+  read(address, contents.data(), bytes);
+  return contents;
+}
+
+CudaAddress GpuProgram::find_variable(const std::string& name, std::size_t& bytes) const {
+  CudaAddress address = 0;
+  gpu_.check(driver_.module_get_global(&address, &bytes, module_, name.c_str()), "looking for variable '" + name + "'");
+  return address;
+}
+
+}  // namespace regatta::hardware

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An NVIDIA GPU behind its driver, and a PTX file on it as the device of a launch file's program.
+#pragma once
+
+#include <regatta/launch/program.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cuda_driver.h"
+
+namespace regatta::hardware {
+
+/// A call of the driver that failed: what was to be done, and what the driver says.
+class CudaError : public std::runtime_error {
+ public:
+  CudaError(const std::string& what, CudaResult code) : std::runtime_error(what), code_(code) {}
+  CudaResult code() const { return code_; }
+
+ private:
+  CudaResult code_;
+};
+
+/// The first GPU, with its context made current. The driver must outlive it.
+class Gpu {
+ public:
+  /// Throws CudaError (cuda_no_device if there is none).
+  explicit Gpu(const CudaDriver& driver);
+  ~Gpu();
+  Gpu(const Gpu&) = delete;
+  Gpu& operator=(const Gpu&) = delete;
+
+  /// "NVIDIA H100, compute capability 9.0, driver for CUDA 12.4".
+  std::string description() const;
+  const CudaDriver& driver() const { return driver_; }
+  /// Throws CudaError when `result` is one.
+  void check(CudaResult result, const std::string& what) const;
+
+ private:
+  const CudaDriver& driver_;
+  int device_ = 0;
+  void* context_ = nullptr;
+};
+
+/// Buffers, variables and kernels of one program.
+class GpuProgram : public launch::Device {
+ public:
+  /// Compiles `ptx` for the GPU and writes the variables that the launch file sets. Throws CudaError.
+  GpuProgram(const Gpu& gpu, const launch::LaunchFile& file, const std::string& ptx);
+  ~GpuProgram() override;
+  GpuProgram(const GpuProgram&) = delete;
+  GpuProgram& operator=(const GpuProgram&) = delete;
+
+  std::uint64_t allocate(const launch::Buffer& buffer) override;
+  void write(std::uint64_t address, const void* from, std::size_t bytes) override;
+  void read(std::uint64_t address, void* to, std::size_t bytes) const override;
+  void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
+  /// The bytes of a module-level variable.
+  std::vector<std::uint8_t> variable(const std::string& name) const;
+
+ private:
+  /// A variable's address and size.
+  CudaAddress find_variable(const std::string& name, std::size_t& bytes) const;
+
+  const Gpu& gpu_;
+  const CudaDriver& driver_;
+  void* module_ = nullptr;
+  std::vector<CudaAddress> allocated_;
+};
+
+}  // namespace regatta::hardware
