@@ -2,6 +2,7 @@
 //
 // regatta-registers: registers per thread that our compiler needs, beside what NVIDIA's assembler reports for the same
 // PTX, and how long our compiler took.
+#include <regatta/support/atomic_file.h>
 #include <regatta/support/logging.h>
 #include <regatta/support/table.h>
 #include <regatta/tool/annotate.h>
@@ -31,8 +32,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* usage =
     "usage: regatta-registers [--limits] [--max-registers N] [--no-schedule] [PTX...]\n\n"
-    "Registers per thread of every entry of the PTX files (those nvcc made in traces/kernels unless some are named):\n"
-    "ours, and those of 'ptxas -v -arch=sm_75', found by the variable PTXAS, on the PATH or in /usr/local/cuda/bin.\n"
+    "Registers per thread of every entry of the PTX files (those nvcc made in traces/kernels unless some are named, "
+    "and,\n"
+    "for the time it takes, a generated one of 7,000 instructions): ours, and those of 'ptxas -v -arch=sm_75', found "
+    "by the variable PTXAS, on the PATH or in /usr/local/cuda/bin.\n"
     "With --limits the exit status is 3 when the geometric mean of ours over theirs is above 1.25, one entry is above\n"
     "1.6 or spills, or compiling one file took two seconds; 77 when there is no ptxas.\n";
 
@@ -48,6 +51,7 @@ struct Options {
   bool limits = false;
   regatta::tool::AnnotateOptions compile;
   std::vector<std::string> files;
+  bool generated = false;  ///< and a generated kernel of 7,000 instructions
 };
 
 Options parse(int argc, char** argv) {
@@ -77,6 +81,7 @@ Options parse(int argc, char** argv) {
         o.files.push_back(path);
     }
     std::sort(o.files.begin(), o.files.end());
+    o.generated = true;
   }
   return o;
 }
@@ -122,6 +127,45 @@ std::map<std::string, unsigned> assemble(const std::string& ptxas, const std::st
   }
   if (registers.empty()) throw std::runtime_error("ptxas says of '" + file + "':\n" + all);
   return registers;
+}
+
+/// PTX of one entry with `loops` loops, each with branches and a chain over `values` values that are live throughout:
+/// some 7,000 instructions for 60 loops.
+std::string generated_kernel(unsigned loops, unsigned values) {
+  std::uint32_t state = 1;
+  const auto below = [&](unsigned n) {
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % n;
+  };
+  const auto value = [&] { return "%v" + std::to_string(below(values)); };
+  std::ostringstream text;
+  text << ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry generated(.param .u64 data)\n{\n.reg .b32 %v<"
+       << values << ">, %i; .reg .b64 %p, %a<" << loops << ">, %b<" << loops << ">; .reg .pred %q, %w;\n"
+       << "ld.param.u64 %p, [data];\n";
+  for (unsigned v = 0; v < values; ++v) text << "ld.global.u32 %v" << v << ", [%p+" << 4 * v << "];\n";
+  for (unsigned l = 0; l < loops; ++l) {
+    text << "mov.u32 %i, 0;\nL" << l << ":\n";
+    for (unsigned n = 0; n < 100; ++n)
+      text << (n % 3 == 0   ? "add.s32 "
+               : n % 3 == 1 ? "xor.b32 "
+                            : "mul.lo.s32 ")
+           << value() << ", " << value() << ", " << value() << ";\n";
+    text << "setp.lt.s32 %q, " << value() << ", " << value() << ";\n@%q bra M" << l << ";\n"
+         << "mul.wide.u32 %a" << l << ", " << value() << ", 4;\nadd.s64 %b" << l << ", %p, %a" << l << ";\n"
+         << "ld.global.u32 " << value() << ", [%b" << l << "+16];\nst.global.u32 [%p+" << 4 * l << "], " << value()
+         << ";\nM" << l << ":\nadd.s32 %i, %i, 1;\nsetp.lt.s32 %w, %i, 4;\n@%w bra L" << l << ";\n";
+  }
+  for (unsigned v = 0; v < values; ++v) text << "st.global.u32 [%p+" << 4 * v << "], %v" << v << ";\n";
+  text << "ret;\n}\n";
+  return text.str();
+}
+
+/// Writes the generated kernel where it can be looked at.
+std::string generated_file() {
+  const fs::path file = fs::path(REGATTA_BENCH_DIRECTORY) / "generated.ptx";
+  fs::create_directories(file.parent_path());
+  regatta::support::write_text_file(file.string(), generated_kernel(64, 90));
+  return file.string();
 }
 
 struct Row {
@@ -198,6 +242,9 @@ int sc_main(int argc, char** argv) {
     std::vector<Row> rows;
     for (const std::string& file : o.files)
       for (Row& r : compare(o, ptxas, file)) rows.push_back(std::move(r));
+    // For the time alone: no compiler wrote it, so it is not compared.
+    if (o.generated)
+      for (Row& r : compare(o, "", generated_file())) rows.push_back(std::move(r));
     return report(rows, o.limits);
   } catch (const UsageError& e) {
     std::cerr << "regatta-registers: " << e.what() << "\n" << usage;
