@@ -132,12 +132,15 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   const unsigned bytes = unsigned{op.element_bytes} * op.vector;
   const MemorySpace space = space_of(op, address);
   const std::uint64_t offset = offset_in(op, space, address);
-  const std::string name = trace::to_string(space);
   const bool is_global = space == MemorySpace::global;
-  const std::string where = name + (is_global ? " address " + hex_text(address) : " offset " + std::to_string(offset));
+  // Text for a message only: this runs for every lane of a gather or an atomic.
+  const auto where = [&] {
+    return std::string(trace::to_string(space)) +
+           (is_global ? " address " + hex_text(address) : " offset " + std::to_string(offset));
+  };
   if (address % bytes != 0) {
     fail(w, op, lane,
-         "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where +
+         "misaligned " + std::string(verb) + " of " + std::to_string(bytes) + " bytes at " + where() +
              ", expected a multiple of " + std::to_string(bytes));
   }
   Place place;
@@ -146,9 +149,9 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   switch (space) {
     case MemorySpace::global: {
       Allocation* a = memory_.find(address);
-      if (a == nullptr) bad_address(w, op, lane, verb, where + ", " + memory_.describe(address));
+      if (a == nullptr) bad_address(w, op, lane, verb, where() + ", " + memory_.describe(address));
       if (bytes > a->end() - address)
-        bad_address(w, op, lane, verb, where + ", whose end lies " + memory_.describe(a->end()));
+        bad_address(w, op, lane, verb, where() + ", whose end lies " + memory_.describe(a->end()));
       place = {a->data.data() + (address - a->base),
                a->written.empty() ? nullptr : a->written.data() + (address - a->base), true};
       break;
@@ -175,13 +178,13 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
       break;
   }
   if (!is_global && (offset >= size || bytes > size - offset)) {
-    bad_address(w, op, lane, verb, where + ", " + owner + std::to_string(size) + " bytes");
+    bad_address(w, op, lane, verb, where() + ", " + owner + std::to_string(size) + " bytes");
   }
   if (writes && (space == MemorySpace::constant || space == MemorySpace::param)) {
-    fail(w, op, lane, std::string(verb) + " to read-only " + where);
+    fail(w, op, lane, std::string(verb) + " to read-only " + where());
   }
   if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
-    const std::string what = std::string(verb) + " of " + where + ", which was never written" +
+    const std::string what = std::string(verb) + " of " + where() + ", which was never written" +
                              (is_global ? ", " + memory_.describe(address) : "");
     if (races_ == nullptr) fail(w, op, lane, what);
     const auto thread = unflatten(w.first_thread() + lane, request_.block);
