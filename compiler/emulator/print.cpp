@@ -197,13 +197,12 @@ void CtaRunner::print(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::trap(Warp& w, const Op& op, LaneMask active) {
   const auto lane = static_cast<unsigned>(__builtin_ctzll(active));
-  if (op.value_count < 4) fail(w, op, lane, "trap");
+  if (op.value_count < 3) fail(w, op, lane, "trap");
   check_reads(w, op, active);
   const auto text = [&](unsigned n) { return read_string(w, op, lane, get(w, op.values[n], lane, true)); };
-  const std::string condition = text(0), file = text(1), function = text(3);
+  const std::string condition = text(0), file = text(1);
   fail(w, op, lane,
-       "assertion '" + condition + "' failed at " + file + ":" + std::to_string(get(w, op.values[2], lane, false)) +
-           " in " + function);
+       "assertion '" + condition + "' failed at " + file + ":" + std::to_string(get(w, op.values[2], lane, false)));
 }
 
 }  // namespace regatta::emulator

@@ -59,7 +59,7 @@ std::vector<Form> make_forms() {
       {"bfi", "", "b32 b64", "", Opcode::bfi, "dssii", nullptr},
       {"bfind", "shiftamt", wide, "", Opcode::bfind, "is", nullptr},
       {"bmsk", "clamp wrap", "b32", "", Opcode::shl, "3..3", lower_bmsk},
-      {"prmt", "", "b32", "", Opcode::prmt, "dsss", nullptr},
+      {"prmt", "f4e b4e rc8 ecl ecr rc16", "b32", "", Opcode::prmt, "4..4", lower_permute},
       {"shf.l", "l wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
       {"shf.r", "wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
 

@@ -20,7 +20,7 @@ struct RuntimeFunction {
 
 const RuntimeFunction* runtime_function(const std::string& name) {
   static const RuntimeFunction table[] = {{"vprintf", ir::Opcode::print, {8, 8}, 2, true},
-                                          {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 4, false}};
+                                          {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, false}};
   for (const RuntimeFunction& f : table)
     if (name == f.name) return &f;
   return nullptr;

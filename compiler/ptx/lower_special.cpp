@@ -275,6 +275,33 @@ void lower_copysign(FunctionLowering& l, const Statement& s, const Form&, const 
   l.emit(bare, Opcode::or_, type, {l.destination(s.operands[0], proto.type)}, {sign, magnitude});
 }
 
+/// prmt.mode d, a, b, c: the two low bits of c choose one of four selectors of the plain prmt, 16 bits each.
+void lower_permute(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  struct Mode {
+    const char* name;
+    std::uint64_t selectors;  ///< of c = 0 in the lowest 16 bits
+  };
+  static constexpr Mode modes[] = {{"f4e", 0x6543543243213210}, {"b4e", 0x0123701267015670},
+                                   {"rc8", 0x3333222211110000}, {"ecl", 0x3333322232113210},
+                                   {"ecr", 0x3210221011100000}, {"rc16", 0x3232101032321010}};
+  const ir::Instruction bare = plain(proto);
+  const ir::Operand a = l.source(s.operands[1], Type::b32, bare);
+  const ir::Operand b = l.source(s.operands[2], Type::b32, bare);
+  ir::Operand selector = l.source(s.operands[3], Type::b32, bare);
+  for (const Mode& m : modes) {
+    if (!has_modifier(s, m.name)) continue;
+    const ir::Operand low = l.temporary(Type::b32), amount = l.temporary(Type::b32), all = l.temporary(Type::b64);
+    l.emit(bare, Opcode::and_, Type::b32, {low}, {selector, ir::Operand::immediate(3)});
+    l.emit(bare, Opcode::shl, Type::b32, {amount}, {low, ir::Operand::immediate(4)});
+    l.emit(bare, Opcode::shr, Type::u64, {all}, {ir::Operand::immediate(m.selectors, 2), amount});
+    selector = l.temporary(Type::b32);
+    l.emit(bare, Opcode::cvt, Type::u32, {selector}, {all});
+    l.last().source_type = Type::u64;
+    break;
+  }
+  l.emit(proto, Opcode::prmt, Type::b32, {l.destination(s.operands[0], Type::b32)}, {a, b, selector});
+}
+
 /// bmsk d, a, b: b ones from bit a on. Shifts clamp, so 32 or more ones come out right; .wrap takes both modulo 32.
 void lower_bmsk(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);

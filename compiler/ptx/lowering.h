@@ -182,6 +182,7 @@ void lower_vote(FunctionLowering&, const Statement&, const Form&, const ir::Inst
 void lower_match(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mad_carry(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_copysign(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_permute(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_bmsk(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 }  // namespace regatta::ptx

@@ -80,8 +80,8 @@ TEST_CASE("calls of the device runtime become instructions") {
                                 "call.uni __assertfail, (p0, p1, p2, p3, p4); }"),
                     "k.ptx")
                     .functions.at(0)) ==
-        "mov.u64 %v0.64, %v1.64;\nmov.u64 %v2.64, %v3.64;\nmov.u32 %v4, %v5;\nmov.u64 %v6.64, %v7.64;\n"
-        "trap %v0.64, %v2.64, %v4, %v6.64;\nexit;\n");
+        "mov.u64 %v0.64, %v1.64;\nmov.u64 %v2.64, %v3.64;\nmov.u32 %v4, %v5;\n"
+        "trap %v0.64, %v2.64, %v4;\nexit;\n");
   const char* print = ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n";
   const auto call = [&](const std::string& arguments) {
     return with_callee(print,

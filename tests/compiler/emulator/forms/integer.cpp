@@ -247,6 +247,23 @@ void words(Rows& rows) {
       return r;
     });
   }
+  struct Mode {
+    const char* name;
+    unsigned bytes[4][4];  ///< of c modulo 4, the result's lowest byte first
+  };
+  const Mode modes[] = {{"f4e", {{0, 1, 2, 3}, {1, 2, 3, 4}, {2, 3, 4, 5}, {3, 4, 5, 6}}},
+                        {"b4e", {{0, 7, 6, 5}, {1, 0, 7, 6}, {2, 1, 0, 7}, {3, 2, 1, 0}}},
+                        {"rc8", {{0, 0, 0, 0}, {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 3, 3, 3}}},
+                        {"ecl", {{0, 1, 2, 3}, {1, 1, 2, 3}, {2, 2, 2, 3}, {3, 3, 3, 3}}},
+                        {"ecr", {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 1, 2, 2}, {0, 1, 2, 3}}},
+                        {"rc16", {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}}};
+  for (const Mode& m : modes)
+    row(std::string("prmt.b32.") + m.name, 3, [m](u32 a, u32 b, u32 c) {
+      const u64 both = (u64{b} << 32) | a;
+      u64 r = 0;
+      for (unsigned i = 0; i < 4; ++i) r |= ((both >> (8 * m.bytes[c % 4][i])) & 255u) << (8 * i);
+      return r;
+    });
   row("prmt.b32", 3, [](u32 a, u32 b, u32 c) {
     u8 bytes[8];
     std::memcpy(bytes, &a, 4);

@@ -283,7 +283,7 @@ struct Location {
 /// {id immediate or register [, thread count] [, predicate]} and, with a predicate, one destination; `shfl` has
 /// {value, lane, clamp [, membermask]} and may write a predicate destinations[1]; `vote` {predicate [, membermask]};
 /// `redux` {value, membermask}. `print` has sources {format, arguments}, generic addresses, and an s32 destination;
-/// `trap` none, or {message, file, line, function} of a failed assertion, addresses and an integer.
+/// `trap` none, or {message, file, line} of a failed assertion, addresses and an integer.
 struct Instruction {
   Opcode op = Opcode::nop;
   Type type = Type::none;         ///< operation type; for memory, the element type
