@@ -129,8 +129,10 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
     if (unordered != 0 && races_with(e, now) && !same_value(a, lane, word, e, unordered)) {
       report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
     }
-    if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.when.time == now.when.time &&
-        e.bytes == now.bytes) {
+    // Accesses alike between which nothing has been made known count as one, of more lanes.
+    if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.bytes == now.bytes && e.op == now.op &&
+        (e.when.time == now.when.time || (!plain_write(now) && order_.is_present(a.warp, e.when.time)))) {
+      e.when.time = now.when.time;
       e.when.lanes |= now.when.lanes;
       merged = true;
       return true;
