@@ -16,8 +16,8 @@ using trace::MemorySpace;
 
 namespace {
 
-/// Reads of earlier CTAs kept per word; of further ones only those that came first matter, nothing orders them.
-constexpr unsigned max_foreign_reads = 8;
+/// Reads and atomics of earlier CTAs kept per word: where nothing orders CTAs, any one of them shows the race.
+constexpr unsigned max_foreign = 8;
 
 bool races_with(const RaceEntry& earlier, const RaceEntry& now) {
   if (!earlier.writes && !now.writes) return false;
@@ -129,8 +129,10 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
     if (unordered != 0 && races_with(e, now) && !same_value(a, lane, word, e, unordered)) {
       report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
     }
-    if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.when.time == now.when.time &&
-        e.bytes == now.bytes) {
+    // Accesses alike between which nothing has been made known count as one, of more lanes.
+    if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.bytes == now.bytes && e.op == now.op &&
+        (e.when.time == now.when.time || (!plain_write(now) && order_.is_present(a.warp, e.when.time)))) {
+      e.when.time = now.when.time;
       e.when.lanes |= now.when.lanes;
       merged = true;
       return true;
@@ -138,7 +140,7 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
     if ((e.bytes & ~now.bytes) != 0) return true;
     // A write has been compared with all there was; what comes later is compared with the write.
     if (plain_write(now)) return false;
-    if (e.when.cta != now.when.cta && !e.writes && ++foreign > max_foreign_reads) return false;
+    if (e.when.cta != now.when.cta && !plain_write(e) && ++foreign > max_foreign) return false;
     if (!stands_for(now, e)) return true;
     e.when.lanes = unordered;
     return unordered != 0;

@@ -54,6 +54,7 @@ void RaceOrder::split(unsigned warp, LaneMask together, LaneMask live) {
 
 void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   WarpOrder& w = warps_[warp];
+  w.noted = w.now;
   if ((live & ~members) == 0) {
     // Lanes that have exited are not waited for: what they did lies before.
     w.all = w.now;
@@ -75,18 +76,18 @@ void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
 
 void RaceOrder::arrive(unsigned warp, unsigned barrier) {
   WarpOrder& w = warps_[warp];
-  w.known.warps[warp] = w.now;
+  w.known.warps[warp] = w.noted = w.now;
   barriers_[barrier].join(w.known);
 }
 
 void RaceOrder::leave(unsigned warp, unsigned barrier) {
   warps_[warp].known.join(barriers_[barrier]);
-  warps_[warp].all = warps_[warp].now;
+  warps_[warp].all = warps_[warp].noted = warps_[warp].now;
 }
 
 void RaceOrder::fence(unsigned warp, ir::MemoryScope scope) {
   WarpOrder& w = warps_[warp];
-  w.known.warps[warp] = w.now;
+  w.known.warps[warp] = w.noted = w.now;
   w.fenced = w.known;
   w.fence_scope = scope == ir::MemoryScope::none ? ir::MemoryScope::sys : scope;
 }
@@ -95,7 +96,7 @@ void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope s
   WarpOrder& w = warps_[warp];
   if (scope == ir::MemoryScope::none) scope = ir::MemoryScope::gpu;
   if (at_once) {
-    w.known.warps[warp] = w.now;
+    w.known.warps[warp] = w.noted = w.now;
   } else if (w.fence_scope == ir::MemoryScope::none) {
     return;
   }

@@ -58,6 +58,8 @@ class RaceOrder {
   /// The lanes of `earlier` whose access happened before what this lane does now; its own is among them.
   trace::LaneMask before(const AccessTime& earlier, unsigned warp, unsigned lane) const;
   std::uint32_t cta() const { return cta_; }
+  /// Whether nobody can tell `time` of this CTA's warp from its present.
+  bool is_present(unsigned warp, std::uint32_t time) const { return time > warps_[warp].noted; }
   std::uint32_t now(unsigned warp) const { return warps_[warp].now; }
 
  private:
@@ -79,7 +81,8 @@ class RaceOrder {
   };
   struct WarpOrder {
     std::uint32_t now = 0;
-    std::uint32_t all = 0;  ///< up to here the warp's accesses lie before every lane
+    std::uint32_t noted = 0;  ///< the last time that somebody else may have learnt
+    std::uint32_t all = 0;    ///< up to here the warp's accesses lie before every lane
     Knowledge known;
     std::vector<std::uint32_t> lanes;  ///< [lane * lanes_ + other]: time of `other` known to `lane`
     Knowledge fenced;                  ///< as of the last fence
