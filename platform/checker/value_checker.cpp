@@ -19,6 +19,17 @@ LaneMask differing(const std::uint32_t* a, const std::uint32_t* b, unsigned lane
   return different;
 }
 
+/// Whether two values differ in a lane of `lanes`. Most groups of lanes are equal, or not asked for, as a whole.
+bool differ(const std::uint32_t* a, const std::uint32_t* b, LaneMask lanes) {
+  constexpr unsigned group = 8;
+  for (unsigned first = 0; lanes != 0; first += group, lanes >>= group) {
+    const LaneMask wanted = lanes & trace::all_lanes(group);
+    if (wanted == 0 || std::memcmp(a + first, b + first, group * trace::bytes_per_lane) == 0) continue;
+    if ((differing(a + first, b + first, group) & wanted) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ValueChecker::ValueChecker(std::function<void(const Mismatch&)> on_mismatch) : on_mismatch_(std::move(on_mismatch)) {}
@@ -73,7 +84,7 @@ void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
 
 bool ValueChecker::equal(const std::uint32_t* a, const std::uint32_t* b, LaneMask lanes) const {
   if (std::memcmp(a, b, value_bytes_) == 0) return true;
-  return lanes != all_lanes_ && (differing(a, b, warp_size_) & lanes) == 0;
+  return lanes != all_lanes_ && !differ(a, b, lanes);
 }
 
 void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) {

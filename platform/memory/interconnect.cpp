@@ -94,6 +94,7 @@ std::uint64_t Crossbar::next_transfer(std::uint64_t now) const {
   std::uint64_t next = no_cycle;
   if (busy_.empty()) return next;
   busy_.for_each([&](unsigned i) {
+    if (next == now + 1) return;  // nothing is earlier
     const Input& in = inputs_[i];
     std::uint64_t at = std::max({in.queue.next(), in.free_at, now + 1});
     const Output& out = outputs_[in.queue.front().output];

@@ -81,8 +81,10 @@ void IssueStage::update(Warp& w) {
   }
 }
 
+bool IssueStage::needs_collector(const Warp& w) { return w.front()->traits->unit != Unit::none; }
+
 IssueStage::Outcome IssueStage::attempt(Warp& w) {
-  if (w.front()->traits->unit != Unit::none && !collectors_->available(w.scheduler)) return Outcome::structural;
+  if (needs_collector(w) && !collectors_->available(w.scheduler)) return Outcome::structural;
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
     if (!gate->may_issue(d)) return Outcome::gate;
@@ -127,6 +129,14 @@ Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
   bool structural = false;
   bool gate = false;
+  if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
+    // None of those that need a collector unit can go: the policy need not be asked about each.
+    const WarpMask ready = candidates;
+    for (WarpMask m = ready; m != 0; m &= m - 1) {
+      if (needs_collector(core_.warp(s.slots[__builtin_ctzll(m)]))) candidates &= ~(m & -m);
+    }
+    structural = candidates != ready;
+  }
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
     Warp& w = core_.warp(s.slots[local]);
@@ -146,6 +156,10 @@ Stall IssueStage::cycle(Scheduler& s) {
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
   if (structural) return Stall::structural;
   if (gate) return Stall::issue_gate;
+  return reason_to_wait(s);
+}
+
+Stall IssueStage::reason_to_wait(const Scheduler& s) {
   if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
   if (s.in(WarpState::memory) != 0) return Stall::memory;
   if (s.in(WarpState::barrier) != 0) return Stall::barrier;
@@ -154,7 +168,8 @@ Stall IssueStage::cycle(Scheduler& s) {
 
 void IssueStage::cycle() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
-    last_[i] = cycle(schedulers_[i]);
+    Scheduler& s = schedulers_[i];
+    last_[i] = s.in(WarpState::ready) != 0 ? cycle(s) : reason_to_wait(s);
     ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
   }
 }

@@ -51,9 +51,11 @@ class IssueStage {
   };
   enum class Outcome { issued, structural, gate };
 
+  static bool needs_collector(const Warp& warp);
   Outcome attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
+  static protocol::Stall reason_to_wait(const Scheduler& s);
   WarpState classify(const Warp& warp) const;
 
   Core& core_;
