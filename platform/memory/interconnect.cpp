@@ -61,6 +61,8 @@ void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Del
 template <class Deliver>
 bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
   if (busy_.empty()) return false;
+  // A single output that is full holds up all inputs alike.
+  if (outputs_.size() == 1 && !output_has_room(outputs_.front(), now)) return false;
   const std::size_t n = inputs_.size();
   busy_.for_each([&](unsigned i) {
     const Input& in = inputs_[i];
@@ -90,19 +92,21 @@ bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
   return true;
 }
 
+std::uint64_t Crossbar::room_in(const Output& out) {
+  if (out.waiting.size() + out.travelling.size() < out.waiting.capacity()) return 0;
+  return out.travelling.empty() ? no_cycle : out.travelling.first() + 1;
+}
+
 std::uint64_t Crossbar::next_transfer(std::uint64_t now) const {
   std::uint64_t next = no_cycle;
   if (busy_.empty()) return next;
+  const bool single = outputs_.size() == 1;
+  const std::uint64_t earliest = std::max(now + 1, single ? room_in(outputs_.front()) : 0);
   busy_.for_each([&](unsigned i) {
-    if (next == now + 1) return;  // nothing is earlier
+    if (next == earliest) return;  // nothing is earlier
     const Input& in = inputs_[i];
-    std::uint64_t at = std::max({in.queue.next(), in.free_at, now + 1});
-    const Output& out = outputs_[in.queue.front().output];
-    if (out.waiting.size() + out.travelling.size() >= out.waiting.capacity()) {
-      if (out.travelling.empty()) return;  // until what waits there is taken
-      at = std::max(at, out.travelling.first() + 1);
-    }
-    next = std::min(next, at);
+    const std::uint64_t at = std::max({in.queue.next(), in.free_at, earliest});
+    next = std::min(next, single ? at : std::max(at, room_in(outputs_[in.queue.front().output])));
   });
   return next;
 }

@@ -100,7 +100,8 @@ TEST_CASE("a structure is laid out as C does it") {
   std::memset(&o, 0, sizeof o);
   o.first = 200;
   o.second = -1.5;
-  o.inner[0] = {-2, 7};
+  o.inner[0].a = -2;  // field by field: padding stays zero
+  o.inner[0].b = 7;
   o.last[0] = 1;
   o.last[1] = 2;
   o.last[2] = 3.5;

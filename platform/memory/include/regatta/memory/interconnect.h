@@ -103,6 +103,8 @@ class Crossbar {
     std::size_t turn = 0;      // the input that is served first
     std::size_t best = 0, best_distance = no_input;
   };
+  /// The cycle from which on an output has room: 0 when it has; no_cycle until what waits there is taken.
+  static std::uint64_t room_in(const Output& out);
   bool output_has_room(Output& out, std::uint64_t now) {
     return out.waiting.has_room(now, 1 + out.travelling.occupied(now));
   }
