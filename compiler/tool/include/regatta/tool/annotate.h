@@ -40,8 +40,8 @@ struct EntryReport {
   bool accepted = false;
   std::string message;  ///< why not
   std::uint32_t registers = 0;
-  std::uint32_t spills = 0;       ///< virtual registers that live in local memory
-  std::uint32_t spill_bytes = 0;  ///< of local memory per thread
+  std::uint32_t spills = 0;          ///< virtual registers that live in local memory
+  std::uint32_t spill_bytes = 0;     ///< of local memory per thread
   std::uint32_t live_registers = 0;  ///< most general registers live at once
   std::uint32_t shared_bytes = 0;    ///< static, per CTA
   std::uint32_t local_bytes = 0;     ///< per thread, spills included
