@@ -50,6 +50,7 @@ void IssueStage::remove(Warp& w) {
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
+  for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
 }
 
@@ -67,6 +68,13 @@ WarpState IssueStage::classify(const Warp& w) const {
 
 void IssueStage::update(Warp& w) {
   const WarpState state = classify(w);
+  if (state == WarpState::ready && w.active) {
+    const Unit unit = w.front()->traits->unit;
+    Scheduler& s = schedulers_[w.scheduler];
+    s.bound_for[static_cast<unsigned>(w.bound_for)] &= ~(WarpMask{1} << w.local);
+    s.bound_for[static_cast<unsigned>(unit)] |= WarpMask{1} << w.local;
+    w.bound_for = unit;
+  }
   if (state == w.state) return;
   const WarpState before = w.state;
   w.state = state;
@@ -81,10 +89,8 @@ void IssueStage::update(Warp& w) {
   }
 }
 
-bool IssueStage::needs_collector(const Warp& w) { return w.front()->traits->unit != Unit::none; }
-
 IssueStage::Outcome IssueStage::attempt(Warp& w) {
-  if (needs_collector(w) && !collectors_->available(w.scheduler)) return Outcome::structural;
+  if (w.bound_for != Unit::none && !collectors_->available(w.scheduler)) return Outcome::structural;
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
     if (!gate->may_issue(d)) return Outcome::gate;
@@ -132,9 +138,7 @@ Stall IssueStage::cycle(Scheduler& s) {
   if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
     // None of those that need a collector unit can go: the policy need not be asked about each.
     const WarpMask ready = candidates;
-    for (WarpMask m = ready; m != 0; m &= m - 1) {
-      if (needs_collector(core_.warp(s.slots[__builtin_ctzll(m)]))) candidates &= ~(m & -m);
-    }
+    candidates &= s.bound_for[static_cast<unsigned>(Unit::none)];
     structural = candidates != ready;
   }
   while (candidates != 0) {

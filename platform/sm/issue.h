@@ -44,14 +44,15 @@ class IssueStage {
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    WarpMask used = 0;                                  ///< local indices taken
-    std::array<WarpMask, warp_state_count> in_state{};  ///< active warps by state
+    WarpMask used = 0;                                       ///< local indices taken
+    std::array<WarpMask, warp_state_count> in_state{};       ///< active warps by state
+    std::array<WarpMask, protocol::unit_count> bound_for{};  ///< warps by the unit of their next instruction; of
+                                                             ///< those that are ready it is up to date
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };
   enum class Outcome { issued, structural, gate };
 
-  static bool needs_collector(const Warp& warp);
   Outcome attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
