@@ -10,6 +10,7 @@ void MachineConfig::declare(support::OptionSet& o) {
   o.add("machine.sms", sms, "SMs", "of the whole machine; L2 and DRAM bandwidth are shared out among them", 1, 1024);
   o.add("machine.clock_mhz", clock_mhz, "MHz", "SM clock", 1, 100000);
   sm.declare(o);
+  scheduler.declare(o);
   register_file.declare(o);
   l1.declare(o);
   memory.declare(o);

@@ -9,6 +9,13 @@
 
 namespace regatta::sm {
 
+namespace {
+
+/// What a scheduling policy is told of as a long wait.
+bool waits_long(WarpState state) { return state == WarpState::memory || state == WarpState::barrier; }
+
+}  // namespace
+
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
@@ -16,7 +23,10 @@ using protocol::Unit;
 
 IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
     : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
-  for (Scheduler& s : schedulers_) s.policy = policy();
+  for (Scheduler& s : schedulers_) {
+    s.policy = policy();
+    s.restricts = s.policy->restricts();
+  }
 }
 
 void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
@@ -41,7 +51,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].policy->warp_added(w.local, age);
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
-  if (w.state == WarpState::memory) schedulers_[s].policy->long_latency(w.local, true);
+  if (waits_long(w.state)) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
 
@@ -76,9 +86,7 @@ void IssueStage::update(Warp& w) {
   const WarpMask bit = WarpMask{1} << w.local;
   s.in_state[static_cast<unsigned>(before)] &= ~bit;
   s.in_state[static_cast<unsigned>(state)] |= bit;
-  if ((state == WarpState::memory) != (before == WarpState::memory)) {
-    s.policy->long_latency(w.local, state == WarpState::memory);
-  }
+  if (waits_long(state) != waits_long(before)) s.policy->long_latency(w.local, waits_long(state));
 }
 
 bool IssueStage::needs_collector(const Warp& w) { return w.front()->traits->unit != Unit::none; }
@@ -129,13 +137,19 @@ Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
   bool structural = false;
   bool gate = false;
+  if (s.restricts) {
+    const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
+    if (eligible.settling) core_.progress = true;
+    structural = eligible.warps != candidates;  // a warp is ready, and the scheduler has no place for it
+    candidates = eligible.warps;
+  }
   if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
     // None of those that need a collector unit can go: the policy need not be asked about each.
     const WarpMask ready = candidates;
     for (WarpMask m = ready; m != 0; m &= m - 1) {
       if (needs_collector(core_.warp(s.slots[__builtin_ctzll(m)]))) candidates &= ~(m & -m);
     }
-    structural = candidates != ready;
+    structural = structural || candidates != ready;
   }
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);

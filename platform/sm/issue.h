@@ -44,6 +44,7 @@ class IssueStage {
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
+    bool restricts = false;                             ///< the policy lets only some of the ready warps take part
     WarpMask used = 0;                                  ///< local indices taken
     std::array<WarpMask, warp_state_count> in_state{};  ///< active warps by state
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }

@@ -100,7 +100,7 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.register_granularity", register_granularity, "warp registers",
         "a warp's register allocation is rounded up to a multiple of this", 1, 256);
   o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers of one SM", 1, 16);
-  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler)", {"gto", "lrr"});
+  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler)", {"gto", "lrr", "two_level"});
   o.add("sm.issue_width", issue_width, "warp instructions", "issued per scheduler and cycle, from one warp", 1, 4);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);
   o.add("sm.watchdog", watchdog_cycles, "cycles", "without progress before a run is given up as deadlocked", 1000);

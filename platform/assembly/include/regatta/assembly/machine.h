@@ -6,6 +6,7 @@
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
 #include <regatta/models/register_file/register_file.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
 #include <regatta/sm/sm_config.h>
 #include <regatta/support/config.h>
 
@@ -18,6 +19,7 @@ struct MachineConfig {
   unsigned sms = 16;          ///< of the whole machine; fewer may be simulated
   unsigned clock_mhz = 1126;  ///< SM clock
   sm::SmConfig sm;
+  models::WarpSchedulerConfig scheduler;  ///< of the policy that sm.scheduler names
   models::RegisterFileConfig register_file;
   memory::L1Config l1;
   memory::MemorySystemConfig memory;
