@@ -150,9 +150,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::OptionSet knobs;
   machine.declare(knobs);
   scheme.declare(knobs);
-  std::string machine_file;
-  const std::string preset = machine_text(o.machine, machine_file);
-  knobs.load_toml(preset, machine_file, "machine");
+  load_machine(knobs, machine, o.machine);
   if (!line.parse(argc, argv, knobs)) {
     std::cout << line.answer();
     return status_done;

@@ -89,10 +89,9 @@ void IssueStage::update(Warp& w) {
   if (waits_long(state) != waits_long(before)) s.policy->long_latency(w.local, waits_long(state));
 }
 
-bool IssueStage::needs_collector(const Warp& w) { return w.front()->traits->unit != Unit::none; }
-
 IssueStage::Outcome IssueStage::attempt(Warp& w) {
-  if (needs_collector(w) && !collectors_->available(w.scheduler)) return Outcome::structural;
+  const Unit unit = w.front()->traits->unit;
+  if (unit != Unit::none && !collectors_->available(w.scheduler, unit)) return Outcome::structural;
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
     if (!gate->may_issue(d)) return Outcome::gate;
@@ -143,11 +142,13 @@ Stall IssueStage::cycle(Scheduler& s) {
     structural = eligible.warps != candidates;  // a warp is ready, and the scheduler has no place for it
     candidates = eligible.warps;
   }
-  if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
-    // None of those that need a collector unit can go: the policy need not be asked about each.
+  const unsigned closed = collectors_->closed(static_cast<unsigned>(&s - schedulers_.data()));
+  if (candidates != 0 && closed != 0) {
+    // None of those that need such a collector unit can go: the policy need not be asked about each.
     const WarpMask ready = candidates;
     for (WarpMask m = ready; m != 0; m &= m - 1) {
-      if (needs_collector(core_.warp(s.slots[__builtin_ctzll(m)]))) candidates &= ~(m & -m);
+      const InstructionTraits& t = *core_.warp(s.slots[__builtin_ctzll(m)]).front()->traits;
+      if ((closed >> static_cast<unsigned>(t.unit)) & 1) candidates &= ~(m & -m);
     }
     structural = structural || candidates != ready;
   }
@@ -180,10 +181,15 @@ Stall IssueStage::reason_to_wait(const Scheduler& s) {
   return Stall::idle;
 }
 
+Stall IssueStage::not_its_turn() {
+  core_.progress = true;
+  return Stall::structural;
+}
+
 void IssueStage::cycle() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     Scheduler& s = schedulers_[i];
-    last_[i] = s.in(WarpState::ready) != 0 ? cycle(s) : reason_to_wait(s);
+    last_[i] = s.in(WarpState::ready) == 0 ? reason_to_wait(s) : turn_of(i) ? cycle(s) : not_its_turn();
     ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
   }
 }

@@ -52,11 +52,17 @@ class IssueStage {
   };
   enum class Outcome { issued, structural, gate };
 
-  static bool needs_collector(const Warp& warp);
   Outcome attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
   static protocol::Stall reason_to_wait(const Scheduler& s);
+  /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
+  bool turn_of(std::size_t scheduler) const {
+    const unsigned interval = core_.config.issue_interval;
+    return interval == 1 || core_.now.value() % interval == scheduler % interval;
+  }
+  /// A warp is ready, and the scheduler has to wait for its slot.
+  protocol::Stall not_its_turn();
   WarpState classify(const Warp& warp) const;
 
   Core& core_;

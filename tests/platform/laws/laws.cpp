@@ -7,13 +7,11 @@ assembly::MachineConfig machine(const std::string& name) {
   assembly::MachineConfig m;
   support::OptionSet options;
   m.declare(options);
-  std::string file;
-  const std::string text = assembly::machine_text(name, file);
-  options.load_toml(text, file, "machine");
+  assembly::load_machine(options, m, name);
   m.validate();
   return m;
 }
 
-unsigned lanes(const assembly::MachineConfig&) { return 32; }
+unsigned lanes(const assembly::MachineConfig& m) { return m.sm.lanes; }
 
 }  // namespace regatta::test

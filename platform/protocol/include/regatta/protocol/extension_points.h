@@ -116,6 +116,9 @@ struct SmLimits {
   unsigned register_granularity = 8;  ///< warp registers a warp's allocation is rounded up to
   unsigned shared_bytes = 98304;
   unsigned shared_granularity = 256;  ///< bytes
+  unsigned shared_cta_bytes = 98304;  ///< shared memory that one CTA may have
+  /// Equal parts of the register storage among which warps are dealt; a warp's registers lie in one of them.
+  unsigned sub_cores = 1;
 };
 
 /// State of one resident CTA as the residency policy sees it.
