@@ -46,7 +46,7 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       clock_(support::CycleScheduler::of(clock_period)),
       period_(clock_period.value()),
       shared_port_(config.ports == "1rw"),
-      read_ports_(config.ports == "2r1w" ? 2 : 1),
+      read_shift_(config.ports == "2r1w" ? 1 : 0),
       part_banks_(config.mapping == "sub_core" ? config.banks / config.sub_cores : config.banks),
       parts_(config.mapping == "sub_core" ? config.sub_cores : 1),
       by_warp_(config.mapping != "register"),
@@ -58,6 +58,7 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
   config.validate();
   auto power_of_two = [](unsigned n) { return (n & (n - 1)) == 0; };
   powers_of_two_ = power_of_two(part_banks_) && power_of_two(parts_);
+  part_shift_ = static_cast<unsigned>(__builtin_ctz(part_banks_));
   warp_shift_ = by_warp_ ? static_cast<unsigned>(__builtin_ctz(parts_)) : 16;
   rows_.resize(config.registers, 32);
   reads.bind(*this);
@@ -102,13 +103,17 @@ void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& acces
   }
 }
 
-std::uint64_t RegisterFile::schedule(bool write, unsigned bank, std::uint64_t at) {
+inline std::uint64_t RegisterFile::schedule(bool write, unsigned bank, std::uint64_t at) {
   Bank& b = banks_[bank];
-  const bool write_port = write && !shared_port_;
-  Ports& ports = write_port ? b.write : b.read;
-  if (at > ports.free) ports = Ports{at, 0};
-  const std::uint64_t slot = ports.free;
-  if (++ports.taken == (write_port ? 1 : read_ports_)) ports = Ports{slot + 1, 0};
+  std::uint64_t slot = 0;
+  if (write && !shared_port_) {
+    slot = std::max(at, b.write_free);
+    b.write_free = slot + 1;
+  } else {
+    const std::uint64_t numbered = std::max(at << read_shift_, b.read_free);
+    b.read_free = numbered + 1;
+    slot = numbered >> read_shift_;
+  }
   if (slot != at) {
     ++(write ? write_conflicts_ : read_conflicts_);
     (write ? write_wait_ : read_wait_) += slot - at;
@@ -124,7 +129,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
   const std::uint64_t arrival = arrival_cycle(delay);
   const bool write = payload.is_write();
   if (write) {
-    const std::uint64_t free = (shared_port_ ? banks_[bank].read : banks_[bank].write).free;
+    const std::uint64_t free = shared_port_ ? banks_[bank].read_free : banks_[bank].write_free;
     if (free > arrival + config_.write_queue) {
       held_ = &payload;
       ++held_writes_;

@@ -89,15 +89,18 @@ void IssueStage::update(Warp& w) {
   if (waits_long(state) != waits_long(before)) s.policy->long_latency(w.local, waits_long(state));
 }
 
-IssueStage::Outcome IssueStage::attempt(Warp& w) {
+bool IssueStage::finds_collector(const Warp& w) const {
   const Unit unit = w.front()->traits->unit;
-  if (unit != Unit::none && !collectors_->available(w.scheduler, unit)) return Outcome::structural;
+  return unit == Unit::none || collectors_->available(w.scheduler, unit);
+}
+
+bool IssueStage::attempt(Warp& w) {
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
-    if (!gate->may_issue(d)) return Outcome::gate;
+    if (!gate->may_issue(d)) return false;
   }
   issue(w, d);
-  return Outcome::issued;
+  return true;
 }
 
 void IssueStage::issue(Warp& w, DynamicInstruction& d) {
@@ -155,17 +158,15 @@ Stall IssueStage::cycle(Scheduler& s) {
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
     Warp& w = core_.warp(s.slots[local]);
-    const Outcome outcome = attempt(w);
-    if (outcome == Outcome::issued) {
+    if (attempt(w)) {
       s.policy->issued(local);
       for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready; ++n) {
-        if (attempt(w) != Outcome::issued) break;
+        if (!finds_collector(w) || !attempt(w)) break;
       }
       core_.progress = true;
       return Stall::none;
     }
-    structural = structural || outcome == Outcome::structural;
-    gate = gate || outcome == Outcome::gate;
+    gate = true;
     candidates &= ~(WarpMask{1} << local);
   }
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.

@@ -50,9 +50,10 @@ class IssueStage {
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };
-  enum class Outcome { issued, structural, gate };
 
-  Outcome attempt(Warp& warp);
+  bool finds_collector(const Warp& warp) const;
+  /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
+  bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
   static protocol::Stall reason_to_wait(const Scheduler& s);

@@ -62,19 +62,15 @@ class RegisterFile : public sc_core::sc_module,
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
     if (!powers_of_two_) return slow_bank_of(warp, reg);
     return ((unsigned{reg.value()} + (unsigned{warp.value()} >> warp_shift_)) & bank_mask_) +
-           (warp.value() & part_mask_) * part_banks_;
+           ((warp.value() & part_mask_) << part_shift_);
   }
   void register_stats(support::StatGroup& group) override;
 
  private:
-  /// Equal ports of a bank: the first cycle in which one is free, and how many are taken in it.
-  struct Ports {
-    std::uint64_t free = 0;
-    unsigned taken = 0;
-  };
+  /// The first free slot of a bank's ports; with n equal ports there are n slots a cycle, numbered through.
   struct Bank {
-    Ports read;
-    Ports write;  ///< unused when a port is shared
+    std::uint64_t read_free = 0;
+    std::uint64_t write_free = 0;  ///< unused when a port is shared
   };
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
@@ -101,7 +97,7 @@ class RegisterFile : public sc_core::sc_module,
   support::CycleScheduler& clock_;
   std::uint64_t period_;
   bool shared_port_;
-  unsigned read_ports_;
+  unsigned read_shift_;  ///< log2 of the read ports of a bank
   // The mapping. Masks and shifts when all are powers of two: a division would be felt in every access.
   bool powers_of_two_;
   unsigned part_banks_;      ///< banks that a warp's registers are spread over
@@ -109,6 +105,7 @@ class RegisterFile : public sc_core::sc_module,
   bool by_warp_;             ///< the warp shifts its registers
   unsigned bank_mask_;       ///< part_banks_ - 1
   unsigned part_mask_;       ///< parts_ - 1
+  unsigned part_shift_ = 0;  ///< log2(part_banks_)
   unsigned warp_shift_ = 0;  ///< log2(parts_); the width of a warp number when the warp shifts nothing
   unsigned registers_per_warp_ = 0;
   protocol::WarpRegisters rows_;
