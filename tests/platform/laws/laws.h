@@ -6,6 +6,7 @@
 
 #include "recorder.h"
 
+#include <cstdint>
 #include <string>
 
 namespace regatta::test {
@@ -14,7 +15,34 @@ namespace regatta::test {
 assembly::MachineConfig machine(const std::string& name);
 
 /// Lanes of the machine's warps: what a kernel for it is traced with.
-unsigned lanes(const assembly::MachineConfig& m);
+inline unsigned lanes(const assembly::MachineConfig& m) { return m.sm.lanes; }
+
+/// How a machine runs an opcode class. `pipelines` is what one scheduler's instructions find: its own share when the
+/// pipelines divide among the schedulers, all of them otherwise.
+struct Pipelines {
+  unsigned latency = 0;     ///< of a warp instruction
+  unsigned initiation = 0;  ///< between two of one pipeline
+  unsigned count = 0;       ///< of the SM
+  unsigned reachable = 0;   ///< by one scheduler
+};
+Pipelines pipelines(const assembly::MachineConfig& m, trace::OpClass c);
+
+/// Collector units that one scheduler's instructions of a kind find: generic ones, and those for the kind.
+unsigned collectors(const assembly::MachineConfig& m, protocol::Unit kind);
+
+/// A scheduler issues in every sm.issue_interval-th cycle: `cycles`, rounded up to that.
+inline std::uint64_t to_slot(const assembly::MachineConfig& m, std::uint64_t cycles) {
+  const std::uint64_t n = m.sm.issue_interval;
+  return (cycles + n - 1) / n * n;
+}
+
+/// From an issue to that of an instruction which needs its result: operand read, execution, write-back.
+inline std::uint64_t dependent_step(const assembly::MachineConfig& m, std::uint64_t latency) {
+  return to_slot(m, read_cycles(m) + latency + write_cycles(m));
+}
+
+/// Registers of one warp that lie in one bank are this far apart.
+unsigned bank_stride(const assembly::MachineConfig& m);
 
 }  // namespace regatta::test
 
