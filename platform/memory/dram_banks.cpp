@@ -104,17 +104,15 @@ std::uint32_t DramBanks::pick(std::uint64_t begin, bool reads, std::uint64_t& at
   std::uint64_t best_order = never;
   const std::uint32_t only = urgent() ? oldest_ : none;
   // Not before these, by what they want.
-  const std::uint64_t channel[4] = {std::max(begin, read_at_), std::max(begin, write_at_), std::max(begin, activate_at_),
-                                    begin};
+  const std::uint64_t channel[4] = {std::max(begin, read_at_), std::max(begin, write_at_),
+                                    std::max(begin, activate_at_), begin};
   for (std::size_t word = 0; word < busy_.size(); ++word) {
     for (std::uint64_t bits = busy_[word]; bits != 0; bits &= bits - 1) {
       const auto b = static_cast<std::uint32_t>(word * 64 + static_cast<unsigned>(__builtin_ctzll(bits)));
       const Bank& bank = banks_[b];
       const bool column = bank.want <= Want::write;
       if (column && ((only != none && bank.chosen != only) || (!reads && bank.want == Want::read))) continue;
-      std::uint64_t t = column                         ? bank.column_at
-                        : bank.want == Want::activate ? bank.activate_at
-                                                       : bank.precharge_at;
+      std::uint64_t t = column ? bank.column_at : bank.want == Want::activate ? bank.activate_at : bank.precharge_at;
       t = std::max(t, channel[static_cast<unsigned>(bank.want)]);
       if (t > at) continue;
       t = free_slot(t);

@@ -145,8 +145,8 @@ void MemorySystemConfig::check() const {
   if (dram_pipeline_cycles() < 0) {
     throw ConfigError("dram.latency is " + std::to_string(dram.latency) + " cycles: expected at least " +
                       std::to_string(dram.latency - dram_pipeline_cycles()) +
-                      ", as the way to the L2 and back and dram.cl = " + std::to_string(dram.timing.cl) + " cycles of " +
-                      std::to_string(dram.clock_mhz) + " MHz are part of it");
+                      ", as the way to the L2 and back and dram.cl = " + std::to_string(dram.timing.cl) +
+                      " cycles of " + std::to_string(dram.clock_mhz) + " MHz are part of it");
   }
 }
 

@@ -42,7 +42,9 @@ class DramMapping {
     } else if (kind_ == Kind::row_bank_column) {
       p.bank = static_cast<unsigned>(banks_.remainder(row));
     } else {
-      p.bank = static_cast<unsigned>(banks_.remainder(row ^ p.row ^ (p.row >> 5)));
+      // Folded, so that streams a power of two apart do not meet in one bank.
+      const std::uint64_t fold = p.row ^ (p.row >> 3) ^ (p.row >> 7) ^ (p.row >> 12) ^ (p.row >> 17);
+      p.bank = static_cast<unsigned>(banks_.remainder(row ^ fold));
     }
     return p;
   }
@@ -71,8 +73,8 @@ class DramBanks {
     Kind kind = Kind::read;
     unsigned bank = 0;
     std::uint64_t row = 0;
-    std::uint64_t at = 0;         ///< command cycle
-    std::uint64_t data_from = 0;  ///< column commands: the bus is used from here, rounded down,
+    std::uint64_t at = 0;          ///< command cycle
+    std::uint64_t data_from = 0;   ///< column commands: the bus is used from here, rounded down,
     std::uint64_t data_until = 0;  ///< to here, rounded up
     DramRequest request;           ///< column commands: which is served
   };
@@ -103,10 +105,10 @@ class DramBanks {
     std::uint64_t row = 0;
     std::uint64_t sequence = 0;
     std::uint32_t bank = 0;
-    std::uint32_t next = none;               ///< in its bank, younger; or in the free list
+    std::uint32_t next = none;                   ///< in its bank, younger; or in the free list
     std::uint32_t older = none, younger = none;  ///< in the channel
-    bool opened = false;                     ///< an activate was issued for it
-    bool conflict = false;                   ///< and a precharge before
+    bool opened = false;                         ///< an activate was issued for it
+    bool conflict = false;                       ///< and a precharge before
   };
   struct Bank {
     std::uint64_t row = no_row;
@@ -146,7 +148,7 @@ class DramBanks {
   BoundedQueue<DramRequest> arrivals_;
   std::size_t size_ = 0;  // with arrivals
 
-  std::uint64_t activate_at_ = 0;            // of the channel, by rrd
+  std::uint64_t activate_at_ = 0;             // of the channel, by rrd
   std::uint64_t read_at_ = 0, write_at_ = 0;  // by ccd, the data bus and its turnaround
   std::uint64_t bus_cycle_ = 0;               // the data bus is free from bus_cycle_ + bus_fraction_ / bandwidth_.bytes
   std::uint64_t bus_fraction_ = 0;

@@ -15,9 +15,9 @@
 
 namespace regatta::memory {
 
-/// Writes are posted: TLM_COMPLETED when there is room in the queue. Reads are answered when their last byte has crossed
-/// the bus and the way back: announced when their column command is issued, or, with one fixed access time in order,
-/// known at once and annotated to TLM_COMPLETED. A full queue refuses (TLM_ACCEPTED, END_REQ later).
+/// Writes are posted: TLM_COMPLETED when there is room in the queue. Reads are answered when their last byte has
+/// crossed the bus and the way back: announced when their column command is issued, or, with one fixed access time in
+/// order, known at once and annotated to TLM_COMPLETED. A full queue refuses (TLM_ACCEPTED, END_REQ later).
 class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public support::StatProvider {
  public:
   protocol::MemoryTargetSocket upstream;
@@ -62,13 +62,13 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   std::uint64_t counted_until_ = 0;
   // With a fixed access time.
   std::uint64_t access_cycles_;
-  DepartureRing departures_;      // cycles of issue
-  std::uint64_t answer_at_ = 0;   // the last answer
-  std::uint64_t bus_cycle_ = 0;   // the bus is free from bus_cycle_ + bus_fraction_ / bandwidth_.bytes on
+  DepartureRing departures_;     // cycles of issue
+  std::uint64_t answer_at_ = 0;  // the last answer
+  std::uint64_t bus_cycle_ = 0;  // the bus is free from bus_cycle_ + bus_fraction_ / bandwidth_.bytes on
   std::uint64_t bus_fraction_ = 0;
 
-  TransferQueue finished_;    // answers that wait for the requester to take the one before
-  Payload* held_ = nullptr;   // request without END_REQ
+  TransferQueue finished_;   // answers that wait for the requester to take the one before
+  Payload* held_ = nullptr;  // request without END_REQ
   std::uint64_t held_at_ = 0;
   ResponseSender responder_;
 
