@@ -90,6 +90,7 @@ struct Simulation::Impl {
     support::CycleScheduler::of(period).yield();
     sc_core::sc_pause();
   }
+  CycleStack cycle_stack() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -160,25 +161,39 @@ void Simulation::Impl::elaborate() {
   support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
 }
 
+CycleStack Simulation::Impl::cycle_stack() const {
+  CycleStack stack{};
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    for (const auto& node : nodes) stack[s] += node->sm->stall_cycles(static_cast<protocol::Stall>(s));
+  }
+  return stack;
+}
+
 bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result) {
   const trace::Launch& launch = trace.launches()[index];
   const trace::Kernel& kernel = trace.kernels()[launch.kernel];
   const std::uint64_t start = now();
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
+  const CycleStack stack = cycle_stack();
   dispatcher->begin(launch.cta_count);
   for (auto& node : nodes) {
     node->l1->invalidate_data();
     node->sm->start(kernel, launch, index);
   }
   sc_core::sc_start();  // until nothing is left to happen, or a pause
-  for (auto& node : nodes) node->sm->rethrow_error();
+  for (auto& node : nodes) {
+    node->sm->rethrow_error();
+    node->sm->account_until(protocol::Cycle(now()));
+  }
   LaunchResult r;
   r.kernel = kernel.name;
   r.cycles = now() - start;
   r.warp_instructions = total(&sm::Sm::warp_instructions) - instructions;
   r.thread_instructions = total(&sm::Sm::thread_instructions) - thread_instructions;
   r.ctas = launch.cta_count - dispatcher->unfinished();
+  r.stall_cycles = cycle_stack();
+  for (unsigned s = 0; s < protocol::stall_count; ++s) r.stall_cycles[s] -= stack[s];
   result.launches.push_back(r);
   if (!mismatch.empty()) {
     result.ending = Ending::value_mismatch;
@@ -217,11 +232,8 @@ SimulationResult Simulation::run() {
   result.cycles = m.now();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
-  for (unsigned s = 0; s < protocol::stall_count; ++s) {
-    for (const auto& node : m.nodes) {
-      result.stall_cycles[s] += node->sm->stall_cycles(static_cast<protocol::Stall>(s));
-    }
-  }
+  result.schedulers = m.machine.sm.schedulers * m.options.sms;
+  result.stall_cycles = m.cycle_stack();
   for (const auto& checker : m.checkers) {
     result.operands_checked += checker->operands_checked();
     result.mismatches += checker->mismatches();

@@ -33,7 +33,40 @@ const char* to_string(Ending e) {
   return "";
 }
 
+/// A value per reason: structural stalls as one, and by unit at the end.
+template <class Value>
+nlohmann::ordered_json by_reason(const CycleStack& cycles, Value&& value) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  nlohmann::ordered_json units = nlohmann::ordered_json::object();
+  std::uint64_t structural = 0;
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    const auto reason = static_cast<protocol::Stall>(s);
+    if (!protocol::is_structural(reason)) {
+      all[reason == protocol::Stall::none ? "issued" : protocol::to_string(reason)] = value(cycles[s]);
+      continue;
+    }
+    structural += cycles[s];
+    const auto unit = static_cast<protocol::Unit>(s - static_cast<unsigned>(protocol::Stall::structural_sp) +
+                                                  static_cast<unsigned>(protocol::Unit::sp));
+    units[protocol::to_string(unit)] = value(cycles[s]);
+    all["structural"] = value(structural);
+  }
+  all["structural_by_unit"] = std::move(units);
+  return all;
+}
+
+nlohmann::ordered_json stall_json(const CycleStack& cycles) {
+  nlohmann::ordered_json all = by_reason(cycles, [](std::uint64_t n) { return n; });
+  all.erase("issued");
+  return all;
+}
+
 }  // namespace
+
+nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_instructions, unsigned schedulers) {
+  if (warp_instructions == 0 || schedulers == 0) return nlohmann::ordered_json::object();
+  return by_reason(cycles, [&](std::uint64_t n) { return double(n) / double(schedulers) / double(warp_instructions); });
+}
 
 nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Reader& trace, const std::string& machine,
                                       const std::string& scheme, const support::OptionSet& options) {
@@ -56,18 +89,19 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["thread_instructions"] = r.thread_instructions;
   document["ipc"] = r.cycles == 0 ? 0.0 : double(r.warp_instructions) / double(r.cycles);
   document["checks"] = {{"operands_checked", r.operands_checked}, {"mismatches", r.mismatches}};
-  Json stalls = Json::object();
-  for (unsigned s = 1; s < protocol::stall_count; ++s) {
-    stalls[protocol::to_string(static_cast<protocol::Stall>(s))] = r.stall_cycles[s];
-  }
-  document["stall_cycles"] = std::move(stalls);
+  document["issue_cycles"] = r.stall_cycles[0];
+  document["stall_cycles"] = stall_json(r.stall_cycles);
+  document["cpi_stack"] = cpi_stack(r.stall_cycles, r.warp_instructions, r.schedulers);
   Json launches = Json::array();
   for (const LaunchResult& l : r.launches) {
     launches.push_back({{"kernel", l.kernel},
                         {"cycles", l.cycles},
                         {"ctas", l.ctas},
                         {"warp_instructions", l.warp_instructions},
-                        {"thread_instructions", l.thread_instructions}});
+                        {"thread_instructions", l.thread_instructions},
+                        {"issue_cycles", l.stall_cycles[0]},
+                        {"stall_cycles", stall_json(l.stall_cycles)},
+                        {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)}});
   }
   document["launches"] = std::move(launches);
   document["stats"] = r.stats;

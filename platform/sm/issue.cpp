@@ -56,7 +56,10 @@ void IssueStage::remove(Warp& w) {
 WarpState IssueStage::classify(const Warp& w) const {
   if (w.at_barrier) return WarpState::barrier;
   const FetchedInstruction* head = w.front();
-  if (head == nullptr) return w.exited && w.memory_in_flight != 0 ? WarpState::memory : WarpState::no_instruction;
+  if (head == nullptr) {
+    if (!w.exited) return WarpState::instruction_fetch;
+    return w.memory_in_flight != 0 ? WarpState::memory : WarpState::drained;
+  }
   const InstructionTraits& t = *head->traits;
   if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
@@ -71,6 +74,7 @@ void IssueStage::update(Warp& w) {
   const WarpState before = w.state;
   w.state = state;
   ctas_->warp_state_changed(w, before);
+  core_.observers.notify(Event::warp_state, [&](Observer& o) { o.warp_state(core_.now, w.info, state); });
   if (!w.active) return;
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask bit = WarpMask{1} << w.local;
@@ -127,19 +131,22 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 
 Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
-  bool structural = false;
+  Stall structural = Stall::none;
   bool gate = false;
   if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
     // None of those that need a collector unit can go: the policy need not be asked about each.
     const WarpMask ready = candidates;
     for (WarpMask m = ready; m != 0; m &= m - 1) {
-      if (needs_collector(core_.warp(s.slots[__builtin_ctzll(m)]))) candidates &= ~(m & -m);
+      const Unit unit = core_.warp(s.slots[__builtin_ctzll(m)]).front()->traits->unit;
+      if (unit == Unit::none) continue;
+      candidates &= ~(m & -m);
+      if (structural == Stall::none) structural = protocol::structural_stall(unit);
     }
-    structural = candidates != ready;
   }
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
     Warp& w = core_.warp(s.slots[local]);
+    const Unit unit = w.front()->traits->unit;
     const Outcome outcome = attempt(w);
     if (outcome == Outcome::issued) {
       s.policy->issued(local);
@@ -149,18 +156,19 @@ Stall IssueStage::cycle(Scheduler& s) {
       core_.progress = true;
       return Stall::none;
     }
-    structural = structural || outcome == Outcome::structural;
+    if (outcome == Outcome::structural && structural == Stall::none) structural = protocol::structural_stall(unit);
     gate = gate || outcome == Outcome::gate;
     candidates &= ~(WarpMask{1} << local);
   }
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
-  if (structural) return Stall::structural;
+  if (structural != Stall::none) return structural;
   if (gate) return Stall::issue_gate;
   return reason_to_wait(s);
 }
 
 Stall IssueStage::reason_to_wait(const Scheduler& s) {
   if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
+  if (s.in(WarpState::instruction_fetch) != 0) return Stall::instruction_fetch;
   if (s.in(WarpState::memory) != 0) return Stall::memory;
   if (s.in(WarpState::barrier) != 0) return Stall::barrier;
   return Stall::idle;
@@ -172,6 +180,15 @@ void IssueStage::cycle() {
     last_[i] = s.in(WarpState::ready) != 0 ? cycle(s) : reason_to_wait(s);
     ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
   }
+}
+
+void IssueStage::rest() {
+  std::fill(last_.begin(), last_.end(), Stall::idle);
+  repeat(1);
+}
+
+void IssueStage::repeat(std::uint64_t cycles) {
+  for (const Stall s : last_) core_.counters.stalls[static_cast<unsigned>(s)] += cycles;
 }
 
 void IssueStage::release(DynamicInstruction& d) {

@@ -38,14 +38,18 @@ class IssueStage {
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
 
+  /// A cycle of an SM without CTAs.
+  void rest();
   /// What each scheduler met in the last cycle it was asked.
   const std::vector<protocol::Stall>& last() const { return last_; }
+  /// Counts `cycles` more in which every scheduler met what it met last.
+  void repeat(std::uint64_t cycles);
 
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    WarpMask used = 0;                                  ///< local indices taken
-    std::array<WarpMask, warp_state_count> in_state{};  ///< active warps by state
+    WarpMask used = 0;                                            ///< local indices taken
+    std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };

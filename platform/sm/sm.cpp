@@ -38,6 +38,7 @@ struct Sm::Impl {
   void dispatch(const Work& work);
   void prefetch(const Work& work);
   void released(DynamicInstruction& d);
+  void account(std::uint64_t cycles);
 
   Core core;
   ExecutionUnits execution;
@@ -174,7 +175,7 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::fetched: {
       Warp& w = core.warps[work.value];
       front_end.fetched(w);
-      if (w.state == WarpState::no_instruction) issue.update(w);
+      if (w.state == WarpState::instruction_fetch) issue.update(w);
       break;
     }
     case Work::Kind::fetch_unblocked:
@@ -202,6 +203,22 @@ void Sm::Impl::dispatch(const Work& work) {
   }
 }
 
+/// Cycles after the last one in which nothing happened: the schedulers meet what they met in that.
+void Sm::Impl::account(std::uint64_t cycles) {
+  issue.repeat(cycles);
+  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
+  if (ctas.resident() == 0) return;
+  resident_cta_cycles += cycles * ctas.resident();
+  active_cycles += cycles;
+}
+
+void Sm::account_until(Cycle end) {
+  Impl& m = *impl_;
+  if (!m.running || end <= m.core.now) return;
+  m.account(end - m.core.now);
+  m.core.now = end;
+}
+
 void Sm::tick() {
   try {
     cycle();
@@ -221,14 +238,7 @@ void Sm::cycle() {
   Core& core = m.core;
   const Cycle now = core.current();
   if (now == core.now) return;
-  const std::uint64_t slept = now - core.now - 1;
-  if (slept != 0 && m.ctas.resident() != 0) {
-    const std::vector<Stall>& last = m.issue.last();
-    for (Stall s : last) core.counters.stalls[static_cast<unsigned>(s)] += slept;
-    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, slept, last); });
-    m.resident_cta_cycles += slept * m.ctas.resident();
-    m.active_cycles += slept;
-  }
+  if (const std::uint64_t slept = now - core.now - 1; slept != 0) m.account(slept);
   core.now = now;
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
@@ -243,10 +253,12 @@ void Sm::cycle() {
   m.reuse.cycle();
   if (resident_before != 0) {
     m.issue.cycle();
-    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
     m.resident_cta_cycles += resident_before;
     ++m.active_cycles;
+  } else {
+    m.issue.rest();
   }
+  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
   m.front_end.cycle();
   m.ctas.cycle();
 
@@ -264,12 +276,11 @@ void Sm::cycle() {
 }
 
 std::string Sm::describe_stuck() const {
-  static const char* const states[] = {"absent", "no instruction", "ready", "scoreboard", "memory", "barrier"};
   std::ostringstream out;
   for (const Warp& w : impl_->core.warps) {
     if (!w.resident) continue;
     out << "  " << name() << " warp " << w.info.warp.value() << " (CTA " << w.info.cta_index << " warp "
-        << w.info.warp_in_cta << "): " << states[static_cast<unsigned>(w.state)] << ", " << w.in_flight << " in flight";
+        << w.info.warp_in_cta << "): " << protocol::to_string(w.state) << ", " << w.in_flight << " in flight";
     if (const FetchedInstruction* head = w.front()) {
       out << ", next PC 0x" << std::hex << head->traits->index * trace::bytes_per_instruction << std::dec << " "
           << head->traits->info->opcode;

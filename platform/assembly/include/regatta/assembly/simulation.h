@@ -9,6 +9,7 @@
 #include <regatta/checker/value_checker.h>
 #include <regatta/trace/file.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,9 +31,14 @@ struct SimulationOptions {
 /// How a run ended.
 enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadlock };
 
+/// Scheduler-cycles by what the scheduler did, indexed by protocol::Stall ([none]: it issued). Those of a launch add up
+/// to its cycles x schedulers x SMs.
+using CycleStack = std::array<std::uint64_t, protocol::stall_count>;
+
 /// One launch of a trace as it ran.
 struct LaunchResult {
   std::string kernel;
+  CycleStack stall_cycles{};
   std::uint64_t cycles = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
@@ -48,7 +54,8 @@ struct SimulationResult {
   std::uint64_t thread_instructions = 0;
   std::uint64_t operands_checked = 0;
   std::uint64_t mismatches = 0;
-  std::array<std::uint64_t, protocol::stall_count> stall_cycles{};
+  unsigned schedulers = 0;  ///< of all simulated SMs together
+  CycleStack stall_cycles{};
   double seconds = 0;
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
@@ -75,6 +82,11 @@ class Simulation {
 /// else: the speed limit a simulation is measured against.
 SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine,
                         const std::function<void(std::uint64_t)>& progress);
+
+/// Cycles per warp instruction by reason, {"issued": 0.25, "scoreboard": ...}: scheduler-cycles over `schedulers` (all
+/// of the simulated SMs') and instructions, so that the terms add up to cycles / warp instructions. Empty without
+/// instructions.
+nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_instructions, unsigned schedulers);
 
 /// The stats.json document of a run (design: keys are stable, more may be added).
 nlohmann::ordered_json stats_document(const SimulationResult& result, const trace::Reader& trace,

@@ -45,6 +45,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
 
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
+  /// Brings the cycle accounting up to the end of cycle `end`, for a look at the counters while the SM sleeps; changes
+  /// nothing else. To be called between cycles.
+  void account_until(protocol::Cycle end);
   /// Call when the launch has ended (no events left).
   void finish();
   /// Throws what ended the run inside the pipeline: an InputError of the trace, which SystemC would turn into a report
