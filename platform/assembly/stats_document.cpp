@@ -29,6 +29,8 @@ const char* to_string(Ending e) {
       return "value_mismatch";
     case Ending::deadlock:
       return "deadlock";
+    case Ending::not_conserved:
+      return "not_conserved";
   }
   return "";
 }
@@ -68,6 +70,57 @@ nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_in
   return by_reason(cycles, [&](std::uint64_t n) { return double(n) / double(schedulers) / double(warp_instructions); });
 }
 
+nlohmann::ordered_json energy_json(const support::EnergyReport& energy) {
+  nlohmann::ordered_json structures = nlohmann::ordered_json::object();
+  for (const auto& [name, nj] : energy.by_structure()) structures[name] = nj.first + nj.second;
+  return {{"total_nj", energy.total_nj()},
+          {"dynamic_nj", energy.dynamic_nj()},
+          {"static_nj", energy.static_nj()},
+          {"by_structure", std::move(structures)}};
+}
+
+namespace {
+
+/// The whole of it: what each number is, where it comes from, and how often it was spent.
+nlohmann::ordered_json energy_details(const SimulationResult& r) {
+  using Json = nlohmann::ordered_json;
+  Json all = energy_json(r.energy);
+  all["table"] = r.energy_table;
+  all["seconds"] = r.energy.seconds;
+  all["mean_watts"] = r.energy.seconds > 0 ? r.energy.total_nj() * 1e-9 / r.energy.seconds : 0.0;
+  Json by_static = Json::object();
+  for (const auto& [name, nj] : r.energy.by_structure()) by_static[name] = nj.second;
+  all["static_by_structure"] = std::move(by_static);
+  Json by_basis = Json::object();
+  for (unsigned b = 0; b < support::basis_count; ++b) {
+    const auto basis = static_cast<support::Basis>(b);
+    by_basis[support::to_string(basis)] = r.energy.of(basis);
+  }
+  all["by_basis"] = std::move(by_basis);
+  Json events = Json::array();
+  for (const support::EnergyTerm& t : r.energy.terms()) {
+    const support::EnergyValue& v = t.value.value;
+    Json event{{"structure", t.structure}, {"event", v.name}};
+    if (t.is_static) {
+      event["powered_seconds"] = t.count;
+      event["mw"] = t.value.scaled;
+    } else {
+      event["count"] = t.count;
+      event["pj"] = t.value.scaled;
+    }
+    event["nj"] = t.nj;
+    event["per"] = v.unit;
+    event["basis"] = support::to_string(v.basis);
+    event["source"] = v.source;
+    if (!t.value.note.empty()) event["scaling"] = t.value.note;
+    events.push_back(std::move(event));
+  }
+  all["by_event"] = std::move(events);
+  return all;
+}
+
+}  // namespace
+
 nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Reader& trace, const std::string& machine,
                                       const std::string& scheme, const support::OptionSet& options) {
   using Json = nlohmann::ordered_json;
@@ -101,9 +154,11 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
                         {"thread_instructions", l.thread_instructions},
                         {"issue_cycles", l.stall_cycles[0]},
                         {"stall_cycles", stall_json(l.stall_cycles)},
-                        {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)}});
+                        {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)},
+                        {"energy", energy_json(l.energy)}});
   }
   document["launches"] = std::move(launches);
+  document["energy"] = energy_details(r);
   document["stats"] = r.stats;
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},

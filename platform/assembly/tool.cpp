@@ -27,10 +27,14 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   for (const auto& s : registry.schemes()) schemes += (schemes.empty() ? "" : "; ") + s->name() + ": " + s->help();
   std::string machines;
   for (const std::string& m : machine_names()) machines += (machines.empty() ? "" : ", ") + m;
+  std::string tables;
+  for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
   line.option("scheme", o.scheme, "NAME", schemes);
   line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr): short for --sm.scheduler");
+  line.option("energy", o.energy, "NAME",
+              "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
   line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
   line.option("config", o.config_file, "FILE", "TOML file of knobs: [module] knob = value");
   line.option("stats", o.stats_file, "FILE", "write all results as JSON");
@@ -42,6 +46,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               1'000'000);
   line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
   line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each launch");
+  line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
@@ -83,6 +88,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
   line.apply(knobs);
   if (line.given("scheduler")) knobs.set("sm.scheduler", o.scheduler, "command line", "--scheduler");
+  if (line.given("energy")) knobs.set("energy.table", o.energy, "command line", "--energy");
   support::install_interrupt_handler();
 
   const trace::Reader trace(o.trace);
@@ -110,6 +116,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   }
   print_summary(result, o, trace);
   if (o.cpi && !o.replay) print_cpi(result);
+  if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();
   switch (result.ending) {
@@ -120,6 +127,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
       return 128 + support::interrupt_signal();
     case Ending::value_mismatch:
     case Ending::deadlock:
+    case Ending::not_conserved:
       spdlog::error("{}", result.message);
       return status_check;
   }

@@ -51,6 +51,11 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
       std::cout << "operands not checked (--no-check)\n";
     }
   }
+  if (!o.replay && r.energy.seconds > 0) {
+    std::cout << "energy: " << fixed(r.energy.total_nj() * 1e-3, 1) << " uJ"
+              << ", " << fixed(r.energy.total_nj() * 1e-9 / r.energy.seconds, 2) << " W, register structures "
+              << support::percent(r.energy.of("register_structures") / r.energy.total_nj()) << "\n";
+  }
   std::cout << "host: " << support::duration_text(r.seconds);
   if (r.seconds > 0)
     std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");
@@ -70,6 +75,39 @@ void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_js
     }
   }
   std::cout << "\n" << table.str();
+}
+
+void print_energy(const SimulationResult& r) {
+  using support::fixed;
+  using support::percent;
+  using support::Table;
+  constexpr auto right = Table::Align::right;
+  const support::EnergyReport& e = r.energy;
+  const double total = e.total_nj();
+  const auto share = [&](double nj) { return total > 0 ? percent(nj / total) : std::string("-"); };
+  const auto uj = [](double nj) { return fixed(nj * 1e-3, 3); };
+  Table structures({{"structure"}, {"dynamic uJ", right}, {"static uJ", right}, {"total uJ", right}, {"share", right}});
+  for (const auto& [name, nj] : e.by_structure()) {
+    structures.row({name, uj(nj.first), uj(nj.second), uj(nj.first + nj.second), share(nj.first + nj.second)});
+  }
+  structures.rule();
+  structures.row({"total", uj(e.dynamic_nj()), uj(e.static_nj()), uj(total), share(total)});
+  Table events(
+      {{"event"}, {"count", right}, {"pJ, mW", right}, {"uJ", right}, {"share", right}, {"basis"}, {"scaled"}});
+  for (const support::EnergyTerm& t : e.terms()) {
+    events.row({t.value.value.name, t.is_static ? fixed(t.count * 1e6, 3) + " us" : fixed(t.count, 0),
+                fixed(t.value.scaled, 1), uj(t.nj), share(t.nj), support::to_string(t.value.value.basis),
+                t.value.note});
+  }
+  Table bases({{"basis of the numbers"}, {"uJ", right}, {"share", right}});
+  for (unsigned b = 0; b < support::basis_count; ++b) {
+    const double nj = e.of(static_cast<support::Basis>(b));
+    bases.row({support::to_string(static_cast<support::Basis>(b)), uj(nj), share(nj)});
+  }
+  std::cout << "\nenergy table " << r.energy_table << "\n"
+            << structures.str() << "\n"
+            << events.str() << "\n"
+            << bases.str();
 }
 
 void print_cpi(const SimulationResult& r) {

@@ -15,6 +15,7 @@ struct ToolOptions {
   std::string machine = "gtx980";
   std::string scheme = "baseline";
   std::string scheduler;
+  std::string energy;
   std::string config_file;
   std::string stats_file;
   std::string log_level = "info";
@@ -24,6 +25,7 @@ struct ToolOptions {
   std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;
   bool cpi = false;
+  bool energy_table = false;
   bool all_stats = false;
   bool describe = false;
 };
@@ -31,6 +33,8 @@ struct ToolOptions {
 void print_summary(const SimulationResult& result, const ToolOptions& options, const trace::Reader& trace);
 /// Cycles per warp instruction by reason, a column per launch.
 void print_cpi(const SimulationResult& result);
+/// The breakdown by structure and by event, with the basis of each number.
+void print_energy(const SimulationResult& result);
 void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe);
 
 }  // namespace regatta::assembly

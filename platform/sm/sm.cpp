@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #define SC_INCLUDE_DYNAMIC_PROCESSES  // sc_spawn is off by default in SystemC 2.3
+#include <systemc>
+
 #include <regatta/sm/sm.h>
 
-#include "collectors.h"
-#include "core.h"
-#include "cta_stage.h"
-#include "execution_units.h"
-#include "front_end.h"
-#include "issue.h"
-#include "load_store_unit.h"
-#include "reuse_stage.h"
-#include "writeback.h"
+#include "sm_impl.h"
 
-#include <exception>
 #include <sstream>
 
 namespace regatta::sm {
@@ -20,44 +13,6 @@ namespace regatta::sm {
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
-
-struct Sm::Impl {
-  Impl(const SmConfig& config, sc_core::sc_time period, unsigned index, const PolicyFactory& policy)
-      : core(config, period, index),
-        execution("execution", core),
-        collectors("collectors", core, execution),
-        writeback("writeback", core),
-        lsu("lsu", core, writeback),
-        front_end(core),
-        issue(core, policy),
-        reuse(core, collectors),
-        ctas(core) {
-    execution.connect(collectors, lsu, writeback);
-  }
-
-  void dispatch(const Work& work);
-  void prefetch(const Work& work);
-  void released(DynamicInstruction& d);
-  void account(std::uint64_t cycles);
-
-  Core core;
-  ExecutionUnits execution;
-  OperandCollectors collectors;
-  Writeback writeback;
-  LoadStoreUnit lsu;
-  FrontEnd front_end;
-  IssueStage issue;
-  ReuseStage reuse;
-  CtaStage ctas;
-  std::function<void()> heartbeat;
-  bool running = false;
-  std::uint64_t ticks = 0;
-  std::uint64_t active_cycles = 0;
-  std::uint64_t resident_cta_cycles = 0;
-  std::uint64_t watchdog_instructions = 0;
-  Cycle watchdog_since;
-  std::exception_ptr error;
-};
 
 Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
        const PolicyFactory& scheduler)
@@ -131,6 +86,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
       residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
   m.ctas.kernel_started(resident);
   m.lsu.kernel_started();
+  m.execution.kernel_started();
   storage[0]->kernel_started(core.kernel);
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
   if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
@@ -214,6 +170,7 @@ void Sm::Impl::account(std::uint64_t cycles) {
 
 void Sm::account_until(Cycle end) {
   Impl& m = *impl_;
+  m.execution.settle();
   if (!m.running || end <= m.core.now) return;
   m.account(end - m.core.now);
   m.core.now = end;
@@ -303,6 +260,8 @@ void Sm::register_stats(support::StatGroup& g) {
   g.counter("thread_instructions", m.core.counters.thread_instructions, "thread instructions",
             "issued, counted per active lane");
   g.counter("ctas", m.core.counters.ctas_finished, "CTAs", "run to their end");
+  g.counter("bypassed_registers", m.core.counters.bypassed_registers, "warp registers",
+            "results that a reuse point supplied");
   g.counter("active_cycles", m.active_cycles, "cycles", "with at least one resident CTA");
   g.derived(
       "resident_ctas_mean",

@@ -58,6 +58,7 @@ class RegisterFile : public sc_core::sc_module,
     return bank_mask_ != 0 ? n & bank_mask_ : n % config_.banks;
   }
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct Bank {
@@ -90,6 +91,7 @@ class RegisterFile : public sc_core::sc_module,
   bool shared_port_;
   unsigned bank_mask_;  ///< banks - 1 when that is a mask: a division would be felt in every access
   unsigned registers_per_warp_ = 0;
+  unsigned warp_size_ = 32;
   protocol::WarpRegisters rows_;
   std::vector<Bank> banks_;
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
