@@ -67,6 +67,7 @@ struct SmCounters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
   std::uint64_t ctas_finished = 0;
+  std::uint64_t bypassed_registers = 0;
   std::array<std::uint64_t, protocol::stall_count> stalls{};  ///< scheduler-cycles; [none] = issued
 };
 

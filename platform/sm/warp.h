@@ -22,10 +22,7 @@ using protocol::InstructionTraits;
 using protocol::LaneMask;
 using protocol::WarpMask;
 using protocol::WarpSlot;
-
-/// Why the instruction at the head of a warp's buffer cannot be tried, as far as the warp itself knows.
-enum class WarpState : std::uint8_t { absent, no_instruction, ready, scoreboard, memory, barrier };
-inline constexpr unsigned warp_state_count = 6;
+using protocol::WarpState;
 
 /// An instruction that has been fetched: its static side only, the trace's values are decoded when it is tried first.
 struct FetchedInstruction {
