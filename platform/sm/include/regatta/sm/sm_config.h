@@ -69,6 +69,7 @@ struct SmConfig {
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
 
+  bool lane_gating = true;  ///< for the count of lanes that cost energy; set by the assembly (energy.lane_gating)
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
