@@ -76,9 +76,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.launch_index = launch_index;
   core.kernel.warp_size = kernel.warp_size;
   core.kernel.warps_per_cta = launch.warps_per_cta(kernel.warp_size);
-  const unsigned granularity = core.config.register_granularity;
-  core.kernel.registers_per_warp =
-      std::max(1u, (kernel.registers_per_thread + granularity - 1) / granularity) * granularity;
+  core.kernel.registers_per_warp = core.config.allocated_registers(kernel.registers_per_thread);
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
   core.all_lanes = trace::all_lanes(kernel.warp_size);

@@ -78,6 +78,8 @@ struct SmConfig {
   /// Refuses combinations that cannot work, by ConfigError with a sentence.
   void validate() const;
   protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;
+  /// Warp registers that a warp of a kernel with this many registers per thread is given.
+  unsigned allocated_registers(unsigned per_thread) const;
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 
