@@ -15,6 +15,7 @@ LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Wr
       core_(core),
       writeback_(writeback),
       pool_(core.config.line_bytes),
+      address_passes_((core.config.lanes + core.config.lsu_lanes - 1) / core.config.lsu_lanes),
       last_sent_(protocol::never),
       remapped_(trace::max_lanes) {
   memory_socket.bind(*this);
@@ -32,6 +33,10 @@ std::uint64_t LoadStoreUnit::local_address(const DynamicInstruction& d, std::uin
 }
 
 bool LoadStoreUnit::start(DynamicInstruction& d) {
+  if (core_.now < addresses_free_) {
+    core_.at(addresses_free_, Work::Kind::tick, 0);
+    return false;
+  }
   const trace::StaticInstruction& info = *d.info;
   const bool atomic = info.op_class == OpClass::atomic;
   LaneMask shared = 0;
@@ -58,6 +63,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     return false;
   }
   started_ = true;
+  addresses_free_ = core_.now + address_passes_;
   next_line_ = 0;
   lines_.count = 0;
   d.completed = core_.now + 1;
