@@ -14,7 +14,12 @@ void RegisterFileConfig::declare(support::OptionSet& o) {
   o.add("register_file.registers", registers, "warp registers", "of one SM: 2048 are 256 KB at 32 lanes", 1, 1 << 20);
   o.add("register_file.latency", latency, "cycles", "of one bank access", 1, 1000);
   o.add("register_file.arbitration", arbitration, "cycles", "from a read request to the earliest bank access", 0, 1000);
-  o.add("register_file.ports", ports, "of a bank: one shared read-write port, or one of each", {"1rw", "1r1w"});
+  o.add("register_file.ports", ports, "of a bank: one for reads and writes, or one (two) for reads and one for writes",
+        {"1rw", "1r1w", "2r1w"});
+  o.add(
+      "register_file.mapping", mapping,
+      "bank of a register: (register + warp) or register modulo the banks, or within the banks of the warp's sub-core",
+      {"warp_interleaved", "register", "sub_core"});
   o.add("register_file.write_queue", write_queue, "writes", "that may wait at a bank before write-back is held", 1,
         4096);
 }
@@ -24,6 +29,11 @@ void RegisterFileConfig::validate() const {
     throw support::ConfigError("configuration: register_file.banks = " + std::to_string(banks) +
                                " exceeds register_file.registers = " + std::to_string(registers) +
                                ": a bank would hold nothing");
+  }
+  if (mapping == "sub_core" && banks % sub_cores != 0) {
+    throw support::ConfigError(
+        "configuration: register_file.mapping = sub_core divides register_file.banks = " + std::to_string(banks) +
+        " among sm.sub_cores = " + std::to_string(sub_cores) + ": expected a multiple");
   }
 }
 
@@ -36,11 +46,20 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       clock_(support::CycleScheduler::of(clock_period)),
       period_(clock_period.value()),
       shared_port_(config.ports == "1rw"),
-      bank_mask_((config.banks & (config.banks - 1)) == 0 ? config.banks - 1 : 0),
+      read_shift_(config.ports == "2r1w" ? 1 : 0),
+      part_banks_(config.mapping == "sub_core" ? config.banks / config.sub_cores : config.banks),
+      parts_(config.mapping == "sub_core" ? config.sub_cores : 1),
+      by_warp_(config.mapping != "register"),
+      bank_mask_(part_banks_ - 1),
+      part_mask_(parts_ - 1),
       banks_(config.banks),
       room_(
           clock_period, [](void* file) { static_cast<RegisterFile*>(file)->release_held(); }, this) {
   config.validate();
+  auto power_of_two = [](unsigned n) { return (n & (n - 1)) == 0; };
+  powers_of_two_ = power_of_two(part_banks_) && power_of_two(parts_);
+  part_shift_ = static_cast<unsigned>(__builtin_ctz(part_banks_));
+  warp_shift_ = by_warp_ ? static_cast<unsigned>(__builtin_ctz(parts_)) : 16;
   rows_.resize(config.registers, 32);
   reads.bind(*this);
   writes.bind(*this);
@@ -50,6 +69,11 @@ void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = context.registers_per_warp;
   warp_size_ = context.warp_size;
   rows_.resize(config_.registers, context.warp_size);
+}
+
+unsigned RegisterFile::slow_bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+  const unsigned shift = by_warp_ ? warp.value() / parts_ : 0;
+  return (reg.value() + shift) % part_banks_ + warp.value() % parts_ * part_banks_;
 }
 
 void RegisterFile::refuse(const WarpAccess& a) const {
@@ -80,11 +104,17 @@ void RegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& acces
   }
 }
 
-std::uint64_t RegisterFile::schedule(bool write, unsigned bank, std::uint64_t at) {
+inline std::uint64_t RegisterFile::schedule(bool write, unsigned bank, std::uint64_t at) {
   Bank& b = banks_[bank];
-  std::uint64_t& free = write && !shared_port_ ? b.write_free : b.read_free;
-  const std::uint64_t slot = std::max(at, free);
-  free = slot + 1;
+  std::uint64_t slot = 0;
+  if (write && !shared_port_) {
+    slot = std::max(at, b.write_free);
+    b.write_free = slot + 1;
+  } else {
+    const std::uint64_t numbered = std::max(at << read_shift_, b.read_free);
+    b.read_free = numbered + 1;
+    slot = numbered >> read_shift_;
+  }
   if (slot != at) {
     ++(write ? write_conflicts_ : read_conflicts_);
     (write ? write_wait_ : read_wait_) += slot - at;

@@ -32,14 +32,46 @@ void GreedyThenOldest::warp_removed(unsigned warp) {
   greedy_ &= ~(WarpMask{1} << warp);
 }
 
+TwoLevel::TwoLevel(unsigned active_warps) : places_(active_warps) {
+  if (active_warps == 0) throw std::invalid_argument("a two-level scheduler needs at least one active warp");
+}
+
+void TwoLevel::warp_added(unsigned warp, std::uint64_t age) {
+  age_[warp] = age;
+  // A launch finds its places at once; only an exchange takes its cycle.
+  if (has_room()) active_ |= WarpMask{1} << warp;
+}
+
+protocol::WarpScheduler::Eligible TwoLevel::eligible(WarpMask ready) {
+  Eligible answer{ready & active_, false};
+  const WarpMask pending = ready & ~active_;
+  if (pending != 0 && has_room()) {
+    auto oldest = static_cast<unsigned>(__builtin_ctzll(pending));
+    for (WarpMask m = pending & (pending - 1); m != 0; m &= m - 1) {
+      const auto warp = static_cast<unsigned>(__builtin_ctzll(m));
+      if (age_[warp] < age_[oldest]) oldest = warp;
+    }
+    active_ |= WarpMask{1} << oldest;
+    answer.settling = true;
+  }
+  return answer;
+}
+
+void WarpSchedulerConfig::declare(support::OptionSet& o) {
+  o.add("scheduler.active_warps", active_warps, "warps",
+        "active set of one scheduler, for two_level (MICRO 2011: warps enough to hide the pipeline's latency)", 1,
+        protocol::max_warps_per_scheduler);
+}
+
 const std::vector<std::string>& scheduler_names() {
-  static const std::vector<std::string> names{"gto", "lrr"};
+  static const std::vector<std::string> names{"gto", "lrr", "two_level"};
   return names;
 }
 
-std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name) {
+std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name, const WarpSchedulerConfig& config) {
   if (name == "gto") return std::make_unique<GreedyThenOldest>();
   if (name == "lrr") return std::make_unique<LooseRoundRobin>();
+  if (name == "two_level") return std::make_unique<TwoLevel>(config.active_warps);
   throw std::invalid_argument("unknown warp scheduler " + name);
 }
 

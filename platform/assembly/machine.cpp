@@ -7,9 +7,12 @@
 namespace regatta::assembly {
 
 void MachineConfig::declare(support::OptionSet& o) {
+  o.add("machine.base", base,
+        "machine whose values hold where this one says nothing (a preset, or the path of a file)");
   o.add("machine.sms", sms, "SMs", "of the whole machine; L2 and DRAM bandwidth are shared out among them", 1, 1024);
   o.add("machine.clock_mhz", clock_mhz, "MHz", "SM clock", 1, 100000);
   sm.declare(o);
+  scheduler.declare(o);
   register_file.declare(o);
   l1.declare(o);
   memory.declare(o);
@@ -18,7 +21,15 @@ void MachineConfig::declare(support::OptionSet& o) {
 
 void MachineConfig::validate() const {
   sm.validate();
-  register_file.validate();
+  models::RegisterFileConfig file = register_file;
+  file.sub_cores = sm.sub_cores;
+  file.validate();
+  if (file.mapping == "sub_core" && sm.schedulers % sm.sub_cores != 0) {
+    throw support::ConfigError(
+        "configuration: register_file.mapping = sub_core needs as many schedulers in every one of " +
+        std::string("sm.sub_cores = ") + std::to_string(sm.sub_cores) +
+        ": expected a multiple, found sm.schedulers = " + std::to_string(sm.schedulers));
+  }
   l1.check();
   memory.check();
   if (l1.line_bytes != memory.l2.line_bytes) {
@@ -48,6 +59,26 @@ std::string machine_text(const std::string& name, std::string& file) {
   throw support::ConfigError("--machine: unknown machine '" + name + "'" +
                              (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
                              ", or the path of a .toml file");
+}
+
+void load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name) {
+  // Bases first, so that what is said nearer to the name wins.
+  std::vector<std::pair<std::string, std::string>> chain;  // text, what to call it
+  for (std::string next = name; !next.empty(); next = machine.base) {
+    constexpr std::size_t longest = 8;
+    if (chain.size() == longest) {
+      throw support::ConfigError("machine '" + name + "': machine.base leads through more than " +
+                                 std::to_string(longest) + " machines, expected an end (is one its own base?)");
+    }
+    std::string file;
+    std::string text = machine_text(next, file);
+    machine.base.clear();
+    options.load_toml(text, file, "machine");
+    chain.emplace_back(std::move(text), std::move(file));
+  }
+  if (chain.size() == 1) return;
+  for (auto link = chain.rbegin(); link != chain.rend(); ++link)
+    options.load_toml(link->first, link->second, "machine");
 }
 
 }  // namespace regatta::assembly

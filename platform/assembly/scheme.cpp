@@ -10,8 +10,9 @@ SmParts baseline_parts(const BuildContext& c) {
   SmParts parts;
   parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock_period);
   parts.residency = std::make_unique<models::OccupancyResidency>("residency");
-  const std::string policy = c.machine.sm.scheduler;
-  parts.scheduler = [policy] { return models::make_scheduler(policy); };
+  parts.scheduler = [policy = c.machine.sm.scheduler, knobs = c.machine.scheduler] {
+    return models::make_scheduler(policy, knobs);
+  };
   return parts;
 }
 

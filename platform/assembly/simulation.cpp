@@ -131,6 +131,7 @@ void Simulation::Impl::elaborate() {
   machine.memory.simulated_sms = options.sms;
   machine.memory.clock_mhz = machine.clock_mhz;
   machine.sm.line_bytes = machine.l1.line_bytes;
+  machine.register_file.sub_cores = machine.sm.sub_cores;
   machine.sm.lane_gating = machine.energy.lane_gating;
   machine.validate();
   scheme.validate(machine);

@@ -48,9 +48,8 @@ nlohmann::ordered_json by_reason(const CycleStack& cycles, Value&& value) {
       continue;
     }
     structural += cycles[s];
-    const auto unit = static_cast<protocol::Unit>(s - static_cast<unsigned>(protocol::Stall::structural_sp) +
-                                                  static_cast<unsigned>(protocol::Unit::sp));
-    units[protocol::to_string(unit)] = value(cycles[s]);
+    const std::string prefix = "structural_";
+    units[std::string(protocol::to_string(reason)).substr(prefix.size())] = value(cycles[s]);
     all["structural"] = value(structural);
   }
   all["structural_by_unit"] = std::move(units);

@@ -32,7 +32,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
   line.option("scheme", o.scheme, "NAME", schemes);
-  line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr): short for --sm.scheduler");
+  line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr, two_level): short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",
               "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
   line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
@@ -76,9 +76,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::OptionSet knobs;
   machine.declare(knobs);
   scheme.declare(knobs);
-  std::string machine_file;
-  const std::string preset = machine_text(o.machine, machine_file);
-  knobs.load_toml(preset, machine_file, "machine");
+  load_machine(knobs, machine, o.machine);
   if (!line.parse(argc, argv, knobs)) {
     std::cout << line.answer();
     return status_done;

@@ -6,23 +6,21 @@
 namespace regatta::memory {
 
 DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-                         const sc_core::sc_time& clock_period, std::unique_ptr<DramScheduler> scheduler)
+                         const sc_core::sc_time& clock_period)
     : sc_module(name),
       upstream("upstream"),
       clock_(clock_period),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       capacity_(config.dram.queue),
       bandwidth_(config.channel_bandwidth()),
-      scheduler_(std::move(scheduler)),
+      ratio_(config.dram_clock()),
+      pipeline_cycles_(static_cast<std::uint64_t>(config.dram_pipeline_cycles())),
+      access_cycles_(static_cast<std::uint64_t>(config.dram_access_cycles())),
       departures_(capacity_),
       // As many reads as the bus can bring within one access time, and a queue of answers beside.
-      finished_(config.dram.queue + static_cast<std::size_t>(config.dram_access_cycles()) *
-                                        (bandwidth_.bytes / (bandwidth_.cycles * protocol::sector_bytes) + 1)) {
-  if (scheduler_ == nullptr) {
-    scheduler_ = std::make_unique<FcfsScheduler>(static_cast<std::uint64_t>(config.dram_access_cycles()));
-  }
-  in_order_ = scheduler_->in_order();
-  queue_.reserve(capacity_);
+      finished_(config.dram.queue +
+                access_cycles_ * (bandwidth_.bytes / (bandwidth_.cycles * protocol::sector_bytes) + 1)) {
+  if (!config.dram.fixed()) banks_.emplace(config);
   upstream.bind(*this);
 }
 
@@ -37,55 +35,51 @@ tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase
   }
   if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
   if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
-  if (in_order_) {
+  if (!banks_) {
     if (room_at(at)) {
       delay = clock_.time(reserve(payload, at) - now);
       return tlm::TLM_COMPLETED;
     }
-    payload.acquire();
-    held_ = &payload;
-    held_at_ = at;
-    ++refusals_;
     wakeup_.request(now, std::max(at, departures_.first() + 1));
-    return tlm::TLM_ACCEPTED;
-  }
-  if (has_room(now)) {
-    const bool write = payload.is_write();
-    const std::uint64_t access = scheduler_->minimum_access_cycles();
-    enqueue(payload, at);
-    delay = clock_.time(at - now);
-    wakeup_.request(now, std::max(at, bus_cycle_ > access ? bus_cycle_ - access : 0));
-    if (write) return tlm::TLM_COMPLETED;
-    payload.acquire();
-    phase = tlm::END_REQ;
-    return tlm::TLM_UPDATED;
+  } else {
+    if (has_room(now)) {
+      const bool write = payload.is_write();
+      enqueue(payload, now, at);
+      delay = clock_.time(at - now);
+      if (write) return tlm::TLM_COMPLETED;
+      payload.acquire();
+      phase = tlm::END_REQ;
+      return tlm::TLM_UPDATED;
+    }
+    // Room from the next cycle on if something leaves in this one; otherwise what leaves wakes us.
+    if (left_at_ == now || at > now + 1) wakeup_.request(now, at);
   }
   payload.acquire();
   held_ = &payload;
   held_at_ = at;
   ++refusals_;
-  if (left_at_ == now || at > now + 1)
-    wakeup_.request(now, at);  // room from the next cycle on; otherwise an issue wakes us
   return tlm::TLM_ACCEPTED;
 }
 
-// In order: everything is known. Returns the cycle in which the answer reaches the requester.
+// With a fixed access time everything is known. Returns the cycle in which the answer reaches the requester.
 std::uint64_t DramChannel::reserve(Payload& payload, std::uint64_t at) {
-  const std::uint64_t access = scheduler_->minimum_access_cycles();
   const unsigned bytes = count_sectors(access_of(payload).sectors & all_sectors_) * protocol::sector_bytes;
-  const std::uint64_t issued = std::max(at, bus_cycle_ > access ? bus_cycle_ - access : 0);
+  const std::uint64_t issued = std::max(at, bus_cycle_ > access_cycles_ ? bus_cycle_ - access_cycles_ : 0);
   departures_.push(issued);
+  entry_cycles_ += issued - at;
   queue_max_ = std::max<std::uint64_t>(queue_max_, departures_.size());
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   const bool write = payload.is_write();
-  const std::uint64_t finished = move(issued + access, bytes, write);
+  write ? ++writes_ : ++reads_;
+  (write ? bytes_written_ : bytes_read_) += bytes;
+  const std::uint64_t finished = move(issued + access_cycles_, bytes);
   if (write) return at;
   answer_at_ = std::max(finished, answer_at_) + 1;
   return answer_at_;
 }
 
 // Moves the bytes over the bus from `first_byte` or when it is free. Returns the cycle in which the last has passed.
-std::uint64_t DramChannel::move(std::uint64_t first_byte, unsigned bytes, bool write) {
+std::uint64_t DramChannel::move(std::uint64_t first_byte, unsigned bytes) {
   if (bus_cycle_ < first_byte) {
     bus_cycle_ = first_byte;
     bus_fraction_ = 0;
@@ -93,27 +87,80 @@ std::uint64_t DramChannel::move(std::uint64_t first_byte, unsigned bytes, bool w
   bus_fraction_ += bytes * bandwidth_.cycles;
   bus_cycle_ += bus_fraction_ / bandwidth_.bytes;
   bus_fraction_ %= bandwidth_.bytes;
-  write ? ++writes_ : ++reads_;
-  (write ? bytes_written_ : bytes_read_) += bytes;
   return bus_cycle_ + (bus_fraction_ != 0 ? 1 : 0);
 }
 
 // A held request is let in as soon as there is room. Its answer is known then, and announced ahead of time unless the
 // requester has not yet taken the one before.
-void DramChannel::work_in_order(std::uint64_t now) {
-  if (held_ != nullptr) {
-    if (held_at_ <= now + 1 && room_at(now)) {
-      Payload& p = *held_;
-      held_ = nullptr;
-      const std::uint64_t when = reserve(p, now + 1);
-      tlm::tlm_phase phase = tlm::END_REQ;
-      sc_core::sc_time delay = clock_.one();
-      upstream->nb_transport_bw(p, phase, delay);
-      finished_.push({&p, std::max(when, now + 2)});
-    } else {
-      wakeup_.request(now, std::max(held_at_, departures_.empty() ? 0 : departures_.first() + 1));
-    }
+void DramChannel::admit_held_in_order(std::uint64_t now) {
+  if (held_at_ > now + 1 || !room_at(now)) {
+    wakeup_.request(now, std::max(held_at_, departures_.empty() ? 0 : departures_.first() + 1));
+    return;
   }
+  Payload& p = *held_;
+  held_ = nullptr;
+  const std::uint64_t when = reserve(p, now + 1);
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = clock_.one();
+  upstream->nb_transport_bw(p, phase, delay);
+  finished_.push({&p, std::max(when, now + 2)});
+}
+
+void DramChannel::enqueue(Payload& payload, std::uint64_t now, std::uint64_t at) {
+  DramRequest r;
+  r.write = payload.is_write();
+  r.key = r.write ? nullptr : &payload;
+  r.address = payload.get_address();
+  r.ready = ratio_.first_in(at);
+  r.bytes = count_sectors(access_of(payload).sectors & all_sectors_) * protocol::sector_bytes;
+  count_entries(now);
+  const std::uint64_t due = banks_->add(r);
+  if (due != DramBanks::never) wakeup_.request(now, std::max(at, ratio_.sm_cycle_of(due)));
+  queue_max_ = std::max<std::uint64_t>(queue_max_, banks_->size());
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+}
+
+// The commands of all command cycles that begin in this cycle.
+void DramChannel::serve(std::uint64_t now) {
+  if (banks_->size() == 0) return;
+  count_entries(now);
+  banks_->step(ratio_.first_in(now), ratio_.first_in(now + 1), finished_.has_room(now),
+               [this, now](const DramBanks::Command& c) { served(c, now); });
+  if (banks_->next() != DramBanks::never) wakeup_.request(now, ratio_.sm_cycle_of(banks_->next()));
+}
+
+void DramChannel::served(const DramBanks::Command& c, std::uint64_t now) {
+  if (c.kind != DramBanks::Kind::read && c.kind != DramBanks::Kind::write) return;
+  if (left_at_ != now) {
+    left_at_ = now;
+    left_ = 0;
+  }
+  ++left_;
+  if (c.kind == DramBanks::Kind::write) {
+    ++writes_;
+    bytes_written_ += c.request.bytes;
+    return;
+  }
+  ++reads_;
+  bytes_read_ += c.request.bytes;
+  finished_.push({static_cast<Payload*>(c.request.key), ratio_.sm_cycle_after(c.data_until) + pipeline_cycles_ + 1});
+}
+
+void DramChannel::admit_held(std::uint64_t now) {
+  if (held_at_ > now + 1 || !has_room(now)) {
+    if (held_at_ > now + 1 || left_at_ == now) wakeup_.request(now, held_at_ - 1);
+    return;
+  }
+  Payload& p = *held_;
+  held_ = nullptr;
+  enqueue(p, now, now + 1);
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = clock_.one();
+  upstream->nb_transport_bw(p, phase, delay);
+  if (p.is_write()) finished_.push({&p, now + 2});
+}
+
+void DramChannel::send_responses(std::uint64_t now) {
   while (!finished_.empty() && !responder_.blocked()) {
     const Transfer next = finished_.front();
     finished_.pop(now);
@@ -121,90 +168,15 @@ void DramChannel::work_in_order(std::uint64_t now) {
   }
 }
 
-void DramChannel::enqueue(Payload& payload, std::uint64_t ready) {
-  const protocol::MemoryAccess& access = access_of(payload);
-  DramRequest r;
-  r.write = payload.is_write();
-  r.payload = r.write ? nullptr : &payload;
-  r.address = payload.get_address();
-  r.ready = ready;
-  r.bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
-  queue_.push_back(r);
-  queue_max_ = std::max<std::uint64_t>(queue_max_, queue_.size());
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-}
-
-bool DramChannel::issue(std::uint64_t now) {
-  std::size_t visible = 0;
-  while (visible < queue_.size() && queue_[visible].ready <= now) ++visible;
-  bool moved = false;
-  while (visible != 0 && bus_cycle_ <= now + scheduler_->minimum_access_cycles()) {
-    const std::size_t index = scheduler_->pick(queue_, visible, now);
-    const DramRequest r = queue_[index];
-    if (!r.write && !finished_.has_room(now)) break;
-    const std::uint64_t first_byte = now + scheduler_->access_cycles(r, now);
-    const std::uint64_t finished = move(first_byte, r.bytes, r.write);
-    if (!r.write) finished_.push({r.payload, finished});
-    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(index));
-    --visible;
-    if (left_at_ != now) {
-      left_at_ = now;
-      left_ = 0;
-    }
-    ++left_;
-    moved = true;
-  }
-  return moved;
-}
-
-bool DramChannel::send_response(std::uint64_t now) {
-  if (responder_.blocked() || responder_.next_at() > now + 1) return false;
-  Payload* p = write_answer_;
-  if (p != nullptr) {
-    write_answer_ = nullptr;
-  } else if (finished_.ready(now)) {
-    p = finished_.front().payload;
-    finished_.pop(now);
-  } else {
-    return false;
-  }
-  if (responder_.send(upstream, *p, clock_, now, now + 1)) p->release();
-  return true;
-}
-
 void DramChannel::work() {
   const std::uint64_t now = clock_.now();
-  if (in_order_) return work_in_order(now);
-  const bool issued = issue(now);
-  bool admitted = false;
-  if (held_ != nullptr && write_answer_ == nullptr && held_at_ <= now + 1 && has_room(now)) {
-    Payload& p = *held_;
-    held_ = nullptr;
-    if (p.is_write()) write_answer_ = &p;
-    enqueue(p, now + 1);
-    tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = clock_.one();
-    upstream->nb_transport_bw(p, phase, delay);
-    admitted = true;
-  }
-  const bool answered = send_response(now);
-
-  NextCycle next(now);
-  if (!queue_.empty()) {
-    const std::uint64_t access = scheduler_->minimum_access_cycles();
-    next.consider(std::max(queue_.front().ready, bus_cycle_ > access ? bus_cycle_ - access : 0), answered || issued);
-  }
-  if (held_ != nullptr) next.consider(std::max(now, held_at_ - 1), issued || answered);
-  if (!responder_.blocked()) {
-    if (write_answer_ != nullptr)
-      next.consider(std::max<std::uint64_t>(responder_.next_at(), 1) - 1, admitted || answered);
-    if (!finished_.empty()) next.consider(std::max(finished_.next() + 1, responder_.next_at()) - 1, answered);
-  }
-  if (next.next() != no_cycle) wakeup_.request(now, next.next());
+  if (banks_) serve(now);
+  if (held_ != nullptr) banks_ ? admit_held(now) : admit_held_in_order(now);
+  send_responses(now);
 }
 
 bool DramChannel::idle() const {
-  return queue_.empty() && finished_.empty() && write_answer_ == nullptr && held_ == nullptr && !responder_.blocked();
+  return (!banks_ || banks_->size() == 0) && finished_.empty() && held_ == nullptr && !responder_.blocked();
 }
 
 void DramChannel::register_stats(support::StatGroup& g) {
@@ -221,6 +193,14 @@ void DramChannel::register_stats(support::StatGroup& g) {
       "cycles", "time the bus moved data");
   g.counter("refusals", refusals_, "accesses", "requests that waited for room in the queue");
   g.counter("queue_max", queue_max_, "entries", "most requests queued at a time");
+  g.counter("queue_entry_cycles", entry_cycles_, "entry cycles", "requests queued, summed over the SM cycles");
+  if (!banks_) return;
+  g.counter("row_hits", banks_->row_hits, "accesses", "to a row that another request had opened");
+  g.counter("row_misses", banks_->row_misses, "accesses", "to a bank without an open row");
+  g.counter("row_conflicts", banks_->row_conflicts, "accesses", "to a bank with another row open");
+  g.counter("activates", banks_->activates, "commands", "rows opened");
+  g.counter("precharges", banks_->precharges, "commands", "rows closed");
+  g.counter("starved", banks_->starved, "accesses", "to which the starvation limit gave way");
 }
 
 }  // namespace regatta::memory

@@ -12,6 +12,8 @@ Crossbar::Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsi
       output_width_(output_width),
       input_round_(input_width - 1),
       output_round_(output_width - 1),
+      single_input_(inputs == 1),
+      single_output_(outputs == 1),
       busy_(inputs),
       wanted_(outputs) {
   for (unsigned i = 0; i < inputs; ++i) inputs_.emplace_back(config.queue);
@@ -44,7 +46,7 @@ std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::
 template <class Deliver>
 void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver) {
   Input& in = inputs_[input];
-  if (inputs_.size() == 1 && in.queue.unused(now)) {
+  if (single_input_ && in.queue.unused(now)) {
     Output& out = outputs_[packet.output];
     if (output_has_room(out, now)) {
       const std::uint64_t start = std::max(packet.ready, in.free_at);
@@ -59,12 +61,47 @@ void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Del
 }
 
 template <class Deliver>
+void Crossbar::start(std::size_t input, unsigned output, std::uint64_t now, Deliver&& deliver) {
+  Input& in = inputs_[input];
+  Output& out = outputs_[output];
+  queue_max = std::max<std::uint64_t>(queue_max, in.queue.max_size());
+  const Packet packet = in.queue.front();
+  in.queue.pop(now);
+  if (in.queue.empty()) busy_.erase(input);
+  out.turn = input + 1 == inputs_.size() ? 0 : input + 1;
+  deliver(output, *packet.payload, send(in, out, packet, now));
+}
+
+template <class Deliver>
 bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
   if (busy_.empty()) return false;
-  // A single output that is full holds up all inputs alike.
-  if (outputs_.size() == 1 && !output_has_room(outputs_.front(), now)) return false;
+  if (single_input_) {
+    const Input& in = inputs_.front();
+    if (!in.queue.ready(now) || in.free_at > now) return false;
+    const std::uint32_t output = in.queue.front().output;
+    if (!output_has_room(outputs_[output], now)) return false;
+    start(0, output, now, deliver);
+    return true;
+  }
   const std::size_t n = inputs_.size();
-  busy_.for_each([&](unsigned i) {
+  if (single_output_) {
+    // One output: a full one holds up all inputs alike.
+    Output& out = outputs_.front();
+    if (!output_has_room(out, now)) return false;
+    std::size_t best = no_input, best_distance = no_input;
+    busy_.for_each([&](unsigned i) {
+      const Input& in = inputs_[i];
+      if (!in.queue.ready(now) || in.free_at > now) return;
+      const std::size_t distance = i >= out.turn ? i - out.turn : i + n - out.turn;
+      if (distance >= best_distance) return;
+      best_distance = distance;
+      best = i;
+    });
+    if (best == no_input) return false;
+    start(best, 0, now, deliver);
+    return true;
+  }
+  busy_.for_each([this, now, n](unsigned i) {
     const Input& in = inputs_[i];
     if (!in.queue.ready(now) || in.free_at > now) return;
     Output& out = outputs_[in.queue.front().output];
@@ -79,15 +116,8 @@ bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
   if (wanted_.empty()) return false;
   wanted_.for_each([&](unsigned o) {
     wanted_.erase(o);
-    Output& out = outputs_[o];
-    out.best_distance = no_input;
-    Input& in = inputs_[out.best];
-    queue_max = std::max<std::uint64_t>(queue_max, in.queue.max_size());
-    const Packet packet = in.queue.front();
-    in.queue.pop(now);
-    if (in.queue.empty()) busy_.erase(out.best);
-    out.turn = out.best + 1 == n ? 0 : out.best + 1;
-    deliver(o, *packet.payload, send(in, out, packet, now));
+    outputs_[o].best_distance = no_input;
+    start(outputs_[o].best, o, now, deliver);
   });
   return true;
 }
@@ -100,7 +130,7 @@ std::uint64_t Crossbar::room_in(const Output& out) {
 std::uint64_t Crossbar::next_transfer(std::uint64_t now) const {
   std::uint64_t next = no_cycle;
   if (busy_.empty()) return next;
-  const bool single = outputs_.size() == 1;
+  const bool single = single_output_;
   const std::uint64_t earliest = std::max(now + 1, single ? room_in(outputs_.front()) : 0);
   busy_.for_each([&](unsigned i) {
     if (next == earliest) return;  // nothing is earlier
@@ -130,11 +160,19 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       all_sectors_(line_sectors(config.l2.line_bytes)),
       requests_(sms, 1, config.l2.partitions, config.interconnect.partition_flits, config.interconnect),
       responses_(config.l2.partitions, config.interconnect.partition_flits, sms, 1, config.interconnect),
+      held_requests_(sms),
+      held_responses_(config.l2.partitions),
       waiting_requests_(config.l2.partitions),
       waiting_responses_(sms) {
   for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) flits_[sectors] = config.packet_flits(sectors);
-  for (unsigned i = 0; i < sms; ++i) upstream[i].bind(sm_ports_.emplace_back(*this, i));
-  for (unsigned i = 0; i < config.l2.partitions; ++i) downstream[i].bind(partition_ports_.emplace_back(*this, i));
+  for (unsigned i = 0; i < sms; ++i) {
+    sm_ports_.push_back(std::make_unique<SmPort>(*this, i));
+    upstream[i].bind(*sm_ports_.back());
+  }
+  for (unsigned i = 0; i < config.l2.partitions; ++i) {
+    partition_ports_.push_back(std::make_unique<PartitionPort>(*this, i));
+    downstream[i].bind(*partition_ports_.back());
+  }
 }
 
 void Interconnect::push_request(unsigned port, Payload& payload, const protocol::MemoryAccess& access,
@@ -155,7 +193,7 @@ void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t 
 
 // A packet whose arrival at the far end is known goes on at once, a hop later, unless others wait there.
 void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
-  PartitionPort& port = partition_ports_[index];
+  PartitionPort& port = *partition_ports_[index];
   TransferQueue& waiting = requests_.waiting(index);
   if (!waiting.unused(now) || !port.requester.open(now)) {
     if (!port.requester.blocked()) wakeup_.request(now, now + 1);
@@ -167,7 +205,7 @@ void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now
 }
 
 void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
-  SmPort& port = sm_ports_[index];
+  SmPort& port = *sm_ports_[index];
   TransferQueue& waiting = responses_.waiting(index);
   if (!waiting.unused(now) || !port.responder.open(now)) {
     if (!port.responder.blocked()) wakeup_.request(now, now + 1);
@@ -208,7 +246,7 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
     if (room == no_cycle || !owner.requests_.decided(index, now)) {
       held = &p;
       held_at = at;
-      ++owner.held_;
+      owner.held_requests_.insert(index);
       owner.wakeup_.request(now, at);
       return tlm::TLM_ACCEPTED;
     }
@@ -242,38 +280,40 @@ tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm:
   owner.wakeup_.request(now, at);
   held = &p;
   held_at = at;
-  ++owner.held_;
+  owner.held_responses_.insert(index);
   ++owner.response_refusals_;
   return tlm::TLM_ACCEPTED;
 }
 
 void Interconnect::admit_held(std::uint64_t now) {
-  for (SmPort& port : sm_ports_) {
-    if (port.held == nullptr || port.held_at > now + 1 || !requests_.has_room(port.index, now, now + 1)) continue;
+  held_requests_.for_each([&](unsigned index) {
+    SmPort& port = *sm_ports_[index];
+    if (port.held_at > now + 1 || !requests_.has_room(index, now, now + 1)) return;
     Payload& p = *port.held;
     port.held = nullptr;
-    --held_;
-    push_request(port.index, p, access_of(p), now, now + 1);
+    held_requests_.erase(index);
+    push_request(index, p, access_of(p), now, now + 1);
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_core::sc_time delay = clock_.one();
-    upstream[port.index]->nb_transport_bw(p, phase, delay);
-  }
-  for (PartitionPort& port : partition_ports_) {
-    if (port.held == nullptr || port.held_at > now + 1 || !responses_.has_room(port.index, now, now + 1)) continue;
+    upstream[index]->nb_transport_bw(p, phase, delay);
+  });
+  held_responses_.for_each([&](unsigned index) {
+    PartitionPort& port = *partition_ports_[index];
+    if (port.held_at > now + 1 || !responses_.has_room(index, now, now + 1)) return;
     Payload& p = *port.held;
     port.held = nullptr;
-    --held_;
-    push_response(port.index, p, now, now + 1);
+    held_responses_.erase(index);
+    push_response(index, p, now, now + 1);
     tlm::tlm_phase phase = tlm::END_RESP;
     sc_core::sc_time delay = clock_.one();
-    downstream[port.index]->nb_transport_fw(p, phase, delay);
-  }
+    downstream[index]->nb_transport_fw(p, phase, delay);
+  });
 }
 
 void Interconnect::deliver_waiting(std::uint64_t now) {
   if (!waiting_requests_.empty())
     waiting_requests_.for_each([&](unsigned index) {
-      PartitionPort& port = partition_ports_[index];
+      PartitionPort& port = *partition_ports_[index];
       TransferQueue& waiting = requests_.waiting(index);
       while (!waiting.empty() && port.requester.open(now)) {
         const Transfer next = waiting.front();
@@ -284,7 +324,7 @@ void Interconnect::deliver_waiting(std::uint64_t now) {
     });
   if (!waiting_responses_.empty())
     waiting_responses_.for_each([&](unsigned index) {
-      SmPort& port = sm_ports_[index];
+      SmPort& port = *sm_ports_[index];
       TransferQueue& waiting = responses_.waiting(index);
       while (!waiting.empty() && port.responder.open(now)) {
         const Transfer next = waiting.front();
@@ -299,8 +339,8 @@ void Interconnect::deliver_waiting(std::uint64_t now) {
 
 void Interconnect::work() {
   const std::uint64_t now = clock_.now();
-  if (held_ != 0) admit_held(now);
-  deliver_waiting(now);
+  if (!held_requests_.empty() || !held_responses_.empty()) admit_held(now);
+  if (!waiting_requests_.empty() || !waiting_responses_.empty()) deliver_waiting(now);
   const bool requests_moved =
       requests_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_request(o, p, now, at); });
   const bool responses_moved =
@@ -309,31 +349,28 @@ void Interconnect::work() {
   NextCycle next(now);
   next.consider(requests_.next_transfer(now), false);
   next.consider(responses_.next_transfer(now), false);
-  if (held_ != 0) next_admission(next, now, requests_moved || responses_moved);
+  if (next.next() > now + 1) next_admission(next, now, requests_moved || responses_moved);
   if (next.next() != no_cycle) wakeup_.request(now, next.next());
 }
 
 void Interconnect::next_admission(NextCycle& next, std::uint64_t now, bool freed) const {
+  if (held_requests_.empty() && held_responses_.empty()) return;
   next.consider(now, freed);
-  for (const SmPort& port : sm_ports_) {
-    if (port.held == nullptr) continue;
-    next.consider(port.held_at, freed);
-    if (requests_.room_at(port.index) != no_cycle) next.consider(requests_.room_at(port.index), freed);
-  }
-  for (const PartitionPort& port : partition_ports_) {
-    if (port.held == nullptr) continue;
-    next.consider(port.held_at, freed);
-    if (responses_.room_at(port.index) != no_cycle) next.consider(responses_.room_at(port.index), freed);
-  }
+  held_requests_.for_each([&](unsigned index) {
+    next.consider(sm_ports_[index]->held_at, freed);
+    if (requests_.room_at(index) != no_cycle) next.consider(requests_.room_at(index), freed);
+  });
+  held_responses_.for_each([&](unsigned index) {
+    next.consider(partition_ports_[index]->held_at, freed);
+    if (responses_.room_at(index) != no_cycle) next.consider(responses_.room_at(index), freed);
+  });
 }
 
 bool Interconnect::idle() const {
-  const auto free = [](const auto& port) { return port.held == nullptr; };
-  return requests_.idle() && responses_.idle() && std::all_of(sm_ports_.begin(), sm_ports_.end(), free) &&
-         std::all_of(partition_ports_.begin(), partition_ports_.end(), free) &&
-         std::none_of(sm_ports_.begin(), sm_ports_.end(), [](const SmPort& p) { return p.responder.blocked(); }) &&
+  return requests_.idle() && responses_.idle() && held_requests_.empty() && held_responses_.empty() &&
+         std::none_of(sm_ports_.begin(), sm_ports_.end(), [](const auto& p) { return p->responder.blocked(); }) &&
          std::none_of(partition_ports_.begin(), partition_ports_.end(),
-                      [](const PartitionPort& p) { return p.requester.blocked(); });
+                      [](const auto& p) { return p->requester.blocked(); });
 }
 
 void Interconnect::register_stats(support::StatGroup& g) {

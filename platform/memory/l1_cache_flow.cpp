@@ -130,7 +130,8 @@ void L1Cache::retry_held(std::uint64_t now) {
 // An answer that the L1 has nothing to do with and that meets no other goes to the SM at once, a cycle later.
 bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
   if (own_answers_from_ <= now || !fills_.unused(now) || !responses_.unused(now) || !responder_.open(now)) return false;
-  if (config_.enabled && access_of(payload).access == AccessClass::register_write) {  // a write-back is through
+  if (pool_.outstanding() != 0 &&
+      access_of(payload).access == AccessClass::register_write) {  // a write-back is through
     payload.release();
     return true;
   }

@@ -85,7 +85,6 @@ tlm::tlm_sync_enum L2Partition::nb_transport_bw(Payload& payload, tlm::tlm_phase
 }
 
 bool L2Partition::serve(std::uint64_t now) {
-  if (!requests_.ready(now)) return false;
   Payload& payload = *requests_.front().payload;
   protocol::MemoryAccess& access = access_of(payload);
   const std::uint64_t address = payload.get_address();

@@ -136,11 +136,11 @@ bool L2Partition::send_response(std::uint64_t now) {
 
 void L2Partition::work() {
   const std::uint64_t now = clock_.now();
-  const bool filled = take_fills(now);
-  const bool served = serve(now);
-  admit_held(now);
-  const bool sent = send_request(now);
-  const bool answered = send_response(now);
+  const bool filled = fills_.ready(now) && take_fills(now);
+  const bool served = requests_.ready(now) && serve(now);
+  if (held_ != nullptr || held_fill_ != nullptr) admit_held(now);
+  const bool sent = (!fetches_.empty() || !writebacks_.empty()) && send_request(now);
+  const bool answered = (!done_.empty() || !hits_.empty()) && send_response(now);
 
   NextCycle next(now);
   if (!fills_.empty()) next.consider(fills_.next(), filled || answered);

@@ -30,6 +30,11 @@ std::int64_t cycles_outside_l2(const MemorySystemConfig& c) {
 // and hop to DRAM, hop back, fill.
 constexpr std::int64_t cycles_around_dram = 4;
 
+Bandwidth reduced(std::uint64_t bytes, std::uint64_t cycles) {
+  const std::uint64_t divisor = std::gcd(bytes, cycles);
+  return {bytes / divisor, cycles / divisor};
+}
+
 }  // namespace
 
 void L1Config::declare(support::OptionSet& o) {
@@ -89,12 +94,7 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
         1000000);
   o.add("l2.interleave_bytes", l2.interleave_bytes, "bytes", "consecutive bytes in one partition", 32, 1u << 30);
   o.add("l2.hash", l2.hash, "how chunks of addresses are spread over the partitions", {"xor", "modulo"});
-  o.add("dram.bandwidth", dram.bandwidth, "10^6 bytes/s", "of the whole machine; scaled to the simulated SMs", 1,
-        1000000000);
-  o.add("dram.queue", dram.queue, "entries", "requests a DRAM channel holds before it refuses more", 1, 1u << 16);
-  o.add("dram.latency", dram.latency, "cycles",
-        "minimum load latency of an L2 miss, load-store unit to load-store unit, without the DRAM bus", 1, 1000000);
-  o.add("dram.scheduler", dram.scheduler, "order in which a channel serves its queue", {"fcfs"});
+  dram.declare(o);
 }
 
 void MemorySystemConfig::check() const {
@@ -111,8 +111,6 @@ void MemorySystemConfig::check() const {
   check_positive("l2.merge_limit", l2.merge_limit);
   check_positive("l2.queue", l2.queue);
   check_positive("l2.response_queue", l2.response_queue);
-  check_positive("dram.bandwidth", dram.bandwidth);
-  check_positive("dram.queue", dram.queue);
   check_positive("the number of the machine's SMs", machine_sms);
   check_positive("the number of simulated SMs", simulated_sms);
   check_positive("the clock in MHz", clock_mhz);
@@ -129,7 +127,11 @@ void MemorySystemConfig::check() const {
   if (l2.hash != "xor" && l2.hash != "modulo") {
     throw ConfigError("l2.hash is '" + l2.hash + "': expected 'xor' or 'modulo'");
   }
-  if (dram.scheduler != "fcfs") throw ConfigError("dram.scheduler is '" + dram.scheduler + "': expected 'fcfs'");
+  dram.check();
+  if (dram.row_bytes % l2.interleave_bytes != 0 || dram.row_bytes == 0) {
+    throw ConfigError("dram.row_bytes is " + std::to_string(dram.row_bytes) +
+                      ": expected a multiple of l2.interleave_bytes = " + std::to_string(l2.interleave_bytes));
+  }
   if (l2_access_cycles() < 1) {
     throw ConfigError("l2.latency is " + std::to_string(l2.latency) +
                       " cycles: the way through the interconnect alone " + "takes " +
@@ -139,6 +141,12 @@ void MemorySystemConfig::check() const {
     throw ConfigError("dram.latency is " + std::to_string(dram.latency) + " cycles: expected at least " +
                       std::to_string(cycles_outside_l2(*this) + cycles_around_dram + 1) +
                       ", as the way to the L2 and back is part of it");
+  }
+  if (dram_pipeline_cycles() < 0) {
+    throw ConfigError("dram.latency is " + std::to_string(dram.latency) + " cycles: expected at least " +
+                      std::to_string(dram.latency - dram_pipeline_cycles()) +
+                      ", as the way to the L2 and back and dram.cl = " + std::to_string(dram.timing.cl) +
+                      " cycles of " + std::to_string(dram.clock_mhz) + " MHz are part of it");
   }
 }
 
@@ -159,10 +167,17 @@ std::int64_t MemorySystemConfig::dram_access_cycles() const {
   return dram.latency - cycles_outside_l2(*this) - cycles_around_dram;
 }
 
+std::int64_t MemorySystemConfig::dram_pipeline_cycles() const {
+  if (dram.fixed()) return dram_access_cycles();
+  return dram_access_cycles() - static_cast<std::int64_t>(dram_clock().sm_cycle_of(dram.timing.cl));
+}
+
 Bandwidth MemorySystemConfig::channel_bandwidth() const {
-  Bandwidth b{dram.bandwidth * simulated_sms, std::uint64_t{clock_mhz} * machine_sms * l2.partitions};
-  const std::uint64_t divisor = std::gcd(b.bytes, b.cycles);
-  return {b.bytes / divisor, b.cycles / divisor};
+  return reduced(dram.bandwidth * simulated_sms, std::uint64_t{clock_mhz} * machine_sms * l2.partitions);
+}
+
+Bandwidth MemorySystemConfig::dram_bandwidth() const {
+  return reduced(dram.bandwidth * simulated_sms, std::uint64_t{dram.clock_mhz} * machine_sms * l2.partitions);
 }
 
 }  // namespace regatta::memory

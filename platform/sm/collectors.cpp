@@ -8,15 +8,38 @@ namespace regatta::sm {
 OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution)
     : sc_module(name), read_socket("read_socket"), core_(core), execution_(execution) {
   read_socket.bind(*this);
-  units_.resize(std::size_t{core.config.schedulers} * core.config.collectors);
-  free_.assign(core.config.schedulers, trace::all_lanes(core.config.collectors));
+  const SmConfig& config = core.config;
+  own_.resize(config.schedulers);
+  for (unsigned s = 0; s < config.schedulers; ++s) own_[s].fill(add_pool(config.collectors));
+  auto lay_out = [&](protocol::Unit kind, unsigned count) {
+    if (count == 0) return;
+    const bool divided = count % config.schedulers == 0;
+    std::uint32_t pool = 0;
+    for (unsigned s = 0; s < config.schedulers; ++s) {
+      if (divided || s == 0) pool = add_pool(divided ? count / config.schedulers : count);
+      own_[s][static_cast<unsigned>(kind)] = pool;
+    }
+  };
+  lay_out(protocol::Unit::sp, config.sp_collectors);
+  lay_out(protocol::Unit::sfu, config.sfu_collectors);
+  lay_out(protocol::Unit::dp, config.dp_collectors);
+  lay_out(protocol::Unit::lsu, config.memory_collectors);
+}
+
+std::uint32_t OperandCollectors::add_pool(unsigned units) {
+  const auto index = static_cast<std::uint32_t>(pools_.size());
+  pools_.push_back(Pool{static_cast<std::uint32_t>(units_.size()), trace::all_lanes(units)});
+  Collector unit;
+  unit.pool = index;
+  units_.insert(units_.end(), units, unit);
+  return index;
 }
 
 void OperandCollectors::allocate(DynamicInstruction& d) {
-  const unsigned s = d.scheduler;
-  const auto local = static_cast<unsigned>(__builtin_ctzll(free_[s]));
-  free_[s] &= free_[s] - 1;
-  const std::uint32_t unit = s * core_.config.collectors + local;
+  Pool* pool = &pools_[own_[d.scheduler][static_cast<unsigned>(d.traits->unit)]];
+  if (pool->free == 0) pool = &pools_[d.scheduler];
+  const std::uint32_t unit = pool->first + static_cast<std::uint32_t>(__builtin_ctzll(pool->free));
+  pool->free &= pool->free - 1;
   if (unit_of_.size() <= d.pool_index) unit_of_.resize(std::size_t{d.pool_index} + 64);
   unit_of_[d.pool_index] = unit;
   Collector& c = units_[unit];
@@ -103,8 +126,10 @@ void OperandCollectors::operands_ready(std::uint32_t unit) {
 
 void OperandCollectors::release(const DynamicInstruction& d) {
   const std::uint32_t unit = unit_of_[d.pool_index];
-  units_[unit].instruction = nullptr;
-  free_[d.scheduler] |= std::uint64_t{1} << (unit - d.scheduler * core_.config.collectors);
+  Collector& c = units_[unit];
+  c.instruction = nullptr;
+  Pool& pool = pools_[c.pool];
+  pool.free |= std::uint64_t{1} << (unit - pool.first);
 }
 
 void OperandCollectors::register_stats(support::StatGroup& g) {

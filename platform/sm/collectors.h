@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operand collector units: an issued instruction takes a unit of its scheduler, asks the operand storage for
-// each distinct register it reads, and leaves for execution when all have been delivered.
+// Operand collector units: an issued instruction takes a unit, asks the operand storage for each distinct register it
+// reads, and leaves for execution when all have been delivered. Units are generic, of one scheduler, or for one kind of
+// instruction: those are the scheduler's own when their number divides among the schedulers, and shared otherwise.
 #pragma once
 
 #include <regatta/protocol/payload.h>
@@ -22,7 +23,18 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
 
   protocol::OperandInitiatorSocket read_socket;
 
-  bool available(unsigned scheduler) const { return free_[scheduler] != 0; }
+  bool available(unsigned scheduler, protocol::Unit kind) const {
+    return (pools_[scheduler].free | pools_[own_[scheduler][static_cast<unsigned>(kind)]].free) != 0;
+  }
+  /// The kinds of instructions that find no unit, a bit per protocol::Unit.
+  unsigned closed(unsigned scheduler) const {
+    if (pools_[scheduler].free != 0) return 0;
+    unsigned kinds = 0;
+    for (unsigned u = static_cast<unsigned>(protocol::Unit::sp); u < protocol::unit_count; ++u) {
+      if (pools_[own_[scheduler][u]].free == 0) kinds |= 1u << u;
+    }
+    return kinds;
+  }
   /// Takes a unit (one must be available) and sends the reads, in operand order.
   void allocate(DynamicInstruction& d);
   /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
@@ -48,7 +60,15 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   struct Collector {
     DynamicInstruction* instruction = nullptr;
     Cycle ready;
+    std::uint32_t pool = 0;
   };
+  /// Units that are interchangeable.
+  struct Pool {
+    std::uint32_t first = 0;
+    std::uint64_t free = 0;  ///< a bit per unit
+  };
+
+  std::uint32_t add_pool(unsigned units);
 
   void request(std::uint32_t unit, unsigned operand);
   void delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when);
@@ -59,7 +79,9 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   Core& core_;
   ExecutionUnits& execution_;
   std::vector<Collector> units_;
-  std::vector<std::uint64_t> free_;     ///< per scheduler, a bit per unit
+  std::vector<Pool> pools_;  ///< the schedulers' generic units, then those for one kind
+  /// The pool for a kind alone, per scheduler; the generic one where there is none.
+  std::vector<std::array<std::uint32_t, protocol::unit_count>> own_;
   std::vector<std::uint32_t> unit_of_;  ///< by pool index
   protocol::OperandPayloadPool payloads_;
   Ring<Read> backlog_;

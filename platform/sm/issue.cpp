@@ -9,6 +9,13 @@
 
 namespace regatta::sm {
 
+namespace {
+
+/// What a scheduling policy is told of as a long wait.
+bool waits_long(WarpState state) { return state == WarpState::memory || state == WarpState::barrier; }
+
+}  // namespace
+
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
@@ -16,7 +23,10 @@ using protocol::Unit;
 
 IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
     : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
-  for (Scheduler& s : schedulers_) s.policy = policy();
+  for (Scheduler& s : schedulers_) {
+    s.policy = policy();
+    s.restricts = s.policy->restricts();
+  }
 }
 
 void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
@@ -41,7 +51,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].policy->warp_added(w.local, age);
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
-  if (w.state == WarpState::memory) schedulers_[s].policy->long_latency(w.local, true);
+  if (waits_long(w.state)) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
 
@@ -50,6 +60,7 @@ void IssueStage::remove(Warp& w) {
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
+  for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
 }
 
@@ -70,6 +81,13 @@ WarpState IssueStage::classify(const Warp& w) const {
 
 void IssueStage::update(Warp& w) {
   const WarpState state = classify(w);
+  if (state == WarpState::ready && w.active) {
+    const Unit unit = w.front()->traits->unit;
+    Scheduler& s = schedulers_[w.scheduler];
+    s.bound_for[static_cast<unsigned>(w.bound_for)] &= ~(WarpMask{1} << w.local);
+    s.bound_for[static_cast<unsigned>(unit)] |= WarpMask{1} << w.local;
+    w.bound_for = unit;
+  }
   if (state == w.state) return;
   const WarpState before = w.state;
   w.state = state;
@@ -80,21 +98,20 @@ void IssueStage::update(Warp& w) {
   const WarpMask bit = WarpMask{1} << w.local;
   s.in_state[static_cast<unsigned>(before)] &= ~bit;
   s.in_state[static_cast<unsigned>(state)] |= bit;
-  if ((state == WarpState::memory) != (before == WarpState::memory)) {
-    s.policy->long_latency(w.local, state == WarpState::memory);
-  }
+  if (waits_long(state) != waits_long(before)) s.policy->long_latency(w.local, waits_long(state));
 }
 
-bool IssueStage::needs_collector(const Warp& w) { return w.front()->traits->unit != Unit::none; }
+bool IssueStage::finds_collector(const Warp& w) const {
+  return w.bound_for == Unit::none || collectors_->available(w.scheduler, w.bound_for);
+}
 
-IssueStage::Outcome IssueStage::attempt(Warp& w) {
-  if (needs_collector(w) && !collectors_->available(w.scheduler)) return Outcome::structural;
+bool IssueStage::attempt(Warp& w) {
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
-    if (!gate->may_issue(d)) return Outcome::gate;
+    if (!gate->may_issue(d)) return false;
   }
   issue(w, d);
-  return Outcome::issued;
+  return true;
 }
 
 void IssueStage::issue(Warp& w, DynamicInstruction& d) {
@@ -133,36 +150,41 @@ Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
   Stall structural = Stall::none;
   bool gate = false;
-  if (candidates != 0 && !collectors_->available(static_cast<unsigned>(&s - schedulers_.data()))) {
-    // None of those that need a collector unit can go: the policy need not be asked about each.
-    const WarpMask ready = candidates;
-    for (WarpMask m = ready; m != 0; m &= m - 1) {
-      const Unit unit = core_.warp(s.slots[__builtin_ctzll(m)]).front()->traits->unit;
-      if (unit == Unit::none) continue;
-      candidates &= ~(m & -m);
-      if (structural == Stall::none) structural = protocol::structural_stall(unit);
+  bool kept_back = false;
+  if (s.restricts) {
+    const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
+    if (eligible.settling) core_.progress = true;
+    kept_back = eligible.warps != candidates;
+    candidates = eligible.warps;
+  }
+  const unsigned closed = collectors_->closed(static_cast<unsigned>(&s - schedulers_.data()));
+  if (candidates != 0 && closed != 0) {
+    // None of those that need such a collector unit can go: the policy need not be asked about each.
+    for (unsigned u = 0; u < protocol::unit_count; ++u) {
+      const WarpMask turned_away = (closed >> u) & 1 ? candidates & s.bound_for[u] : 0;
+      if (turned_away == 0) continue;
+      candidates &= ~turned_away;
+      if (structural == Stall::none) structural = protocol::structural_stall(static_cast<Unit>(u));
     }
   }
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
     Warp& w = core_.warp(s.slots[local]);
-    const Unit unit = w.front()->traits->unit;
-    const Outcome outcome = attempt(w);
-    if (outcome == Outcome::issued) {
+    if (attempt(w)) {
       s.policy->issued(local);
       for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready; ++n) {
-        if (attempt(w) != Outcome::issued) break;
+        if (!finds_collector(w) || !attempt(w)) break;
       }
       core_.progress = true;
       return Stall::none;
     }
-    if (outcome == Outcome::structural && structural == Stall::none) structural = protocol::structural_stall(unit);
-    gate = gate || outcome == Outcome::gate;
+    gate = true;
     candidates &= ~(WarpMask{1} << local);
   }
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
   if (structural != Stall::none) return structural;
   if (gate) return Stall::issue_gate;
+  if (kept_back) return Stall::structural_scheduler;
   return reason_to_wait(s);
 }
 
@@ -174,10 +196,15 @@ Stall IssueStage::reason_to_wait(const Scheduler& s) {
   return Stall::idle;
 }
 
+Stall IssueStage::not_its_turn() {
+  core_.progress = true;
+  return Stall::structural_scheduler;
+}
+
 void IssueStage::cycle() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     Scheduler& s = schedulers_[i];
-    last_[i] = s.in(WarpState::ready) != 0 ? cycle(s) : reason_to_wait(s);
+    last_[i] = s.in(WarpState::ready) == 0 ? reason_to_wait(s) : turn_of(i) ? cycle(s) : not_its_turn();
     ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
   }
 }

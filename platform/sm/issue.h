@@ -48,18 +48,28 @@ class IssueStage {
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    WarpMask used = 0;                                            ///< local indices taken
+    bool restricts = false;                                  ///< the policy lets only some of the ready warps take part
+    WarpMask used = 0;                                       ///< local indices taken
     std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
+    std::array<WarpMask, protocol::unit_count> bound_for{};  ///< warps by the unit of their next instruction; of
+                                                             ///< those that are ready it is up to date
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };
-  enum class Outcome { issued, structural, gate };
 
-  static bool needs_collector(const Warp& warp);
-  Outcome attempt(Warp& warp);
+  bool finds_collector(const Warp& warp) const;
+  /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
+  bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
   static protocol::Stall reason_to_wait(const Scheduler& s);
+  /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
+  bool turn_of(std::size_t scheduler) const {
+    const unsigned interval = core_.config.issue_interval;
+    return interval == 1 || core_.now.value() % interval == scheduler % interval;
+  }
+  /// A warp is ready, and the scheduler has to wait for its slot.
+  protocol::Stall not_its_turn();
   WarpState classify(const Warp& warp) const;
 
   Core& core_;

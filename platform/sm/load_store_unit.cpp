@@ -15,6 +15,7 @@ LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Wr
       core_(core),
       writeback_(writeback),
       pool_(core.config.line_bytes),
+      address_passes_((core.config.lanes + core.config.lsu_lanes - 1) / core.config.lsu_lanes),
       last_sent_(protocol::never),
       remapped_(trace::max_lanes) {
   memory_socket.bind(*this);
@@ -32,6 +33,10 @@ std::uint64_t LoadStoreUnit::local_address(const DynamicInstruction& d, std::uin
 }
 
 bool LoadStoreUnit::start(DynamicInstruction& d) {
+  if (core_.now < addresses_free_) {
+    core_.at(addresses_free_, Work::Kind::tick, 0);
+    return false;
+  }
   const trace::StaticInstruction& info = *d.info;
   const bool atomic = info.op_class == OpClass::atomic;
   LaneMask shared = 0;
@@ -58,12 +63,16 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     return false;
   }
   started_ = true;
+  addresses_free_ = core_.now + address_passes_;
   next_line_ = 0;
   lines_.count = 0;
   d.completed = core_.now + 1;
   if (shared != 0) {
-    const unsigned passes = shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size,
-                                          core_.config.shared_banks, atomic);
+    const unsigned banks = core_.config.shared_banks;
+    const unsigned passes =
+        d.affine_addresses && !atomic
+            ? shared_passes_affine(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks)
+            : shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks, atomic);
     ++shared_instructions_;
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
@@ -76,7 +85,9 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     // A local access wider than a word moves words that lie a warp apart.
     const unsigned pieces = crosses_words ? info.access_bytes / 4 : 1;
     const unsigned bytes = crosses_words ? 4 : info.access_bytes;
-    if (pieces == 1) {
+    if (plain && d.affine_addresses) {
+      coalesce_affine(d.addresses.data(), beyond, bytes, core_.config.line_bytes, lines_);
+    } else if (pieces == 1) {
       coalesce(plain ? d.addresses.data() : remapped_.data(), beyond, bytes, core_.config.line_bytes, lines_);
     } else {
       LineList piece;

@@ -35,7 +35,7 @@ bool ReuseStage::settle(Waiting& w) {
         break;
     }
   }
-  if (!collectors_.available(d.scheduler)) return false;
+  if (!collectors_.available(d.scheduler, d.traits->unit)) return false;
   collectors_.allocate(d);
   return true;
 }

@@ -202,6 +202,8 @@ void Sm::cycle() {
 
   // The instructions due next are out of the first-level cache by now: fetch them while this cycle's work is done.
   core.calendar.look_ahead(now.value() + 1, [&m](const Work& work) { m.prefetch(work); });
+  for (std::uint32_t index : core.released_next) m.released(core.pool[index]);
+  core.released_next.clear();
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();

@@ -97,35 +97,55 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.ctas", max_ctas, "CTAs", "resident CTAs of one SM at most", 1, 1024);
   o.add("sm.warps", max_warps, "warps", "resident warps of one SM at most", 1, 1024);
   o.add("sm.threads", max_threads, "threads", "resident threads of one SM at most", 1, 65536);
+  o.add("sm.lanes", lanes, "lanes", "of a warp: 32, or 64 for wavefronts; kernels are traced for one or the other", 32,
+        64);
+  o.add("sm.registers_per_thread", registers_per_thread, "registers", "of one thread at most", 1, 256);
   o.add("sm.register_granularity", register_granularity, "warp registers",
         "a warp's register allocation is rounded up to a multiple of this", 1, 256);
   o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers of one SM", 1, 16);
-  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler)", {"gto", "lrr"});
+  o.add("sm.sub_cores", sub_cores, "sub-cores",
+        "of one SM, among which warps and register capacity are dealt (register_file.mapping: the banks too)", 1, 16);
+  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler)", {"gto", "lrr", "two_level"});
   o.add("sm.issue_width", issue_width, "warp instructions", "issued per scheduler and cycle, from one warp", 1, 4);
+  o.add("sm.issue_interval", issue_interval, "cycles", "from one issue slot of a scheduler to its next", 1, 64);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);
   o.add("sm.watchdog", watchdog_cycles, "cycles", "without progress before a run is given up as deadlocked", 1000);
   o.add("fetch.width", fetch_width, "instructions", "per fetch; one warp fetches per scheduler and cycle", 1, 16);
   o.add("fetch.latency", fetch_latency, "cycles", "from fetch to the instruction buffer", 1, 1000);
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instruction buffer of one warp", 1, 64);
   o.add("fetch.branch_latency", branch_latency, "cycles", "from issue of a branch to the warp's next fetch", 1, 1000);
-  o.add("collector.units", collectors, "units", "generic operand collector units per scheduler", 1, 64);
+  o.add("collector.units", collectors, "units", "operand collector units of a scheduler, for any instruction", 0, 64);
+  const std::string own = " instructions alone, of the whole SM (taken before those of collector.units)";
+  o.add("collector.sp", sp_collectors, "units", "for integer and single-precision" + own, 0, 64);
+  o.add("collector.sfu", sfu_collectors, "units", "for special-function" + own, 0, 64);
+  o.add("collector.dp", dp_collectors, "units", "for double-precision" + own, 0, 64);
+  o.add("collector.mem", memory_collectors, "units", "for memory" + own, 0, 64);
   o.add("writeback.width", writeback_width, "warp instructions", "that may write back per cycle", 1, 64);
   o.add("writeback.queue", writeback_queue, "warp instructions",
         "results that may wait for write-back before units are held", 1, 4096);
-  o.add("unit.sp", sp_units, "pipelines", "integer and single-precision pipelines, a warp wide", 1, 64);
+  o.add("unit.sp", sp_units, "pipelines", "integer and single-precision pipelines", 1, 64);
   o.add("unit.sfu", sfu_units, "pipelines", "special-function pipelines", 1, 64);
   o.add("unit.dp", dp_units, "pipelines", "double-precision pipelines", 1, 64);
+  const std::string passes = "lanes wide; a wider warp takes several passes";
+  o.add("unit.sp_lanes", sp_lanes, "lanes", "an sp pipeline is this many " + passes, 1, trace::max_lanes);
+  o.add("unit.sfu_lanes", sfu_lanes, "lanes", "an sfu pipeline is this many " + passes, 1, trace::max_lanes);
+  o.add("unit.dp_lanes", dp_lanes, "lanes", "a dp pipeline is this many " + passes, 1, trace::max_lanes);
   for (unsigned c = 0; c < trace::op_class_count; ++c) {
     const auto op_class = static_cast<OpClass>(c);
     if (!has_timing(op_class)) continue;
     const std::string name = trace::to_string(op_class);
-    o.add("latency." + name, timing[c].latency, "cycles", "result latency of class " + name, 1, 100000);
-    o.add("initiation." + name, timing[c].initiation, "cycles", "between two instructions of class " + name, 1, 100000);
+    o.add("latency." + name, timing[c].latency, "cycles",
+          "result latency of class " + name + ", of the whole warp; its passes at least", 1, UINT16_MAX);
+    o.add("initiation." + name, timing[c].initiation, "cycles",
+          "between two instructions of class " + name + "; its passes at least", 1, UINT16_MAX);
   }
   o.add("lsu.queue", lsu_queue, "warp instructions", "waiting for the address stage", 1, 1024);
+  o.add("lsu.lanes", lsu_lanes, "lanes", "whose addresses are made in a cycle", 1, trace::max_lanes);
   o.add("shared.bytes", shared_bytes, "bytes", "shared memory of one SM", 0, 1 << 24);
   o.add("shared.granularity", shared_granularity, "bytes", "a CTA's shared memory is rounded up to a multiple", 1,
         65536);
+  o.add("shared.cta_bytes", shared_cta_bytes, "bytes", "shared memory of one CTA at most; 0: all of the SM's", 0,
+        1 << 24);
   o.add("shared.banks", shared_banks, "banks", "4-byte wide shared memory banks", 1, 64);
   o.add("shared.latency", shared_latency, "cycles", "of a conflict-free shared memory access", 1, 10000);
 }
@@ -136,6 +156,23 @@ void SmConfig::validate() const {
     refuse("sm.warps = " + std::to_string(max_warps) + " needs at least " +
            std::to_string((max_warps + protocol::max_warps_per_scheduler - 1) / protocol::max_warps_per_scheduler) +
            " schedulers (a scheduler handles at most 64 warps), found sm.schedulers = " + std::to_string(schedulers));
+  }
+  if (lanes != 32 && lanes != 64) {
+    refuse("sm.lanes = " + std::to_string(lanes) + ": expected 32, or 64 for wavefronts");
+  }
+  const struct {
+    unsigned units;
+    const char* knob;
+    const char* what;
+  } kinds[] = {{sp_collectors, "collector.sp", "integer and single-precision"},
+               {sfu_collectors, "collector.sfu", "special-function"},
+               {dp_collectors, "collector.dp", "double-precision"},
+               {memory_collectors, "collector.mem", "memory"}};
+  for (const auto& kind : kinds) {
+    if (collectors == 0 && kind.units == 0) {
+      refuse(std::string(kind.knob) + " = 0 and collector.units = 0: " + kind.what +
+             " instructions find no collector unit, expected at least one of the two above 0");
+    }
   }
   if ((shared_banks & (shared_banks - 1)) != 0) {
     refuse("shared.banks must be a power of two, found " + std::to_string(shared_banks));
@@ -157,11 +194,41 @@ protocol::SmLimits SmConfig::limits(unsigned warp_size, std::uint64_t storage_re
   l.register_granularity = register_granularity;
   l.shared_bytes = shared_bytes;
   l.shared_granularity = shared_granularity;
+  l.shared_cta_bytes = shared_cta_bytes == 0 ? shared_bytes : std::min(shared_cta_bytes, shared_bytes);
+  l.sub_cores = sub_cores;
   return l;
 }
 
+namespace {
+
+void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
+  if (kernel.warp_size != config.lanes) {
+    throw support::ConfigError("kernel " + kernel.name + " was traced with warps of " +
+                               std::to_string(kernel.warp_size) + " lanes, this machine's have " +
+                               std::to_string(config.lanes) + " (sm.lanes): annotate it with --warp-size " +
+                               std::to_string(config.lanes));
+  }
+  if (kernel.registers_per_thread > config.registers_per_thread) {
+    throw support::ConfigError(
+        "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
+        " registers per thread, this machine's threads have " + std::to_string(config.registers_per_thread) +
+        " (sm.registers_per_thread): annotate it with --max-registers " + std::to_string(config.registers_per_thread));
+  }
+}
+
+/// Cycles in which a pipeline `width` lanes wide takes a warp.
+unsigned passes(unsigned lanes, unsigned width) { return (lanes + width - 1) / width; }
+
+}  // namespace
+
 std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config) {
   using protocol::RegisterId;
+  check_kernel(kernel, config);
+  std::array<unsigned, protocol::unit_count> unit_passes{};
+  unit_passes.fill(1);
+  unit_passes[static_cast<unsigned>(protocol::Unit::sp)] = passes(config.lanes, config.sp_lanes);
+  unit_passes[static_cast<unsigned>(protocol::Unit::sfu)] = passes(config.lanes, config.sfu_lanes);
+  unit_passes[static_cast<unsigned>(protocol::Unit::dp)] = passes(config.lanes, config.dp_lanes);
   std::vector<protocol::InstructionTraits> all;
   all.reserve(kernel.instructions.size());
   for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
@@ -172,8 +239,9 @@ std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel
     t.index = static_cast<std::uint32_t>(index);
     t.unit = unit_of(s.op_class);
     const ClassTiming timing = config.of(s.op_class);
-    t.latency = static_cast<std::uint16_t>(std::min<unsigned>(timing.latency, UINT16_MAX));
-    t.initiation = static_cast<std::uint16_t>(std::min<unsigned>(timing.initiation, UINT16_MAX));
+    const unsigned least = unit_passes[static_cast<unsigned>(t.unit)];
+    t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));
+    t.initiation = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.initiation, least, UINT16_MAX));
     for (unsigned i = 0; i < s.source_count; ++i) {
       const RegisterId r(s.sources[i]);
       accessed.add(r);

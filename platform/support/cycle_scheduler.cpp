@@ -48,24 +48,14 @@ CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
 
 void CycleScheduler::remove(Client client) { clients_[client] = Entry{}; }
 
-void CycleScheduler::mark(std::uint64_t at, Client client) {
-  due_[occupied_.slot(at) * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
-  occupied_.mark(at);
+void CycleScheduler::request_far(Client client, std::uint64_t at) {
+  far_.push_back(client);
+  if (!running_ && at < armed_) arm_at(at);
 }
 
-void CycleScheduler::request(Client client, std::uint64_t at) {
-  Entry& entry = clients_[client];
-  if (at >= entry.next) return;
-  entry.next = at;
-  if (at - base_ < ring_size) {
-    mark(at, client);
-  } else {
-    far_.push_back(client);
-  }
-  if (!running_ && at < armed_) {
-    armed_ = at;
-    event_.notify(sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
-  }
+void CycleScheduler::arm_at(std::uint64_t at) {
+  armed_ = at;
+  event_.notify(sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
 }
 
 std::uint64_t CycleScheduler::next_due() const {
@@ -76,9 +66,7 @@ std::uint64_t CycleScheduler::next_due() const {
 
 void CycleScheduler::arm() {
   armed_ = next_due();
-  if (armed_ != no_cycle) {
-    event_.notify(sc_core::sc_time::from_value(armed_ * period_) - sc_core::sc_time_stamp());
-  }
+  if (armed_ != no_cycle) arm_at(armed_);
 }
 
 void CycleScheduler::run() {

@@ -132,7 +132,141 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
   }
 }
 
+TEST_CASE("two_level: active warps issue in turn, the others wait for a place") {
+  models::TwoLevel s(2);
+  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, 10 - w);
+  REQUIRE(s.restricts());
+  const WarpMask all = mask({0, 1, 2, 3});
+  CHECK(s.active() == mask({0, 1}));  // whoever came first
+  CHECK(s.eligible(all).warps == mask({0, 1}));
+  CHECK(!s.eligible(all).settling);
+  CHECK(issue(s, mask({0, 1})) == 0);
+  CHECK(issue(s, mask({0, 1})) == 1);
+  CHECK(issue(s, mask({0, 1})) == 0);
+  // A short wait keeps the place.
+  CHECK(s.eligible(mask({2, 3})).warps == 0);
+  CHECK(!s.eligible(mask({2, 3})).settling);
+  CHECK(s.active() == mask({0, 1}));
+}
+
+TEST_CASE("two_level: a long wait gives the place to the oldest ready warp, in a cycle") {
+  models::TwoLevel s(2);
+  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, 10 - w);
+  s.long_latency(0, true);
+  CHECK(s.active() == mask({1}));
+  auto e = s.eligible(mask({1, 2}));
+  CHECK(e.warps == mask({1}));  // 2 takes part from the next cycle on
+  CHECK(e.settling);
+  e = s.eligible(mask({1, 2, 3}));
+  CHECK(e.warps == mask({1, 2}));
+  CHECK(!e.settling);
+  // What it waited for is there: the place is not.
+  s.long_latency(0, false);
+  CHECK(s.eligible(mask({0, 3})).warps == 0);
+  s.long_latency(1, true);
+  CHECK(s.eligible(mask({0, 3})).settling);  // 3 is older than 0
+  CHECK(s.active() == mask({2, 3}));
+  // One place a cycle.
+  s.long_latency(2, true);
+  s.long_latency(3, true);
+  s.long_latency(1, false);
+  CHECK(s.eligible(mask({0, 1})).warps == 0);
+  CHECK(s.eligible(mask({0, 1})).warps == mask({1}));
+  CHECK(s.eligible(mask({0, 1})).warps == mask({0, 1}));
+  // A warp that ends leaves its place to a new one.
+  s.warp_removed(0);
+  s.warp_added(0, 99);
+  CHECK(s.active() == mask({0, 1}));
+}
+
+TEST_CASE("two_level: an active set that holds every warp is a round robin") {
+  models::TwoLevel s(64);
+  models::LooseRoundRobin round;
+  for (unsigned w = 0; w < 64; ++w) {
+    s.warp_added(w, w);
+    round.warp_added(w, w);
+  }
+  std::mt19937_64 random(7);
+  for (unsigned step = 0; step < 5000; ++step) {
+    const WarpMask ready = random() & random();
+    if (ready == 0) continue;
+    const auto e = s.eligible(ready);
+    REQUIRE(e.warps == ready);
+    REQUIRE(!e.settling);
+    REQUIRE(issue(s, ready) == issue(round, ready));
+  }
+}
+
+TEST_CASE("two_level: random warps come, go, wait and issue as by the definition") {
+  for (unsigned places : {1u, 3u, 8u, 20u}) {
+    CAPTURE(places);
+    models::TwoLevel s(places);
+    std::mt19937_64 random(places);
+    struct Slot {
+      bool there = false, waits = false, active = false;
+      std::uint64_t age = 0;
+    };
+    std::vector<Slot> slots(64);
+    auto active = [&] { return std::count_if(slots.begin(), slots.end(), [](const Slot& w) { return w.active; }); };
+    unsigned last = 63;
+    std::uint64_t time = 0;
+    std::uint64_t exchanges = 0;
+    for (unsigned step = 0; step < 50000; ++step) {
+      for (unsigned changes = static_cast<unsigned>(random() % 4); changes != 0; --changes) {
+        const auto warp = static_cast<unsigned>(random() % 64);
+        Slot& w = slots[warp];
+        if (!w.there) {
+          w = Slot{true, false, active() < static_cast<long>(places), ++time * 64 + random() % 6400 * 64 + warp};
+          s.warp_added(warp, w.age);
+        } else if (random() % 8 == 0) {
+          w = Slot{};
+          s.warp_removed(warp);
+        } else {
+          w.waits = !w.waits;
+          if (w.waits) w.active = false;
+          s.long_latency(warp, w.waits);
+        }
+      }
+      WarpMask ready = 0, expected = 0;
+      int promoted = -1;
+      const WarpMask luck = random() | random();
+      for (unsigned i = 0; i < 64; ++i) {
+        if (!slots[i].there || slots[i].waits || ((luck >> i) & 1) == 0) continue;
+        ready |= WarpMask{1} << i;
+        if (slots[i].active) {
+          expected |= WarpMask{1} << i;
+        } else if (promoted < 0 || slots[i].age < slots[static_cast<unsigned>(promoted)].age) {
+          promoted = static_cast<int>(i);
+        }
+      }
+      if (ready == 0) continue;
+      if (active() == static_cast<long>(places)) promoted = -1;
+      const auto e = s.eligible(ready);
+      REQUIRE(e.warps == expected);
+      REQUIRE(e.settling == (promoted >= 0));
+      if (promoted >= 0) {
+        slots[static_cast<unsigned>(promoted)].active = true;
+        ++exchanges;
+      }
+      REQUIRE(active() <= static_cast<long>(places));
+      if (e.warps == 0) continue;
+      unsigned turn = last;
+      do turn = (turn + 1) % 64;
+      while (((e.warps >> turn) & 1) == 0);
+      REQUIRE(s.pick(e.warps) == turn);
+      if (random() % 3 != 0) {
+        s.issued(turn);
+        last = turn;
+      }
+    }
+    CHECK(exchanges > 1000);
+  }
+}
+
 TEST_CASE("schedulers by name") {
   for (const std::string& name : models::scheduler_names()) CHECK(models::make_scheduler(name) != nullptr);
   CHECK_THROWS_AS(models::make_scheduler("fifo"), std::invalid_argument);
+  models::WarpSchedulerConfig none;
+  none.active_warps = 0;
+  CHECK_THROWS_AS(models::make_scheduler("two_level", none), std::invalid_argument);
 }

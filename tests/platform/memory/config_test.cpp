@@ -41,6 +41,23 @@ TEST_CASE("configurations that do not fit together are refused with a sentence")
   c.dram.latency = 20;
   CHECK(refusal(c).find("dram.latency is 20 cycles") != std::string::npos);
   c = {};
+  c.dram.latency = 65;
+  CHECK(refusal(c).find("dram.latency is 65 cycles: expected at least 69") != std::string::npos);
+  c.dram.scheduler = "fixed";
+  CHECK(refusal(c).empty());
+  c = {};
+  c.dram.banks = 12;
+  CHECK(refusal(c).find("dram.banks is 12: expected a power of two with dram.mapping 'xor'") != std::string::npos);
+  c.dram.mapping = "row_bank_column";
+  CHECK(refusal(c).empty());
+  c = {};
+  c.dram.row_bytes = 128;
+  CHECK(refusal(c).find("dram.row_bytes is 128: expected a multiple of l2.interleave_bytes = 256") !=
+        std::string::npos);
+  c = {};
+  c.dram.timing.rc = 0;
+  CHECK(refusal(c).find("dram.rc is 0") != std::string::npos);
+  c = {};
   c.simulated_sms = 17;
   CHECK(refusal(c).find("the machine has 16") != std::string::npos);
   c = {};

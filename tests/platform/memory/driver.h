@@ -261,5 +261,11 @@ class Bench {
 
 /// gtx980 with one SM.
 inline memory::MemorySystemConfig gtx980() { return memory::MemorySystemConfig{}; }
+/// The same with one access time for DRAM: for what is about the caches.
+inline memory::MemorySystemConfig fixed_dram() {
+  memory::MemorySystemConfig c;
+  c.dram.scheduler = "fixed";
+  return c;
+}
 
 }  // namespace regatta::test

@@ -28,7 +28,7 @@ memory::L1Config caching() {
 TEMPLATE_TEST_CASE_SIG("a one-sector L2 hit takes l2.latency and a miss dram.latency plus the bus", "",
                        ((unsigned L2, unsigned Interconnect, unsigned Dram), L2, Interconnect, Dram), (216, 24, 350),
                        (200, 30, 440), (10, 1, 100), (11, 1, 16)) {
-  auto config = gtx980();
+  auto config = fixed_dram();
   config.l2.latency = L2;
   config.interconnect.latency = Interconnect;
   config.dram.latency = Dram;
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE_SIG("a one-sector L2 hit takes l2.latency and a miss dram.lat
 }
 
 TEST_CASE("a hit in the L1 is answered at once with its latency") {
-  Bench bench(gtx980(), caching());
+  Bench bench(fixed_dram(), caching());
   Driver& d = bench.driver();
   const auto miss = d.add(0, AccessClass::data_load, 0x1000, 0x1);
   const auto hit = d.add(3000, AccessClass::data_load, 0x1000, 0x8);
@@ -61,7 +61,7 @@ TEST_CASE("a hit in the L1 is answered at once with its latency") {
 TEST_CASE("misses to one line share a fetch, up to the merge limit") {
   auto l1 = caching();
   l1.merge_limit = 3;
-  Bench bench(gtx980(), l1);
+  Bench bench(fixed_dram(), l1);
   Driver& d = bench.driver();
   for (unsigned i = 0; i < 4; ++i) d.add(0, AccessClass::data_load, 0x4000, 0x1);
   REQUIRE(bench.run() == "");
@@ -80,7 +80,7 @@ TEST_CASE("misses to one line share a fetch, up to the merge limit") {
 TEST_CASE("without a free MSHR the request waits for one") {
   auto l1 = caching();
   l1.mshrs = 2;
-  Bench bench(gtx980(), l1);
+  Bench bench(fixed_dram(), l1);
   Driver& d = bench.driver();
   for (unsigned i = 0; i < 4; ++i) d.add(0, AccessClass::data_load, 0x10000 + 0x80 * i, 0xf);
   REQUIRE(bench.run() == "");
@@ -90,7 +90,7 @@ TEST_CASE("without a free MSHR the request waits for one") {
 }
 
 TEST_CASE("loads of one line to the L2 are merged there") {
-  Bench bench(gtx980(), memory::L1Config{});
+  Bench bench(fixed_dram(), memory::L1Config{});
   Driver& d = bench.driver();
   for (unsigned i = 0; i < 8; ++i) d.add(0, AccessClass::data_load, 0x4000, 0xf);
   REQUIRE(bench.run() == "");
@@ -106,7 +106,7 @@ TEST_CASE("loads of one line to the L2 are merged there") {
 }
 
 TEST_CASE("a store is answered when the L2 has taken it and its sectors are there afterwards") {
-  Bench bench(gtx980(), caching());
+  Bench bench(fixed_dram(), caching());
   Driver& d = bench.driver();
   const auto load = d.add(0, AccessClass::data_load, 0x2000, 0xf);
   const auto store = d.add(2000, AccessClass::data_store, 0x2000, 0x3);
@@ -127,7 +127,7 @@ TEST_CASE("a store is answered when the L2 has taken it and its sectors are ther
 }
 
 TEST_CASE("an atomic is performed at the L2") {
-  Bench bench(gtx980(), memory::L1Config{});
+  Bench bench(fixed_dram(), memory::L1Config{});
   Driver& d = bench.driver();
   const auto miss = d.add(0, AccessClass::atomic, 0x2000, 0x1);
   const auto hit = d.add(2000, AccessClass::atomic, 0x2000, 0x1);
@@ -137,7 +137,7 @@ TEST_CASE("an atomic is performed at the L2") {
 }
 
 TEST_CASE("a kernel boundary drops data and keeps registers") {
-  Bench bench(gtx980(), caching());
+  Bench bench(fixed_dram(), caching());
   Driver& d = bench.driver();
   d.add(0, AccessClass::data_load, 0x2000);
   d.add(1, AccessClass::register_write, 0x800000, 0xf, 9);
@@ -164,7 +164,7 @@ TEST_CASE("a kernel boundary drops data and keeps registers") {
 TEST_CASE("an L1 that is off passes everything on") {
   memory::L1Config l1;
   l1.enabled = false;
-  Bench bench(gtx980(), l1);
+  Bench bench(fixed_dram(), l1);
   Driver& d = bench.driver();
   d.add(0, AccessClass::register_write, 0x800000, 0xf, 9);
   const auto read = d.add(1, AccessClass::register_read, 0x800000);

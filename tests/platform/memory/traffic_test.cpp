@@ -30,6 +30,8 @@ memory::MemorySystemConfig tiny() {
   c.dram.queue = 2;
   c.clock_mhz = 1000;
   c.dram.bandwidth = 20000;
+  c.dram.clock_mhz = 1000;
+  c.dram.timing.cl = 8;
   return c;
 }
 

@@ -7,6 +7,7 @@
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
 #include <regatta/models/register_file/register_file.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
 #include <regatta/sm/sm_config.h>
 #include <regatta/support/config.h>
 
@@ -16,9 +17,11 @@
 namespace regatta::assembly {
 
 struct MachineConfig {
+  std::string base;           ///< the machine that this one differs from; empty: it stands alone
   unsigned sms = 16;          ///< of the whole machine; fewer may be simulated
   unsigned clock_mhz = 1126;  ///< SM clock
   sm::SmConfig sm;
+  models::WarpSchedulerConfig scheduler;  ///< of the policy that sm.scheduler names
   models::RegisterFileConfig register_file;
   memory::L1Config l1;
   memory::MemorySystemConfig memory;
@@ -35,5 +38,8 @@ std::vector<std::string> machine_names();
 /// Text of a preset by name, or of a file when `name` is a path to a .toml file. `file` receives what to call it in
 /// messages. Throws ConfigError naming the nearest preset when there is none.
 std::string machine_text(const std::string& name, std::string& file);
+
+/// Sets `options`, which `machine` has declared, to the machine of that name and to what it is based on (machine.base).
+void load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name);
 
 }  // namespace regatta::assembly

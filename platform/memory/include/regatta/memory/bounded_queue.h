@@ -20,6 +20,7 @@ class BoundedQueue {
     std::size_t size = 4;
     while (size < capacity + 2) size *= 2;
     ring_.resize(size);
+    mask_ = size - 1;
   }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
@@ -36,16 +37,16 @@ class BoundedQueue {
   /// Cycle in which the first entry is visible; all ones when there is none.
   std::uint64_t next() const { return size_ == 0 ? ~std::uint64_t{0} : ring_[head_].ready; }
   T& front() { return ring_[head_]; }
-  const T& at(std::size_t index) const { return ring_[(head_ + index) & (ring_.size() - 1)]; }
+  const T& at(std::size_t index) const { return ring_[(head_ + index) & mask_]; }
   const T& front() const { return ring_[head_]; }
 
   void push(T entry) {
-    if (size_ == ring_.size()) grow();
-    ring_[(head_ + size_) & (ring_.size() - 1)] = std::move(entry);
+    if (size_ > mask_) grow();
+    ring_[(head_ + size_) & mask_] = std::move(entry);
     if (++size_ > max_size_) max_size_ = size_;
   }
   void pop(std::uint64_t now) {
-    head_ = (head_ + 1) & (ring_.size() - 1);
+    head_ = (head_ + 1) & mask_;
     --size_;
     if (popped_at_ != now) {
       popped_at_ = now;
@@ -57,13 +58,15 @@ class BoundedQueue {
  private:
   void grow() {
     std::vector<T> bigger(ring_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) bigger[i] = std::move(ring_[(head_ + i) & (ring_.size() - 1)]);
+    for (std::size_t i = 0; i < size_; ++i) bigger[i] = std::move(ring_[(head_ + i) & mask_]);
     ring_.swap(bigger);
+    mask_ = ring_.size() - 1;
     head_ = 0;
   }
 
   std::size_t capacity_;
   std::vector<T> ring_;
+  std::size_t mask_ = 0;  // its size is a power of two
   std::size_t head_ = 0;
   std::size_t size_ = 0;
   std::uint64_t max_size_ = 0;
@@ -122,11 +125,12 @@ class DepartureRing {
     std::size_t size = 4;
     while (size < capacity + 1) size *= 2;
     ring_.resize(size);
+    mask_ = size - 1;
   }
   /// Places taken in cycle `at`. `at` must not descend.
   std::size_t occupied(std::uint64_t at) {
     while (size_ != 0 && ring_[head_] < at) {
-      head_ = (head_ + 1) & (ring_.size() - 1);
+      head_ = (head_ + 1) & mask_;
       --size_;
     }
     return size_;
@@ -136,18 +140,20 @@ class DepartureRing {
   /// The next departure; there must be one.
   std::uint64_t first() const { return ring_[head_]; }
   void push(std::uint64_t departure) {
-    if (size_ == ring_.size()) grow();
-    ring_[(head_ + size_++) & (ring_.size() - 1)] = departure;
+    if (size_ > mask_) grow();
+    ring_[(head_ + size_++) & mask_] = departure;
   }
 
  private:
   void grow() {
     std::vector<std::uint64_t> bigger(ring_.size() * 2);
-    for (std::size_t i = 0; i < size_; ++i) bigger[i] = ring_[(head_ + i) & (ring_.size() - 1)];
+    for (std::size_t i = 0; i < size_; ++i) bigger[i] = ring_[(head_ + i) & mask_];
     ring_.swap(bigger);
+    mask_ = ring_.size() - 1;
     head_ = 0;
   }
   std::vector<std::uint64_t> ring_;
+  std::size_t mask_ = 0;
   std::size_t head_ = 0;
   std::size_t size_ = 0;
 };

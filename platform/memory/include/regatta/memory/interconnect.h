@@ -9,7 +9,7 @@
 #include <regatta/support/stats.h>
 
 #include <array>
-#include <deque>
+#include <memory>
 #include <vector>
 
 namespace regatta::memory {
@@ -34,10 +34,12 @@ class PortSet {
   /// In ascending order; `f` may erase ports.
   template <class F>
   void for_each(F&& f) const {
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      for (std::uint64_t bits = words_[w]; bits != 0; bits &= bits - 1) {
-        f(static_cast<unsigned>(w * 64 + static_cast<unsigned>(__builtin_ctzll(bits))));
+    unsigned base = 0;
+    for (const std::uint64_t word : words_) {
+      for (std::uint64_t bits = word; bits != 0; bits &= bits - 1) {
+        f(base + static_cast<unsigned>(__builtin_ctzll(bits)));
       }
+      base += 64;
     }
   }
 
@@ -108,12 +110,16 @@ class Crossbar {
   bool output_has_room(Output& out, std::uint64_t now) {
     return out.waiting.has_room(now, 1 + out.travelling.occupied(now));
   }
+  /// The input's first packet starts now.
+  template <class Deliver>
+  void start(std::size_t input, unsigned output, std::uint64_t now, Deliver&& deliver);
   /// Sends the packet at `start`; returns its arrival.
   std::uint64_t send(Input& in, Output& out, const Packet& packet, std::uint64_t start);
 
   unsigned latency_;
   Divisor input_width_, output_width_;
   unsigned input_round_, output_round_;
+  bool single_input_, single_output_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   PortSet busy_;    // inputs with a packet that is not yet decided
@@ -180,9 +186,9 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   std::uint8_t all_sectors_;
   Crossbar requests_;
   Crossbar responses_;
-  std::deque<SmPort> sm_ports_;
-  std::deque<PartitionPort> partition_ports_;
-  unsigned held_ = 0;
+  std::vector<std::unique_ptr<SmPort>> sm_ports_;
+  std::vector<std::unique_ptr<PartitionPort>> partition_ports_;
+  PortSet held_requests_, held_responses_;  // ports with a packet that was refused
   PortSet waiting_requests_,
       waiting_responses_;  // outputs with a packet that cannot leave yet
   std::uint64_t request_bytes_ = 0, response_bytes_ = 0, request_refusals_ = 0, response_refusals_ = 0;

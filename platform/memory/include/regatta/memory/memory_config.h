@@ -3,6 +3,7 @@
 // Configuration of what lies behind the L1s, and the quantities that follow from it.
 #pragma once
 
+#include <regatta/memory/dram_config.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
 
@@ -38,21 +39,6 @@ struct L2Config {
   std::string hash = "xor";         ///< "xor" | "modulo": how chunks are spread over the partitions
 };
 
-struct DramConfig {
-  std::uint64_t bandwidth = 224000;  ///< of the whole machine, 10^6 bytes per second
-  unsigned queue = 32;               ///< entries per partition
-  /// Minimum load latency of an L2 miss, load-store unit to load-store unit, idle machine, without the time that
-  /// the sectors take on the DRAM bus, in cycles.
-  unsigned latency = 350;
-  std::string scheduler = "fcfs";
-};
-
-/// DRAM bandwidth of one channel, in bytes per cycle, as an exact ratio.
-struct Bandwidth {
-  std::uint64_t bytes = 1;
-  std::uint64_t cycles = 1;
-};
-
 /// All of it. With fewer SMs simulated than the machine has, L2 capacity and DRAM bandwidth shrink in proportion
 /// and latencies stay. Defaults: gtx980 (machines.md).
 struct MemorySystemConfig {
@@ -73,10 +59,14 @@ struct MemorySystemConfig {
   std::size_t partition_sets() const;
   /// Cycles from a partition's taking a request to its answer for a hit, so that l2.latency comes out.
   std::int64_t l2_access_cycles() const;
-  /// Cycles from a channel's issue of a request to its first data, so that dram.latency comes out.
+  /// SM cycles from a channel's taking a read to its first data when the row is open, so that dram.latency comes out.
   std::int64_t dram_access_cycles() const;
-  /// Of one partition's channel, after scaling, reduced.
+  /// What of it is not the column access but a constant way through the controller; all of it with a fixed access time.
+  std::int64_t dram_pipeline_cycles() const;
+  /// Of one partition's channel, after scaling, reduced: per SM cycle, and per cycle of the command clock.
   Bandwidth channel_bandwidth() const;
+  Bandwidth dram_bandwidth() const;
+  ClockRatio dram_clock() const { return ClockRatio(clock_mhz, dram.clock_mhz); }
   /// The partition that an address belongs to.
   unsigned partition_of(std::uint64_t address) const {
     const std::uint64_t chunk = address / l2.interleave_bytes;

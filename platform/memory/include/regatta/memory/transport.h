@@ -69,13 +69,15 @@ class RequestSender {
               std::uint64_t& when) {
     if (at < at_) at = at_;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = clock.time(at - now);
+    const sc_core::sc_time& sent = clock.time(at - now);
+    const std::uint64_t sent_value = sent.value();
+    sc_core::sc_time delay = sent;
     waiting_ = &payload;
     at_ = at + 1;
     const tlm::tlm_sync_enum sync = socket->nb_transport_fw(payload, phase, delay);
     if (sync == tlm::TLM_ACCEPTED) return Answer::taken;  // END_REQ comes, or has come, on the backward path
     waiting_ = nullptr;
-    when = clock.arrival(now, delay);
+    when = delay.value() == sent_value ? at : clock.arrival(now, delay);
     if (sync == tlm::TLM_COMPLETED) return Answer::completed;
     if (at_ < when) at_ = when;
     return phase == tlm::BEGIN_RESP ? Answer::response : Answer::taken;
@@ -107,12 +109,15 @@ class ResponseSender {
   bool send(Socket& socket, Payload& payload, const CycleClock& clock, std::uint64_t now, std::uint64_t at) {
     if (at < at_) at = at_;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = clock.time(at - now);
+    const sc_core::sc_time& sent = clock.time(at - now);
+    const std::uint64_t sent_value = sent.value();
+    sc_core::sc_time delay = sent;
     waiting_ = &payload;
     at_ = at + 1;
     const tlm::tlm_sync_enum sync = socket->nb_transport_bw(payload, phase, delay);
     if (sync == tlm::TLM_ACCEPTED) return false;
     waiting_ = nullptr;
+    if (delay.value() == sent_value) return true;
     const std::uint64_t ended = clock.arrival(now, delay);
     if (at_ < ended) at_ = ended;
     return true;

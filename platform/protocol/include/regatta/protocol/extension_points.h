@@ -116,6 +116,9 @@ struct SmLimits {
   unsigned register_granularity = 8;  ///< warp registers a warp's allocation is rounded up to
   unsigned shared_bytes = 98304;
   unsigned shared_granularity = 256;  ///< bytes
+  unsigned shared_cta_bytes = 98304;  ///< shared memory that one CTA may have
+  /// Equal parts of the register storage among which warps are dealt; a warp's registers lie in one of them.
+  unsigned sub_cores = 1;
 };
 
 /// State of one resident CTA as the residency policy sees it.
@@ -165,6 +168,12 @@ inline constexpr unsigned max_warps_per_scheduler = 64;
 /// be refused (unit busy, gate), pick() is called again without it in the same cycle. May change: its own state.
 class WarpScheduler {
  public:
+  /// What eligible() answers.
+  struct Eligible {
+    WarpMask warps = 0;     ///< of the ready ones, those that pick() may be asked about in this cycle
+    bool settling = false;  ///< asked about the same warps in the next cycle, the answer would be another
+  };
+
   virtual ~WarpScheduler() = default;
   /// Local index of the warp to try; `ready` is not zero and the answer must be one of its bits.
   virtual unsigned pick(WarpMask ready) = 0;
@@ -172,8 +181,12 @@ class WarpScheduler {
   /// A warp joined; `age` grows with launch order.
   virtual void warp_added(unsigned warp, std::uint64_t age) = 0;
   virtual void warp_removed(unsigned warp) = 0;
-  /// The warp began or ended waiting for a long-latency result.
+  /// The warp began or ended waiting for something long: a long-latency result, a fence, a barrier.
   virtual void long_latency(unsigned /*warp*/, bool /*waiting*/) {}
+  /// Whether eligible() has something to say; asked once, before the first launch.
+  virtual bool restricts() const { return false; }
+  /// First in every cycle with a ready warp, for a policy that lets only some of them take part.
+  virtual Eligible eligible(WarpMask ready) { return Eligible{ready, false}; }
 };
 
 }  // namespace regatta::protocol

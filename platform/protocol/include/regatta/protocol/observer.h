@@ -61,7 +61,8 @@ enum class Stall : std::uint8_t {
   none,           ///< it issued
   scoreboard,     ///< a result of short latency is awaited
   issue_gate,     ///< a gate said no
-  structural_sp,  ///< no collector unit was free for an instruction of this unit
+  structural_scheduler,  ///< a warp is ready, but it is not the scheduler's turn, or its policy keeps the warp back
+  structural_sp,         ///< no collector unit was free for an instruction of this unit
   structural_sfu,
   structural_dp,
   structural_lsu,
@@ -70,14 +71,14 @@ enum class Stall : std::uint8_t {
   instruction_fetch,  ///< a warp has work, and its next instruction has not arrived
   idle                ///< no warp with an instruction left to issue
 };
-inline constexpr unsigned stall_count = 11;
+inline constexpr unsigned stall_count = 12;
 const char* to_string(Stall s);
 /// The reason for an instruction of `unit` (not none) that found no room.
 constexpr Stall structural_stall(Unit unit) {
   return static_cast<Stall>(static_cast<unsigned>(Stall::structural_sp) + static_cast<unsigned>(unit) -
                             static_cast<unsigned>(Unit::sp));
 }
-constexpr bool is_structural(Stall s) { return s >= Stall::structural_sp && s <= Stall::structural_lsu; }
+constexpr bool is_structural(Stall s) { return s >= Stall::structural_scheduler && s <= Stall::structural_lsu; }
 static_assert(structural_stall(Unit::lsu) == Stall::structural_lsu);
 
 /// What a resident warp is doing as far as the warp itself knows.

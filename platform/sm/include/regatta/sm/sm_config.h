@@ -25,12 +25,17 @@ struct SmConfig {
   unsigned max_ctas = 32;
   unsigned max_warps = 64;
   unsigned max_threads = 2048;
+  unsigned lanes = 32;  ///< of a warp (64: wavefronts)
+  unsigned registers_per_thread = 255;
   unsigned register_granularity = 8;  ///< warp registers
   unsigned shared_bytes = 98304;
+  unsigned shared_cta_bytes = 0;  ///< of one CTA at most; 0: all of the SM's
   unsigned shared_granularity = 256;
 
   // Front end.
   unsigned schedulers = 4;
+  unsigned sub_cores = 1;       ///< parts of an SM that share no scheduler; warps are dealt to them in turn
+  unsigned issue_interval = 1;  ///< cycles from one issue slot of a scheduler to its next
   std::string scheduler = "gto";
   unsigned issue_width = 1;      ///< instructions per scheduler and cycle, of one warp
   unsigned fetch_width = 2;      ///< instructions per fetch; one warp fetches per scheduler and cycle
@@ -40,18 +45,26 @@ struct SmConfig {
   unsigned barrier_latency = 1;  ///< cycles from the last arrival to release
 
   // Operand path.
-  unsigned collectors = 8;        ///< generic operand collector units per scheduler
+  unsigned collectors = 8;      ///< generic operand collector units per scheduler
+  unsigned sp_collectors = 0;   ///< units of the SM for one kind of instruction; like pipelines, each scheduler has its
+  unsigned sfu_collectors = 0;  ///< own when their number divides among the schedulers
+  unsigned dp_collectors = 0;
+  unsigned memory_collectors = 0;
   unsigned writeback_width = 6;   ///< instructions that may write back per cycle
   unsigned writeback_queue = 64;  ///< results waiting for write-back before the load-store unit is held
 
-  // Execution units, 32 lanes (or the warp's width) each.
+  // Execution units. One that is narrower than a warp takes it in passes.
   unsigned sp_units = 4;
   unsigned sfu_units = 4;
   unsigned dp_units = 4;
+  unsigned sp_lanes = 32;
+  unsigned sfu_lanes = 32;
+  unsigned dp_lanes = 32;
   std::array<ClassTiming, trace::op_class_count> timing = default_timing();
 
   // Load-store unit.
-  unsigned lsu_queue = 8;  ///< memory instructions waiting for the address stage
+  unsigned lsu_queue = 8;   ///< memory instructions waiting for the address stage
+  unsigned lsu_lanes = 32;  ///< addresses per cycle
   unsigned shared_banks = 32;
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
@@ -68,8 +81,8 @@ struct SmConfig {
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 
-/// Derives what the pipeline needs from each static instruction. Throws ConfigError when the kernel cannot
-/// run on this machine (shared banks, line size and so on are checked elsewhere).
+/// Derives what the pipeline needs from each static instruction. Throws ConfigError when the kernel cannot run on this
+/// machine: warps of another width, or more registers per thread than a thread can name.
 std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config);
 
 }  // namespace regatta::sm

@@ -30,7 +30,14 @@ class CycleScheduler : public sc_core::sc_module {
   void remove(Client client);
   /// Runs the client in cycle `at`, which must be later than the present one, or earlier if it asked for an earlier
   /// cycle: only the earliest request counts, and it is used up when the client runs.
-  void request(Client client, std::uint64_t at);
+  void request(Client client, std::uint64_t at) {
+    Entry& entry = clients_[client];
+    if (at >= entry.next) return;
+    entry.next = at;
+    if (at - base_ >= ring_size) return request_far(client, at);
+    mark(at, client);
+    if (!running_ && at < armed_) arm_at(at);
+  }
   /// The present cycle; a mere load while a client runs.
   std::uint64_t now() const {
     return running_ ? cycle_ : std::max<std::uint64_t>(cycle_, sc_core::sc_time_stamp().value() / period_);
@@ -56,7 +63,12 @@ class CycleScheduler : public sc_core::sc_module {
   void run_cycle();
   void arm();
   std::uint64_t next_due() const;
-  void mark(std::uint64_t at, Client client);
+  void mark(std::uint64_t at, Client client) {
+    due_[occupied_.slot(at) * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
+    occupied_.mark(at);
+  }
+  void request_far(Client client, std::uint64_t at);
+  void arm_at(std::uint64_t at);
   const sc_core::sc_time& long_time(std::uint64_t cycles) const;
 
   struct Entry {

@@ -19,11 +19,13 @@ namespace regatta::models {
 
 struct RegisterFileConfig {
   unsigned banks = 16;
-  unsigned registers = 2048;  ///< warp registers of one SM: 2048 x 32 lanes x 4 bytes = 256 KB
-  unsigned latency = 1;       ///< cycles of one bank access
-  unsigned arbitration = 1;   ///< cycles from a read request to the earliest bank access
-  std::string ports = "1rw";  ///< per bank: one shared port, or one read and one write port
-  unsigned write_queue = 8;   ///< writes a bank may have waiting before write-back is held
+  unsigned registers = 2048;                 ///< warp registers of one SM: 2048 x 32 lanes x 4 bytes = 256 KB
+  unsigned latency = 1;                      ///< cycles of one bank access
+  unsigned arbitration = 1;                  ///< cycles from a read request to the earliest bank access
+  std::string ports = "1rw";                 ///< per bank: one shared port, or one or two read ports and a write port
+  std::string mapping = "warp_interleaved";  ///< register and warp to bank
+  unsigned sub_cores = 1;    ///< of the SM, for the mapping of that name; set by the assembly (sm.sub_cores)
+  unsigned write_queue = 8;  ///< writes a bank may have waiting before write-back is held
 
   /// Knobs register_file.*.
   void declare(support::OptionSet& options);
@@ -52,18 +54,24 @@ class RegisterFile : public sc_core::sc_module,
   void warp_started(const protocol::WarpInfo&) override {}
   void warp_finished(const protocol::WarpInfo&) override {}
 
-  /// Bank of a register: neighbouring registers of a warp, and the same register of neighbouring warps, differ.
+  /// Bank of a register.
+  ///
+  /// warp_interleaved: (register + warp) mod banks, so that neighbouring registers of a warp, and the same register of
+  /// neighbouring warps, differ (RegLess section 5.2, GPGPU-Sim). register: register mod banks. sub_core: the banks are
+  /// divided among the sub-cores, to which warps are dealt in turn, and interleaved by register and warp within one.
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
-    const unsigned n = unsigned{reg.value()} + warp.value();
-    return bank_mask_ != 0 ? n & bank_mask_ : n % config_.banks;
+    if (!powers_of_two_) return slow_bank_of(warp, reg);
+    return ((unsigned{reg.value()} + (unsigned{warp.value()} >> warp_shift_)) & bank_mask_) +
+           ((warp.value() & part_mask_) << part_shift_);
   }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  /// The first free slot of a bank's ports; with n equal ports there are n slots a cycle, numbered through.
   struct Bank {
-    std::uint64_t read_free = 0;   ///< first cycle the read port is free
-    std::uint64_t write_free = 0;  ///< first cycle the write port is free; the same port when shared
+    std::uint64_t read_free = 0;
+    std::uint64_t write_free = 0;  ///< unused when a port is shared
   };
   tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
@@ -80,6 +88,7 @@ class RegisterFile : public sc_core::sc_module,
     if (access.reg.value() >= registers_per_warp_ || row >= rows_.size()) refuse(access);
     return row;
   }
+  unsigned slow_bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const;
   [[noreturn]] void refuse(const protocol::WarpAccess& access) const;
   void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
   std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
@@ -89,7 +98,16 @@ class RegisterFile : public sc_core::sc_module,
   support::CycleScheduler& clock_;
   std::uint64_t period_;
   bool shared_port_;
-  unsigned bank_mask_;  ///< banks - 1 when that is a mask: a division would be felt in every access
+  unsigned read_shift_;  ///< log2 of the read ports of a bank
+  // The mapping. Masks and shifts when all are powers of two: a division would be felt in every access.
+  bool powers_of_two_;
+  unsigned part_banks_;      ///< banks that a warp's registers are spread over
+  unsigned parts_;           ///< such groups of banks
+  bool by_warp_;             ///< the warp shifts its registers
+  unsigned bank_mask_;       ///< part_banks_ - 1
+  unsigned part_mask_;       ///< parts_ - 1
+  unsigned part_shift_ = 0;  ///< log2(part_banks_)
+  unsigned warp_shift_ = 0;  ///< log2(parts_); the width of a warp number when the warp shifts nothing
   unsigned registers_per_warp_ = 0;
   unsigned warp_size_ = 32;
   protocol::WarpRegisters rows_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/config.h>
 
 #include <array>
 #include <cstdint>
@@ -40,9 +41,47 @@ class GreedyThenOldest : public protocol::WarpScheduler {
   std::vector<std::uint8_t> order_;  ///< warps by age, oldest first
 };
 
+/// Two-level (Narasiman et al., MICRO 2011; GPGPU-Sim's two_level_active): a small set of active warps issues, in turn;
+/// the others are pending. A warp that begins a long wait (off-SM memory, a fence, a barrier) leaves the active set;
+/// the oldest ready pending warp takes the place. One warp a cycle is made active, and takes part from the next cycle
+/// on.
+class TwoLevel : public protocol::WarpScheduler {
+ public:
+  /// `active_warps`: places in the active set, at least 1.
+  explicit TwoLevel(unsigned active_warps);
+  bool restricts() const override { return true; }
+  Eligible eligible(protocol::WarpMask ready) override;
+  unsigned pick(protocol::WarpMask ready) override { return turn_.pick(ready); }
+  void issued(unsigned warp) override { turn_.issued(warp); }
+  void warp_added(unsigned warp, std::uint64_t age) override;
+  void warp_removed(unsigned warp) override { active_ &= ~(protocol::WarpMask{1} << warp); }
+  void long_latency(unsigned warp, bool waiting) override {
+    if (waiting) active_ &= ~(protocol::WarpMask{1} << warp);
+  }
+  /// The active set.
+  protocol::WarpMask active() const { return active_; }
+
+ private:
+  bool has_room() const { return static_cast<unsigned>(__builtin_popcountll(active_)) < places_; }
+
+  unsigned places_;
+  protocol::WarpMask active_ = 0;
+  std::array<std::uint64_t, protocol::max_warps_per_scheduler> age_{};
+  LooseRoundRobin turn_;
+};
+
+/// Knobs of the policies.
+struct WarpSchedulerConfig {
+  unsigned active_warps = 8;  ///< two_level: active set of one scheduler
+
+  /// Knobs scheduler.*.
+  void declare(support::OptionSet& options);
+};
+
 /// Names that make_scheduler takes.
 const std::vector<std::string>& scheduler_names();
 /// A policy by name; throws std::invalid_argument for an unknown one.
-std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name);
+std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name,
+                                                        const WarpSchedulerConfig& config = {});
 
 }  // namespace regatta::models

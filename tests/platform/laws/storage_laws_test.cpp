@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Laws of register banks and shared memory, and of the two-level exchange.
+#include <algorithm>
+#include <numeric>
+
+#include "laws.h"
+
+using namespace regatta;
+using assembly::MachineConfig;
+using test::Recording;
+using test::TraceBuilder;
+using trace::MemorySpace;
+using trace::OpClass;
+
+namespace {
+
+unsigned read_ports(const MachineConfig& m) { return m.register_file.ports == "2r1w" ? 2 : 1; }
+
+/// Operands that lie in one bank come one after the other; a register wanted twice comes once.
+void bank_conflicts(const std::string& name, const MachineConfig& m) {
+  const unsigned stride = test::bank_stride(m);
+  TraceBuilder b(test::lanes(m));
+  std::vector<std::pair<std::uint32_t, unsigned>> ways;
+  for (unsigned n : {1u, 2u, 3u, 4u}) {
+    std::vector<unsigned> sources;
+    for (unsigned i = 0; i < n; ++i) sources.push_back(3 + i * stride);
+    // What went before is awaited, so that nothing else uses the bank.
+    b.op(OpClass::int_add, {1}, {1});
+    b.op(OpClass::int_add, {3}, {1});
+    ways.emplace_back(b.op(OpClass::int_add, {1}, sources), n);
+    b.op(OpClass::int_add, {1}, {1});
+    ways.emplace_back(b.op(OpClass::int_add, {1}, {1, 1, 1}), 1);
+  }
+  b.op(OpClass::int_add, {1}, {1});
+  b.exit();
+  b.launch(1, test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  const std::uint64_t latency = test::pipelines(m, OpClass::int_add).latency;
+  for (const auto& [index, n] : ways) {
+    CAPTURE(index, n);
+    const std::uint64_t turns = (n + read_ports(m) - 1) / read_ports(m);
+    CHECK(r.of(0, index).dispatched - r.of(0, index).issued == test::read_cycles(m) + turns - 1);
+    CHECK(r.of(0, index + 1).issued - r.of(0, index).issued ==
+          test::to_slot(m, test::read_cycles(m) + turns - 1 + latency + test::write_cycles(m)));
+  }
+}
+
+/// Operands in different banks come together.
+void no_bank_conflicts(const std::string& name, const MachineConfig& m) {
+  REQUIRE(test::bank_stride(m) >= 4);
+  TraceBuilder b(test::lanes(m));
+  constexpr unsigned count = 20;
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {1}, {1, 2, 3, 4});
+  b.exit();
+  b.launch(1, test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  CHECK(r.gap(0, count - 1) == (count - 1) * test::dependent_step(m, test::pipelines(m, OpClass::int_add).latency));
+}
+
+/// A bank's bandwidth: many warps that all read one bank get one register a cycle and port.
+void bank_bandwidth(const std::string& name, MachineConfig m) {
+  m.register_file.mapping = "register";
+  constexpr unsigned count = 60;
+  const unsigned banks = m.register_file.banks;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {}, {0, banks});  // both in bank 0
+  b.exit();
+  const unsigned warps = 4 * m.sm.schedulers;
+  b.launch(warps / 4, 4 * test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  std::vector<std::uint64_t> dispatched;
+  for (const auto& p : r.passages) {
+    if (p.index < count) dispatched.push_back(p.dispatched);
+  }
+  std::sort(dispatched.begin(), dispatched.end());
+  const std::size_t from = dispatched.size() / 4;
+  const std::size_t instructions = dispatched.size() / 2;
+  CHECK(dispatched[from + instructions] - dispatched[from] == instructions * 2 / read_ports(m));
+}
+
+/// A conflict of n ways occupies the banks for n passes; the last pass' lanes come n - 1 cycles later.
+void shared_conflicts(const std::string& name, const MachineConfig& m) {
+  const unsigned lanes = test::lanes(m);
+  const unsigned banks = m.sm.shared_banks;
+  const unsigned groups = (lanes + banks - 1) / banks;  // of lanes that go together
+  TraceBuilder b(lanes);
+  const unsigned ways[] = {1, 2, 4, 8, 16, 32, 1};
+  std::vector<std::uint32_t> loads;
+  for (unsigned i = 0; i < std::size(ways); ++i) loads.push_back(b.load(MemorySpace::shared, 1, 1));
+  const std::uint32_t end = b.exit();
+  b.launch(1, lanes, 16384);
+  b.begin_cta();
+  b.begin_warp();
+  for (unsigned i = 0; i < std::size(ways); ++i) {
+    std::vector<std::uint64_t> addresses;
+    for (unsigned lane = 0; lane < lanes; ++lane) addresses.push_back(std::uint64_t{lane} * 4 * ways[i]);
+    b.execute(loads[i], 0, addresses);
+  }
+  b.execute(end);
+  b.end_warp();
+  b.end_cta();
+  const Recording r = test::record(b, name, m);
+  for (unsigned i = 0; i + 1 < std::size(ways); ++i) {
+    const unsigned passes = groups * std::min(ways[i], std::min(lanes, banks));
+    CAPTURE(ways[i], passes);
+    CHECK(r.gap(loads[i], loads[i + 1]) == test::dependent_step(m, m.sm.shared_latency + passes - 1));
+  }
+}
+
+/// Independent shared accesses follow each other as the banks, the address stage, the issue slots or the collector
+/// units, each of which is taken while operands are read, let them.
+void shared_bandwidth(const std::string& name, MachineConfig m, unsigned way) {
+  m.sm.buffer_entries = 16;
+  m.sm.fetch_width = 8;
+  const unsigned lanes = test::lanes(m);
+  constexpr unsigned count = 20;
+  TraceBuilder b(lanes);
+  for (unsigned i = 0; i < count; ++i) b.load(MemorySpace::shared, 1 + i, 40);
+  b.exit();
+  b.launch(1, lanes, 16384);
+  std::vector<std::uint64_t> addresses;
+  for (unsigned lane = 0; lane < lanes; ++lane) addresses.push_back(std::uint64_t{lane} * 4 * way);
+  b.run_all(addresses);
+  const Recording r = test::record(b, name, m);
+  const unsigned passes = (lanes + m.sm.shared_banks - 1) / m.sm.shared_banks * way;
+  const unsigned address_cycles = (lanes + m.sm.lsu_lanes - 1) / m.sm.lsu_lanes;
+  const unsigned collectors = test::collectors(m, protocol::Unit::lsu);
+  const std::uint64_t each = std::max({passes, address_cycles, m.sm.issue_interval});
+  const std::uint64_t group = std::max(collectors * each, test::read_cycles(m));  // for as many accesses as collectors
+  for (unsigned i = count / 2; i < count; ++i) {
+    CAPTURE(i);
+    CHECK(r.of(0, i).retired - r.of(0, i - collectors).retired == group);
+  }
+}
+void shared_bandwidth_1(const std::string& name, const MachineConfig& m) { shared_bandwidth(name, m, 1); }
+void shared_bandwidth_4(const std::string& name, const MachineConfig& m) { shared_bandwidth(name, m, 4); }
+
+/// A warp that begins a long wait gives its place to the oldest ready pending one, which issues after the exchange.
+void two_level_exchange(const std::string& name, MachineConfig m) {
+  m.sm.scheduler = "two_level";
+  m.scheduler.active_warps = 1;
+  m.sm.schedulers = 1;
+  m.sm.sub_cores = 1;
+  constexpr unsigned before = 12;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < before; ++i) b.op(OpClass::int_add, {1}, {2});
+  const std::uint32_t load = b.load(MemorySpace::global, 3, 4);
+  const std::uint32_t use = b.op(OpClass::int_add, {5}, {3});
+  const std::uint32_t end = b.exit();
+  b.launch(1, 3 * test::lanes(m));
+  std::vector<std::uint64_t> addresses;
+  for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back((std::uint64_t{1} << 20) + 4 * lane);
+  b.run_all(addresses);
+  const Recording r = test::record(b, name, m);
+  // The exchange takes a cycle: the next warp issues in the second one after the load.
+  CHECK(r.of(1, 0).issued == r.of(0, load).issued + 2);
+  CHECK(r.of(2, 0).issued == r.of(1, load).issued + 2);
+  // Nobody runs beside the active warp; data that is there does not bring its warp back before there is a place.
+  CHECK(r.of(0, use).issued > r.of(2, load).issued);
+  CHECK(r.of(1, use).issued > r.of(0, end).issued);
+  if (r.of(0, load).retired > r.of(2, load).issued + 1) {
+    // All three wait: the first to be served goes on a cycle after its data.
+    CHECK(r.of(0, use).issued == r.of(0, load).retired + 1);
+  }
+}
+
+/// The same at a barrier.
+void two_level_barrier(const std::string& name, MachineConfig m) {
+  m.sm.scheduler = "two_level";
+  m.scheduler.active_warps = 1;
+  m.sm.schedulers = 1;
+  m.sm.sub_cores = 1;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < 12; ++i) b.op(OpClass::int_add, {1}, {2});
+  const std::uint32_t wait = b.barrier();
+  const std::uint32_t after = b.op(OpClass::int_add, {5}, {3});
+  b.exit();
+  b.launch(1, 2 * test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  CHECK(r.of(1, 0).issued == r.of(0, wait).issued + 2);
+  const std::uint64_t open = r.of(1, wait).issued + m.sm.barrier_latency;
+  CHECK(r.of(0, after).issued == open + 1);  // both places are free: the older one's turn
+}
+
+}  // namespace
+
+REGATTA_LAW(bank_conflicts, "gtx980")
+REGATTA_LAW(bank_conflicts, "gtx480")
+REGATTA_LAW(bank_conflicts, "k20x")
+REGATTA_LAW(bank_conflicts, "hd7770")
+TEST_CASE("law: bank_conflicts with banks divided among the sub-cores on gtx980") {
+  MachineConfig m = test::machine("gtx980");
+  m.register_file.mapping = "sub_core";
+  bank_conflicts("bank_conflicts_sub_core", m);
+}
+TEST_CASE("law: bank_conflicts with two read ports on gtx480") {
+  MachineConfig m = test::machine("gtx480");
+  m.register_file.ports = "2r1w";
+  bank_conflicts("bank_conflicts_two_ports", m);
+}
+REGATTA_LAW(no_bank_conflicts, "gtx980")
+REGATTA_LAW(no_bank_conflicts, "gtx480")
+REGATTA_LAW(no_bank_conflicts, "k20x")
+REGATTA_LAW(bank_bandwidth, "gtx980")
+REGATTA_LAW(bank_bandwidth, "gtx480")
+REGATTA_LAW(bank_bandwidth, "hd7770")
+REGATTA_LAW(shared_conflicts, "gtx980")
+REGATTA_LAW(shared_conflicts, "gtx480")
+REGATTA_LAW(shared_conflicts, "k20x")
+REGATTA_LAW(shared_conflicts, "hd7770")
+REGATTA_LAW(shared_bandwidth_1, "gtx980")
+REGATTA_LAW(shared_bandwidth_1, "gtx480")
+REGATTA_LAW(shared_bandwidth_1, "hd7770")
+REGATTA_LAW(shared_bandwidth_4, "gtx980")
+REGATTA_LAW(shared_bandwidth_4, "hd7770")
+REGATTA_LAW(two_level_exchange, "gtx980")
+REGATTA_LAW(two_level_exchange, "gtx480")
+REGATTA_LAW(two_level_exchange, "k20x")
+REGATTA_LAW(two_level_barrier, "gtx980")
+REGATTA_LAW(two_level_barrier, "gtx480")
