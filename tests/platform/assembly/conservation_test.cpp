@@ -48,6 +48,31 @@ TEST_CASE("a law compares what was counted since the beginning of the launch") {
   REQUIRE(laws.broken().find("the register file takes what is written back") == 0);
 }
 
+TEST_CASE("a law over many modules adds them up") {
+  std::uint64_t fetches[2] = {3, 4}, reads[2] = {5, 2};
+  std::vector<support::StatGroup> groups;
+  for (unsigned i = 0; i < 2; ++i) {
+    groups.emplace_back("memory.dram_" + std::to_string(i)).counter("reads", reads[i], "", "");
+    groups.emplace_back("memory.l2_" + std::to_string(i)).counter("fetches", fetches[i], "", "");
+  }
+  assembly::ConservationLaws laws(groups, 2);
+  REQUIRE(laws.size() == 1);
+  laws.begin();
+  fetches[0] += 2;
+  reads[1] += 2;
+  REQUIRE(laws.broken().empty());
+  reads[0] += 1;
+  REQUIRE(laws.broken() ==
+          "DRAM reads are the fetches of the L2: memory.dram_0.reads (1) + memory.dram_1.reads (2) = 3 must equal "
+          "memory.l2_0.fetches (2) + memory.l2_1.fetches (0) = 2");
+}
+
+TEST_CASE("every law applies to the baseline") {
+  const auto r = test::simulate_baseline(test::mixed_trace("all_laws"), {}, 2);
+  test::require_clean(r);
+  REQUIRE(r.laws == 2 * 6 + 4);
+}
+
 TEST_CASE("a run that does not conserve ends so") {
   const auto r = test::simulate_with(test::mixed_trace("forgetful"), [](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
