@@ -67,6 +67,7 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
 
 void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = context.registers_per_warp;
+  warp_size_ = context.warp_size;
   rows_.resize(config_.registers, context.warp_size);
 }
 

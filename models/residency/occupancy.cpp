@@ -25,13 +25,9 @@ Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigne
   o.by_ctas = l.ctas;
   o.by_warps = l.warps / warps_per_cta;
   o.by_threads = l.threads / (warps_per_cta * l.warp_size);
-  // Warps are dealt to the sub-cores, and each finds its registers in one of them. A launch is admitted only if it
-  // would fit with a warp in every sub-core.
+  // Warps are dealt to the sub-cores, and each finds its registers in one of them.
   const std::uint64_t warps = l.registers / l.sub_cores / registers_per_warp * l.sub_cores;
-  const unsigned dealt = (warps_per_cta + l.sub_cores - 1) / l.sub_cores * l.sub_cores;
-  o.by_registers = dealt * std::uint64_t{registers_per_warp} > l.registers
-                       ? 0
-                       : static_cast<unsigned>(std::min<std::uint64_t>(warps / warps_per_cta, UINT_MAX));
+  o.by_registers = static_cast<unsigned>(std::min<std::uint64_t>(warps / warps_per_cta, UINT_MAX));
   const unsigned shared = (shared_bytes + l.shared_granularity - 1) / l.shared_granularity * l.shared_granularity;
   o.by_shared = shared_bytes > l.shared_cta_bytes ? 0 : shared == 0 ? UINT_MAX : l.shared_bytes / shared;
   return o;

@@ -16,6 +16,7 @@ void MachineConfig::declare(support::OptionSet& o) {
   register_file.declare(o);
   l1.declare(o);
   memory.declare(o);
+  energy.declare(o);
 }
 
 void MachineConfig::validate() const {

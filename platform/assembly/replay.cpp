@@ -141,8 +141,7 @@ class FunctionalSm {
 };
 
 unsigned resident_ctas(const MachineConfig& machine, const trace::Kernel& kernel, const trace::Launch& launch) {
-  const unsigned granularity = machine.sm.register_granularity;
-  const unsigned registers = (std::max(1u, kernel.registers_per_thread) + granularity - 1) / granularity * granularity;
+  const unsigned registers = machine.sm.allocated_registers(kernel.registers_per_thread);
   const models::Occupancy o =
       models::occupancy(machine.sm.limits(kernel.warp_size, machine.register_file.registers),
                         launch.warps_per_cta(kernel.warp_size), registers, launch.shared_bytes_per_cta);

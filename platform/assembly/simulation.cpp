@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/simulation.h>
 
+#include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/sm/sm.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/energy.h>
 #include <regatta/support/interrupt.h>
 #include <regatta/support/stat_report.h>
 
@@ -84,12 +86,15 @@ struct Simulation::Impl {
       : machine(m), scheme(s), options(o), trace(t) {}
 
   void elaborate();
-  bool run_launch(std::uint32_t index, SimulationResult& result);
+  bool run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result);
+  std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
   std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }
   void pause() const {
     support::CycleScheduler::of(period).yield();
     sc_core::sc_pause();
   }
+  CycleStack cycle_stack() const;
+  std::vector<support::EnergyGroup> energy_groups() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -97,6 +102,7 @@ struct Simulation::Impl {
   }
 
   MachineConfig machine;
+  support::EnergyTable energy_table;
   Scheme& scheme;
   SimulationOptions options;
   const trace::Reader& trace;
@@ -126,8 +132,10 @@ void Simulation::Impl::elaborate() {
   machine.memory.clock_mhz = machine.clock_mhz;
   machine.sm.line_bytes = machine.l1.line_bytes;
   machine.register_file.sub_cores = machine.sm.sub_cores;
+  machine.sm.lane_gating = machine.energy.lane_gating;
   machine.validate();
   scheme.validate(machine);
+  energy_table = machine.energy.load();
   if (options.sms > machine.sms) {
     throw support::ConfigError("--sms: found " + std::to_string(options.sms) + ", the machine has " +
                                std::to_string(machine.sms) + " SMs (machine.sms)");
@@ -161,25 +169,74 @@ void Simulation::Impl::elaborate() {
   support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
 }
 
-bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result) {
+CycleStack Simulation::Impl::cycle_stack() const {
+  CycleStack stack{};
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    for (const auto& node : nodes) stack[s] += node->sm->stall_cycles(static_cast<protocol::Stall>(s));
+  }
+  return stack;
+}
+
+/// The modules' declarations, and what belongs to the whole card: the share of it that the simulated SMs are is
+/// charged.
+std::vector<support::EnergyGroup> Simulation::Impl::energy_groups() const {
+  std::vector<support::EnergyGroup> groups = support::collect_energy();
+  support::EnergyGroup& card = groups.emplace_back();
+  const double share = double(options.sms) / machine.sms;
+  auto always = [](double factor) { return support::LeakageState{nullptr, 1, factor}; };
+  card.leakage("l2", "l2.leakage", {}, always(machine.memory.l2.partitions * share));
+  card.leakage("dram", "dram.background", {}, always(share));
+  card.leakage("card", "chip.constant", {}, always(share));
+  return groups;
+}
+
+/// What a completed launch did not conserve; empty when nothing is missing.
+std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& launch,
+                                   const ConservationLaws& laws) const {
+  if (r.warp_instructions != launch.warp_instructions) {
+    return "warp instructions issued = " + std::to_string(r.warp_instructions) +
+           " must equal those traced = " + std::to_string(launch.warp_instructions);
+  }
+  std::uint64_t slots = 0;
+  for (const std::uint64_t s : r.stall_cycles) slots += s;
+  const std::uint64_t expected = r.cycles * machine.sm.schedulers * nodes.size();
+  if (slots != expected) {
+    return "every scheduler-cycle has one reason: the reasons add up to " + std::to_string(slots) +
+           " and must add up to cycles x schedulers x SMs = " + std::to_string(expected);
+  }
+  return laws.broken();
+}
+
+bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result) {
   const trace::Launch& launch = trace.launches()[index];
   const trace::Kernel& kernel = trace.kernels()[launch.kernel];
   const std::uint64_t start = now();
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
+  const CycleStack stack = cycle_stack();
   dispatcher->begin(launch.cta_count);
   for (auto& node : nodes) {
     node->l1->invalidate_data();
     node->sm->start(kernel, launch, index);
   }
+  laws.begin();
+  support::EnergyMeter meter(energy_table);
+  meter.begin(energy_groups());
   sc_core::sc_start();  // until nothing is left to happen, or a pause
-  for (auto& node : nodes) node->sm->rethrow_error();
+  for (auto& node : nodes) {
+    node->sm->rethrow_error();
+    node->sm->account_until(protocol::Cycle(now()));
+  }
   LaunchResult r;
   r.kernel = kernel.name;
   r.cycles = now() - start;
   r.warp_instructions = total(&sm::Sm::warp_instructions) - instructions;
   r.thread_instructions = total(&sm::Sm::thread_instructions) - thread_instructions;
   r.ctas = launch.cta_count - dispatcher->unfinished();
+  r.stall_cycles = cycle_stack();
+  for (unsigned s = 0; s < protocol::stall_count; ++s) r.stall_cycles[s] -= stack[s];
+  r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
+  result.energy.add(r.energy);
   result.launches.push_back(r);
   if (!mismatch.empty()) {
     result.ending = Ending::value_mismatch;
@@ -202,6 +259,11 @@ bool Simulation::Impl::run_launch(std::uint32_t index, SimulationResult& result)
     return false;
   }
   for (auto& node : nodes) node->sm->finish();
+  if (const std::string what = lost(r, launch, laws); !what.empty()) {
+    result.ending = Ending::not_conserved;
+    result.message = "not conserved in launch " + std::to_string(index) + " (" + kernel.name + "): " + what;
+    return false;
+  }
   return true;
 }
 
@@ -211,18 +273,17 @@ SimulationResult Simulation::run() {
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
   const std::vector<support::StatGroup> groups = support::collect_stats();
+  ConservationLaws laws(groups, m.options.sms);
   for (std::uint32_t i = 0; i < m.trace.launches().size(); ++i) {
-    if (!m.run_launch(i, result)) break;
+    if (!m.run_launch(i, laws, result)) break;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
-  for (unsigned s = 0; s < protocol::stall_count; ++s) {
-    for (const auto& node : m.nodes) {
-      result.stall_cycles[s] += node->sm->stall_cycles(static_cast<protocol::Stall>(s));
-    }
-  }
+  result.energy_table = m.energy_table.name();
+  result.schedulers = m.machine.sm.schedulers * m.options.sms;
+  result.stall_cycles = m.cycle_stack();
   for (const auto& checker : m.checkers) {
     result.operands_checked += checker->operands_checked();
     result.mismatches += checker->mismatches();

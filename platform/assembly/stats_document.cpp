@@ -29,8 +29,93 @@ const char* to_string(Ending e) {
       return "value_mismatch";
     case Ending::deadlock:
       return "deadlock";
+    case Ending::not_conserved:
+      return "not_conserved";
   }
   return "";
+}
+
+/// A value per reason: structural stalls as one, and by unit at the end.
+template <class Value>
+nlohmann::ordered_json by_reason(const CycleStack& cycles, Value&& value) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  nlohmann::ordered_json units = nlohmann::ordered_json::object();
+  std::uint64_t structural = 0;
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    const auto reason = static_cast<protocol::Stall>(s);
+    if (!protocol::is_structural(reason)) {
+      all[reason == protocol::Stall::none ? "issued" : protocol::to_string(reason)] = value(cycles[s]);
+      continue;
+    }
+    structural += cycles[s];
+    const std::string prefix = "structural_";
+    units[std::string(protocol::to_string(reason)).substr(prefix.size())] = value(cycles[s]);
+    all["structural"] = value(structural);
+  }
+  all["structural_by_unit"] = std::move(units);
+  return all;
+}
+
+nlohmann::ordered_json stall_json(const CycleStack& cycles) {
+  nlohmann::ordered_json all = by_reason(cycles, [](std::uint64_t n) { return n; });
+  all.erase("issued");
+  return all;
+}
+
+}  // namespace
+
+nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_instructions, unsigned schedulers) {
+  if (warp_instructions == 0 || schedulers == 0) return nlohmann::ordered_json::object();
+  return by_reason(cycles, [&](std::uint64_t n) { return double(n) / double(schedulers) / double(warp_instructions); });
+}
+
+nlohmann::ordered_json energy_json(const support::EnergyReport& energy) {
+  nlohmann::ordered_json structures = nlohmann::ordered_json::object();
+  for (const auto& [name, nj] : energy.by_structure()) structures[name] = nj.first + nj.second;
+  return {{"total_nj", energy.total_nj()},
+          {"dynamic_nj", energy.dynamic_nj()},
+          {"static_nj", energy.static_nj()},
+          {"by_structure", std::move(structures)}};
+}
+
+namespace {
+
+/// The whole of it: what each number is, where it comes from, and how often it was spent.
+nlohmann::ordered_json energy_details(const SimulationResult& r) {
+  using Json = nlohmann::ordered_json;
+  Json all = energy_json(r.energy);
+  all["table"] = r.energy_table;
+  all["seconds"] = r.energy.seconds;
+  all["mean_watts"] = r.energy.seconds > 0 ? r.energy.total_nj() * 1e-9 / r.energy.seconds : 0.0;
+  Json by_static = Json::object();
+  for (const auto& [name, nj] : r.energy.by_structure()) by_static[name] = nj.second;
+  all["static_by_structure"] = std::move(by_static);
+  Json by_basis = Json::object();
+  for (unsigned b = 0; b < support::basis_count; ++b) {
+    const auto basis = static_cast<support::Basis>(b);
+    by_basis[support::to_string(basis)] = r.energy.of(basis);
+  }
+  all["by_basis"] = std::move(by_basis);
+  Json events = Json::array();
+  for (const support::EnergyTerm& t : r.energy.terms()) {
+    const support::EnergyValue& v = t.value.value;
+    Json event{{"structure", t.structure}, {"event", v.name}};
+    if (t.is_static) {
+      event["powered_seconds"] = t.count;
+      event["mw"] = t.value.scaled;
+    } else {
+      event["count"] = t.count;
+      event["pj"] = t.value.scaled;
+    }
+    event["nj"] = t.nj;
+    event["per"] = v.unit;
+    event["basis"] = support::to_string(v.basis);
+    event["source"] = v.source;
+    if (!t.value.note.empty()) event["scaling"] = t.value.note;
+    events.push_back(std::move(event));
+  }
+  all["by_event"] = std::move(events);
+  return all;
 }
 
 }  // namespace
@@ -56,20 +141,23 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["thread_instructions"] = r.thread_instructions;
   document["ipc"] = r.cycles == 0 ? 0.0 : double(r.warp_instructions) / double(r.cycles);
   document["checks"] = {{"operands_checked", r.operands_checked}, {"mismatches", r.mismatches}};
-  Json stalls = Json::object();
-  for (unsigned s = 1; s < protocol::stall_count; ++s) {
-    stalls[protocol::to_string(static_cast<protocol::Stall>(s))] = r.stall_cycles[s];
-  }
-  document["stall_cycles"] = std::move(stalls);
+  document["issue_cycles"] = r.stall_cycles[0];
+  document["stall_cycles"] = stall_json(r.stall_cycles);
+  document["cpi_stack"] = cpi_stack(r.stall_cycles, r.warp_instructions, r.schedulers);
   Json launches = Json::array();
   for (const LaunchResult& l : r.launches) {
     launches.push_back({{"kernel", l.kernel},
                         {"cycles", l.cycles},
                         {"ctas", l.ctas},
                         {"warp_instructions", l.warp_instructions},
-                        {"thread_instructions", l.thread_instructions}});
+                        {"thread_instructions", l.thread_instructions},
+                        {"issue_cycles", l.stall_cycles[0]},
+                        {"stall_cycles", stall_json(l.stall_cycles)},
+                        {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)},
+                        {"energy", energy_json(l.energy)}});
   }
   document["launches"] = std::move(launches);
+  document["energy"] = energy_details(r);
   document["stats"] = r.stats;
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},

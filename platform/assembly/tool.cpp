@@ -6,12 +6,12 @@
 #include <regatta/support/interrupt.h>
 #include <regatta/support/logging.h>
 #include <regatta/support/progress.h>
-#include <regatta/support/stat_report.h>
-#include <regatta/support/table.h>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <iostream>
+
+#include "tool_report.h"
 
 namespace regatta::assembly {
 
@@ -22,32 +22,19 @@ constexpr int status_internal = 1;
 constexpr int status_input = 2;
 constexpr int status_check = 3;
 
-struct ToolOptions {
-  std::string trace;
-  std::string machine = "gtx980";
-  std::string scheme = "baseline";
-  std::string scheduler;
-  std::string config_file;
-  std::string stats_file;
-  std::string log_level = "info";
-  unsigned sms = 1;
-  bool check = true;
-  bool check_protocol = false;
-  std::uint64_t quantum = SimulationOptions{}.quantum;
-  bool replay = false;
-  bool all_stats = false;
-  bool describe = false;
-};
-
 void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& registry) {
   std::string schemes;
   for (const auto& s : registry.schemes()) schemes += (schemes.empty() ? "" : "; ") + s->name() + ": " + s->help();
   std::string machines;
   for (const std::string& m : machine_names()) machines += (machines.empty() ? "" : ", ") + m;
+  std::string tables;
+  for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
   line.option("scheme", o.scheme, "NAME", schemes);
   line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr, two_level): short for --sm.scheduler");
+  line.option("energy", o.energy, "NAME",
+              "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
   line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
   line.option("config", o.config_file, "FILE", "TOML file of knobs: [module] knob = value");
   line.option("stats", o.stats_file, "FILE", "write all results as JSON");
@@ -58,72 +45,11 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               "that the SMs may run ahead of SystemC's time where no part needs it; 1: never (same results, slower)", 1,
               1'000'000);
   line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
+  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each launch");
+  line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
-}
-
-void print_summary(const SimulationResult& r, const ToolOptions& o, const trace::Reader& trace) {
-  using support::fixed;
-  using support::with_thousands;
-  support::Table launches({{"launch", support::Table::Align::right},
-                           "kernel",
-                           {"CTAs", support::Table::Align::right},
-                           {"warp instructions", support::Table::Align::right},
-                           {"cycles", support::Table::Align::right},
-                           {"IPC", support::Table::Align::right}});
-  // Many launches of an iterative program: the first few tell the story.
-  constexpr std::size_t shown = 8;
-  for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
-    const LaunchResult& l = r.launches[i];
-    launches.row({std::to_string(i), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
-                  with_thousands(l.cycles),
-                  l.cycles == 0 ? "-" : fixed(double(l.warp_instructions) / double(l.cycles), 3)});
-  }
-  if (r.launches.size() > shown) launches.row({"...", fmt::format("{} more", r.launches.size() - shown)});
-  launches.rule();
-  std::uint64_t ctas = 0;
-  for (const LaunchResult& l : r.launches) ctas += l.ctas;
-  launches.row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles),
-                r.cycles == 0 ? "-" : fixed(double(r.warp_instructions) / double(r.cycles), 3)});
-  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
-            << launches.str() << "\n";
-
-  if (!o.replay) {
-    std::uint64_t slots = 0;
-    for (std::uint64_t s : r.stall_cycles) slots += s;
-    support::Table stalls({"scheduler cycles", {"share", support::Table::Align::right}});
-    for (unsigned s = 0; s < protocol::stall_count && slots != 0; ++s) {
-      stalls.row({s == 0 ? "issued" : std::string("stalled: ") + protocol::to_string(static_cast<protocol::Stall>(s)),
-                  support::percent(double(r.stall_cycles[s]) / double(slots))});
-    }
-    std::cout << stalls.str() << "\n";
-    if (o.check) {
-      std::cout << "operands checked: " << with_thousands(r.operands_checked) << ", mismatches: " << r.mismatches
-                << "\n";
-    } else {
-      std::cout << "operands not checked (--no-check)\n";
-    }
-  }
-  std::cout << "host: " << support::duration_text(r.seconds);
-  if (r.seconds > 0)
-    std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");
-  std::cout << "\n";
-}
-
-void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe) {
-  std::vector<support::Table::Column> columns{"statistic", {"value", support::Table::Align::right}, "unit"};
-  if (describe) columns.emplace_back("meaning");
-  support::Table table(columns);
-  for (const auto& [path, group] : stats.items()) {
-    for (const auto& [name, value] : group.items()) {
-      const auto& d = descriptions.at(path).at(name);
-      std::vector<std::string> row{path + "." + name, value.dump(), d.at("unit").get<std::string>()};
-      if (describe) row.push_back(d.at("description").get<std::string>());
-      table.row(row);
-    }
-  }
-  std::cout << "\n" << table.str();
 }
 
 /// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
@@ -160,6 +86,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
   line.apply(knobs);
   if (line.given("scheduler")) knobs.set("sm.scheduler", o.scheduler, "command line", "--scheduler");
+  if (line.given("energy")) knobs.set("energy.table", o.energy, "command line", "--energy");
   support::install_interrupt_handler();
 
   const trace::Reader trace(o.trace);
@@ -186,6 +113,8 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     support::write_text_file(o.stats_file, document.dump(2) + "\n");
   }
   print_summary(result, o, trace);
+  if (o.cpi && !o.replay) print_cpi(result);
+  if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();
   switch (result.ending) {
@@ -196,6 +125,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
       return 128 + support::interrupt_signal();
     case Ending::value_mismatch:
     case Ending::deadlock:
+    case Ending::not_conserved:
       spdlog::error("{}", result.message);
       return status_check;
   }

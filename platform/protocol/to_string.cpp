@@ -19,8 +19,15 @@ const char* to_string(AccessClass c) {
 }
 
 const char* to_string(Stall s) {
-  static constexpr std::array<const char*, stall_count> names{"none",   "scoreboard", "issue_gate", "structural",
-                                                              "memory", "barrier",    "idle"};
+  static constexpr std::array<const char*, stall_count> names{
+      "none", "scoreboard", "issue_gate", "structural_scheduler", "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
+      "memory", "barrier",    "instruction_fetch", "idle"};
+  return names[static_cast<unsigned>(s)];
+}
+
+const char* to_string(WarpState s) {
+  static constexpr std::array<const char*, warp_state_count> names{
+      "absent", "instruction_fetch", "ready", "scoreboard", "memory", "barrier", "drained"};
   return names[static_cast<unsigned>(s)];
 }
 

@@ -37,6 +37,31 @@ void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned byt
   }
 }
 
+void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                     LineList& out) {
+  const auto first_lane = static_cast<unsigned>(__builtin_ctzll(active));
+  const auto last_lane = 63 - static_cast<unsigned>(__builtin_clzll(active));
+  const std::uint64_t stride = address[1] - address[0];
+  const std::uint64_t first = address[first_lane];
+  const std::uint64_t last = address[last_lane] + bytes - 1;
+  const bool no_gap = active >> first_lane == trace::all_lanes(last_lane - first_lane + 1);
+  if (!no_gap || stride == 0 || stride > protocol::sector_bytes || last < first) {
+    coalesce(address, active, bytes, line_bytes, out);
+    return;
+  }
+  const std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+  const auto all_sectors = (1u << (line_bytes / protocol::sector_bytes)) - 1;
+  auto sector_in_line = [&](std::uint64_t a) {
+    return static_cast<unsigned>((a & ~line_mask) / protocol::sector_bytes);
+  };
+  out.count = 0;
+  for (std::uint64_t line = first & line_mask; line <= (last & line_mask); line += line_bytes) {
+    out.lines[out.count++] = LineList::Line{line, static_cast<std::uint8_t>(all_sectors)};
+  }
+  out.lines[0].sectors &= static_cast<std::uint8_t>(all_sectors << sector_in_line(first));
+  out.lines[out.count - 1].sectors &= static_cast<std::uint8_t>((2u << sector_in_line(last)) - 1);
+}
+
 namespace {
 
 /// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank.
@@ -81,6 +106,23 @@ unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, uns
     const trace::LaneMask lanes = active & (trace::all_lanes(std::min(group, 64u)) << first);
     if (lanes != 0) passes += passes_of(address, lanes, banks, atomic);
   }
+  return std::max(passes, 1u);
+}
+
+unsigned shared_passes_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
+                              unsigned banks) {
+  const std::uint64_t stride = address[1] - address[0];
+  // Lanes that lie an odd number of accesses apart meet all banks before they meet one again; lanes of less than a word
+  // each, side by side, lie in words side by side.
+  const bool aligned =
+      bytes >= 4 && (bytes & (bytes - 1)) == 0 && (address[0] & (bytes - 1)) == 0 && (stride & (bytes - 1)) == 0;
+  const bool apart = aligned && (stride == 0 || (stride & bytes) != 0);
+  const bool dense = bytes < 4 && stride == bytes;
+  if (!apart && !dense) return shared_passes(address, active, bytes, warp_size, banks, false);
+  const unsigned group = std::max(1u, banks / std::max(1u, bytes / 4));
+  if (group >= 64) return 1;
+  unsigned passes = 0;
+  for (trace::LaneMask rest = active; rest != 0; rest >>= group) passes += (rest & trace::all_lanes(group)) != 0;
   return std::max(passes, 1u);
 }
 

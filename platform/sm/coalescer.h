@@ -25,10 +25,19 @@ struct LineList {
 /// may cross a line when `bytes` is not aligned; it then touches both.
 void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes, LineList& out);
 
+/// The same for addresses one stride apart in all lanes: at once where the active lanes leave no sector out, lane by
+/// lane otherwise.
+void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                     LineList& out);
+
 /// Cycles that a shared-memory access occupies the banks: an access of more than 4 bytes a lane goes in
 /// groups of lanes that move at most one word per bank; within a group, lanes that want different words of one
 /// bank take turns, lanes that want the same word share it (`atomic`: they take turns too).
 unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
                        unsigned banks, bool atomic);
+
+/// The same for addresses one stride apart in all lanes: at once for the strides that never conflict.
+unsigned shared_passes_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
+                              unsigned banks);
 
 }  // namespace regatta::sm

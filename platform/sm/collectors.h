@@ -50,6 +50,7 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   /// Sends reads that the storage's back-pressure held.
   void cycle();
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct Read {

@@ -21,9 +21,9 @@
 
 namespace regatta::sm {
 
-/// Timed work: what to do with which entry when its cycle comes.
+/// Timed work: what to do with which entry when its cycle comes. A word, since there are several per instruction.
 struct Work {
-  enum class Kind : std::uint8_t {
+  enum class Kind : std::uint32_t {
     fetched,          ///< a warp's fetch arrives; value: warp slot
     fetch_unblocked,  ///< a branch is resolved; value: warp slot
     operands_ready,   ///< all operands of a collector unit are there; value: unit
@@ -33,9 +33,12 @@ struct Work {
     store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot
     tick,             ///< nothing but a reason to be awake
   };
-  Kind kind = Kind::tick;
-  std::uint32_t value = 0;
+  Work() : kind(Kind::tick), value(0) {}
+  Work(Kind k, std::uint32_t v) : kind(k), value(v & 0x0fffffffu) {}
+  Kind kind : 4;
+  std::uint32_t value : 28;
 };
+static_assert(sizeof(Work) == 4, "a word");
 
 /// DynamicInstructions by pool index; the last one freed is the next one used, so that it is still cached.
 class InstructionPool {
@@ -64,6 +67,7 @@ struct SmCounters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
   std::uint64_t ctas_finished = 0;
+  std::uint64_t bypassed_registers = 0;
   std::array<std::uint64_t, protocol::stall_count> stalls{};  ///< scheduler-cycles; [none] = issued
 };
 
@@ -90,6 +94,9 @@ class Core {
   std::vector<Warp> warps;
   InstructionPool pool;
   support::Calendar<Work> calendar;
+  /// Instructions whose last write is done in the cycle after this one, the usual case: they need no calendar. Whoever
+  /// adds one sets `progress`.
+  std::vector<std::uint32_t> released_next;
   protocol::ObserverList observers;
   SmCounters counters;
 

@@ -54,7 +54,7 @@ void CtaStage::launch() {
   std::shared_ptr<const trace::Cta> trace = source_->take();
   if (trace == nullptr) return;
   ResidentCta& cta = ctas_[slot];
-  cta = ResidentCta{};
+  cta.reset();
   cta.resident = true;
   cta.trace = std::move(trace);
   cta.launched = core_.now;
@@ -70,9 +70,7 @@ void CtaStage::launch() {
     // A CTA's warps lie together, so that a storage can lay them out by slot.
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     const WarpSlot id = w.info.warp;
-    std::vector<FetchedInstruction> buffer = std::move(w.buffer);
-    w = Warp{};
-    w.buffer = std::move(buffer);
+    w.reset();
     w.resident = true;
     w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
@@ -87,9 +85,9 @@ void CtaStage::launch() {
   }
   residency_->launched(cta.info);
   activate(cta);
-  // A warp that never executed anything has nothing to wait for.
-  for (WarpSlot id : std::vector<WarpSlot>(cta.warps)) {
-    Warp& w = core_.warp(id);
+  // A warp that never executed anything has nothing to wait for. The last to end ends the CTA.
+  for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
+    Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     if (w.resident && w.path.at_end()) {
       w.exited = true;
       warp_exited(w);

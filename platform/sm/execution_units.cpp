@@ -29,6 +29,50 @@ void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, 
   writeback_ = &writeback;
 }
 
+void ExecutionUnits::kernel_started() { profile_.assign(core_.traits.size(), Count{}); }
+
+ExecutionUnits::Use ExecutionUnits::use_of(trace::OpClass c) {
+  using trace::OpClass;
+  switch (c) {
+    case OpClass::fp32_add:
+    case OpClass::fp32_max:
+    case OpClass::fp32_mul:
+    case OpClass::fp32_mad:
+      return Use::fp32;
+    case OpClass::sfu:
+    case OpClass::int_div:
+    case OpClass::fp32_div:
+      return Use::special;
+    case OpClass::fp64_add:
+    case OpClass::fp64_max:
+    case OpClass::fp64_mul:
+    case OpClass::fp64_mad:
+    case OpClass::fp64_div:
+      return Use::fp64;
+    case OpClass::constant_load:
+      return Use::constant;
+    case OpClass::load:
+    case OpClass::store:
+    case OpClass::atomic:
+      return Use::address;
+    default:
+      return Use::integer;
+  }
+}
+
+void ExecutionUnits::settle() {
+  for (std::size_t i = 0; i < profile_.size(); ++i) {
+    const Count count = profile_[i];
+    profile_[i] = Count{};
+    const InstructionTraits& t = core_.traits[i];
+    Count& use = uses_[static_cast<unsigned>(use_of(t.info->op_class))];
+    use.instructions += count.instructions;
+    use.lanes += core_.config.lane_gating ? count.lanes : count.instructions * core_.kernel.warp_size;
+    expected_reads_ += count.instructions * t.read_count;
+    expected_writes_ += count.instructions * t.write_count;
+  }
+}
+
 void ExecutionUnits::enter(DynamicInstruction& d) {
   Kind& kind = kinds_[static_cast<unsigned>(d.traits->unit)];
   kind.partitions[kind.partitions.size() == 1 ? 0 : d.scheduler].waiting.push(&d);
@@ -39,6 +83,9 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   core_.observers.notify(protocol::Event::operands_delivered,
                          [&](protocol::Observer& o) { o.operands_delivered(core_.now, d); });
   d.dispatched = core_.now;
+  Count& count = profile_[d.traits->index];
+  ++count.instructions;
+  count.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
   collectors_->release(d);
   core_.progress = true;
 }
@@ -84,6 +131,18 @@ void ExecutionUnits::cycle() {
 }
 
 void ExecutionUnits::register_stats(support::StatGroup& g) {
+  static constexpr std::array<const char*, use_count> names{"integer", "fp32",     "special",
+                                                            "fp64",    "constant", "address"};
+  for (unsigned u = 0; u < use_count; ++u) {
+    g.counter(std::string(names[u]) + "_instructions", uses_[u].instructions, "warp instructions",
+              std::string("executed, of the kind that costs the energy of: ") + names[u]);
+    g.counter(std::string(names[u]) + "_lanes", uses_[u].lanes, "thread instructions",
+              "lanes of these that cost energy");
+  }
+  g.counter("source_registers", expected_reads_, "warp registers",
+            "read by what was dispatched, from the static code and its executions");
+  g.counter("destination_registers", expected_writes_, "warp registers",
+            "written by what was dispatched, from the static code and its executions");
   for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
     const Kind& kind = kinds_[static_cast<unsigned>(u)];
     const std::string name = protocol::to_string(u);

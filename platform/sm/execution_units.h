@@ -21,11 +21,22 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   ExecutionUnits(const sc_core::sc_module_name& name, Core& core);
   void connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback);
 
+  void kernel_started();
+  /// Brings the counters that go by opcode class up to date.
+  void settle();
+  /// What the pipelines executed, by what it costs. Lanes: the active ones, or all of a warp when units are not gated.
+  enum class Use : std::uint8_t { integer, fp32, special, fp64, constant, address };
+  static constexpr unsigned use_count = 6;
+  struct Count {
+    std::uint64_t instructions = 0;
+    std::uint64_t lanes = 0;
+  };
   /// An instruction with all operands: waits for its unit.
   void enter(DynamicInstruction& d);
   /// Dispatches waiting instructions to pipelines that can take one.
   void cycle();
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct Partition {
@@ -38,6 +49,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
     std::uint64_t busy = 0;
     std::size_t waiting = 0;
   };
+  static Use use_of(trace::OpClass c);
   void dispatch(DynamicInstruction& d);
   void cycle(Kind& kind);
   void cycle_memory();
@@ -47,6 +59,9 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   LoadStoreUnit* lsu_ = nullptr;
   Writeback* writeback_ = nullptr;
   std::array<Kind, protocol::unit_count> kinds_;
+  std::vector<Count> profile_;  ///< per static instruction, since settle()
+  std::array<Count, use_count> uses_;
+  std::uint64_t expected_reads_ = 0, expected_writes_ = 0;  ///< static code x executions
 };
 
 }  // namespace regatta::sm

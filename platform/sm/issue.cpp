@@ -60,13 +60,17 @@ void IssueStage::remove(Warp& w) {
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
+  for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
 }
 
 WarpState IssueStage::classify(const Warp& w) const {
   if (w.at_barrier) return WarpState::barrier;
   const FetchedInstruction* head = w.front();
-  if (head == nullptr) return w.exited && w.memory_in_flight != 0 ? WarpState::memory : WarpState::no_instruction;
+  if (head == nullptr) {
+    if (!w.exited) return WarpState::instruction_fetch;
+    return w.memory_in_flight != 0 ? WarpState::memory : WarpState::drained;
+  }
   const InstructionTraits& t = *head->traits;
   if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
@@ -77,10 +81,18 @@ WarpState IssueStage::classify(const Warp& w) const {
 
 void IssueStage::update(Warp& w) {
   const WarpState state = classify(w);
+  if (state == WarpState::ready && w.active) {
+    const Unit unit = w.front()->traits->unit;
+    Scheduler& s = schedulers_[w.scheduler];
+    s.bound_for[static_cast<unsigned>(w.bound_for)] &= ~(WarpMask{1} << w.local);
+    s.bound_for[static_cast<unsigned>(unit)] |= WarpMask{1} << w.local;
+    w.bound_for = unit;
+  }
   if (state == w.state) return;
   const WarpState before = w.state;
   w.state = state;
   ctas_->warp_state_changed(w, before);
+  core_.observers.notify(Event::warp_state, [&](Observer& o) { o.warp_state(core_.now, w.info, state); });
   if (!w.active) return;
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask bit = WarpMask{1} << w.local;
@@ -90,8 +102,7 @@ void IssueStage::update(Warp& w) {
 }
 
 bool IssueStage::finds_collector(const Warp& w) const {
-  const Unit unit = w.front()->traits->unit;
-  return unit == Unit::none || collectors_->available(w.scheduler, unit);
+  return w.bound_for == Unit::none || collectors_->available(w.scheduler, w.bound_for);
 }
 
 bool IssueStage::attempt(Warp& w) {
@@ -137,23 +148,24 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 
 Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
-  bool structural = false;
+  Stall structural = Stall::none;
   bool gate = false;
+  bool kept_back = false;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
     if (eligible.settling) core_.progress = true;
-    structural = eligible.warps != candidates;  // a warp is ready, and the scheduler has no place for it
+    kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
   const unsigned closed = collectors_->closed(static_cast<unsigned>(&s - schedulers_.data()));
   if (candidates != 0 && closed != 0) {
     // None of those that need such a collector unit can go: the policy need not be asked about each.
-    const WarpMask ready = candidates;
-    for (WarpMask m = ready; m != 0; m &= m - 1) {
-      const InstructionTraits& t = *core_.warp(s.slots[__builtin_ctzll(m)]).front()->traits;
-      if ((closed >> static_cast<unsigned>(t.unit)) & 1) candidates &= ~(m & -m);
+    for (unsigned u = 0; u < protocol::unit_count; ++u) {
+      const WarpMask turned_away = (closed >> u) & 1 ? candidates & s.bound_for[u] : 0;
+      if (turned_away == 0) continue;
+      candidates &= ~turned_away;
+      if (structural == Stall::none) structural = protocol::structural_stall(static_cast<Unit>(u));
     }
-    structural = structural || candidates != ready;
   }
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
@@ -170,13 +182,15 @@ Stall IssueStage::cycle(Scheduler& s) {
     candidates &= ~(WarpMask{1} << local);
   }
   // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
-  if (structural) return Stall::structural;
+  if (structural != Stall::none) return structural;
   if (gate) return Stall::issue_gate;
+  if (kept_back) return Stall::structural_scheduler;
   return reason_to_wait(s);
 }
 
 Stall IssueStage::reason_to_wait(const Scheduler& s) {
   if (s.in(WarpState::scoreboard) != 0) return Stall::scoreboard;
+  if (s.in(WarpState::instruction_fetch) != 0) return Stall::instruction_fetch;
   if (s.in(WarpState::memory) != 0) return Stall::memory;
   if (s.in(WarpState::barrier) != 0) return Stall::barrier;
   return Stall::idle;
@@ -184,7 +198,7 @@ Stall IssueStage::reason_to_wait(const Scheduler& s) {
 
 Stall IssueStage::not_its_turn() {
   core_.progress = true;
-  return Stall::structural;
+  return Stall::structural_scheduler;
 }
 
 void IssueStage::cycle() {
@@ -193,6 +207,15 @@ void IssueStage::cycle() {
     last_[i] = s.in(WarpState::ready) == 0 ? reason_to_wait(s) : turn_of(i) ? cycle(s) : not_its_turn();
     ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
   }
+}
+
+void IssueStage::rest() {
+  std::fill(last_.begin(), last_.end(), Stall::idle);
+  repeat(1);
+}
+
+void IssueStage::repeat(std::uint64_t cycles) {
+  for (const Stall s : last_) core_.counters.stalls[static_cast<unsigned>(s)] += cycles;
 }
 
 void IssueStage::release(DynamicInstruction& d) {

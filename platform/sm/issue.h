@@ -38,15 +38,21 @@ class IssueStage {
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
 
+  /// A cycle of an SM without CTAs.
+  void rest();
   /// What each scheduler met in the last cycle it was asked.
   const std::vector<protocol::Stall>& last() const { return last_; }
+  /// Counts `cycles` more in which every scheduler met what it met last.
+  void repeat(std::uint64_t cycles);
 
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    bool restricts = false;                             ///< the policy lets only some of the ready warps take part
-    WarpMask used = 0;                                  ///< local indices taken
-    std::array<WarpMask, warp_state_count> in_state{};  ///< active warps by state
+    bool restricts = false;                                  ///< the policy lets only some of the ready warps take part
+    WarpMask used = 0;                                       ///< local indices taken
+    std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
+    std::array<WarpMask, protocol::unit_count> bound_for{};  ///< warps by the unit of their next instruction; of
+                                                             ///< those that are ready it is up to date
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };

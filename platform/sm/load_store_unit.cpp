@@ -68,8 +68,11 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
   lines_.count = 0;
   d.completed = core_.now + 1;
   if (shared != 0) {
-    const unsigned passes = shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size,
-                                          core_.config.shared_banks, atomic);
+    const unsigned banks = core_.config.shared_banks;
+    const unsigned passes =
+        d.affine_addresses && !atomic
+            ? shared_passes_affine(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks)
+            : shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks, atomic);
     ++shared_instructions_;
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
@@ -82,7 +85,9 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     // A local access wider than a word moves words that lie a warp apart.
     const unsigned pieces = crosses_words ? info.access_bytes / 4 : 1;
     const unsigned bytes = crosses_words ? 4 : info.access_bytes;
-    if (pieces == 1) {
+    if (plain && d.affine_addresses) {
+      coalesce_affine(d.addresses.data(), beyond, bytes, core_.config.line_bytes, lines_);
+    } else if (pieces == 1) {
       coalesce(plain ? d.addresses.data() : remapped_.data(), beyond, bytes, core_.config.line_bytes, lines_);
     } else {
       LineList piece;

@@ -35,6 +35,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   /// Nothing queued and nothing outstanding.
   bool idle() const { return queue_.empty() && outstanding_ == 0; }
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   bool start(DynamicInstruction& d);

@@ -26,6 +26,7 @@ bool ReuseStage::settle(Waiting& w) {
         return false;
       case ReusePoint::Decision::bypass:
         d.bypassed = true;
+        core_.counters.bypassed_registers += d.traits->write_count;
         core_.observers.notify(protocol::Event::bypassed, [&](protocol::Observer& o) { o.bypassed(core_.now, d); });
         core_.at(core_.now + std::max(1u, point_->bypass_latency()), Work::Kind::executed, d.pool_index);
         return true;

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #define SC_INCLUDE_DYNAMIC_PROCESSES  // sc_spawn is off by default in SystemC 2.3
+#include <systemc>
+
 #include <regatta/sm/sm.h>
 
-#include "collectors.h"
-#include "core.h"
-#include "cta_stage.h"
-#include "execution_units.h"
-#include "front_end.h"
-#include "issue.h"
-#include "load_store_unit.h"
-#include "reuse_stage.h"
-#include "writeback.h"
+#include "sm_impl.h"
 
-#include <exception>
 #include <sstream>
 
 namespace regatta::sm {
@@ -20,43 +13,6 @@ namespace regatta::sm {
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
-
-struct Sm::Impl {
-  Impl(const SmConfig& config, sc_core::sc_time period, unsigned index, const PolicyFactory& policy)
-      : core(config, period, index),
-        execution("execution", core),
-        collectors("collectors", core, execution),
-        writeback("writeback", core),
-        lsu("lsu", core, writeback),
-        front_end(core),
-        issue(core, policy),
-        reuse(core, collectors),
-        ctas(core) {
-    execution.connect(collectors, lsu, writeback);
-  }
-
-  void dispatch(const Work& work);
-  void prefetch(const Work& work);
-  void released(DynamicInstruction& d);
-
-  Core core;
-  ExecutionUnits execution;
-  OperandCollectors collectors;
-  Writeback writeback;
-  LoadStoreUnit lsu;
-  FrontEnd front_end;
-  IssueStage issue;
-  ReuseStage reuse;
-  CtaStage ctas;
-  std::function<void()> heartbeat;
-  bool running = false;
-  std::uint64_t ticks = 0;
-  std::uint64_t active_cycles = 0;
-  std::uint64_t resident_cta_cycles = 0;
-  std::uint64_t watchdog_instructions = 0;
-  Cycle watchdog_since;
-  std::exception_ptr error;
-};
 
 Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
        const PolicyFactory& scheduler)
@@ -120,9 +76,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.launch_index = launch_index;
   core.kernel.warp_size = kernel.warp_size;
   core.kernel.warps_per_cta = launch.warps_per_cta(kernel.warp_size);
-  const unsigned granularity = core.config.register_granularity;
-  core.kernel.registers_per_warp =
-      std::max(1u, (kernel.registers_per_thread + granularity - 1) / granularity) * granularity;
+  core.kernel.registers_per_warp = core.config.allocated_registers(kernel.registers_per_thread);
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
   core.all_lanes = trace::all_lanes(kernel.warp_size);
@@ -130,6 +84,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
       residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
   m.ctas.kernel_started(resident);
   m.lsu.kernel_started();
+  m.execution.kernel_started();
   storage[0]->kernel_started(core.kernel);
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
   if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
@@ -174,7 +129,7 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::fetched: {
       Warp& w = core.warps[work.value];
       front_end.fetched(w);
-      if (w.state == WarpState::no_instruction) issue.update(w);
+      if (w.state == WarpState::instruction_fetch) issue.update(w);
       break;
     }
     case Work::Kind::fetch_unblocked:
@@ -202,6 +157,23 @@ void Sm::Impl::dispatch(const Work& work) {
   }
 }
 
+/// Cycles after the last one in which nothing happened: the schedulers meet what they met in that.
+void Sm::Impl::account(std::uint64_t cycles) {
+  issue.repeat(cycles);
+  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
+  if (ctas.resident() == 0) return;
+  resident_cta_cycles += cycles * ctas.resident();
+  active_cycles += cycles;
+}
+
+void Sm::account_until(Cycle end) {
+  Impl& m = *impl_;
+  m.execution.settle();
+  if (!m.running || end <= m.core.now) return;
+  m.account(end - m.core.now);
+  m.core.now = end;
+}
+
 void Sm::tick() {
   try {
     cycle();
@@ -221,20 +193,15 @@ void Sm::cycle() {
   Core& core = m.core;
   const Cycle now = core.current();
   if (now == core.now) return;
-  const std::uint64_t slept = now - core.now - 1;
-  if (slept != 0 && m.ctas.resident() != 0) {
-    const std::vector<Stall>& last = m.issue.last();
-    for (Stall s : last) core.counters.stalls[static_cast<unsigned>(s)] += slept;
-    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, slept, last); });
-    m.resident_cta_cycles += slept * m.ctas.resident();
-    m.active_cycles += slept;
-  }
+  if (const std::uint64_t slept = now - core.now - 1; slept != 0) m.account(slept);
   core.now = now;
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
 
   // The instructions due next are out of the first-level cache by now: fetch them while this cycle's work is done.
   core.calendar.look_ahead(now.value() + 1, [&m](const Work& work) { m.prefetch(work); });
+  for (std::uint32_t index : core.released_next) m.released(core.pool[index]);
+  core.released_next.clear();
   core.calendar.drain(now.value(), [&m](const Work& work) { m.dispatch(work); });
   m.writeback.cycle();
   m.execution.cycle();
@@ -243,10 +210,12 @@ void Sm::cycle() {
   m.reuse.cycle();
   if (resident_before != 0) {
     m.issue.cycle();
-    core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
     m.resident_cta_cycles += resident_before;
     ++m.active_cycles;
+  } else {
+    m.issue.rest();
   }
+  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
   m.front_end.cycle();
   m.ctas.cycle();
 
@@ -264,12 +233,11 @@ void Sm::cycle() {
 }
 
 std::string Sm::describe_stuck() const {
-  static const char* const states[] = {"absent", "no instruction", "ready", "scoreboard", "memory", "barrier"};
   std::ostringstream out;
   for (const Warp& w : impl_->core.warps) {
     if (!w.resident) continue;
     out << "  " << name() << " warp " << w.info.warp.value() << " (CTA " << w.info.cta_index << " warp "
-        << w.info.warp_in_cta << "): " << states[static_cast<unsigned>(w.state)] << ", " << w.in_flight << " in flight";
+        << w.info.warp_in_cta << "): " << protocol::to_string(w.state) << ", " << w.in_flight << " in flight";
     if (const FetchedInstruction* head = w.front()) {
       out << ", next PC 0x" << std::hex << head->traits->index * trace::bytes_per_instruction << std::dec << " "
           << head->traits->info->opcode;
@@ -292,6 +260,8 @@ void Sm::register_stats(support::StatGroup& g) {
   g.counter("thread_instructions", m.core.counters.thread_instructions, "thread instructions",
             "issued, counted per active lane");
   g.counter("ctas", m.core.counters.ctas_finished, "CTAs", "run to their end");
+  g.counter("bypassed_registers", m.core.counters.bypassed_registers, "warp registers",
+            "results that a reuse point supplied");
   g.counter("active_cycles", m.active_cycles, "cycles", "with at least one resident CTA");
   g.derived(
       "resident_ctas_mean",

@@ -184,6 +184,10 @@ void SmConfig::validate() const {
   }
 }
 
+unsigned SmConfig::allocated_registers(unsigned per_thread) const {
+  return std::max(1u, (per_thread + register_granularity - 1) / register_granularity) * register_granularity;
+}
+
 protocol::SmLimits SmConfig::limits(unsigned warp_size, std::uint64_t storage_registers) const {
   protocol::SmLimits l;
   l.warp_size = warp_size;

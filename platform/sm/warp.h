@@ -22,10 +22,7 @@ using protocol::InstructionTraits;
 using protocol::LaneMask;
 using protocol::WarpMask;
 using protocol::WarpSlot;
-
-/// Why the instruction at the head of a warp's buffer cannot be tried, as far as the warp itself knows.
-enum class WarpState : std::uint8_t { absent, no_instruction, ready, scoreboard, memory, barrier };
-inline constexpr unsigned warp_state_count = 6;
+using protocol::WarpState;
 
 /// An instruction that has been fetched: its static side only, the trace's values are decoded when it is tried first.
 struct FetchedInstruction {
@@ -43,9 +40,10 @@ struct Warp {
   bool exited = false;  ///< the exit that ends the stream has issued
   WarpState state = WarpState::absent;
   std::uint8_t scheduler = 0;
-  std::uint8_t local = 0;              ///< index inside its scheduler while active
-  std::uint16_t in_flight = 0;         ///< issued, not retired
-  std::uint16_t memory_in_flight = 0;  ///< memory instructions issued, accesses or results outstanding
+  std::uint8_t local = 0;                           ///< index inside its scheduler while active
+  protocol::Unit bound_for = protocol::Unit::none;  ///< unit of the next instruction when last ready
+  std::uint16_t in_flight = 0;                      ///< issued, not retired
+  std::uint16_t memory_in_flight = 0;               ///< memory instructions issued, accesses or results outstanding
   // Instruction buffer: a ring of fetched instructions; the first `buffered` of `held` have arrived.
   std::uint16_t head = 0;
   std::uint16_t held = 0;
@@ -60,6 +58,12 @@ struct Warp {
   std::uint64_t sequence = 0;
   protocol::WarpInfo info;
 
+  /// Empty again, but for the memory of its buffer.
+  void reset() {
+    std::vector<FetchedInstruction> kept = std::move(buffer);
+    *this = Warp{};
+    buffer = std::move(kept);
+  }
   const FetchedInstruction* front() const { return buffered != 0 ? &buffer[head] : nullptr; }
   void push(const InstructionTraits& traits, Cycle now) {
     std::size_t at = std::size_t{head} + held;
@@ -96,6 +100,20 @@ struct ResidentCta {
   std::array<Barrier, barriers_per_cta> barriers;
   Cycle launched;
   std::uint64_t age = 0;  ///< launch order
+
+  /// Empty again, but for the memory of its lists. A CTA ends with its barriers open.
+  void reset() {
+    std::vector<WarpSlot> kept = std::move(warps);
+    kept.clear();
+    std::array<Barrier, barriers_per_cta> opened = std::move(barriers);
+    for (Barrier& b : opened) {
+      b.waiting.clear();
+      b.arrived_warps = b.arrived_threads = b.threads_expected = 0;
+    }
+    *this = ResidentCta{};
+    warps = std::move(kept);
+    barriers = std::move(opened);
+  }
 };
 
 }  // namespace regatta::sm

@@ -65,7 +65,11 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
     ++destination_;
   }
   destination_ = 0;
-  finished(d, d.completed);
+  if (d.writes_pending == 1 && d.completed == core_.now + 1) {
+    core_.released_next.push_back(d.pool_index);
+  } else {
+    finished(d, d.completed);
+  }
   return Progress::done;
 }
 

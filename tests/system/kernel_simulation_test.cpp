@@ -79,8 +79,8 @@ void check_kernel(const std::string& kernel, const std::string& scheduler, Size 
   std::uint64_t slots = 0;
   for (const std::uint64_t s : r.stall_cycles) slots += s;
   REQUIRE(r.stall_cycles[0] == expected.warp_instructions);
-  // Every scheduler and cycle has one reason; the memory side may still be draining when the SM is done.
-  REQUIRE(slots <= r.cycles * machine.sm.schedulers);
+  // Every scheduler and cycle has one reason.
+  REQUIRE(slots == r.cycles * machine.sm.schedulers);
   for (std::size_t i = 0; i < r.launches.size(); ++i) {
     REQUIRE(r.launches[i].warp_instructions == reader.launches()[i].warp_instructions);
     REQUIRE(r.launches[i].ctas == reader.launches()[i].cta_count);

@@ -30,6 +30,12 @@ Enum narrow_enum(V value, const char* what) {
   return static_cast<Enum>(narrow<std::uint8_t>(static_cast<std::int64_t>(value), what));
 }
 
+/// `to` keeps its memory.
+template <class T>
+void assign(std::vector<T>& to, const google::protobuf::RepeatedField<T>& field) {
+  to.assign(field.data(), field.data() + field.size());
+}
+
 template <class T>
 std::vector<T> to_vector(const google::protobuf::RepeatedField<T>& field) {
   return std::vector<T>(field.data(), field.data() + field.size());
@@ -146,25 +152,23 @@ void encode(const WarpColumns& c, proto::WarpColumns& m) {
   m.set_thread_instructions(c.thread_instructions);
 }
 
-WarpColumns decode(proto::WarpColumns& m) {
-  WarpColumns c;
-  c.run_start = to_vector(m.run_start());
-  c.run_length = to_vector(m.run_length());
-  c.mask_at = to_vector(m.mask_at());
-  c.mask = to_vector(m.mask());
-  c.guard_mask = to_vector(m.guard_mask());
-  c.address_kind = std::move(*m.mutable_address_kind());
-  c.address_base = to_vector(m.address_base());
-  c.address_delta = to_vector(m.address_delta());
-  c.value_kind = std::move(*m.mutable_value_kind());
-  c.value_data = std::move(*m.mutable_value_data());
-  c.predicate = to_vector(m.predicate());
-  c.stack_at = to_vector(m.stack_at());
-  c.stack_event = to_vector(m.stack_event());
-  c.stack_mask = to_vector(m.stack_mask());
+void decode(proto::WarpColumns& m, WarpColumns& c) {
+  assign(c.run_start, m.run_start());
+  assign(c.run_length, m.run_length());
+  assign(c.mask_at, m.mask_at());
+  assign(c.mask, m.mask());
+  assign(c.guard_mask, m.guard_mask());
+  c.address_kind.swap(*m.mutable_address_kind());
+  assign(c.address_base, m.address_base());
+  assign(c.address_delta, m.address_delta());
+  c.value_kind.swap(*m.mutable_value_kind());
+  c.value_data.swap(*m.mutable_value_data());
+  assign(c.predicate, m.predicate());
+  assign(c.stack_at, m.stack_at());
+  assign(c.stack_event, m.stack_event());
+  assign(c.stack_mask, m.stack_mask());
   c.warp_instructions = m.warp_instructions();
   c.thread_instructions = m.thread_instructions();
-  return c;
 }
 
 }  // namespace
@@ -276,17 +280,16 @@ void encode(const Cta& cta, proto::Cta& m) {
   for (const WarpColumns& warp : cta.warps) encode(warp, *m.add_warps());
 }
 
-Cta decode(proto::Cta& m) {
-  Cta cta;
+void decode(proto::Cta& m, Cta& cta) {
   cta.launch = m.launch();
   cta.index = m.index();
-  cta.warps.reserve(static_cast<std::size_t>(m.warps_size()));
+  cta.warps.resize(static_cast<std::size_t>(m.warps_size()));
   for (int i = 0; i < m.warps_size(); ++i) {
-    cta.warps.push_back(decode(*m.mutable_warps(i)));
-    cta.warps.back().cta = cta.index;
-    cta.warps.back().warp = static_cast<std::uint32_t>(i);
+    WarpColumns& warp = cta.warps[static_cast<std::size_t>(i)];
+    decode(*m.mutable_warps(i), warp);
+    warp.cta = cta.index;
+    warp.warp = static_cast<std::uint32_t>(i);
   }
-  return cta;
 }
 
 }  // namespace regatta::trace

@@ -17,7 +17,7 @@ void encode(const Cta& cta, proto::Cta& message);
 
 Kernel decode(const proto::Kernel& message);
 Launch decode(const proto::Launch& message);
-/// Moves the byte columns out of the message.
-Cta decode(proto::Cta& message);
+/// Fills all of `cta`, whose memory is used again. Swaps the byte columns with the message's.
+void decode(proto::Cta& message, Cta& cta);
 
 }  // namespace regatta::trace

@@ -56,6 +56,34 @@ struct File {
   void check_ctas() const;
 };
 
+/// CTAs that nobody holds any more, for the next ones to be read into: a warp's columns are a dozen arrays, and a
+/// kernel of short CTAs would spend more on allocating and freeing them than on reading them.
+class CtaPool : public std::enable_shared_from_this<CtaPool> {
+ public:
+  /// An old CTA, or a new one; it comes back here when the last holder lets go, on whichever thread that is.
+  std::shared_ptr<Cta> take() {
+    std::unique_ptr<Cta> cta;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!spare_.empty()) {
+        cta = std::move(spare_.back());
+        spare_.pop_back();
+      }
+    }
+    if (cta == nullptr) cta = std::make_unique<Cta>();
+    return {cta.release(), [pool = shared_from_this()](Cta* c) { pool->put(std::unique_ptr<Cta>(c)); }};
+  }
+
+ private:
+  void put(std::unique_ptr<Cta> cta) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    spare_.push_back(std::move(cta));
+  }
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Cta>> spare_;
+};
+
 /// Reads frames; each thread has its own.
 class FrameReader {
  public:
@@ -105,7 +133,8 @@ class FrameReader {
     expected.set_raw_bytes(entry.raw_bytes);
     read(FrameKind::cta, entry.offset, file_.bytes - trailer_bytes, &expected, what, message_);
     try {
-      auto cta = std::make_shared<Cta>(decode(message_));
+      const std::shared_ptr<Cta> cta = pool_->take();
+      decode(message_, *cta);
       if (cta->launch != entry.launch || cta->index != entry.index) throw Malformed("the frame is another CTA's");
       const Launch& launch = file_.launches[entry.launch];
       validate(*cta, launch, file_.kernels[launch.kernel]);
@@ -130,6 +159,7 @@ class FrameReader {
   Buffer raw_;
   Decompressor decompressor_;
   proto::Cta message_;  // kept for its memory
+  std::shared_ptr<CtaPool> pool_ = std::make_shared<CtaPool>();
 };
 
 std::uint64_t File::open_header_and_trailer() {

@@ -198,7 +198,7 @@ void WarpCursor::result(WarpValue& out) {
 }
 
 template <unsigned lanes>
-void WarpCursor::decode_addresses(std::uint64_t* address) {
+bool WarpCursor::decode_addresses(std::uint64_t* address) {
   const WarpColumns& c = *path_.columns();
   if (address_kind_ == c.address_kind.size()) path_.dry("address_kind");
   const auto kind = static_cast<AddressKind>(c.address_kind[address_kind_++]);
@@ -210,7 +210,9 @@ void WarpCursor::decode_addresses(std::uint64_t* address) {
     if (left == 0) path_.dry("address_delta");
     ++address_delta_;
     fill_stride<lanes>(address, last_base_, static_cast<std::uint64_t>(*delta));
-  } else if (kind == AddressKind::scattered) {
+    return true;
+  }
+  if (kind == AddressKind::scattered) {
     const unsigned deltas = count_lanes(active_mask_) - 1;
     if (left < deltas) path_.dry("address_delta");
     address_delta_ += deltas;
@@ -221,18 +223,14 @@ void WarpCursor::decode_addresses(std::uint64_t* address) {
       value += static_cast<std::uint64_t>(*delta++);
       address[first_lane(rest)] = value;
     }
-  } else {
-    path_.malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
+    return false;
   }
+  path_.malformed("address kind " + std::to_string(static_cast<unsigned>(kind)) + " is unknown");
 }
 
-void WarpCursor::addresses(std::uint64_t* address) {
-  if (active_mask_ == 0) return;
-  if (path_.kernel().warp_size == 32) {
-    decode_addresses<32>(address);
-  } else {
-    decode_addresses<64>(address);
-  }
+bool WarpCursor::addresses(std::uint64_t* address) {
+  if (active_mask_ == 0) return false;
+  return path_.kernel().warp_size == 32 ? decode_addresses<32>(address) : decode_addresses<64>(address);
 }
 
 const char* WarpCursor::leftover() const {

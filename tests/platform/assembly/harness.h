@@ -55,10 +55,10 @@ inline void require_clean(const assembly::SimulationResult& r) {
 }
 
 /// A kernel with some of everything: arithmetic chains, loads, stores, a guard, barriers. `ctas` CTAs of 128 threads.
-inline std::string mixed_trace(const std::string& name, std::uint64_t ctas = 12) {
+inline std::string mixed_trace(const std::string& name, std::uint64_t ctas = 12, unsigned warp_size = 32) {
   using trace::MemorySpace;
   using trace::OpClass;
-  TraceBuilder b;
+  TraceBuilder b(warp_size);
   b.op(OpClass::constant_load, {0}, {});
   b.op(OpClass::constant_load, {1}, {});
   b.set_predicate(0, {0});

@@ -401,5 +401,6 @@ TEST_CASE("extension point: an observer sees every event once") {
   std::uint64_t reasons = 0;
   for (std::uint64_t s : r.stall_cycles) reasons += s;
   REQUIRE(reasons == observer->scheduler_cycles);
+  REQUIRE(reasons == 4 * r.cycles);
   REQUIRE(observer->scheduler_cycles == 4 * observer->total_cycles);
 }

@@ -120,7 +120,9 @@ void run_random(unsigned seed, unsigned sms) {
   }
   CAPTURE(seed, sms);
   const std::uint64_t warps = 9 * ((160 + b.kernel().warp_size - 1) / b.kernel().warp_size);
-  require_clean(test::simulate_baseline(b.write("random" + std::to_string(seed)), {}, sms),
+  assembly::MachineConfig machine;
+  machine.sm.lanes = b.kernel().warp_size;
+  require_clean(test::simulate_baseline(b.write("random" + std::to_string(seed)), machine, sms),
                 warps * b.kernel().instructions.size());
 }
 

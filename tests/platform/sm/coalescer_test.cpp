@@ -113,3 +113,32 @@ TEST_CASE("coalescer: random accesses touch the sectors that their bytes lie in"
     }
   }
 }
+
+TEST_CASE("coalescer: addresses one stride apart give the lines that going lane by lane gives") {
+  std::mt19937_64 random(12);
+  auto below = [&](std::uint64_t n) { return random() % n; };
+  for (unsigned i = 0; i < 40000; ++i) {
+    const unsigned lanes = below(2) != 0 ? 32 : 64;
+    const unsigned bytes = 1u << below(5);
+    const unsigned line_bytes = 32u << below(4);
+    const std::uint64_t strides[] = {bytes, 4, below(40), 0 - below(40), below(1000)};
+    const std::uint64_t stride = strides[below(5)];
+    const std::uint64_t base = 0x100000 + below(512);
+    std::uint64_t a[trace::max_lanes];
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) a[lane] = base + lane * stride;
+    trace::LaneMask active = trace::all_lanes(lanes);
+    if (below(3) == 0) active &= random();
+    if (below(3) == 0) active &= trace::all_lanes(static_cast<unsigned>(1 + below(lanes)));
+    if (active == 0) continue;
+    sm::LineList expected;
+    sm::LineList found;
+    sm::coalesce(a, active, bytes, line_bytes, expected);
+    sm::coalesce_affine(a, active, bytes, line_bytes, found);
+    CAPTURE(lanes, bytes, line_bytes, stride, base, active);
+    REQUIRE(found.count == expected.count);
+    for (unsigned l = 0; l < found.count; ++l) {
+      REQUIRE(found.lines[l].address == expected.lines[l].address);
+      REQUIRE(found.lines[l].sectors == expected.lines[l].sectors);
+    }
+  }
+}

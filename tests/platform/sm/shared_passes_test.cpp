@@ -103,3 +103,23 @@ TEST_CASE("shared memory: random accesses take as many passes as the definition 
     REQUIRE(sm::shared_passes(a, active, bytes, warp_size, banks, atomic) == std::max<std::size_t>(expected, 1));
   }
 }
+
+TEST_CASE("shared memory: what is known of a stride is what counting lanes finds") {
+  std::mt19937_64 random(11);
+  auto below = [&](std::uint64_t n) { return random() % n; };
+  for (unsigned i = 0; i < 40000; ++i) {
+    const unsigned warp_size = below(2) != 0 ? 32 : 64;
+    const unsigned banks = 1u << below(7);
+    const unsigned bytes = below(8) == 0 ? static_cast<unsigned>(1 + below(32)) : 1u << below(5);
+    const std::uint64_t strides[] = {bytes, 4, bytes * (2 * below(40) + 1), below(300), 0 - below(300), 0};
+    const std::uint64_t stride = strides[below(6)];
+    const std::uint64_t base = 0x100000 + below(2) * below(256) + below(64) * bytes;
+    std::uint64_t a[trace::max_lanes];
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) a[lane] = base + lane * stride;
+    trace::LaneMask active = trace::all_lanes(warp_size);
+    if (below(2) != 0) active &= random();
+    CAPTURE(warp_size, banks, bytes, stride, base, active);
+    REQUIRE(sm::shared_passes_affine(a, active, bytes, warp_size, banks) ==
+            sm::shared_passes(a, active, bytes, warp_size, banks, false));
+  }
+}

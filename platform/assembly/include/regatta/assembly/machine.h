@@ -3,6 +3,7 @@
 // A machine: the knobs of everything that is not a scheme's own, and the presets that set them.
 #pragma once
 
+#include <regatta/assembly/energy_config.h>
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
 #include <regatta/models/register_file/register_file.h>
@@ -24,6 +25,7 @@ struct MachineConfig {
   models::RegisterFileConfig register_file;
   memory::L1Config l1;
   memory::MemorySystemConfig memory;
+  EnergyConfig energy;
 
   /// Declares every knob of a machine.
   void declare(support::OptionSet& options);

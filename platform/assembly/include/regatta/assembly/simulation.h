@@ -7,8 +7,10 @@
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
 #include <regatta/checker/value_checker.h>
+#include <regatta/support/energy.h>
 #include <regatta/trace/file.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -28,11 +30,17 @@ struct SimulationOptions {
 };
 
 /// How a run ended.
-enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadlock };
+enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadlock, not_conserved };
+
+/// Scheduler-cycles by what the scheduler did, indexed by protocol::Stall ([none]: it issued). Those of a launch add up
+/// to its cycles x schedulers x SMs.
+using CycleStack = std::array<std::uint64_t, protocol::stall_count>;
 
 /// One launch of a trace as it ran.
 struct LaunchResult {
   std::string kernel;
+  CycleStack stall_cycles{};
+  support::EnergyReport energy;
   std::uint64_t cycles = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
@@ -48,8 +56,11 @@ struct SimulationResult {
   std::uint64_t thread_instructions = 0;
   std::uint64_t operands_checked = 0;
   std::uint64_t mismatches = 0;
-  std::array<std::uint64_t, protocol::stall_count> stall_cycles{};
-  double seconds = 0;
+  unsigned schedulers = 0;  ///< of all simulated SMs together
+  CycleStack stall_cycles{};
+  support::EnergyReport energy;
+  std::string energy_table;                  ///< its name
+  double seconds = 0;                        ///< of the host
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
   nlohmann::ordered_json scheme_report;
@@ -75,6 +86,14 @@ class Simulation {
 /// else: the speed limit a simulation is measured against.
 SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine,
                         const std::function<void(std::uint64_t)>& progress);
+
+/// Cycles per warp instruction by reason, {"issued": 0.25, "scoreboard": ...}: scheduler-cycles over `schedulers` (all
+/// of the simulated SMs') and instructions, so that the terms add up to cycles / warp instructions. Empty without
+/// instructions.
+nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_instructions, unsigned schedulers);
+
+/// {"total_nj", "dynamic_nj", "static_nj", "by_structure": {...}} of a launch or a run.
+nlohmann::ordered_json energy_json(const support::EnergyReport& energy);
 
 /// The stats.json document of a run (design: keys are stable, more may be added).
 nlohmann::ordered_json stats_document(const SimulationResult& result, const trace::Reader& trace,

@@ -139,6 +139,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
                const sc_core::sc_time& clock_period, unsigned first_sm = 0);
   bool idle() const;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct SmPort : NonBlockingTarget {

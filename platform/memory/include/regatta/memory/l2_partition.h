@@ -42,6 +42,7 @@ class L2Partition : public sc_core::sc_module,
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   void work();

@@ -24,9 +24,10 @@ enum class Event : std::uint8_t {
   bypassed,
   register_written,
   retired,
+  warp_state,
   cycles
 };
-inline constexpr unsigned event_count = 13;
+inline constexpr unsigned event_count = 14;
 
 /// What a launch looks like to the platform.
 struct KernelContext {
@@ -54,10 +55,44 @@ struct CtaInfo {
   unsigned shared_bytes = 0;
 };
 
-/// Why a scheduler issued nothing in a cycle; exactly one reason per scheduler and cycle.
-enum class Stall : std::uint8_t { none, scoreboard, issue_gate, structural, memory, barrier, idle };
-inline constexpr unsigned stall_count = 7;
+/// What a scheduler did in a cycle; exactly one per scheduler and cycle. Where warps wait for different things, the
+/// reason nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
+enum class Stall : std::uint8_t {
+  none,           ///< it issued
+  scoreboard,     ///< a result of short latency is awaited
+  issue_gate,     ///< a gate said no
+  structural_scheduler,  ///< a warp is ready, but it is not the scheduler's turn, or its policy keeps the warp back
+  structural_sp,         ///< no collector unit was free for an instruction of this unit
+  structural_sfu,
+  structural_dp,
+  structural_lsu,
+  memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
+  barrier,            ///< warps wait for their CTA
+  instruction_fetch,  ///< a warp has work, and its next instruction has not arrived
+  idle                ///< no warp with an instruction left to issue
+};
+inline constexpr unsigned stall_count = 12;
 const char* to_string(Stall s);
+/// The reason for an instruction of `unit` (not none) that found no room.
+constexpr Stall structural_stall(Unit unit) {
+  return static_cast<Stall>(static_cast<unsigned>(Stall::structural_sp) + static_cast<unsigned>(unit) -
+                            static_cast<unsigned>(Unit::sp));
+}
+constexpr bool is_structural(Stall s) { return s >= Stall::structural_scheduler && s <= Stall::structural_lsu; }
+static_assert(structural_stall(Unit::lsu) == Stall::structural_lsu);
+
+/// What a resident warp is doing as far as the warp itself knows.
+enum class WarpState : std::uint8_t {
+  absent,             ///< not resident
+  instruction_fetch,  ///< its next instruction has not arrived
+  ready,              ///< its next instruction can be tried
+  scoreboard,         ///< a result of short latency is awaited
+  memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
+  barrier,            ///< it waits for its CTA
+  drained             ///< its last instruction has issued, results are on their way
+};
+inline constexpr unsigned warp_state_count = 7;
+const char* to_string(WarpState s);
 
 /// Contract. Called by: the SM, at the point of the cycle where the event happens, in the order of
 /// registration. May change: nothing of the platform; an observer that finds a fault reports it through
@@ -88,7 +123,11 @@ class Observer {
   virtual void register_written(Cycle, const DynamicInstruction&, unsigned /*d*/, bool /*written*/) {}
   /// All destinations are written and the scoreboard has let go; the last event of an instruction.
   virtual void retired(Cycle, const DynamicInstruction&) {}
-  /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued).
+  /// A warp's state changed. What holds at the end of a cycle is what the warp met in it, unless it issued. A warp that
+  /// starts is absent until its first change, and one that finishes is absent without one.
+  virtual void warp_state(Cycle, const WarpInfo&, WarpState) {}
+  /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued). From the start of a
+  /// launch to the SM's last activity in it every cycle is told exactly once.
   virtual void cycles(Cycle /*from*/, std::uint64_t /*count*/, const std::vector<Stall>& /*stall*/) {}
 };
 

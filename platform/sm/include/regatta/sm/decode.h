@@ -21,7 +21,7 @@ inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits&
   d.writes_pending = 0;
   for (unsigned i = 0; i < traits.write_count; ++i) cursor.result(d.results[i]);
   for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = cursor.predicate();
-  if (traits.has_addresses) cursor.addresses(d.addresses.data());
+  if (traits.has_addresses) d.affine_addresses = cursor.addresses(d.addresses.data());
 }
 
 }  // namespace regatta::sm

@@ -45,6 +45,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
 
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
+  /// Brings the counters that are not kept in every cycle up to the end of cycle `end`, for a look at the statistics:
+  /// the cycles of a sleeping SM, what was executed by opcode class. Changes nothing else. To be called between cycles.
+  void account_until(protocol::Cycle end);
   /// Call when the launch has ended (no events left).
   void finish();
   /// Throws what ended the run inside the pipeline: an InputError of the trace, which SystemC would turn into a report
@@ -62,6 +65,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   std::uint64_t stall_cycles(protocol::Stall reason) const;
 
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   void end_of_elaboration() override;

@@ -69,6 +69,7 @@ struct SmConfig {
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
 
+  bool lane_gating = true;  ///< for the count of lanes that cost energy; set by the assembly (energy.lane_gating)
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
@@ -77,6 +78,8 @@ struct SmConfig {
   /// Refuses combinations that cannot work, by ConfigError with a sentence.
   void validate() const;
   protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;
+  /// Warp registers that a warp of a kernel with this many registers per thread is given.
+  unsigned allocated_registers(unsigned per_thread) const;
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 

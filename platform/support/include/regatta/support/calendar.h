@@ -20,11 +20,7 @@ class Calendar {
   Calendar() { ring_.fill(List{none, none}); }
 
   void schedule(std::uint64_t at, const Item& item) {
-    if (at - base_ >= ring_size) {
-      far_.push_back(Far{at, item, far_sequence_++});
-      std::push_heap(far_.begin(), far_.end(), later);
-      return;
-    }
+    if (at - base_ >= ring_size) return schedule_far(at, item);
     const std::uint32_t entry = take(item);
     List& list = ring_[occupied_.slot(at)];
     if (list.first == none) {
@@ -88,6 +84,10 @@ class Calendar {
     Item item;
     std::uint64_t sequence;
   };
+  [[gnu::noinline]] void schedule_far(std::uint64_t at, const Item& item) {
+    far_.push_back(Far{at, item, far_sequence_++});
+    std::push_heap(far_.begin(), far_.end(), later);
+  }
   std::uint32_t take(const Item& item) {
     if (free_ == none) {
       pool_.push_back(Entry{item, none});

@@ -37,13 +37,20 @@ class StatGroup {
   std::vector<Stat> stats_;
 };
 
-/// A module with statistics. The walk over the sc_object tree finds providers by dynamic_cast; the order of
-/// the output is the order of names, so it does not depend on construction order.
+class EnergyGroup;
+
+/// A module with statistics, and with the energy that some of them stand for. The walk over the sc_object tree finds
+/// providers by dynamic_cast; the order of the output is the order of names, so it does not depend on construction
+/// order.
 class StatProvider {
  public:
   virtual ~StatProvider() = default;
   /// Adds this module's statistics. Called once, after elaboration; registered references must stay valid.
   virtual void register_stats(StatGroup& group) = 0;
+  /// Says which counters are which events of the energy table, and what leaks (energy.h). Called before and after each
+  /// launch, so that what depends on the kernel (lanes of a warp) may be part of it; always the same events in the same
+  /// order.
+  virtual void register_energy(EnergyGroup&) {}
 };
 
 }  // namespace regatta::support

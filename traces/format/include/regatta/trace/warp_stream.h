@@ -168,8 +168,9 @@ class WarpCursor {
   /// Decodes the value of the next destination predicate, on the active lanes; other bits zero.
   LaneMask predicate();
   /// Decodes the addresses (bytes) of the current memory instruction into address[lane]; lanes outside
-  /// active_mask() are left with unspecified contents. `address` holds warp_size entries.
-  void addresses(std::uint64_t* address);
+  /// active_mask() are left with unspecified contents. `address` holds warp_size entries. True when all of them,
+  /// inactive lanes included, were filled in with one stride.
+  bool addresses(std::uint64_t* address);
   /// Appends the SIMT stack events that happened at the current instruction (and at instructions stepped over
   /// since the last call). Returns their number.
   unsigned stack_events(std::vector<StackEvent>& out);
@@ -184,7 +185,7 @@ class WarpCursor {
   template <unsigned lanes>
   void decode_result(std::uint32_t* out);
   template <unsigned lanes>
-  void decode_addresses(std::uint64_t* address);
+  bool decode_addresses(std::uint64_t* address);
 
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 

@@ -65,6 +65,7 @@ class RegisterFile : public sc_core::sc_module,
            ((warp.value() & part_mask_) << part_shift_);
   }
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   /// The first free slot of a bank's ports; with n equal ports there are n slots a cycle, numbered through.
@@ -108,6 +109,7 @@ class RegisterFile : public sc_core::sc_module,
   unsigned part_shift_ = 0;  ///< log2(part_banks_)
   unsigned warp_shift_ = 0;  ///< log2(parts_); the width of a warp number when the warp shifts nothing
   unsigned registers_per_warp_ = 0;
+  unsigned warp_size_ = 32;
   protocol::WarpRegisters rows_;
   std::vector<Bank> banks_;
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/conservation.h>
+
+namespace regatta::assembly {
+
+ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups, unsigned sms) : groups_(groups) {
+  for (unsigned i = 0; i < sms; ++i) {
+    const std::string sm = "sm" + std::to_string(i) + ".";
+    const std::string pipeline = sm + "pipeline.";
+    const std::string units = pipeline + "execution.";
+    add("what takes a collector unit is dispatched once", {pipeline + "collectors.instructions"},
+        {units + "sp_instructions", units + "sfu_instructions", units + "dp_instructions", units + "lsu_instructions"});
+    add("registers read are those of the static code x its executions", {pipeline + "collectors.reads"},
+        {units + "source_registers"});
+    add("registers written or dropped are those of the static code x its executions",
+        {pipeline + "writeback.writes", pipeline + "writeback.dropped"},
+        {units + "destination_registers", pipeline + "bypassed_registers"});
+    add("the register file serves what the collectors ask", {sm + "register_file.reads"},
+        {pipeline + "collectors.reads"});
+    add("the register file takes what is written back", {sm + "register_file.writes"}, {pipeline + "writeback.writes"});
+    add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
+        {pipeline + "lsu.requests"});
+  }
+}
+
+bool ConservationLaws::find(const std::string& name, std::vector<Term>& terms) const {
+  const std::size_t dot = name.rfind('.');
+  const std::string path = name.substr(0, dot);
+  const bool all = !path.empty() && path.back() == '*';
+  bool found = false;
+  for (const support::StatGroup& group : groups_) {
+    const bool named =
+        all ? group.path().compare(0, path.size() - 1, path, 0, path.size() - 1) == 0 : group.path() == path;
+    if (!named) continue;
+    for (const support::Stat& stat : group.stats()) {
+      if (stat.counter == nullptr || stat.name != name.substr(dot + 1)) continue;
+      terms.push_back(Term{group.path() + "." + stat.name, stat.counter});
+      found = true;
+    }
+  }
+  return found;
+}
+
+void ConservationLaws::add(const std::string& what, const Names& left, const Names& right) {
+  Law law{what, {}, {}};
+  for (const std::string& name : left) {
+    if (!find(name, law.left)) return;
+  }
+  for (const std::string& name : right) {
+    if (!find(name, law.right)) return;
+  }
+  laws_.push_back(std::move(law));
+}
+
+void ConservationLaws::begin() {
+  for (Law& law : laws_) {
+    for (auto* side : {&law.left, &law.right}) {
+      for (Term& term : *side) term.before = *term.counter;
+    }
+  }
+}
+
+std::string ConservationLaws::broken() const {
+  const auto sum = [](const std::vector<Term>& side) {
+    std::uint64_t total = 0;
+    for (const Term& term : side) total += *term.counter - term.before;
+    return total;
+  };
+  const auto text = [](const std::vector<Term>& side) {
+    std::string names;
+    for (const Term& term : side) {
+      names += (names.empty() ? "" : " + ") + term.name + " (" + std::to_string(*term.counter - term.before) + ")";
+    }
+    return names;
+  };
+  for (const Law& law : laws_) {
+    if (sum(law.left) == sum(law.right)) continue;
+    return law.what + ": " + text(law.left) + " = " + std::to_string(sum(law.left)) + " must equal " + text(law.right) +
+           " = " + std::to_string(sum(law.right));
+  }
+  return {};
+}
+
+}  // namespace regatta::assembly

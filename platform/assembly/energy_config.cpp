@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/energy_config.h>
+
+#include <fmt/format.h>
+#include <regatta/support/atomic_file.h>
+#include <regatta_embedded/energy_table.h>
+
+#include <algorithm>
+
+namespace regatta::assembly {
+
+namespace {
+
+/// Values that every table has and an option may replace.
+constexpr const char* base_values[] = {"register_file.read",
+                                       "register_file.write",
+                                       "register_file.leakage",
+                                       "operand_collector.instruction",
+                                       "instruction_cache.access",
+                                       "instruction_buffer.instruction",
+                                       "scheduler.issue",
+                                       "pipeline.instruction",
+                                       "execution.integer",
+                                       "execution.fp32",
+                                       "execution.special",
+                                       "execution.fp64",
+                                       "load_store.address",
+                                       "shared_memory.access",
+                                       "l1.read",
+                                       "l1.write",
+                                       "constant_cache.access",
+                                       "l2.read",
+                                       "l2.write",
+                                       "l2.leakage",
+                                       "interconnect.flit",
+                                       "memory_controller.access",
+                                       "dram.read",
+                                       "dram.write",
+                                       "dram.activate",
+                                       "dram.background",
+                                       "sm.static",
+                                       "sm.clock",
+                                       "chip.constant"};
+constexpr const char* power_values[] = {
+    "register_file.leakage", "l2.leakage", "dram.background", "sm.static", "sm.clock", "chip.constant"};
+
+}  // namespace
+
+EnergyConfig::EnergyConfig() {
+  for (const char* name : base_values) overrides.push_back(Override{name, unset});
+}
+
+void EnergyConfig::declare(support::OptionSet& o) {
+  o.add("energy.table", table, "energy table: a built-in one, or the path of a .toml file (also --energy)");
+  o.add("energy.node_nm", node_nm, "nm", "process node that dynamic energies are scaled to; 0: the table's own");
+  o.add("energy.lane_gating", lane_gating,
+        "execution units spend energy on active lanes only; false: on all of a warp");
+  for (Override& v : overrides) {
+    const bool power = std::find(std::begin(power_values), std::end(power_values), v.name) != std::end(power_values);
+    std::string name = v.name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    o.add("energy." + name, v.value, power ? "mW" : "pJ",
+          "in place of the energy table's " + v.name + "; -1: the table's");
+  }
+}
+
+std::vector<std::string> energy_table_names() {
+  std::vector<std::string> names;
+  for (const std::string_view name : embedded::energy_table_names()) names.emplace_back(name);
+  return names;
+}
+
+support::EnergyTable EnergyConfig::load() const {
+  const auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
+  std::string text;
+  std::string file = table;
+  if (const auto builtin = embedded::energy_table(table)) {
+    text = *builtin;
+    file = "energy table " + table;
+  } else if (table.find('/') != std::string::npos || (table.size() > 5 && table.substr(table.size() - 5) == ".toml")) {
+    text = support::read_text_file(table);
+  } else {
+    std::string known;
+    for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
+    const std::string nearest = support::nearest_name(table, energy_table_names());
+    refuse("energy.table: unknown table '" + table + "'" +
+           (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
+           ", or the path of a .toml file");
+  }
+  support::EnergyTable loaded = support::EnergyTable::parse(text, file);
+  for (const char* name : base_values) {
+    const bool power =
+        std::find(std::begin(power_values), std::end(power_values), std::string(name)) != std::end(power_values);
+    if (loaded.at(name).is_power != power) {
+      refuse(file + ": '" + name + "' must be given in " + (power ? "mw" : "pj"));
+    }
+  }
+  for (const Override& v : overrides) {
+    if (v.value == unset) continue;
+    std::string name = v.name;
+    std::replace(name.begin(), name.end(), '.', '_');
+    if (!(v.value >= 0))
+      refuse(fmt::format("energy.{} must be 0 or more, or -1 for the table's value, found {}", name, v.value));
+    loaded.override_value(v.name, v.value);
+  }
+  if (node_nm != 0) {
+    if (!(node_nm >= 1 && node_nm <= 1000)) {
+      refuse(
+          fmt::format("energy.node_nm must lie between 1 and 1000 nm, or be 0 for the table's own, found {}", node_nm));
+    }
+    loaded.set_node(node_nm);
+  }
+  return loaded;
+}
+
+}  // namespace regatta::assembly

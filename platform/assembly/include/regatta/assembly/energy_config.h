@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/support/config.h>
+#include <regatta/support/energy.h>
+
+#include <string>
+#include <vector>
+
+namespace regatta::assembly {
+
+/// Which energy table a machine goes by, and single values in place of the table's.
+struct EnergyConfig {
+  EnergyConfig();
+
+  std::string table = "maxwell28";  ///< a built-in table, or the path of a .toml file
+  double node_nm = 0;               ///< dynamic energies are scaled to this node; 0: the table's own
+  bool lane_gating = true;          ///< execution units spend energy on active lanes only
+
+  struct Override {
+    std::string name;      ///< "register_file.read"
+    double value = unset;  ///< pJ or mW
+  };
+  static constexpr double unset = -1;
+  std::vector<Override> overrides;
+
+  /// Knobs energy.*.
+  void declare(support::OptionSet& options);
+  /// The table with what was overridden. Throws ConfigError when there is no such table, or it is no table.
+  support::EnergyTable load() const;
+};
+
+/// Names of the built-in energy tables.
+std::vector<std::string> energy_table_names();
+
+}  // namespace regatta::assembly

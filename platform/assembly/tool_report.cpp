@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tool_report.h"
+
+#include <regatta/support/table.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <iostream>
+
+namespace regatta::assembly {
+
+void print_summary(const SimulationResult& r, const ToolOptions& o, const trace::Reader& trace) {
+  using support::fixed;
+  using support::with_thousands;
+  support::Table launches({{"launch", support::Table::Align::right},
+                           "kernel",
+                           {"CTAs", support::Table::Align::right},
+                           {"warp instructions", support::Table::Align::right},
+                           {"cycles", support::Table::Align::right},
+                           {"IPC", support::Table::Align::right}});
+  // Many launches of an iterative program: the first few tell the story.
+  constexpr std::size_t shown = 8;
+  for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
+    const LaunchResult& l = r.launches[i];
+    launches.row({std::to_string(i), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
+                  with_thousands(l.cycles),
+                  l.cycles == 0 ? "-" : fixed(double(l.warp_instructions) / double(l.cycles), 3)});
+  }
+  if (r.launches.size() > shown) launches.row({"...", fmt::format("{} more", r.launches.size() - shown)});
+  launches.rule();
+  std::uint64_t ctas = 0;
+  for (const LaunchResult& l : r.launches) ctas += l.ctas;
+  launches.row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles),
+                r.cycles == 0 ? "-" : fixed(double(r.warp_instructions) / double(r.cycles), 3)});
+  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
+            << launches.str() << "\n";
+
+  if (!o.replay) {
+    std::uint64_t slots = 0;
+    for (std::uint64_t s : r.stall_cycles) slots += s;
+    support::Table stalls({"scheduler cycles", {"share", support::Table::Align::right}});
+    for (unsigned s = 0; s < protocol::stall_count && slots != 0; ++s) {
+      stalls.row({s == 0 ? "issued" : std::string("stalled: ") + protocol::to_string(static_cast<protocol::Stall>(s)),
+                  support::percent(double(r.stall_cycles[s]) / double(slots))});
+    }
+    std::cout << stalls.str() << "\n";
+    if (o.check) {
+      std::cout << "operands checked: " << with_thousands(r.operands_checked) << ", mismatches: " << r.mismatches
+                << "\n";
+    } else {
+      std::cout << "operands not checked (--no-check)\n";
+    }
+  }
+  if (!o.replay && r.energy.seconds > 0) {
+    std::cout << "energy: " << fixed(r.energy.total_nj() * 1e-3, 1) << " uJ"
+              << ", " << fixed(r.energy.total_nj() * 1e-9 / r.energy.seconds, 2) << " W, register structures "
+              << support::percent(r.energy.of("register_structures") / r.energy.total_nj()) << "\n";
+  }
+  std::cout << "host: " << support::duration_text(r.seconds);
+  if (r.seconds > 0)
+    std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");
+  std::cout << "\n";
+}
+
+void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe) {
+  std::vector<support::Table::Column> columns{"statistic", {"value", support::Table::Align::right}, "unit"};
+  if (describe) columns.emplace_back("meaning");
+  support::Table table(columns);
+  for (const auto& [path, group] : stats.items()) {
+    for (const auto& [name, value] : group.items()) {
+      const auto& d = descriptions.at(path).at(name);
+      std::vector<std::string> row{path + "." + name, value.dump(), d.at("unit").get<std::string>()};
+      if (describe) row.push_back(d.at("description").get<std::string>());
+      table.row(row);
+    }
+  }
+  std::cout << "\n" << table.str();
+}
+
+void print_energy(const SimulationResult& r) {
+  using support::fixed;
+  using support::percent;
+  using support::Table;
+  constexpr auto right = Table::Align::right;
+  const support::EnergyReport& e = r.energy;
+  const double total = e.total_nj();
+  const auto share = [&](double nj) { return total > 0 ? percent(nj / total) : std::string("-"); };
+  const auto uj = [](double nj) { return fixed(nj * 1e-3, 3); };
+  Table structures({{"structure"}, {"dynamic uJ", right}, {"static uJ", right}, {"total uJ", right}, {"share", right}});
+  for (const auto& [name, nj] : e.by_structure()) {
+    structures.row({name, uj(nj.first), uj(nj.second), uj(nj.first + nj.second), share(nj.first + nj.second)});
+  }
+  structures.rule();
+  structures.row({"total", uj(e.dynamic_nj()), uj(e.static_nj()), uj(total), share(total)});
+  Table events(
+      {{"event"}, {"count", right}, {"pJ, mW", right}, {"uJ", right}, {"share", right}, {"basis"}, {"scaled"}});
+  for (const support::EnergyTerm& t : e.terms()) {
+    events.row({t.value.value.name, t.is_static ? fixed(t.count * 1e6, 3) + " us" : fixed(t.count, 0),
+                fixed(t.value.scaled, 1), uj(t.nj), share(t.nj), support::to_string(t.value.value.basis),
+                t.value.note});
+  }
+  Table bases({{"basis of the numbers"}, {"uJ", right}, {"share", right}});
+  for (unsigned b = 0; b < support::basis_count; ++b) {
+    const double nj = e.of(static_cast<support::Basis>(b));
+    bases.row({support::to_string(static_cast<support::Basis>(b)), uj(nj), share(nj)});
+  }
+  std::cout << "\nenergy table " << r.energy_table << "\n"
+            << structures.str() << "\n"
+            << events.str() << "\n"
+            << bases.str();
+}
+
+void print_cpi(const SimulationResult& r) {
+  using support::Table;
+  // Many launches of an iterative program: the first few, and all of them together.
+  constexpr std::size_t shown = 6;
+  std::vector<Table::Column> columns{"cycles per warp instruction"};
+  std::vector<nlohmann::ordered_json> stacks;
+  std::vector<double> totals;
+  for (std::size_t i = 0; i < r.launches.size() && i < shown && r.launches.size() > 1; ++i) {
+    const LaunchResult& l = r.launches[i];
+    columns.emplace_back("launch " + std::to_string(i), Table::Align::right);
+    stacks.push_back(cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers));
+    totals.push_back(double(l.cycles) / double(std::max<std::uint64_t>(1, l.warp_instructions)));
+  }
+  columns.emplace_back("all launches", Table::Align::right);
+  stacks.push_back(cpi_stack(r.stall_cycles, r.warp_instructions, r.schedulers));
+  totals.push_back(double(r.cycles) / double(std::max<std::uint64_t>(1, r.warp_instructions)));
+  Table table(columns);
+  auto row = [&](const std::string& label, auto&& value) {
+    std::vector<std::string> cells{label};
+    for (std::size_t i = 0; i < stacks.size(); ++i) {
+      cells.push_back(stacks[i].empty() ? "-" : support::fixed(value(i), 3));
+    }
+    table.row(std::move(cells));
+  };
+  for (const auto& [reason, cycles] : stacks.back().items()) {
+    if (cycles.is_number())
+      row(reason, [&, &name = reason](std::size_t i) { return stacks[i].at(name).template get<double>(); });
+  }
+  table.rule();
+  row("total", [&](std::size_t i) { return totals[i]; });
+  if (stacks.back().contains("structural_by_unit")) {
+    for (const auto& [unit, cycles] : stacks.back().at("structural_by_unit").items()) {
+      row("structural, " + unit, [&, &name = unit](std::size_t i) {
+        return stacks[i].at("structural_by_unit").at(name).template get<double>();
+      });
+    }
+  }
+  std::cout << "\n" << table.str();
+}
+
+}  // namespace regatta::assembly

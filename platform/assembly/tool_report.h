@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What regatta-sim was asked for, and what it prints at the end of a run.
+#pragma once
+
+#include <regatta/assembly/simulation.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace regatta::assembly {
+
+struct ToolOptions {
+  std::string trace;
+  std::string machine = "gtx980";
+  std::string scheme = "baseline";
+  std::string scheduler;
+  std::string energy;
+  std::string config_file;
+  std::string stats_file;
+  std::string log_level = "info";
+  unsigned sms = 1;
+  bool check = true;
+  bool check_protocol = false;
+  std::uint64_t quantum = SimulationOptions{}.quantum;
+  bool replay = false;
+  bool cpi = false;
+  bool energy_table = false;
+  bool all_stats = false;
+  bool describe = false;
+};
+
+void print_summary(const SimulationResult& result, const ToolOptions& options, const trace::Reader& trace);
+/// Cycles per warp instruction by reason, a column per launch.
+void print_cpi(const SimulationResult& result);
+/// The breakdown by structure and by event, with the basis of each number.
+void print_energy(const SimulationResult& result);
+void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe);
+
+}  // namespace regatta::assembly

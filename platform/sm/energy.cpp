@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which counters of the SM are which events of the energy table. The front end is charged per instruction, the
+// execution units per lane, shared memory per pass over its banks.
+#include <regatta/sm/sm.h>
+
+#include <regatta/support/energy.h>
+
+#include "collectors.h"
+#include "execution_units.h"
+#include "load_store_unit.h"
+#include "sm_impl.h"
+
+namespace regatta::sm {
+
+namespace {
+constexpr double per_lane = 1.0 / 32;  // the table's events are of 32 lanes
+}
+
+void Sm::register_energy(support::EnergyGroup& g) {
+  Impl& m = *impl_;
+  g.event("front_end", "instruction_cache.access", m.front_end.instructions);
+  g.event("front_end", "instruction_buffer.instruction", m.core.counters.warp_instructions);
+  g.event("front_end", "scheduler.issue", m.core.counters.warp_instructions);
+  g.event("pipeline", "pipeline.instruction", m.core.counters.warp_instructions);
+  g.leakage("sm_static", "sm.static");
+  g.leakage("sm_static", "sm.clock", {}, support::LeakageState{&m.active_cycles, 1, 1});
+}
+
+void OperandCollectors::register_energy(support::EnergyGroup& g) {
+  g.event("register_structures", "operand_collector.instruction", instructions_);
+}
+
+void ExecutionUnits::register_energy(support::EnergyGroup& g) {
+  const auto lanes = [&](Use use) -> const std::uint64_t& { return uses_[static_cast<unsigned>(use)].lanes; };
+  g.event("execution", "execution.integer", lanes(Use::integer), per_lane);
+  g.event("execution", "execution.fp32", lanes(Use::fp32), per_lane);
+  g.event("execution", "execution.special", lanes(Use::special), per_lane);
+  g.event("execution", "execution.fp64", lanes(Use::fp64), per_lane);
+  g.event("load_store", "load_store.address", lanes(Use::address), per_lane);
+  g.event("constant_cache", "constant_cache.access", uses_[static_cast<unsigned>(Use::constant)].instructions);
+}
+
+void LoadStoreUnit::register_energy(support::EnergyGroup& g) {
+  g.event("shared_memory", "shared_memory.access", shared_passes_);
+}
+
+}  // namespace regatta::sm

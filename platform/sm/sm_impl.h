@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of an SM: its stages and what it counts itself.
+#pragma once
+
+#include <regatta/sm/sm.h>
+
+#include "collectors.h"
+#include "core.h"
+#include "cta_stage.h"
+#include "execution_units.h"
+#include "front_end.h"
+#include "issue.h"
+#include "load_store_unit.h"
+#include "reuse_stage.h"
+#include "writeback.h"
+
+#include <exception>
+#include <functional>
+
+namespace regatta::sm {
+
+struct Sm::Impl {
+  Impl(const SmConfig& config, sc_core::sc_time period, unsigned index, const PolicyFactory& policy)
+      : core(config, period, index),
+        execution("execution", core),
+        collectors("collectors", core, execution),
+        writeback("writeback", core),
+        lsu("lsu", core, writeback),
+        front_end(core),
+        issue(core, policy),
+        reuse(core, collectors),
+        ctas(core) {
+    execution.connect(collectors, lsu, writeback);
+  }
+
+  void dispatch(const Work& work);
+  void prefetch(const Work& work);
+  void released(DynamicInstruction& d);
+  void account(std::uint64_t cycles);
+
+  Core core;
+  ExecutionUnits execution;
+  OperandCollectors collectors;
+  Writeback writeback;
+  LoadStoreUnit lsu;
+  FrontEnd front_end;
+  IssueStage issue;
+  ReuseStage reuse;
+  CtaStage ctas;
+  std::function<void()> heartbeat;
+  bool running = false;
+  std::uint64_t ticks = 0;
+  std::uint64_t active_cycles = 0;
+  std::uint64_t resident_cta_cycles = 0;
+  std::uint64_t watchdog_instructions = 0;
+  Cycle watchdog_since;
+  std::exception_ptr error;
+};
+
+}  // namespace regatta::sm

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <systemc>
+
+namespace regatta::support {
+namespace {
+
+void walk(const std::vector<sc_core::sc_object*>& objects, std::vector<EnergyGroup>& groups) {
+  for (sc_core::sc_object* object : objects) {
+    if (auto* provider = dynamic_cast<StatProvider*>(object)) provider->register_energy(groups.emplace_back());
+    walk(object->get_child_objects(), groups);
+  }
+}
+
+template <class F>
+void for_each_counter(const std::vector<EnergyGroup>& groups, F&& f) {
+  for (const EnergyGroup& group : groups) {
+    for (const EnergyGroup::Event& e : group.events()) f(*e.counter);
+    for (const EnergyGroup::Leakage& l : group.leakages()) {
+      if (l.state.unit_cycles != nullptr) f(*l.state.unit_cycles);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<EnergyGroup> collect_energy() {
+  std::vector<EnergyGroup> groups;
+  walk(sc_core::sc_get_top_level_objects(), groups);
+  return groups;
+}
+
+void EnergyReport::add(const EnergyTerm& term) {
+  const auto same = [&](const EnergyTerm& t) {
+    return t.structure == term.structure && t.value.value.name == term.value.value.name &&
+           t.value.scaled == term.value.scaled;
+  };
+  const auto known = std::find_if(terms_.begin(), terms_.end(), same);
+  if (known == terms_.end()) {
+    terms_.push_back(term);
+  } else {
+    known->count += term.count;
+    known->nj += term.nj;
+  }
+}
+
+void EnergyReport::add(const EnergyReport& other) {
+  seconds += other.seconds;
+  for (const EnergyTerm& term : other.terms_) add(term);
+}
+
+double EnergyReport::dynamic_nj() const {
+  double sum = 0;
+  for (const EnergyTerm& t : terms_) sum += t.is_static ? 0 : t.nj;
+  return sum;
+}
+
+double EnergyReport::static_nj() const {
+  double sum = 0;
+  for (const EnergyTerm& t : terms_) sum += t.is_static ? t.nj : 0;
+  return sum;
+}
+
+std::vector<std::pair<std::string, std::pair<double, double>>> EnergyReport::by_structure() const {
+  std::vector<std::pair<std::string, std::pair<double, double>>> all;
+  for (const EnergyTerm& t : terms_) {
+    auto known = std::find_if(all.begin(), all.end(), [&](const auto& s) { return s.first == t.structure; });
+    if (known == all.end()) known = all.insert(all.end(), {t.structure, {0, 0}});
+    (t.is_static ? known->second.second : known->second.first) += t.nj;
+  }
+  return all;
+}
+
+double EnergyReport::of(const std::string& structure) const {
+  double sum = 0;
+  for (const EnergyTerm& t : terms_) sum += t.structure == structure ? t.nj : 0;
+  return sum;
+}
+
+double EnergyReport::of(Basis basis) const {
+  double sum = 0;
+  for (const EnergyTerm& t : terms_) sum += t.value.value.basis == basis ? t.nj : 0;
+  return sum;
+}
+
+void EnergyMeter::begin(const std::vector<EnergyGroup>& groups) {
+  before_.clear();
+  for_each_counter(groups, [&](std::uint64_t counter) { before_.push_back(counter); });
+}
+
+EnergyReport EnergyMeter::end(const std::vector<EnergyGroup>& groups, std::uint64_t cycles, double clock_mhz) const {
+  EnergyReport report;
+  const double cycle_seconds = 1e-6 / clock_mhz;
+  report.seconds = double(cycles) * cycle_seconds;
+  auto before = before_.begin();
+  const auto since = [&](std::uint64_t counter) {
+    if (before == before_.end()) throw std::logic_error("EnergyMeter: the groups are not those of the beginning");
+    return double(counter - *before++);
+  };
+  for (const EnergyGroup& group : groups) {
+    for (const EnergyGroup::Event& e : group.events()) {
+      EnergyTerm term{e.structure, table_.scaled(e.value, e.geometry)};
+      term.count = since(*e.counter) * e.per_count;
+      term.nj = term.count * term.value.scaled * 1e-3;
+      report.add(term);
+    }
+    for (const EnergyGroup::Leakage& l : group.leakages()) {
+      EnergyTerm term{l.structure, table_.scaled(l.value, l.geometry)};
+      const LeakageState& s = l.state;
+      const double powered =
+          s.unit_cycles == nullptr ? report.seconds : since(*s.unit_cycles) / s.units * cycle_seconds;
+      term.is_static = true;
+      term.count = powered * s.factor;
+      term.nj = term.count * term.value.scaled * 1e6;  // s x mW = mJ
+      report.add(term);
+    }
+  }
+  if (before != before_.end()) throw std::logic_error("EnergyMeter: the groups are not those of the beginning");
+  return report;
+}
+
+}  // namespace regatta::support

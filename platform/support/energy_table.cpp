@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <regatta/support/config.h>
+#include <regatta/support/energy.h>
+
+#include <regatta_tomlpp.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace regatta::support {
+namespace {
+
+constexpr std::array<const char*, basis_count> basis_names{"computed", "derated", "quoted", "assumed", "given"};
+
+/// Ratios nearer to 1 than this are 1: geometries are whole numbers, exponents have two digits.
+constexpr double tolerance = 1e-9;
+bool one(double ratio) { return std::abs(ratio - 1) < tolerance; }
+
+}  // namespace
+
+const char* to_string(Basis b) { return basis_names[static_cast<unsigned>(b)]; }
+
+/// The text of a table as toml++ sees it, with messages that say where.
+class EnergyTableReader {
+ public:
+  EnergyTableReader(const std::string& text, const std::string& file) : file_(file) {
+    try {
+      document_ = toml::parse(text, file);
+    } catch (const toml::parse_error& error) {
+      throw ConfigError(place(error.source()) + ": not valid TOML: " + std::string(error.description()));
+    }
+  }
+
+  EnergyTable read() {
+    EnergyTable table;
+    table.file_ = file_;
+    for (auto&& [key, node] : document_) {
+      const std::string name(key.str());
+      if (name == "name") {
+        table.name_ = text(node, "name");
+      } else if (name == "node_nm") {
+        table.node_nm_ = positive(node, "node_nm");
+      } else if (name == "scaling") {
+        scaling(sub(node, name), table);
+      } else {
+        table.structures_[name] = structure(sub(node, name), name);
+      }
+    }
+    if (table.name_.empty()) throw ConfigError(file_ + ": an energy table needs name = \"...\"");
+    if (table.node_nm_ == 0) throw ConfigError(file_ + ": an energy table needs node_nm, its process node in nm");
+    table.target_nm_ = table.node_nm_;
+    return table;
+  }
+
+ private:
+  std::string place(const toml::source_region& r) const {
+    return file_ + ":" + std::to_string(r.begin.line) + ":" + std::to_string(r.begin.column);
+  }
+  [[noreturn]] void refuse(const toml::node& node, const std::string& what) const {
+    throw ConfigError(place(node.source()) + ": " + what);
+  }
+  const toml::table& sub(const toml::node& node, const std::string& name) const {
+    if (const auto* table = node.as_table()) return *table;
+    refuse(node, "'" + name + "' must be a table");
+  }
+  double number(const toml::node& node, const std::string& name) const {
+    if (const auto* value = node.as_floating_point(); value != nullptr && std::isfinite(value->get()))
+      return value->get();
+    if (const auto* value = node.as_integer()) return double(value->get());
+    refuse(node, "'" + name + "' must be a number");
+  }
+  double positive(const toml::node& node, const std::string& name) const {
+    const double value = number(node, name);
+    if (value > 0) return value;
+    refuse(node, fmt::format("'{}' must be above zero, found {}", name, value));
+  }
+  std::string text(const toml::node& node, const std::string& name) const {
+    if (const auto* value = node.as_string(); value != nullptr && !value->get().empty()) return value->get();
+    refuse(node, "'" + name + "' must be a text");
+  }
+
+  void scaling(const toml::table& table, EnergyTable& into) const {
+    const std::map<std::string, double*> known{{"access_bank_size_kept", &into.bank_size_kept_.access},
+                                               {"access_bank_count_kept", &into.bank_count_kept_.access},
+                                               {"access_otherwise", &into.neither_.access},
+                                               {"leakage_bank_size_kept", &into.bank_size_kept_.leakage},
+                                               {"leakage_bank_count_kept", &into.bank_count_kept_.leakage},
+                                               {"leakage_otherwise", &into.neither_.leakage},
+                                               {"node_register_file", &into.node_register_file_},
+                                               {"node_logic", &into.node_logic_}};
+    for (auto&& [key, node] : table) {
+      const auto entry = known.find(std::string(key.str()));
+      if (entry == known.end()) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : known) names.push_back(name);
+        const std::string nearest = nearest_name(std::string(key.str()), names);
+        refuse(node, "unknown exponent '" + std::string(key.str()) + "' in [scaling]" +
+                         (nearest.empty() ? "" : ", did you mean '" + nearest + "'?"));
+      }
+      *entry->second = number(node, entry->first);
+    }
+  }
+
+  EnergyTable::Structure structure(const toml::table& table, const std::string& name) const {
+    EnergyTable::Structure s;
+    for (auto&& [key, node] : table) {
+      const std::string entry(key.str());
+      if (entry == "bytes") {
+        s.reference.bytes = positive(node, name + ".bytes");
+      } else if (entry == "banks") {
+        s.reference.banks = positive(node, name + ".banks");
+      } else if (entry == "node_rule") {
+        s.node_rule = text(node, name + ".node_rule");
+        if (s.node_rule != "register_file" && s.node_rule != "logic" && s.node_rule != "none") {
+          refuse(node, "'" + name + ".node_rule' must be \"register_file\", \"logic\" or \"none\", found \"" +
+                           s.node_rule + "\"");
+        }
+      } else {
+        s.values[entry] = value(sub(node, name + "." + entry), name + "." + entry);
+      }
+    }
+    return s;
+  }
+
+  EnergyValue value(const toml::table& table, const std::string& name) const {
+    EnergyValue v;
+    v.name = name;
+    bool found = false;
+    bool has_basis = false;
+    for (auto&& [key, node] : table) {
+      const std::string entry(key.str());
+      if (entry == "pj" || entry == "mw") {
+        if (found) refuse(node, "'" + name + "' has both pj and mw");
+        found = true;
+        v.is_power = entry == "mw";
+        v.value = number(node, name);
+        if (v.value < 0) refuse(node, fmt::format("'{}' must not be negative, found {}", name, v.value));
+      } else if (entry == "per") {
+        v.unit = text(node, name + ".per");
+      } else if (entry == "source") {
+        v.source = text(node, name + ".source");
+      } else if (entry == "basis") {
+        const std::string basis = text(node, name + ".basis");
+        // "given" is what an option says, not a table.
+        const auto known = std::find(basis_names.begin(), basis_names.end() - 1, basis);
+        if (known == basis_names.end() - 1) {
+          refuse(node, "'" + name + ".basis' must be computed, derated, quoted or assumed, found '" + basis + "'");
+        }
+        v.basis = static_cast<Basis>(known - basis_names.begin());
+        has_basis = true;
+      } else {
+        refuse(node, "unknown key '" + entry + "' in '" + name + "': expected pj or mw, per, basis, source");
+      }
+    }
+    if (!found || !has_basis || v.unit.empty() || v.source.empty()) {
+      refuse(table, "'" + name + "' needs pj (or mw), per, basis and source");
+    }
+    return v;
+  }
+
+  const std::string& file_;
+  toml::table document_;
+};
+
+EnergyTable EnergyTable::parse(const std::string& text, const std::string& file) {
+  return EnergyTableReader(text, file).read();
+}
+
+const EnergyTable::Structure& EnergyTable::structure_of(const std::string& name) const {
+  const auto s = structures_.find(name.substr(0, name.find('.')));
+  if (s == structures_.end() || s->second.values.count(name.substr(name.find('.') + 1)) == 0) {
+    throw ConfigError(file_ + ": the energy table has no value '" + name + "'");
+  }
+  return s->second;
+}
+
+const EnergyValue& EnergyTable::at(const std::string& name) const {
+  return structure_of(name).values.at(name.substr(name.find('.') + 1));
+}
+
+void EnergyTable::override_value(const std::string& name, double value) {
+  structure_of(name);
+  EnergyValue& v = structures_.at(name.substr(0, name.find('.'))).values.at(name.substr(name.find('.') + 1));
+  v.value = value;
+  v.basis = Basis::given;
+  v.source = "an option";
+}
+
+ScaledValue EnergyTable::scaled(const std::string& name, ArrayGeometry geometry) const {
+  const Structure& s = structure_of(name);
+  ScaledValue result{at(name), at(name).value, ""};
+  const bool sized = geometry.bytes > 0 && s.reference.bytes > 0;
+  const double capacity = sized ? geometry.bytes / s.reference.bytes : 1;
+  if (!one(capacity)) {
+    const double banks = geometry.banks > 0 && s.reference.banks > 0 ? geometry.banks / s.reference.banks : 0;
+    const bool size_kept = one(banks / capacity);
+    const bool count_kept = one(banks);
+    const Exponents& rule = size_kept ? bank_size_kept_ : count_kept ? bank_count_kept_ : neither_;
+    const double exponent = result.value.is_power ? rule.leakage : rule.access;
+    result.scaled *= std::pow(capacity, exponent);
+    result.note = fmt::format("capacity x{:.3g}, {}: exponent {:g}", capacity,
+                              size_kept    ? "bank size kept"
+                              : count_kept ? "bank count kept"
+                                           : "banks otherwise",
+                              exponent);
+  }
+  // Leakage follows no power of the node (the transistors of each differ); only dynamic energy is carried over.
+  if (!one(target_nm_ / node_nm_) && !result.value.is_power && s.node_rule != "none") {
+    const double exponent = s.node_rule == "register_file" ? node_register_file_ : node_logic_;
+    result.scaled *= std::pow(target_nm_ / node_nm_, exponent);
+    result.note += fmt::format("{}{:g} nm to {:g} nm: exponent {:g}", result.note.empty() ? "" : "; ", node_nm_,
+                               target_nm_, exponent);
+  }
+  return result;
+}
+
+}  // namespace regatta::support

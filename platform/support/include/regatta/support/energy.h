@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Energy by event. Modules count; at the end of a launch each says which of its counters are which events of an energy
+// table, and what of it leaks. Nothing is computed while the simulation runs.
+//
+//   void RegisterFile::register_energy(support::EnergyGroup& g) {
+//     g.event("register_structures", "register_file.read", reads_);
+//     g.leakage("register_structures", "register_file.leakage");
+//   }
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace regatta::support {
+
+/// Where a number of an energy table comes from.
+enum class Basis : std::uint8_t {
+  computed,  ///< by running a public energy model, rounded as its source says
+  derated,   ///< computed, times a factor that is assumed
+  quoted,    ///< from a publication
+  assumed,   ///< chosen
+  given      ///< by the user, as an option
+};
+inline constexpr unsigned basis_count = 5;
+const char* to_string(Basis b);
+
+/// Size of an array of memory cells. Zero: as the energy table's.
+struct ArrayGeometry {
+  double bytes = 0;
+  double banks = 0;
+};
+
+/// One number of a table: pJ of an event, or mW of something that is always on.
+struct EnergyValue {
+  std::string name;  ///< "register_file.read"
+  double value = 0;
+  bool is_power = false;  ///< mW rather than pJ
+  std::string unit;       ///< what one event is
+  Basis basis = Basis::assumed;
+  std::string source;
+};
+
+/// A value as it applies to one array on one process node.
+struct ScaledValue {
+  EnergyValue value;
+  double scaled = 0;  ///< pJ or mW
+  std::string note;   ///< which rule was applied; empty when nothing was scaled
+};
+
+/// The numbers of one process node (platform/energy/README.md describes the file).
+class EnergyTable {
+ public:
+  /// Throws ConfigError naming file and line when the text is no energy table.
+  static EnergyTable parse(const std::string& text, const std::string& file);
+
+  const std::string& name() const { return name_; }
+  double node_nm() const { return node_nm_; }
+  /// Replaces a value; its basis becomes `given`.
+  void override_value(const std::string& name, double value);
+  /// Dynamic energies are scaled to another node from here on.
+  void set_node(double nm) { target_nm_ = nm; }
+  /// Throws ConfigError when the table has no such value.
+  const EnergyValue& at(const std::string& name) const;
+  /// The value for an array of `geometry`, on the node set. How capacity enters depends on what became of the banks:
+  ///   bank size kept (banks shrink and grow with the capacity), bank count kept, or neither.
+  ScaledValue scaled(const std::string& name, ArrayGeometry geometry) const;
+
+ private:
+  struct Exponents {
+    double access = 0.5;
+    double leakage = 1;
+  };
+  struct Structure {
+    ArrayGeometry reference;
+    std::string node_rule = "none";  ///< register_file, logic, or none
+    std::map<std::string, EnergyValue> values;
+  };
+  const Structure& structure_of(const std::string& name) const;
+
+  std::string name_;
+  std::string file_;
+  double node_nm_ = 0;
+  double target_nm_ = 0;
+  Exponents bank_size_kept_, bank_count_kept_, neither_;
+  double node_register_file_ = 0;
+  double node_logic_ = 0;
+  std::map<std::string, Structure> structures_;
+  friend class EnergyTableReader;
+};
+
+/// What of an array is powered, and for how long: `unit_cycles` counts cycles summed over `units` parts (rows, banks)
+/// that leak in full; `factor` is for a state that leaks less (0.1: drowsy). One array may be registered once per
+/// state.
+struct LeakageState {
+  const std::uint64_t* unit_cycles = nullptr;  ///< null: all of it, always
+  double units = 1;
+  double factor = 1;
+};
+
+/// What one module contributes.
+class EnergyGroup {
+ public:
+  struct Event {
+    std::string structure;  ///< the line of the breakdown: "register_structures", "l2", ...
+    std::string value;      ///< of the table
+    ArrayGeometry geometry;
+    const std::uint64_t* counter;
+    double per_count;  ///< events per count
+  };
+  struct Leakage {
+    std::string structure;
+    std::string value;
+    ArrayGeometry geometry;
+    LeakageState state;
+  };
+
+  /// `counter` x `per_count` events have happened, e.g. 2 for a 256-byte access where the table's event is 128 bytes.
+  void event(const std::string& structure, const std::string& value, const std::uint64_t& counter, double per_count = 1,
+             ArrayGeometry geometry = {}) {
+    events_.push_back(Event{structure, value, geometry, &counter, per_count});
+  }
+  void leakage(const std::string& structure, const std::string& value, ArrayGeometry geometry = {},
+               LeakageState state = {}) {
+    leakages_.push_back(Leakage{structure, value, geometry, state});
+  }
+  const std::vector<Event>& events() const { return events_; }
+  const std::vector<Leakage>& leakages() const { return leakages_; }
+
+ private:
+  std::vector<Event> events_;
+  std::vector<Leakage> leakages_;
+};
+
+/// What the StatProviders among the SystemC objects declare, one group each, in the order of the sc_object tree.
+std::vector<EnergyGroup> collect_energy();
+
+/// One line of a result: an event or something that leaks, over all modules.
+struct EnergyTerm {
+  std::string structure;
+  ScaledValue value;
+  bool is_static = false;
+  double count = 0;  ///< events; static: seconds, weighted by what is powered
+  double nj = 0;
+};
+
+class EnergyReport {
+ public:
+  double seconds = 0;
+  const std::vector<EnergyTerm>& terms() const { return terms_; }
+  void add(const EnergyTerm& term);
+  void add(const EnergyReport& other);
+
+  double dynamic_nj() const;
+  double static_nj() const;
+  double total_nj() const { return dynamic_nj() + static_nj(); }
+  /// nJ by structure; dynamic and static.
+  std::vector<std::pair<std::string, std::pair<double, double>>> by_structure() const;
+  double of(const std::string& structure) const;
+  double of(Basis basis) const;
+
+ private:
+  std::vector<EnergyTerm> terms_;
+};
+
+/// Takes the counters' differences over a launch.
+class EnergyMeter {
+ public:
+  explicit EnergyMeter(const EnergyTable& table) : table_(table) {}
+  /// Before a launch.
+  void begin(const std::vector<EnergyGroup>& groups);
+  /// After it: the energy of `cycles` cycles at `clock_mhz`. The groups are those of begin(), registered again.
+  EnergyReport end(const std::vector<EnergyGroup>& groups, std::uint64_t cycles, double clock_mhz) const;
+
+ private:
+  const EnergyTable& table_;
+  std::vector<std::uint64_t> before_;
+};
+
+}  // namespace regatta::support
