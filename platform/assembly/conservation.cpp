@@ -19,7 +19,7 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
         {pipeline + "collectors.reads"});
     add("the register file takes what is written back", {sm + "register_file.writes"}, {pipeline + "writeback.writes"});
     add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
-        {pipeline + "lsu.requests"});
+        {pipeline + "lsu.requests", pipeline + "lsu.cache_lines"});
   }
 }
 
