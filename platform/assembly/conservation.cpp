@@ -23,7 +23,7 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
       add("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
     }
     add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
-        {pipeline + "lsu.requests"});
+        {pipeline + "lsu.requests", pipeline + "lsu.cache_lines"});
   }
   const std::string network = "memory.interconnect.";
   add("the L2 serves what the interconnect carries", {network + "request_packets"},
