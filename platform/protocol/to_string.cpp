@@ -20,8 +20,9 @@ const char* to_string(AccessClass c) {
 
 const char* to_string(Stall s) {
   static constexpr std::array<const char*, stall_count> names{
-      "none", "scoreboard", "issue_gate", "structural_scheduler", "structural_sp", "structural_sfu", "structural_dp", "structural_lsu",
-      "memory", "barrier",    "instruction_fetch", "idle"};
+      "none",          "scoreboard",     "issue_gate",        "structural_scheduler",
+      "structural_sp", "structural_sfu", "structural_dp",     "structural_lsu",
+      "memory",        "barrier",        "instruction_fetch", "idle"};
   return names[static_cast<unsigned>(s)];
 }
 

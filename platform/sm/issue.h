@@ -48,11 +48,11 @@ class IssueStage {
  private:
   struct Scheduler {
     std::unique_ptr<protocol::WarpScheduler> policy;
-    bool restricts = false;                                  ///< the policy lets only some of the ready warps take part
-    WarpMask used = 0;                                       ///< local indices taken
+    bool restricts = false;  ///< the policy lets only some of the ready warps take part
+    WarpMask used = 0;       ///< local indices taken
     std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
-    std::array<WarpMask, protocol::unit_count> bound_for{};  ///< warps by the unit of their next instruction; of
-                                                             ///< those that are ready it is up to date
+    std::array<WarpMask, protocol::unit_count> bound_for{};       ///< warps by the unit of their next instruction; of
+                                                                  ///< those that are ready it is up to date
     WarpMask in(WarpState state) const { return in_state[static_cast<unsigned>(state)]; }
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };

@@ -58,9 +58,9 @@ struct CtaInfo {
 /// What a scheduler did in a cycle; exactly one per scheduler and cycle. Where warps wait for different things, the
 /// reason nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
 enum class Stall : std::uint8_t {
-  none,           ///< it issued
-  scoreboard,     ///< a result of short latency is awaited
-  issue_gate,     ///< a gate said no
+  none,                  ///< it issued
+  scoreboard,            ///< a result of short latency is awaited
+  issue_gate,            ///< a gate said no
   structural_scheduler,  ///< a warp is ready, but it is not the scheduler's turn, or its policy keeps the warp back
   structural_sp,         ///< no collector unit was free for an instruction of this unit
   structural_sfu,
