@@ -21,6 +21,12 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
     add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
         {pipeline + "lsu.requests"});
   }
+  const std::string network = "memory.interconnect.";
+  add("the L2 serves what the interconnect carries", {network + "request_packets"},
+      {"memory.l2_*.reads", "memory.l2_*.writes", "memory.l2_*.atomics"});
+  add("the interconnect brings back what the L2 reads", {network + "bytes_read"}, {"memory.l2_*.bytes_read"});
+  add("DRAM reads are the fetches of the L2", {"memory.dram_*.reads"}, {"memory.l2_*.fetches"});
+  add("DRAM writes are the write-backs of the L2", {"memory.dram_*.writes"}, {"memory.l2_*.writebacks"});
 }
 
 bool ConservationLaws::find(const std::string& name, std::vector<Term>& terms) const {

@@ -281,6 +281,7 @@ SimulationResult Simulation::run() {
   result.cycles = m.now();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
+  result.laws = laws.size();
   result.energy_table = m.energy_table.name();
   result.schedulers = m.machine.sm.schedulers * m.options.sms;
   result.stall_cycles = m.cycle_stack();

@@ -39,6 +39,7 @@ void DramChannel::register_energy(support::EnergyGroup& g) {
   g.event("memory_controller", "memory_controller.access", bytes_written_, per_sector);
   g.event("dram", "dram.read", bytes_read_, per_sector);
   g.event("dram", "dram.write", bytes_written_, per_sector);
+  g.event("dram", "dram.activate", banks_->activates);
 }
 
 }  // namespace regatta::memory

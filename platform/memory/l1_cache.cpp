@@ -14,7 +14,9 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, co
       downstream("downstream"),
       config_(config),
       clock_(clock_period),
-      cache_data_(config.enabled && config.data_policy == "cache"),
+      data_(policy(config.enabled ? config.data_policy : "bypass", config.data_store, config.data_store_miss)),
+      local_(policy(config.enabled ? config.local_policy : "bypass", config.local_store, config.local_store_miss)),
+      sectored_(config.fill == "sector"),
       all_sectors_(line_sectors(config.line_bytes)),
       tags_(config.size_bytes / config.line_bytes / config.ways, config.ways, config.line_bytes),
       bytes_(tags_.size() * config.line_bytes),
@@ -24,10 +26,18 @@ L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, co
       fills_(config.fill_queue),
       responses_(config.response_queue),
       late_hits_(config.response_queue),
-      own_answers_from_(cache_data_ ? 0 : no_cycle) {
+      own_answers_from_(data_.cached || local_.cached ? 0 : no_cycle) {
   config_.check();
   upstream.bind(*this);
   downstream.bind(*this);
+}
+
+L1Cache::Policy L1Cache::policy(const std::string& loads, const std::string& stores, const std::string& store_miss) {
+  Policy p;
+  p.cached = loads == "cache";
+  p.store = stores == "write_back" ? Store::back : stores == "write_through" ? Store::through : Store::evict;
+  p.allocate = store_miss == "allocate";
+  return p;
 }
 
 tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -56,7 +66,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
         delay += clock_.one();
         return tlm::TLM_UPDATED;
       case Admission::refused:
-        ++failures_;
+        count_failure();
         held_counted_ = true;
         break;
     }
@@ -85,13 +95,16 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
   }
   switch (access.access) {
     case AccessClass::data_load:
-      return cache_data_ ? admit_read(payload, access, false, now) : forward(payload, access, now);
+    case AccessClass::local_load:
+      if (!policy_of(access.access).cached) break;
+      return admit_read(payload, access, false, now);
     case AccessClass::data_store:
-    case AccessClass::atomic: {
-      const Admission a = forward(payload, access, now);
-      if (a == Admission::taken && cache_data_) drop(payload.get_address(), false);
-      return a;
-    }
+    case AccessClass::local_store:
+      if (!policy_of(access.access).cached) break;
+      return admit_store(payload, access, policy_of(access.access), now);
+    case AccessClass::atomic:
+      if (!data_.cached) break;
+      return admit_store(payload, access, Policy{}, now);
     case AccessClass::register_read:
       return admit_read(payload, access, true, now);
     case AccessClass::register_write:
@@ -105,6 +118,7 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
       return Admission::completed;
     case AccessClass::instruction:
     case AccessClass::metadata:
+    case AccessClass::constant:
       break;
   }
   return forward(payload, access, now);
@@ -113,42 +127,95 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
 L1Cache::Admission L1Cache::admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers,
                                        std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
-  const std::size_t hit = tags_.find(address);
-  if (hit != CacheArray::none) {
-    tags_.touch(hit);
-    if (registers) copy_line(hit, payload);
+  const auto wanted = static_cast<std::uint8_t>(registers ? all_sectors_ : access.sectors & all_sectors_);
+  const std::size_t index = tags_.find(address);
+  const std::uint8_t valid = index != CacheArray::none ? tags_.line(index).valid : 0;
+  const bool hit = index != CacheArray::none && (wanted & ~valid) == 0;
+  if (hit) {
+    tags_.touch(index);
+    if (registers) copy_line(index, payload);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     ++read_hits_;
   } else {
-    const std::uint32_t pending = mshrs_.find(address, all_sectors_);
+    const auto missing = static_cast<std::uint8_t>((sectored_ && !registers ? wanted : all_sectors_) & ~valid);
+    const std::uint32_t pending = mshrs_.find(address, missing);
     if (pending != MshrTable::none) {
-      if (!mshrs_.can_merge(pending)) return Admission::refused;
+      if (!mshrs_.can_merge(pending)) return refuse(ReservationFailure::merge);
       mshrs_.add_waiter(pending, &payload);
       ++merges_;
     } else {
-      if (mshrs_.full() || !misses_.has_room(now)) return Admission::refused;
+      if (mshrs_.full()) return refuse(ReservationFailure::mshr);
+      if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
       // The request itself goes down when it asks for all that the L1 fetches; otherwise a payload of our own.
       Payload* fetch = &payload;
-      if (!registers && (access.sectors & all_sectors_) != all_sectors_) {
+      if (!registers && (access.sectors & all_sectors_) != missing) {
         fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
         protocol::MemoryAccess& own = access_of(*fetch);
         own.access = access.access;
         own.sm = access.sm;
-        own.sectors = all_sectors_;
+        own.sectors = missing;
         own.instruction = access.instruction;
       }
-      const std::uint32_t entry = mshrs_.allocate(address, all_sectors_, fetch);
+      const std::uint32_t entry = mshrs_.allocate(address, missing, fetch);
       mshrs_.entry(entry).own = fetch != &payload;
       mshrs_.add_waiter(entry, &payload);
       send_down(*fetch, now);
     }
     ++read_misses_;
+    sector_misses_ += index != CacheArray::none;
   }
   ++reads_;
   ++busy_cycles_;
   ++accesses_[static_cast<unsigned>(access.access)];
   bytes_read_ += count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
-  return hit != CacheArray::none ? Admission::completed : Admission::taken;
+  return hit ? Admission::completed : Admission::taken;
+}
+
+// A store or an atomic of a class whose loads are cached.
+L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
+                                        std::uint64_t now) {
+  const std::uint64_t address = payload.get_address();
+  sm_ = access.sm;
+  std::size_t index = tags_.find(address);
+  const bool found = index != CacheArray::none;
+  const bool keeps = policy.store != Store::evict && (found || policy.allocate);
+  // What leaves for the L2: the store itself, and the dirty line that is dropped or makes room.
+  const bool goes_down = !(policy.store == Store::back && keeps);
+  const std::size_t gives_way = keeps && !found ? tags_.victim(address) : !keeps && found ? index : CacheArray::none;
+  if (gives_way != CacheArray::none && tags_.line(gives_way).valid != 0 && tags_.line(gives_way).dirty != 0) {
+    if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+    write_back(gives_way, now);
+    tags_.line(gives_way).dirty = 0;  // stays until the store has its own place
+  }
+  if (goes_down && !misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
+  write_hits_ += found;
+  if (!keeps) {
+    if (found) {
+      tags_.line(index) = CacheArray::Line{};
+      ++write_evicts_;
+    }
+    close_fetches(address);
+    return forward(payload, access, now);
+  }
+  if (!found) {
+    index = gives_way;
+    tags_.line(index) = CacheArray::Line{};
+    tags_.line(index).address = address;
+  }
+  CacheArray::Line& line = tags_.line(index);
+  line.valid |= access.sectors & all_sectors_;
+  line.local = access.access == AccessClass::local_store;
+  tags_.touch(index);
+  close_fetches(address);
+  if (goes_down) return forward(payload, access, now);
+  line.dirty |= access.sectors & all_sectors_;
+  ++absorbed_;
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  ++writes_;
+  ++busy_cycles_;
+  ++accesses_[static_cast<unsigned>(access.access)];
+  bytes_written_ += count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  return Admission::completed;
 }
 
 L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t now) {
@@ -161,7 +228,7 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
   std::size_t index = tags_.find(address);
   if (index == CacheArray::none) {
     index = tags_.victim(address);
-    if (!make_room(index, now)) return Admission::refused;
+    if (!make_room(index, now)) return refuse(ReservationFailure::miss_queue);
     CacheArray::Line& line = tags_.line(index);
     line.address = address;
     line.valid = all_sectors_;
@@ -183,7 +250,7 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
 }
 
 L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now) {
-  if (!misses_.has_room(now)) return Admission::refused;
+  if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
   const unsigned bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
   if (request_has_data(access.access)) {
     ++writes_;
@@ -199,22 +266,48 @@ L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAcce
   return Admission::taken;
 }
 
-// Frees a way: a dirty register line leaves as a write-back. False: no room for it.
+// Frees a way: a dirty line leaves as a write-back. False: no room for it.
 bool L1Cache::make_room(std::size_t index, std::uint64_t now) {
   CacheArray::Line& line = tags_.line(index);
   if (line.valid != 0 && line.dirty != 0) {
     if (!misses_.has_room(now)) return false;
-    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
-    protocol::MemoryAccess& access = access_of(*out);
-    access.access = AccessClass::register_write;
-    access.sectors = line.dirty;
-    std::memcpy(out->get_data_ptr(), &bytes_[index * config_.line_bytes], config_.line_bytes);
-    access.sm = sm_;
-    send_down(*out, now);
-    ++writebacks_;
+    write_back(index, now);
   }
   line = CacheArray::Line{};
   return true;
+}
+
+// There is room in the miss queue.
+void L1Cache::write_back(std::size_t index, std::uint64_t now) {
+  const CacheArray::Line& line = tags_.line(index);
+  Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
+  protocol::MemoryAccess& access = access_of(*out);
+  access.writeback = true;
+  access.sectors = line.dirty;
+  access.sm = sm_;
+  if (line.registers) {
+    access.access = AccessClass::register_write;
+    std::memcpy(out->get_data_ptr(), &bytes_[index * config_.line_bytes], config_.line_bytes);
+  } else {
+    access.access = line.local ? AccessClass::local_store : AccessClass::data_store;
+  }
+  send_down(*out, now);
+  ++writebacks_;
+}
+
+// Lines that were dirty when their kernel ended, as fast as they can go.
+void L1Cache::flush(std::uint64_t now) {
+  while (!flushed_.empty() && misses_.has_room(now)) {
+    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, flushed_.back().address);
+    protocol::MemoryAccess& access = access_of(*out);
+    access.writeback = true;
+    access.access = AccessClass::data_store;
+    access.sectors = flushed_.back().sectors;
+    access.sm = sm_;
+    flushed_.pop_back();
+    send_down(*out, now);
+    ++writebacks_;
+  }
 }
 
 void L1Cache::drop(std::uint64_t address, bool registers_too) {
@@ -229,7 +322,7 @@ void L1Cache::drop(std::uint64_t address, bool registers_too) {
 // What is being fetched for the line is older than what was just done to it: not installed, joined by nobody.
 void L1Cache::close_fetches(std::uint64_t address) {
   for (;;) {
-    const std::uint32_t open = mshrs_.find(address, all_sectors_);
+    const std::uint32_t open = mshrs_.find(address, std::uint8_t{0});
     if (open == MshrTable::none) return;
     mshrs_.entry(open).install = false;
   }
@@ -248,19 +341,24 @@ void L1Cache::store_line(std::size_t index, const Payload& from) {
 }
 
 void L1Cache::invalidate_data() {
-  catch_up(clock_.now());
+  const std::uint64_t now = clock_.now();
+  catch_up(now);
   for (std::size_t i = 0; i < tags_.size(); ++i) {
-    if (!tags_.line(i).registers) tags_.line(i) = CacheArray::Line{};
+    const CacheArray::Line& line = tags_.line(i);
+    if (line.registers) continue;
+    if (line.valid != 0 && line.dirty != 0 && !line.local) flushed_.push_back({line.address, line.dirty});
+    tags_.line(i) = CacheArray::Line{};
   }
+  if (!flushed_.empty()) wakeup_.request(now, now + 1);
   for (MshrTable::Entry& e : mshrs_.entries()) {
-    if (e.fetch != nullptr && access_of(*e.fetch).access == AccessClass::data_load) e.install = false;
+    if (e.fetch != nullptr && access_of(*e.fetch).access != AccessClass::register_read) e.install = false;
   }
 }
 
 bool L1Cache::idle() const {
   return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr &&
          held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() &&
-         pool_.outstanding() == 0;
+         pool_.outstanding() == 0 && flushed_.empty();
 }
 
 void L1Cache::register_stats(support::StatGroup& g) {
@@ -269,11 +367,27 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("read_misses", read_misses_, "accesses", "reads that looked for their line in vain, merged ones included");
   g.counter("mshr_merges", merges_, "accesses", "read misses that joined a fetch under way");
   g.counter("bypassed_reads", bypassed_, "accesses", "reads sent past the L1");
-  g.counter("reservation_failures", failures_, "accesses", "requests that had to wait for an MSHR, a way or a queue");
+  g.derived(
+      "reservation_failures",
+      [this] {
+        double sum = 0;
+        for (std::uint64_t n : failures_) sum += static_cast<double>(n);
+        return sum;
+      },
+      "accesses", "requests that had to wait, for whatever reason");
+  static const char* const reasons[] = {"for a free MSHR", "as the fetch of their line had all the waiters it can have",
+                                        "for a place in the miss queue", "for a place among the answers"};
+  static const char* const names[] = {"mshr", "merge", "miss_queue", "answers"};
+  for (unsigned r = 0; r < reservation_failure_count; ++r) {
+    g.counter(std::string("reservation_failures_") + names[r], failures_[r], "accesses",
+              std::string("requests that had to wait ") + reasons[r]);
+  }
+  g.counter("sector_misses", sector_misses_, "accesses", "read misses that found their line without the sectors");
   g.counter("writes", writes_, "accesses", "stores, atomics and register writes taken");
-  g.counter("write_hits", write_hits_, "accesses", "register writes that found their line");
+  g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");
+  g.counter("stores_absorbed", absorbed_, "accesses", "stores that went no further: write-back");
   g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
-  g.counter("writebacks", writebacks_, "lines", "dirty register lines sent to the L2");
+  g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
   g.counter("invalidations", invalidations_, "accesses", "register invalidations");
   g.counter("fills", fills_count_, "lines", "lines that came from the L2 for a miss");
   g.counter("fills_not_installed", not_installed_, "lines", "of them not kept, as a dirty victim had no way out");

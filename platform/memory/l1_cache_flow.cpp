@@ -47,14 +47,15 @@ void L1Cache::catch_up(std::uint64_t now) {
 // True when the response from below is dealt with; false when it has to wait for a queue.
 bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   if (filling_ == MshrTable::none) {
-    const AccessClass c = access_of(payload).access;
-    if (config_.enabled && c == AccessClass::register_write) {  // a write-back of ours is through
+    const protocol::MemoryAccess& access = access_of(payload);
+    const AccessClass c = access.access;
+    if (access.writeback) {  // one of ours is through
       payload.release();
       return true;
     }
     const bool registers = c == AccessClass::register_read;
     std::uint32_t index = MshrTable::none;
-    if (config_.enabled && (registers || (cache_data_ && c == AccessClass::data_load))) {
+    if (config_.enabled && mshrs_.in_use() != 0 && payload.is_read()) {
       index = mshrs_.find(payload.get_address(), &payload);
     }
     if (index == MshrTable::none) {  // went past the L1
@@ -63,7 +64,7 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
       return true;
     }
     MshrTable::Entry& entry = mshrs_.entry(index);
-    if (entry.install) install(payload, registers, now);
+    if (entry.install) install(payload, entry.sectors, registers, now);
     entry.install = false;  // joined by nobody from now on
     // All at once: the first waiter may be the payload itself, and is its owner's again once it is answered.
     mshrs_.for_each_waiter(index, [&](Payload& waiter) {
@@ -93,18 +94,23 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
 
 // A dirty victim that cannot leave stays, and the line is not installed: waiting for the way to the L2 here, on the
 // way back from it, could last for ever.
-void L1Cache::install(Payload& payload, bool registers, std::uint64_t now) {
+void L1Cache::install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
-  if (tags_.find(address) != CacheArray::none) return;
-  const std::size_t index = tags_.victim(address);
-  if (!make_room(index, now)) {
-    ++not_installed_;
+  std::size_t index = tags_.find(address);
+  if (index == CacheArray::none) {
+    index = tags_.victim(address);
+    if (!make_room(index, now)) {
+      ++not_installed_;
+      return;
+    }
+    CacheArray::Line& line = tags_.line(index);
+    line.address = address;
+    line.registers = registers;
+    line.local = access_of(payload).access == AccessClass::local_load;
+  } else if (registers) {
     return;
   }
-  CacheArray::Line& line = tags_.line(index);
-  line.address = address;
-  line.valid = all_sectors_;
-  line.registers = registers;
+  tags_.line(index).valid |= sectors;
   tags_.touch(index);
   if (registers) store_line(index, payload);
 }
@@ -113,9 +119,9 @@ void L1Cache::retry_held(std::uint64_t now) {
   if (held_ == nullptr || held_at_ > now) return;
   Payload& payload = *held_;
   const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
-  const Admission a = room ? admit(payload, now) : Admission::refused;
+  const Admission a = room ? admit(payload, now) : refuse(ReservationFailure::answers);
   if (a == Admission::refused) {
-    if (!held_counted_) ++failures_;
+    if (!held_counted_) count_failure();
     held_counted_ = true;
     return;
   }
@@ -195,6 +201,7 @@ void L1Cache::work() {
     downstream->nb_transport_fw(payload, phase, delay);
   }
   retry_held(now);
+  if (!flushed_.empty()) flush(now);
   const bool sent = send_request(now);
   const bool answered = send_response(now);
 
@@ -202,6 +209,7 @@ void L1Cache::work() {
   if (!fills_.empty()) next.consider(fills_.next(), filled || answered);
   if (held_fill_ != nullptr) next.consider(held_fill_at_, filled);
   if (held_ != nullptr) next.consider(held_at_, filled || sent || answered);
+  if (!flushed_.empty()) next.consider(now, sent);
   if (!misses_.empty() && !requester_.blocked()) {
     next.consider(std::max(misses_.next() + 1, requester_.next_at()) - 1, sent);
   }

@@ -98,7 +98,7 @@ bool L2Partition::serve(std::uint64_t now) {
   const AccessClass c = access.access;
   bool served = false;
   head_waits_for_answers_ = !done_.has_room(now) || !hits_.has_room(now);
-  if (c == AccessClass::data_store || c == AccessClass::register_write) {
+  if (is_store(c) || c == AccessClass::register_write) {
     served = serve_write(payload, access, sectors, now);
   } else if (c == AccessClass::register_invalidate) {  // nothing to do here: the L1 has dropped the line
     served = done_.has_room(now);
@@ -155,6 +155,7 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
       entry = mshrs_.allocate(address, missing, fetch);
       mshrs_.entry(entry).own = own;
       ++fetches_count_;
+      bytes_fetched_ += count_sectors(missing) * protocol::sector_bytes;
       mshrs_.add_waiter(entry, &payload);
       dispatch(fetches_, *fetch, now);
       entry = MshrTable::none;
@@ -206,6 +207,7 @@ std::size_t L2Partition::allocate(std::uint64_t address, std::uint64_t now) {
     access.sectors = line.dirty;
     dispatch(writebacks_, *out, now);
     ++writebacks_count_;
+    bytes_written_back_ += count_sectors(line.dirty) * protocol::sector_bytes;
   }
   line = CacheArray::Line{};
   line.address = address;
@@ -230,6 +232,8 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("atomics", atomics_, "accesses", "atomics performed");
   g.counter("fetches", fetches_count_, "accesses", "reads sent to DRAM");
   g.counter("writebacks", writebacks_count_, "lines", "dirty lines sent to DRAM");
+  g.counter("bytes_fetched", bytes_fetched_, "bytes", "sectors asked of DRAM");
+  g.counter("bytes_written_back", bytes_written_back_, "bytes", "sectors sent to DRAM");
   g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads and atomics");
   g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
   g.counter("busy_cycles", busy_cycles_, "cycles", "bank cycles spent; up to the number of banks in one cycle");

@@ -21,6 +21,24 @@ void check_positive(const std::string& name, std::uint64_t value) {
   if (value == 0) throw ConfigError(name + " is 0: expected at least 1");
 }
 
+void check_class(const std::string& name, const std::string& loads, const std::string& stores,
+                 const std::string& store_miss) {
+  if (loads != "bypass" && loads != "cache") {
+    throw ConfigError("l1." + name + "_policy is '" + loads + "': expected 'bypass' or 'cache'");
+  }
+  if (stores != "write_evict" && stores != "write_through" && stores != "write_back") {
+    throw ConfigError("l1." + name + "_store is '" + stores +
+                      "': expected 'write_evict', 'write_through' or 'write_back'");
+  }
+  if (store_miss != "no_allocate" && store_miss != "allocate") {
+    throw ConfigError("l1." + name + "_store_miss is '" + store_miss + "': expected 'no_allocate' or 'allocate'");
+  }
+  if (stores == "write_back" && loads == "bypass") {
+    throw ConfigError("l1." + name + "_store is 'write_back' and l1." + name +
+                      "_policy is 'bypass': loads would pass by what the stores left in the L1; expected 'cache'");
+  }
+}
+
 // Cycles of a load that hits the L2 outside the partition: one in the L1's miss queue, one per hop (L1 to
 // interconnect, interconnect to L2, L2 to interconnect, interconnect to L1, L1 to SM), and the crossings.
 std::int64_t cycles_outside_l2(const MemorySystemConfig& c) {
@@ -48,7 +66,16 @@ void L1Config::declare(support::OptionSet& o) {
   o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 waiting for the interconnect", 1, 1u << 16);
   o.add("l1.fill_queue", fill_queue, "entries", "answers the L1 holds before it refuses more", 1, 1u << 16);
   o.add("l1.response_queue", response_queue, "entries", "answers of the L1 waiting for the SM", 1, 1u << 16);
-  o.add("l1.data_policy", data_policy, "loads of data: past the L1 (gtx980) or cached by it", {"bypass", "cache"});
+  const std::vector<std::string> stores{"write_evict", "write_through", "write_back"};
+  const std::vector<std::string> misses{"no_allocate", "allocate"};
+  o.add("l1.fill", fill, "what a miss fetches: the whole line, or the sectors that are missing", {"line", "sector"});
+  o.add("l1.data_policy", data_policy, "loads of global memory: past the L1 (gtx980) or cached by it",
+        {"bypass", "cache"});
+  o.add("l1.local_policy", local_policy, "loads of local memory: past the L1 or cached by it", {"bypass", "cache"});
+  o.add("l1.data_store", data_store, "stores to global memory, where its loads are cached", stores);
+  o.add("l1.local_store", local_store, "stores to local memory, where its loads are cached", stores);
+  o.add("l1.data_store_miss", data_store_miss, "such stores that do not find their line, unless write_evict", misses);
+  o.add("l1.local_store_miss", local_store_miss, "such stores that do not find their line, unless write_evict", misses);
 }
 
 void L1Config::check() const {
@@ -64,9 +91,11 @@ void L1Config::check() const {
     throw ConfigError("l1.size_bytes is " + std::to_string(size_bytes) + ": expected a multiple of l1.ways x " +
                       "l1.line_bytes = " + std::to_string(std::uint64_t{line_bytes} * ways));
   }
-  if (data_policy != "bypass" && data_policy != "cache") {
-    throw ConfigError("l1.data_policy is '" + data_policy + "': expected 'bypass' or 'cache'");
+  if (fill != "line" && fill != "sector") {
+    throw ConfigError("l1.fill is '" + fill + "': expected 'line' or 'sector'");
   }
+  check_class("data", data_policy, data_store, data_store_miss);
+  check_class("local", local_policy, local_store, local_store_miss);
 }
 
 void MemorySystemConfig::declare(support::OptionSet& o) {

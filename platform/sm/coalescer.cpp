@@ -64,35 +64,27 @@ void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsig
 
 namespace {
 
-/// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank.
+/// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank. Each pass
+/// serves the first word that is left of every bank, and all lanes that want it.
 unsigned passes_of(const std::uint64_t* address, trace::LaneMask lanes, unsigned banks, bool atomic) {
-  // Mostly every lane has a bank of its own, or shares the word of the lane before.
-  std::uint64_t taken = 0;
-  std::uint64_t clash = atomic ? lanes & (lanes - 1) : 0;
-  std::uint64_t previous = ~std::uint64_t{0};
-  for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
-    const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
-    const std::uint64_t bit = word == previous ? 0 : std::uint64_t{1} << (word & (banks - 1) & 63);
-    clash |= taken & bit;
-    taken |= bit;
-    previous = word;
-  }
-  if (clash == 0 && banks <= 64) return 1;
-  std::array<std::uint8_t, 64> used{};
-  std::array<std::array<std::uint64_t, trace::max_lanes>, 64> seen;
-  unsigned worst = 1;
-  for (trace::LaneMask m = lanes; m != 0; m &= m - 1) {
-    const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
-    const unsigned bank = word & (banks - 1);
-    bool shared = false;
-    if (!atomic) {
-      for (unsigned i = 0; i < used[bank] && !shared; ++i) shared = seen[bank][i] == word;
+  std::array<std::uint64_t, 64> served;  // by bank; those in `busy` are set
+  unsigned passes = 0;
+  for (trace::LaneMask left = lanes; left != 0; ++passes) {
+    std::uint64_t busy = 0;
+    trace::LaneMask turned_away = 0;
+    for (trace::LaneMask m = left; m != 0; m &= m - 1) {
+      const std::uint64_t word = address[__builtin_ctzll(m)] / 4;
+      const unsigned bank = word & (banks - 1);
+      if (((busy >> bank) & 1) == 0) {
+        busy |= std::uint64_t{1} << bank;
+        served[bank] = word;
+      } else if (atomic || served[bank] != word) {
+        turned_away |= m & -m;
+      }
     }
-    if (shared) continue;
-    seen[bank][used[bank]++] = word;
-    worst = std::max<unsigned>(worst, used[bank]);
+    left = turned_away;
   }
-  return worst;
+  return passes;
 }
 
 }  // namespace

@@ -111,7 +111,11 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   tlm::tlm_generic_payload* payload =
       pool_.take(info.writes_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, line.address);
   protocol::MemoryAccess& access = *payload->get_extension<protocol::MemoryAccess>();
-  access.access = atomic ? AccessClass::atomic : answers ? AccessClass::data_load : AccessClass::data_store;
+  const bool local = line.address >> 48 == trace::local_window >> 48;
+  access.access = atomic    ? AccessClass::atomic
+                  : local   ? (answers ? AccessClass::local_load : AccessClass::local_store)
+                  : answers ? AccessClass::data_load
+                            : AccessClass::data_store;
   access.sm = static_cast<std::uint16_t>(core_.sm);
   access.sectors = line.sectors;
   access.instruction = answers ? &d : nullptr;

@@ -13,10 +13,11 @@ std::string ptx_path(const std::string& kernel, Ptx ptx) {
   return REGATTA_SOURCE_DIR "/traces/kernels/" + kernel + "/" + kernel + (ptx == Ptx::sm75 ? ".sm75.ptx" : ".sm35.ptx");
 }
 
-std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size) {
+std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size, unsigned warp_size) {
   tool::AnnotateOptions o;
   o.launch = launch_path(kernel, size);
   o.out = folder.file(kernel + ".rgt");
+  o.warp_size = warp_size;
   tool::annotate(o);
   return o.out;
 }

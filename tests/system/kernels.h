@@ -27,7 +27,7 @@ enum class Ptx { sm75, sm35 };
 std::string ptx_path(const std::string& kernel, Ptx ptx);
 
 /// Annotates a kernel into `folder` and returns the trace's path.
-std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size);
+std::string annotate_kernel(const Folder& folder, const std::string& kernel, Size size, unsigned warp_size = 32);
 
 /// The data of a launch file: what its buffers hold at first and what its scalars are.
 class LaunchData {

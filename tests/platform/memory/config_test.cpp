@@ -74,6 +74,12 @@ TEST_CASE("configurations that do not fit together are refused with a sentence")
   CHECK_NOTHROW(l1.check());
   CHECK_THROWS_AS(memory::check(l1, memory::MemorySystemConfig{}), support::ConfigError);
   l1 = {};
+  l1.local_store = "write_back";
+  CHECK_THROWS_WITH(l1.check(), Catch::Matchers::Contains("l1.local_policy is 'bypass'"));
+  l1 = {};
+  l1.fill = "half";
+  CHECK_THROWS_AS(l1.check(), support::ConfigError);
+  l1 = {};
   l1.data_policy = "sometimes";
   CHECK_THROWS_AS(l1.check(), support::ConfigError);
 }

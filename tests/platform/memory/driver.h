@@ -83,7 +83,7 @@ class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
     }
     const std::size_t index = next_++;
     if (on_send) on_send(r);
-    const bool write = r.access == AccessClass::data_store || r.access == AccessClass::register_write;
+    const bool write = memory::is_store(r.access) || r.access == AccessClass::register_write;
     tlm::tlm_generic_payload* p = pool_.take(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, r.address);
     protocol::MemoryAccess& a = protocol::memory_access(*p);
     a.access = r.access;

@@ -56,6 +56,7 @@ struct SimulationResult {
   std::uint64_t thread_instructions = 0;
   std::uint64_t operands_checked = 0;
   std::uint64_t mismatches = 0;
+  std::size_t laws = 0;     ///< conservation laws checked at the end of every launch, besides those of every platform
   unsigned schedulers = 0;  ///< of all simulated SMs together
   CycleStack stall_cycles{};
   support::EnergyReport energy;

@@ -19,6 +19,7 @@ class CacheArray {
     std::uint8_t valid = 0;     ///< sectors; 0: the way is free
     std::uint8_t dirty = 0;     ///< sectors
     bool registers = false;     ///< the line holds a register's bytes
+    bool local = false;         ///< the line is local memory
   };
   static constexpr std::size_t none = ~std::size_t{0};
 

@@ -18,6 +18,10 @@
 
 namespace regatta::memory {
 
+/// Why a request of the L1 has to wait.
+enum class ReservationFailure : std::uint8_t { mshr, merge, miss_queue, answers };
+inline constexpr unsigned reservation_failure_count = 4;
+
 /// Sizes and policies of one L1. Defaults: gtx980 (machines.md).
 struct L1Config {
   bool enabled = true;              ///< false: everything goes to the L2
@@ -25,12 +29,20 @@ struct L1Config {
   unsigned line_bytes = 128;
   unsigned ways = 8;
   unsigned mshrs = 32;
-  unsigned merge_limit = 8;            ///< requests that may wait for one fetch
-  unsigned hit_latency = 82;           ///< cycles
-  unsigned miss_queue = 16;            ///< requests waiting to leave for the L2
-  unsigned fill_queue = 8;             ///< answers taken from the interconnect
-  unsigned response_queue = 16;        ///< answers waiting for the SM
-  std::string data_policy = "bypass";  ///< "bypass" | "cache"
+  unsigned merge_limit = 8;             ///< requests that may wait for one fetch
+  unsigned hit_latency = 82;            ///< cycles
+  unsigned miss_queue = 16;             ///< requests waiting to leave for the L2
+  unsigned fill_queue = 8;              ///< answers taken from the interconnect
+  unsigned response_queue = 16;         ///< answers waiting for the SM
+  std::string fill = "line";            ///< "line" | "sector": what a miss of a load fetches
+  std::string data_policy = "bypass";   ///< loads of global memory: "bypass" | "cache"
+  std::string local_policy = "bypass";  ///< loads of local memory
+  /// Stores, where the loads of their class are cached: "write_evict" | "write_through" | "write_back".
+  std::string data_store = "write_evict";
+  std::string local_store = "write_evict";
+  /// Stores that do not find their line, "write_through" and "write_back": "no_allocate" | "allocate".
+  std::string data_store_miss = "no_allocate";
+  std::string local_store_miss = "no_allocate";
 
   void declare(support::OptionSet& options);
   /// Throws support::ConfigError with a sentence when the values do not fit together.
@@ -43,9 +55,15 @@ struct L1Config {
 /// taken with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a
 /// resource is missing; END_REQ follows when it is there.
 ///
-///   data_load        policy "cache": read-allocate, whole lines; "bypass": to the L2
-///   data_store       to the L2 (write-through), the line leaves the L1 (write-evict, no allocation)
-///   atomic           like data_store, but answered with data
+///   data_load        policy "cache": allocates, and fetches the whole line or the missing sectors; "bypass": to the L2
+///   local_load       the same, with a policy of its own
+///   data_store       loads not cached: to the L2. Otherwise by policy:
+///   local_store        write_evict    to the L2; the line leaves the L1, written back before when dirty
+///                      write_through  to the L2; the line stays, with the sectors written
+///                      write_back     the sectors become dirty, answered as a hit is
+///                    the latter two take a line without a fetch when allocating; a write-back store that finds no
+///                    line and does not allocate goes to the L2
+///   atomic           performed at the L2, otherwise like write_evict
 ///   register_read    read-allocate; carries the line
 ///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are refused
 ///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the bytes are held by the line
@@ -61,7 +79,8 @@ class L1Cache : public sc_core::sc_module,
 
   L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period);
 
-  /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight will not be installed.
+  /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight will not be installed. Dirty global
+  /// lines leave as fast as the miss queue takes them; dirty local lines are dead with their threads.
   void invalidate_data();
   /// Payloads of its own (fetches and write-backs) that are under way.
   std::size_t outstanding() const { return pool_.outstanding(); }
@@ -75,13 +94,34 @@ class L1Cache : public sc_core::sc_module,
 
  private:
   enum class Admission : std::uint8_t { completed, taken, refused };
+  enum class Store : std::uint8_t { evict, through, back };
+  /// What is done with a class of data.
+  struct Policy {
+    bool cached = false;
+    Store store = Store::evict;
+    bool allocate = false;
+  };
+  static Policy policy(const std::string& loads, const std::string& stores, const std::string& store_miss);
+  const Policy& policy_of(protocol::AccessClass c) const {
+    return c == protocol::AccessClass::local_load || c == protocol::AccessClass::local_store ? local_ : data_;
+  }
+  Admission refuse(ReservationFailure reason) {
+    reason_ = reason;
+    return Admission::refused;
+  }
+  void count_failure() { ++failures_[static_cast<unsigned>(reason_)]; }
 
   void work();
   void catch_up(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
-  void install(Payload& payload, bool registers, std::uint64_t now);
+  void install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now);
   Admission admit(Payload& payload, std::uint64_t now);
   Admission admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers, std::uint64_t now);
+  Admission admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
+                        std::uint64_t now);
+  Admission store_here(Payload& payload, const protocol::MemoryAccess& access, std::size_t index);
+  void write_back(std::size_t index, std::uint64_t now);
+  void flush(std::uint64_t now);
   Admission admit_register_write(Payload& payload, std::uint64_t now);
   Admission forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now);
   bool make_room(std::size_t index, std::uint64_t now);
@@ -99,9 +139,10 @@ class L1Cache : public sc_core::sc_module,
   L1Config config_;
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L1Cache*>(m)->work(); }, this};
-  bool cache_data_;
+  Policy data_, local_;
+  bool sectored_;
   std::uint8_t all_sectors_;
-  std::uint16_t sm_ = 0;  // of the last register write; names the write-backs
+  std::uint16_t sm_ = 0;  // of the last write; names the write-backs
   CacheArray tags_;
   std::vector<unsigned char> bytes_;
   MshrTable mshrs_;
@@ -111,7 +152,13 @@ class L1Cache : public sc_core::sc_module,
   TransferArrivals fills_;   // from the L2
   TransferQueue responses_;  // towards the SM
   TransferQueue late_hits_;  // hits of requests that were held, after their latency
-  Payload* held_ = nullptr;  // request without END_REQ
+  struct Flushed {
+    std::uint64_t address = 0;
+    std::uint8_t sectors = 0;
+  };
+  std::vector<Flushed> flushed_;  // dirty lines of the kernel before, last first; their ways are free already
+  ReservationFailure reason_ = ReservationFailure::mshr;  // of the last refusal
+  Payload* held_ = nullptr;                               // request without END_REQ
   std::uint64_t held_at_ = 0;
   bool held_counted_ = false;
   Payload* held_fill_ = nullptr;  // response without END_RESP
@@ -126,9 +173,10 @@ class L1Cache : public sc_core::sc_module,
   ResponseSender responder_;
 
   std::array<std::uint64_t, protocol::access_class_count> accesses_{};
-  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, failures_ = 0;
-  std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, writebacks_ = 0, invalidations_ = 0, fills_count_ = 0,
-                not_installed_ = 0;
+  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0;
+  std::array<std::uint64_t, reservation_failure_count> failures_{};
+  std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, absorbed_ = 0, writebacks_ = 0, invalidations_ = 0,
+                fills_count_ = 0, not_installed_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
 };
 

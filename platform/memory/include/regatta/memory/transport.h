@@ -143,15 +143,16 @@ inline std::uint8_t line_sectors(unsigned line_bytes) {
 }
 inline unsigned count_sectors(std::uint8_t mask) { return static_cast<unsigned>(__builtin_popcount(mask)); }
 
+inline bool is_store(protocol::AccessClass c) {
+  return c == protocol::AccessClass::data_store || c == protocol::AccessClass::local_store;
+}
 /// Does the request (not the answer) carry sectors?
 inline bool request_has_data(protocol::AccessClass c) {
-  return c == protocol::AccessClass::data_store || c == protocol::AccessClass::atomic ||
-         c == protocol::AccessClass::register_write;
+  return is_store(c) || c == protocol::AccessClass::atomic || c == protocol::AccessClass::register_write;
 }
 /// Does the answer carry sectors?
 inline bool response_has_data(protocol::AccessClass c) {
-  return c != protocol::AccessClass::data_store && c != protocol::AccessClass::register_write &&
-         c != protocol::AccessClass::register_invalidate;
+  return !is_store(c) && c != protocol::AccessClass::register_write && c != protocol::AccessClass::register_invalidate;
 }
 
 [[noreturn, gnu::cold]] void protocol_error(const char* module, const char* what);

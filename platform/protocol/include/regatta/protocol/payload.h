@@ -45,9 +45,12 @@ enum class AccessClass : std::uint8_t {
   register_write,
   register_invalidate,
   instruction,
-  metadata
+  metadata,
+  local_load,  ///< local memory: private to a thread
+  local_store,
+  constant
 };
-inline constexpr unsigned access_class_count = 8;
+inline constexpr unsigned access_class_count = 11;
 const char* to_string(AccessClass c);
 inline bool carries_data(AccessClass c) { return c == AccessClass::register_read || c == AccessClass::register_write; }
 
@@ -55,6 +58,7 @@ inline bool carries_data(AccessClass c) { return c == AccessClass::register_read
 class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
  public:
   AccessClass access = AccessClass::data_load;
+  bool writeback = false;  ///< a cache's own, answered to it
   std::uint16_t sm = 0;
   std::uint8_t sectors = 0xf;                 ///< 32-byte sectors of the line that are wanted, bit 0 first
   DynamicInstruction* instruction = nullptr;  ///< null for traffic that is no instruction's

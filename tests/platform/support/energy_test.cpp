@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/energy.h>
+#include <regatta/test/catch.h>
+
+#include <cmath>
+
+#include "thrown.h"
+
+using namespace regatta::support;
+
+namespace {
+
+const std::string text = R"(
+name = "toy"
+node_nm = 40
+[scaling]
+access_bank_size_kept = 0.68
+access_bank_count_kept = 0.15
+access_otherwise = 0.5
+leakage_bank_size_kept = 1.0
+leakage_bank_count_kept = 0.41
+leakage_otherwise = 1.0
+node_register_file = 1.71
+node_logic = 1.81
+[file]
+bytes = 1024
+banks = 4
+node_rule = "register_file"
+read = { pj = 100, per = "access", basis = "computed", source = "a model" }
+leakage = { mw = 50, per = "SM", basis = "assumed", source = "none" }
+[unit]
+node_rule = "logic"
+use = { pj = 10, per = "use", basis = "quoted", source = "a book" }
+[bus]
+bit = { pj = 4, per = "bit", basis = "derated", source = "a model" }
+)";
+
+EnergyTable toy() { return EnergyTable::parse(text, "toy.toml"); }
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string changed = text;
+  changed.replace(changed.find(from), from.size(), to);
+  return thrown([&] { EnergyTable::parse(changed, "toy.toml"); });
+}
+
+}  // namespace
+
+TEST_CASE("energy table: values keep their basis and source") {
+  const EnergyTable t = toy();
+  CHECK(t.name() == "toy");
+  CHECK(t.at("file.read").value == 100);
+  CHECK_FALSE(t.at("file.read").is_power);
+  CHECK(t.at("file.leakage").is_power);
+  CHECK(t.at("unit.use").basis == Basis::quoted);
+  CHECK(t.at("bus.bit").source == "a model");
+  CHECK(thrown([&] { t.at("file.erase"); }) == "toy.toml: the energy table has no value 'file.erase'");
+  CHECK(thrown([&] { t.at("disk.read"); }) == "toy.toml: the energy table has no value 'disk.read'");
+}
+
+TEST_CASE("energy table: what is not one is refused with its place") {
+  CHECK(with("name = \"toy\"", "") == "toy.toml: an energy table needs name = \"...\"");
+  CHECK(with("node_nm = 40", "") == "toy.toml: an energy table needs node_nm, its process node in nm");
+  CHECK(with("node_nm = 40", "node_nm = -1") == "toy.toml:3:11: 'node_nm' must be above zero, found -1");
+  CHECK(with("pj = 100", "pj = -1").find("'file.read' must not be negative, found -1") != std::string::npos);
+  CHECK(with("pj = 100", "mw = 1, pj = 1").find("'file.read' has both pj and mw") != std::string::npos);
+  CHECK(with(", source = \"a book\"", "").find("'unit.use' needs pj (or mw), per, basis and source") !=
+        std::string::npos);
+  CHECK(with("\"quoted\"", "\"guessed\"").find("must be computed, derated, quoted or assumed, found 'guessed'") !=
+        std::string::npos);
+  CHECK(with("\"quoted\"", "\"given\"").find("found 'given'") != std::string::npos);
+  CHECK(with("access_otherwise", "acess_otherwise").find("did you mean 'access_otherwise'?") != std::string::npos);
+  CHECK(with("\"logic\"", "\"wires\"").find("'unit.node_rule' must be") != std::string::npos);
+  CHECK(with("[bus]", "bus = ").find("not valid TOML") != std::string::npos);
+}
+
+TEST_CASE("energy table: capacity scales by what became of the banks") {
+  const EnergyTable t = toy();
+  const auto access = [&](ArrayGeometry g) { return t.scaled("file.read", g).scaled / 100; };
+  const auto leakage = [&](ArrayGeometry g) { return t.scaled("file.leakage", g).scaled / 50; };
+  CHECK(access({}) == 1);
+  CHECK(access({1024, 4}) == 1);
+  CHECK(t.scaled("file.read", {1024, 8}).note.empty());
+  CHECK(access({256, 1}) == Approx(std::pow(0.25, 0.68)));
+  CHECK(access({256, 4}) == Approx(std::pow(0.25, 0.15)));
+  CHECK(access({256, 2}) == Approx(0.5));
+  CHECK(access({256, 0}) == Approx(0.5));
+  CHECK(leakage({256, 1}) == Approx(0.25));
+  CHECK(leakage({256, 4}) == Approx(std::pow(0.25, 0.41)));
+  CHECK(leakage({256, 2}) == Approx(0.25));
+  CHECK(t.scaled("file.read", {256, 4}).note == "capacity x0.25, bank count kept: exponent 0.15");
+  CHECK(t.scaled("file.read", {256, 1}).note == "capacity x0.25, bank size kept: exponent 0.68");
+  // Without a reference there is nothing to scale by.
+  CHECK(t.scaled("unit.use", {64, 2}).scaled == 10);
+}
+
+TEST_CASE("energy table: another node scales dynamic energy, each by its own rule") {
+  EnergyTable t = toy();
+  t.set_node(28);
+  CHECK(t.scaled("file.read", {}).scaled == Approx(100 * std::pow(0.7, 1.71)));
+  CHECK(t.scaled("unit.use", {}).scaled == Approx(10 * std::pow(0.7, 1.81)));
+  CHECK(t.scaled("bus.bit", {}).scaled == 4);
+  CHECK(t.scaled("file.leakage", {}).scaled == 50);
+  CHECK(t.scaled("file.read", {256, 1}).note ==
+        "capacity x0.25, bank size kept: exponent 0.68; 40 nm to 28 nm: exponent 1.71");
+}
+
+TEST_CASE("energy meter: events and leakage of a launch") {
+  EnergyTable t = toy();
+  t.override_value("unit.use", 20);
+  std::uint64_t reads = 1000, uses = 5, rows_on = 70;
+  const auto groups = [&] {
+    std::vector<EnergyGroup> all(2);
+    all[0].event("registers", "file.read", reads, 2);
+    all[0].leakage("registers", "file.leakage");
+    // 8 rows; half of them were off half of the time, in a state that leaks a tenth.
+    all[0].leakage("gated", "file.leakage", {}, LeakageState{&rows_on, 8, 0.1});
+    all[1].event("units", "unit.use", uses);
+    all[1].event("registers", "file.read", reads, 2);
+    return all;
+  };
+  EnergyMeter meter(t);
+  meter.begin(groups());
+  reads += 10;
+  uses += 3;
+  rows_on += 400;
+  const EnergyReport r = meter.end(groups(), 100, 1000);  // 100 ns
+  CHECK(r.seconds == Approx(100e-9));
+  REQUIRE(r.terms().size() == 4);  // the reads of both groups are one term
+  CHECK(r.terms()[0].count == 40);
+  CHECK(r.terms()[0].nj == Approx(40 * 100e-3));
+  CHECK(r.terms()[1].nj == Approx(50e-3 * 100e-9 * 1e9));
+  CHECK(r.terms()[2].nj == Approx(50e-3 * 100e-9 * 1e9 * 0.1 * 400 / 8 / 100));
+  CHECK(r.terms()[3].nj == Approx(3 * 20e-3));
+  CHECK(r.terms()[3].value.value.basis == Basis::given);
+  CHECK(r.of("units") == Approx(0.06));
+  CHECK(r.of(Basis::computed) == Approx(4));
+  CHECK(r.total_nj() == Approx(r.dynamic_nj() + r.static_nj()));
+  const auto structures = r.by_structure();
+  REQUIRE(structures.size() == 3);
+  CHECK(structures[0].first == "registers");
+  CHECK(structures[0].second.first == Approx(4));
+  CHECK(structures[0].second.second == Approx(5));
+
+  EnergyReport twice = r;
+  twice.add(r);
+  CHECK(twice.total_nj() == Approx(2 * r.total_nj()));
+  CHECK(twice.seconds == Approx(2 * r.seconds));
+  CHECK(twice.terms().size() == 4);
+  // Other groups than those of the beginning are a mistake of the caller.
+  CHECK_THROWS_AS(meter.end({}, 100, 1000), std::logic_error);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random configurations: a machine with some of its knobs turned, to 1 or to much, runs a kernel with every operand
+// right, or is refused by a sentence. Never a crash, a deadlock, a failed check or a hang.
+//
+// REGATTA_CONFIGURATIONS says how many (the default is few), REGATTA_SEED which.
+#include <regatta/assembly/machine.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/test/catch.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+
+#include "kernels.h"
+#include "process.h"
+
+using namespace regatta;
+
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : random_(seed) {}
+  std::uint64_t below(std::uint64_t n) { return random_() % n; }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+  template <class T>
+  const T& any(const std::vector<T>& of) {
+    return of[below(of.size())];
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// A rate, not a size: turned far down it makes a run last for ever, which is not what is looked for.
+bool is_rate(const support::Option& o) { return o.unit == "MHz" || o.unit == "10^6 bytes/s"; }
+
+std::string value_for(const support::Option& o, Dice& dice) {
+  if (std::holds_alternative<bool>(o.default_value)) return dice.one_in(2) ? "true" : "false";
+  if (std::holds_alternative<std::string>(o.default_value)) {
+    return o.choices.empty() ? "" : "\"" + dice.any(o.choices) + "\"";
+  }
+  if (!std::holds_alternative<std::int64_t>(o.default_value)) return "";
+  const std::int64_t usual = std::max<std::int64_t>(1, std::get<std::int64_t>(o.get()));
+  const int shift = static_cast<int>(dice.below(9)) - 4;
+  std::int64_t value = shift < 0 ? usual >> -shift : usual << shift;
+  if (!is_rate(o)) {
+    if (dice.one_in(3)) value = static_cast<std::int64_t>(1 + dice.below(4));
+    if (dice.one_in(6)) value = std::int64_t{1} << dice.below(12);
+    if (dice.one_in(6)) value += static_cast<std::int64_t>(dice.below(7));
+  }
+  return std::to_string(std::min(std::max(value, o.minimum), o.maximum));
+}
+
+/// A configuration file that turns `count` knobs of `machine`.
+std::string configuration(const std::string& machine, unsigned count, Dice& dice) {
+  assembly::MachineConfig config;
+  support::OptionSet knobs;
+  config.declare(knobs);
+  std::string file;
+  const std::string preset = assembly::machine_text(machine, file);
+  knobs.load_toml(preset, file, "machine");
+  std::map<std::string, std::map<std::string, std::string>> tables;
+  for (unsigned i = 0; i < count; ++i) {
+    const support::Option& o = dice.any(knobs.options());
+    const std::size_t dot = o.name.find('.');
+    const std::string value = value_for(o, dice);
+    // A shorter patience makes deadlocks of what is merely slow.
+    if (!value.empty() && o.name != "sm.watchdog") tables[o.name.substr(0, dot)][o.name.substr(dot + 1)] = value;
+  }
+  std::ostringstream text;
+  for (const auto& [module, values] : tables) {
+    text << "[" << module << "]\n";
+    for (const auto& [knob, value] : values) text << knob << " = " << value << "\n";
+  }
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("random configurations run clean or are refused by a sentence") {
+  const std::uint64_t count = from_environment("REGATTA_CONFIGURATIONS", 40);
+  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  const test::Folder folder;
+  const std::vector<std::string> kernels{"bfs", "hotspot", "histogram", "reduction", "spmv", "sgemm"};
+  std::map<std::pair<std::string, unsigned>, std::string> traces;
+  for (const std::string& kernel : kernels) {
+    for (const unsigned warp_size : {32u, 64u}) {
+      const std::string trace = test::annotate_kernel(folder, kernel, test::Size::small, warp_size);
+      traces[{kernel, warp_size}] = folder.file(kernel + std::to_string(warp_size) + ".rgt");
+      REQUIRE(std::rename(trace.c_str(), traces[{kernel, warp_size}].c_str()) == 0);
+    }
+  }
+  std::uint64_t finished = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Dice dice(seed * 1000003 + i);
+    const std::string machine = dice.any(assembly::machine_names());
+    const std::string kernel = dice.any(kernels);
+    const std::string text = configuration(machine, static_cast<unsigned>(1 + dice.below(12)), dice);
+    folder.write("c.toml", text);
+    std::vector<std::string> command{REGATTA_SIM,   traces.at({kernel, machine == "hd7770" ? 64u : 32u}),
+                                     "--machine",   machine,
+                                     "--config",    folder.file("c.toml"),
+                                     "--sms",       std::to_string(1 + dice.below(3)),
+                                     "--scheduler", dice.any(models::scheduler_names()),
+                                     "--stats",     folder.file("stats.json")};
+    if (dice.one_in(3)) command.emplace_back("--check-protocol");
+    const auto run = test::run_process(command);
+    std::string line;
+    for (const std::string& word : command) line += word + " ";
+    INFO("seed " << seed << ", configuration " << i << "\n" << line << "\n" << text << run.err);
+    if (run.status == 2) {
+      REQUIRE(run.err.rfind("regatta-sim: ", 0) == 0);
+      REQUIRE(run.err.size() > 40);
+      continue;
+    }
+    REQUIRE(run.status == 0);
+    const auto stats = nlohmann::json::parse(folder.read("stats.json"));
+    REQUIRE(stats.at("ending") == "completed");
+    REQUIRE(stats.at("checks").at("mismatches") == 0);
+    ++finished;
+  }
+  std::cout << count << " configurations: " << finished << " ran, " << count - finished << " refused\n";
+  // A test that only met refusals would show nothing.
+  REQUIRE(finished * 3 > count);
+}
