@@ -4,8 +4,8 @@
 // instructions arrive in the warp's buffer fetch_latency cycles later. Their values are taken from the trace when the
 // issue stage tries them first, so that what waits in the buffers is small. Fetch stops behind a branch until it
 // has issued (the trace holds the right path only, so there is no wrong path to squash). With an instruction cache a
-// fetch stays within a line; each warp holds the line it fetched from last, so that only a change of line looks into the
-// cache. With a constant cache an instruction is fetched when the constants it names are there.
+// fetch stays within a line; each warp holds the line it fetched from last, so that only a change of line looks into
+// the cache. With a constant cache an instruction is fetched when the constants it names are there.
 #pragma once
 
 #include "core.h"
@@ -52,8 +52,8 @@ class FrontEnd {
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
-  std::vector<WarpMask> wanting_;  ///< per scheduler, by local index
-  std::vector<unsigned> next_;     ///< per scheduler, round robin
+  std::vector<WarpMask> wanting_;                    ///< per scheduler, by local index
+  std::vector<unsigned> next_;                       ///< per scheduler, round robin
   std::vector<std::array<WarpSlot, protocol::max_warps_per_scheduler>> slots_;
 };
 

@@ -52,12 +52,12 @@ struct Warp {
   std::vector<FetchedInstruction> buffer;
   DynamicInstruction* next = nullptr;  ///< the head of the buffer once decoded, until it issues
 
-  protocol::RegisterSet pending;       ///< registers with a result on its way
-  protocol::RegisterSet pending_long;  ///< of these, results of long-latency memory instructions
+  protocol::RegisterSet pending;                    ///< registers with a result on its way
+  protocol::RegisterSet pending_long;               ///< of these, results of long-latency memory instructions
   std::uint64_t code_line = ~std::uint64_t{0};      ///< of the instruction cache, fetched from last
   std::uint64_t constant_line = ~std::uint64_t{0};  ///< of the constant cache, used last
-  trace::PathCursor path;              ///< what is fetched next
-  trace::WarpCursor cursor;            ///< what issues next
+  trace::PathCursor path;                           ///< what is fetched next
+  trace::WarpCursor cursor;                         ///< what issues next
   std::uint64_t sequence = 0;
   protocol::WarpInfo info;
 

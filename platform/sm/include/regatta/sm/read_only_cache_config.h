@@ -7,8 +7,8 @@
 
 namespace regatta::sm {
 
-/// An SM's instruction or constant cache: set-associative, LRU, read-only. Its misses leave by the load-store unit's way
-/// to memory, before data.
+/// An SM's instruction or constant cache: set-associative, LRU, read-only. Its misses leave by the load-store unit's
+/// way to memory, before data.
 struct ReadOnlyCacheConfig {
   bool enabled = false;  ///< false: every access hits
   unsigned size_bytes = 4096;

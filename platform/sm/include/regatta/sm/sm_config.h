@@ -77,7 +77,8 @@ struct SmConfig {
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
-  /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*, lsu.*, shared.*.
+  /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,
+  /// lsu.*, shared.*.
   void declare(support::OptionSet& options);
   /// Refuses combinations that cannot work, by ConfigError with a sentence.
   void validate() const;
