@@ -5,6 +5,9 @@
 
 namespace regatta::sm {
 
+using protocol::Event;
+using protocol::Observer;
+
 FrontEnd::FrontEnd(Core& core)
     : core_(core), wanting_(core.config.schedulers), next_(core.config.schedulers), slots_(core.config.schedulers) {}
 
@@ -52,6 +55,7 @@ void FrontEnd::fetch(Warp& w) {
     w.path.next();
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
+    core_.observers.notify(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
     ++instructions;
     if (traits.is_control) {
       w.fetch_blocked = true;
@@ -66,6 +70,7 @@ void FrontEnd::fetch(Warp& w) {
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
   w.buffered = w.held;
+  core_.observers.notify(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
   if (w.active) update(w);
 }
 
