@@ -64,6 +64,7 @@ VcdRecorder::Port VcdRecorder::port(const std::string& prefix, const std::string
   support::VcdWriter& w = file_.declare();
   Port p;
   p.valid = w.add(prefix + "_valid");
+  quiet_.push_back(p.valid);
   p.warp = w.add(prefix + "_warp", 10);
   p.what = w.add(prefix + "_" + what, width);
   return p;
@@ -107,11 +108,20 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   response_valid_ = w.add("response_valid");
   w.up();
   w.up();
+  quiet_.insert(quiet_.end(), dispatched_.begin(), dispatched_.end());
+  for (const Counted* c : {&resident_ctas_, &resident_warps_, &at_barrier_, &collecting_}) quiet_.push_back(c->signal);
+  quiet_.insert(quiet_.end(), {request_valid_, response_valid_});
 }
 
 std::vector<Event> VcdRecorder::interests() const {
-  return {Event::cta_launched, Event::cta_finished, Event::warp_started,       Event::warp_finished, Event::warp_state,
-          Event::issued,       Event::bypassed,     Event::operands_delivered, Event::cycles};
+  return {Event::kernel_started,     Event::cta_launched, Event::cta_finished, Event::warp_started,
+          Event::warp_finished,      Event::warp_state,   Event::issued,       Event::bypassed,
+          Event::operands_delivered, Event::cycles};
+}
+
+void VcdRecorder::kernel_started(Cycle now, const protocol::KernelContext&) {
+  for (const Signal s : quiet_) file_.set(now.value(), s, 0);
+  quiet_.clear();
 }
 
 void VcdRecorder::pass(std::uint64_t cycle, const Port& p, std::uint64_t warp, std::uint64_t what) {

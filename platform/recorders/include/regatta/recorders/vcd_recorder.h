@@ -77,6 +77,7 @@ class VcdRecorder : public protocol::Observer {
 
   std::vector<protocol::Event> interests() const override;
   bool keeps_cycle_time() const override { return true; }
+  void kernel_started(protocol::Cycle now, const protocol::KernelContext&) override;
   void cta_launched(protocol::Cycle now, const protocol::CtaInfo&) override { count(now, resident_ctas_, 1); }
   void cta_finished(protocol::Cycle now, const protocol::CtaInfo&) override { count(now, resident_ctas_, -1); }
   void warp_started(protocol::Cycle now, const protocol::WarpInfo& warp) override;
@@ -129,6 +130,7 @@ class VcdRecorder : public protocol::Observer {
   std::vector<Signal> dispatched_;
   std::vector<PerCycle> dispatches_;
   Signal request_valid_ = 0, request_write_ = 0, request_address_ = 0, request_warp_ = 0, response_valid_ = 0;
+  std::vector<Signal> quiet_;  ///< 0 from the start of the first launch on
   std::vector<bool> barrier_;  ///< per warp slot
 };
 
