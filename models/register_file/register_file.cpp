@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/register_file/register_file.h>
 
+#include "bank_arbiter.h"
+
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
@@ -20,6 +22,8 @@ void RegisterFileConfig::declare(support::OptionSet& o) {
       "register_file.mapping", mapping,
       "bank of a register: (register + warp) or register modulo the banks, or within the banks of the warp's sub-core",
       {"warp_interleaved", "register", "sub_core"});
+  o.add("register_file.priority", priority,
+        "at a port for reads and writes: in order of arrival, or one kind before the other", {"fcfs", "read", "write"});
   o.add("register_file.write_queue", write_queue, "writes", "that may wait at a bank before write-back is held", 1,
         4096);
 }
@@ -54,8 +58,16 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
       part_mask_(parts_ - 1),
       banks_(config.banks),
       room_(
-          clock_period, [](void* file) { static_cast<RegisterFile*>(file)->release_held(); }, this) {
+          clock_period,
+          [](void* file) {
+            auto& f = *static_cast<RegisterFile*>(file);
+            f.arbiter_ == nullptr ? f.release_held() : f.arbitrate();
+          },
+          this) {
   config.validate();
+  if (shared_port_ && config.priority != "fcfs") {
+    arbiter_ = std::make_unique<BankArbiter>(config.banks, config.write_queue, config.priority == "write");
+  }
   auto power_of_two = [](unsigned n) { return (n & (n - 1)) == 0; };
   powers_of_two_ = power_of_two(part_banks_) && power_of_two(parts_);
   part_shift_ = static_cast<unsigned>(__builtin_ctz(part_banks_));
@@ -64,6 +76,8 @@ RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFi
   reads.bind(*this);
   writes.bind(*this);
 }
+
+RegisterFile::~RegisterFile() = default;
 
 void RegisterFile::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = context.registers_per_warp;
@@ -128,6 +142,7 @@ tlm::tlm_sync_enum RegisterFile::nb_transport_fw(tlm::tlm_generic_payload& paylo
   WarpAccess& access = protocol::warp_access(payload);
   const unsigned bank = bank_of(access.warp, access.reg);
   const std::uint64_t arrival = arrival_cycle(delay);
+  if (arbiter_ != nullptr) return wait_at_bank(payload, phase, arrival);
   const bool write = payload.is_write();
   if (write) {
     const std::uint64_t free = shared_port_ ? banks_[bank].read_free : banks_[bank].write_free;
@@ -162,6 +177,57 @@ void RegisterFile::release_held() {
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
   sc_core::sc_time delay = clock_.time(done - at);
   writes->nb_transport_bw(payload, phase, delay);
+}
+
+tlm::tlm_sync_enum RegisterFile::wait_at_bank(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                              std::uint64_t arrival) {
+  WarpAccess& access = protocol::warp_access(payload);
+  const unsigned bank = bank_of(access.warp, access.reg);
+  const bool write = payload.is_write();
+  if (write && !arbiter_->has_room(bank, arrival)) {
+    held_ = &payload;
+    held_since_ = arrival;
+    ++held_writes_;
+    room_.request(arrival + 1);
+    return tlm::TLM_ACCEPTED;
+  }
+  // The value moves now, as everywhere in this file; the arbiter keeps accesses to one row in order.
+  transfer(payload, access, bank);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  const std::uint64_t earliest = arrival + (write ? 1 : std::max(1u, config_.arbitration));
+  arbiter_->add(write, bank, payload, row(access), earliest);
+  room_.request(earliest);
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void RegisterFile::arbitrate() {
+  const std::uint64_t now = clock_.now();
+  arbiter_->serve(now, [&](const BankArbiter::Request& r, bool write) {
+    ++(write ? write_count_ : read_count_);
+    if (r.earliest != now) {
+      ++(write ? write_conflicts_ : read_conflicts_);
+      (write ? write_wait_ : read_wait_) += now - r.earliest;
+    }
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = clock_.time(config_.latency);
+    (write ? writes : reads)->nb_transport_bw(*r.payload, phase, delay);
+  });
+  if (held_ != nullptr && held_since_ < now) {
+    tlm::tlm_generic_payload& payload = *held_;
+    WarpAccess& access = protocol::warp_access(payload);
+    const unsigned bank = bank_of(access.warp, access.reg);
+    if (arbiter_->has_room_now(bank)) {
+      held_ = nullptr;
+      transfer(payload, access, bank);
+      payload.set_response_status(tlm::TLM_OK_RESPONSE);
+      arbiter_->add(true, bank, payload, row(access), now + 1);
+      tlm::tlm_phase phase = tlm::END_REQ;
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      writes->nb_transport_bw(payload, phase, delay);
+    }
+  }
+  if (!arbiter_->empty() || held_ != nullptr) room_.request(now + 1);
 }
 
 void RegisterFile::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

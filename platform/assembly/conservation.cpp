@@ -3,8 +3,10 @@
 
 namespace regatta::assembly {
 
-ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups, unsigned sms) : groups_(groups) {
-  for (unsigned i = 0; i < sms; ++i) {
+ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups,
+                                   const std::vector<std::string>& storages)
+    : groups_(groups) {
+  for (std::size_t i = 0; i < storages.size(); ++i) {
     const std::string sm = "sm" + std::to_string(i) + ".";
     const std::string pipeline = sm + "pipeline.";
     const std::string units = pipeline + "execution.";
@@ -15,13 +17,24 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
     add("registers written or dropped are those of the static code x its executions",
         {pipeline + "writeback.writes", pipeline + "writeback.dropped"},
         {units + "destination_registers", pipeline + "bypassed_registers"});
-    add("the register file serves what the collectors ask", {sm + "register_file.reads"},
-        {pipeline + "collectors.reads"});
-    add("the register file takes what is written back", {sm + "register_file.writes"}, {pipeline + "writeback.writes"});
+    const std::string file = sm + "register_file";
+    if (storages[i] == file) {
+      add("the register file serves what the collectors ask", {file + ".reads"}, {pipeline + "collectors.reads"});
+      add("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
+    }
     add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
-        {pipeline + "lsu.requests"});
+        {pipeline + "lsu.requests", pipeline + "lsu.cache_lines"});
   }
   const std::string network = "memory.interconnect.";
+  Names carried{network + "request_packets"};
+  Names missed;
+  for (std::size_t i = 0; i < storages.size(); ++i) {
+    const std::string l1 = "sm" + std::to_string(i) + ".l1.";
+    for (const char* kept : {"mshr_merges", "stores_absorbed"}) carried.push_back(l1 + kept);
+    for (const char* sent : {"read_misses", "bypassed_reads", "writes", "writebacks"}) missed.push_back(l1 + sent);
+  }
+  add("the interconnect carries what misses or passes the L1s, less what joins a fetch or stays there", carried,
+      missed);
   add("the L2 serves what the interconnect carries", {network + "request_packets"},
       {"memory.l2_*.reads", "memory.l2_*.writes", "memory.l2_*.atomics"});
   add("the interconnect brings back what the L2 reads", {network + "bytes_read"}, {"memory.l2_*.bytes_read"});

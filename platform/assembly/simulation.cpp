@@ -62,6 +62,12 @@ class SmNode : public sc_core::sc_module {
     looking.add_sm(index, *sm, read_tap.get(), write_tap.get(), memory_tap.get());
   }
 
+  /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.
+  std::string storage_path() const {
+    const auto* module = dynamic_cast<const sc_core::sc_object*>(parts.storage.get());
+    return module == nullptr ? std::string() : module->name();
+  }
+
   /// Nothing in the SM needs SystemC's own time to be exact within a cycle.
   bool keeps_cycle_time() const {
     auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
@@ -286,7 +292,9 @@ SimulationResult Simulation::run() {
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
   const std::vector<support::StatGroup> groups = support::collect_stats();
-  ConservationLaws laws(groups, m.options.sms);
+  std::vector<std::string> storages;
+  for (const auto& node : m.nodes) storages.push_back(node->storage_path());
+  ConservationLaws laws(groups, storages);
   m.looking->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });

@@ -244,6 +244,7 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++writes_;
   ++busy_cycles_;
+  ++absorbed_;
   ++accesses_[static_cast<unsigned>(AccessClass::register_write)];
   bytes_written_ += count_sectors(all_sectors_) * protocol::sector_bytes;
   return Admission::completed;
@@ -367,14 +368,7 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("read_misses", read_misses_, "accesses", "reads that looked for their line in vain, merged ones included");
   g.counter("mshr_merges", merges_, "accesses", "read misses that joined a fetch under way");
   g.counter("bypassed_reads", bypassed_, "accesses", "reads sent past the L1");
-  g.derived(
-      "reservation_failures",
-      [this] {
-        double sum = 0;
-        for (std::uint64_t n : failures_) sum += static_cast<double>(n);
-        return sum;
-      },
-      "accesses", "requests that had to wait, for whatever reason");
+  g.counter("reservation_failures", all_failures_, "accesses", "requests that had to wait, for whatever reason");
   static const char* const reasons[] = {"for a free MSHR", "as the fetch of their line had all the waiters it can have",
                                         "for a place in the miss queue", "for a place among the answers"};
   static const char* const names[] = {"mshr", "merge", "miss_queue", "answers"};
@@ -385,7 +379,7 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("sector_misses", sector_misses_, "accesses", "read misses that found their line without the sectors");
   g.counter("writes", writes_, "accesses", "stores, atomics and register writes taken");
   g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");
-  g.counter("stores_absorbed", absorbed_, "accesses", "stores that went no further: write-back");
+  g.counter("stores_absorbed", absorbed_, "accesses", "stores and register writes that went no further: write-back");
   g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
   g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
   g.counter("invalidations", invalidations_, "accesses", "register invalidations");

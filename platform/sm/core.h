@@ -31,6 +31,7 @@ struct Work {
     released,         ///< an instruction's writes are done; value: pool index
     barrier_open,     ///< a barrier releases a warp; value: warp slot
     store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot
+    line_arrived,     ///< a line of the instruction or constant cache; value: its tag
     tick,             ///< nothing but a reason to be awake
   };
   Work() : kind(Kind::tick), value(0) {}

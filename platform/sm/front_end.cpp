@@ -8,12 +8,81 @@ namespace regatta::sm {
 using protocol::Event;
 using protocol::Observer;
 
-FrontEnd::FrontEnd(Core& core)
-    : core_(core), wanting_(core.config.schedulers), next_(core.config.schedulers), slots_(core.config.schedulers) {}
+namespace {
+
+// Where code and constants lie in the address space: beyond the windows of the trace. Kernels and launches are this far
+// apart.
+constexpr std::uint64_t code_window = std::uint64_t{4} << 48;
+constexpr std::uint64_t constant_window = std::uint64_t{5} << 48;
+constexpr std::uint64_t apart = std::uint64_t{1} << 24;  // bytes
+
+}  // namespace
+
+FrontEnd::FrontEnd(Core& core, LoadStoreUnit& lsu)
+    : core_(core),
+      lsu_(lsu),
+      icache_("icache", core.config.icache),
+      constants_("constant_cache", core.config.constant_cache),
+      wanting_(core.config.schedulers),
+      next_(core.config.schedulers),
+      slots_(core.config.schedulers) {}
+
+void FrontEnd::kernel_started() {
+  const trace::Kernel& kernel = *core_.kernel.kernel;
+  if (icache_.enabled()) {
+    code_shift_ = icache_.shift(trace::bytes_per_instruction);
+    code_base_ = core_.kernel.launch->kernel * (apart / icache_.line_bytes());
+  }
+  if (!constants_.enabled()) return;
+  // A launch has parameters of its own.
+  constant_base_ = core_.kernel.launch_index * (apart / constants_.line_bytes());
+  constant_of_.assign(kernel.instructions.size(), no_constant);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    for (const trace::Operand& o : kernel.instructions[i].operands) {
+      if (o.kind != trace::Operand::Kind::constant_bank) continue;
+      constant_of_[i] = static_cast<std::uint32_t>((o.value % apart) / constants_.line_bytes());
+      break;
+    }
+  }
+}
 
 bool FrontEnd::wants(const Warp& w) const {
-  return w.active && !w.fetching && !w.fetch_blocked && !w.path.at_end() &&
+  return w.active && !w.fetching && !w.fetch_blocked && !w.line_pending && !w.path.at_end() &&
          w.held + core_.config.fetch_width <= w.buffer.size();
+}
+
+void FrontEnd::wait(Warp& w, ReadOnlyCache& cache, std::uint64_t line) {
+  ++line_waits;
+  w.line_pending = true;
+  wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
+  std::uint32_t mshr = 0;
+  if (cache.miss(line, w.info.warp, mshr) != ReadOnlyCache::Miss::request) return;
+  const bool constant = &cache == &constants_;
+  const std::uint64_t address = (constant ? constant_window : code_window) + line * cache.line_bytes();
+  const std::uint64_t line_start = address & ~std::uint64_t{core_.config.line_bytes - 1};
+  const unsigned first = static_cast<unsigned>(address - line_start) / protocol::sector_bytes;
+  const unsigned sectors = cache.line_bytes() / protocol::sector_bytes;
+  lsu_.request_line(constant ? protocol::AccessClass::constant : protocol::AccessClass::instruction, line_start,
+                    static_cast<std::uint8_t>(((1u << sectors) - 1) << first), mshr | (constant ? constant_tag : 0));
+}
+
+void FrontEnd::line_arrived(std::uint32_t tag) {
+  const bool constant = (tag & constant_tag) != 0;
+  const auto go_on = [this](protocol::WarpSlot slot) -> Warp& {
+    Warp& w = core_.warp(slot);
+    w.line_pending = false;
+    if (w.active) update(w);
+    return w;
+  };
+  // Whoever waited has the line even if it is evicted at once.
+  (constant ? constants_ : icache_)
+      .fill(
+          tag & ~constant_tag,
+          [&](protocol::WarpSlot slot, std::uint64_t line) {
+            Warp& w = go_on(slot);
+            (constant ? w.constant_line : w.code_line) = line;
+          },
+          go_on);
 }
 
 void FrontEnd::update(Warp& w) {
@@ -48,10 +117,33 @@ DynamicInstruction& FrontEnd::decode(Warp& w) {
 }
 
 void FrontEnd::fetch(Warp& w) {
+  unsigned latency = core_.config.fetch_latency;
+  const bool cached = icache_.enabled();
+  if (cached) {
+    const std::uint64_t line = code_line(w.path.peek_index());
+    if (line != w.code_line) {
+      if (!icache_.find(line)) return wait(w, icache_, line);
+      w.code_line = line;
+      latency += icache_.latency();
+    }
+  }
   ++fetches;
+  const std::uint64_t before = instructions;
   for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
-    // A fetch brings in consecutive instructions only; the first may be anywhere.
-    if (i != 0 && w.path.peek_index() != w.path.index() + 1) break;
+    const std::uint32_t index = w.path.peek_index();
+    // A fetch brings in consecutive instructions of a line only; the first may be anywhere.
+    if (i != 0 && (index != w.path.index() + 1 || (cached && code_line(index) != w.code_line))) break;
+    if (constants_.enabled() && constant_of_[index] != no_constant) {
+      const std::uint64_t line = constant_base_ + constant_of_[index];
+      if (line != w.constant_line) {
+        if (!constants_.find(line)) {
+          wait(w, constants_, line);
+          break;
+        }
+        w.constant_line = line;
+        latency += constants_.latency();
+      }
+    }
     w.path.next();
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
@@ -62,8 +154,9 @@ void FrontEnd::fetch(Warp& w) {
       break;
     }
   }
+  if (instructions == before) return;
   w.fetching = true;
-  core_.at(core_.now + core_.config.fetch_latency, Work::Kind::fetched, w.info.warp.value());
+  core_.at(core_.now + latency, Work::Kind::fetched, w.info.warp.value());
   wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
 }
 

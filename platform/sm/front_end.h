@@ -3,16 +3,24 @@
 // Fetch and decode: every cycle each scheduler's front end fetches for one of its warps, in turn; the
 // instructions arrive in the warp's buffer fetch_latency cycles later. Their values are taken from the trace when the
 // issue stage tries them first, so that what waits in the buffers is small. Fetch stops behind a branch until it
-// has issued (the trace holds the right path only, so there is no wrong path to squash).
+// has issued (the trace holds the right path only, so there is no wrong path to squash). With an instruction cache a
+// fetch stays within a line; each warp holds the line it fetched from last, so that only a change of line looks into
+// the cache. With a constant cache an instruction is fetched when the constants it names are there.
 #pragma once
 
 #include "core.h"
+#include "load_store_unit.h"
+#include "read_only_cache.h"
 
 namespace regatta::sm {
 
 class FrontEnd {
  public:
-  explicit FrontEnd(Core& core);
+  FrontEnd(Core& core, LoadStoreUnit& lsu);
+
+  void kernel_started();
+  /// A line came for one of the caches.
+  void line_arrived(std::uint32_t tag);
 
   /// Last pipeline stage of a cycle: starts at most one fetch per scheduler.
   void cycle();
@@ -28,14 +36,24 @@ class FrontEnd {
   // Statistics.
   std::uint64_t fetches = 0;
   std::uint64_t instructions = 0;
+  std::uint64_t line_waits = 0;  ///< fetches that waited for a line
 
  private:
   void fetch(Warp& warp);
   bool wants(const Warp& warp) const;
+  void wait(Warp& warp, ReadOnlyCache& cache, std::uint64_t line);
+  std::uint64_t code_line(std::uint32_t index) const { return code_base_ + (index >> code_shift_); }
 
+  static constexpr std::uint32_t constant_tag = 1u << 27;  // of what Work can carry
+  static constexpr std::uint32_t no_constant = ~std::uint32_t{0};
   Core& core_;
-  std::vector<WarpMask> wanting_;  ///< per scheduler, by local index
-  std::vector<unsigned> next_;     ///< per scheduler, round robin
+  LoadStoreUnit& lsu_;
+  ReadOnlyCache icache_, constants_;
+  unsigned code_shift_ = 0;
+  std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
+  std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
+  std::vector<WarpMask> wanting_;                    ///< per scheduler, by local index
+  std::vector<unsigned> next_;                       ///< per scheduler, round robin
   std::vector<std::array<WarpSlot, protocol::max_warps_per_scheduler>> slots_;
 };
 

@@ -130,23 +130,48 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
     ++stores_in_flight_[d.warp.value()];
   }
   ++next_line_;
+  transport(*payload);
+}
+
+void LoadStoreUnit::send_line() {
+  if (!channel_.open(core_.now)) return;
+  if (last_sent_ == core_.now) {
+    core_.progress = true;
+    return;
+  }
+  const LineRequest r = line_requests_.front();
+  line_requests_.pop();
+  tlm::tlm_generic_payload* payload = pool_.take(tlm::TLM_READ_COMMAND, r.address);
+  protocol::MemoryAccess& access = *payload->get_extension<protocol::MemoryAccess>();
+  access.access = r.access;
+  access.sm = static_cast<std::uint16_t>(core_.sm);
+  access.sectors = r.sectors;
+  access.tag = r.tag;
+  ++line_requests_sent_;
+  ++outstanding_;
+  last_sent_ = core_.now;
+  core_.progress = true;
+  transport(*payload);
+}
+
+void LoadStoreUnit::transport(tlm::tlm_generic_payload& payload) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  switch (memory_socket->nb_transport_fw(*payload, phase, delay)) {
+  switch (memory_socket->nb_transport_fw(payload, phase, delay)) {
     case tlm::TLM_COMPLETED:
-      answered(*payload, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      answered(payload, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
       break;
     case tlm::TLM_UPDATED:
       if (phase == tlm::BEGIN_RESP) {
         const Cycle when = core_.now + std::max<std::uint64_t>(1, core_.cycles(delay));
         tlm::tlm_phase end = tlm::END_RESP;
         sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-        memory_socket->nb_transport_fw(*payload, end, zero);
-        answered(*payload, when);
+        memory_socket->nb_transport_fw(payload, end, zero);
+        answered(payload, when);
       }
       break;
     case tlm::TLM_ACCEPTED:
-      channel_.hold(*payload);
+      channel_.hold(payload);
       break;
   }
 }
@@ -158,6 +183,11 @@ void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
   const protocol::MemoryAccess access = *payload.get_extension<protocol::MemoryAccess>();
   payload.release();
   --outstanding_;
+  if (access.access == AccessClass::instruction || access.access == AccessClass::constant) {
+    core_.at(when, Work::Kind::line_arrived, access.tag);
+    if (core_.current() < when) core_.wake(when);
+    return;
+  }
   if (access.instruction == nullptr) {
     if (--stores_in_flight_[access.tag] == 0 || outstanding_ == 0) {
       // A fence may be waiting for this warp's last store; the SM looks again when it has arrived.
@@ -195,6 +225,7 @@ tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payl
 }
 
 void LoadStoreUnit::cycle() {
+  if (!line_requests_.empty()) send_line();
   if (queue_.empty()) return;
   DynamicInstruction& d = *queue_.front();
   if (writeback_.full()) {
@@ -227,6 +258,7 @@ void LoadStoreUnit::register_stats(support::StatGroup& g) {
   g.counter("shared_instructions", shared_instructions_, "warp instructions", "shared memory accesses");
   g.counter("empty_instructions", empty_instructions_, "warp instructions", "accesses without an active lane");
   g.counter("requests", requests_, "lines", "line requests sent to the L1 after coalescing");
+  g.counter("cache_lines", line_requests_sent_, "lines", "asked for by the instruction and constant caches");
   g.counter("load_sectors", load_sectors_, "sectors", "32-byte sectors asked for by loads");
   g.counter("store_sectors", store_sectors_, "sectors", "32-byte sectors written by stores");
   g.counter("atomic_sectors", atomic_sectors_, "sectors", "32-byte sectors touched by atomics");

@@ -30,6 +30,11 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   void accept(DynamicInstruction& d) { queue_.push(&d); }
   void cycle();
   void kernel_started();
+  /// A line for the instruction or the constant cache: leaves before data. `tag` comes back with Work::line_arrived.
+  void request_line(protocol::AccessClass access, std::uint64_t address, std::uint8_t sectors, std::uint32_t tag) {
+    line_requests_.push(LineRequest{address, tag, sectors, access});
+    core_.progress = true;
+  }
   /// Stores of this warp slot that memory has not confirmed; a fence waits for them.
   unsigned stores_in_flight(WarpSlot w) const { return stores_in_flight_[w.value()]; }
   /// Nothing queued and nothing outstanding.
@@ -38,6 +43,14 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  struct LineRequest {
+    std::uint64_t address = 0;
+    std::uint32_t tag = 0;
+    std::uint8_t sectors = 0;
+    protocol::AccessClass access = protocol::AccessClass::instruction;
+  };
+  void send_line();
+  void transport(tlm::tlm_generic_payload& payload);
   bool start(DynamicInstruction& d);
   void send_next(DynamicInstruction& d);
   void finish_if_answered(DynamicInstruction& d);
@@ -59,12 +72,13 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Cycle shared_free_;        ///< the banks take another access from here on
   Cycle last_sent_;          ///< the L1's request slot of this cycle is used up
   RequestChannel channel_;
+  Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
   std::uint64_t outstanding_ = 0;
   std::vector<std::uint32_t> stores_in_flight_;
   std::vector<std::uint64_t> remapped_;
 
   std::uint64_t global_instructions_ = 0, shared_instructions_ = 0, local_instructions_ = 0, empty_instructions_ = 0;
-  std::uint64_t requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;
+  std::uint64_t line_requests_sent_ = 0, requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;
   std::uint64_t shared_passes_ = 0, shared_conflicts_ = 0, held_attempts_ = 0;
 };
 

@@ -84,6 +84,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
       residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
   m.ctas.kernel_started(resident);
   m.lsu.kernel_started();
+  m.front_end.kernel_started();
   m.execution.kernel_started();
   storage[0]->kernel_started(core.kernel);
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
@@ -152,6 +153,9 @@ void Sm::Impl::dispatch(const Work& work) {
       if (w.resident) issue.update(w);
       break;
     }
+    case Work::Kind::line_arrived:
+      front_end.line_arrived(work.value);
+      break;
     case Work::Kind::tick:
       break;
   }

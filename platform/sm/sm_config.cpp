@@ -110,6 +110,8 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.issue_interval", issue_interval, "cycles", "from one issue slot of a scheduler to its next", 1, 64);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);
   o.add("sm.watchdog", watchdog_cycles, "cycles", "without progress before a run is given up as deadlocked", 1000);
+  icache.declare(o, "icache", "an instruction cache");
+  constant_cache.declare(o, "constant_cache", "a constant cache");
   o.add("fetch.width", fetch_width, "instructions", "per fetch; one warp fetches per scheduler and cycle", 1, 16);
   o.add("fetch.latency", fetch_latency, "cycles", "from fetch to the instruction buffer", 1, 1000);
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instruction buffer of one warp", 1, 64);
@@ -151,6 +153,8 @@ void SmConfig::declare(support::OptionSet& o) {
 }
 
 void SmConfig::validate() const {
+  icache.validate("icache", line_bytes);
+  constant_cache.validate("constant_cache", line_bytes);
   auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
   if (max_warps > schedulers * protocol::max_warps_per_scheduler) {
     refuse("sm.warps = " + std::to_string(max_warps) + " needs at least " +

@@ -27,7 +27,7 @@ struct Sm::Impl {
         collectors("collectors", core, execution),
         writeback("writeback", core),
         lsu("lsu", core, writeback),
-        front_end(core),
+        front_end(core, lsu),
         issue(core, policy),
         reuse(core, collectors),
         ctas(core) {

@@ -35,6 +35,7 @@ struct Warp {
   bool resident = false;
   bool active = false;         ///< its CTA is scheduled
   bool fetching = false;       ///< a fetch is on its way
+  bool line_pending = false;   ///< waits for a line of the instruction or constant cache
   bool fetch_blocked = false;  ///< behind a branch or exit that has not issued
   bool at_barrier = false;
   bool exited = false;  ///< the exit that ends the stream has issued
@@ -51,10 +52,12 @@ struct Warp {
   std::vector<FetchedInstruction> buffer;
   DynamicInstruction* next = nullptr;  ///< the head of the buffer once decoded, until it issues
 
-  protocol::RegisterSet pending;       ///< registers with a result on its way
-  protocol::RegisterSet pending_long;  ///< of these, results of long-latency memory instructions
-  trace::PathCursor path;              ///< what is fetched next
-  trace::WarpCursor cursor;            ///< what issues next
+  protocol::RegisterSet pending;                    ///< registers with a result on its way
+  protocol::RegisterSet pending_long;               ///< of these, results of long-latency memory instructions
+  std::uint64_t code_line = ~std::uint64_t{0};      ///< of the instruction cache, fetched from last
+  std::uint64_t constant_line = ~std::uint64_t{0};  ///< of the constant cache, used last
+  trace::PathCursor path;                           ///< what is fetched next
+  trace::WarpCursor cursor;                         ///< what issues next
   std::uint64_t sequence = 0;
   protocol::WarpInfo info;
 

@@ -136,13 +136,13 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
   bench.refused({"k.rgt", "--register_file.bank", "8"},
                 "command line: unknown option '--register_file.bank' (nearest known: '--register_file.banks')");
   bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"}, "command line: unknown option '--zzzzzzzzzzz'");
-  bench.refused(
-      {"k.rgt", "--machine", "gtx98"},
-      "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: gtx980, or the path of a .toml file");
+  bench.refused({"k.rgt", "--machine", "gtx98"},
+                "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: fermi_sharing, gtx480, gtx980, "
+                "hd7770, k20x, or the path of a .toml file");
   bench.refused({"k.rgt", "--scheme", "baselin"},
                 "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: baseline");
   bench.refused({"k.rgt", "--scheduler", "gtoo"},
-                "--scheduler: sm.scheduler: expected one of gto, lrr, found 'gtoo' (nearest known: 'gto')");
+                "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, found 'gtoo' (nearest known: 'gto')");
 }
 
 TEST_CASE("regatta-sim: values that do not fit are refused") {

@@ -175,3 +175,25 @@ TEST_CASE("machines: hd7770 under gto") { runs("hd7770", "gto"); }
 TEST_CASE("machines: hd7770 under lrr") { runs("hd7770", "lrr"); }
 TEST_CASE("machines: hd7770 under two_level") { runs("hd7770", "two_level"); }
 TEST_CASE("machines: fermi_sharing under lrr") { runs("fermi_sharing", "lrr"); }
+
+namespace {
+
+void runs_with(const std::string& name, const std::string& priority, const std::string& mapping, unsigned write_queue) {
+  MachineConfig m = load("gtx980");
+  m.register_file.banks = 4;
+  m.register_file.priority = priority;
+  m.register_file.mapping = mapping;
+  m.register_file.write_queue = write_queue;
+  test::require_clean(test::simulate_baseline(test::mixed_trace(name, 24), m));
+}
+
+}  // namespace
+
+TEST_CASE("register file under load: reads first") { runs_with("reads_first", "read", "warp_interleaved", 8); }
+TEST_CASE("register file under load: writes first") { runs_with("writes_first", "write", "register", 8); }
+TEST_CASE("register file under load: reads first, one write may wait") {
+  runs_with("reads_short", "read", "sub_core", 1);
+}
+TEST_CASE("register file under load: writes first, one write may wait") {
+  runs_with("writes_short", "write", "sub_core", 1);
+}

@@ -10,6 +10,9 @@ assembly::MachineConfig machine(const std::string& name) {
   support::OptionSet options;
   m.declare(options);
   assembly::load_machine(options, m, name);
+  // What is measured starts with warm instructions and constants; their caches have laws of their own.
+  m.sm.icache.enabled = false;
+  m.sm.constant_cache.enabled = false;
   m.validate();
   return m;
 }

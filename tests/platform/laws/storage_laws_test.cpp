@@ -60,6 +60,24 @@ void no_bank_conflicts(const std::string& name, const MachineConfig& m) {
   CHECK(r.gap(0, count - 1) == (count - 1) * test::dependent_step(m, test::pipelines(m, OpClass::int_add).latency));
 }
 
+/// Where one kind of access goes first, a lone warp waits for its own only, and a write is arbitrated like a read.
+void priority_chain(const std::string& name, MachineConfig m, const std::string& priority) {
+  m.register_file.priority = priority;
+  TraceBuilder b(test::lanes(m));
+  constexpr unsigned count = 20;
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {1}, {1, 2});
+  b.exit();
+  b.launch(1, test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  const std::uint64_t arbitrated = m.register_file.ports == "1rw" ? 1 : 0;
+  CHECK(r.gap(0, count - 1) ==
+        (count - 1) * (m.register_file.arbitration + m.register_file.latency +
+                       test::pipelines(m, OpClass::int_add).latency + arbitrated + m.register_file.latency));
+}
+void read_priority_chain(const std::string& name, const MachineConfig& m) { priority_chain(name, m, "read"); }
+void write_priority_chain(const std::string& name, const MachineConfig& m) { priority_chain(name, m, "write"); }
+
 /// A bank's bandwidth: many warps that all read one bank get one register a cycle and port.
 void bank_bandwidth(const std::string& name, MachineConfig m) {
   m.register_file.mapping = "register";
@@ -206,6 +224,15 @@ TEST_CASE("law: bank_conflicts with two read ports on gtx480") {
 REGATTA_LAW(no_bank_conflicts, "gtx980")
 REGATTA_LAW(no_bank_conflicts, "gtx480")
 REGATTA_LAW(no_bank_conflicts, "k20x")
+REGATTA_LAW(read_priority_chain, "gtx980")
+REGATTA_LAW(read_priority_chain, "gtx480")
+REGATTA_LAW(write_priority_chain, "gtx980")
+REGATTA_LAW(write_priority_chain, "k20x")
+TEST_CASE("law: bank_bandwidth under read priority on gtx980") {
+  MachineConfig m = test::machine("gtx980");
+  m.register_file.priority = "read";
+  bank_bandwidth("bank_bandwidth_read", m);
+}
 REGATTA_LAW(bank_bandwidth, "gtx980")
 REGATTA_LAW(bank_bandwidth, "gtx480")
 REGATTA_LAW(bank_bandwidth, "hd7770")

@@ -42,6 +42,10 @@ Recording record(TraceBuilder& builder, const std::string& name, const assembly:
 inline std::uint64_t read_cycles(const assembly::MachineConfig& m) {
   return m.register_file.arbitration + m.register_file.latency;
 }
-inline std::uint64_t write_cycles(const assembly::MachineConfig& m) { return m.register_file.latency; }
+inline std::uint64_t write_cycles(const assembly::MachineConfig& m) {
+  // Where one kind of access has priority at a port, a write is arbitrated as well.
+  const bool arbitrated = m.register_file.ports == "1rw" && m.register_file.priority != "fcfs";
+  return m.register_file.latency + (arbitrated ? 1 : 0);
+}
 
 }  // namespace regatta::test

@@ -13,8 +13,10 @@ namespace regatta::assembly {
 /// counters on one side equals a sum on the other. A law whose modules a scheme has replaced does not apply.
 class ConservationLaws {
  public:
-  /// The laws that apply to modules with these statistics. The groups must outlive the laws.
-  ConservationLaws(const std::vector<support::StatGroup>& groups, unsigned sms);
+  /// The laws that apply to modules with these statistics. The groups must outlive the laws. `storages`: per SM, the
+  /// path of what its collectors and its write-back are bound to; a register file behind another block owes them
+  /// nothing.
+  ConservationLaws(const std::vector<support::StatGroup>& groups, const std::vector<std::string>& storages);
 
   /// Before a launch.
   void begin();

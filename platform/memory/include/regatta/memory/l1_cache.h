@@ -109,7 +109,10 @@ class L1Cache : public sc_core::sc_module,
     reason_ = reason;
     return Admission::refused;
   }
-  void count_failure() { ++failures_[static_cast<unsigned>(reason_)]; }
+  void count_failure() {
+    ++all_failures_;
+    ++failures_[static_cast<unsigned>(reason_)];
+  }
 
   void work();
   void catch_up(std::uint64_t now);
@@ -173,7 +176,8 @@ class L1Cache : public sc_core::sc_module,
   ResponseSender responder_;
 
   std::array<std::uint64_t, protocol::access_class_count> accesses_{};
-  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0;
+  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0,
+                all_failures_ = 0;
   std::array<std::uint64_t, reservation_failure_count> failures_{};
   std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, absorbed_ = 0, writebacks_ = 0, invalidations_ = 0,
                 fills_count_ = 0, not_installed_ = 0;

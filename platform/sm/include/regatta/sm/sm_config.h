@@ -4,6 +4,8 @@
 // with their sources.
 #pragma once
 
+#include <regatta/sm/read_only_cache_config.h>
+
 #include <regatta/protocol/dynamic_instruction.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/support/config.h>
@@ -43,6 +45,8 @@ struct SmConfig {
   unsigned buffer_entries = 4;   ///< instruction buffer of a warp
   unsigned branch_latency = 1;   ///< cycles after issue of a branch before its warp fetches again
   unsigned barrier_latency = 1;  ///< cycles from the last arrival to release
+  ReadOnlyCacheConfig icache;
+  ReadOnlyCacheConfig constant_cache{false, 2048, 4, 64, 4, 1};
 
   // Operand path.
   unsigned collectors = 8;      ///< generic operand collector units per scheduler
@@ -73,7 +77,8 @@ struct SmConfig {
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
-  /// Declares every knob under sm.*, fetch.*, collector.*, unit.*, latency.*, initiation.*, lsu.*, shared.*.
+  /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,
+  /// lsu.*, shared.*.
   void declare(support::OptionSet& options);
   /// Refuses combinations that cannot work, by ConfigError with a sentence.
   void validate() const;

@@ -12,6 +12,8 @@
 #include <regatta/support/stats.h>
 
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -24,24 +26,31 @@ struct RegisterFileConfig {
   unsigned arbitration = 1;                  ///< cycles from a read request to the earliest bank access
   std::string ports = "1rw";                 ///< per bank: one shared port, or one or two read ports and a write port
   std::string mapping = "warp_interleaved";  ///< register and warp to bank
-  unsigned sub_cores = 1;    ///< of the SM, for the mapping of that name; set by the assembly (sm.sub_cores)
-  unsigned write_queue = 8;  ///< writes a bank may have waiting before write-back is held
+  unsigned sub_cores = 1;         ///< of the SM, for the mapping of that name; set by the assembly (sm.sub_cores)
+  std::string priority = "fcfs";  ///< of reads and writes at a shared port
+  unsigned write_queue = 8;       ///< writes a bank may have waiting before write-back is held
 
   /// Knobs register_file.*.
   void declare(support::OptionSet& options);
   void validate() const;
 };
 
+class BankArbiter;
+
 /// Accesses of one bank are served in order of arrival, one per port and cycle, so the finishing time is known
 /// when a request arrives and most requests complete at once (TLM_COMPLETED with the annotated delay).
 /// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room,
 /// and write-back is held meanwhile. Reads are bounded by the collectors' entries and never held.
+///
+/// With a priority at a shared port, the finishing time depends on what comes later: requests are taken (END_REQ), wait
+/// at their bank, which is arbitrated cycle by cycle, and are answered when served (BEGIN_RESP).
 class RegisterFile : public sc_core::sc_module,
                      public protocol::OperandStorage,
                      public support::StatProvider,
                      tlm::tlm_fw_transport_if<> {
  public:
   RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period);
+  ~RegisterFile() override;
 
   protocol::OperandTargetSocket reads;
   protocol::OperandTargetSocket writes;
@@ -93,6 +102,8 @@ class RegisterFile : public sc_core::sc_module,
   void transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
   std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
   void release_held();
+  tlm::tlm_sync_enum wait_at_bank(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, std::uint64_t arrival);
+  void arbitrate();
 
   RegisterFileConfig config_;
   support::CycleScheduler& clock_;
@@ -113,7 +124,9 @@ class RegisterFile : public sc_core::sc_module,
   protocol::WarpRegisters rows_;
   std::vector<Bank> banks_;
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
-  support::CycleClient room_;                 ///< runs when there is
+  std::uint64_t held_since_ = 0;              ///< where there is an arbiter: the cycle of its arrival
+  std::unique_ptr<BankArbiter> arbiter_;      ///< none: first come first served
+  support::CycleClient room_;                 ///< runs when there is, or when there is something to arbitrate
 
   std::uint64_t read_count_ = 0, write_count_ = 0, read_conflicts_ = 0, write_conflicts_ = 0;
   std::uint64_t read_wait_ = 0, write_wait_ = 0, held_writes_ = 0;
