@@ -11,9 +11,11 @@
 #include <regatta/support/stat_report.h>
 
 #include "dispatcher.h"
+#include "looking.h"
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace regatta::assembly {
 
@@ -23,7 +25,7 @@ namespace {
 class SmNode : public sc_core::sc_module {
  public:
   SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
-         unsigned index, bool check_protocol)
+         unsigned index, bool check_protocol, Looking& looking)
       : sc_module(name) {
     parts = scheme.build(BuildContext{machine, period, index});
     if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
@@ -37,21 +39,27 @@ class SmNode : public sc_core::sc_module {
     if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
     if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
     for (auto& observer : parts.observers) sm->add_observer(*observer);
-    if (!check_protocol) {
-      sm->operand_read_socket().bind(parts.storage->read_socket());
-      sm->operand_write_socket().bind(parts.storage->write_socket());
-      sm->memory_socket().bind(l1->upstream);
-      return;
-    }
-    auto between = [&](auto& checker, const char* checker_name, auto& initiator, auto& target) {
-      using Checker = typename std::decay_t<decltype(checker)>::element_type;
-      checker = std::make_unique<Checker>(checker_name);
-      initiator.bind(checker->in);
-      checker->out.bind(target);
+    // From initiator to target, through a tap and a checker where they are wanted.
+    const bool tapped = looking.wants_taps();
+    auto insert = [](bool wanted, auto& hop, const char* hop_name, auto& initiator, auto&& onwards) {
+      if (!wanted) return onwards(initiator);
+      using Hop = typename std::decay_t<decltype(hop)>::element_type;
+      hop = std::make_unique<Hop>(hop_name);
+      initiator.bind(hop->in);
+      onwards(hop->out);
     };
-    between(read_checker, "read_protocol", sm->operand_read_socket(), parts.storage->read_socket());
-    between(write_checker, "write_protocol", sm->operand_write_socket(), parts.storage->write_socket());
-    between(memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
+    auto connect = [&](auto& tap, const char* tap_name, auto& checker, const char* checker_name, auto& initiator,
+                       auto& target) {
+      insert(tapped, tap, tap_name, initiator, [&](auto& from) {
+        insert(check_protocol, checker, checker_name, from, [&](auto& last) { last.bind(target); });
+      });
+    };
+    connect(read_tap, "read_tap", read_checker, "read_protocol", sm->operand_read_socket(),
+            parts.storage->read_socket());
+    connect(write_tap, "write_tap", write_checker, "write_protocol", sm->operand_write_socket(),
+            parts.storage->write_socket());
+    connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
+    looking.add_sm(index, *sm, read_tap.get(), write_tap.get(), memory_tap.get());
   }
 
   /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.
@@ -78,6 +86,8 @@ class SmNode : public sc_core::sc_module {
     memory_checker->finish();
   }
 
+  std::unique_ptr<recorders::SocketTap<1024>> read_tap, write_tap;
+  std::unique_ptr<recorders::SocketTap<256>> memory_tap;
   SmParts parts;
   std::unique_ptr<sm::Sm> sm;
   std::unique_ptr<memory::L1Cache> l1;
@@ -113,6 +123,7 @@ struct Simulation::Impl {
   SimulationOptions options;
   const trace::Reader& trace;
   sc_core::sc_time period;
+  std::optional<Looking> looking;  ///< outlives the SMs, which tell it
   std::vector<std::unique_ptr<SmNode>> nodes;
   std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
   std::unique_ptr<memory::MemorySystem> memory;
@@ -148,11 +159,12 @@ void Simulation::Impl::elaborate() {
   }
   // Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle count.
   period = sc_core::sc_time(1e6 / machine.clock_mhz, sc_core::SC_PS);
+  looking.emplace(options.recording, machine, period);
   dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace);
   memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
   for (unsigned i = 0; i < options.sms; ++i) {
     nodes.push_back(std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i,
-                                             options.check_protocol));
+                                             options.check_protocol, *looking));
     SmNode& node = *nodes.back();
     node.sm->cta_source.bind(*dispatcher);
     node.l1->downstream.bind(memory->upstream()[i]);
@@ -220,6 +232,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
   const CycleStack stack = cycle_stack();
+  looking->launch(index);
   dispatcher->begin(launch.cta_count);
   for (auto& node : nodes) {
     node->l1->invalidate_data();
@@ -282,11 +295,15 @@ SimulationResult Simulation::run() {
   std::vector<std::string> storages;
   for (const auto& node : m.nodes) storages.push_back(node->storage_path());
   ConservationLaws laws(groups, storages);
+  m.looking->begin(groups, [&m](std::uint64_t cycle) {
+    for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
+  });
   for (std::uint32_t i = 0; i < m.trace.launches().size(); ++i) {
     if (!m.run_launch(i, laws, result)) break;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
+  m.looking->finish(m.now());
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
   result.laws = laws.size();

@@ -47,9 +47,43 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
   line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each launch");
   line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
+  line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV: what the warps of each CTA did, in warp-cycles");
+  line.option("vcd", o.vcd, "FILE", "value change dump of the SMs' signals");
+  line.option("vcd-window", o.vcd_window, "FIRST:LAST", "cycles of the dump");
+  line.option("pipeline", o.pipeline, "FILE", "each instruction's way through the pipeline, for the viewer Konata");
+  line.option("pipeline-window", o.pipeline_window, "FIRST:LAST",
+              "cycles in which an instruction must be fetched to be in it");
+  line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST", "CTAs that are in it, by their number in the grid");
+  line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: none", 0, 1'000'000'000'000);
+  line.option("sample-file", o.sample_file, "FILE", "CSV: all counters, what was counted in every N cycles");
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
+}
+
+Recording recording(const ToolOptions& o) {
+  const auto needs = [](const std::string& option, bool given, const std::string& other, bool other_given) {
+    if (given && !other_given) throw support::ConfigError(option + " needs " + other);
+  };
+  needs("--vcd-window", !o.vcd_window.empty(), "--vcd FILE", !o.vcd.empty());
+  needs("--pipeline-window", !o.pipeline_window.empty(), "--pipeline FILE", !o.pipeline.empty());
+  needs("--pipeline-ctas", !o.pipeline_ctas.empty(), "--pipeline FILE", !o.pipeline.empty());
+  needs("--sample", o.sample != 0, "--sample-file FILE", !o.sample_file.empty());
+  needs("--sample-file", !o.sample_file.empty(), "--sample N", o.sample != 0);
+  for (const auto* file : {&o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+    if (o.replay && !file->empty())
+      throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
+  }
+  Recording r;
+  r.vcd_file = o.vcd;
+  r.pipeline_file = o.pipeline;
+  r.sample_file = o.sample_file;
+  r.sample_cycles = o.sample;
+  r.cta_file = o.cpi_ctas;
+  if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
+  if (!o.pipeline_window.empty()) r.pipeline_cycles = recorders::parse_window(o.pipeline_window, "--pipeline-window");
+  if (!o.pipeline_ctas.empty()) r.pipeline_ctas = recorders::parse_window(o.pipeline_ctas, "--pipeline-ctas");
+  return r;
 }
 
 /// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
@@ -95,6 +129,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
+  const Recording looking = recording(o);
   const SimulationResult result = on(trace, [&] {
     if (o.replay) return replay(trace, machine, show);
     SimulationOptions options;
@@ -102,6 +137,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     options.check_values = o.check;
     options.check_protocol = o.check_protocol;
     options.quantum = o.quantum;
+    options.recording = looking;
     Simulation simulation(machine, scheme, options, trace);
     simulation.set_progress(show);
     return simulation.run();

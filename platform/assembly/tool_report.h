@@ -25,6 +25,11 @@ struct ToolOptions {
   std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;
   bool cpi = false;
+  std::string cpi_ctas;
+  std::string vcd, vcd_window;
+  std::string pipeline, pipeline_window, pipeline_ctas;
+  std::uint64_t sample = 0;
+  std::string sample_file;
   bool energy_table = false;
   bool all_stats = false;
   bool describe = false;

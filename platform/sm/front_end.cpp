@@ -5,6 +5,9 @@
 
 namespace regatta::sm {
 
+using protocol::Event;
+using protocol::Observer;
+
 namespace {
 
 // Where code and constants lie in the address space: beyond the windows of the trace. Kernels and launches are this far
@@ -144,6 +147,7 @@ void FrontEnd::fetch(Warp& w) {
     w.path.next();
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
+    core_.observers.notify(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
     ++instructions;
     if (traits.is_control) {
       w.fetch_blocked = true;
@@ -159,6 +163,7 @@ void FrontEnd::fetch(Warp& w) {
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
   w.buffered = w.held;
+  core_.observers.notify(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
   if (w.active) update(w);
 }
 

@@ -86,7 +86,22 @@ void CycleScheduler::run() {
   arm();
 }
 
+void CycleScheduler::set_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
+  probe_period_ = period;
+  probe_ = std::move(probe);
+  probe_next_ = period == 0 ? no_cycle : (now() / period + 1) * period;
+}
+
+void CycleScheduler::catch_up() {
+  for (; probe_next_ <= now(); probe_next_ += probe_period_) probe_(probe_next_);
+}
+
+void CycleScheduler::look() {
+  for (; probe_next_ < cycle_; probe_next_ += probe_period_) probe_(probe_next_);
+}
+
 void CycleScheduler::run_cycle() {
+  if (probe_next_ < cycle_) look();
   base_ = cycle_;
   if (!far_.empty()) {
     far_.erase(std::remove_if(far_.begin(), far_.end(),

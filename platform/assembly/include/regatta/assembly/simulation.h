@@ -7,6 +7,7 @@
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
 #include <regatta/checker/value_checker.h>
+#include <regatta/recorders/window.h>
 #include <regatta/support/energy.h>
 #include <regatta/trace/file.h>
 
@@ -20,6 +21,17 @@
 
 namespace regatta::assembly {
 
+/// What of a run is to be recorded besides its results; an empty file name: nothing of it, at no cost.
+struct Recording {
+  std::string vcd_file;  ///< value change dump of the SMs' signals
+  recorders::Window vcd_cycles;
+  std::string pipeline_file;  ///< every instruction's way through the pipeline, for the Konata viewer
+  recorders::Window pipeline_cycles, pipeline_ctas;
+  std::string sample_file;  ///< all counters every `sample_cycles`, CSV
+  std::uint64_t sample_cycles = 0;
+  std::string cta_file;  ///< what the warps of each CTA did, in warp-cycles, CSV
+};
+
 struct SimulationOptions {
   unsigned sms = 1;  ///< simulated
   bool check_values = true;
@@ -27,6 +39,7 @@ struct SimulationOptions {
   /// Cycles that the SMs may run ahead of SystemC's time when every part keeps time by cycles (protocol::TimeKeeper);
   /// 1: never. Changes the time a run takes and nothing else.
   std::uint64_t quantum = 256;
+  Recording recording;
 };
 
 /// How a run ended.

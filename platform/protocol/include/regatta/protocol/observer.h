@@ -19,6 +19,8 @@ enum class Event : std::uint8_t {
   cta_switched,
   warp_started,
   warp_finished,
+  fetched,
+  arrived,
   issued,
   operands_delivered,
   bypassed,
@@ -27,7 +29,7 @@ enum class Event : std::uint8_t {
   warp_state,
   cycles
 };
-inline constexpr unsigned event_count = 14;
+inline constexpr unsigned event_count = 16;
 
 /// What a launch looks like to the platform.
 struct KernelContext {
@@ -113,6 +115,10 @@ class Observer {
   virtual void cta_switched(Cycle, CtaSlot, bool /*active*/) {}
   virtual void warp_started(Cycle, const WarpInfo&) {}
   virtual void warp_finished(Cycle, const WarpInfo&) {}
+  /// An instruction was asked for, in program order per warp (the trace holds the right path only).
+  virtual void fetched(Cycle, const WarpInfo&, const InstructionTraits&) {}
+  /// All that was fetched for the warp is in its instruction buffer.
+  virtual void arrived(Cycle, const WarpInfo&) {}
   /// In program order per warp. Results, predicates and addresses of the instruction are known.
   virtual void issued(Cycle, const DynamicInstruction&) {}
   /// Every source register has been delivered, before the execution unit takes it.

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <systemc>
 #include <vector>
 
@@ -49,6 +50,12 @@ class CycleScheduler : public sc_core::sc_module {
   void set_quantum(std::uint64_t cycles) { quantum_ = cycles; }
   /// SystemC's kernel gets control after the present cycle. Call it before sc_pause() or sc_stop().
   void yield() { yield_ = true; }
+  /// `probe(c)` is called for every cycle c = period, 2 x period, ... when everything up to the end of cycle c has run
+  /// and nothing of a later cycle has. It makes no cycle run: where nothing happens, several calls come at once before
+  /// the next thing that does. One probe; 0 takes it away.
+  void set_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe);
+  /// Outside of a cycle, when nothing is left to happen in the present one: the probe's calls that are due by then.
+  void catch_up();
   /// `cycles` as time.
   const sc_core::sc_time& time(std::uint64_t cycles) const {
     return cycles < times_.size() ? times_[cycles] : long_time(cycles);
@@ -61,6 +68,7 @@ class CycleScheduler : public sc_core::sc_module {
   CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
   void run();
   void run_cycle();
+  void look();
   void arm();
   std::uint64_t next_due() const;
   void mark(std::uint64_t at, Client client) {
@@ -93,6 +101,9 @@ class CycleScheduler : public sc_core::sc_module {
   bool running_ = false;
   bool yield_ = false;
   sc_core::sc_event event_;
+  std::uint64_t probe_period_ = 0;
+  std::uint64_t probe_next_ = no_cycle;  ///< the cycle to be looked at next
+  std::function<void(std::uint64_t)> probe_;
   std::uint64_t cycles_run_ = 0;
   std::uint64_t activations_ = 0;
 };

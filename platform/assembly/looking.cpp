@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "looking.h"
+
+namespace regatta::assembly {
+
+Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period)
+    : recording_(recording), period_(period), clock_(support::CycleScheduler::of(period)) {
+  shape_.schedulers = machine.sm.schedulers;
+  shape_.issue_width = machine.sm.issue_width;
+  shape_.banks = machine.register_file.banks;
+  shape_.write_ports = machine.sm.writeback_width;
+  if (!recording_.vcd_file.empty()) {
+    const auto ps = static_cast<std::uint64_t>(period.to_seconds() * 1e12 + 0.5);
+    vcd_ = std::make_unique<recorders::VcdFile>(recording_.vcd_file, ps, recording_.vcd_cycles);
+  }
+  if (!recording_.pipeline_file.empty()) {
+    pipeline_ = std::make_unique<recorders::KanataFile>(recording_.pipeline_file, recording_.pipeline_cycles,
+                                                        recording_.pipeline_ctas);
+  }
+  if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
+}
+
+void Looking::add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
+                     recorders::SocketTap<256>* memory) {
+  if (vcd_ != nullptr) {
+    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape_, clock_, period_));
+    vcd_recorders_.back()->watch(*reads, *writes, *memory);
+    sm.add_observer(*vcd_recorders_.back());
+  }
+  if (pipeline_ != nullptr) {
+    pipeline_recorders_.push_back(std::make_unique<recorders::PipelineRecorder>(*pipeline_, index));
+    sm.add_observer(*pipeline_recorders_.back());
+  }
+  if (ctas_ != nullptr) {
+    cta_recorders_.push_back(std::make_unique<recorders::CtaCycles>(*ctas_, index));
+    sm.add_observer(*cta_recorders_.back());
+  }
+}
+
+void Looking::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
+  if (recording_.sample_file.empty()) return;
+  sampler_.emplace(recording_.sample_file, groups);
+  settle_ = std::move(settle);
+  clock_.set_probe(recording_.sample_cycles, [this](std::uint64_t cycle) {
+    settle_(cycle);
+    sampler_->row(cycle, launch_);
+  });
+}
+
+void Looking::launch(std::uint32_t index) {
+  if (sampler_) clock_.catch_up();
+  launch_ = index;
+}
+
+void Looking::finish(std::uint64_t now) {
+  if (sampler_) {
+    clock_.catch_up();
+    clock_.set_probe(0, nullptr);
+    // What was counted in the interval that the end of the run cut short.
+    settle_(now);
+    if (now > sampler_->last_cycle()) sampler_->row(now, launch_);
+    sampler_->finish();
+  }
+  for (auto& recorder : pipeline_recorders_) recorder->finish(now);
+  if (pipeline_ != nullptr) pipeline_->finish();
+  if (vcd_ != nullptr) vcd_->finish(now);
+  if (ctas_ != nullptr) ctas_->finish();
+}
+
+}  // namespace regatta::assembly

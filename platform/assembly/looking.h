@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The recorders of a run: which files were asked for, and what each SM needs for them.
+#pragma once
+
+#include <regatta/assembly/simulation.h>
+#include <regatta/recorders/cta_cycles.h>
+#include <regatta/recorders/pipeline_recorder.h>
+#include <regatta/recorders/vcd_recorder.h>
+#include <regatta/sm/sm.h>
+#include <regatta/support/sampler.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace regatta::assembly {
+
+class Looking {
+ public:
+  /// Opens the files: a path that cannot be written is refused before the run.
+  Looking(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period);
+
+  /// True when the SMs' sockets are looked at: taps are needed.
+  bool wants_taps() const { return vcd_ != nullptr; }
+  /// What observes SM `index`. Taps may be null unless wanted.
+  void add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
+              recorders::SocketTap<256>* memory);
+  /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
+  void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);
+  void launch(std::uint32_t index);
+  /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
+  void finish(std::uint64_t now);
+
+ private:
+  const Recording recording_;
+  recorders::VcdShape shape_;
+  sc_core::sc_time period_;
+  support::CycleScheduler& clock_;
+  std::unique_ptr<recorders::VcdFile> vcd_;
+  std::unique_ptr<recorders::KanataFile> pipeline_;
+  std::unique_ptr<recorders::CtaCyclesFile> ctas_;
+  std::optional<support::Sampler> sampler_;
+  std::function<void(std::uint64_t)> settle_;
+  std::vector<std::unique_ptr<recorders::VcdRecorder>> vcd_recorders_;
+  std::vector<std::unique_ptr<recorders::PipelineRecorder>> pipeline_recorders_;
+  std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
+  std::uint32_t launch_ = 0;
+};
+
+}  // namespace regatta::assembly

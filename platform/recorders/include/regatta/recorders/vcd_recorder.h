@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/protocol/observer.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/recorders/socket_tap.h>
+#include <regatta/recorders/window.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/vcd_writer.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace regatta::recorders {
+
+/// A value change dump shared by the SMs' recorders: signals by cycle, a clock, and a window of cycles. What lies ahead
+/// (the end of a bank access) waits until its cycle comes.
+class VcdFile {
+ public:
+  using Signal = support::VcdWriter::Signal;
+
+  /// A cycle lasts `period_ps`.
+  VcdFile(const std::string& path, std::uint64_t period_ps, Window window);
+
+  support::VcdWriter& declare() { return writer_; }
+  /// What belongs to cycles before `now` is written.
+  void advance(std::uint64_t now);
+  void set(std::uint64_t cycle, Signal signal, std::uint64_t value) { pending_[cycle].sets.push_back({signal, value}); }
+  /// For one cycle, then 0 unless it is set again.
+  void pulse(std::uint64_t cycle, Signal signal, std::uint64_t value = 1) {
+    set(cycle, signal, value);
+    pending_[cycle + 1].clears.push_back(signal);
+  }
+  bool over(std::uint64_t now) const { return now > window_.last; }
+  /// The run ended in cycle `now`. The file has its name from then on.
+  void finish(std::uint64_t now);
+
+ private:
+  struct Assignment {
+    Signal signal;
+    std::uint64_t value;
+  };
+  struct Changes {
+    std::vector<Signal> clears;
+    std::vector<Assignment> sets;
+  };
+  /// Ticks the clock up to, and without, `cycle`.
+  void run_to(std::uint64_t cycle);
+
+  support::VcdWriter writer_;
+  std::uint64_t period_ps_;
+  Window window_;
+  Signal clock_;
+  std::map<std::uint64_t, Changes> pending_;
+  std::uint64_t next_ = 0;  ///< the first cycle not written
+};
+
+/// How much of an SM there is to show.
+struct VcdShape {
+  unsigned schedulers = 4;
+  unsigned issue_width = 1;
+  unsigned banks = 16;
+  unsigned write_ports = 6;
+};
+
+/// The signals of one SM; platform/recorders/README.md lists them.
+class VcdRecorder : public protocol::Observer {
+ public:
+  /// Declares the signals of SM `sm` in `file`, whose declarations must be open.
+  VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::CycleScheduler& clock,
+              sc_core::sc_time period);
+
+  /// Looks at the SM's sockets through taps.
+  void watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketTap<256>& memory);
+
+  std::vector<protocol::Event> interests() const override;
+  bool keeps_cycle_time() const override { return true; }
+  void kernel_started(protocol::Cycle now, const protocol::KernelContext&) override;
+  void cta_launched(protocol::Cycle now, const protocol::CtaInfo&) override { count(now, resident_ctas_, 1); }
+  void cta_finished(protocol::Cycle now, const protocol::CtaInfo&) override { count(now, resident_ctas_, -1); }
+  void warp_started(protocol::Cycle now, const protocol::WarpInfo& warp) override;
+  void warp_finished(protocol::Cycle now, const protocol::WarpInfo& warp) override;
+  void warp_state(protocol::Cycle now, const protocol::WarpInfo& warp, protocol::WarpState state) override;
+  void issued(protocol::Cycle now, const protocol::DynamicInstruction& d) override;
+  void bypassed(protocol::Cycle now, const protocol::DynamicInstruction& d) override;
+  void operands_delivered(protocol::Cycle now, const protocol::DynamicInstruction& d) override;
+  void cycles(protocol::Cycle from, std::uint64_t count, const std::vector<protocol::Stall>& stall) override;
+
+ private:
+  using Signal = VcdFile::Signal;
+  /// A number of things, as a signal.
+  struct Counted {
+    Signal signal = 0;
+    std::uint64_t value = 0;
+  };
+  /// A warp and its register or PC that pass a port.
+  struct Port {
+    Signal valid = 0, warp = 0, what = 0;
+  };
+  /// Events of a kind in the present cycle.
+  struct PerCycle {
+    std::uint64_t cycle = UINT64_MAX;
+    unsigned count = 0;
+    unsigned next(std::uint64_t now) {
+      count = cycle == now ? count + 1 : 0;
+      cycle = now;
+      return count;
+    }
+  };
+  Port port(const std::string& prefix, const std::string& what, unsigned width);
+  void pass(std::uint64_t cycle, const Port& p, std::uint64_t warp, std::uint64_t what);
+  void count(protocol::Cycle now, Counted& c, int change);
+  std::uint64_t when(const sc_core::sc_time& delay) const { return clock_.now() + delay.value() / period_; }
+
+  VcdFile& file_;
+  support::CycleScheduler& clock_;
+  std::uint64_t period_;
+  VcdShape shape_;
+  Counted resident_ctas_, resident_warps_, at_barrier_, collecting_;
+  std::vector<std::vector<Port>> issue_;  ///< per scheduler and slot
+  std::vector<PerCycle> issues_;
+  std::vector<Signal> stall_;
+  std::vector<std::uint64_t> stall_value_;
+  std::vector<Port> read_;   ///< per bank
+  std::vector<Port> write_;  ///< in the order of a cycle
+  std::map<std::uint64_t, unsigned> writes_at_;
+  std::vector<Port> dispatch_;  ///< per unit, the last one of a cycle
+  std::vector<Signal> dispatched_;
+  std::vector<PerCycle> dispatches_;
+  Signal request_valid_ = 0, request_write_ = 0, request_class_ = 0, request_address_ = 0, request_warp_ = 0,
+         response_valid_ = 0;
+  std::vector<Signal> quiet_;  ///< 0 from the start of the first launch on
+  std::vector<bool> barrier_;  ///< per warp slot
+};
+
+}  // namespace regatta::recorders

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/support/atomic_file.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::support {
+
+/// Counters over time as CSV: a row per interval with what was counted in it (not since the beginning), a column per
+/// counter, named as in the statistics ("sm0.pipeline.warp_instructions"), and one per counter of the SMs for all of
+/// them together ("total.pipeline.warp_instructions"). Counters that hold a maximum so far ("..._max") are given as
+/// they are, the total being the largest.
+class Sampler {
+ public:
+  /// The groups must outlive the sampler.
+  Sampler(const std::string& path, const std::vector<StatGroup>& groups);
+
+  /// A row of what was counted since the one before, up to the end of cycle `cycle` in launch `launch`.
+  void row(std::uint64_t cycle, std::uint32_t launch);
+  std::uint64_t last_cycle() const { return last_cycle_; }
+  /// The file has its name from then on.
+  void finish() { file_.commit(); }
+
+ private:
+  struct Column {
+    const std::uint64_t* counter;
+    std::uint64_t before;
+    bool is_maximum;
+    std::size_t total;  ///< index into totals_, or none
+  };
+  static constexpr std::size_t none = SIZE_MAX;
+  struct Total {
+    std::string name;
+    std::uint64_t value = 0;
+  };
+
+  AtomicFile file_;
+  std::vector<Column> columns_;
+  std::vector<Total> totals_;
+  std::string text_;
+  std::uint64_t last_cycle_ = 0;
+};
+
+}  // namespace regatta::support
