@@ -49,7 +49,7 @@ class Driver : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
 /// A register file of 8 banks unless told otherwise, laid out for `registers_per_warp`.
 class Bench {
  public:
-  explicit Bench(models::RegisterFileConfig config = eight_banks(), unsigned registers_per_warp = 32,
+  explicit Bench(const models::RegisterFileConfig& config = eight_banks(), unsigned registers_per_warp = 32,
                  unsigned lanes_of_a_warp = 32)
       : period(1, sc_core::SC_NS),
         lanes(lanes_of_a_warp),

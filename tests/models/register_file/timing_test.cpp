@@ -20,6 +20,59 @@ TEST_CASE("register file: banks interleave registers and warps") {
   }
 }
 
+namespace {
+
+/// Every bank against the definition, for powers of two and for others.
+void check_mapping(const std::string& mapping, unsigned banks, unsigned sub_cores) {
+  CAPTURE(mapping, banks, sub_cores);
+  models::RegisterFileConfig c;
+  c.banks = banks;
+  c.mapping = mapping;
+  c.sub_cores = sub_cores;
+  Bench b(c);
+  for (unsigned warp = 0; warp < 200; ++warp) {
+    for (unsigned reg = 0; reg < 256; ++reg) {
+      unsigned expected = 0;
+      if (mapping == "warp_interleaved") expected = (reg + warp) % banks;
+      if (mapping == "register") expected = reg % banks;
+      if (mapping == "sub_core") {
+        const unsigned share = banks / sub_cores;
+        expected = warp % sub_cores * share + (reg + warp / sub_cores) % share;
+      }
+      REQUIRE(b.file.bank_of(protocol::WarpSlot(static_cast<std::uint16_t>(warp)),
+                             protocol::RegisterId(static_cast<std::uint8_t>(reg))) == expected);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("register file: mapping warp_interleaved") { check_mapping("warp_interleaved", 32, 4); }
+TEST_CASE("register file: mapping warp_interleaved, 12 banks") { check_mapping("warp_interleaved", 12, 4); }
+TEST_CASE("register file: mapping register") { check_mapping("register", 16, 4); }
+TEST_CASE("register file: mapping register, 10 banks") { check_mapping("register", 10, 2); }
+TEST_CASE("register file: mapping sub_core") { check_mapping("sub_core", 16, 4); }
+TEST_CASE("register file: mapping sub_core, a bank each") { check_mapping("sub_core", 4, 4); }
+TEST_CASE("register file: mapping sub_core, 3 sub-cores") { check_mapping("sub_core", 24, 3); }
+TEST_CASE("register file: mapping sub_core, 6 banks each") { check_mapping("sub_core", 24, 4); }
+TEST_CASE("register file: mapping sub_core, one sub-core is warp_interleaved") { check_mapping("sub_core", 16, 1); }
+
+TEST_CASE("register file: two read ports serve two reads of a bank per cycle, and one write") {
+  models::RegisterFileConfig c = Bench::eight_banks();
+  c.ports = "2r1w";
+  Bench b(c);
+  CHECK(b.read_delay(0, 0) == 2);
+  CHECK(b.read_delay(0, 8) == 2);
+  CHECK(b.read_delay(0, 16) == 3);
+  CHECK(b.write_delay(0, 0) == 1);
+  CHECK(b.write_delay(0, 8) == 2);
+  b.wait(1);
+  CHECK(b.read_delay(0, 24) == 2);  // the second port of cycle 2
+  CHECK(b.read_delay(0, 0) == 3);
+  CHECK(b.statistic("read_conflicts") == 2);
+  CHECK(b.statistic("write_conflicts") == 1);
+}
+
 TEST_CASE("register file: a shared port serves one access of a bank per cycle, in order of arrival") {
   Bench b;                           // arbitration 1, latency 1
   CHECK(b.read_delay(0, 0) == 2);    // bank 0, access in cycle 1
@@ -123,6 +176,7 @@ namespace {
 
 /// Banks, one cycle at a time: a port serves the oldest request in its queue, if that may be served yet.
 struct SlowBanks {
+  unsigned read_ports = 1;
   struct Request {
     std::uint64_t earliest = 0;
     std::uint64_t* served = nullptr;
@@ -130,10 +184,13 @@ struct SlowBanks {
   std::vector<std::deque<Request>> ports;
   void run(std::uint64_t cycles) {
     for (std::uint64_t cycle = 0; cycle < cycles; ++cycle) {
-      for (auto& port : ports) {
-        if (port.empty() || port.front().earliest > cycle) continue;
-        *port.front().served = cycle;
-        port.pop_front();
+      for (std::size_t i = 0; i < ports.size(); ++i) {
+        auto& port = ports[i];
+        for (unsigned n = i % 2 == 0 ? read_ports : 1; n != 0; --n) {
+          if (port.empty() || port.front().earliest > cycle) break;
+          *port.front().served = cycle;
+          port.pop_front();
+        }
       }
     }
   }
@@ -161,10 +218,11 @@ void random_timing(const std::string& ports, unsigned banks, unsigned latency, u
     a.at = b.now();
     a.earliest = a.at + (write ? 0 : arbitration);
     a.done = a.at + (write ? b.write_delay(warp, reg) : b.read_delay(warp, reg));
-    a.port = (warp + reg) % banks * 2 + (write && ports == "1r1w" ? 1 : 0);
+    a.port = (warp + reg) % banks * 2 + (write && ports != "1rw" ? 1 : 0);
   }
   SlowBanks slow;
   slow.ports.resize(banks * 2);
+  slow.read_ports = ports == "2r1w" ? 2 : 1;
   // All of one port arrive in the order of the calls, so queues may be filled beforehand.
   for (Access& a : accesses) slow.ports[a.port].push_back({a.earliest, &a.served});
   slow.run(b.now() + 4000);
@@ -187,4 +245,7 @@ TEST_CASE("register file: random traffic is timed as by banks simulated cycle by
 }
 TEST_CASE("register file: random traffic is timed as by banks simulated cycle by cycle: one bank") {
   random_timing("1r1w", 1, 2, 4, 4);
+}
+TEST_CASE("register file: random traffic is timed as by banks simulated cycle by cycle: 2r1w") {
+  random_timing("2r1w", 4, 2, 1, 5);
 }

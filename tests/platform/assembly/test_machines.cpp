@@ -69,7 +69,7 @@ void runs(const std::string& machine, const std::string& scheduler) {
 
 TEST_CASE("machines: the papers' presets are there, whole and valid") {
   const std::vector<std::string> names = assembly::machine_names();
-  for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing"}) {
+  for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3"}) {
     CAPTURE(name);
     REQUIRE(std::count(names.begin(), names.end(), name) == 1);
     load(name);
@@ -175,6 +175,7 @@ TEST_CASE("machines: hd7770 under gto") { runs("hd7770", "gto"); }
 TEST_CASE("machines: hd7770 under lrr") { runs("hd7770", "lrr"); }
 TEST_CASE("machines: hd7770 under two_level") { runs("hd7770", "two_level"); }
 TEST_CASE("machines: fermi_sharing under lrr") { runs("fermi_sharing", "lrr"); }
+TEST_CASE("machines: fermi_sharing_ch3 under lrr") { runs("fermi_sharing_ch3", "lrr"); }
 
 namespace {
 

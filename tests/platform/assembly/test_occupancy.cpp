@@ -146,4 +146,9 @@ TEST_CASE("occupancy: the thesis's Fermi") {
   CHECK(by_the_model(m, {16, 7200, 128, 0}) == 2);
   CHECK(by_the_model(m, {36, 0, 256, 0}) == 3);
   CHECK(by_the_model(m, {16, 0, 128, 0}) == 8);
+  const assembly::MachineConfig third = load("fermi_sharing_ch3");
+  CHECK(by_the_model(third, {16, 0, 128, 0}) == 16);
+  CHECK(by_the_model(third, {16, 0, 256, 0}) == 12);
+  CHECK(by_the_model(third, {36, 0, 256, 0}) == 7);
+  CHECK(by_the_model(third, {16, 7200, 128, 0}) == 2);
 }

@@ -104,6 +104,54 @@ void slots_and_passes(const std::string& name, const MachineConfig& m) {
   }
 }
 
+/// No more results a cycle than write-back takes, whatever the units deliver.
+void writeback_width(const std::string& name, MachineConfig m, unsigned width) {
+  m.sm.scheduler = "lrr";
+  m.sm.writeback_width = width;
+  constexpr unsigned count = 150;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {}, {});
+  b.exit();
+  b.launch(2 * m.sm.schedulers, 4 * test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  std::vector<std::uint64_t> retired;
+  for (const Passage& p : r.passages) {
+    if (p.index < count) retired.push_back(p.retired);
+  }
+  std::sort(retired.begin(), retired.end());
+  const std::size_t quarter = retired.size() / 4;
+  const test::Pipelines p = test::pipelines(m, OpClass::int_add);
+  REQUIRE(width * m.sm.issue_interval < m.sm.schedulers);
+  REQUIRE(width * p.initiation < p.count);
+  CHECK(retired[3 * quarter] - retired[quarter] == 2 * quarter / width);
+}
+void writeback_one(const std::string& name, const MachineConfig& m) { writeback_width(name, m, 1); }
+void writeback_two(const std::string& name, const MachineConfig& m) { writeback_width(name, m, 2); }
+
+/// A collector unit is taken from issue to dispatch: with too few of them, that many instructions per operand read.
+void collector_bound(const std::string& name, MachineConfig m) {
+  m.sm.scheduler = "lrr";
+  m.sm.collectors = 1;
+  m.sm.sp_collectors = 0;
+  m.register_file.arbitration = 5;
+  constexpr unsigned count = 100;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {}, {5});
+  b.exit();
+  b.launch(m.sm.schedulers, 4 * test::lanes(m));
+  b.run_all();
+  const Recording r = test::record(b, name, m);
+  for (unsigned s = 0; s < m.sm.schedulers; ++s) {
+    std::vector<std::uint64_t> issued;
+    for (const Passage& p : r.passages) {
+      if (p.scheduler == s && p.index < count) issued.push_back(p.issued);
+    }
+    REQUIRE(issued.size() == 4 * count);
+    CHECK(issued[300] - issued[100] == 200 * test::to_slot(m, test::read_cycles(m)));
+  }
+}
+
 /// Two sides of a branch, half of the lanes each: one after the other, and each as long as for all lanes.
 void divergence(const std::string& name, const MachineConfig& m) {
   constexpr unsigned side = 12;
@@ -275,6 +323,13 @@ REGATTA_LAW(slots_and_passes, "hd7770")
 TEST_CASE("law: slots_and_passes with a slot in three cycles on gtx980") {
   slots_and_passes("slots_and_passes_three", with_interval(test::machine("gtx980"), 3));
 }
+REGATTA_LAW(writeback_one, "gtx980")
+REGATTA_LAW(writeback_one, "gtx480")
+REGATTA_LAW(writeback_two, "gtx980")
+REGATTA_LAW(writeback_two, "k20x")
+REGATTA_LAW(collector_bound, "gtx980")
+REGATTA_LAW(collector_bound, "gtx480")
+REGATTA_LAW(collector_bound, "hd7770")
 REGATTA_LAW(divergence, "gtx980")
 REGATTA_LAW(divergence, "gtx480")
 REGATTA_LAW(divergence, "hd7770")
