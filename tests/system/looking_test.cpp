@@ -122,6 +122,16 @@ TEST_CASE("looking: an interrupted run leaves whole files") {
   }
 }
 
+TEST_CASE("looking: a run that is given up leaves what led there") {
+  const Bench bench;
+  const ProcessResult r = bench.sim(look + std::vector<std::string>{"--dram.latency", "9000", "--sm.watchdog", "1000"});
+  REQUIRE(r.status == 3);
+  REQUIRE(r.err.find("no instruction issued for 1000 cycles") != std::string::npos);
+  CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
+  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
+  CHECK(bench.folder.has("s.csv"));
+}
+
 TEST_CASE("looking: what cannot be is refused before the run") {
   const Bench bench;
   bench.refused({"--vcd", "no/such/folder/v.vcd"}, "cannot write 'no/such/folder/v.vcd': No such file or directory");
