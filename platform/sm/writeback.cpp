@@ -4,7 +4,11 @@
 namespace regatta::sm {
 
 Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
-    : sc_module(name), write_socket("write_socket"), core_(core) {
+    : sc_module(name),
+      write_socket("write_socket"),
+      core_(core),
+      by_kind_(core.config.writeback_order != "completion"),
+      first_(core.config.writeback_order == "memory" ? 1 : 0) {
   write_socket.bind(*this);
 }
 
@@ -74,17 +78,19 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
 }
 
 void Writeback::cycle() {
-  for (unsigned n = 0; n < core_.config.writeback_width && !queue_.empty(); ++n) {
+  for (unsigned n = 0; n < core_.config.writeback_width && !empty(); ++n) {
+    if (!held_) current_ = queues_[first_].empty() ? 1 - first_ : first_;
     const unsigned before = destination_;
-    if (write(*queue_.front()) == Progress::held) {
+    held_ = write(*queues_[current_].front()) == Progress::held;
+    if (held_) {
       ++held_cycles_;
       if (destination_ != before) core_.progress = true;
       return;  // END_REQ or the write-back point's event wakes the SM
     }
-    queue_.pop();
+    queues_[current_].pop();
     core_.progress = true;
   }
-  if (!queue_.empty()) core_.progress = true;
+  if (!empty()) core_.progress = true;
 }
 
 tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

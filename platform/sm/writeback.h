@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Write-back: results leave in order of completion, a bounded number per cycle. Each destination passes the
-// write-back point, if there is one, and goes to the operand storage with the active lanes as byte enables.
-// The scoreboard lets go when the storage has taken the last of them.
+// Write-back: results leave in order of completion, a bounded number per cycle; where the configuration says so, those
+// of the pipelines before those of memory or the other way round. Each destination passes the write-back point, if
+// there is one, and goes to the operand storage with the active lanes as byte enables. The scoreboard lets go when the
+// storage has taken the last of them.
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
@@ -11,6 +12,7 @@
 #include "request_channel.h"
 #include "ring.h"
 
+#include <array>
 #include <memory>
 #include <systemc>
 
@@ -24,8 +26,8 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   void connect(protocol::WritebackPoint* point) { point_ = point; }
 
   /// A result is ready: queue it.
-  void executed(DynamicInstruction& d) { queue_.push(&d); }
-  bool full() const { return queue_.size() >= core_.config.writeback_queue; }
+  void executed(DynamicInstruction& d) { queues_[by_kind_ && d.traits->is_memory ? 1 : 0].push(&d); }
+  bool full() const { return queues_[0].size() + queues_[1].size() >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle();
   void register_stats(support::StatGroup& group) override;
@@ -41,8 +43,13 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
 
   Core& core_;
   protocol::WritebackPoint* point_ = nullptr;
-  Ring<DynamicInstruction*> queue_;
-  unsigned destination_ = 0;  ///< of the head: destinations already dealt with
+  bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
+  bool by_kind_;                                     ///< pipelines and memory have queues of their own
+  unsigned first_;                                   ///< the queue whose results go first
+  unsigned current_ = 0;                             ///< the queue whose head is being written
+  bool held_ = false;                                ///< it is, and comes next whatever the order
+  std::array<Ring<DynamicInstruction*>, 2> queues_;  ///< of pipelines (or of all), of memory
+  unsigned destination_ = 0;                         ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;
   std::uint64_t writes_ = 0;
