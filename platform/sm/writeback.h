@@ -12,7 +12,6 @@
 #include "request_channel.h"
 #include "ring.h"
 
-#include <array>
 #include <memory>
 #include <systemc>
 
@@ -26,8 +25,11 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   void connect(protocol::WritebackPoint* point) { point_ = point; }
 
   /// A result is ready: queue it.
-  void executed(DynamicInstruction& d) { queues_[by_kind_ && d.traits->is_memory ? 1 : 0].push(&d); }
-  bool full() const { return queues_[0].size() + queues_[1].size() >= core_.config.writeback_queue; }
+  void executed(DynamicInstruction& d) {
+    ++waiting_;
+    (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
+  }
+  bool full() const { return waiting_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle();
   void register_stats(support::StatGroup& group) override;
@@ -43,13 +45,14 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
 
   Core& core_;
   protocol::WritebackPoint* point_ = nullptr;
-  bool empty() const { return queues_[0].empty() && queues_[1].empty(); }
-  bool by_kind_;                                     ///< pipelines and memory have queues of their own
-  unsigned first_;                                   ///< the queue whose results go first
-  unsigned current_ = 0;                             ///< the queue whose head is being written
-  bool held_ = false;                                ///< it is, and comes next whatever the order
-  std::array<Ring<DynamicInstruction*>, 2> queues_;  ///< of pipelines (or of all), of memory
-  unsigned destination_ = 0;                         ///< of the head: destinations already dealt with
+  Ring<DynamicInstruction*>& next();
+  bool by_kind_;                                  ///< results of memory have a queue of their own
+  bool memory_first_;                             ///< and go before the others
+  Ring<DynamicInstruction*>* current_ = nullptr;  ///< the queue whose head is held, and comes next whatever the order
+  Ring<DynamicInstruction*> results_;             ///< of pipelines, or of all
+  Ring<DynamicInstruction*> memory_;
+  std::size_t waiting_ = 0;   ///< in both
+  unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;
   std::uint64_t writes_ = 0;
