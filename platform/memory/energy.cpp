@@ -15,10 +15,12 @@ constexpr double per_sector = 1.0 / protocol::sector_bytes;
 }
 
 void L1Cache::register_energy(support::EnergyGroup& g) {
-  // A look-up reads the array; a fill and a write that is kept write it. What bypasses the array is free.
+  // A look-up reads the array, and so does a write-back; a fill and a write that is kept write it. What bypasses
+  // the array is free.
   const double lines = config_.line_bytes / 128.0;
   g.event("l1", "l1.read", read_hits_, lines);
   g.event("l1", "l1.read", read_misses_, lines);
+  g.event("l1", "l1.read", writebacks_, lines);
   g.event("l1", "l1.write", array_writes_, lines);
   g.event("l1", "l1.write", fills_count_, lines);
 }
