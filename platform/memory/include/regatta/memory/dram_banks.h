@@ -172,6 +172,8 @@ void DramBanks::step(std::uint64_t begin, std::uint64_t end, bool reads, F&& iss
       next_ = at;
       break;
     }
+    begin = at;  // what this command changes counts from here on
+    forget_before(begin);
     if (banks_[bank].want == Want::read || banks_[bank].want == Want::write) {
       issued(serve(bank, at));
     } else {
