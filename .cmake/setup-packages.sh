@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style
-# checks too; with --fuzz, those of the fuzzing targets. Does nothing, and needs neither root nor a network, when
-# everything is there.
+# Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
+# tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets. Does nothing, and needs
+# neither root nor a network, when everything is there.
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
@@ -10,7 +10,7 @@ packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-progra
   libbenchmark-dev"
 case "${1:-}" in
   "") ;;
-  --ci) packages="$packages clang-format clang-tidy" ;;
+  --ci) packages="$packages clang-format clang-tidy gtkwave" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
   *)
     echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci or --fuzz" >&2

@@ -26,6 +26,15 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
         {pipeline + "lsu.requests", pipeline + "lsu.cache_lines"});
   }
   const std::string network = "memory.interconnect.";
+  Names carried{network + "request_packets"};
+  Names missed;
+  for (std::size_t i = 0; i < storages.size(); ++i) {
+    const std::string l1 = "sm" + std::to_string(i) + ".l1.";
+    for (const char* kept : {"mshr_merges", "stores_absorbed"}) carried.push_back(l1 + kept);
+    for (const char* sent : {"read_misses", "bypassed_reads", "writes", "writebacks"}) missed.push_back(l1 + sent);
+  }
+  add("the interconnect carries what misses or passes the L1s, less what joins a fetch or stays there", carried,
+      missed);
   add("the L2 serves what the interconnect carries", {network + "request_packets"},
       {"memory.l2_*.reads", "memory.l2_*.writes", "memory.l2_*.atomics"});
   add("the interconnect brings back what the L2 reads", {network + "bytes_read"}, {"memory.l2_*.bytes_read"});

@@ -299,7 +299,12 @@ SimulationResult Simulation::run() {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
   for (std::uint32_t i = 0; i < m.trace.launches().size(); ++i) {
-    if (!m.run_launch(i, laws, result)) break;
+    try {
+      if (!m.run_launch(i, laws, result)) break;
+    } catch (const sc_core::sc_report&) {
+      m.looking->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
+      throw;
+    }
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();

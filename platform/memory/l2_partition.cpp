@@ -17,6 +17,8 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       banks_(config.l2.banks),
       access_cycles_(static_cast<std::uint64_t>(config.l2_access_cycles())),
       all_sectors_(line_sectors(config.l2.line_bytes)),
+      write_through_(config.l2.store == "write_through"),
+      allocates_(config.l2.store_miss == "allocate"),
       tags_(config.partition_sets(), config.l2.ways, config.l2.line_bytes, config.l2.partitions),
       mshrs_(config.l2.mshrs, config.l2.merge_limit),
       store_(config.l2.line_bytes),
@@ -175,17 +177,26 @@ bool L2Partition::serve_write(Payload& payload, const protocol::MemoryAccess& ac
                               std::uint64_t now) {
   if (!done_.has_room(now)) return false;
   const std::uint64_t address = payload.get_address();
+  const bool registers = access.access == AccessClass::register_write;
+  const bool through = write_through_ && !registers;
   std::size_t index = tags_.find(address);
-  if (index == CacheArray::none) {
-    if (!writeback_reserved()) return false;
-    index = allocate(address, now);
-  } else {
-    ++write_hits_;
+  const bool found = index != CacheArray::none;
+  const bool keeps = found || registers || allocates_;
+  const std::size_t places = (through || !keeps ? 1 : 0) + (keeps && !found ? 1 : 0);
+  if (places != 0 && !writeback_reserved(places)) return false;
+  write_hits_ += found;
+  if (through || !keeps) write_to_dram(address, access.access, sectors, now);
+  if (!keeps) {
+    answer(payload, now);
+    ++writes_;
+    bytes_written_ += count_sectors(sectors) * protocol::sector_bytes;
+    return true;
   }
+  if (!found) index = allocate(address, now);
   CacheArray::Line& line = tags_.line(index);
   line.valid |= sectors;
-  line.dirty |= sectors;
-  line.registers = access.access == AccessClass::register_write;
+  if (!through) line.dirty |= sectors;
+  line.registers = registers;
   tags_.touch(index);
   if (line.registers && payload.get_data_ptr() != nullptr) {
     store_.write(address, payload.get_data_ptr(), payload.get_data_length());
@@ -201,17 +212,23 @@ std::size_t L2Partition::allocate(std::uint64_t address, std::uint64_t now) {
   const std::size_t index = tags_.victim(address);
   CacheArray::Line& line = tags_.line(index);
   if (line.valid != 0 && line.dirty != 0) {
-    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, line.address);
-    protocol::MemoryAccess& access = access_of(*out);
-    access.access = line.registers ? AccessClass::register_write : AccessClass::data_store;
-    access.sectors = line.dirty;
-    dispatch(writebacks_, *out, now);
-    ++writebacks_count_;
-    bytes_written_back_ += count_sectors(line.dirty) * protocol::sector_bytes;
+    write_to_dram(line.address, line.registers ? AccessClass::register_write : AccessClass::data_store, line.dirty,
+                  now);
   }
   line = CacheArray::Line{};
   line.address = address;
   return index;
+}
+
+// There is a slot for it.
+void L2Partition::write_to_dram(std::uint64_t address, AccessClass c, std::uint8_t sectors, std::uint64_t now) {
+  Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, address);
+  protocol::MemoryAccess& access = access_of(*out);
+  access.access = c;
+  access.sectors = sectors;
+  ++writebacks_count_;
+  bytes_written_back_ += count_sectors(sectors) * protocol::sector_bytes;
+  dispatch(writebacks_, *out, now);
 }
 
 bool L2Partition::idle() const {
@@ -231,7 +248,7 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("write_hits", write_hits_, "accesses", "writes whose line was there");
   g.counter("atomics", atomics_, "accesses", "atomics performed");
   g.counter("fetches", fetches_count_, "accesses", "reads sent to DRAM");
-  g.counter("writebacks", writebacks_count_, "lines", "dirty lines sent to DRAM");
+  g.counter("writebacks", writebacks_count_, "accesses", "dirty lines, and stores that go on, sent to DRAM");
   g.counter("bytes_fetched", bytes_fetched_, "bytes", "sectors asked of DRAM");
   g.counter("bytes_written_back", bytes_written_back_, "bytes", "sectors sent to DRAM");
   g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads and atomics");

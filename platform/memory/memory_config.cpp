@@ -122,6 +122,10 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("l2.latency", l2.latency, "cycles", "minimum load latency of an L2 hit, load-store unit to load-store unit", 1,
         1000000);
   o.add("l2.interleave_bytes", l2.interleave_bytes, "bytes", "consecutive bytes in one partition", 32, 1u << 30);
+  o.add("l2.store", l2.store, "stores in the L2: their sectors become dirty, or go on to DRAM as well",
+        {"write_back", "write_through"});
+  o.add("l2.store_miss", l2.store_miss, "stores that do not find their line: take one without a fetch, or go to DRAM",
+        {"allocate", "no_allocate"});
   o.add("l2.hash", l2.hash, "how chunks of addresses are spread over the partitions", {"xor", "modulo"});
   dram.declare(o);
 }
@@ -155,6 +159,12 @@ void MemorySystemConfig::check() const {
   }
   if (l2.hash != "xor" && l2.hash != "modulo") {
     throw ConfigError("l2.hash is '" + l2.hash + "': expected 'xor' or 'modulo'");
+  }
+  if (l2.store != "write_back" && l2.store != "write_through") {
+    throw ConfigError("l2.store is '" + l2.store + "': expected 'write_back' or 'write_through'");
+  }
+  if (l2.store_miss != "allocate" && l2.store_miss != "no_allocate") {
+    throw ConfigError("l2.store_miss is '" + l2.store_miss + "': expected 'allocate' or 'no_allocate'");
   }
   dram.check();
   if (dram.row_bytes % l2.interleave_bytes != 0 || dram.row_bytes == 0) {

@@ -26,6 +26,10 @@ VcdFile::VcdFile(const std::string& path, std::uint64_t period_ps, Window window
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     reasons += " " + std::to_string(s) + " " + (s == 0 ? "issued" : protocol::to_string(static_cast<Stall>(s)));
   }
+  reasons += "\n  request_class:";
+  for (unsigned c = 0; c < protocol::access_class_count; ++c) {
+    reasons += " " + std::to_string(c) + " " + protocol::to_string(static_cast<protocol::AccessClass>(c));
+  }
   writer_.comment("cycle n begins at n x " + std::to_string(period_ps) + " ps, with the rising edge of clock\n  " +
                   reasons);
   writer_.scope("clock_generator");
@@ -103,6 +107,7 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   w.scope("memory");
   request_valid_ = w.add("request_valid");
   request_write_ = w.add("request_write");
+  request_class_ = w.add("request_class", 4);
   request_address_ = w.add("request_address", 64);
   request_warp_ = w.add("request_warp", 10);
   response_valid_ = w.add("response_valid");
@@ -200,7 +205,14 @@ void VcdRecorder::watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketT
     file_.pulse(cycle, request_valid_);
     file_.set(cycle, request_write_, payload.is_write() ? 1 : 0);
     file_.set(cycle, request_address_, payload.get_address());
-    file_.set(cycle, request_warp_, protocol::memory_access(payload).tag);
+    const protocol::MemoryAccess& access = protocol::memory_access(payload);
+    file_.set(cycle, request_class_, static_cast<std::uint64_t>(access.access));
+    // The tag of the load-store unit's own requests is the warp; other initiators have tags of their own.
+    using protocol::AccessClass;
+    if (access.access == AccessClass::data_load || access.access == AccessClass::data_store ||
+        access.access == AccessClass::atomic) {
+      file_.set(cycle, request_warp_, access.tag);
+    }
   };
   memory.answered = [this](tlm::tlm_generic_payload&, const sc_core::sc_time& delay) {
     if (!file_.over(clock_.now())) file_.pulse(when(delay), response_valid_);

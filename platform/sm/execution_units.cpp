@@ -61,12 +61,19 @@ ExecutionUnits::Use ExecutionUnits::use_of(trace::OpClass c) {
 }
 
 void ExecutionUnits::settle() {
+  const auto reads_constant_bank = [](const trace::StaticInstruction& i) {
+    return std::any_of(i.operands.begin(), i.operands.end(),
+                       [](const trace::Operand& o) { return o.kind == trace::Operand::Kind::constant_bank; });
+  };
+  Count& constant = uses_[static_cast<unsigned>(Use::constant)];
   for (std::size_t i = 0; i < profile_.size(); ++i) {
     const Count count = profile_[i];
     profile_[i] = Count{};
+    if (count.instructions == 0) continue;
     const InstructionTraits& t = core_.traits[i];
     Count& use = uses_[static_cast<unsigned>(use_of(t.info->op_class))];
     use.instructions += count.instructions;
+    if (&use != &constant && reads_constant_bank(*t.info)) constant.instructions += count.instructions;
     use.lanes += core_.config.lane_gating ? count.lanes : count.instructions * core_.kernel.warp_size;
     expected_reads_ += count.instructions * t.read_count;
     expected_writes_ += count.instructions * t.write_count;
@@ -135,7 +142,9 @@ void ExecutionUnits::register_stats(support::StatGroup& g) {
                                                             "fp64",    "constant", "address"};
   for (unsigned u = 0; u < use_count; ++u) {
     g.counter(std::string(names[u]) + "_instructions", uses_[u].instructions, "warp instructions",
-              std::string("executed, of the kind that costs the energy of: ") + names[u]);
+              static_cast<Use>(u) == Use::constant
+                  ? "executed that read the constant bank, as loads or with an operand"
+                  : std::string("executed, of the kind that costs the energy of: ") + names[u]);
     g.counter(std::string(names[u]) + "_lanes", uses_[u].lanes, "thread instructions",
               "lanes of these that cost energy");
   }

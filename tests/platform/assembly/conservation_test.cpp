@@ -73,7 +73,7 @@ TEST_CASE("a law over many modules adds them up") {
 TEST_CASE("every law applies to the baseline") {
   const auto r = test::simulate_baseline(test::mixed_trace("all_laws"), {}, 2);
   test::require_clean(r);
-  REQUIRE(r.laws == 2 * 6 + 4);
+  REQUIRE(r.laws == 2 * 6 + 5);
 }
 
 TEST_CASE("a run that does not conserve ends so") {

@@ -131,6 +131,26 @@ TEST_CASE("an atomic to a dirty line takes what is dirty along") {
   CHECK(l2_stat(bench, "atomics") == 1);
 }
 
+// A SystemC program elaborates once, so every variant is a test case of its own.
+TEMPLATE_TEST_CASE_SIG("stores in the L2 stay there, go on to DRAM, or pass it by", "",
+                       ((bool Through, bool Allocate), Through, Allocate), (false, true), (false, false), (true, true),
+                       (true, false)) {
+  auto config = fixed_dram();
+  config.l2.store = Through ? "write_through" : "write_back";
+  config.l2.store_miss = Allocate ? "allocate" : "no_allocate";
+  Bench bench(config, memory::L1Config{});
+  Driver& d = bench.driver();
+  d.add(0, AccessClass::data_store, 0x1000, 0x3);
+  const auto load = d.add(2000, AccessClass::data_load, 0x1000, 0x1);
+  d.add(4000, AccessClass::data_store, 0x1000, 0x1);  // finds the line by now
+  REQUIRE(bench.run() == "");
+  CHECK((d.latency(load) == config.l2.latency) == Allocate);
+  std::uint64_t written = 0;
+  for (auto& dram : bench.dram) written += Bench::stat(*dram, "bytes_written");
+  CHECK(written == (Through ? 96 : Allocate ? 0 : 64));
+  CHECK(l2_stat(bench, "write_hits") == 1);
+}
+
 TEST_CASE("local memory has policies of its own") {
   auto l1 = memory::L1Config{};  // global loads go past
   l1.local_policy = "cache";
@@ -227,6 +247,8 @@ TEMPLATE_TEST_CASE_SIG("what leaves one level arrives at the next, on random tra
   c.l2.queue = 1 + pick(6);
   c.l2.response_queue = 1 + pick(4);
   c.l2.dram_queue = 2 + pick(6);
+  c.l2.store = pick(2) ? "write_back" : "write_through";
+  c.l2.store_miss = pick(2) ? "allocate" : "no_allocate";
   c.dram.queue = 1 + pick(16);
   c.dram.bandwidth = 5000 + pick(200000);
   c.dram.scheduler = Seed % 3 == 0 ? "fixed" : Seed % 3 == 1 ? "fcfs" : "fr_fcfs";

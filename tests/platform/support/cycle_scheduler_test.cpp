@@ -155,6 +155,39 @@ TEST_CASE("cycle scheduler: a part that yields ends the run ahead, and a pause k
   CHECK(p.runs.back() == Parts::Run{6, 0});
 }
 
+namespace {
+
+void probe_sees_what_has_run(std::uint64_t quantum) {
+  Parts p;
+  p.add();
+  std::vector<std::pair<std::uint64_t, std::size_t>> seen;  // cycle, runs by then
+  CycleScheduler& scheduler = CycleScheduler::of(period);
+  scheduler.set_quantum(quantum);
+  scheduler.set_probe(10, [&](std::uint64_t cycle) { seen.emplace_back(cycle, p.runs.size()); });
+  p.also = [&](unsigned) {
+    if (scheduler.now() == 10) p.clients[0]->request(20);
+    if (scheduler.now() == 20) p.clients[0]->request(45);
+  };
+  p.clients[0]->request(10);
+  until(60);
+  const std::vector<std::pair<std::uint64_t, std::size_t>> expected{{10, 1}, {20, 2}, {30, 2}, {40, 2}};
+  CHECK(seen == expected);
+  CHECK(p.runs == Runs{{10, 0}, {20, 0}, {45, 0}});
+  scheduler.catch_up();
+  REQUIRE(seen.size() == 6);
+  CHECK(seen[5] == std::make_pair(std::uint64_t{60}, std::size_t{3}));
+  scheduler.set_probe(0, nullptr);
+  p.clients[0]->request(100);
+  until(110);
+  CHECK(seen.size() == 6);
+}
+
+}  // namespace
+
+TEST_CASE("cycle scheduler: a probe sees what has run by its cycles, and wakes nobody") { probe_sees_what_has_run(1); }
+
+TEST_CASE("cycle scheduler: a probe does so ahead of SystemC's time, too") { probe_sees_what_has_run(100); }
+
 TEST_CASE("cycle scheduler: time") {
   CycleScheduler& s = CycleScheduler::of(period);
   CHECK(&s == &CycleScheduler::of(period));

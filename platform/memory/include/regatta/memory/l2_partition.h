@@ -20,7 +20,8 @@ namespace regatta::memory {
 ///
 ///   loads, register reads   sectors that are there are answered after the access time; missing ones are fetched
 ///                           from DRAM (merged with a fetch of the same sectors under way)
-///   stores, register writes whole sectors: allocated without a fetch, answered as soon as taken
+///   stores, register writes whole sectors: allocated without a fetch, answered as soon as taken. By l2.store and
+///                           l2.store_miss, stores go on to DRAM as well, or when they do not find their line
 ///   atomics                 performed here: like a load whose sectors become dirty; the bank is busy twice as long
 ///
 /// The bytes of register lines are kept in a sparse store beside the tags, DRAM's included: a read takes them when
@@ -58,7 +59,10 @@ class L2Partition : public sc_core::sc_module,
   void dispatch_now(Payload& payload, std::uint64_t now, std::uint64_t at);
   void answer(Payload& payload, std::uint64_t now);
   std::size_t allocate(std::uint64_t address, std::uint64_t now);
-  bool writeback_reserved() const { return writebacks_.size() + mshrs_.in_use() < writebacks_.capacity(); }
+  bool writeback_reserved(std::size_t wanted = 1) const {
+    return writebacks_.size() + mshrs_.in_use() + wanted <= writebacks_.capacity();
+  }
+  void write_to_dram(std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors, std::uint64_t now);
 
   /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
   std::uint64_t& bank_of(std::uint64_t address) {
@@ -72,6 +76,7 @@ class L2Partition : public sc_core::sc_module,
   Divisor line_, banks_;
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;
+  bool write_through_, allocates_;
   CacheArray tags_;
   MshrTable mshrs_;
   LineStore store_;

@@ -35,8 +35,10 @@ struct L2Config {
   unsigned dram_queue = 16;  ///< fetches and write-backs on their way to DRAM
   /// Minimum load latency of a one-sector hit, load-store unit to load-store unit, with an idle machine, in cycles.
   unsigned latency = 216;
-  unsigned interleave_bytes = 256;  ///< consecutive bytes in one partition
-  std::string hash = "xor";         ///< "xor" | "modulo": how chunks are spread over the partitions
+  unsigned interleave_bytes = 256;      ///< consecutive bytes in one partition
+  std::string store = "write_back";     ///< "write_back" | "write_through"; registers are always written back
+  std::string store_miss = "allocate";  ///< "allocate" | "no_allocate": stores that do not find their line
+  std::string hash = "xor";             ///< "xor" | "modulo": how chunks are spread over the partitions
 };
 
 /// All of it. With fewer SMs simulated than the machine has, L2 capacity and DRAM bandwidth shrink in proportion

@@ -129,7 +129,8 @@ class VcdRecorder : public protocol::Observer {
   std::vector<Port> dispatch_;  ///< per unit, the last one of a cycle
   std::vector<Signal> dispatched_;
   std::vector<PerCycle> dispatches_;
-  Signal request_valid_ = 0, request_write_ = 0, request_address_ = 0, request_warp_ = 0, response_valid_ = 0;
+  Signal request_valid_ = 0, request_write_ = 0, request_class_ = 0, request_address_ = 0, request_warp_ = 0,
+         response_valid_ = 0;
   std::vector<Signal> quiet_;  ///< 0 from the start of the first launch on
   std::vector<bool> barrier_;  ///< per warp slot
 };

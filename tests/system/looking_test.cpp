@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files that let a user look into a run, as regatta-sim writes them for a kernel of ours.
+#include <regatta/test/catch.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "kanata_check.h"
+#include "kernels.h"
+#include "process.h"
+#include "vcd_check.h"
+
+using namespace regatta;
+using test::Folder;
+using test::ProcessResult;
+using test::Size;
+
+namespace {
+
+const std::vector<std::string> files{"p.kanata", "v.vcd", "s.csv", "c.csv"};
+const std::vector<std::string> look{"--pipeline",    "p.kanata",     "--pipeline-window", "1000:2999", "--vcd",
+                                    "v.vcd",         "--vcd-window", "1000:2999",         "--sample",  "500",
+                                    "--sample-file", "s.csv",        "--cpi-ctas",        "c.csv"};
+
+class Bench {
+ public:
+  explicit Bench(const std::string& kernel = "hotspot", Size size = Size::small) {
+    std::filesystem::rename(test::annotate_kernel(folder, kernel, size), folder.file("k.rgt"));
+  }
+  ProcessResult sim(std::vector<std::string> arguments, test::ProcessOptions o = {}) const {
+    arguments.insert(arguments.begin(), {REGATTA_SIM, "k.rgt"});
+    o.directory = folder.path();
+    return test::run_process(arguments, o);
+  }
+  void refused(const std::vector<std::string>& arguments, const std::string& message) const {
+    const ProcessResult r = sim(arguments);
+    CHECK(r.err == "regatta-sim: " + message + "\n");
+    CHECK(r.status == 2);
+  }
+  nlohmann::json stats(const std::string& name) const {
+    auto all = nlohmann::json::parse(folder.read(name));
+    all.erase("host");
+    return all;
+  }
+  const Folder folder;
+};
+
+std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("looking: 2,000 cycles of hotspot in the pipeline viewer's format") {
+  const Bench bench("hotspot", Size::full);
+  REQUIRE(bench.sim(look + std::vector<std::string>{"--stats", "seen.json"}).status == 0);
+  const auto p = test::check_kanata(bench.folder.read("p.kanata"));
+  REQUIRE(p.error == "");
+  REQUIRE(p.first_cycle >= 1000);
+  REQUIRE(p.instructions > 500);
+  REQUIRE(p.retired == p.instructions);
+  for (const char* stage : {"F", "D", "I", "O", "X", "M", "W"}) REQUIRE(p.stages.at(stage) > 50);
+
+  const auto v = test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock");
+  REQUIRE(v.error == "");
+  REQUIRE(v.edges == 2000);
+  REQUIRE(v.ones("sm0.scheduler", ".issue_valid") > 500);
+  if (test::run_process({"/bin/sh", "-c", "command -v vcd2fst"}).status == 0) {
+    test::ProcessOptions o;
+    o.directory = bench.folder.path();
+    const ProcessResult r = test::run_process({"/bin/sh", "-c", "vcd2fst v.vcd v.fst"}, o);
+    CHECK(r.status == 0);
+    CHECK(r.err == "");
+    CHECK(r.out == "");
+    CHECK(bench.folder.has("v.fst"));
+  } else {
+    WARN("vcd2fst (package gtkwave) is not installed");
+  }
+
+  // Looking changes nothing of the results.
+  REQUIRE(bench.sim({"--stats", "unseen.json"}).status == 0);
+  CHECK(bench.stats("seen.json") == bench.stats("unseen.json"));
+}
+
+TEST_CASE("looking: the files are the same whatever the quantum") {
+  const Bench bench;
+  std::vector<std::string> before;
+  for (const char* quantum : {"1", "256"}) {
+    REQUIRE(bench.sim(look + std::vector<std::string>{"--quantum", quantum, "--sms", "2"}).status == 0);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const std::string text = bench.folder.read(files[i]);
+      if (before.size() == files.size()) {
+        CHECK(text == before[i]);
+      } else {
+        before.push_back(text);
+      }
+    }
+  }
+}
+
+TEST_CASE("looking: an interrupted run leaves whole files") {
+  const Bench bench("bfs", Size::full);
+  test::ProcessOptions o;
+  o.signal = SIGINT;
+  o.signal_delay_ms = 200;
+  const ProcessResult r = bench.sim({"--pipeline", "p.kanata", "--vcd", "v.vcd", "--sample", "500", "--sample-file",
+                                     "s.csv", "--cpi-ctas", "c.csv", "--pipeline-ctas", "0:3", "--vcd-window", ":5000"},
+                                    o);
+  REQUIRE(r.status == 130);
+  CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
+  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
+  for (const char* csv : {"s.csv", "c.csv"}) {
+    std::istringstream in(bench.folder.read(csv));
+    std::string header;
+    std::getline(in, header);
+    const auto commas = std::count(header.begin(), header.end(), ',');
+    for (std::string line; std::getline(in, line);) CHECK(std::count(line.begin(), line.end(), ',') == commas);
+  }
+}
+
+TEST_CASE("looking: a run that is given up leaves what led there") {
+  const Bench bench;
+  const ProcessResult r = bench.sim(look + std::vector<std::string>{"--dram.latency", "9000", "--sm.watchdog", "1000"});
+  REQUIRE(r.status == 3);
+  REQUIRE(r.err.find("no instruction issued for 1000 cycles") != std::string::npos);
+  CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
+  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
+  CHECK(bench.folder.has("s.csv"));
+}
+
+TEST_CASE("looking: what cannot be is refused before the run") {
+  const Bench bench;
+  bench.refused({"--vcd", "no/such/folder/v.vcd"}, "cannot write 'no/such/folder/v.vcd': No such file or directory");
+  bench.refused({"--vcd-window", "1:2"}, "--vcd-window needs --vcd FILE");
+  bench.refused({"--pipeline-ctas", "1:2"}, "--pipeline-ctas needs --pipeline FILE");
+  bench.refused({"--sample", "100"}, "--sample needs --sample-file FILE");
+  bench.refused({"--sample-file", "s.csv"}, "--sample-file needs --sample N");
+  bench.refused({"--vcd", "v.vcd", "--vcd-window", "9:2"},
+                "--vcd-window: found '9:2', expected FIRST:LAST, FIRST: or :LAST with FIRST <= LAST, or one number");
+  bench.refused({"--replay", "--vcd", "v.vcd"}, "--replay has no time: nothing can be written to 'v.vcd'");
+  CHECK_FALSE(bench.folder.has("v.vcd"));
+}
+
+TEST_CASE("looking: cycles per instruction and energy as tables") {
+  const Bench bench;
+  const ProcessResult r = bench.sim({"--cpi", "--energy-table"});
+  REQUIRE(r.status == 0);
+  for (const char* part :
+       {"cycles per warp instruction", "instruction_fetch", "structural, lsu", "energy table maxwell28",
+        "register_structures", "register_file.read", "basis of the numbers", "assumed"}) {
+    CAPTURE(part);
+    CHECK(r.out.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("looking: energy in the statistics file") {
+  const Bench bench;
+  REQUIRE(bench.sim({"--stats", "s.json", "--energy", "fermi40", "--energy.dram_read", "1000"}).status == 0);
+  const auto energy = bench.stats("s.json").at("energy");
+  CHECK(energy.at("table") == "fermi40");
+  double events = 0, structures = 0, bases = 0;
+  for (const auto& e : energy.at("by_event")) {
+    events += e.at("nj").get<double>();
+    if (e.at("event") == "dram.read") {
+      CHECK(e.at("pj") == 1000.0);
+      CHECK(e.at("basis") == "given");
+    }
+    // 256 KB in 16 banks against the table's 128 KB in 8.
+    if (e.at("event") == "register_file.read") CHECK(e.at("scaling") == "capacity x2, bank size kept: exponent 0.68");
+  }
+  for (const auto& s : energy.at("by_structure")) structures += s.get<double>();
+  for (const auto& b : energy.at("by_basis")) bases += b.get<double>();
+  const double total = energy.at("total_nj");
+  CHECK(total == Approx(events));
+  CHECK(total == Approx(structures));
+  CHECK(total == Approx(bases));
+  CHECK(total == Approx(energy.at("dynamic_nj").get<double>() + energy.at("static_nj").get<double>()));
+  bench.refused(
+      {"--energy", "fermi41"},
+      "configuration: energy.table: unknown table 'fermi41', did you mean 'fermi40'? Known: fermi40, maxwell28, or "
+      "the path of a .toml file");
+}
