@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "looking.h"
 
+#include <cmath>
+
 namespace regatta::assembly {
 
 Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period)
@@ -10,7 +12,7 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   shape_.banks = machine.register_file.banks;
   shape_.write_ports = machine.sm.writeback_width;
   if (!recording_.vcd_file.empty()) {
-    const auto ps = static_cast<std::uint64_t>(period.to_seconds() * 1e12 + 0.5);
+    const auto ps = static_cast<std::uint64_t>(std::llround(period.to_seconds() * 1e12));
     vcd_ = std::make_unique<recorders::VcdFile>(recording_.vcd_file, ps, recording_.vcd_cycles);
   }
   if (!recording_.pipeline_file.empty()) {

@@ -19,6 +19,7 @@ void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& ls
   lsu_ = &lsu;
   source_ = &source;
   residency_ = &residency;
+  follows_stalls_ = residency.follows_stalls();
   storage_ = &storage;
   gates_ = std::move(gates);
   reuse_ = reuse;
@@ -181,8 +182,8 @@ void CtaStage::end_warp(Warp& w) {
   for_each_listener([&](auto& listener) { listener.warp_finished(w.info); });
   core_.observers.notify(Event::warp_finished, [&](Observer& o) { o.warp_finished(core_.now, w.info); });
   core_.progress = true;
+  if (--cta.unfinished != 0) return look_at_stall(cta);
   dirty_ = true;
-  if (--cta.unfinished != 0) return;
   if (cta.active) --active_ctas_;
   cta.active = false;
   cta.resident = false;
@@ -197,14 +198,15 @@ void CtaStage::end_warp(Warp& w) {
 void CtaStage::warp_state_changed(Warp& w, WarpState before) {
   auto waits = [](WarpState s) { return s == WarpState::memory || s == WarpState::barrier; };
   if (waits(w.state) == waits(before)) return;
-  ResidentCta& cta = ctas_[w.info.cta.value()];
-  unsigned& waiting = waiting_warps_[w.info.cta.value()];
-  waiting += waits(w.state) ? 1 : -1;
-  const bool stalled = waiting == cta.unfinished;
-  if (stalled != cta.stalled) {
-    cta.stalled = stalled;
-    dirty_ = true;
-  }
+  waiting_warps_[w.info.cta.value()] += waits(w.state) ? 1 : -1;
+  look_at_stall(ctas_[w.info.cta.value()]);
+}
+
+void CtaStage::look_at_stall(ResidentCta& cta) {
+  const bool stalled = waiting_warps_[cta.info.cta.value()] == cta.unfinished;
+  if (stalled == cta.stalled) return;
+  cta.stalled = stalled;
+  dirty_ = dirty_ || follows_stalls_;
 }
 
 void CtaStage::cycle() {

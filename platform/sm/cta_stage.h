@@ -43,6 +43,7 @@ class CtaStage {
   void activate(ResidentCta& cta);
   void deactivate(ResidentCta& cta);
   void end_warp(Warp& warp);
+  void look_at_stall(ResidentCta& cta);
   void check_barrier(ResidentCta& cta, unsigned id);
   template <class F>
   void for_each_listener(F&& f);
@@ -64,6 +65,7 @@ class CtaStage {
   unsigned resident_ = 0;
   unsigned active_ctas_ = 0;
   unsigned active_warps_ = 0;
+  bool follows_stalls_ = true;  ///< the residency policy's answer
   bool dirty_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters of the SM are which events of the energy table. The front end is charged per instruction, the
-// execution units per lane, shared memory per pass over its banks.
+// Which counters of the SM are which events of the energy table. The front end is charged by instruction, what carries
+// data through the pipeline by the width of a warp, the execution units by lane, shared memory by pass over its banks.
 #include <regatta/sm/sm.h>
 
 #include <regatta/support/energy.h>
@@ -22,13 +22,13 @@ void Sm::register_energy(support::EnergyGroup& g) {
   g.event("front_end", "instruction_cache.access", m.front_end.instructions);
   g.event("front_end", "instruction_buffer.instruction", m.core.counters.warp_instructions);
   g.event("front_end", "scheduler.issue", m.core.counters.warp_instructions);
-  g.event("pipeline", "pipeline.instruction", m.core.counters.warp_instructions);
+  g.event("pipeline", "pipeline.instruction", m.core.counters.warp_instructions, m.core.kernel.warp_size * per_lane);
   g.leakage("sm_static", "sm.static");
   g.leakage("sm_static", "sm.clock", {}, support::LeakageState{&m.active_cycles, 1, 1});
 }
 
 void OperandCollectors::register_energy(support::EnergyGroup& g) {
-  g.event("register_structures", "operand_collector.instruction", instructions_);
+  g.event("register_structures", "operand_collector.instruction", instructions_, core_.kernel.warp_size * per_lane);
 }
 
 void ExecutionUnits::register_energy(support::EnergyGroup& g) {

@@ -147,7 +147,7 @@ void FrontEnd::fetch(Warp& w) {
     w.path.next();
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
-    core_.observers.notify(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
+    core_.observers.notify_few(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
     ++instructions;
     if (traits.is_control) {
       w.fetch_blocked = true;
@@ -163,7 +163,7 @@ void FrontEnd::fetch(Warp& w) {
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
   w.buffered = w.held;
-  core_.observers.notify(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
+  core_.observers.notify_few(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
   if (w.active) update(w);
 }
 

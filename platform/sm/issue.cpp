@@ -92,7 +92,7 @@ void IssueStage::update(Warp& w) {
   const WarpState before = w.state;
   w.state = state;
   ctas_->warp_state_changed(w, before);
-  core_.observers.notify(Event::warp_state, [&](Observer& o) { o.warp_state(core_.now, w.info, state); });
+  core_.observers.notify_few(Event::warp_state, [&](Observer& o) { o.warp_state(core_.now, w.info, state); });
   if (!w.active) return;
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask bit = WarpMask{1} << w.local;

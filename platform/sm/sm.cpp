@@ -164,7 +164,7 @@ void Sm::Impl::dispatch(const Work& work) {
 /// Cycles after the last one in which nothing happened: the schedulers meet what they met in that.
 void Sm::Impl::account(std::uint64_t cycles) {
   issue.repeat(cycles);
-  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
+  core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
   if (ctas.resident() == 0) return;
   resident_cta_cycles += cycles * ctas.resident();
   active_cycles += cycles;
@@ -219,7 +219,7 @@ void Sm::cycle() {
   } else {
     m.issue.rest();
   }
-  core.observers.notify(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
+  core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(now, 1, m.issue.last()); });
   m.front_end.cycle();
   m.ctas.cycle();
 

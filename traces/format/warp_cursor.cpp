@@ -95,8 +95,7 @@ void PathCursor::next_run() {
   run_left_ = length;
 }
 
-std::uint32_t PathCursor::peek_index() const {
-  if (run_left_ != 0) return index_ + 1;
+std::uint32_t PathCursor::start_of_next_run() const {
   if (run_ >= columns_->run_start.size()) dry("run_start");
   return columns_->run_start[run_];
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.h"
 
+#include <regatta/support/cycle_scheduler.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
 using namespace regatta;
 using protocol::Stall;
 
@@ -55,4 +60,98 @@ TEST_CASE("the reasons of a launch add up with dual issue, one collector unit an
   m.sm.buffer_entries = 1;
   m.sm.scheduler = "lrr";
   require_complete(test::simulate_baseline(test::mixed_trace("reasons_dual"), m), 1);
+}
+
+namespace {
+
+/// A gate that never says no and lets nobody sleep: something may have changed, in every cycle with a warp.
+class Insomnia : public sc_core::sc_module, public protocol::IssueGate {
+ public:
+  Insomnia(const sc_core::sc_module_name& name, sc_core::sc_time period)
+      : sc_module(name),
+        changed_("changed"),
+        clock_(support::CycleScheduler::of(period)),
+        client_(
+            period, [](void* gate) { static_cast<Insomnia*>(gate)->tick(); }, this) {}
+  bool may_issue(const protocol::DynamicInstruction&) override { return true; }
+  void warp_started(const protocol::WarpInfo&) override {
+    if (warps_++ == 0) client_.request(clock_.now() + 1);
+  }
+  void warp_finished(const protocol::WarpInfo&) override { --warps_; }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  void tick() {
+    changed_.notify(sc_core::SC_ZERO_TIME);
+    if (warps_ != 0) client_.request(clock_.now() + 1);
+  }
+  sc_core::sc_event changed_;
+  support::CycleScheduler& clock_;
+  support::CycleClient client_;
+  unsigned warps_ = 0;
+};
+
+struct Accounts {
+  std::uint64_t cycles = 0;
+  assembly::CycleStack stack{};
+};
+
+Accounts account(const std::string& path, const assembly::MachineConfig& m, bool awake) {
+  const auto r = test::simulate_with(
+      path,
+      [awake](const assembly::BuildContext& c) {
+        assembly::SmParts parts = assembly::baseline_parts(c);
+        if (awake) parts.gates.push_back(std::make_unique<Insomnia>("insomnia", c.clock_period));
+        return parts;
+      },
+      m);
+  test::require_clean(r);
+  return {r.cycles, r.stall_cycles};
+}
+
+/// A process elaborates once: the run that may sleep is another's.
+Accounts account_elsewhere(const std::string& path, const assembly::MachineConfig& m) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const Accounts a = account(path, m, false);
+    _exit(write(ends[1], &a, sizeof a) == sizeof a ? 0 : 1);
+  }
+  Accounts a;
+  REQUIRE(read(ends[0], &a, sizeof a) == sizeof a);
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(status == 0);
+  close(ends[0]);
+  close(ends[1]);
+  return a;
+}
+
+void compare(const std::string& name, const assembly::MachineConfig& m) {
+  const std::string path = test::mixed_trace(name);
+  const Accounts asleep = account_elsewhere(path, m);
+  const Accounts awake = account(path, m, true);
+  REQUIRE(awake.cycles == asleep.cycles);
+  for (unsigned s = 0; s < protocol::stall_count; ++s) {
+    INFO(protocol::to_string(static_cast<Stall>(s)));
+    REQUIRE(awake.stack[s] == asleep.stack[s]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cycles slept through have the reason that they have to an SM that never sleeps") { compare("awake", {}); }
+
+TEST_CASE("cycles slept through have the reason that they have to an SM that never sleeps, with scarce resources") {
+  assembly::MachineConfig m;
+  m.sm.schedulers = 2;
+  m.sm.collectors = 1;
+  m.sm.issue_width = 2;
+  m.sm.fetch_latency = 11;
+  m.sm.branch_latency = 7;
+  m.sm.max_ctas = 2;
+  m.sm.scheduler = "lrr";
+  compare("awake_scarce", m);
 }

@@ -153,6 +153,8 @@ class Residency : public virtual TimeKeeper {
   /// support::ConfigError when not even one fits.
   virtual unsigned kernel_started(const KernelContext& context, const SmLimits& limits) = 0;
   virtual Action next(const View& view) = 0;
+  /// False for a policy that is not asked when all that changed is the stall status of a CTA.
+  virtual bool follows_stalls() const { return true; }
   virtual void launched(const CtaInfo&) {}
   virtual void finished(const CtaInfo&) {}
   virtual const sc_core::sc_event& changed() const = 0;

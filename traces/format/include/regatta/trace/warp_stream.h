@@ -112,7 +112,7 @@ class PathCursor {
   /// True when no instruction follows the current one.
   bool at_end() const { return position_ >= count_; }
   /// Static index of the instruction after the current one; only if !at_end().
-  std::uint32_t peek_index() const;
+  std::uint32_t peek_index() const { return run_left_ != 0 ? index_ + 1 : start_of_next_run(); }
   /// True when every run has been walked to its end.
   bool complete() const;
 
@@ -124,6 +124,7 @@ class PathCursor {
 
  private:
   void next_run();
+  std::uint32_t start_of_next_run() const;
 
   std::uint64_t position_ = 0;
   std::uint64_t count_ = 0;
