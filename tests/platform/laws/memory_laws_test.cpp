@@ -61,7 +61,7 @@ Recording chase(const std::string& name, const MachineConfig& m, const std::vect
 
 void l1_hit(const std::string& name, MachineConfig m) {
   m.l1.data_policy = "cache";
-  const Recording r = chase(name, m, {heap, heap + 32, heap + 64});
+  const Recording r = chase(name, m, {heap, heap + 32, heap + 4});
   CHECK(load_latency(r, m, 1) == m.l1.hit_latency);
   CHECK(load_latency(r, m, 2) == m.l1.hit_latency);
   CHECK(stat(r, "sm0.l1", "read_hits") == 2);
@@ -321,3 +321,13 @@ REGATTA_MEMORY_LAW(instruction_miss)
 REGATTA_MEMORY_LAW(instruction_loop_fits)
 REGATTA_MEMORY_LAW(instruction_loop_thrashes)
 REGATTA_MEMORY_LAW(constants)
+// Without DRAM banks, and with wavefronts that give their addresses in passes.
+REGATTA_LAW(l1_hit, "hd7770")
+REGATTA_LAW(l2_hit, "hd7770")
+REGATTA_LAW(merging, "hd7770")
+REGATTA_LAW(exhaustion, "hd7770")
+REGATTA_LAW(streaming, "hd7770")
+REGATTA_LAW(instruction_miss, "hd7770")
+REGATTA_LAW(instruction_loop_fits, "hd7770")
+REGATTA_LAW(instruction_loop_thrashes, "hd7770")
+REGATTA_LAW(constants, "hd7770")
