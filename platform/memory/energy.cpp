@@ -15,13 +15,13 @@ constexpr double per_sector = 1.0 / protocol::sector_bytes;
 }
 
 void L1Cache::register_energy(support::EnergyGroup& g) {
-  // A look-up reads the array, and so does a write-back; a fill and a write that finds its line write it. What bypasses
+  // A look-up reads the array, and so does a write-back; a fill and a write that is kept write it. What bypasses
   // the array is free.
   const double lines = config_.line_bytes / 128.0;
   g.event("l1", "l1.read", read_hits_, lines);
   g.event("l1", "l1.read", read_misses_, lines);
   g.event("l1", "l1.read", writebacks_, lines);
-  g.event("l1", "l1.write", write_hits_, lines);
+  g.event("l1", "l1.write", array_writes_, lines);
   g.event("l1", "l1.write", fills_count_, lines);
 }
 
@@ -41,7 +41,7 @@ void DramChannel::register_energy(support::EnergyGroup& g) {
   g.event("memory_controller", "memory_controller.access", bytes_written_, per_sector);
   g.event("dram", "dram.read", bytes_read_, per_sector);
   g.event("dram", "dram.write", bytes_written_, per_sector);
-  g.event("dram", "dram.activate", banks_->activates);
+  if (banks_) g.event("dram", "dram.activate", banks_->activates);
 }
 
 }  // namespace regatta::memory

@@ -12,6 +12,7 @@ Crossbar::Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsi
       output_width_(output_width),
       input_round_(input_width - 1),
       output_round_(output_width - 1),
+      input_count_(inputs),
       single_input_(inputs == 1),
       single_output_(outputs == 1),
       busy_(inputs),
@@ -68,7 +69,7 @@ void Crossbar::start(std::size_t input, unsigned output, std::uint64_t now, Deli
   const Packet packet = in.queue.front();
   in.queue.pop(now);
   if (in.queue.empty()) busy_.erase(input);
-  out.turn = input + 1 == inputs_.size() ? 0 : input + 1;
+  out.turn = input + 1 == input_count_ ? 0 : input + 1;
   deliver(output, *packet.payload, send(in, out, packet, now));
 }
 
@@ -83,7 +84,7 @@ bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
     start(0, output, now, deliver);
     return true;
   }
-  const std::size_t n = inputs_.size();
+  const std::size_t n = input_count_;
   if (single_output_) {
     // One output: a full one holds up all inputs alike.
     Output& out = outputs_.front();

@@ -206,6 +206,7 @@ L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::Memory
   line.valid |= access.sectors & all_sectors_;
   line.local = access.access == AccessClass::local_store;
   tags_.touch(index);
+  ++array_writes_;
   close_fetches(address);
   if (goes_down) return forward(payload, access, now);
   line.dirty |= access.sectors & all_sectors_;
@@ -244,6 +245,7 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++writes_;
   ++busy_cycles_;
+  ++array_writes_;
   ++absorbed_;
   ++accesses_[static_cast<unsigned>(AccessClass::register_write)];
   bytes_written_ += count_sectors(all_sectors_) * protocol::sector_bytes;
@@ -380,6 +382,7 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("writes", writes_, "accesses", "stores, atomics and register writes taken");
   g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");
   g.counter("stores_absorbed", absorbed_, "accesses", "stores and register writes that went no further: write-back");
+  g.counter("array_writes", array_writes_, "accesses", "stores and register writes that were kept in a line");
   g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
   g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
   g.counter("invalidations", invalidations_, "accesses", "register invalidations");

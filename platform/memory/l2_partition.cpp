@@ -41,7 +41,9 @@ tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase
   if (phase == tlm::END_RESP) {
     if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
     payload.release();
-    wakeup_.request(now, at);
+    // The next answer, if there is one; requests that wait for room among the answers go on with it.
+    const std::uint64_t due = std::min(done_.next(), hits_.next());
+    if (due != no_cycle) wakeup_.request(now, std::max(at, due));
     return tlm::TLM_COMPLETED;
   }
   if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
@@ -92,11 +94,7 @@ bool L2Partition::serve(std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
   const std::uint8_t sectors = access.sectors & all_sectors_;
   std::uint64_t& bank = bank_of(address);
-  if (bank > now) {
-    if (!head_counted_) ++bank_conflicts_;
-    head_counted_ = true;
-    return false;
-  }
+  if (bank > now) return false;
   const AccessClass c = access.access;
   bool served = false;
   head_waits_for_answers_ = !done_.has_room(now) || !hits_.has_room(now);
@@ -114,6 +112,8 @@ bool L2Partition::serve(std::uint64_t now) {
     return false;
   }
   head_counted_ = false;
+  bank_conflicts_ += bank > std::max(requests_.front().ready, head_since_);
+  head_since_ = now + 1;
   const unsigned cycles = std::max(count_sectors(sectors), 1u) * (c == AccessClass::atomic ? 2 : 1);
   bank = now + cycles;
   busy_cycles_ += cycles;
@@ -243,7 +243,7 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, merged ones included");
   g.counter("mshr_merges", merges_, "accesses", "misses that joined a fetch under way");
   g.counter("reservation_failures", failures_, "accesses", "requests that waited for an MSHR or a queue");
-  g.counter("bank_conflicts", bank_conflicts_, "accesses", "requests that waited for their bank first");
+  g.counter("bank_conflicts", bank_conflicts_, "accesses", "requests that waited for their bank");
   g.counter("writes", writes_, "accesses", "stores and register writes served");
   g.counter("write_hits", write_hits_, "accesses", "writes whose line was there");
   g.counter("atomics", atomics_, "accesses", "atomics performed");

@@ -123,6 +123,9 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("collector.dp", dp_collectors, "units", "for double-precision" + own, 0, 64);
   o.add("collector.mem", memory_collectors, "units", "for memory" + own, 0, 64);
   o.add("writeback.width", writeback_width, "warp instructions", "that may write back per cycle", 1, 64);
+  o.add("writeback.order", writeback_order,
+        "in which results write back: of completion, or those of pipelines or of memory before the others",
+        {"completion", "pipelines", "memory"});
   o.add("writeback.queue", writeback_queue, "warp instructions",
         "results that may wait for write-back before units are held", 1, 4096);
   o.add("unit.sp", sp_units, "pipelines", "integer and single-precision pipelines", 1, 64);

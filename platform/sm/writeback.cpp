@@ -4,7 +4,11 @@
 namespace regatta::sm {
 
 Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
-    : sc_module(name), write_socket("write_socket"), core_(core) {
+    : sc_module(name),
+      write_socket("write_socket"),
+      core_(core),
+      by_kind_(core.config.writeback_order != "completion"),
+      memory_first_(core.config.writeback_order == "memory") {
   write_socket.bind(*this);
 }
 
@@ -73,18 +77,28 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
   return Progress::done;
 }
 
+Ring<DynamicInstruction*>& Writeback::next() {
+  if (!by_kind_) return results_;
+  if (current_ != nullptr) return *current_;
+  return memory_.empty() || (!memory_first_ && !results_.empty()) ? results_ : memory_;
+}
+
 void Writeback::cycle() {
-  for (unsigned n = 0; n < core_.config.writeback_width && !queue_.empty(); ++n) {
+  for (unsigned n = 0; n < core_.config.writeback_width && waiting_ != 0; ++n) {
+    Ring<DynamicInstruction*>& queue = next();
     const unsigned before = destination_;
-    if (write(*queue_.front()) == Progress::held) {
+    if (write(*queue.front()) == Progress::held) {
+      current_ = &queue;
       ++held_cycles_;
       if (destination_ != before) core_.progress = true;
       return;  // END_REQ or the write-back point's event wakes the SM
     }
-    queue_.pop();
+    current_ = nullptr;
+    queue.pop();
+    --waiting_;
     core_.progress = true;
   }
-  if (!queue_.empty()) core_.progress = true;
+  if (waiting_ != 0) core_.progress = true;
 }
 
 tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,

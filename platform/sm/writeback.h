@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Write-back: results leave in order of completion, a bounded number per cycle. Each destination passes the
-// write-back point, if there is one, and goes to the operand storage with the active lanes as byte enables.
-// The scoreboard lets go when the storage has taken the last of them.
+// Write-back: results leave in order of completion, a bounded number per cycle; where the configuration says so, those
+// of the pipelines before those of memory or the other way round. Each destination passes the write-back point, if
+// there is one, and goes to the operand storage with the active lanes as byte enables. The scoreboard lets go when the
+// storage has taken the last of them.
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
@@ -24,8 +25,11 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   void connect(protocol::WritebackPoint* point) { point_ = point; }
 
   /// A result is ready: queue it.
-  void executed(DynamicInstruction& d) { queue_.push(&d); }
-  bool full() const { return queue_.size() >= core_.config.writeback_queue; }
+  void executed(DynamicInstruction& d) {
+    ++waiting_;
+    (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
+  }
+  bool full() const { return waiting_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle();
   void register_stats(support::StatGroup& group) override;
@@ -41,7 +45,13 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
 
   Core& core_;
   protocol::WritebackPoint* point_ = nullptr;
-  Ring<DynamicInstruction*> queue_;
+  Ring<DynamicInstruction*>& next();
+  bool by_kind_;                                  ///< results of memory have a queue of their own
+  bool memory_first_;                             ///< and go before the others
+  Ring<DynamicInstruction*>* current_ = nullptr;  ///< the queue whose head is held, and comes next whatever the order
+  Ring<DynamicInstruction*> results_;             ///< of pipelines, or of all
+  Ring<DynamicInstruction*> memory_;
+  std::size_t waiting_ = 0;   ///< in both
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;

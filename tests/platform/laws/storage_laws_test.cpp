@@ -157,6 +157,63 @@ void shared_bandwidth(const std::string& name, MachineConfig m, unsigned way) {
 void shared_bandwidth_1(const std::string& name, const MachineConfig& m) { shared_bandwidth(name, m, 1); }
 void shared_bandwidth_4(const std::string& name, const MachineConfig& m) { shared_bandwidth(name, m, 4); }
 
+/// One scheduler's arithmetic delivers more than write-back takes while another's warp loads. Memory first: the load
+/// takes as long as alone. Pipelines first: it waits until they have no more. In order of completion: for those before
+/// it.
+void writeback_order(const std::string& name, MachineConfig m, const std::string& order) {
+  m.sm.writeback_width = 1;
+  m.sm.writeback_queue = 4096;
+  m.sm.writeback_order = order;
+  constexpr unsigned count = 60;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < count; ++i) b.op(OpClass::int_add, {}, {});
+  for (unsigned i = 0; i < 8; ++i) b.op(OpClass::int_add, {}, {});
+  const std::uint32_t load = b.load(MemorySpace::shared, 1, 1);
+  const std::uint32_t end = b.exit();
+  // Every warp but the last streams; that one adds a little, so that there is a queue, and loads.
+  const unsigned warps = 4 * m.sm.schedulers;
+  b.launch(1, warps * test::lanes(m), 4096);
+  std::vector<std::uint64_t> addresses;
+  for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(4 * lane);
+  b.begin_cta();
+  for (unsigned w = 0; w < warps; ++w) {
+    b.begin_warp();
+    for (unsigned i = 0; w + 1 < warps && i < count; ++i) b.execute(i);
+    for (unsigned i = count; w + 1 == warps && i < load; ++i) b.execute(i);
+    if (w + 1 == warps) b.execute(load, 0, addresses);
+    b.execute(end);
+    b.end_warp();
+  }
+  b.end_cta();
+  const Recording r = test::record(b, name, m);
+  const test::Passage& l = r.of(warps - 1, load);
+  const std::uint64_t alone = test::read_cycles(m) + m.sm.shared_latency + test::write_cycles(m);
+  // Adds that were done before the load was, and those that were still to come when it was written.
+  const std::uint64_t ready = l.issued + alone - test::write_cycles(m);
+  const std::uint64_t latency = test::pipelines(m, OpClass::int_add).latency;
+  std::uint64_t before = 0, last = 0;
+  for (const test::Passage& p : r.passages) {
+    if (p.index == load) continue;
+    const std::uint64_t done = p.index == end ? p.issued + 1 : p.dispatched + latency;
+    if (done < ready && p.retired > ready) ++before;
+    if (p.index != end) last = std::max(last, p.retired);
+  }
+  REQUIRE(before > 20);
+  if (order == "memory") CHECK(l.retired - l.issued == alone);
+  if (order == "pipelines") CHECK(l.retired > last);
+  if (order == "completion") {
+    CHECK(l.retired - l.issued >= alone + before - 1);
+    CHECK(l.retired - l.issued <= alone + before + m.sm.schedulers);
+  }
+}
+void writeback_memory_first(const std::string& name, const MachineConfig& m) { writeback_order(name, m, "memory"); }
+void writeback_pipelines_first(const std::string& name, const MachineConfig& m) {
+  writeback_order(name, m, "pipelines");
+}
+void writeback_by_completion(const std::string& name, const MachineConfig& m) {
+  writeback_order(name, m, "completion");
+}
+
 /// A warp that begins a long wait gives its place to the oldest ready pending one, which issues after the exchange.
 void two_level_exchange(const std::string& name, MachineConfig m) {
   m.sm.scheduler = "two_level";
@@ -245,6 +302,12 @@ REGATTA_LAW(shared_bandwidth_1, "gtx480")
 REGATTA_LAW(shared_bandwidth_1, "hd7770")
 REGATTA_LAW(shared_bandwidth_4, "gtx980")
 REGATTA_LAW(shared_bandwidth_4, "hd7770")
+REGATTA_LAW(writeback_memory_first, "gtx980")
+REGATTA_LAW(writeback_memory_first, "gtx480")
+REGATTA_LAW(writeback_pipelines_first, "gtx980")
+REGATTA_LAW(writeback_pipelines_first, "gtx480")
+REGATTA_LAW(writeback_by_completion, "gtx980")
+REGATTA_LAW(writeback_by_completion, "gtx480")
 REGATTA_LAW(two_level_exchange, "gtx980")
 REGATTA_LAW(two_level_exchange, "gtx480")
 REGATTA_LAW(two_level_exchange, "k20x")

@@ -14,18 +14,18 @@
 
 namespace regatta::memory {
 
-/// A set of ports, for loops over those that have something to do.
+/// A set of ports, for loops over those that have something to do. Up to 64 of them cost no memory access of their own.
 class PortSet {
  public:
-  explicit PortSet(std::size_t ports) : words_((ports + 63) / 64) {}
+  explicit PortSet(std::size_t ports) : more_(ports > 64 ? (ports - 1) / 64 : 0) {}
   void insert(std::size_t port) {
-    std::uint64_t& word = words_[port / 64];
+    std::uint64_t& word = word_of(port);
     const std::uint64_t bit = std::uint64_t{1} << (port % 64);
     size_ += (word & bit) == 0;
     word |= bit;
   }
   void erase(std::size_t port) {
-    std::uint64_t& word = words_[port / 64];
+    std::uint64_t& word = word_of(port);
     const std::uint64_t bit = std::uint64_t{1} << (port % 64);
     size_ -= (word & bit) != 0;
     word &= ~bit;
@@ -34,8 +34,10 @@ class PortSet {
   /// In ascending order; `f` may erase ports.
   template <class F>
   void for_each(F&& f) const {
-    unsigned base = 0;
-    for (const std::uint64_t word : words_) {
+    for (std::uint64_t bits = first_; bits != 0; bits &= bits - 1) f(static_cast<unsigned>(__builtin_ctzll(bits)));
+    if (__builtin_expect(more_.empty(), 1)) return;
+    unsigned base = 64;
+    for (const std::uint64_t word : more_) {
       for (std::uint64_t bits = word; bits != 0; bits &= bits - 1) {
         f(base + static_cast<unsigned>(__builtin_ctzll(bits)));
       }
@@ -44,7 +46,10 @@ class PortSet {
   }
 
  private:
-  std::vector<std::uint64_t> words_;
+  std::uint64_t& word_of(std::size_t port) { return port < 64 ? first_ : more_[port / 64 - 1]; }
+
+  std::uint64_t first_ = 0;
+  std::vector<std::uint64_t> more_;
   std::size_t size_ = 0;
 };
 
@@ -119,6 +124,7 @@ class Crossbar {
   unsigned latency_;
   Divisor input_width_, output_width_;
   unsigned input_round_, output_round_;
+  std::size_t input_count_;
   bool single_input_, single_output_;
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;

@@ -97,6 +97,7 @@ class L2Partition : public sc_core::sc_module,
   // The entry of the fill at the head when it is installed and its waiters are being answered.
   std::uint32_t filling_ = MshrTable::none;
   bool head_counted_ = false;
+  std::uint64_t head_since_ = 0;         // the first request has been the first since
   bool head_waits_for_answers_ = false;  // the first request was refused for want of room among the answers
   RequestSender requester_;
   ResponseSender responder_;

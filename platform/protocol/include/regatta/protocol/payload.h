@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 namespace regatta::protocol {
@@ -118,6 +119,7 @@ class OperandPayload {
 class OperandPayloadPool {
  public:
   OperandPayload& take() {
+    if (last_ != nullptr) return *std::exchange(last_, nullptr);
     if (free_.empty()) {
       all_.push_back(std::make_unique<OperandPayload>());
       return *all_.back();
@@ -126,12 +128,19 @@ class OperandPayloadPool {
     free_.pop_back();
     return p;
   }
-  void give_back(OperandPayload& payload) { free_.push_back(&payload); }
+  void give_back(OperandPayload& payload) {
+    if (last_ == nullptr) {
+      last_ = &payload;
+    } else {
+      free_.push_back(&payload);
+    }
+  }
   /// By the generic payload, for a response that comes later; a search, since that is the rare case.
   void give_back(const tlm::tlm_generic_payload& payload);
 
  private:
   std::vector<std::unique_ptr<OperandPayload>> all_;
+  OperandPayload* last_ = nullptr;  ///< given back last: the common case goes without the list
   std::vector<OperandPayload*> free_;
 };
 

@@ -54,7 +54,8 @@ struct SmConfig {
   unsigned sfu_collectors = 0;  ///< own when their number divides among the schedulers
   unsigned dp_collectors = 0;
   unsigned memory_collectors = 0;
-  unsigned writeback_width = 6;   ///< instructions that may write back per cycle
+  unsigned writeback_width = 6;  ///< instructions that may write back per cycle
+  std::string writeback_order = "completion";
   unsigned writeback_queue = 64;  ///< results waiting for write-back before the load-store unit is held
 
   // Execution units. One that is narrower than a warp takes it in passes.
