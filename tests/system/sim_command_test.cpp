@@ -137,8 +137,8 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
                 "command line: unknown option '--register_file.bank' (nearest known: '--register_file.banks')");
   bench.refused({"k.rgt", "--zzzzzzzzzzz", "8"}, "command line: unknown option '--zzzzzzzzzzz'");
   bench.refused({"k.rgt", "--machine", "gtx98"},
-                "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: fermi_sharing, gtx480, gtx980, "
-                "hd7770, k20x, or the path of a .toml file");
+                "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: fermi_sharing, fermi_sharing_ch3, "
+                "gtx480, gtx980, hd7770, k20x, or the path of a .toml file");
   bench.refused({"k.rgt", "--scheme", "baselin"},
                 "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: baseline");
   bench.refused({"k.rgt", "--scheduler", "gtoo"},
