@@ -44,6 +44,34 @@ constexpr const char* base_values[] = {"register_file.read",
 constexpr const char* power_values[] = {
     "register_file.leakage", "l2.leakage", "dram.background", "sm.static", "sm.clock", "chip.constant"};
 
+/// The table `name`: a built-in one, or a file. `depth` tables are based on it.
+support::EnergyTable load_table(const std::string& name, std::string& file, unsigned depth = 0) {
+  constexpr unsigned deepest = 8;
+  if (depth == deepest) {
+    throw support::ConfigError(file + ": 'base' leads through more than " + std::to_string(deepest) +
+                               " energy tables, expected an end (is one its own base?)");
+  }
+  std::string text;
+  if (const auto builtin = embedded::energy_table(name)) {
+    text = *builtin;
+    file = "energy table " + name;
+  } else if (name.find('/') != std::string::npos || (name.size() > 5 && name.substr(name.size() - 5) == ".toml")) {
+    text = support::read_text_file(name);
+    file = name;
+  } else {
+    std::string known;
+    for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
+    const std::string nearest = support::nearest_name(name, energy_table_names());
+    throw support::ConfigError("configuration: energy.table: unknown table '" + name + "'" +
+                               (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
+                               ", or the path of a .toml file");
+  }
+  return support::EnergyTable::parse(text, file, [&](const std::string& base) {
+    std::string base_file = file;
+    return load_table(base, base_file, depth + 1);
+  });
+}
+
 }  // namespace
 
 EnergyConfig::EnergyConfig() {
@@ -72,22 +100,8 @@ std::vector<std::string> energy_table_names() {
 
 support::EnergyTable EnergyConfig::load() const {
   const auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
-  std::string text;
-  std::string file = table;
-  if (const auto builtin = embedded::energy_table(table)) {
-    text = *builtin;
-    file = "energy table " + table;
-  } else if (table.find('/') != std::string::npos || (table.size() > 5 && table.substr(table.size() - 5) == ".toml")) {
-    text = support::read_text_file(table);
-  } else {
-    std::string known;
-    for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
-    const std::string nearest = support::nearest_name(table, energy_table_names());
-    refuse("energy.table: unknown table '" + table + "'" +
-           (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
-           ", or the path of a .toml file");
-  }
-  support::EnergyTable loaded = support::EnergyTable::parse(text, file);
+  std::string file;
+  support::EnergyTable loaded = load_table(table, file);
   for (const char* name : base_values) {
     const bool power =
         std::find(std::begin(power_values), std::end(power_values), std::string(name)) != std::end(power_values);
@@ -99,8 +113,10 @@ support::EnergyTable EnergyConfig::load() const {
     if (v.value == unset) continue;
     std::string name = v.name;
     std::replace(name.begin(), name.end(), '.', '_');
-    if (!(v.value >= 0))
-      refuse(fmt::format("energy.{} must be 0 or more, or -1 for the table's value, found {}", name, v.value));
+    if (!(v.value >= 0 && v.value <= support::largest_energy_value)) {
+      refuse(fmt::format("energy.{} must lie between 0 and {:g}, or be -1 for the table's value, found {}", name,
+                         support::largest_energy_value, v.value));
+    }
     loaded.override_value(v.name, v.value);
   }
   if (node_nm != 0) {

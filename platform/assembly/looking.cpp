@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "looking.h"
 
+#include <spdlog/spdlog.h>
+#include <algorithm>
 #include <cmath>
 
 namespace regatta::assembly {
@@ -10,7 +12,8 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   shape_.schedulers = machine.sm.schedulers;
   shape_.issue_width = machine.sm.issue_width;
   shape_.banks = machine.register_file.banks;
-  shape_.write_ports = machine.sm.writeback_width;
+  // Writes are handed over writeback.width at a time, but as many may be done in one cycle as there are banks.
+  shape_.write_ports = std::max(machine.sm.writeback_width, machine.register_file.banks);
   if (!recording_.vcd_file.empty()) {
     const auto ps = static_cast<std::uint64_t>(std::llround(period.to_seconds() * 1e12));
     vcd_ = std::make_unique<recorders::VcdFile>(recording_.vcd_file, ps, recording_.vcd_cycles);
@@ -44,8 +47,16 @@ void Looking::begin(const std::vector<support::StatGroup>& groups, std::function
   sampler_.emplace(recording_.sample_file, groups);
   settle_ = std::move(settle);
   clock_.set_probe(recording_.sample_cycles, [this](std::uint64_t cycle) {
+    if (error_) return;
     settle_(cycle);
-    sampler_->row(cycle, launch_);
+    try {
+      sampler_->row(cycle, launch_);
+    } catch (const support::ConfigError&) {
+      // SystemC would make a report of it.
+      error_ = std::current_exception();
+      clock_.yield();
+      sc_core::sc_pause();
+    }
   });
 }
 
@@ -54,7 +65,22 @@ void Looking::launch(std::uint32_t index) {
   launch_ = index;
 }
 
+void Looking::rethrow_error() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Looking::warn_of_empty_windows(std::uint64_t now) const {
+  const auto warn = [&](const std::string& file, const recorders::Window& window, const char* option) {
+    if (file.empty() || window.first <= now) return;
+    spdlog::warn("{} begins in cycle {}, the run ended in cycle {}: '{}' shows nothing of it", option, window.first,
+                 now, file);
+  };
+  warn(recording_.vcd_file, recording_.vcd_cycles, "--vcd-window");
+  warn(recording_.pipeline_file, recording_.pipeline_cycles, "--pipeline-window");
+}
+
 void Looking::finish(std::uint64_t now) {
+  warn_of_empty_windows(now);
   if (sampler_) {
     clock_.catch_up();
     clock_.set_probe(0, nullptr);

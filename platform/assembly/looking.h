@@ -10,6 +10,7 @@
 #include <regatta/sm/sm.h>
 #include <regatta/support/sampler.h>
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,8 +33,12 @@ class Looking {
   void launch(std::uint32_t index);
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
   void finish(std::uint64_t now);
+  /// Throws the ConfigError of a file that could not be written between cycles. Call it when sc_start() has returned.
+  void rethrow_error() const;
 
  private:
+  void warn_of_empty_windows(std::uint64_t now) const;
+
   const Recording recording_;
   recorders::VcdShape shape_;
   sc_core::sc_time period_;
@@ -47,6 +52,7 @@ class Looking {
   std::vector<std::unique_ptr<recorders::PipelineRecorder>> pipeline_recorders_;
   std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
   std::uint32_t launch_ = 0;
+  std::exception_ptr error_;
 };
 
 }  // namespace regatta::assembly

@@ -13,6 +13,7 @@
 #include "dispatcher.h"
 #include "looking.h"
 
+#include <spdlog/spdlog.h>
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -242,6 +243,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   support::EnergyMeter meter(energy_table);
   meter.begin(energy_groups());
   sc_core::sc_start();  // until nothing is left to happen, or a pause
+  looking->rethrow_error();
   for (auto& node : nodes) {
     node->sm->rethrow_error();
     node->sm->account_until(protocol::Cycle(now()));
@@ -302,7 +304,11 @@ SimulationResult Simulation::run() {
     try {
       if (!m.run_launch(i, laws, result)) break;
     } catch (const sc_core::sc_report&) {
-      m.looking->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
+      try {
+        m.looking->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
+      } catch (const support::ConfigError& e) {
+        spdlog::error("{}", e.what());
+      }
       throw;
     }
   }

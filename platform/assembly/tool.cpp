@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "tool_report.h"
 
@@ -86,6 +88,34 @@ Recording recording(const ToolOptions& o) {
   return r;
 }
 
+/// Refuses a file that would be written over another one of the same run.
+void check_files(const ToolOptions& o, const std::string& energy_table) {
+  struct File {
+    const char* option;
+    std::string path;
+    bool written;
+  };
+  const std::vector<File> files{{"--stats", o.stats_file, true},          {"--vcd", o.vcd, true},
+                                {"--pipeline", o.pipeline, true},         {"--sample-file", o.sample_file, true},
+                                {"--cpi-ctas", o.cpi_ctas, true},         {"the trace", o.trace, false},
+                                {"--config", o.config_file, false},       {"--machine", o.machine, false},
+                                {"the energy table", energy_table, false}};
+  namespace fs = std::filesystem;
+  const auto same = [](const std::string& a, const std::string& b) {
+    std::error_code error;
+    if (fs::exists(a, error) && !fs::is_regular_file(a, error)) return false;  // a device can take many
+    const auto whole = [&](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
+    return whole(a) == whole(b) || fs::equivalent(a, b, error);
+  };
+  for (auto a = files.begin(); a != files.end(); ++a) {
+    for (auto b = std::next(a); b != files.end(); ++b) {
+      if (!a->written || a->path.empty() || b->path.empty() || !same(a->path, b->path)) continue;
+      throw support::ConfigError(std::string(a->option) + " and " + b->option + " name the same file '" + a->path +
+                                 "'");
+    }
+  }
+}
+
 /// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
 template <class Run>
 SimulationResult on(const trace::Reader& trace, Run&& run) {
@@ -96,6 +126,23 @@ SimulationResult on(const trace::Reader& trace, Run&& run) {
     if (what.rfind(trace.path() + ":", 0) == 0) throw;
     throw trace::InputError(trace.path() + ": " + what);
   }
+}
+
+/// Says how the run ended unless it did as it should. Returns the exit status.
+int tell_ending(const SimulationResult& result) {
+  switch (result.ending) {
+    case Ending::completed:
+      return status_done;
+    case Ending::interrupted:
+      spdlog::warn("{}", result.message);
+      return 128 + support::interrupt_signal();
+    case Ending::value_mismatch:
+    case Ending::deadlock:
+    case Ending::not_conserved:
+      spdlog::error("{}", result.message);
+      return status_check;
+  }
+  return status_internal;
 }
 
 int run(int argc, char** argv, SchemeRegistry& registry) {
@@ -111,6 +158,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   machine.declare(knobs);
   scheme.declare(knobs);
   load_machine(knobs, machine, o.machine);
+  const std::string base = machine.base;
   if (!line.parse(argc, argv, knobs)) {
     std::cout << line.answer();
     return status_done;
@@ -121,6 +169,11 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   line.apply(knobs);
   if (line.given("scheduler")) knobs.set("sm.scheduler", o.scheduler, "command line", "--scheduler");
   if (line.given("energy")) knobs.set("energy.table", o.energy, "command line", "--energy");
+  if (machine.base != base) {
+    throw support::ConfigError("machine.base = '" + machine.base +
+                               "' is read in a machine's own file only; use --machine " + machine.base);
+  }
+  check_files(o, machine.energy.table);
   support::install_interrupt_handler();
 
   const trace::Reader trace(o.trace);
@@ -130,6 +183,9 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
   const Recording looking = recording(o);
+  // Opened first: a path that cannot be written is better known before the run than after it.
+  std::optional<support::AtomicFile> stats;
+  if (!o.stats_file.empty()) stats.emplace(o.stats_file);
   const SimulationResult result = on(trace, [&] {
     if (o.replay) return replay(trace, machine, show);
     SimulationOptions options;
@@ -143,29 +199,19 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     return simulation.run();
   });
   progress.finish();
-  if (!o.stats_file.empty()) {
-    nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
-    document["replay"] = o.replay;
-    support::write_text_file(o.stats_file, document.dump(2) + "\n");
-  }
   print_summary(result, o, trace);
   if (o.cpi && !o.replay) print_cpi(result);
   if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();
-  switch (result.ending) {
-    case Ending::completed:
-      return status_done;
-    case Ending::interrupted:
-      spdlog::warn("{}", result.message);
-      return 128 + support::interrupt_signal();
-    case Ending::value_mismatch:
-    case Ending::deadlock:
-    case Ending::not_conserved:
-      spdlog::error("{}", result.message);
-      return status_check;
+  const int status = tell_ending(result);
+  if (stats) {
+    nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
+    document["replay"] = o.replay;
+    stats->write(document.dump(2) + "\n");
+    stats->commit();
   }
-  return status_internal;
+  return status;
 }
 
 }  // namespace

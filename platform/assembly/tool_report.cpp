@@ -54,7 +54,9 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   if (!o.replay && r.energy.seconds > 0) {
     std::cout << "energy: " << fixed(r.energy.total_nj() * 1e-3, 1) << " uJ"
               << ", " << fixed(r.energy.total_nj() * 1e-9 / r.energy.seconds, 2) << " W, register structures "
-              << support::percent(r.energy.of("register_structures") / r.energy.total_nj()) << "\n";
+              << support::percent(r.energy.total_nj() > 0 ? r.energy.of("register_structures") / r.energy.total_nj()
+                                                          : 0)
+              << "\n";
   }
   std::cout << "host: " << support::duration_text(r.seconds);
   if (r.seconds > 0)

@@ -113,6 +113,9 @@ std::uint32_t DramBanks::pick(std::uint64_t begin, bool reads, std::uint64_t& at
       const bool column = bank.want <= Want::write;
       if (column && ((only != none && bank.chosen != only) || (!reads && bank.want == Want::read))) continue;
       std::uint64_t t = column ? bank.column_at : bank.want == Want::activate ? bank.activate_at : bank.precharge_at;
+      // A row closed long before the bank may open another would reserve the activate far ahead, before those of
+      // others.
+      if (bank.want == Want::precharge && bank.activate_at > t + timing_.rp) t = bank.activate_at - timing_.rp;
       t = std::max(t, channel[static_cast<unsigned>(bank.want)]);
       if (t > at) continue;
       t = free_slot(t);

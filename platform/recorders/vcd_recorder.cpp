@@ -61,7 +61,8 @@ void VcdFile::advance(std::uint64_t now) {
 void VcdFile::finish(std::uint64_t now) {
   advance(now + 1);
   run_to(now + 1);
-  writer_.finish(std::max(next_, window_.first) * period_ps_);
+  // A window that the run did not reach shows what held at its end, and no time beyond.
+  writer_.finish((window_.first > now ? now : std::max(next_, window_.first)) * period_ps_);
 }
 
 VcdRecorder::Port VcdRecorder::port(const std::string& prefix, const std::string& what, unsigned width) {
@@ -111,11 +112,12 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   request_address_ = w.add("request_address", 64);
   request_warp_ = w.add("request_warp", 10);
   response_valid_ = w.add("response_valid");
+  response_count_ = w.add("response_count", 8);
   w.up();
   w.up();
   quiet_.insert(quiet_.end(), dispatched_.begin(), dispatched_.end());
   for (const Counted* c : {&resident_ctas_, &resident_warps_, &at_barrier_, &collecting_}) quiet_.push_back(c->signal);
-  quiet_.insert(quiet_.end(), {request_valid_, response_valid_});
+  quiet_.insert(quiet_.end(), {request_valid_, response_valid_, response_count_});
 }
 
 std::vector<Event> VcdRecorder::interests() const {
@@ -185,6 +187,11 @@ void VcdRecorder::cycles(Cycle from, std::uint64_t, const std::vector<Stall>& st
   }
 }
 
+unsigned VcdRecorder::ordinal(std::map<std::uint64_t, unsigned>& counts, std::uint64_t cycle) const {
+  counts.erase(counts.begin(), counts.lower_bound(clock_.now()));
+  return counts[cycle]++;
+}
+
 void VcdRecorder::watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketTap<256>& memory) {
   reads.answered = [this](tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
     if (file_.over(clock_.now())) return;
@@ -195,8 +202,7 @@ void VcdRecorder::watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketT
     if (file_.over(clock_.now())) return;
     const protocol::WarpAccess& access = protocol::warp_access(payload);
     const std::uint64_t cycle = when(delay);
-    writes_at_.erase(writes_at_.begin(), writes_at_.lower_bound(clock_.now()));
-    const unsigned slot = writes_at_[cycle]++;
+    const unsigned slot = ordinal(writes_at_, cycle);
     if (slot < write_.size()) pass(cycle, write_[slot], access.warp.value(), access.reg.value());
   };
   memory.requested = [this](tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
@@ -215,7 +221,10 @@ void VcdRecorder::watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketT
     }
   };
   memory.answered = [this](tlm::tlm_generic_payload&, const sc_core::sc_time& delay) {
-    if (!file_.over(clock_.now())) file_.pulse(when(delay), response_valid_);
+    if (file_.over(clock_.now())) return;
+    const std::uint64_t cycle = when(delay);
+    file_.pulse(cycle, response_valid_);
+    file_.pulse(cycle, response_count_, ordinal(responses_at_, cycle) + 1);
   };
 }
 

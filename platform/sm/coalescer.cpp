@@ -87,6 +87,9 @@ unsigned passes_of(const std::uint64_t* address, trace::LaneMask lanes, unsigned
   return passes;
 }
 
+/// A lane's words may be more than there are banks.
+unsigned turns(unsigned words, unsigned banks) { return (words + banks - 1) / banks; }
+
 }  // namespace
 
 unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
@@ -98,7 +101,7 @@ unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, uns
     const trace::LaneMask lanes = active & (trace::all_lanes(std::min(group, 64u)) << first);
     if (lanes != 0) passes += passes_of(address, lanes, banks, atomic);
   }
-  return std::max(passes, 1u);
+  return std::max(passes, 1u) * turns(words, banks);
 }
 
 unsigned shared_passes_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
@@ -111,11 +114,12 @@ unsigned shared_passes_affine(const std::uint64_t* address, trace::LaneMask acti
   const bool apart = aligned && (stride == 0 || (stride & bytes) != 0);
   const bool dense = bytes < 4 && stride == bytes;
   if (!apart && !dense) return shared_passes(address, active, bytes, warp_size, banks, false);
-  const unsigned group = std::max(1u, banks / std::max(1u, bytes / 4));
+  const unsigned words = std::max(1u, bytes / 4);
+  const unsigned group = std::max(1u, banks / words);
   if (group >= 64) return 1;
   unsigned passes = 0;
   for (trace::LaneMask rest = active; rest != 0; rest >>= group) passes += (rest & trace::all_lanes(group)) != 0;
-  return std::max(passes, 1u);
+  return std::max(passes, 1u) * turns(words, banks);
 }
 
 }  // namespace regatta::sm

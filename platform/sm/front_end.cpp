@@ -127,7 +127,6 @@ void FrontEnd::fetch(Warp& w) {
       latency += icache_.latency();
     }
   }
-  ++fetches;
   const std::uint64_t before = instructions;
   for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
     const std::uint32_t index = w.path.peek_index();
@@ -155,6 +154,7 @@ void FrontEnd::fetch(Warp& w) {
     }
   }
   if (instructions == before) return;
+  ++fetches;
   w.fetching = true;
   core_.at(core_.now + latency, Work::Kind::fetched, w.info.warp.value());
   wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);

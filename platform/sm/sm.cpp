@@ -182,10 +182,16 @@ void Sm::tick() {
   try {
     cycle();
   } catch (const trace::InputError&) {
-    impl_->error = std::current_exception();
-    impl_->core.yield();
-    sc_core::sc_pause();
+    give_up();
+  } catch (const support::ConfigError&) {
+    give_up();  // an observer's file
   }
+}
+
+void Sm::give_up() {
+  impl_->error = std::current_exception();
+  impl_->core.yield();
+  sc_core::sc_pause();
 }
 
 void Sm::rethrow_error() const {
@@ -272,6 +278,8 @@ void Sm::register_stats(support::StatGroup& g) {
       [&m] { return m.active_cycles == 0 ? 0.0 : double(m.resident_cta_cycles) / double(m.active_cycles); }, "CTAs",
       "resident, mean over the active cycles");
   g.counter("fetches", m.front_end.fetches, "fetches", "instruction fetches");
+  g.counter("line_waits", m.front_end.line_waits, "fetches",
+            "put off: a line of instructions or constants was missing");
   g.counter("fetched_instructions", m.front_end.instructions, "warp instructions", "fetched and decoded");
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));

@@ -51,11 +51,14 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::fail(int error) const { throw ConfigError("cannot write '" + path_ + "': " + std::strerror(error)); }
 
 void AtomicFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail(errno);
+  if (error_ == 0 && std::fwrite(text.data(), 1, text.size(), file_) != text.size()) error_ = errno;
+  if (error_ != 0) fail(error_);
 }
 
 void AtomicFile::commit() {
-  if (std::fflush(file_) != 0) fail(errno);
+  // The C library forgets what it could not write, and would flush the rest as if nothing had happened.
+  if (error_ == 0 && std::fflush(file_) != 0) error_ = errno;
+  if (error_ != 0) fail(error_);
   // Devices and pipes have nothing to sync; the result of a regular file must be on the disk before its name is.
   if (!temporary_.empty() && fsync(fileno(file_)) != 0) fail(errno);
   if (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);

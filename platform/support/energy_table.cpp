@@ -32,11 +32,18 @@ class EnergyTableReader {
     }
   }
 
-  EnergyTable read() {
+  EnergyTable read(const EnergyTable::Base& base) {
     EnergyTable table;
+    if (const toml::node* node = document_.get("base")) {
+      const std::string name = text(*node, "base");
+      if (!base) refuse(*node, "'base' names the table '" + name + "', but there are no other tables to be had here");
+      table = base(name);
+      table.name_.clear();
+    }
     table.file_ = file_;
     for (auto&& [key, node] : document_) {
       const std::string name(key.str());
+      if (name == "base") continue;
       if (name == "name") {
         table.name_ = text(node, "name");
       } else if (name == "node_nm") {
@@ -44,7 +51,7 @@ class EnergyTableReader {
       } else if (name == "scaling") {
         scaling(sub(node, name), table);
       } else {
-        table.structures_[name] = structure(sub(node, name), name);
+        table.structures_[name] = structure(sub(node, name), name, table.structures_[name]);
       }
     }
     if (table.name_.empty()) throw ConfigError(file_ + ": an energy table needs name = \"...\"");
@@ -69,6 +76,12 @@ class EnergyTableReader {
       return value->get();
     if (const auto* value = node.as_integer()) return double(value->get());
     refuse(node, "'" + name + "' must be a number");
+  }
+  double exponent(const toml::node& node, const std::string& name) const {
+    constexpr double largest = 4;
+    const double value = number(node, name);
+    if (std::abs(value) <= largest) return value;
+    refuse(node, fmt::format("'{}' must lie between -{} and {}, found {}", name, largest, largest, value));
   }
   double positive(const toml::node& node, const std::string& name) const {
     const double value = number(node, name);
@@ -98,12 +111,11 @@ class EnergyTableReader {
         refuse(node, "unknown exponent '" + std::string(key.str()) + "' in [scaling]" +
                          (nearest.empty() ? "" : ", did you mean '" + nearest + "'?"));
       }
-      *entry->second = number(node, entry->first);
+      *entry->second = exponent(node, entry->first);
     }
   }
 
-  EnergyTable::Structure structure(const toml::table& table, const std::string& name) const {
-    EnergyTable::Structure s;
+  EnergyTable::Structure structure(const toml::table& table, const std::string& name, EnergyTable::Structure s) const {
     for (auto&& [key, node] : table) {
       const std::string entry(key.str());
       if (entry == "bytes") {
@@ -135,7 +147,9 @@ class EnergyTableReader {
         found = true;
         v.is_power = entry == "mw";
         v.value = number(node, name);
-        if (v.value < 0) refuse(node, fmt::format("'{}' must not be negative, found {}", name, v.value));
+        if (!(v.value >= 0 && v.value <= largest_energy_value)) {
+          refuse(node, fmt::format("'{}' must lie between 0 and {:g}, found {}", name, largest_energy_value, v.value));
+        }
       } else if (entry == "per") {
         v.unit = text(node, name + ".per");
       } else if (entry == "source") {
@@ -163,8 +177,16 @@ class EnergyTableReader {
   toml::table document_;
 };
 
-EnergyTable EnergyTable::parse(const std::string& text, const std::string& file) {
-  return EnergyTableReader(text, file).read();
+EnergyTable EnergyTable::parse(const std::string& text, const std::string& file, const Base& base) {
+  return EnergyTableReader(text, file).read(base);
+}
+
+void EnergyTable::set_node(double nm) {
+  if (!one(nm / node_nm_) && (node_register_file_ == 0 || node_logic_ == 0)) {
+    throw ConfigError(file_ + ": the energy table cannot be scaled to another node: [scaling] has no " +
+                      (node_register_file_ == 0 ? "node_register_file" : "node_logic"));
+  }
+  target_nm_ = nm;
 }
 
 const EnergyTable::Structure& EnergyTable::structure_of(const std::string& name) const {

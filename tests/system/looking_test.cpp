@@ -142,7 +142,50 @@ TEST_CASE("looking: what cannot be is refused before the run") {
   bench.refused({"--vcd", "v.vcd", "--vcd-window", "9:2"},
                 "--vcd-window: found '9:2', expected FIRST:LAST, FIRST: or :LAST with FIRST <= LAST, or one number");
   bench.refused({"--replay", "--vcd", "v.vcd"}, "--replay has no time: nothing can be written to 'v.vcd'");
+  bench.refused({"--stats", "no/such/s.json"}, "cannot write 'no/such/s.json': No such file or directory");
+  bench.refused({"--vcd", "v.vcd", "--pipeline", "./v.vcd"}, "--vcd and --pipeline name the same file 'v.vcd'");
+  bench.refused({"--stats", "k.rgt"}, "--stats and the trace name the same file 'k.rgt'");
+  bench.refused({"--machine.base", "gtx480"},
+                "machine.base = 'gtx480' is read in a machine's own file only; use --machine gtx480");
+  bench.refused(
+      {"--energy.register_file_read", "1e308"},
+      "configuration: energy.register_file_read must lie between 0 and 1e+12, or be -1 for the table's value, "
+      "found 1e+308");
   CHECK_FALSE(bench.folder.has("v.vcd"));
+  CHECK(bench.sim({}).status == 0);  // the trace is whole
+}
+
+TEST_CASE("looking: a disk that fills up ends the run, and says so") {
+  if (!std::filesystem::exists("/dev/full")) return;
+  const Bench bench;
+  const std::string message = "cannot write '/dev/full': No space left on device";
+  bench.refused({"--vcd", "/dev/full"}, message);
+  bench.refused({"--pipeline", "/dev/full"}, message);
+  bench.refused({"--sample", "10", "--sample-file", "/dev/full"}, message);
+  bench.refused({"--cpi-ctas", "/dev/full"}, message);
+  bench.refused({"--stats", "/dev/full"}, message);
+}
+
+TEST_CASE("looking: a window that the run does not reach is remarked on") {
+  const Bench bench;
+  const ProcessResult r = bench.sim({"--vcd", "v.vcd", "--vcd-window", "100000000:"});
+  REQUIRE(r.status == 0);
+  CHECK(r.err.find("--vcd-window begins in cycle 100000000, the run ended in cycle ") != std::string::npos);
+  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
+}
+
+TEST_CASE("looking: a dump misses no write and no answer, however many come at once") {
+  const Bench bench("vector_add");
+  for (const char* width : {"1", "6"}) {
+    CAPTURE(width);
+    REQUIRE(bench.sim({"--vcd", "v.vcd", "--stats", "s.json", "--writeback.width", width}).status == 0);
+    const auto v = test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock");
+    REQUIRE(v.error == "");
+    const auto stats = bench.stats("s.json").at("stats");
+    CHECK(v.ones("sm0.operands.write", "_valid") == stats.at("sm0.register_file").at("writes").get<std::uint64_t>());
+    CHECK(v.sum("sm0.memory.response_count") == v.ones("sm0.memory.request_valid", ""));
+    CHECK(v.ones("sm0.memory.response_valid", "") <= v.sum("sm0.memory.response_count"));
+  }
 }
 
 TEST_CASE("looking: cycles per instruction and energy as tables") {
@@ -179,8 +222,8 @@ TEST_CASE("looking: energy in the statistics file") {
   CHECK(total == Approx(structures));
   CHECK(total == Approx(bases));
   CHECK(total == Approx(energy.at("dynamic_nj").get<double>() + energy.at("static_nj").get<double>()));
-  bench.refused(
-      {"--energy", "fermi41"},
-      "configuration: energy.table: unknown table 'fermi41', did you mean 'fermi40'? Known: fermi40, maxwell28, or "
-      "the path of a .toml file");
+  bench.refused({"--energy", "fermi41"},
+                "configuration: energy.table: unknown table 'fermi41', did you mean 'fermi40'? Known: fermi40, "
+                "kepler28, maxwell28, or "
+                "the path of a .toml file");
 }

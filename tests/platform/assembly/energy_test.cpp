@@ -85,7 +85,7 @@ TEST_CASE("energy: options replace values, node and table") {
   REQUIRE(refused(m.energy).find("energy.table: unknown table 'fermi4', did you mean 'fermi40'?") != std::string::npos);
   knobs.set("energy.table", "fermi40", "command line", "test");
   knobs.set("energy.dram_read", "-3", "command line", "test");
-  REQUIRE(refused(m.energy).find("energy.dram_read must be 0 or more") != std::string::npos);
+  REQUIRE(refused(m.energy).find("energy.dram_read must lie between 0 and") != std::string::npos);
   knobs.set("energy.dram_read", "-1", "command line", "test");
   knobs.set("energy.node_nm", "-3", "command line", "test");
   REQUIRE(refused(m.energy).find("energy.node_nm must lie between") != std::string::npos);

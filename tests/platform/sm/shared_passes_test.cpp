@@ -56,6 +56,8 @@ TEST_CASE("shared memory: wide accesses go in groups of lanes") {
   CHECK(passes(16, 16) == 4);  // 128 words
   CHECK(passes(16, 8) == 4);   // half of the banks lie idle
   CHECK(passes(256, 8) == 32);
+  CHECK(passes(16, 16, 0xffffffff, false, 32, 2) == 64);  // four words of a lane over two banks
+  CHECK(passes(16, 16, 0xf, false, 32, 1) == 16);
   CHECK(passes(8, 8, 0xffff) == 1);
   CHECK(passes(8, 8, 0xffff0000) == 1);
 }

@@ -76,6 +76,16 @@ TEST_CASE("errors name the path and the reason") {
   CHECK(thrown([&] { write_text_file("", "x"); }) == "cannot write '': No such file or directory");
 }
 
+TEST_CASE("a file that could not be written whole stays refused") {
+  if (!fs::exists("/dev/full")) return;
+  AtomicFile file("/dev/full");
+  const std::string much(1 << 20, 'x');
+  const std::string message = "cannot write '/dev/full': No space left on device";
+  CHECK(thrown([&] { file.write(much); }) == message);
+  CHECK(thrown([&] { file.write("y"); }) == message);
+  CHECK(thrown([&] { file.commit(); }) == message);
+}
+
 TEST_CASE("devices are written directly and their errors seen") {
   write_text_file("/dev/null", "x");
   if (fs::exists("/dev/full")) {

@@ -61,7 +61,11 @@ TEST_CASE("energy table: what is not one is refused with its place") {
   CHECK(with("name = \"toy\"", "") == "toy.toml: an energy table needs name = \"...\"");
   CHECK(with("node_nm = 40", "") == "toy.toml: an energy table needs node_nm, its process node in nm");
   CHECK(with("node_nm = 40", "node_nm = -1") == "toy.toml:3:11: 'node_nm' must be above zero, found -1");
-  CHECK(with("pj = 100", "pj = -1").find("'file.read' must not be negative, found -1") != std::string::npos);
+  CHECK(with("pj = 100", "pj = -1").find("'file.read' must lie between 0 and 1e+12, found -1") != std::string::npos);
+  CHECK(with("pj = 100", "pj = 1e300").find("'file.read' must lie between 0 and 1e+12, found 1e+300") !=
+        std::string::npos);
+  CHECK(with("access_otherwise = 0.5", "access_otherwise = 1e300").find("must lie between -4 and 4") !=
+        std::string::npos);
   CHECK(with("pj = 100", "mw = 1, pj = 1").find("'file.read' has both pj and mw") != std::string::npos);
   CHECK(with(", source = \"a book\"", "").find("'unit.use' needs pj (or mw), per, basis and source") !=
         std::string::npos);
@@ -71,6 +75,42 @@ TEST_CASE("energy table: what is not one is refused with its place") {
   CHECK(with("access_otherwise", "acess_otherwise").find("did you mean 'access_otherwise'?") != std::string::npos);
   CHECK(with("\"logic\"", "\"wires\"").find("'unit.node_rule' must be") != std::string::npos);
   CHECK(with("[bus]", "bus = ").find("not valid TOML") != std::string::npos);
+}
+
+TEST_CASE("energy table: one of differences takes the rest from its base") {
+  const std::string differences = R"(
+base = "toy"
+name = "more"
+node_nm = 40
+[file]
+banks = 8
+read = { pj = 120, per = "access", basis = "assumed", source = "a guess" }
+)";
+  const EnergyTable t = EnergyTable::parse(differences, "more.toml", [](const std::string& name) {
+    CHECK(name == "toy");
+    return toy();
+  });
+  CHECK(t.name() == "more");
+  CHECK(t.at("file.read").value == 120);
+  CHECK(t.at("file.read").basis == Basis::assumed);
+  CHECK(t.at("file.leakage").value == 50);
+  CHECK(t.at("unit.use").value == 10);
+  CHECK(t.scaled("file.read", {2048, 8}).note == "capacity x2, bank count kept: exponent 0.15");
+  CHECK(thrown([&] { t.at("disk.read"); }) == "more.toml: the energy table has no value 'disk.read'");
+  CHECK(thrown([&] {
+          EnergyTable::parse(differences, "more.toml");
+        }).find("'base' names the table 'toy', but there are no other tables") != std::string::npos);
+}
+
+TEST_CASE("energy table: no node is scaled to without exponents") {
+  EnergyTable t = toy();
+  t.set_node(28);
+  std::string text_without = text;
+  text_without.replace(text_without.find("node_logic = 1.81"), std::string("node_logic = 1.81").size(), "");
+  EnergyTable fixed = EnergyTable::parse(text_without, "toy.toml");
+  fixed.set_node(40);
+  CHECK(thrown([&] { fixed.set_node(28); }) ==
+        "toy.toml: the energy table cannot be scaled to another node: [scaling] has no node_logic");
 }
 
 TEST_CASE("energy table: capacity scales by what became of the banks") {

@@ -118,7 +118,10 @@ class DramBanks {
     Want want = Want::read;
   };
   /// A command slot that is taken ahead, by an activate.
-  bool taken(std::uint64_t at) const { return (slots_[at / 64 & slot_mask_] >> (at % 64) & 1) != 0; }
+  bool taken(std::uint64_t at) const {
+    if (at - slots_from_ >= 64 * (slot_mask_ + 1)) return false;  // nothing is taken that far ahead
+    return (slots_[at / 64 & slot_mask_] >> (at % 64) & 1) != 0;
+  }
   void take(std::uint64_t at) { slots_[at / 64 & slot_mask_] |= std::uint64_t{1} << (at % 64); }
   void forget_before(std::uint64_t at);
   std::uint64_t free_slot(std::uint64_t at) const {

@@ -115,7 +115,8 @@ class Observer {
   virtual void cta_switched(Cycle, CtaSlot, bool /*active*/) {}
   virtual void warp_started(Cycle, const WarpInfo&) {}
   virtual void warp_finished(Cycle, const WarpInfo&) {}
-  /// An instruction was asked for, in program order per warp (the trace holds the right path only).
+  /// An instruction is fetched, its lines having been found, in program order per warp (the trace holds the right path
+  /// only).
   virtual void fetched(Cycle, const WarpInfo&, const InstructionTraits&) {}
   /// All that was fetched for the warp is in its instruction buffer.
   virtual void arrived(Cycle, const WarpInfo&) {}

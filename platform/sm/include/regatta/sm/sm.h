@@ -50,8 +50,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void account_until(protocol::Cycle end);
   /// Call when the launch has ended (no events left).
   void finish();
-  /// Throws what ended the run inside the pipeline: an InputError of the trace, which SystemC would turn into a report
-  /// of its own. Call it when sc_start() has returned.
+  /// Throws what ended the run inside the pipeline: an InputError of the trace, or a ConfigError of an observer that
+  /// cannot write its file, which SystemC would turn into a report of its own. Call it when sc_start() has returned.
   void rethrow_error() const;
   /// No CTA resident, no access outstanding.
   bool idle() const;
@@ -70,6 +70,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
  private:
   void end_of_elaboration() override;
   void tick();
+  void give_up();
   void cycle();
 
   struct Impl;

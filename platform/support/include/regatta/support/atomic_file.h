@@ -19,6 +19,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  /// After a failure every further write, and commit(), fails as it did: part of a file never gets its name.
   void write(std::string_view text);
   /// Flushes to the disk and renames. Nothing may be written afterwards.
   void commit();
@@ -29,6 +30,7 @@ class AtomicFile {
   std::string path_;
   std::string temporary_;  ///< empty: written directly
   std::FILE* file_ = nullptr;
+  int error_ = 0;  ///< of the first write that failed
 };
 
 /// Writes the whole of `text` as the file `path`.

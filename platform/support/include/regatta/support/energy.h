@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -34,6 +35,9 @@ struct ArrayGeometry {
   double banks = 0;
 };
 
+/// pJ or mW: no number of a table is larger, so that no sum overflows.
+inline constexpr double largest_energy_value = 1e12;
+
 /// One number of a table: pJ of an event, or mW of something that is always on.
 struct EnergyValue {
   std::string name;  ///< "register_file.read"
@@ -54,15 +58,19 @@ struct ScaledValue {
 /// The numbers of one process node (platform/energy/README.md describes the file).
 class EnergyTable {
  public:
-  /// Throws ConfigError naming file and line when the text is no energy table.
-  static EnergyTable parse(const std::string& text, const std::string& file);
+  /// Finds the table that another one is based on.
+  using Base = std::function<EnergyTable(const std::string& name)>;
+  /// Throws ConfigError naming file and line when the text is no energy table. A table may say `base = "..."`: what it
+  /// does not say itself holds as there.
+  static EnergyTable parse(const std::string& text, const std::string& file, const Base& base = {});
 
   const std::string& name() const { return name_; }
   double node_nm() const { return node_nm_; }
   /// Replaces a value; its basis becomes `given`.
   void override_value(const std::string& name, double value);
-  /// Dynamic energies are scaled to another node from here on.
-  void set_node(double nm) { target_nm_ = nm; }
+  /// Dynamic energies are scaled to another node from here on. Throws ConfigError when the table has no exponents for
+  /// it.
+  void set_node(double nm);
   /// Throws ConfigError when the table has no such value.
   const EnergyValue& at(const std::string& name) const;
   /// The value for an array of `geometry`, on the node set. How capacity enters depends on what became of the banks:
