@@ -169,7 +169,7 @@ void CtaStage::retired(Warp& w) {
 
 void CtaStage::end_warp(Warp& w) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
-  if (w.state == WarpState::memory || w.state == WarpState::barrier) --waiting_warps_[w.info.cta.value()];
+  if (waits_long(w.state)) --waiting_warps_[w.info.cta.value()];
   w.state = WarpState::absent;
   if (w.active) {
     issue_->remove(w);
@@ -196,9 +196,8 @@ void CtaStage::end_warp(Warp& w) {
 }
 
 void CtaStage::warp_state_changed(Warp& w, WarpState before) {
-  auto waits = [](WarpState s) { return s == WarpState::memory || s == WarpState::barrier; };
-  if (waits(w.state) == waits(before)) return;
-  waiting_warps_[w.info.cta.value()] += waits(w.state) ? 1 : -1;
+  if (waits_long(w.state) == waits_long(before)) return;
+  waiting_warps_[w.info.cta.value()] += waits_long(w.state) ? 1 : -1;
   look_at_stall(ctas_[w.info.cta.value()]);
 }
 

@@ -9,13 +9,6 @@
 
 namespace regatta::sm {
 
-namespace {
-
-/// What a scheduling policy is told of as a long wait.
-bool waits_long(WarpState state) { return state == WarpState::memory || state == WarpState::barrier; }
-
-}  // namespace
-
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;

@@ -24,6 +24,9 @@ using protocol::WarpMask;
 using protocol::WarpSlot;
 using protocol::WarpState;
 
+/// A long wait: what a scheduling policy and the stall status of a CTA go by.
+inline bool waits_long(WarpState state) { return state == WarpState::memory || state == WarpState::barrier; }
+
 /// An instruction that has been fetched: its static side only, the trace's values are decoded when it is tried first.
 struct FetchedInstruction {
   const InstructionTraits* traits = nullptr;
