@@ -11,6 +11,11 @@ const char* to_string(Unit u) {
   return names[static_cast<unsigned>(u)];
 }
 
+const char* to_string(Supplier s) {
+  static const char* const names[] = {"unknown", "compressor", "l1", "l2", "dram"};
+  return names[static_cast<unsigned>(s)];
+}
+
 const char* to_string(AccessClass c) {
   static constexpr std::array<const char*, access_class_count> names{
       "data_load",   "data_store", "atomic",     "register_read", "register_write", "register_invalidate",

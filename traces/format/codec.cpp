@@ -205,6 +205,11 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
     a->set_version(section.version);
     a->set_payload(section.payload);
   }
+  for (const InsertedInstruction& inserted : kernel.inserted) {
+    proto::InsertedInstruction* i = m.add_inserted();
+    i->set_before(inserted.before);
+    encode(inserted.instruction, *i->mutable_instruction());
+  }
 }
 
 Kernel decode(const proto::Kernel& m) {
@@ -241,6 +246,13 @@ Kernel decode(const proto::Kernel& m) {
   }
   for (const proto::AnnotationSection& a : m.annotations()) {
     kernel.annotations.push_back({a.name(), a.version(), a.payload()});
+  }
+  for (int i = 0; i < m.inserted_size(); ++i) {
+    try {
+      kernel.inserted.push_back({m.inserted(i).before(), decode(m.inserted(i).instruction())});
+    } catch (const Malformed& e) {
+      throw Malformed("inserted instruction " + std::to_string(i) + ": " + e.what());
+    }
   }
   return kernel;
 }

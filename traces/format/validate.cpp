@@ -154,15 +154,31 @@ void validate(const Kernel& kernel) {
   if (kernel.instructions.empty()) throw Malformed("has no instruction");
   at_most(kernel.instructions.size(), max_instructions, "number of instructions");
   std::unordered_map<std::uint32_t, const std::string*> opcode;
+  const auto check_static = [&](const StaticInstruction& instruction) {
+    check_instruction(instruction, kernel);
+    const auto known = opcode.emplace(instruction.opcode_id, &instruction.opcode).first;
+    if (*known->second != instruction.opcode) {
+      throw Malformed("opcode id " + std::to_string(instruction.opcode_id) + " stands for two opcodes");
+    }
+  };
   for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
     const StaticInstruction& instruction = kernel.instructions[i];
     numbered("instruction", i, [&] {
-      check_instruction(instruction, kernel);
-      const auto known = opcode.emplace(instruction.opcode_id, &instruction.opcode).first;
-      if (*known->second != instruction.opcode) {
-        throw Malformed("opcode id " + std::to_string(instruction.opcode_id) + " stands for two opcodes");
-      }
+      check_static(instruction);
+      if (!instruction.scheme.empty()) throw Malformed("names a scheme, and is not an inserted instruction");
     });
+  }
+  at_most(kernel.inserted.size(), max_instructions, "number of inserted instructions");
+  std::uint32_t place = 0;
+  for (std::size_t i = 0; i < kernel.inserted.size(); ++i) {
+    const InsertedInstruction& inserted = kernel.inserted[i];
+    numbered("inserted instruction", i, [&] {
+      check_static(inserted.instruction);
+      if (inserted.instruction.scheme.empty()) throw Malformed("names no scheme");
+      below(inserted.before, kernel.instructions.size(), "place");
+      if (inserted.before < place) throw Malformed("stands before the place of the one before it");
+    });
+    place = inserted.before;
   }
   for (std::size_t i = 0; i < kernel.blocks.size(); ++i) {
     numbered("basic block", i, [&] { check_block(kernel.blocks[i], kernel); });

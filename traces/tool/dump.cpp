@@ -73,7 +73,6 @@ void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t l
                 mask_text(cursor.simt_mask(), kernel.warp_size).c_str(), mask_text(active, kernel.warp_size).c_str(),
                 instruction_text(instruction).c_str());
     if (instruction.ptx_line != 0) std::printf("  ; PTX line %" PRIu32, instruction.ptx_line);
-    if (!instruction.scheme.empty()) std::printf("  ; only under %s", printable(instruction.scheme).c_str());
     std::putchar('\n');
     const auto note = [](const std::string& name, const std::string& text) {
       std::printf("  %17s %s = %s\n", "", name.c_str(), text.c_str());

@@ -11,6 +11,7 @@
 #include <regatta/protocol/payload.h>
 
 #include <cstdint>
+#include <string>
 #include <systemc>
 
 namespace regatta::protocol {
@@ -52,6 +53,14 @@ class OperandStorage : public virtual TimeKeeper {
   virtual void warp_finished(const WarpInfo& warp) = 0;
 };
 
+/// Told by a gate which warps it keeps closed: those need not be asked about one by one.
+class GateListener {
+ public:
+  virtual ~GateListener() = default;
+  /// From now on may_issue() would refuse (or no longer refuses) every instruction of the warp. Warps start open.
+  virtual void closed(WarpSlot warp, bool is_closed) = 0;
+};
+
 /// May this warp issue this instruction now? Gates form a list; all must agree.
 ///
 /// Called by: issue, for the instruction at the head of a warp that a scheduler picked, scoreboard clear, unit
@@ -66,9 +75,36 @@ class IssueGate : public virtual TimeKeeper {
   virtual void issued(const DynamicInstruction&) {}
   /// All its results are written.
   virtual void written_back(const DynamicInstruction&) {}
+  /// The barrier that the warp waited at has opened; after issued() of it, in the cycle in which the warp may go on.
+  virtual void barrier_opened(const WarpInfo&) {}
+  /// Once, before the first launch: a gate that closes whole warps keeps the listener and tells it. A closed warp's
+  /// instructions are not offered to may_issue(); that the scheduler finds nothing else counts as a refusal.
+  virtual void connect(GateListener&) {}
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}
   virtual void warp_finished(const WarpInfo&) {}
+  virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// Takes the instructions of its scheme out of the stream at decode: they occupy code, fetch slots and cache lines, and
+/// no issue slot.
+///
+/// Called by: the front end, when a fetch arrives, for each inserted instruction of the scheme in it, in program order
+/// per warp and before the instruction that stands behind it can be tried. Bounded: the front end fetches no further
+/// than room() allows; changed() is notified when there is more. May change: its own state.
+class DecodePoint : public virtual TimeKeeper {
+ public:
+  /// Which inserted instructions of a kernel are in the stream: those with this scheme's name.
+  virtual std::string scheme() const = 0;
+  /// Inserted instructions of the warp that can still be taken, those under way not counted.
+  virtual unsigned room(WarpSlot warp) const = 0;
+  /// `inserted` is an index into Kernel::inserted; `sequence` is the place in the warp's program order (as
+  /// DynamicInstruction::sequence) of the instruction behind it.
+  virtual void decoded(const WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) = 0;
+  virtual void kernel_started(const KernelContext&) {}
+  virtual void warp_started(const WarpInfo&) {}
+  virtual void warp_finished(const WarpInfo&) {}
+  /// More room.
   virtual const sc_core::sc_event& changed() const = 0;
 };
 

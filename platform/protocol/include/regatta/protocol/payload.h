@@ -53,13 +53,21 @@ enum class AccessClass : std::uint8_t {
 };
 inline constexpr unsigned access_class_count = 11;
 const char* to_string(AccessClass c);
+/// Who had the line that was asked for.
+enum class Supplier : std::uint8_t { unknown, compressor, l1, l2, dram };
+inline constexpr unsigned supplier_count = 5;
+const char* to_string(Supplier s);
+
 inline bool carries_data(AccessClass c) { return c == AccessClass::register_read || c == AccessClass::register_write; }
 
 /// Extension of memory payloads. Set by the first initiator; caches read it, and copy it to what they forward.
 class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
  public:
   AccessClass access = AccessClass::data_load;
-  bool writeback = false;  ///< a cache's own, answered to it
+  bool writeback = false;                 ///< a cache's own, answered to it
+  bool last_read = false;                 ///< register_read: nobody will read the line again, a cache drops its copy
+  Supplier supplier = Supplier::unknown;  ///< reads: set by the target that had the line
+  std::uint8_t port = 0;                  ///< an arbiter's own use: where the request came from
   std::uint16_t sm = 0;
   std::uint8_t sectors = 0xf;                 ///< 32-byte sectors of the line that are wanted, bit 0 first
   DynamicInstruction* instruction = nullptr;  ///< null for traffic that is no instruction's

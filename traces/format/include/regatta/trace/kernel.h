@@ -27,7 +27,8 @@ struct Guard {
   bool negated = false;
 };
 
-/// One machine instruction of the allocated kernel. Its PC is its index times bytes_per_instruction.
+/// One machine instruction of the allocated kernel. Its PC is its index times bytes_per_instruction, under a scheme
+/// with inserted instructions the number of all instructions before it in that scheme's stream times as much.
 struct StaticInstruction {
   std::string opcode;           ///< full machine opcode with modifiers, e.g. "ld.global.f32"
   std::uint32_t opcode_id = 0;  ///< interned `opcode`; equal ids mean equal operation (WIR section V-C)
@@ -61,7 +62,15 @@ struct StaticInstruction {
   std::uint32_t ptx_line = 0;     ///< 1-based, 0 unknown
   std::uint32_t source_file = 0;  ///< index into Kernel::source_files, when source_line != 0
   std::uint32_t source_line = 0;  ///< 1-based, 0 unknown
-  std::string scheme;             ///< empty: always there; otherwise only this scheme executes it
+  std::string scheme;             ///< of an inserted instruction: the scheme that it is for; empty otherwise
+};
+
+/// An instruction that stands in the instruction stream of one scheme only, in front of an instruction that all have.
+/// It takes bytes_per_instruction of that scheme's code; whoever comes to the instruction behind it, by a branch too,
+/// comes to it first. Static indices and the dynamic columns do not know it.
+struct InsertedInstruction {
+  std::uint32_t before = 0;  ///< static index of the instruction behind it
+  StaticInstruction instruction;
 };
 
 struct BasicBlock {
@@ -98,6 +107,7 @@ struct Kernel {
   std::vector<BasicBlock> blocks;
   std::vector<SharedVariable> shared_variables;
   std::vector<AnnotationSection> annotations;
+  std::vector<InsertedInstruction> inserted;  ///< ascending `before`; those of one place stand in this order
 };
 
 struct Launch {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Between a capacity manager and the operand staging unit that it manages (RegLess, MICRO 2017, sections 5.1 and 5.2).
+// The capacity manager counts: it lets a region start only when every bank has as many lines unreserved as the region
+// may hold at a time. The staging unit holds: values, tags, which lines a warp's region owns, and the lists of the
+// others (free, clean, dirty). One pair per warp scheduler.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/trace/region_words.h>
+
+#include <array>
+#include <cstdint>
+
+namespace regatta::protocol {
+
+using trace::LastUse;
+
+/// What becomes of the registers of an instruction after it has read and written them.
+struct UseMarks {
+  std::array<LastUse, trace::max_source_registers> reads{};        ///< parallel to traits->reads
+  std::array<LastUse, trace::max_destination_registers> writes{};  ///< parallel to traits->writes
+};
+
+/// Who had a register that was asked for.
+enum class PreloadSource : std::uint8_t { staged, compressor, l1, l2, dram };
+inline constexpr unsigned preload_source_count = 5;
+
+/// Told by the staging unit what has been done.
+class StagingClient {
+ public:
+  virtual ~StagingClient() = default;
+  /// A preload of the warp's next region is in its line, owned by the region.
+  virtual void preloaded(WarpSlot warp, RegisterId reg, PreloadSource source) = 0;
+  /// An invalidation of the warp's next region is on its way to every copy.
+  virtual void invalidated(WarpSlot warp, RegisterId reg) = 0;
+  /// can_issue() may have turned to yes for warps that it was no for.
+  virtual void lines_available() = 0;
+};
+
+/// The control side of an operand staging unit; operands themselves move over the sockets of OperandStorage.
+class StagingUnit : public virtual TimeKeeper {
+ public:
+  virtual unsigned banks() const = 0;
+  virtual unsigned lines_per_bank() const = 0;
+  /// Bank of a register: the low bits of warp + register (section 5.2).
+  virtual unsigned bank_of(WarpSlot warp, RegisterId reg) const = 0;
+  virtual void connect(StagingClient& client) = 0;
+
+  /// Queue requests at the register's bank. A bank's queue has one place per line, so a region's requests always fit
+  /// (section 5.1). `last`: the value is not wanted in memory any more.
+  virtual void preload(WarpSlot warp, RegisterId reg, bool last) = 0;
+  virtual void invalidate(WarpSlot warp, RegisterId reg) = 0;
+
+  /// Whether every destination that has no line yet could have one now: there is a free or clean line in its bank, or a
+  /// dirty one and room to write it back. What a region reserved is enough lines, so no is a matter of time.
+  virtual bool can_issue(const DynamicInstruction& instruction) const = 0;
+  /// The instruction issued: its destinations get lines; its reads and writes are about to come over the sockets, and
+  /// the marks are acted upon when they do.
+  virtual void issued(const DynamicInstruction& instruction, const UseMarks& marks) = 0;
+  /// The warp's region has issued its last instruction. Registers in `erase` are dead; every other line that it owns
+  /// may be evicted. What is still to be written follows when it is.
+  virtual void region_ended(WarpSlot warp, const GeneralRegisters& erase) = 0;
+};
+
+}  // namespace regatta::protocol

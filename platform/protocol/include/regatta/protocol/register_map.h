@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where warp registers lie in memory when memory backs them (RegLess, MICRO 2017, sections 5.2.3 and 5.3): all warps of
+// R0, then all warps of R1, ...; compressed registers in a space of their own behind that, 15 to a line. Every SM has
+// such a buffer. It lies beyond the address windows of a trace.
+#pragma once
+
+#include <regatta/protocol/ids.h>
+
+#include <cstdint>
+
+namespace regatta::protocol {
+
+class RegisterMap {
+ public:
+  /// Buffer of one SM with `warps` warp slots of up to 256 registers; `line_bytes` is a warp register's size.
+  RegisterMap(unsigned sm, unsigned warps, unsigned line_bytes)
+      : warps_(warps),
+        line_bytes_(line_bytes),
+        base_(window + std::uint64_t{sm} * window_of_sm),
+        compressed_(base_ + std::uint64_t{registers} * warps * line_bytes) {}
+
+  /// A register's place in register order, 0 .. registers x warps - 1.
+  std::uint32_t index(WarpSlot warp, RegisterId reg) const { return reg.value() * warps_ + warp.value(); }
+  WarpSlot warp_of(std::uint32_t index) const { return WarpSlot(static_cast<std::uint16_t>(index % warps_)); }
+  RegisterId register_of(std::uint32_t index) const { return RegisterId(static_cast<std::uint8_t>(index / warps_)); }
+
+  std::uint64_t address(std::uint32_t index) const { return base_ + std::uint64_t{index} * line_bytes_; }
+  /// Of an address that address() gave.
+  std::uint32_t index_of(std::uint64_t address) const {
+    return static_cast<std::uint32_t>((address - base_) / line_bytes_);
+  }
+  /// First byte of the line that holds the register's compressed form, and its slot in it.
+  std::uint64_t compressed_line(std::uint32_t index) const {
+    return compressed_ + std::uint64_t{index / slots_per_line} * line_bytes_;
+  }
+  static unsigned compressed_slot(std::uint32_t index) { return index % slots_per_line; }
+  std::uint32_t size() const { return registers * warps_; }
+
+  static constexpr unsigned slots_per_line = 15;  ///< section 5.3: 15 x 8 bytes + 15 x 3 bits
+  static constexpr unsigned registers = 256;
+
+ private:
+  static constexpr std::uint64_t window = std::uint64_t{6} << 48;
+  static constexpr std::uint64_t window_of_sm = std::uint64_t{1} << 32;  // bytes
+  std::uint32_t warps_;
+  unsigned line_bytes_;
+  std::uint64_t base_, compressed_;
+};
+
+}  // namespace regatta::protocol
