@@ -69,6 +69,7 @@ struct ModelWarp {
   bool running = false;  ///< started, its last instruction has not issued
   bool draining = false;
   unsigned region = 0;
+  std::size_t started_at = 0;  ///< instructions issued before it
   std::array<unsigned, banks> reserved{};
   std::array<unsigned, banks> writing{};
 };
@@ -155,6 +156,7 @@ class Machine {
   void start(ModelWarp& w) {
     ++started_;
     w.running = true;
+    w.started_at = w.issued;
     w.region = region_of_[w.way[w.issued]];
     for (unsigned b = 0; b < banks; ++b) w.reserved[bank(w, b)] = lines_of_[w.region][b];
     stack_.erase(std::find(stack_.begin(), stack_.end(), w.slot));
@@ -173,7 +175,7 @@ class Machine {
   }
   /// The end of the running region is known: it issued its last instruction, and that it was the last shows.
   void look_for_end(ModelWarp& w) {
-    if (!w.running || w.issued == 0) return;
+    if (!w.running || w.issued == w.started_at) return;
     const std::uint32_t last = w.way[w.issued - 1];
     if (region_of_[last] != w.region) return;
     if (last + 1 < region_of_.size() && region_of_[last + 1] == w.region) return;
