@@ -222,7 +222,16 @@ class Machine {
     }
   }
 
+  /// A closing counts at once.
+  void hear() {
+    for (; told_ < bench_.told.size(); ++told_) {
+      const Bench::Told& t = bench_.told[told_];
+      opened_[t.warp] = t.closed ? 0 : t.cycle;
+    }
+  }
+
   void issue(ModelWarp& w) {
+    hear();
     if (w.issued == w.fetched || opened_[w.slot] == 0 || opened_[w.slot] >= bench_.now() || w.at_barrier) return;
     if (draw(random_, 0, 2) == 0) return;
     const std::uint32_t index = w.way[w.issued];
@@ -315,10 +324,6 @@ class Machine {
     // The manager has had its turn of this cycle.
     if (expected_ != none) start(at(expected_));
     compare();
-    for (; told_ < bench_.told.size(); ++told_) {
-      const Bench::Told& t = bench_.told[told_];
-      opened_[t.warp] = t.closed ? 0 : t.cycle;
-    }
     barriers();
     for (ModelWarp& w : warps_) {
       if (!w.finished) write_back(w);
@@ -327,10 +332,6 @@ class Machine {
       if (w.finished) continue;
       fetch(w);
       issue(w);
-    }
-    for (; told_ < bench_.told.size(); ++told_) {
-      const Bench::Told& t = bench_.told[told_];
-      opened_[t.warp] = t.closed ? 0 : t.cycle;
     }
     compare();
     expect();
