@@ -86,7 +86,7 @@ class StagingBank : public sc_core::sc_module, public support::StatProvider {
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)
   FixedQueue<Fill> fills;
   FixedQueue<std::uint8_t> readouts;  ///< places of the write-back buffer whose values are still in their lines
-  bool stalled = false;  ///< the first request waits for a line, the buffer or the way to memory
+  bool stalled = false;               ///< the first request waits for a line, the buffer or the way to memory
 
   std::uint64_t read_count = 0, write_count = 0, read_conflicts = 0, write_conflicts = 0;
   std::uint64_t read_wait = 0, write_wait = 0, tag_lookups = 0, fill_count = 0, readout_count = 0;

@@ -21,16 +21,17 @@ void OperandStagingConfig::declare(support::OptionSet& o) {
         trace::max_destination_registers, 64);
   o.add("osu.request_queue", request_queue, "requests",
         "of a shard, preloads and invalidations, that wait to leave for memory", 1, 4096);
-  o.add("osu.backed_registers", backed_registers, "warp registers",
-        "that memory backs for the resident warps of an SM: bounds occupancy, by default as a 256 KB register file does",
-        1, 1 << 20);
+  o.add(
+      "osu.backed_registers", backed_registers, "warp registers",
+      "that memory backs for the resident warps of an SM: bounds occupancy, by default as a 256 KB register file does",
+      1, 1 << 20);
 }
 
 void OperandStagingConfig::validate() const {
   const unsigned parts = shards * banks;
   if (parts == 0 || entries % parts != 0) {
-    throw support::ConfigError("configuration: osu.entries = " + std::to_string(entries) +
-                               " is divided among " + std::to_string(shards) + " shards (sm.schedulers) of osu.banks = " +
+    throw support::ConfigError("configuration: osu.entries = " + std::to_string(entries) + " is divided among " +
+                               std::to_string(shards) + " shards (sm.schedulers) of osu.banks = " +
                                std::to_string(banks) + ": expected a multiple of " + std::to_string(parts));
   }
   if (entries / shards >= 0xffff) {
@@ -69,9 +70,9 @@ void OperandStaging::connect_below(unsigned s, protocol::BackingStore& below) { 
 void OperandStaging::kernel_started(const protocol::KernelContext& context) {
   const unsigned bytes = context.warp_size * trace::bytes_per_lane;
   if (bytes != config_.line_bytes) {
-    throw support::ConfigError("configuration: a warp register of " + std::to_string(context.warp_size) + " lanes has " +
-                               std::to_string(bytes) + " bytes, and l1.line_bytes = " +
-                               std::to_string(config_.line_bytes) +
+    throw support::ConfigError("configuration: a warp register of " + std::to_string(context.warp_size) +
+                               " lanes has " + std::to_string(bytes) +
+                               " bytes, and l1.line_bytes = " + std::to_string(config_.line_bytes) +
                                ": operand staging needs lines as large as a warp register");
   }
   for (auto& s : shards_) s->kernel_started(context.registers_per_warp);

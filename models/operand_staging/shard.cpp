@@ -89,8 +89,7 @@ void StagingShard::warp_finished(WarpSlot warp) {
 // ---- lines ----
 
 // Whether `wanted` lines of the bank could be taken now, dirty ones as far as the write-back buffer goes.
-bool StagingShard::has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room,
-                             std::uint64_t now) const {
+bool StagingShard::has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const {
   for (const LineList* list : {&bank.free, &bank.clean, &bank.dirty}) {
     for (std::uint16_t l = list->first(); l != no_line && lines_[l].available_at <= now; l = lines_[l].next) {
       if (list == &bank.dirty) {
@@ -390,7 +389,8 @@ std::string StagingShard::check() const {
   std::vector<unsigned> seen(lines_.size());
   for (const auto& b : banks_) {
     unsigned here = 0;
-    for (const auto& [list, state] : {std::pair{&b->free, State::free}, {&b->clean, State::clean}, {&b->dirty, State::dirty}}) {
+    for (const auto& [list, state] :
+         {std::pair{&b->free, State::free}, {&b->clean, State::clean}, {&b->dirty, State::dirty}}) {
       for (std::uint16_t l = list->first(); l != no_line; l = lines_[l].next, ++here) {
         ++seen[l];
         if (lines_[l].state != state) return "line " + std::to_string(l) + " is in a list of another state";
@@ -402,8 +402,8 @@ std::string StagingShard::check() const {
   std::size_t tagged = 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     const StagingLine& l = lines_[i];
-    const std::string line = "line " + std::to_string(i) + " (warp " + std::to_string(l.warp) + " register " +
-                             std::to_string(l.reg) + ")";
+    const std::string line =
+        "line " + std::to_string(i) + " (warp " + std::to_string(l.warp) + " register " + std::to_string(l.reg) + ")";
     const bool listed = l.state == State::free || l.state == State::clean || l.state == State::dirty;
     if (seen[i] != (listed ? 1u : 0u)) return line + " is in " + std::to_string(seen[i]) + " lists";
     if (l.bank != i / lines_per_bank_) return line + " is in another bank than it says";
@@ -416,7 +416,8 @@ std::string StagingShard::check() const {
     if (listed && (l.reads != 0 || l.writes != 0)) return line + " was let go with accesses outstanding";
     if (l.state == State::clean && l.is_dirty) return line + " is dirty in the clean list";
     if (l.state == State::dirty && !l.is_dirty) return line + " is clean in the dirty list";
-    if (l.state == State::clean && !contains(backed_[l.warp], l.reg)) return line + " is clean and has no copy in memory";
+    if (l.state == State::clean && !contains(backed_[l.warp], l.reg))
+      return line + " is clean and has no copy in memory";
   }
   for (std::size_t i = 0; i < table_.size(); ++i) tagged -= table_[i] != no_line;
   if (tagged != 0) return "tags and lines do not match one to one";
@@ -428,7 +429,8 @@ std::string StagingShard::check() const {
 
 bool StagingShard::idle() const {
   return outgoing_.empty() && waiting_ == nullptr && pool_.outstanding() == 0 &&
-         std::all_of(banks_.begin(), banks_.end(), [](const auto& b) { return b->requests.empty() && b->fills.empty(); });
+         std::all_of(banks_.begin(), banks_.end(),
+                     [](const auto& b) { return b->requests.empty() && b->fills.empty(); });
 }
 
 void StagingShard::register_stats(support::StatGroup& g) {

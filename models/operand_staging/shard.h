@@ -90,9 +90,13 @@ class StagingShard : public sc_core::sc_module,
   std::uint16_t line_of(unsigned warp, unsigned reg) const {
     return reg < registers_ && warp < warps_ ? table_[warp * registers_ + reg] : no_line;
   }
-  static bool contains(const protocol::GeneralRegisters& set, unsigned reg) { return (set[reg >> 6] >> (reg & 63)) & 1; }
+  static bool contains(const protocol::GeneralRegisters& set, unsigned reg) {
+    return (set[reg >> 6] >> (reg & 63)) & 1;
+  }
   static void add(protocol::GeneralRegisters& set, unsigned reg) { set[reg >> 6] |= std::uint64_t{1} << (reg & 63); }
-  static void remove(protocol::GeneralRegisters& set, unsigned reg) { set[reg >> 6] &= ~(std::uint64_t{1} << (reg & 63)); }
+  static void remove(protocol::GeneralRegisters& set, unsigned reg) {
+    set[reg >> 6] &= ~(std::uint64_t{1} << (reg & 63));
+  }
 
   // Lines (shard.cpp).
   bool has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const;
@@ -152,8 +156,8 @@ class StagingShard : public sc_core::sc_module,
   unsigned warps_;          ///< of this shard
   std::size_t bytes_;       ///< of a warp register
   std::vector<std::unique_ptr<StagingBank>> banks_;
-  std::vector<StagingLine> lines_;   ///< bank after bank
-  protocol::WarpRegisters values_;   ///< parallel to lines_
+  std::vector<StagingLine> lines_;    ///< bank after bank
+  protocol::WarpRegisters values_;    ///< parallel to lines_
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
@@ -162,21 +166,22 @@ class StagingShard : public sc_core::sc_module,
   protocol::BackingStore* below_ = nullptr;
 
   std::vector<Buffered> buffer_;
-  unsigned buffered_ = 0;  ///< places in use
+  unsigned buffered_ = 0;          ///< places in use
   FixedQueue<Outgoing> outgoing_;  ///< in the order in which they arose, which is what keeps a register's in order
   unsigned requests_out_ = 0;      ///< of these, not write-backs
   protocol::MemoryPayloadPool pool_;
   tlm::tlm_generic_payload* waiting_ = nullptr;  ///< sent, not taken
   Outgoing sent_;                                ///< the last one that was sent
   std::uint64_t next_send_ = 0;
-  std::uint64_t active_ = 0;    ///< banks with something to do, a bit each
+  std::uint64_t active_ = 0;      ///< banks with something to do, a bit each
   mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
   mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
   mutable support::CycleClient wakeup_;
 
   std::uint64_t evictions_ = 0, clean_dropped_ = 0, erased_ = 0, from_free_ = 0, preloads_ = 0, undefined_preloads_ = 0;
   std::uint64_t buffer_hits_ = 0, invalidations_ = 0, reads_sent_ = 0, writes_sent_ = 0, invalidations_sent_ = 0;
-  std::uint64_t stalled_requests_ = 0, buffer_full_ = 0, buffer_max_ = 0, not_staged_ = 0, lost_writes_ = 0, writes_cancelled_ = 0;
+  std::uint64_t stalled_requests_ = 0, buffer_full_ = 0, buffer_max_ = 0, not_staged_ = 0, lost_writes_ = 0,
+                writes_cancelled_ = 0;
   mutable std::uint64_t refusals_ = 0;
   std::array<std::uint64_t, protocol::preload_source_count> sources_{};
 };

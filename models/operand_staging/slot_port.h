@@ -10,7 +10,8 @@ namespace regatta::models {
 
 class SlotPort {
  public:
-  /// The first free cycle at or after `at`, given away. `now` is the present cycle; cycles before now - 1 are forgotten.
+  /// The first free cycle at or after `at`, given away. `now` is the present cycle; cycles before now - 1 are
+  /// forgotten.
   std::uint64_t reserve(std::uint64_t now, std::uint64_t at) {
     advance(now);
     return give(first_free(bits_, far_end_, at));
@@ -67,8 +68,8 @@ class SlotPort {
     }
   }
 
-  std::uint64_t base_ = 0;  ///< the cycle of bit 0
-  std::uint64_t bits_ = 0;  ///< cycles given away
+  std::uint64_t base_ = 0;                     ///< the cycle of bit 0
+  std::uint64_t bits_ = 0;                     ///< cycles given away
   std::uint64_t far_first_ = 0, far_end_ = 0;  ///< those given away beyond the window
 };
 

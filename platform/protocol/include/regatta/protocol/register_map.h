@@ -41,18 +41,20 @@ class RegisterMap {
     const std::uint64_t shard = index % warps_ % shards_;
     return compressed_ + (shard * shard_lines_ + shard_order(index) / slots_per_line) * line_bytes_;
   }
+  /// Whether an address of the buffer is a compressed line's.
+  bool is_compressed_space(std::uint64_t address) const { return address >= compressed_; }
   unsigned compressed_slot(std::uint32_t index) const { return shard_order(index) % slots_per_line; }
   std::uint32_t size() const { return registers * warps_; }
 
   static constexpr unsigned slots_per_line = 15;  ///< section 5.3: 15 x 8 bytes + 15 x 3 bits
   static constexpr unsigned registers = 256;
 
- private:
   /// Place in register order among the registers of the shard.
   std::uint32_t shard_order(std::uint32_t index) const {
     return index / warps_ * shard_warps_ + index % warps_ / shards_;
   }
 
+ private:
   static constexpr std::uint64_t window = std::uint64_t{6} << 48;
   static constexpr std::uint64_t window_of_sm = std::uint64_t{1} << 32;  // bytes
   std::uint32_t warps_;

@@ -85,7 +85,8 @@ class OperandStaging : public sc_core::sc_module,
   void warp_finished(const protocol::WarpInfo& warp) override;
   void register_stats(support::StatGroup& group) override;
 
-  /// "" or the first thing that is wrong with the lists, tags and counts of any shard. For tests: it looks at all of it.
+  /// "" or the first thing that is wrong with the lists, tags and counts of any shard. For tests: it looks at all of
+  /// it.
   std::string check() const;
   /// Nothing is queued or under way to memory.
   bool idle() const;
