@@ -53,6 +53,12 @@ RegionCounters CapacityManager::regions() const {
   return sum;
 }
 
+std::string CapacityManager::describe_stuck() const {
+  std::string lines;
+  for (const auto& shard : shards_) lines += shard->describe_stuck();
+  return lines;
+}
+
 bool CapacityManager::may_issue(const DynamicInstruction& d) { return of(d.warp).may_issue(d); }
 void CapacityManager::issued(const DynamicInstruction& d) { of(d.warp).issued(d); }
 void CapacityManager::written_back(const DynamicInstruction& d) { of(d.warp).written_back(d); }
@@ -106,6 +112,7 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   }
   g.counter("lines_reserved", c.lines, "lines", "for the regions that ran, all banks together");
   g.counter("lines_reserved_squared", c.lines_squared, "lines^2", "sum of the squares, for the standard deviation");
+  g.counter("lines_reserved_max", most_lines_, "lines", "most that a region reserved");
   g.counter("metadata_words", c.words, "words", "taken out of the instruction stream");
   g.counter("late_ends", late_ends_, "regions", "whose end was known only after their last instruction had issued");
   g.counter("wait_lines_cycles", wait_cycles_[static_cast<unsigned>(Wait::lines)], "cycles",

@@ -306,6 +306,7 @@ void CapacityShard::activate(Warp& w) {
   counters_.preloads += region.preloads.size();
   counters_.invalidations += region.invalidations.size();
   counters_.lines += region.lines;
+  most_lines_ = std::max<std::uint64_t>(most_lines_, region.lines);
   counters_.lines_squared += std::uint64_t{region.lines} * region.lines;
   w.acknowledgements = static_cast<unsigned>(region.preloads.size() + region.invalidations.size());
   if (w.acknowledgements == 0) return open(w);
@@ -351,6 +352,25 @@ void CapacityShard::lines_available() {
   if (!refused_lines_) return;
   refused_lines_ = false;
   lines_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+std::string CapacityShard::describe_stuck() const {
+  std::string text;
+  for (const Warp& w : warps_) {
+    if (w.state == State::absent) continue;
+    text += std::string("  ") + name() + " warp " + std::to_string(w.slot.value()) + ": " + to_string(w.state);
+    if (w.at_barrier) text += ", at a barrier";
+    if (w.stacked) text += w.heads != 0 ? ", on the stack" : ", on the stack, its next region's words not decoded";
+    if (w.state == State::preloading) text += ", " + std::to_string(w.acknowledgements) + " not acknowledged";
+    if (w.writes != 0) text += ", " + std::to_string(w.writes) + " writes to come";
+    if (w.region != nullptr) text += ", region at instruction " + std::to_string(w.region->first);
+    text += "\n";
+  }
+  for (unsigned b = 0; b < trace::region_banks && !text.empty(); ++b) {
+    text += (b == 0 ? std::string("  ") + name() + " unreserved lines by bank:" : "") + " " + std::to_string(free_[b]);
+  }
+  if (!text.empty()) text += "\n";
+  return text;
 }
 
 std::vector<WarpSlot> CapacityShard::stack() const {

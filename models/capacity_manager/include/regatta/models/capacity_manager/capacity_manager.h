@@ -26,6 +26,8 @@ class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, p
   protocol::DecodePoint& decode_point() { return decode_; }
   const CapacityShard& shard(unsigned index) const { return *shards_[index]; }
   unsigned shards() const { return static_cast<unsigned>(shards_.size()); }
+  /// One line per warp that waits for something here; for the report of a deadlock.
+  std::string describe_stuck() const;
   /// Of all shards together.
   RegionCounters regions() const;
 

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -77,6 +78,8 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   /// Warps on the stack, the top last.
   std::vector<protocol::WarpSlot> stack() const;
   const RegionCounters& counters() const { return counters_; }
+  /// One line per warp that waits for something here.
+  std::string describe_stuck() const;
   /// Warp-cycles in which a warp's region was active.
   std::uint64_t active_warp_cycles() const { return counters_.active_cycles; }
 
@@ -163,7 +166,8 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   std::uint64_t line_cycles_ = 0;     ///< reserved lines x cycles
   unsigned reserved_lines_ = 0;
   std::uint64_t fell_through_ = 0;
-  std::uint64_t late_ends_ = 0;  ///< regions whose end was known after their last issue
+  std::uint64_t most_lines_ = 0;  ///< that a region reserved
+  std::uint64_t late_ends_ = 0;   ///< regions whose end was known after their last issue
 
   static constexpr unsigned no_warp = ~0u;
 };
