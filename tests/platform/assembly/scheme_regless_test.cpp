@@ -101,6 +101,8 @@ TEST_CASE("regless: statistics of the scheme as a whole") {
   CHECK(number(r, "regions.mean_live") == Approx((3 + 4 + 2) / 3.0));
   CHECK(number(r, "regions.stddev_live") == Approx(std::sqrt((9 + 16 + 4) / 3.0 - 9)));
   CHECK(number(r, "regions.max_live") == 4);
+  CHECK(number(r, "regions.mean_preload_cycles") > 0);
+  CHECK(number(r, "regions.mean_drain_cycles") > 0);
   CHECK(number(r, "metadata_instructions") == 3 * warps);
   CHECK(number(r, "osu.reads") == warps * (0 + 1 + 1 + 2 + 2 + 2));
   CHECK(number(r, "osu.writes") == warps * 5);
