@@ -43,6 +43,9 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     runs = [
         Run("baseline", usual, tuple(machine + ["--scheduler", "gto"] + window), storage_samples if sampled else None),
         Run("two_level", usual, tuple(machine + ["--scheduler", "two_level"] + window)),
+        # The scheduler that the paper cites lets 8 warps of an SM be active, ours by default 8 of each scheduler.
+        Run("two_level-8", usual, tuple(machine + ["--scheduler", "two_level", "--scheduler.active_warps",
+                                                   str(8 // shards)] + window)),
     ]
     for entries in sizes:
         options = machine + ["--scheduler", "gto", "--scheme", "regless", "--osu.entries", str(entries)]

@@ -18,6 +18,7 @@ json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12}], "launc
     "regatta-sim": '''
 note("sim")
 if not open(sys.argv[1]).read().startswith("trace "): fail(2, "not a trace")
+time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
 scheme = after("--scheme", "baseline")
 entries = int(after("--osu.entries", "512"))
 if "--fail" in sys.argv: fail(3, "value mismatch in warp 3")
@@ -55,7 +56,7 @@ if "--sample" in sys.argv:
 
 _head = '''#!{python}
 # {salt}
-import json, os, sys
+import json, os, sys, time
 def after(option, otherwise=None):
     return sys.argv[sys.argv.index(option) + 1] if option in sys.argv else otherwise
 def note(what):
