@@ -27,10 +27,14 @@ std::string json_list(const char* name, const Container& numbers) {
 
 }  // namespace
 
-RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
-                        const RegionOptions& options) {
+void check(const RegionOptions& options) {
   check("region-registers", options.max_registers, 1, trace::region_banks * trace::max_region_lines_per_bank);
   check("region-bank-lines", options.lines_per_bank, 1, trace::max_region_lines_per_bank);
+}
+
+RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
+                        const RegionOptions& options) {
+  check(options);
   const analysis::WarpLiveness liveness(analyses.function(), analyses.cfg(), analyses.dominators(),
                                         analyses.post_dominators(), options.lanes);
   const KernelFacts facts = region_facts(kernel, liveness);

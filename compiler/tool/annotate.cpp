@@ -128,6 +128,7 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     throw trace::InputError("error: --max-registers is " + std::to_string(options.max_registers) +
                             ", expected 16 to 255");
   }
+  passes::check(compile_options(options).regions);
   AnnotateResult result;
   if (options.check) {
     if (options.ptx.empty() && options.launch.empty())

@@ -126,6 +126,10 @@ std::string listing_of(CompiledKernel& kernel) {
     text += block_head(kernel, static_cast<std::uint32_t>(b));
     std::pair<std::uint32_t, std::uint32_t> shown{0, 0};
     for (const ir::Instruction& i : f.blocks[b].instructions) {
+      while (region < regions.size() && regions[region].end <= index) ++region;
+      const bool in_region = region < regions.size() && regions[region].begin <= index;
+      if (in_region && regions[region].begin == index)
+        text += region_head(kernel.trace_kernel, regions[region], region);
       const ir::Location& at = i.where;
       const bool has_source = at.source_line != 0 && at.source_file < f.source_files.size();
       if (has_source && shown != std::pair(at.source_file, at.source_line)) {
@@ -133,10 +137,6 @@ std::string listing_of(CompiledKernel& kernel) {
         const std::string source = sources.line(at.source_file, at.source_line);
         if (!source.empty()) text += "              ; " + source + "\n";
       }
-      while (region < regions.size() && regions[region].end <= index) ++region;
-      const bool in_region = region < regions.size() && regions[region].begin <= index;
-      if (in_region && regions[region].begin == index)
-        text += region_head(kernel.trace_kernel, regions[region], region);
       const std::string marks = in_region ? region_marks(kernel.trace_kernel, regions[region], index) : "";
       char number[32];
       std::snprintf(number, sizeof number, "  %4u  %3u  ", index, live[index]);

@@ -26,7 +26,7 @@ class Collector {
       }
       any = true;
     }
-    if (any) close(static_cast<std::uint32_t>(kernel_.instructions.size()));
+    if (any) close(static_cast<std::uint32_t>(kernel_.instructions.size()), "the end");
     return std::move(regions_);
   }
 
@@ -41,7 +41,7 @@ class Collector {
         throw std::invalid_argument("names register R" + std::to_string(e.reg) + ", the kernel has " +
                                     std::to_string(kernel_.registers_per_thread));
     if (d.starts_region()) {
-      close(before);
+      close(before, "it");
       PlacedRegion region;
       region.begin = before;
       region.first_word = static_cast<std::uint32_t>(at_);
@@ -63,22 +63,22 @@ class Collector {
   }
 
   /// The region under way ends before instruction `end`.
-  void close(std::uint32_t end) {
+  void close(std::uint32_t end, const std::string& what) {
     if (regions_.empty()) {
       if (end != 0) throw std::invalid_argument("the first region does not begin with the kernel");
       return;
     }
     PlacedRegion& region = regions_.back();
     const std::uint32_t size = end - region.begin;
-    if (size == 0) throw std::invalid_argument("a region without instructions stands before it");
+    if (size == 0) throw std::invalid_argument("a region without instructions stands before " + what);
     std::vector<SlotUses>& uses = region.words.uses;
-    if (uses.size() < size) throw std::invalid_argument("the region before it is longer than its marks");
+    if (uses.size() < size) throw std::invalid_argument("the region before " + what + " is longer than its marks");
     if (!compact_ && uses.size() >= size + uses_per_word)
-      throw std::invalid_argument("the region before it has more marks than instructions");
+      throw std::invalid_argument("the region before " + what + " has more marks than instructions");
     for (std::size_t i = size; i < uses.size(); ++i)
       for (const LastUse use : uses[i])
         if (use != LastUse::none)
-          throw std::invalid_argument("the region before it marks an instruction behind its end");
+          throw std::invalid_argument("the region before " + what + " marks an instruction behind its end");
     uses.resize(size);
     region.end = end;
   }

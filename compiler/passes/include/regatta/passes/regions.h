@@ -51,8 +51,11 @@ struct RegionPlan {
   std::uint32_t oversized = 0;
 };
 
-/// Plans the regions of a kernel. `kernel` is the function's static form (ir::to_trace). Throws trace::InputError for
-/// options out of range.
+/// Throws trace::InputError, in the words of regatta-annotate's options, for a limit out of range.
+void check(const RegionOptions& options);
+
+/// Plans the regions of a kernel. `kernel` is the function's static form (ir::to_trace). Throws as check()
+/// does.
 RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
                         const RegionOptions& options = {});
 
