@@ -339,6 +339,7 @@ SimulationResult Simulation::run() {
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
   m.looking->finish(m.now());
+  result.register_working_set = m.looking->working_set();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
   result.laws = laws.size();
