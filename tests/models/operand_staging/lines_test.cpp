@@ -204,7 +204,7 @@ TEST_CASE("operand staging: an invalidation drops every copy, and asks memory on
 }
 
 TEST_CASE("operand staging: a last preload drops the copy as it is read, and the line is the only one from then on") {
-  Bench b(Bench::one_shard(4), 64);
+  Bench b(Bench::one_shard(4), 128);
   for (unsigned i = 0; i < 4; ++i) {
     b.define(0, bank0(i), pattern(i));
     b.wait(3);

@@ -60,7 +60,7 @@ TEST_CASE("operand staging: a write that finds too much work is held, and answer
   CHECK(same(v, pattern(1)));  // not yet written
   b.wait(1);
   CHECK(b.driver.holding);
-  b.wait(2);
+  b.wait(3);
   CHECK(!b.driver.holding);
   CHECK(b.driver.held_answers == 1);
   b.read(0, 0, v);
