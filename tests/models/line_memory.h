@@ -75,7 +75,7 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     }
     payload.acquire();
     answers_.push_back({&payload, at + latency()});
-    wakeup_.request(next_due());
+    wakeup_.request(std::max(next_due(), now + 1));
     phase = tlm::END_REQ;
     delay = clock_.time(std::max<std::uint64_t>(1, at - now));
     return tlm::TLM_UPDATED;

@@ -316,7 +316,7 @@ void run(models::OperandStagingConfig c, unsigned registers, unsigned seed, unsi
   // No warp is stuck.
   for (unsigned w = 0; w < c.warps; ++w) {
     const std::uint64_t regions = p.warps[w].regions;
-    for (unsigned i = 0; i < 100000 && p.warps[w].regions == regions; ++i) p.cycle();
+    for (unsigned i = 0; i < 3000 && p.warps[w].regions == regions; ++i) p.cycle();
     CAPTURE(w, static_cast<int>(p.warps[w].state), p.warps[w].acknowledgements, p.warps[w].pending.size());
     REQUIRE(p.warps[w].regions > regions);
   }
