@@ -32,9 +32,9 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     std::uint64_t address = 0;
     bool last = false;
   };
-  std::vector<Seen> seen;                                      ///< requests, in the order in which they were taken
+  std::vector<Seen> seen;                                     ///< requests, in the order in which they were taken
   std::map<std::uint64_t, std::vector<unsigned char>> lines;  ///< what there is
-  std::string fault;                                           ///< the first read of a line that there is not
+  std::string fault;                                          ///< the first read of a line that there is not
 
   LineMemory(const sc_core::sc_module_name& name, sc_core::sc_time period, unsigned seed = 1)
       : sc_module(name),

@@ -53,7 +53,8 @@ class StagingUnit : public virtual TimeKeeper {
   /// Places left in a bank's queue of requests, which has one per line: a region's preloads always fit (section 5.1),
   /// its invalidations, which take no line, may have to follow as acknowledgements come.
   virtual unsigned request_room(unsigned bank) const = 0;
-  /// Queue requests at the register's bank, where there must be room. `last`: the value is not wanted in memory any more.
+  /// Queue requests at the register's bank, where there must be room. `last`: the value is not wanted in memory any
+  /// more.
   virtual void preload(WarpSlot warp, RegisterId reg, bool last) = 0;
   virtual void invalidate(WarpSlot warp, RegisterId reg) = 0;
 
