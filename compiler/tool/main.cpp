@@ -90,9 +90,10 @@ void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     if (e.accepted) {
       const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
-      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
-                  e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
-                  static_cast<unsigned long long>(e.blocks));
+      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks, %llu regions told by %llu words\n",
+                  e.name.c_str(), e.registers, e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                  static_cast<unsigned long long>(e.blocks), static_cast<unsigned long long>(e.regions),
+                  static_cast<unsigned long long>(e.region_words));
     } else {
       std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
     }
