@@ -74,11 +74,11 @@ TEST_CASE("the printed test for reconvergence takes a loop's header for a place 
 TEST_CASE("the printed soft definitions, stated anew") {
   std::mt19937 random(9);
   unsigned different = 0;
-  for (unsigned round = 0; round < 300; ++round) {
-    auto f = test::make_function(test::random_edges(random, 10), 4);
+  for (unsigned round = 0; round < 3000; ++round) {
+    auto f = test::make_function(test::random_edges(random, 9), 3);
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
       for (unsigned n = random() % 3; n > 0; --n)
-        test::append(f, b, {static_cast<std::uint32_t>(random() % 4)}, {static_cast<std::uint32_t>(random() % 4)});
+        test::append(f, b, {static_cast<std::uint32_t>(random() % 3)}, {static_cast<std::uint32_t>(random() % 3)});
     FunctionAnalyses a(f);
     const SoftDefinitions printed(f, a.cfg(), a.dominators(), a.post_dominators(), WaitingLanes::printed);
     for (std::uint32_t b : a.cfg().reverse_post_order())
