@@ -40,6 +40,10 @@ void Looking::add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* rea
     cta_recorders_.push_back(std::make_unique<recorders::CtaCycles>(*ctas_, index));
     sm.add_observer(*cta_recorders_.back());
   }
+  if (recording_.working_set_cycles != 0) {
+    working_sets_.push_back(std::make_unique<recorders::RegisterWorkingSet>(recording_.working_set_cycles));
+    sm.add_observer(*working_sets_.back());
+  }
 }
 
 void Looking::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
@@ -90,9 +94,23 @@ void Looking::finish(std::uint64_t now) {
     sampler_->finish();
   }
   for (auto& recorder : pipeline_recorders_) recorder->finish(now);
+  for (auto& set : working_sets_) set->finish(now);
   if (pipeline_ != nullptr) pipeline_->finish();
   if (vcd_ != nullptr) vcd_->finish(now);
   if (ctas_ != nullptr) ctas_->finish();
+}
+
+WorkingSet Looking::working_set() const {
+  WorkingSet all;
+  all.window = recording_.working_set_cycles;
+  std::uint64_t windows = 0, registers = 0;
+  for (const auto& set : working_sets_) {
+    windows += set->windows();
+    registers += set->registers();
+    all.peak = std::max(all.peak, set->peak());
+  }
+  if (windows != 0) all.mean = double(registers) / double(windows);
+  return all;
 }
 
 }  // namespace regatta::assembly

@@ -7,6 +7,7 @@
 #include <regatta/recorders/cta_cycles.h>
 #include <regatta/recorders/pipeline_recorder.h>
 #include <regatta/recorders/vcd_recorder.h>
+#include <regatta/recorders/working_set.h>
 #include <regatta/sm/sm.h>
 #include <regatta/support/sampler.h>
 
@@ -33,6 +34,8 @@ class Looking {
   void launch(std::uint32_t index);
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
   void finish(std::uint64_t now);
+  /// After finish().
+  WorkingSet working_set() const;
   /// Throws the ConfigError of a file that could not be written between cycles. Call it when sc_start() has returned.
   void rethrow_error() const;
 
@@ -51,6 +54,7 @@ class Looking {
   std::vector<std::unique_ptr<recorders::VcdRecorder>> vcd_recorders_;
   std::vector<std::unique_ptr<recorders::PipelineRecorder>> pipeline_recorders_;
   std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
+  std::vector<std::unique_ptr<recorders::RegisterWorkingSet>> working_sets_;
   std::uint32_t launch_ = 0;
   std::exception_ptr error_;
 };

@@ -4,6 +4,8 @@
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 
+#include "scheme_regless.h"
+
 namespace regatta::assembly {
 
 SmParts baseline_parts(const BuildContext& c) {
@@ -14,6 +16,17 @@ SmParts baseline_parts(const BuildContext& c) {
     return models::make_scheduler(policy, knobs);
   };
   return parts;
+}
+
+void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
+                    protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to) {
+  if (!context.check_protocol) {
+    from.bind(to);
+    return;
+  }
+  parts.memory_checkers.push_back(std::make_unique<protocol::BaseProtocolChecker<256>>(name.c_str()));
+  from.bind(parts.memory_checkers.back()->in);
+  parts.memory_checkers.back()->out.bind(to);
 }
 
 namespace {
@@ -30,6 +43,7 @@ class Baseline : public Scheme {
 SchemeRegistry SchemeRegistry::with_builtin() {
   SchemeRegistry registry;
   registry.add(std::make_unique<Baseline>());
+  registry.add(make_regless());
   return registry;
 }
 
