@@ -193,6 +193,10 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
   total("regions.executed", executed, "regions", "started");
   per("regions.mean_instructions", manager("instructions"), executed, "warp instructions", "issued per region");
   per("regions.mean_cycles", manager("active_cycles"), executed, "cycles", "that a region was active");
+  per("regions.mean_preload_cycles", manager("preload_cycles"), executed, "cycles",
+      "from a region's start to its last preload or invalidation");
+  per("regions.mean_drain_cycles", manager("drain_cycles"), executed, "cycles",
+      "from a region's last issue to its last result written");
   per("regions.mean_preloads", manager("preloads"), executed, "warp registers", "preloaded per region");
   per("regions.mean_live", lines, executed, "warp registers", "reserved per region: most that live at a time");
   g.derived(
