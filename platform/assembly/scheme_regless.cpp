@@ -156,6 +156,7 @@ SmParts RegLess::build(const BuildContext& context) {
   parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
   parts.decode_point = &manager->decode_point();
   parts.gates.push_back(std::move(manager));
+  parts.storage_banks = shards * osu_.banks;
   parts.storage = std::move(osu);
   return parts;
 }
