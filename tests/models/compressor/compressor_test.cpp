@@ -65,10 +65,10 @@ class Initiator : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   void cycle() {
     if (held_ != nullptr || next == requests.size() || free_at_ > clock_.now()) return;
     Request& r = requests[next];
-    tlm::tlm_generic_payload* p = pool_.take(
-        r.access == AccessClass::register_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
-        map_.address(map_.index(protocol::WarpSlot(static_cast<std::uint16_t>(r.warp)),
-                                protocol::RegisterId(static_cast<std::uint8_t>(r.reg)))));
+    tlm::tlm_generic_payload* p =
+        pool_.take(r.access == AccessClass::register_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND,
+                   map_.address(map_.index(protocol::WarpSlot(static_cast<std::uint16_t>(r.warp)),
+                                           protocol::RegisterId(static_cast<std::uint8_t>(r.reg)))));
     protocol::MemoryAccess& a = protocol::memory_access(*p);
     a.access = r.access;
     a.last_read = r.last;
@@ -292,8 +292,8 @@ TEST_CASE("compressor: a request behind a fetch waits only where it must") {
   b.wait(50);
   const protocol::RegisterMap& m = b.map;
   const auto uncompressed = [&](unsigned w, unsigned r) {
-    return m.address(m.index(protocol::WarpSlot(static_cast<std::uint16_t>(w)),
-                             protocol::RegisterId(static_cast<std::uint8_t>(r))));
+    return m.address(
+        m.index(protocol::WarpSlot(static_cast<std::uint16_t>(w)), protocol::RegisterId(static_cast<std::uint8_t>(r))));
   };
   CHECK(b.memory.seen.back().address == uncompressed(6, 9));
   CHECK(b.initiator.requests[waits].answered == 0);
@@ -345,9 +345,9 @@ void random_traffic(unsigned lines, unsigned fetches, unsigned queue, unsigned s
   b.memory.refusals = refusals;
   b.memory.longest = longest;
   std::mt19937 random(seed);
-  std::map<unsigned, Lanes> truth;          // of registers that have a value, in the order of the requests
+  std::map<unsigned, Lanes> truth;        // of registers that have a value, in the order of the requests
   std::map<std::size_t, Lanes> expected;  // of reads under way
-  std::map<unsigned, unsigned> reading;     // a register is not asked for twice at a time
+  std::map<unsigned, unsigned> reading;   // a register is not asked for twice at a time
   unsigned checked = 0;
   b.initiator.on_read = [&](Initiator::Request& r) {
     for (auto it = expected.begin(); it != expected.end(); ++it) {
