@@ -54,7 +54,7 @@ RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses&
       plan.regions.push_back(std::move(region));
     }
   }
-  add_invalidations(analyses.cfg(), facts, liveness, plan.regions);
+  add_invalidations(analyses.cfg(), analyses.post_dominators(), facts, plan.regions);
   return plan;
 }
 
