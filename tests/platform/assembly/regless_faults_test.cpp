@@ -37,12 +37,24 @@ void add_region(test::TraceBuilder& b, std::uint32_t first, const trace::RegionW
 std::string two_regions(const std::string& name, Words kind, bool uniform) {
   test::TraceBuilder b;
   b.uniform_values = uniform;
-  b.op(OpClass::constant_load, {0}, {});  // PC 0x0: region A
-  b.op(OpClass::int_add, {1}, {0});       // 0x8
-  b.barrier();                            // 0x10
-  b.op(OpClass::fp32_mul, {2}, {0, 1});   // 0x18: region B
-  b.op(OpClass::fp32_mul, {3}, {2});      // 0x20
-  b.exit();                               // 0x28
+  b.op(OpClass::constant_load, {0}, {});                         // PC 0x0: region A
+  b.op(OpClass::int_add, {1}, {0});                              // 0x8
+  b.barrier();                                                   // 0x10
+  b.op(OpClass::fp32_mul, {2}, {0, 1});                          // 0x18: region B
+  b.op(OpClass::fp32_mul, {3}, {2});                             // 0x20
+  b.exit();                                                      // 0x28
+  for (trace::StaticInstruction& i : b.kernel().instructions) {  // what marks name
+    const auto add = [&](unsigned reg) {
+      trace::Operand o;
+      o.kind = trace::Operand::Kind::reg;
+      o.value = reg;
+      o.words = 1;
+      i.operands.push_back(o);
+    };
+    for (unsigned d = 0; d < i.destination_count; ++d) add(i.destinations[d]);
+    i.operand_destinations = i.destination_count;
+    for (unsigned k = 0; k < i.source_count; ++k) add(i.sources[k]);
+  }
   trace::RegionWords a;
   a.lines = {1, 1};
   a.uses.resize(3);
