@@ -8,7 +8,8 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, table
 from regatta_reproduce.stats import mean, pareto, value
 
-from evaluation import Evaluation, chosen, counterparts, register_file, sizes, sources, table2, traffic, usual
+from evaluation import (Evaluation, chosen, counterparts, experiments, register_file, sizes, sources, table2, traffic,
+                        usual)
 
 time_ids = ["REGLESS-005", "REGLESS-027"]
 size_ids = ["REGLESS-009", "REGLESS-010", "SEC6.2-LARGER", "REGLESS-001"]
@@ -35,8 +36,41 @@ def fixed(x: Optional[float], digits: int = 3) -> str:
 
 def fill(page: Page, e: Evaluation, figures: Path, small: bool, draw: bool) -> None:
     _overview(page, e, small)
+    _numbers(page, e)
     for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
         part(page, e, figures if draw else None)
+
+
+def _numbers(page: Page, e: Evaluation) -> None:
+    """Single numbers for findings: {{time/hotspot/regless-512}}."""
+    for k in e.kernels:
+        for (kernel, name), result in e.results.items():
+            if kernel == k and result.stats is not None:
+                page.put(f"time/{k}/{name}", fixed(e.run_time(k, name), 2))
+                page.put(f"energy/{k}/{name}", fixed(e.gpu_energy(k, name), 2))
+        for s, share in e.preload_shares(k).items():
+            page.put(f"preload/{k}/{s}", percent(share))
+        for key in ("mean_live", "mean_preloads", "mean_cycles", "mean_instructions", "max_live"):
+            page.put(f"{key}/{k}", fixed(e.regless(k, usual, "regions." + key), 1))
+        page.put(f"warps_active/{k}", fixed(e.regless(k, usual, "warps_active"), 1))
+        page.put(f"static/{k}", fixed(e.static_instructions(k), 1))
+        page.put(f"l1/{k}", fixed(sum(e.l1_rates(k).values()), 3))
+        page.put(f"metadata/{k}", percent(e.code_growth(k), 0))
+        page.put(f"working_set/{k}", fixed(e.working_set(k, "baseline"), 0))
+    slow = [k for k in ("sgemm", "stencil3d") if k in e.kernels]
+    rest = [k for k in e.kernels if k not in slow]
+    for name in ["no-compressor"] + [f"regless-{n}" for n in sizes]:
+        if e.fitting(name):
+            page.put(f"time/all/{name}", fixed(e.mean_run_time(name)))
+        if rest and e.fitting(name, rest):
+            page.put(f"time/others/{name}", fixed(e.mean_run_time(name, rest)))
+    if rest:
+        shares = e.mean_preload_shares(rest)
+        page.put("preload/others/l1", percent(shares["l1"]))
+        page.put("preload/others/beyond", percent(shares["l2"] + shares["dram"], 3))
+        page.put("l1/others", fixed(mean(sum(e.l1_rates(k).values()) for k in rest), 3))
+        page.put("energy/others/saved", percent(1 - mean(e.gpu_energy(k, usual) for k in rest)))
+    page.put("words", percent(mean(e.code_growth(k) for k in e.kernels), 0))
 
 
 def _figure(page: Page, name: str, title: str) -> None:
@@ -103,6 +137,10 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                      ""])
     page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, two-level", "warps active",
                                       "metadata words per instruction"], rows))
+    rows = [["as it is"] + [fixed(e.run_time(k, usual)) for k in e.experimented()]]
+    rows += [[what] + [fixed(e.run_time(k, name)) for k in e.experimented()] for name, (what, _) in experiments.items()]
+    rows.append([f"{sizes[-1]} registers"] + [fixed(e.run_time(k, f"regless-{sizes[-1]}")) for k in e.experimented()])
+    page.put("table:experiments", table(["run time"] + e.experimented(), rows))
     page.compare("run_time", time_ids)
 
 

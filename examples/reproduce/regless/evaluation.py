@@ -21,6 +21,16 @@ table2 = {"bfs": ("REGLESS-045", "REGLESS-046"), "hotspot": ("REGLESS-053", "REG
 sources = ["osu", "compressor", "l1", "l2", "dram"]
 traffic = ["preload", "evict", "invalidate"]
 usual = f"regless-{chosen}"
+#: What was changed to see what a slow kernel waits for: by run, what it is and its options.
+experiments = {
+    "exp-l1-size": ("an L1 of 384 KB, which holds all registers", ["--l1.size_bytes", "393216"]),
+    "exp-l1-latency": ("an L1 that answers in 20 cycles instead of 82", ["--l1.hit_latency", "20"]),
+    "exp-lines": ("48 lines inside each compressor instead of 12", ["--compressor.lines", "48"]),
+    "exp-fall-through": ("the stack's next warp is tried when the top does not fit",
+                         ["--capacity_manager.fall_through", "1"]),
+    "exp-half": ("half as many resident warps", ["--osu.backed_registers", "1024"]),
+}
+experiment_kernels = ["hotspot", "pathfinder", "sgemm", "spmv", "stencil3d"]
 
 
 class Evaluation:
@@ -114,6 +124,9 @@ class Evaluation:
     def fitting(self, name: str, among: Optional[Sequence[str]] = None) -> List[str]:
         """Kernels that ran."""
         return [k for k in (self.kernels if among is None else among) if self.document(k, name) is not None]
+
+    def experimented(self) -> List[str]:
+        return [k for k in experiment_kernels if k in self.kernels]
 
     def refused(self) -> List[Tuple[str, str, str]]:
         return [(k, name, r.refused) for (k, name), r in self.results.items() if r.stats is None]
