@@ -13,6 +13,7 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
+  ir::remove_empty_blocks(*k.function);  // whose copies became identities
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
   k.immediate_post_dominator = k.analyses->post_dominators().immediate();

@@ -113,6 +113,8 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   g.counter("lines_reserved", c.lines, "lines", "for the regions that ran, all banks together");
   g.counter("lines_reserved_squared", c.lines_squared, "lines^2", "sum of the squares, for the standard deviation");
   g.counter("lines_reserved_max", most_lines_, "lines", "most that a region reserved");
+  g.counter("deferred_requests", deferred_count_, "warp registers",
+            "preloads and invalidations that waited for a place in their bank's queue");
   g.counter("metadata_words", c.words, "words", "taken out of the instruction stream");
   g.counter("late_ends", late_ends_, "regions", "whose end was known only after their last instruction had issued");
   g.counter("wait_lines_cycles", wait_cycles_[static_cast<unsigned>(Wait::lines)], "cycles",
