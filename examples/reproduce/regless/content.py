@@ -234,8 +234,13 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
         paper = [stated[i].text() for i in table2[theirs[k]]] if k in theirs else ["-", "-"]
         rows.append([short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
                      fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
+    waits = ["mean_preload_cycles", "mean_drain_cycles"]
+    told = [w for w in waits if all(e.regless(k, usual, "regions." + w, None) is not None for k in e.kernels)]
+    for row, k in zip(rows, e.kernels):
+        row[6:6] = [fixed(e.regless(k, usual, "regions." + w), 0) for w in told]
     page.put("table:regions", table(["", "regions executed", "instructions (static)", "paper", "instructions (executed)",
-                                     "cycles active", "paper", "preloads", "live", "deviation", "most live"], rows))
+                                     "cycles active"] + [{waits[0]: "preloading", waits[1]: "draining"}[w] for w in told] +
+                                    ["paper", "preloads", "live", "deviation", "most live"], rows))
     page.compare("regions", region_ids + [i for ids in table2.values() for i in ids])
 
 

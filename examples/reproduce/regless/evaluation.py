@@ -45,9 +45,9 @@ class Evaluation:
     def document(self, kernel: str, name: str) -> Optional[Dict[str, Any]]:
         return self.results[(kernel, name)].stats
 
-    def regless(self, kernel: str, name: str, key: str) -> Any:
+    def regless(self, kernel: str, name: str, key: str, *default: Any) -> Any:
         d = self.document(kernel, name)
-        return None if d is None else value(d, "stats.regless." + key)
+        return None if d is None else value(d, "stats.regless." + key, *default)
 
     def _relative(self, kernel: str, name: str, key: str) -> Optional[float]:
         d = self.document(kernel, name)
