@@ -48,6 +48,10 @@ def _numbers(page: Page, e: Evaluation) -> None:
             if kernel == k and result.stats is not None:
                 page.put(f"time/{k}/{name}", fixed(e.run_time(k, name), 2))
                 page.put(f"energy/{k}/{name}", fixed(e.gpu_energy(k, name), 2))
+        for n in sizes:
+            if e.document(k, f"regless-{n}"):
+                page.put(f"found/{k}/{n}", percent(e.preload_shares(k, f"regless-{n}")["osu"]))
+        page.put(f"live_registers/{k}", str(e.live_registers(k)))
         for s, share in e.preload_shares(k).items():
             page.put(f"preload/{k}/{s}", percent(share))
         for key in ("mean_live", "mean_preloads", "mean_cycles", "mean_instructions", "max_live"):
@@ -84,9 +88,10 @@ def _overview(page: Page, e: Evaluation, small: bool) -> None:
     for k in e.kernels:
         d = e.document(k, "baseline")
         rows.append([k, {o: t for t, o in counterparts.items()}.get(k, "-"), d["warp_instructions"], d["cycles"],
-                     fixed(d["ipc"], 2), percent(e.register_share(k))])
+                     fixed(d["ipc"], 2), e.live_registers(k), percent(e.register_share(k))])
     page.put("table:kernels", table(["kernel", "Rodinia's", "warp instructions", "cycles", "IPC",
-                                     "register file in the energy"], rows, left=2))
+                                     "live registers of a thread, at most", "register file in the energy"], rows,
+                                    left=2))
     checked = sum(r.stats["checks"]["operands_checked"] for r in e.results.values() if r.stats)
     wrong = sum(r.stats["checks"]["mismatches"] for r in e.results.values() if r.stats)
     page.put("runs", str(len(e.results)))
@@ -197,6 +202,11 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                 [percent(mean(e.added_l2_requests(k) for k in e.kernels), 2)])
     page.put("table:preloads", table(["", "preloads", "staging unit", "compressor", "L1", "L2", "DRAM",
                                       "requests to L2 added"], rows))
+    rows = []
+    for k in e.kernels:
+        found = [e.preload_shares(k, f"regless-{n}")["osu"] if e.document(k, f"regless-{n}") else None for n in sizes]
+        rows.append([short(k)] + [percent(f) for f in found])
+    page.put("table:preloads_by_size", table(["found in the staging unit"] + [str(n) for n in sizes], rows))
     page.compare("preloads", preload_ids)
 
 

@@ -99,13 +99,19 @@ class Evaluation:
         """Mean instructions in a region over the code of the kernels that were launched."""
         instructions = regions = 0
         report = self.results[(kernel, name)].report
-        launched = {l["entry"] for l in report["launches"]}
+        launched = {launch["entry"] for launch in report["launches"]}
         for entry in report["entries"]:
             if entry["name"] not in launched:
                 continue
             instructions += entry["instructions"]
             regions += region_count(entry["regions"])
         return instructions / regions
+
+    def live_registers(self, kernel: str) -> int:
+        """Most registers of a thread that are live at once."""
+        report = self.results[(kernel, usual)].report
+        launched = {launch["entry"] for launch in report["launches"]}
+        return max(entry["live_registers"] for entry in report["entries"] if entry["name"] in launched)
 
     def working_set(self, kernel: str, name: str) -> float:
         return value(self.document(kernel, name), "register_working_set.mean")
