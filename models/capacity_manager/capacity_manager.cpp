@@ -23,6 +23,8 @@ RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {
   executed += o.executed;
   instructions += o.instructions;
   active_cycles += o.active_cycles;
+  preload_cycles += o.preload_cycles;
+  drain_cycles += o.drain_cycles;
   preloads += o.preloads;
   invalidations += o.invalidations;
   lines += o.lines;
@@ -102,6 +104,8 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   g.counter("regions_executed", c.executed, "regions", "started");
   g.counter("instructions", c.instructions, "warp instructions", "issued");
   g.counter("active_cycles", c.active_cycles, "warp-cycles", "with an active region");
+  g.counter("preload_cycles", c.preload_cycles, "warp-cycles", "from a region's start to its last acknowledgement");
+  g.counter("drain_cycles", c.drain_cycles, "warp-cycles", "from a region's last issue to its last result written");
   g.counter("preloads", c.preloads, "warp registers", "asked of the staging unit");
   g.counter("invalidations", c.invalidations, "warp registers", "asked of the staging unit");
   static constexpr std::array<const char*, protocol::preload_source_count> sources{"osu", "compressor", "l1", "l2",

@@ -166,7 +166,8 @@ void CapacityShard::end_region(Warp& w) {
   w.state = State::draining;
   listener_->closed(w.slot, true);
   unit_->region_ended(w.slot, w.region->erase);
-  counters_.active_cycles += now() - w.opened;
+  counters_.active_cycles += now() - w.since;
+  w.since = now();
   while (w.held != 0 && w.word(0).sequence <= w.last) drop_word(w);
   w.region = nullptr;
   w.end = 0;
@@ -202,6 +203,7 @@ void CapacityShard::written_back(const DynamicInstruction& d) {
 }
 
 void CapacityShard::drained(Warp& w) {
+  counters_.drain_cycles += now() - w.since;
   release_all(w);
   w.state = State::inactive;
   if (!w.at_barrier) push(w);
@@ -292,6 +294,7 @@ void CapacityShard::activate(Warp& w) {
   const StoredWord start = w.word(0);
   const Region& region = table_.regions()[table_.word(start.inserted).region];
   w.state = State::preloading;
+  w.since = now();
   w.region = &region;
   w.first = start.sequence;
   w.last = start.sequence - 1;
@@ -359,7 +362,8 @@ void CapacityShard::find_end(Warp& w) {
 
 void CapacityShard::open(Warp& w) {
   w.state = State::active;
-  w.opened = now();
+  counters_.preload_cycles += now() - w.since;
+  w.since = now();
   listener_->closed(w.slot, false);
 }
 

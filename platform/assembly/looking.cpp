@@ -25,10 +25,15 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
 }
 
-void Looking::add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
-                     recorders::SocketTap<256>* memory) {
+void Looking::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
+                     recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory) {
   if (vcd_ != nullptr) {
-    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape_, clock_, period_));
+    recorders::VcdShape shape = shape_;
+    if (banks != 0) {
+      shape.banks = banks;
+      shape.write_ports = std::max(shape.write_ports, banks);
+    }
+    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_, period_));
     vcd_recorders_.back()->watch(*reads, *writes, *memory);
     sm.add_observer(*vcd_recorders_.back());
   }

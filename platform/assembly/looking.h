@@ -26,9 +26,10 @@ class Looking {
 
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }
-  /// What observes SM `index`. Taps may be null unless wanted.
-  void add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
-              recorders::SocketTap<256>* memory);
+  /// What observes SM `index`, whose storage has `banks` banks (0: the register file's). Taps may be null unless
+  /// wanted.
+  void add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
+              recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory);
   /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
   void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);
   void launch(std::uint32_t index);

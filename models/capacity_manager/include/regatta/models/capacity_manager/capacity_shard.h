@@ -31,11 +31,13 @@ struct CapacityManagerConfig {
 /// What the regions that ran were like; sums, from which means and deviations follow.
 struct RegionCounters {
   std::uint64_t executed = 0;
-  std::uint64_t instructions = 0;   ///< warp instructions
-  std::uint64_t active_cycles = 0;  ///< warp-cycles, from the first in which it could issue to the last issue
-  std::uint64_t preloads = 0;       ///< registers
-  std::uint64_t invalidations = 0;  ///< registers
-  std::uint64_t lines = 0;          ///< reserved
+  std::uint64_t instructions = 0;    ///< warp instructions
+  std::uint64_t active_cycles = 0;   ///< warp-cycles, from the first in which it could issue to the last issue
+  std::uint64_t preload_cycles = 0;  ///< warp-cycles, from a region's start to its last acknowledgement
+  std::uint64_t drain_cycles = 0;    ///< warp-cycles, from its last issue to its last result written
+  std::uint64_t preloads = 0;        ///< registers
+  std::uint64_t invalidations = 0;   ///< registers
+  std::uint64_t lines = 0;           ///< reserved
   std::uint64_t lines_squared = 0;
   std::array<std::uint64_t, protocol::preload_source_count> preloads_from{};  ///< answered
   std::uint64_t words = 0;                                                    ///< decoded
@@ -103,7 +105,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
     std::uint64_t first = 0;             ///< the region's first instruction, by sequence
     std::uint64_t end = 0;               ///< behind its last, by sequence; 0: not known yet
     std::uint64_t last = 0;              ///< issued, by sequence
-    std::uint64_t opened = 0;            ///< cycle of the last acknowledgement
+    std::uint64_t since = 0;             ///< cycle in which it came into its state
     unsigned acknowledgements = 0;       ///< awaited
     unsigned writes = 0;                 ///< results on their way to the staging unit
     BankCounts writing{};                ///< of these, by bank
