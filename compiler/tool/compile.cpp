@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
+#include <regatta/passes/renumber.h>
 #include <regatta/trace/types.h>
 
 #include <algorithm>
@@ -8,6 +9,15 @@
 #include <fstream>
 
 namespace regatta::tool {
+
+namespace {
+
+void plan_regions(CompiledKernel& k, const CompileOptions& options) {
+  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+}
+
+}  // namespace
 
 CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
@@ -22,8 +32,13 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
-  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
-  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+  plan_regions(k, options);
+  if (options.renumber) {
+    // What shares a region shall not share a bank; the limits per bank then cut the regions anew.
+    passes::renumber_registers(*k.function, k.regions.regions);
+    k.analyses->invalidate();
+    plan_regions(k, options);
+  }
   k.region_words = passes::insert_region_words(k.trace_kernel, k.regions);
   return k;
 }

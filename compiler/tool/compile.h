@@ -29,6 +29,7 @@ struct CompiledKernel {
 struct CompileOptions {
   passes::AllocationOptions allocation;
   passes::RegionOptions regions;
+  bool renumber = true;  ///< spread registers over banks after allocation
   unsigned warp_size = 32;
 };
 
