@@ -2,15 +2,12 @@
 #include <regatta/analysis/soft_definitions.h>
 #include <regatta/analysis/warp_liveness.h>
 
-#include <algorithm>
-
 namespace regatta::analysis {
 
 WarpLiveness::WarpLiveness(const ir::Function& f, const Cfg& cfg, const Dominators& dominators,
                            const PostDominators& post_dominators, LaneRule rule)
     : running_(std::make_unique<Liveness>(f, cfg)) {
   waiting_.assign(cfg.size(), BitSet(running_->variables().count()));
-  resumed_.resize(cfg.size());
   follow_paths(cfg, post_dominators);
   if (rule == LaneRule::every_path) return;
   const WaitingLanes lanes = rule == LaneRule::printed ? WaitingLanes::printed : WaitingLanes::at_siblings;
@@ -40,22 +37,13 @@ void WarpLiveness::follow_paths(const Cfg& cfg, const PostDominators& post_domin
         const std::uint32_t b = stack.back();
         stack.pop_back();
         waiting_[b].merge(needed);
-        bool ends = cfg.successors(b).empty();
-        for (std::uint32_t s : cfg.successors(b)) {
-          ends |= is_join(s);
+        for (const std::uint32_t s : cfg.successors(b)) {
           if (is_join(s) || stamp[s] == round) continue;
           stamp[s] = round;
           stack.push_back(s);
         }
-        if (!ends) continue;
-        for (std::uint32_t other : sides)
-          if (other != side && !is_join(other)) resumed_[b].push_back(other);
       }
     }
-  }
-  for (auto& blocks : resumed_) {
-    std::sort(blocks.begin(), blocks.end());
-    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
   }
 }
 

@@ -110,51 +110,109 @@ class Annotator {
   std::vector<int> change_;                         ///< of lines held, per instruction and bank
 };
 
-/// Which registers may have a copy outside a region's lines, forward over the code.
+/// Forward over the code: which registers may have a copy outside a region's lines, and the nearest block that
+/// post-dominates all accesses which left it there (-1: the kernel's exit).
 class Copies {
  public:
-  explicit Copies(const std::vector<Region>& regions, std::size_t blocks) : kept_(blocks), made_(blocks) {
+  Copies(const analysis::Cfg& cfg, const analysis::PostDominators& post_dominators, const KernelFacts& facts,
+         const std::vector<Region>& regions)
+      : cfg_(cfg),
+        post_dominators_(post_dominators),
+        facts_(facts),
+        kept_(cfg.size()),
+        made_(cfg.size()),
+        on_entry_(cfg.size()),
+        join_(cfg.size()),
+        depth_(cfg.size(), 0) {
     for (Registers& k : kept_) k.set();
     for (const Region& r : regions) {
-      Registers inputs, dropped, outputs;
+      Registers dropped, left;
       for (const Entry& e : r.words.entries)
         if (e.kind == Entry::Kind::invalidating_preload) dropped.set(e.reg);
-      for (const std::uint8_t i : r.inputs) inputs.set(i);
-      for (const std::uint8_t o : r.outputs) outputs.set(o);
+      for (const std::uint8_t i : r.inputs) left.set(i);
+      left &= ~dropped;
+      for (const std::uint8_t o : r.outputs) left.set(o);
       kept_[r.block] &= ~dropped;
-      made_[r.block] &= ~dropped;
-      made_[r.block] |= (inputs & ~dropped) | outputs;
+      made_[r.block] = (made_[r.block] & ~dropped) | left;
     }
+    for (std::uint32_t b = 0; b < cfg.size(); ++b)
+      for (std::int32_t x = post_dominators.immediate(b); x >= 0;
+           x = post_dominators.immediate(static_cast<std::uint32_t>(x)))
+        ++depth_[b];
+    run();
   }
-  Registers after(std::uint32_t block, const Registers& before) const { return (before & kept_[block]) | made_[block]; }
+
+  /// Registers that are dead when the block begins, may have a copy, and whose accesses all lead here.
+  Registers dropped_at(std::uint32_t b) const {
+    Registers dropped;
+    for_each(on_entry_[b] & ~facts_.live_in[b], [&](unsigned r) {
+      const std::int32_t join = join_[b][r];
+      if (join >= 0 && post_dominators_.post_dominates(b, static_cast<std::uint32_t>(join))) dropped.set(r);
+    });
+    return dropped;
+  }
 
  private:
-  std::vector<Registers> kept_, made_;
+  void run() {
+    std::vector<std::uint32_t> work(cfg_.reverse_post_order().rbegin(), cfg_.reverse_post_order().rend());
+    while (!work.empty()) {
+      const std::uint32_t b = work.back();
+      work.pop_back();
+      const Registers here = on_entry_[b] & ~dropped_at(b);
+      for (const std::uint32_t s : cfg_.successors(b)) {
+        bool changed = false;
+        for_each((here & kept_[b]) | made_[b], [&](unsigned r) { changed |= arrive(s, r, after(b, r, here.test(r))); });
+        if (changed) work.push_back(s);
+      }
+    }
+  }
+
+  /// Where the accesses meet that left the copy of r which the block hands on. A block that needs the old value goes on
+  /// with the accesses before it, one that defines it anew starts over.
+  std::int32_t after(std::uint32_t b, unsigned r, bool came) const {
+    const auto here = static_cast<std::int32_t>(b);
+    if (!made_[b].test(r)) return join_[b][r];
+    return came && facts_.live_in[b].test(r) ? common(here, join_[b][r]) : here;
+  }
+
+  bool arrive(std::uint32_t b, unsigned r, std::int32_t join) {
+    if (!on_entry_[b].test(r)) {
+      on_entry_[b].set(r);
+      join_[b][r] = join;
+      return true;
+    }
+    const std::int32_t both = common(join_[b][r], join);
+    if (both == join_[b][r]) return false;
+    join_[b][r] = both;
+    return true;
+  }
+
+  /// The nearest block that post-dominates both.
+  std::int32_t common(std::int32_t a, std::int32_t b) const {
+    while (a != b) {
+      if (a < 0 || b < 0) return -1;
+      std::int32_t& deeper = depth_[static_cast<std::size_t>(a)] >= depth_[static_cast<std::size_t>(b)] ? a : b;
+      deeper = post_dominators_.immediate(static_cast<std::uint32_t>(deeper));
+    }
+    return a;
+  }
+
+  const analysis::Cfg& cfg_;
+  const analysis::PostDominators& post_dominators_;
+  const KernelFacts& facts_;
+  std::vector<Registers> kept_, made_;  ///< copies that outlast a block, and that it leaves
+  std::vector<Registers> on_entry_;
+  std::vector<std::array<std::int32_t, 256>> join_;  ///< per block and register on entry
+  std::vector<std::uint32_t> depth_;                 ///< in the tree of post-dominators
 };
 
 }  // namespace
 
 void annotate(const KernelFacts& facts, std::uint32_t first, Region& region) { Annotator(facts, first, region).run(); }
 
-void add_invalidations(const analysis::Cfg& cfg, const KernelFacts& facts, const analysis::WarpLiveness& liveness,
-                       std::vector<Region>& regions) {
-  const std::size_t blocks = cfg.size();
-  const Copies copies(regions, blocks);
-  // Copies on entry; the dead ones among them end there.
-  std::vector<Registers> on_entry(blocks);
-  std::vector<std::uint32_t> work(cfg.reverse_post_order().rbegin(), cfg.reverse_post_order().rend());
-  while (!work.empty()) {
-    const std::uint32_t b = work.back();
-    work.pop_back();
-    const Registers out = copies.after(b, on_entry[b] & facts.live_in[b]);
-    const auto flow = [&](std::uint32_t to) {
-      if ((out & ~on_entry[to]).none()) return;
-      on_entry[to] |= out;
-      work.push_back(to);
-    };
-    for (std::uint32_t s : cfg.successors(b)) flow(s);
-    for (std::uint32_t s : liveness.resumed_after(b)) flow(s);
-  }
+void add_invalidations(const analysis::Cfg& cfg, const analysis::PostDominators& post_dominators,
+                       const KernelFacts& facts, std::vector<Region>& regions) {
+  const Copies copies(cfg, post_dominators, facts, regions);
   for (std::size_t n = 0; n < regions.size(); ++n) {
     Region& region = regions[n];
     const bool first_of_block = n == 0 || regions[n - 1].block != region.block;
@@ -162,7 +220,7 @@ void add_invalidations(const analysis::Cfg& cfg, const KernelFacts& facts, const
     const bool last_of_block = n + 1 == regions.size() || regions[n + 1].block != region.block;
     // When a warp ends all its copies go anyway.
     if (last_of_block && cfg.successors(region.block).empty()) continue;
-    for_each(on_entry[region.block] & ~facts.live_in[region.block], [&](unsigned r) {
+    for_each(copies.dropped_at(region.block), [&](unsigned r) {
       region.words.entries.push_back({Entry::Kind::invalidate, static_cast<std::uint8_t>(r)});
     });
   }

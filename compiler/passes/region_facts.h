@@ -59,7 +59,7 @@ std::vector<Region> cut_block(const KernelFacts& facts, std::uint32_t block, std
                               const RegionOptions& options);
 
 /// region_annotations.cpp: where copies of dead registers are dropped.
-void add_invalidations(const analysis::Cfg& cfg, const KernelFacts& facts, const analysis::WarpLiveness& liveness,
-                       std::vector<Region>& regions);
+void add_invalidations(const analysis::Cfg& cfg, const analysis::PostDominators& post_dominators,
+                       const KernelFacts& facts, std::vector<Region>& regions);
 
 }  // namespace regatta::passes

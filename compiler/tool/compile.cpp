@@ -46,13 +46,15 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
 std::vector<std::uint32_t> live_registers(CompiledKernel& kernel) {
   const ir::Function& f = *kernel.function;
   std::vector<std::uint32_t> counts(f.instruction_count());
-  analysis::LivenessWalker walker(kernel.analyses->simt_liveness());
+  const analysis::WarpLiveness& liveness = kernel.analyses->warp_liveness();
+  analysis::LivenessWalker walker(liveness.running());
   std::size_t first = 0;
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     for (walker.start(static_cast<std::uint32_t>(b)); walker.more(); walker.step()) {
       std::uint32_t& count = counts[first + walker.index()];
-      walker.live().for_each(
-          [&](std::uint32_t v) { count += v < analysis::Variables::first_physical_predicate ? 1 : 0; });
+      analysis::BitSet live = walker.live();
+      live.merge(liveness.waiting(static_cast<std::uint32_t>(b)));
+      live.for_each([&](std::uint32_t v) { count += v < analysis::Variables::first_physical_predicate ? 1 : 0; });
     }
     first += f.blocks[b].instructions.size();
   }

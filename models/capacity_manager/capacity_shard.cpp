@@ -72,7 +72,6 @@ void CapacityShard::kernel_started(const protocol::KernelContext& context) {
   warps_.clear();
   stack_.clear();
   deferred_.clear();
-  asked_.fill(0);
   free_.fill(static_cast<std::uint16_t>(unit_->lines_per_bank()));
   reserved_lines_ = 0;
   accounted_ = now();
@@ -316,38 +315,35 @@ void CapacityShard::activate(Warp& w) {
   counters_.lines_squared += std::uint64_t{region.lines} * region.lines;
   w.acknowledgements = static_cast<unsigned>(region.preloads.size() + region.invalidations.size());
   if (w.acknowledgements == 0) return open(w);
+  // Those deferred before have just been tried: a bank that one of them waits for is full.
+  const auto hand_over = [this](const Request& r) {
+    if (ask(r)) return;
+    deferred_.push_back(r);
+    ++deferred_count_;
+  };
   for (const Region::Preload& p : region.preloads) {
-    ask({w.slot, p.reg, p.last ? Request::Kind::last_preload : Request::Kind::preload});
+    hand_over({w.slot, p.reg, p.last ? Request::Kind::last_preload : Request::Kind::preload});
   }
-  for (const RegisterId reg : region.invalidations) ask({w.slot, reg, Request::Kind::invalidate});
+  for (const RegisterId reg : region.invalidations) hand_over({w.slot, reg, Request::Kind::invalidate});
+  if (!deferred_.empty()) look_again();
 }
 
 /// The banks' queues have a place per line: enough for preloads, which have lines, and not for any number of
 /// invalidations besides.
-void CapacityShard::ask(const Request& request) {
-  std::uint16_t& asked = asked_[unit_->bank_of(request.warp, request.reg)];
-  if (asked >= unit_->lines_per_bank()) {
-    deferred_.push_back(request);
-    ++deferred_count_;
-    return;
-  }
-  ++asked;
+bool CapacityShard::ask(const Request& request) {
+  if (unit_->request_room(unit_->bank_of(request.warp, request.reg)) == 0) return false;
   if (request.kind == Request::Kind::invalidate) {
     unit_->invalidate(request.warp, request.reg);
   } else {
     unit_->preload(request.warp, request.reg, request.kind == Request::Kind::last_preload);
   }
+  return true;
 }
 
 void CapacityShard::ask_deferred() {
-  deferred_.erase(std::remove_if(deferred_.begin(), deferred_.end(),
-                                 [this](const Request& r) {
-                                   std::uint16_t& asked = asked_[unit_->bank_of(r.warp, r.reg)];
-                                   if (asked >= unit_->lines_per_bank()) return false;
-                                   ask(r);
-                                   return true;
-                                 }),
+  deferred_.erase(std::remove_if(deferred_.begin(), deferred_.end(), [this](const Request& r) { return ask(r); }),
                   deferred_.end());
+  if (!deferred_.empty()) look_again();
 }
 
 /// The next region's first word may be there already.
@@ -367,7 +363,7 @@ void CapacityShard::open(Warp& w) {
   listener_->closed(w.slot, false);
 }
 
-void CapacityShard::acknowledged(Warp& w, RegisterId reg) {
+void CapacityShard::acknowledged(Warp& w) {
   if (w.state != State::preloading || w.acknowledgements == 0) {
     SC_REPORT_ERROR("regatta/capacity_manager",
                     (std::string(name()) + ": the staging unit acknowledged what warp " +
@@ -375,17 +371,15 @@ void CapacityShard::acknowledged(Warp& w, RegisterId reg) {
                         .c_str());
     return;
   }
-  --asked_[unit_->bank_of(w.slot, reg)];
-  if (!deferred_.empty()) look_again();
   if (--w.acknowledgements == 0) open(w);
 }
 
-void CapacityShard::preloaded(WarpSlot warp, RegisterId reg, protocol::PreloadSource source) {
+void CapacityShard::preloaded(WarpSlot warp, RegisterId, protocol::PreloadSource source) {
   ++counters_.preloads_from[static_cast<unsigned>(source)];
-  acknowledged(of(warp), reg);
+  acknowledged(of(warp));
 }
 
-void CapacityShard::invalidated(WarpSlot warp, RegisterId reg) { acknowledged(of(warp), reg); }
+void CapacityShard::invalidated(WarpSlot warp, RegisterId) { acknowledged(of(warp)); }
 
 void CapacityShard::lines_available() {
   if (!refused_lines_) return;

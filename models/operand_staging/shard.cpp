@@ -313,17 +313,17 @@ std::uint64_t StagingShard::read(tlm::tlm_generic_payload& payload, WarpAccess& 
   const std::uint16_t line = line_of(w, access.reg.value());
   if (line == no_line) {
     poison(payload.get_data_ptr());
-    access.origin = protocol::Origin{"not staged, bank", bank};
+    access.origin = protocol::Origin{"not staged, bank", shard_ * config_.banks + bank};
     ++not_staged_;
     return slot + config_.latency;
   }
   StagingLine& l = lines_[line];
   if (l.is_defined) {
     trace::copy_value(payload.get_data_ptr(), values_[line], bytes_);
-    access.origin = protocol::Origin{"staging bank", bank};
+    access.origin = protocol::Origin{"staging bank", shard_ * config_.banks + bank};
   } else {
     poison(payload.get_data_ptr());
-    access.origin = protocol::Origin{"unwritten line of staging bank", bank};
+    access.origin = protocol::Origin{"unwritten line of staging bank", shard_ * config_.banks + bank};
   }
   if (l.reads != 0) --l.reads;
   settle(line, slot + 1);

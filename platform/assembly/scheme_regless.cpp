@@ -247,6 +247,8 @@ void RegLess::add_laws(ConservationLaws& laws, const std::string& sm) const {
   laws.add("invalidations asked for are done", {manager + "invalidations"}, {osu + "invalidations"});
   laws.add("the staging units serve what the collectors ask", {osu + "reads"}, {pipeline + "collectors.reads"});
   laws.add("the staging units take what is written back", {osu + "writes"}, {pipeline + "writeback.writes"});
+  laws.add("what is evicted leaves, or is taken back or dropped before", {osu + "evictions"},
+           {osu + "memory_writes", osu + "evictions_cancelled"});
   if (!compressor_.enabled) {
     laws.add("the L1 takes the registers that leave", {l1 + "write"}, {osu + "memory_writes"});
     laws.add("the L1 is asked for the registers that come back", {l1 + "read"}, {osu + "memory_reads"});

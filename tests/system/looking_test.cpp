@@ -189,6 +189,18 @@ TEST_CASE("looking: a dump misses no write and no answer, however many come at o
   }
 }
 
+TEST_CASE("looking: recorders under another scheme") {
+  const Bench bench("vector_add");
+  REQUIRE(bench.sim({"--scheme", "regless", "--vcd", "v.vcd", "--stats", "s.json"}).status == 0);
+  const auto v = test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock");
+  REQUIRE(v.error == "");
+  const auto stats = bench.stats("s.json").at("stats");
+  // Every bank of every shard has a signal of its own.
+  CHECK(v.ones("sm0.operands.read_bank", "_valid") == stats.at("regless").at("osu.reads").get<double>());
+  CHECK(v.ones("sm0.operands.write", "_valid") == stats.at("regless").at("osu.writes").get<double>());
+  CHECK(v.ones("sm0.memory.request_valid", "") == stats.at("sm0.l1_arbiter").at("port0_requests").get<std::uint64_t>());
+}
+
 TEST_CASE("looking: cycles per instruction and energy as tables") {
   const Bench bench;
   const ProcessResult r = bench.sim({"--cpi", "--energy-table"});

@@ -336,17 +336,18 @@ TEST_CASE("both sides of a diamond define") {
 }
 
 TEST_CASE("lanes wait beyond a branch that does not dominate the definition") {
-  ByHand k;  // 0 -> 1, 2; 1 -> 2, 3; 2, 3 -> 4: block 2 runs while lanes that came through 1 wait at 3
+  ByHand k;  // 0 -> 1, 2; 1 -> 2, 4; 2 -> 3 -> 5; 4 -> 5: blocks 2 and 3 run while lanes that came through 1 wait at 4
   k.jump(2, true);
   k.block();
   k.set(1, 7);
   k.less(0, 24);
-  k.jump(3, true);
+  k.jump(4, true);
   k.f.blocks.back().instructions.back().guard_negated = true;
   k.block();
   k.set(1, 8);
+  k.block();
   k.use(1);
-  k.jump(4);
+  k.jump(5);
   k.block();
   k.use(1);
   k.block();

@@ -339,9 +339,50 @@ void check_cuts(const Subject& s) {
   }
 }
 
+/// What is dropped at a block was used and defined before the paths met there: the block post-dominates every block
+/// with an access whose copy the block gets (section 4.4). A copy travels along edges until its register is dropped,
+/// used up or defined anew.
+unsigned check_invalidations(const Subject& s) {
+  analysis::FunctionAnalyses a(s.f);
+  struct Block {
+    Set accessed, dropped;
+  };
+  std::vector<Block> blocks(s.kernel.blocks.size());
+  for (const Region& r : s.plan.regions) {
+    Block& b = blocks[r.block];
+    for (std::uint32_t i = r.begin; i < r.end; ++i) b.accessed |= s.reads[i] | s.writes[i];
+    for (const Entry& e : r.words.entries)
+      if (e.kind == Entry::Kind::invalidate) b.dropped.set(e.reg);
+  }
+  unsigned count = 0;
+  for (std::uint32_t from = 0; from < blocks.size(); ++from) {
+    if (!a.cfg().reachable(from)) continue;
+    const trace::BasicBlock& block = s.kernel.blocks[from];
+    const Set copies = blocks[from].accessed & s.live_after[block.first + block.count - 1];
+    for (unsigned r = 0; r < 256; ++r) {
+      if (!copies.test(r)) continue;
+      std::set<std::uint32_t> seen;
+      std::vector<std::uint32_t> work(block.successors.begin(), block.successors.end());
+      while (!work.empty()) {
+        const std::uint32_t b = work.back();
+        work.pop_back();
+        if (!seen.insert(b).second) continue;
+        if (blocks[b].dropped.test(r)) {
+          ++count;
+          REQUIRE(a.post_dominators().post_dominates(b, from));
+          continue;
+        }
+        if (blocks[b].accessed.test(r)) continue;  // the copy is that block's from there on
+        work.insert(work.end(), s.kernel.blocks[b].successors.begin(), s.kernel.blocks[b].successors.end());
+      }
+    }
+  }
+  return count;
+}
+
 void check_random(unsigned seed, unsigned rounds, bool structured) {
   std::mt19937 random(seed);
-  std::size_t regions = 0, oversized = 0, cut = 0;
+  std::size_t regions = 0, oversized = 0, cut = 0, dropped = 0;
   for (unsigned round = 0; round < rounds; ++round) {
     test::KernelShape shape;
     shape.nodes = 1 + random() % 6;
@@ -368,6 +409,7 @@ void check_random(unsigned seed, unsigned rounds, bool structured) {
     check_limits(s, random);
     check_sets(s);
     check_cuts(s);
+    dropped += check_invalidations(s);
     regions += s.plan.regions.size();
     oversized += s.plan.oversized;
     cut += s.plan.regions.size() - s.kernel.blocks.size();
@@ -375,6 +417,7 @@ void check_random(unsigned seed, unsigned rounds, bool structured) {
   CHECK(regions > 10 * rounds);
   CHECK(oversized > 0);
   CHECK(cut > 2 * rounds);
+  CHECK(dropped > rounds);
 }
 
 }  // namespace

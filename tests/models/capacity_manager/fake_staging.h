@@ -44,6 +44,10 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
     return (warp.value() + reg.value()) % banks_;
   }
   void connect(protocol::StagingClient& client) override { told_ = &client; }
+  unsigned request_room(unsigned bank) const override {
+    const auto asked = asked_.find(bank);
+    return asked == asked_.end() ? lines_ : lines_ - asked->second;
+  }
   void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) override {
     Call call = note(Call::Kind::preload, warp.value());
     call.reg = reg.value();

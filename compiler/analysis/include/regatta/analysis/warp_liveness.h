@@ -41,10 +41,6 @@ class WarpLiveness {
   /// Both, at the block's borders.
   BitSet live_in(std::uint32_t block) const { return with_waiting(running_->live_in(block), block); }
   BitSet live_out(std::uint32_t block) const { return with_waiting(running_->live_out(block), block); }
-  /// Blocks that the warp may go on with after this one though no edge leads there: the other sides of branches of
-  /// which this block ends one side.
-  const std::vector<std::uint32_t>& resumed_after(std::uint32_t block) const { return resumed_[block]; }
-  std::size_t blocks() const { return waiting_.size(); }
 
  private:
   void follow_paths(const Cfg& cfg, const PostDominators& post_dominators);
@@ -56,7 +52,6 @@ class WarpLiveness {
 
   std::unique_ptr<Liveness> running_;
   std::vector<BitSet> waiting_;
-  std::vector<std::vector<std::uint32_t>> resumed_;
 };
 
 }  // namespace regatta::analysis

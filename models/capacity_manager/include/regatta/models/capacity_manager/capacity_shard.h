@@ -135,9 +135,9 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void look_again() { client_.request(now() + 1); }
   bool fits(const Warp& warp) const;
   void activate(Warp& warp);
-  void ask(const Request& request);
+  bool ask(const Request& request);
   void ask_deferred();
-  void acknowledged(Warp& warp, protocol::RegisterId reg);
+  void acknowledged(Warp& warp);
   void open(Warp& warp);
   void end_region(Warp& warp);
   void shrink(Warp& warp);
@@ -162,8 +162,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   std::vector<std::uint8_t> stack_;  ///< local indices, the top last
   std::array<std::uint16_t, trace::region_banks> free_{};
   std::uint64_t age_ = 0;
-  std::array<std::uint16_t, trace::region_banks> asked_{};  ///< in a bank's queue, which has a place per line
-  std::vector<Request> deferred_;                           ///< requests that found it full, in order
+  std::vector<Request> deferred_;  ///< requests that found it full, in order
   std::uint64_t deferred_count_ = 0;
   bool refused_lines_ = false;       ///< may_issue() refused because of can_issue()
   std::uint64_t released_at_ = 0;    ///< cycle in which barriers last put warps on the stack
