@@ -54,7 +54,7 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
 }
 
 void Compressor::warp_started(protocol::WarpSlot warp) {
-  for (unsigned r = 0; r < protocol::RegisterMap::registers; ++r) {
+  for (unsigned r = 0; r <= highest_; ++r) {
     set_bit(map_.index(warp, protocol::RegisterId(static_cast<std::uint8_t>(r))), false);
   }
 }
@@ -66,6 +66,7 @@ bool Compressor::is_compressed(protocol::WarpSlot warp, protocol::RegisterId reg
 void Compressor::set_bit(std::uint32_t reg, bool value) {
   const std::uint32_t place = map_.shard_order(reg);
   if (bits_[place] == value) return;
+  if (value) highest_ = std::max<unsigned>(highest_, map_.register_of(reg).value());
   bits_[place] = value;
   std::uint8_t& count = in_line_[place / line_slots];
   count = static_cast<std::uint8_t>(value ? count + 1 : count - 1);

@@ -23,8 +23,9 @@ void OperandStagingConfig::declare(support::OptionSet& o) {
         "of a shard, preloads and invalidations, that wait to leave for memory", 1, 4096);
   o.add(
       "osu.backed_registers", backed_registers, "warp registers",
-      "that memory backs for the resident warps of an SM: bounds occupancy, by default as a 256 KB register file does",
-      1, 1 << 20);
+      "that memory backs for the resident warps of an SM: bounds occupancy; 0: as many as register_file.registers, so "
+      "that as many warps are resident as without staging units",
+      0, 1 << 20);
 }
 
 void OperandStagingConfig::validate() const {

@@ -74,6 +74,7 @@ double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
 class RegLess : public Scheme {
  public:
+  RegLess() { osu_.backed_registers = 0; }  // the machine's, unless it is said
   std::string name() const override { return "regless"; }
   std::string help() const override {
     return "RegLess (MICRO 2017): operand staging units in place of the register file, filled region by region";
@@ -91,6 +92,7 @@ class RegLess : public Scheme {
  private:
   models::OperandStagingConfig staging_for(const MachineConfig& machine, unsigned sm) const {
     models::OperandStagingConfig c = osu_;
+    if (c.backed_registers == 0) c.backed_registers = machine.register_file.registers;
     c.shards = machine.sm.schedulers;
     c.warps = machine.sm.max_warps;
     c.sm = sm;

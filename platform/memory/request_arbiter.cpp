@@ -92,6 +92,7 @@ tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_p
   const std::uint64_t now = clock_.now();
   enter(payload, port);
   held_ = &payload;
+  held_port_ = port.index;
   port.held = true;
   free_at_ = now + 1;
   const tlm::tlm_sync_enum sync = downstream->nb_transport_fw(payload, phase, delay);
@@ -150,7 +151,8 @@ void RequestArbiter::grant(std::uint64_t now) {
 tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  const unsigned index = access_of(payload).port;
+  // Until a request is taken it has the port number of whoever is the last on its way.
+  const unsigned index = held_ == &payload && phase == tlm::END_REQ ? held_port_ : access_of(payload).port;
   if (index >= ports_.size()) protocol_error(sc_module::name(), "an answer for a port that there is not");
   Port& port = *ports_[index];
   if (held_ == &payload) {  // END_REQ, or BEGIN_RESP which implies it

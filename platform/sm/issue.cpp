@@ -7,12 +7,18 @@
 #include "load_store_unit.h"
 #include "reuse_stage.h"
 
+#include <string>
+
 namespace regatta::sm {
 
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
 using protocol::Unit;
+
+namespace {
+constexpr std::size_t max_gates = 32;  // bits of Warp::closed_by
+}
 
 IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
     : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
@@ -30,8 +36,13 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
   ctas_ = &ctas;
   reuse_ = &reuse;
   gates_ = std::move(gates);
+  if (gates_.size() > max_gates) {
+    SC_REPORT_ERROR("regatta/sm", ("an SM has at most " + std::to_string(max_gates) + " gates, a bit each, found " +
+                                   std::to_string(gates_.size()))
+                                      .c_str());
+    return;
+  }
   for (unsigned i = 0; i < gates_.size(); ++i) {
-    if (i >= 32) break;  // the others hear of no listener, and are asked about every instruction
     listeners_.push_back(std::make_unique<Listener>(*this, i));
     gates_[i]->connect(*listeners_.back());
   }

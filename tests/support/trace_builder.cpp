@@ -129,7 +129,7 @@ void TraceBuilder::execute(std::uint32_t index, LaneMask active, const std::vect
   std::vector<trace::WarpValue> results(i.destination_count);
   for (unsigned d = 0; d < i.destination_count; ++d) {
     for (unsigned lane = 0; lane < kernel_.warp_size; ++lane) {
-      std::uint64_t mix = salt + d * 97 + lane * 0x9e3779b97f4a7c15u;
+      std::uint64_t mix = salt + d * 97 + (uniform_values ? 0 : lane) * 0x9e3779b97f4a7c15u;
       for (unsigned s = 0; s < i.source_count; ++s) {
         mix = (mix ^ warp_.registers[i.sources[s]].lane[lane]) * 0xbf58476d1ce4e5b9u;
         mix ^= mix >> 31;

@@ -80,6 +80,7 @@ class Machine {
  public:
   Machine(unsigned seed, unsigned fall_through)
       : random_(seed),
+        fall_through_(fall_through),
         lines_(draw(random_, 2, 12)),
         regions_(random_kernel(random_, lines_)),
         bench_(regions_, config(fall_through), lines_, 1, [this] { return draw(random_, 1, 30); }) {
@@ -147,13 +148,26 @@ class Machine {
     }
     return true;
   }
-  /// Which warp has to start in the next cycle: the topmost whose region is known, if it fits.
+  /// Which warp has to start in the next cycle: the topmost whose region is known, if it fits; where falling through is
+  /// on and it has not fitted for long enough, else the one under it.
   void expect() {
     expected_ = none;
+    const std::uint64_t next = bench_.now() + 1;
+    bool top = true;
     for (auto s = stack_.rbegin(); s != stack_.rend(); ++s) {
       if (!next_known(at(*s))) continue;
-      if (fits(at(*s))) expected_ = *s;
-      return;
+      if (fits(at(*s))) {
+        expected_ = *s;
+        if (top) blocked_ = none;
+        return;
+      }
+      if (!top || fall_through_ == 0) return;
+      if (blocked_ != *s) {
+        blocked_ = *s;
+        blocked_since_ = next;
+      }
+      if (next - blocked_since_ < fall_through_) return;
+      top = false;
     }
   }
   void start(ModelWarp& w) {
@@ -344,6 +358,7 @@ class Machine {
 
   static constexpr unsigned none = ~0u;
   Random random_;
+  unsigned fall_through_;
   unsigned lines_;
   std::vector<RegionSpec> regions_;
   Bench bench_;
@@ -354,13 +369,15 @@ class Machine {
   std::map<unsigned, std::uint64_t> opened_;
   std::size_t told_ = 0;
   unsigned expected_ = none;
+  unsigned blocked_ = none;  ///< the topmost that did not fit
+  std::uint64_t blocked_since_ = 0;
   std::size_t finished_ = 0;
   std::uint64_t started_ = 0, instructions_ = 0;
 };
 
-void random_machine(unsigned seed) {
-  CAPTURE(seed);
-  Machine(seed, 0).run();
+void random_machine(unsigned seed, unsigned fall_through = 0) {
+  CAPTURE(seed, fall_through);
+  Machine(seed, fall_through).run();
 }
 
 }  // namespace
@@ -375,8 +392,13 @@ TEST_CASE("capacity manager: random machine 6") { random_machine(6); }
 TEST_CASE("capacity manager: random machine 7") { random_machine(7); }
 TEST_CASE("capacity manager: random machine 8") { random_machine(8); }
 
+TEST_CASE("capacity manager: random machine that falls through at once") { random_machine(11, 1); }
+TEST_CASE("capacity manager: random machine that falls through soon") { random_machine(12, 7); }
+TEST_CASE("capacity manager: random machine that falls through late") { random_machine(13, 40); }
+
 // As many as the environment asks for, one per process: REGATTA_CAPACITY_SEED.
 TEST_CASE("capacity manager: a random machine of the environment's choice") {
   const char* seed = std::getenv("REGATTA_CAPACITY_SEED");
-  random_machine(seed != nullptr ? static_cast<unsigned>(std::stoul(seed)) : 100);
+  const unsigned number = seed != nullptr ? static_cast<unsigned>(std::stoul(seed)) : 100;
+  random_machine(number, number % 3 * 5);
 }

@@ -135,6 +135,21 @@ TEST_CASE("regless: without compressors registers go to the L1 as they are") {
   CHECK(number(r, "preload_source.compressor") == 0);
 }
 
+TEST_CASE("regless: as many warps are resident as the machine's register file holds, unless it is said") {
+  assembly::MachineConfig m;
+  // A warp of this kernel has 8 registers, a CTA 4 warps.
+  m.register_file.registers = 64;
+  const auto r = run(annotated_trace("regless_resident"), {}, m);
+  test::require_clean(r);
+  CHECK(r.stats.at("sm0.pipeline").at("resident_ctas_mean").get<double>() <= 2);
+}
+
+TEST_CASE("regless: backed registers bound how many warps are resident") {
+  const auto r = run(annotated_trace("regless_backed"), {{"osu.backed_registers", "32"}});
+  test::require_clean(r);
+  CHECK(r.stats.at("sm0.pipeline").at("resident_ctas_mean").get<double>() <= 1);
+}
+
 TEST_CASE("regless: refuses warps of another width") {
   assembly::MachineConfig m;
   m.sm.lanes = 64;

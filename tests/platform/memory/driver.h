@@ -31,6 +31,8 @@ struct Request {
   std::uint64_t sent = 0, accepted = 0, done = 0;
   bool hit = false;  ///< answered with the return of BEGIN_REQ
   bool finished = false;
+  bool last = false;  ///< register reads: nobody will read the line again
+  protocol::Supplier supplier = protocol::Supplier::unknown;
   std::vector<unsigned char> bytes;  ///< register reads: what came
 };
 
@@ -40,6 +42,7 @@ class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
  public:
   protocol::MemoryInitiatorSocket socket{"socket"};
   unsigned response_delay = 0;  ///< cycles before END_RESP; 0: TLM_COMPLETED at once
+  unsigned request_delay = 0;   ///< cycles ahead of time that requests are sent
   std::uint16_t sm = 0;
 
   Driver(const sc_core::sc_module_name& name, unsigned line_bytes = 128)
@@ -92,8 +95,9 @@ class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
     a.tag = static_cast<std::uint32_t>(index);
     for (unsigned i = 0; i < line_bytes_; ++i) p->get_data_ptr()[i] = write ? byte_of(r.fill, i) : 0xee;
     r.sent = now;
+    a.last_read = r.last;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    sc_core::sc_time delay = cycle_time() * request_delay;
     free_at_ = now + 1;
     waiting_ = p;
     const tlm::tlm_sync_enum sync = socket->nb_transport_fw(*p, phase, delay);
@@ -118,6 +122,7 @@ class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
     if (r.finished) throw std::runtime_error("a request was answered twice");
     if (p.get_response_status() != tlm::TLM_OK_RESPONSE) throw std::runtime_error("a request failed");
     r.done = at;
+    r.supplier = protocol::memory_access(p).supplier;
     r.finished = true;
     ++finished;
     if (r.access == AccessClass::register_read) r.bytes.assign(p.get_data_ptr(), p.get_data_ptr() + line_bytes_);

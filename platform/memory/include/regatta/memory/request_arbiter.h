@@ -59,6 +59,7 @@ class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, p
   std::uint64_t waiting_ = 0;      // ports with a request that waits, a bit each
   unsigned last_ = 0;              // the port that was granted last among those that waited
   const Payload* held_ = nullptr;  // sent, and END_REQ is to come
+  unsigned held_port_ = 0;         // its port
   std::uint64_t free_at_ = 0;      // the next request
   std::vector<std::pair<const Payload*, std::uint8_t>> nested_;  // port numbers of arbiters above
 };

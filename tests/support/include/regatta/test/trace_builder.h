@@ -46,6 +46,7 @@ class TraceBuilder {
   void end_warp();
   void end_cta();
 
+  bool uniform_values = false;  ///< results are the same in all lanes, where operands are
   /// Every CTA and warp of the launch executes the kernel straight through.
   void run_all(const std::vector<std::uint64_t>& addresses = {});
 

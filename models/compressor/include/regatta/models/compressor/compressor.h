@@ -137,6 +137,7 @@ class Compressor : public sc_core::sc_module,
   protocol::RegisterMap map_;
   std::size_t out_places_;
   std::vector<bool> bits_;             ///< "is compressed", by place in the shard's register order
+  unsigned highest_ = 0;               ///< no register above it was ever compressed
   std::vector<std::uint8_t> in_line_;  ///< compressed registers of each line
   std::vector<Line> lines_;
   std::uint64_t uses_ = 0;
