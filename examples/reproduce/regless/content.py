@@ -55,7 +55,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
         for s, share in e.preload_shares(k).items():
             page.put(f"preload/{k}/{s}", percent(share))
         for key in ("mean_live", "mean_preloads", "mean_cycles", "mean_instructions", "max_live"):
-            page.put(f"{key}/{k}", fixed(e.regless(k, usual, "regions." + key), 1))
+            page.put(f"{key}/{k}", fixed(e.regless(k, usual, "regions." + key), 0 if key == "max_live" else 1))
         page.put(f"warps_active/{k}", fixed(e.regless(k, usual, "warps_active"), 1))
         page.put(f"static/{k}", fixed(e.static_instructions(k), 1))
         page.put(f"l1/{k}", fixed(sum(e.l1_rates(k).values()), 3))
