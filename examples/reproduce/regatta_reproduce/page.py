@@ -37,7 +37,8 @@ def _cell(value: Any) -> str:
 
 class Page:
     def __init__(self, comparisons: Comparisons, findings: Findings, partial: bool = False):
-        """`partial`: not all kernels were run; what is then not compared is left out instead of being an error."""
+        """`partial`: not all kernels were run; what is then not compared is left out instead of being an error,
+        and so are the findings, which speak of the numbers of all."""
         self.partial = partial
         self.comparisons = comparisons
         self.findings = findings
@@ -67,7 +68,7 @@ class Page:
                          verdict])
         text = table(["", "where", "paper", "ours", ""], rows, left=2)
         for f in self.findings.of(list(ids)):
-            if f.title in self._told:
+            if f.title in self._told or self.partial:  # they explain the whole page's numbers
                 continue
             self._told.add(f.title)
             text += f"\n\n**{f.title}** " + self._fill(f.text, f"finding '{f.title}'", None)

@@ -101,10 +101,15 @@ def scatter(path: Path, points: Sequence[Tuple[str, float, float]], front: Seque
     axes.grid(True, axis="both")
     axes.plot([points[i][1] for i in front], [points[i][2] for i in front], color=colours[0], linewidth=1,
               label="Pareto frontier")
+    spread = max(p[1] for p in points) - min(p[1] for p in points)
+    height = max(p[2] for p in points) - min(p[2] for p in points)
     for name, x, y in points:
         baseline = name == "baseline"
         axes.plot([x], [y], marker="s" if baseline else "o", color="#000000" if baseline else colours[5], markersize=5)
-        axes.annotate(name, (x, y), textcoords="offset points", xytext=(5, 4), fontsize=8)
+        # Names of neighbours stand on different sides.
+        crowded = sum(abs(x - u) < 0.06 * spread and abs(y - v) < 0.06 * height and u < x for _, u, v in points)
+        axes.annotate(name, (x, y), textcoords="offset points", xytext=[(-8, 8), (-4, 9), (6, -11), (9, -3)][crowded % 4],
+                      ha="right" if crowded == 0 and baseline else "left", fontsize=8)
     axes.margins(0.12)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)

@@ -29,6 +29,13 @@ class ToolFailure(ReproductionError):
         self.message = message
 
 
+class Stopped(ReproductionError):
+    """The campaign was told to end: not a result, and no failure."""
+
+    def __init__(self):
+        super().__init__("stopped")
+
+
 class Tools:
     """regatta-annotate and regatta-sim in the folder `binaries`, called as a user would."""
 
@@ -58,7 +65,7 @@ class Tools:
         """Runs to the end. Throws ToolFailure, with the last line it wrote to stderr, when that is no good one."""
         with self._lock:
             if self._stopped:
-                raise ReproductionError("stopped")
+                raise Stopped()
             child = subprocess.Popen([str(self.path(program).resolve())] + arguments, cwd=folder,
                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
             self._children.add(child)
@@ -69,6 +76,8 @@ class Tools:
                 self._children.discard(child)
         if child.returncode == 0:
             return
+        if self._stopped:
+            raise Stopped()
         prefix = program + ": "
         lines = [line for line in errors.splitlines() if line.strip()]
         told = [line[len(prefix):] for line in lines if line.startswith(prefix)]

@@ -8,7 +8,8 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, table
 from regatta_reproduce.stats import mean, pareto, value
 
-from evaluation import Evaluation, chosen, counterparts, register_file, sizes, sources, table2, traffic, usual
+from evaluation import (Evaluation, chosen, counterparts, experiments, register_file, sizes, sources, table2, traffic,
+                        usual)
 
 time_ids = ["REGLESS-005", "REGLESS-027"]
 size_ids = ["REGLESS-009", "REGLESS-010", "SEC6.2-LARGER", "REGLESS-001"]
@@ -35,8 +36,45 @@ def fixed(x: Optional[float], digits: int = 3) -> str:
 
 def fill(page: Page, e: Evaluation, figures: Path, small: bool, draw: bool) -> None:
     _overview(page, e, small)
+    _numbers(page, e)
     for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
         part(page, e, figures if draw else None)
+
+
+def _numbers(page: Page, e: Evaluation) -> None:
+    """Single numbers for findings: {{time/hotspot/regless-512}}."""
+    for k in e.kernels:
+        for (kernel, name), result in e.results.items():
+            if kernel == k and result.stats is not None:
+                page.put(f"time/{k}/{name}", fixed(e.run_time(k, name), 2))
+                page.put(f"energy/{k}/{name}", fixed(e.gpu_energy(k, name), 2))
+        for n in sizes:
+            if e.document(k, f"regless-{n}"):
+                page.put(f"found/{k}/{n}", percent(e.preload_shares(k, f"regless-{n}")["osu"]))
+        page.put(f"live_registers/{k}", str(e.live_registers(k)))
+        for s, share in e.preload_shares(k).items():
+            page.put(f"preload/{k}/{s}", percent(share))
+        for key in ("mean_live", "mean_preloads", "mean_cycles", "mean_instructions", "max_live"):
+            page.put(f"{key}/{k}", fixed(e.regless(k, usual, "regions." + key), 0 if key == "max_live" else 1))
+        page.put(f"warps_active/{k}", fixed(e.regless(k, usual, "warps_active"), 1))
+        page.put(f"static/{k}", fixed(e.static_instructions(k), 1))
+        page.put(f"l1/{k}", fixed(sum(e.l1_rates(k).values()), 3))
+        page.put(f"metadata/{k}", percent(e.code_growth(k), 0))
+        page.put(f"working_set/{k}", fixed(e.working_set(k, "baseline"), 0))
+    slow = [k for k in ("sgemm", "stencil3d") if k in e.kernels]
+    rest = [k for k in e.kernels if k not in slow]
+    for name in ["no-compressor"] + [f"regless-{n}" for n in sizes]:
+        if e.fitting(name):
+            page.put(f"time/all/{name}", fixed(e.mean_run_time(name)))
+        if rest and e.fitting(name, rest):
+            page.put(f"time/others/{name}", fixed(e.mean_run_time(name, rest)))
+    if rest:
+        shares = e.mean_preload_shares(rest)
+        page.put("preload/others/l1", percent(shares["l1"]))
+        page.put("preload/others/beyond", percent(shares["l2"] + shares["dram"], 3))
+        page.put("l1/others", fixed(mean(sum(e.l1_rates(k).values()) for k in rest), 3))
+        page.put("energy/others/saved", percent(1 - mean(e.gpu_energy(k, usual) for k in rest)))
+    page.put("words", percent(mean(e.code_growth(k) for k in e.kernels), 0))
 
 
 def _figure(page: Page, name: str, title: str) -> None:
@@ -50,9 +88,10 @@ def _overview(page: Page, e: Evaluation, small: bool) -> None:
     for k in e.kernels:
         d = e.document(k, "baseline")
         rows.append([k, {o: t for t, o in counterparts.items()}.get(k, "-"), d["warp_instructions"], d["cycles"],
-                     fixed(d["ipc"], 2), percent(e.register_share(k))])
+                     fixed(d["ipc"], 2), e.live_registers(k), percent(e.register_share(k))])
     page.put("table:kernels", table(["kernel", "Rodinia's", "warp instructions", "cycles", "IPC",
-                                     "register file in the energy"], rows, left=2))
+                                     "live registers of a thread, at most", "register file in the energy"], rows,
+                                    left=2))
     checked = sum(r.stats["checks"]["operands_checked"] for r in e.results.values() if r.stats)
     wrong = sum(r.stats["checks"]["mismatches"] for r in e.results.values() if r.stats)
     page.put("runs", str(len(e.results)))
@@ -103,6 +142,10 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                      ""])
     page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, two-level", "warps active",
                                       "metadata words per instruction"], rows))
+    rows = [["as it is"] + [fixed(e.run_time(k, usual)) for k in e.experimented()]]
+    rows += [[what] + [fixed(e.run_time(k, name)) for k in e.experimented()] for name, (what, _) in experiments.items()]
+    rows.append([f"{sizes[-1]} registers"] + [fixed(e.run_time(k, f"regless-{sizes[-1]}")) for k in e.experimented()])
+    page.put("table:experiments", table(["run time"] + e.experimented(), rows))
     page.compare("run_time", time_ids)
 
 
@@ -159,6 +202,11 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                 [percent(mean(e.added_l2_requests(k) for k in e.kernels), 2)])
     page.put("table:preloads", table(["", "preloads", "staging unit", "compressor", "L1", "L2", "DRAM",
                                       "requests to L2 added"], rows))
+    rows = []
+    for k in e.kernels:
+        found = [e.preload_shares(k, f"regless-{n}")["osu"] if e.document(k, f"regless-{n}") else None for n in sizes]
+        rows.append([short(k)] + [percent(f) for f in found])
+    page.put("table:preloads_by_size", table(["found in the staging unit"] + [str(n) for n in sizes], rows))
     page.compare("preloads", preload_ids)
 
 
@@ -196,8 +244,13 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
         paper = [stated[i].text() for i in table2[theirs[k]]] if k in theirs else ["-", "-"]
         rows.append([short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
                      fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
+    waits = ["mean_preload_cycles", "mean_drain_cycles"]
+    told = [w for w in waits if all(e.regless(k, usual, "regions." + w, None) is not None for k in e.kernels)]
+    for row, k in zip(rows, e.kernels):
+        row[6:6] = [fixed(e.regless(k, usual, "regions." + w), 0) for w in told]
     page.put("table:regions", table(["", "regions executed", "instructions (static)", "paper", "instructions (executed)",
-                                     "cycles active", "paper", "preloads", "live", "deviation", "most live"], rows))
+                                     "cycles active"] + [{waits[0]: "preloading", waits[1]: "draining"}[w] for w in told] +
+                                    ["paper", "preloads", "live", "deviation", "most live"], rows))
     page.compare("regions", region_ids + [i for ids in table2.values() for i in ids])
 
 

@@ -21,6 +21,16 @@ table2 = {"bfs": ("REGLESS-045", "REGLESS-046"), "hotspot": ("REGLESS-053", "REG
 sources = ["osu", "compressor", "l1", "l2", "dram"]
 traffic = ["preload", "evict", "invalidate"]
 usual = f"regless-{chosen}"
+#: What was changed to see what a slow kernel waits for: by run, what it is and its options.
+experiments = {
+    "exp-l1-size": ("an L1 of 384 KB, which holds all registers", ["--l1.size_bytes", "393216"]),
+    "exp-l1-latency": ("an L1 that answers in 20 cycles instead of 82", ["--l1.hit_latency", "20"]),
+    "exp-lines": ("48 lines inside each compressor instead of 12", ["--compressor.lines", "48"]),
+    "exp-fall-through": ("the stack's next warp is tried when the top does not fit",
+                         ["--capacity_manager.fall_through", "1"]),
+    "exp-half": ("half as many resident warps", ["--osu.backed_registers", "1024"]),
+}
+experiment_kernels = ["hotspot", "pathfinder", "sgemm", "spmv", "stencil3d"]
 
 
 class Evaluation:
@@ -35,9 +45,9 @@ class Evaluation:
     def document(self, kernel: str, name: str) -> Optional[Dict[str, Any]]:
         return self.results[(kernel, name)].stats
 
-    def regless(self, kernel: str, name: str, key: str) -> Any:
+    def regless(self, kernel: str, name: str, key: str, *default: Any) -> Any:
         d = self.document(kernel, name)
-        return None if d is None else value(d, "stats.regless." + key)
+        return None if d is None else value(d, "stats.regless." + key, *default)
 
     def _relative(self, kernel: str, name: str, key: str) -> Optional[float]:
         d = self.document(kernel, name)
@@ -89,13 +99,19 @@ class Evaluation:
         """Mean instructions in a region over the code of the kernels that were launched."""
         instructions = regions = 0
         report = self.results[(kernel, name)].report
-        launched = {l["entry"] for l in report["launches"]}
+        launched = {launch["entry"] for launch in report["launches"]}
         for entry in report["entries"]:
             if entry["name"] not in launched:
                 continue
             instructions += entry["instructions"]
             regions += region_count(entry["regions"])
         return instructions / regions
+
+    def live_registers(self, kernel: str) -> int:
+        """Most registers of a thread that are live at once."""
+        report = self.results[(kernel, usual)].report
+        launched = {launch["entry"] for launch in report["launches"]}
+        return max(entry["live_registers"] for entry in report["entries"] if entry["name"] in launched)
 
     def working_set(self, kernel: str, name: str) -> float:
         return value(self.document(kernel, name), "register_working_set.mean")
@@ -114,6 +130,9 @@ class Evaluation:
     def fitting(self, name: str, among: Optional[Sequence[str]] = None) -> List[str]:
         """Kernels that ran."""
         return [k for k in (self.kernels if among is None else among) if self.document(k, name) is not None]
+
+    def experimented(self) -> List[str]:
+        return [k for k in experiment_kernels if k in self.kernels]
 
     def refused(self) -> List[Tuple[str, str, str]]:
         return [(k, name, r.refused) for (k, name), r in self.results.items() if r.stats is None]

@@ -17,7 +17,7 @@ from regatta_reproduce.paper import Comparisons, Paper  # noqa: E402
 from regatta_reproduce.tools import Tools  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import Evaluation, chosen, sizes  # noqa: E402
+from evaluation import Evaluation, chosen, experiment_kernels, experiments, sizes  # noqa: E402
 
 machine = ["--machine", "gtx980", "--sms", "1"]
 window = ["--working-set", "100"]
@@ -54,6 +54,8 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
                         l1_samples if sampled and entries == chosen else None, may_be_refused=entries < chosen))
         if entries == chosen:
             runs.append(Run("no-compressor", trace, tuple(options + ["--compressor.enabled", "false"])))
+            if kernel in experiment_kernels:
+                runs += [Run(name, trace, tuple(options + more)) for name, (_, more) in experiments.items()]
     return runs
 
 

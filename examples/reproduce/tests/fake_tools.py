@@ -13,7 +13,8 @@ out, report = after("--out"), after("--report")
 note("annotate")
 if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
 open(out, "w").write("trace " + open(after("--launch")).read())
-json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12}], "launches": [{"entry": "k"}]}, open(report, "w"))
+json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9}],
+           "launches": [{"entry": "k"}]}, open(report, "w"))
 ''',
     "regatta-sim": '''
 note("sim")
