@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Physical warp registers and who refers to them (WIR section V-E): a free pool in order of release, a counter of
+// references per register, and the policies that say how many registers may be in use.
+#pragma once
+
+#include <regatta/models/wir/physical_register.h>
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// A register is taken from the pool with one reference, gains and loses references as tables name it, and goes back to
+/// the pool `release_latency` cycles after the last one: the counting is pipelined.
+///
+/// Invariants, whatever the order of calls: a register is either free, on its way to the pool, or referenced; in_use()
+/// + free() is the number of registers.
+class RegisterAllocator {
+ public:
+  /// `registers`: 1 to 65535 physical warp registers. `counter_bits`: width of a counter, 1 to 32 (Table III: 10).
+  RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits = 10);
+
+  /// All registers free, no references.
+  void reset();
+  /// Registers that may be in use at a time: all of them (max-register), or what the resident warps' logical registers
+  /// come to (capped-register). May be set below in_use().
+  void set_limit(unsigned registers) { limit_ = registers; }
+  unsigned limit() const { return limit_; }
+
+  /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
+  PhysicalRegister allocate(std::uint64_t now);
+  /// One more reference to a referenced register. False, and nothing is done, when its counter is at its end.
+  bool acquire(PhysicalRegister reg);
+  /// One reference less; after the last one the register is free from cycle `now` + release_latency on.
+  void release(PhysicalRegister reg, std::uint64_t now);
+
+  /// Nothing can be allocated at cycle `now`: tables have to give registers up (low-register mode).
+  bool low(std::uint64_t now) {
+    drain(now);
+    return pool_.empty() || in_use_ >= limit_;
+  }
+  /// First cycle in which a register now on its way is in the pool; the largest number when none is.
+  std::uint64_t next_free() const { return leaving_.empty() ? ~std::uint64_t{0} : leaving_.front().free_at; }
+
+  std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()]; }
+  unsigned size() const { return static_cast<unsigned>(count_.size()); }
+  /// Allocated and not back in the pool, those on their way included.
+  unsigned in_use() const { return in_use_; }
+  unsigned free() const { return static_cast<unsigned>(pool_.size()); }
+  /// Most registers in use at a time since reset_peak().
+  unsigned peak() const { return peak_; }
+  void reset_peak() { peak_ = in_use_; }
+  /// References refused because a counter was at its end.
+  const std::uint64_t& saturations() const { return saturations_; }
+
+ private:
+  struct Leaving {
+    std::uint64_t free_at;
+    PhysicalRegister reg;
+  };
+  void drain(std::uint64_t now);
+
+  std::vector<std::uint32_t> count_;
+  std::deque<PhysicalRegister> pool_;
+  std::deque<Leaving> leaving_;
+  unsigned release_latency_;
+  std::uint32_t most_;
+  unsigned limit_;
+  unsigned in_use_ = 0;
+  unsigned peak_ = 0;
+  std::uint64_t saturations_ = 0;
+};
+
+}  // namespace regatta::models::wir
