@@ -39,6 +39,7 @@ class SmNode : public sc_core::sc_module {
     for (auto& gate : parts.gates) sm->gates.bind(*gate);
     if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
     if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
+    if (parts.decode_point != nullptr) sm->decode_point.bind(*parts.decode_point);
     for (auto& observer : parts.observers) sm->add_observer(*observer);
     // From initiator to target, through a tap and a checker where they are wanted.
     const bool tapped = looking.wants_taps();
@@ -74,6 +75,7 @@ class SmNode : public sc_core::sc_module {
     auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
     bool all = keeps(parts.storage) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
                keeps(parts.residency) && read_checker == nullptr;
+    all = all && keeps(parts.decode_point);
     for (const auto& gate : parts.gates) all = all && keeps(gate);
     for (const auto& observer : parts.observers) all = all && keeps(observer);
     return all;

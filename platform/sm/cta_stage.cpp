@@ -13,7 +13,8 @@ using protocol::Residency;
 
 void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
                        Residency& residency, protocol::OperandStorage& storage, std::vector<protocol::IssueGate*> gates,
-                       protocol::ReusePoint* reuse, protocol::WritebackPoint* writeback) {
+                       protocol::ReusePoint* reuse, protocol::WritebackPoint* writeback,
+                       protocol::DecodePoint* decode) {
   front_end_ = &front_end;
   issue_ = &issue;
   lsu_ = &lsu;
@@ -24,6 +25,7 @@ void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& ls
   gates_ = std::move(gates);
   reuse_ = reuse;
   writeback_ = writeback;
+  decode_ = decode;
 }
 
 template <class F>
@@ -31,6 +33,7 @@ void CtaStage::for_each_listener(F&& f) {
   for (protocol::IssueGate* gate : gates_) f(*gate);
   if (reuse_ != nullptr) f(*reuse_);
   if (writeback_ != nullptr) f(*writeback_);
+  if (decode_ != nullptr) f(*decode_);
 }
 
 void CtaStage::kernel_started(unsigned resident) {
@@ -154,6 +157,7 @@ void CtaStage::check_barrier(ResidentCta& cta, unsigned id) {
 
 void CtaStage::barrier_open(Warp& w) {
   w.at_barrier = false;
+  for (protocol::IssueGate* gate : gates_) gate->barrier_opened(w.info);
   issue_->update(w);
 }
 

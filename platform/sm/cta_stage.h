@@ -20,7 +20,7 @@ class CtaStage {
   void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
                protocol::Residency& residency, protocol::OperandStorage& storage,
                std::vector<protocol::IssueGate*> gates, protocol::ReusePoint* reuse,
-               protocol::WritebackPoint* writeback);
+               protocol::WritebackPoint* writeback, protocol::DecodePoint* decode);
 
   /// `resident` CTAs at most from now on; the SM is empty.
   void kernel_started(unsigned resident);
@@ -58,6 +58,7 @@ class CtaStage {
   std::vector<protocol::IssueGate*> gates_;
   protocol::ReusePoint* reuse_ = nullptr;
   protocol::WritebackPoint* writeback_ = nullptr;
+  protocol::DecodePoint* decode_ = nullptr;
   std::vector<ResidentCta> ctas_;
   std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier
   std::vector<protocol::CtaStatus> view_;

@@ -33,6 +33,8 @@ void FrontEnd::kernel_started() {
     code_shift_ = icache_.shift(trace::bytes_per_instruction);
     code_base_ = core_.kernel.launch->kernel * (apart / icache_.line_bytes());
   }
+  without_room_ = 0;
+  if (decode_point_ != nullptr) find_inserted(kernel);
   if (!constants_.enabled()) return;
   // A launch has parameters of its own.
   constant_base_ = core_.kernel.launch_index * (apart / constants_.line_bytes());
@@ -46,8 +48,25 @@ void FrontEnd::kernel_started() {
   }
 }
 
+void FrontEnd::find_inserted(const trace::Kernel& kernel) {
+  const std::string scheme = decode_point_->scheme();
+  inserted_.clear();
+  places_.assign(kernel.instructions.size(), Place{});
+  std::uint32_t position = 0;
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < places_.size(); ++i) {
+    places_[i].position = position;
+    places_[i].first = static_cast<std::uint32_t>(inserted_.size());
+    for (; next < kernel.inserted.size() && kernel.inserted[next].before == i; ++next) {
+      if (kernel.inserted[next].instruction.scheme == scheme) inserted_.push_back(static_cast<std::uint32_t>(next));
+    }
+    places_[i].words = static_cast<std::uint32_t>(inserted_.size()) - places_[i].first;
+    position += places_[i].words + 1;
+  }
+}
+
 bool FrontEnd::wants(const Warp& w) const {
-  return w.active && !w.fetching && !w.fetch_blocked && !w.line_pending && !w.path.at_end() &&
+  return w.active && !w.fetching && !w.fetch_blocked && !w.line_pending && !w.decode_full && !w.path.at_end() &&
          w.held + core_.config.fetch_width <= w.buffer.size();
 }
 
@@ -116,11 +135,12 @@ DynamicInstruction& FrontEnd::decode(Warp& w) {
   return d;
 }
 
+template <bool with_inserted>
 void FrontEnd::fetch(Warp& w) {
   unsigned latency = core_.config.fetch_latency;
   const bool cached = icache_.enabled();
   if (cached) {
-    const std::uint64_t line = code_line(w.path.peek_index());
+    const std::uint64_t line = code_line(position<with_inserted>(w));
     if (line != w.code_line) {
       if (!icache_.find(line)) return wait(w, icache_, line);
       w.code_line = line;
@@ -128,10 +148,36 @@ void FrontEnd::fetch(Warp& w) {
     }
   }
   const std::uint64_t before = instructions;
+  unsigned room = 0;
+  if constexpr (with_inserted) room = decode_point_->room(w.info.warp);
   for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
     const std::uint32_t index = w.path.peek_index();
     // A fetch brings in consecutive instructions of a line only; the first may be anywhere.
-    if (i != 0 && (index != w.path.index() + 1 || (cached && code_line(index) != w.code_line))) break;
+    if (i != 0) {
+      const bool follows = index == w.path.index() + 1 || (with_inserted && w.words_done != 0);
+      if (!follows || (cached && code_line(position<with_inserted>(w)) != w.code_line)) break;
+    }
+    if constexpr (with_inserted) {
+      const Place& place = places_[index];
+      if (w.words_done < place.words) {
+        if (room == 0) {
+          if (i == 0) {
+            w.decode_full = true;
+            ++without_room_;
+            wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
+          }
+          break;
+        }
+        --room;
+        if (w.words_done == 0 || i == 0) {
+          w.words.push_back(FetchedWords{place.first + w.words_done, 0, w.fetched_sequence + 1});
+        }
+        ++w.words.back().count;
+        ++w.words_done;
+        ++instructions;
+        continue;
+      }
+    }
     if (constants_.enabled() && constant_of_[index] != no_constant) {
       const std::uint64_t line = constant_base_ + constant_of_[index];
       if (line != w.constant_line) {
@@ -144,6 +190,10 @@ void FrontEnd::fetch(Warp& w) {
       }
     }
     w.path.next();
+    if constexpr (with_inserted) {
+      w.words_done = 0;
+      ++w.fetched_sequence;
+    }
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
     core_.observers.notify_few(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
@@ -160,8 +210,29 @@ void FrontEnd::fetch(Warp& w) {
   wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
 }
 
+void FrontEnd::hand_over(Warp& w) {
+  for (const FetchedWords& words : w.words) {
+    inserted_instructions += words.count;
+    for (std::uint32_t i = 0; i < words.count; ++i) {
+      decode_point_->decoded(w.info, inserted_[words.first + i], words.sequence);
+    }
+  }
+  w.words.clear();
+}
+
+void FrontEnd::more_room() {
+  if (without_room_ == 0) return;
+  without_room_ = 0;
+  for (Warp& w : core_.warps) {
+    if (!w.decode_full) continue;
+    w.decode_full = false;
+    if (w.active) update(w);
+  }
+}
+
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
+  if (!w.words.empty()) hand_over(w);
   w.buffered = w.held;
   core_.observers.notify_few(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
   if (w.active) update(w);
@@ -174,7 +245,12 @@ void FrontEnd::cycle() {
     const WarpMask after = next_[s] >= 64 ? 0 : mask & (~WarpMask{0} << next_[s]);
     const auto local = static_cast<unsigned>(__builtin_ctzll(after != 0 ? after : mask));
     next_[s] = local + 1;
-    fetch(core_.warp(slots_[s][local]));
+    Warp& w = core_.warp(slots_[s][local]);
+    if (decode_point_ != nullptr) {
+      fetch<true>(w);
+    } else {
+      fetch<false>(w);
+    }
     core_.progress = true;
   }
 }

@@ -30,6 +30,39 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
   ctas_ = &ctas;
   reuse_ = &reuse;
   gates_ = std::move(gates);
+  for (unsigned i = 0; i < gates_.size(); ++i) {
+    if (i >= 32) break;  // the others hear of no listener, and are asked about every instruction
+    listeners_.push_back(std::make_unique<Listener>(*this, i));
+    gates_[i]->connect(*listeners_.back());
+  }
+}
+
+void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
+  if (is_closed) {
+    w.closed_by |= gate;
+    if (!w.closed) set_closed(w, true);
+    return;
+  }
+  w.closed_by &= ~gate;
+  if (w.closed_by != 0 || !w.closed) return;
+  // In the next cycle, whether the gate spoke before this SM's turn in the present one or after it.
+  const Cycle next = core_.current() + 1;
+  core_.at(next, Work::Kind::gate_opened, w.info.warp.value());
+  core_.wake(next);
+}
+
+void IssueStage::gate_opened(Warp& w) {
+  if (w.closed && w.closed_by == 0) set_closed(w, false);
+}
+
+void IssueStage::set_closed(Warp& w, bool is_closed) {
+  w.closed = is_closed;
+  if (!w.active) return;
+  Scheduler& s = schedulers_[w.scheduler];
+  const WarpMask bit = WarpMask{1} << w.local;
+  s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
+  // To a policy that keeps a set of warps going, a closed one is as good as waiting.
+  if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
 }
 
 void IssueStage::add(Warp& w, std::uint64_t age) {
@@ -44,7 +77,8 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].policy->warp_added(w.local, age);
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
-  if (waits_long(w.state)) schedulers_[s].policy->long_latency(w.local, true);
+  if (w.closed) schedulers_[s].closed |= WarpMask{1} << w.local;
+  if (waits_long(w.state) || w.closed) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
 
@@ -52,6 +86,7 @@ void IssueStage::remove(Warp& w) {
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
+  s.closed &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
   for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
@@ -91,7 +126,7 @@ void IssueStage::update(Warp& w) {
   const WarpMask bit = WarpMask{1} << w.local;
   s.in_state[static_cast<unsigned>(before)] &= ~bit;
   s.in_state[static_cast<unsigned>(state)] |= bit;
-  if (waits_long(state) != waits_long(before)) s.policy->long_latency(w.local, waits_long(state));
+  if (waits_long(state) != waits_long(before) && !w.closed) s.policy->long_latency(w.local, waits_long(state));
 }
 
 bool IssueStage::finds_collector(const Warp& w) const {
@@ -142,8 +177,9 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
   Stall structural = Stall::none;
-  bool gate = false;
+  bool gate = (candidates & s.closed) != 0;
   bool kept_back = false;
+  candidates &= ~s.closed;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
     if (eligible.settling) core_.progress = true;
@@ -165,7 +201,7 @@ Stall IssueStage::cycle(Scheduler& s) {
     Warp& w = core_.warp(s.slots[local]);
     if (attempt(w)) {
       s.policy->issued(local);
-      for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready; ++n) {
+      for (unsigned n = 1; n < core_.config.issue_width && w.state == WarpState::ready && !w.closed; ++n) {
         if (!finds_collector(w) || !attempt(w)) break;
       }
       core_.progress = true;

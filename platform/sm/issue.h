@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace regatta::sm {
 
@@ -34,6 +35,8 @@ class IssueStage {
   /// Recomputes why the warp's next instruction can or cannot be tried; call when its buffer head, its pending
   /// registers or its barrier status changed.
   void update(Warp& warp);
+  /// What gates said of a warp that they kept closed takes effect.
+  void gate_opened(Warp& warp);
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
@@ -50,6 +53,7 @@ class IssueStage {
     std::unique_ptr<protocol::WarpScheduler> policy;
     bool restricts = false;  ///< the policy lets only some of the ready warps take part
     WarpMask used = 0;       ///< local indices taken
+    WarpMask closed = 0;     ///< warps that gates keep
     std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
     std::array<WarpMask, protocol::unit_count> bound_for{};       ///< warps by the unit of their next instruction; of
                                                                   ///< those that are ready it is up to date
@@ -57,6 +61,19 @@ class IssueStage {
     std::array<WarpSlot, protocol::max_warps_per_scheduler> slots;
   };
 
+  /// Hears one gate.
+  class Listener : public protocol::GateListener {
+   public:
+    Listener(IssueStage& stage, unsigned gate) : stage_(stage), bit_(1u << gate) {}
+    void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.core_.warp(warp), bit_, is_closed); }
+
+   private:
+    IssueStage& stage_;
+    std::uint32_t bit_;
+  };
+
+  void closed(Warp& warp, std::uint32_t gate, bool is_closed);
+  void set_closed(Warp& warp, bool is_closed);
   bool finds_collector(const Warp& warp) const;
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);
@@ -79,6 +96,7 @@ class IssueStage {
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
+  std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
   std::vector<Scheduler> schedulers_;
   std::vector<protocol::Stall> last_;
 };

@@ -21,6 +21,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_
       gates("gates"),
       reuse_point("reuse_point"),
       writeback_point("writeback_point"),
+      decode_point("decode_point"),
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
@@ -41,10 +42,13 @@ void Sm::end_of_elaboration() {
   for (int i = 0; i < gates.size(); ++i) gate_list.push_back(gates[i]);
   protocol::ReusePoint* reuse = reuse_point.size() != 0 ? reuse_point[0] : nullptr;
   protocol::WritebackPoint* writeback = writeback_point.size() != 0 ? writeback_point[0] : nullptr;
+  protocol::DecodePoint* decode = decode_point.size() != 0 ? decode_point[0] : nullptr;
+  m.front_end.connect(decode);
   m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list);
   m.reuse.connect(reuse);
   m.writeback.connect(writeback);
-  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list, reuse, writeback);
+  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list, reuse, writeback,
+                 decode);
 
   // Someone's answer may have changed: look again in the next cycle.
   auto on = [this](const sc_core::sc_event& event, const char* process, std::function<void()> action) {
@@ -63,6 +67,7 @@ void Sm::end_of_elaboration() {
   for (protocol::IssueGate* gate : gate_list) on(gate->changed(), "gate_changed", [] {});
   if (reuse != nullptr) on(reuse->changed(), "reuse_changed", [&m] { m.reuse.reconsider(); });
   if (writeback != nullptr) on(writeback->changed(), "writeback_changed", [] {});
+  if (decode != nullptr) on(decode->changed(), "decode_changed", [&m] { m.front_end.more_room(); });
   on(residency[0]->changed(), "residency_changed", [&m] { m.ctas.poke(); });
 }
 
@@ -90,6 +95,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
   if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
   if (writeback_point.size() != 0) writeback_point[0]->kernel_started(core.kernel);
+  if (decode_point.size() != 0) decode_point[0]->kernel_started(core.kernel);
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
   m.running = true;
   m.watchdog_since = core.now;
@@ -155,6 +161,9 @@ void Sm::Impl::dispatch(const Work& work) {
     }
     case Work::Kind::line_arrived:
       front_end.line_arrived(work.value);
+      break;
+    case Work::Kind::gate_opened:
+      issue.gate_opened(core.warps[work.value]);
       break;
     case Work::Kind::tick:
       break;
@@ -281,6 +290,10 @@ void Sm::register_stats(support::StatGroup& g) {
   g.counter("line_waits", m.front_end.line_waits, "fetches",
             "put off: a line of instructions or constants was missing");
   g.counter("fetched_instructions", m.front_end.instructions, "warp instructions", "fetched and decoded");
+  if (decode_point.size() != 0) {
+    g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
+              "of the fetched ones, those of one scheme that left at decode");
+  }
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
     g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",

@@ -33,6 +33,13 @@ struct FetchedInstruction {
   Cycle fetched;
 };
 
+/// Instructions of the decode point's scheme on their way to it, all in front of one instruction.
+struct FetchedWords {
+  std::uint32_t first = 0;  ///< of the front end's list
+  std::uint32_t count = 0;
+  std::uint64_t sequence = 0;  ///< of the instruction behind them
+};
+
 /// What every cycle looks at comes first.
 struct Warp {
   bool resident = false;
@@ -40,7 +47,9 @@ struct Warp {
   bool fetching = false;       ///< a fetch is on its way
   bool line_pending = false;   ///< waits for a line of the instruction or constant cache
   bool fetch_blocked = false;  ///< behind a branch or exit that has not issued
+  bool decode_full = false;    ///< next comes an inserted instruction for which the decode point had no room
   bool at_barrier = false;
+  bool closed = false;  ///< gates keep it: not offered to them
   bool exited = false;  ///< the exit that ends the stream has issued
   WarpState state = WarpState::absent;
   std::uint8_t scheduler = 0;
@@ -61,14 +70,21 @@ struct Warp {
   std::uint64_t constant_line = ~std::uint64_t{0};  ///< of the constant cache, used last
   trace::PathCursor path;                           ///< what is fetched next
   trace::WarpCursor cursor;                         ///< what issues next
+  std::uint32_t closed_by = 0;                      ///< gates that said they keep the warp closed, a bit each
+  std::uint32_t words_done = 0;        ///< inserted instructions in front of the path's next one that are fetched
+  std::uint64_t fetched_sequence = 0;  ///< of the instruction fetched last
+  std::vector<FetchedWords> words;     ///< of the fetch on its way
   std::uint64_t sequence = 0;
   protocol::WarpInfo info;
 
-  /// Empty again, but for the memory of its buffer.
+  /// Empty again, but for the memory of its lists.
   void reset() {
     std::vector<FetchedInstruction> kept = std::move(buffer);
+    std::vector<FetchedWords> kept_words = std::move(words);
+    kept_words.clear();
     *this = Warp{};
     buffer = std::move(kept);
+    words = std::move(kept_words);
   }
   const FetchedInstruction* front() const { return buffered != 0 ? &buffer[head] : nullptr; }
   void push(const InstructionTraits& traits, Cycle now) {

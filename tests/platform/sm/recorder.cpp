@@ -42,17 +42,20 @@ class Recorder : public protocol::Observer {
 
 class RecordedBaseline : public assembly::Scheme {
  public:
-  explicit RecordedBaseline(Recording& recording) : recording_(recording) {}
+  RecordedBaseline(Recording& recording, const std::function<void(assembly::SmParts&)>& change)
+      : recording_(recording), change_(change) {}
   std::string name() const override { return "recorded"; }
   std::string help() const override { return "the baseline, watched"; }
   assembly::SmParts build(const assembly::BuildContext& context) override {
     assembly::SmParts parts = assembly::baseline_parts(context);
     parts.observers.push_back(std::make_unique<Recorder>(recording_));
+    if (change_) change_(parts);
     return parts;
   }
 
  private:
   Recording& recording_;
+  const std::function<void(assembly::SmParts&)>& change_;
 };
 
 }  // namespace
@@ -65,11 +68,12 @@ const Passage& Recording::of(unsigned warp, std::uint32_t index) const {
   return passages.front();
 }
 
-Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine) {
+Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine,
+                 const std::function<void(assembly::SmParts&)>& change) {
   const std::string path = builder.write(name);
   const trace::Reader reader(path);
   Recording recording;
-  RecordedBaseline scheme(recording);
+  RecordedBaseline scheme(recording, change);
   assembly::SimulationOptions options;
   options.check_protocol = true;
   assembly::Simulation simulation(machine, scheme, options, reader);

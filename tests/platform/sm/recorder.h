@@ -8,6 +8,7 @@
 #include <regatta/test/trace_builder.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct Recording {
   std::uint64_t gap(std::uint32_t from, std::uint32_t to) const { return of(0, to).issued - of(0, from).issued; }
 };
 
-/// Runs the trace on one SM, checked, and requires a clean end.
-Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine = {});
+/// Runs the trace on one SM, checked, and requires a clean end. `change` alters the baseline's parts.
+Recording record(TraceBuilder& builder, const std::string& name, const assembly::MachineConfig& machine = {},
+                 const std::function<void(assembly::SmParts&)>& change = {});
 
 /// Cycles from an issue to its operands at the unit, and from a result to its being readable, without conflicts.
 inline std::uint64_t read_cycles(const assembly::MachineConfig& m) {

@@ -32,6 +32,7 @@ struct SmParts {
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;
+  protocol::DecodePoint* decode_point = nullptr;  ///< a side of one of the other parts, which owns it
   std::unique_ptr<protocol::Residency> residency;
   std::vector<std::unique_ptr<protocol::Observer>> observers;
   std::function<std::unique_ptr<protocol::WarpScheduler>()> scheduler;

@@ -32,6 +32,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   sc_core::sc_port<protocol::IssueGate, 0, sc_core::SC_ZERO_OR_MORE_BOUND> gates;
   sc_core::sc_port<protocol::ReusePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reuse_point;
   sc_core::sc_port<protocol::WritebackPoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> writeback_point;
+  sc_core::sc_port<protocol::DecodePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> decode_point;
   sc_core::sc_port<protocol::Residency> residency;
   sc_core::sc_port<CtaSource> cta_source;
   // Data side.
