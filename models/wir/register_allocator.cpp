@@ -28,6 +28,7 @@ void RegisterAllocator::reset() {
 
 void RegisterAllocator::drain(std::uint64_t now) {
   while (!leaving_.empty() && leaving_.front().free_at <= now) {
+    account(leaving_.front().free_at);
     pool_.push_back(leaving_.front().reg);
     leaving_.pop_front();
     --in_use_;
@@ -36,6 +37,7 @@ void RegisterAllocator::drain(std::uint64_t now) {
 
 PhysicalRegister RegisterAllocator::allocate(std::uint64_t now) {
   if (low(now)) return no_register;
+  account(now);
   const PhysicalRegister reg = pool_.front();
   pool_.pop_front();
   count_[reg.value()] = 1;
@@ -43,11 +45,14 @@ PhysicalRegister RegisterAllocator::allocate(std::uint64_t now) {
   return reg;
 }
 
+void RegisterAllocator::refuse_free(PhysicalRegister reg) const {
+  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
+}
+
 bool RegisterAllocator::acquire(PhysicalRegister reg) {
   std::uint32_t& count = count_[reg.value()];
-  if (count == 0)
-    throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
-  if (count == most_) {
+  if (count == 0) refuse_free(reg);
+  if (count >= most_) {
     ++saturations_;
     return false;
   }

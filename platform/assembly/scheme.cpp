@@ -4,6 +4,8 @@
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 
+#include "scheme_wir.h"
+
 namespace regatta::assembly {
 
 SmParts baseline_parts(const BuildContext& c) {
@@ -30,6 +32,7 @@ class Baseline : public Scheme {
 SchemeRegistry SchemeRegistry::with_builtin() {
   SchemeRegistry registry;
   registry.add(std::make_unique<Baseline>());
+  registry.add(std::make_unique<WirScheme>());
   return registry;
 }
 

@@ -148,6 +148,9 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::executed:
       writeback.executed(core.pool[work.value]);
       break;
+    case Work::Kind::staged:
+      writeback.staged(core.pool[work.value]);
+      break;
     case Work::Kind::released:
       released(core.pool[work.value]);
       break;

@@ -33,6 +33,12 @@ class RegisterAllocator {
   PhysicalRegister allocate(std::uint64_t now);
   /// One more reference to a referenced register. False, and nothing is done, when its counter is at its end.
   bool acquire(PhysicalRegister reg);
+  /// One more reference that no counter bounds: an instruction in flight that has yet to read the register.
+  void hold(PhysicalRegister reg) {
+    if (count_[reg.value()]++ == 0) refuse_free(reg);
+  }
+  /// acquire() would succeed.
+  bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()] < most_; }
   /// One reference less; after the last one the register is free from cycle `now` + release_latency on.
   void release(PhysicalRegister reg, std::uint64_t now);
 
@@ -52,6 +58,21 @@ class RegisterAllocator {
   /// Most registers in use at a time since reset_peak().
   unsigned peak() const { return peak_; }
   void reset_peak() { peak_ = in_use_; }
+  /// Registers that can be allocated at cycle `now`.
+  unsigned available(std::uint64_t now) {
+    drain(now);
+    if (in_use_ >= limit_) return 0;
+    const unsigned below = limit_ - in_use_;
+    return below < pool_.size() ? below : static_cast<unsigned>(pool_.size());
+  }
+  /// Allocated and referenced, those on their way not included.
+  unsigned referenced() const { return in_use_ - static_cast<unsigned>(leaving_.size()); }
+  /// Registers in use, summed over the cycles up to `now` (at the latest the last call that named a cycle).
+  std::uint64_t register_cycles(std::uint64_t now) {
+    drain(now);
+    account(now);
+    return register_cycles_;
+  }
   /// References refused because a counter was at its end.
   const std::uint64_t& saturations() const { return saturations_; }
 
@@ -60,7 +81,14 @@ class RegisterAllocator {
     std::uint64_t free_at;
     PhysicalRegister reg;
   };
+  [[noreturn]] void refuse_free(PhysicalRegister reg) const;
   void drain(std::uint64_t now);
+  /// in_use_ was what it is until cycle `until`.
+  void account(std::uint64_t until) {
+    if (until <= accounted_) return;
+    register_cycles_ += (until - accounted_) * in_use_;
+    accounted_ = until;
+  }
 
   std::vector<std::uint32_t> count_;
   std::deque<PhysicalRegister> pool_;
@@ -71,6 +99,8 @@ class RegisterAllocator {
   unsigned in_use_ = 0;
   unsigned peak_ = 0;
   std::uint64_t saturations_ = 0;
+  std::uint64_t accounted_ = 0;
+  std::uint64_t register_cycles_ = 0;
 };
 
 }  // namespace regatta::models::wir
