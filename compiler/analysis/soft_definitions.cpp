@@ -7,6 +7,14 @@ namespace regatta::analysis {
 
 namespace {
 
+/// The printed test for reconvergence between D and B (lines 5 to 8 of the algorithm).
+bool reconverged_as_printed(const Dominators& dominators, const PostDominators& post_dominators, std::uint32_t d,
+                            std::uint32_t b) {
+  for (auto x = static_cast<std::int32_t>(b); x >= 0; x = dominators.immediate(static_cast<std::uint32_t>(x)))
+    if (post_dominators.strictly_post_dominates(static_cast<std::uint32_t>(x), d)) return true;
+  return false;
+}
+
 /// Per block B: the successors S of B's strict dominators D such that lanes may wait at S while B runs.
 std::vector<std::vector<std::uint32_t>> waiting_blocks(const Cfg& cfg, const Dominators& dominators,
                                                        const PostDominators& post_dominators, WaitingLanes rule) {
@@ -19,10 +27,12 @@ std::vector<std::vector<std::uint32_t>> waiting_blocks(const Cfg& cfg, const Dom
     const auto parent = static_cast<std::uint32_t>(dominators.immediate(b));
     open[b] = open[parent];
     open[b].push_back(parent);
-    open[b].erase(std::remove_if(open[b].begin(), open[b].end(),
-                                 [&](std::uint32_t d) { return post_dominators.strictly_post_dominates(b, d); }),
-                  open[b].end());
+    if (rule != WaitingLanes::printed)
+      open[b].erase(std::remove_if(open[b].begin(), open[b].end(),
+                                   [&](std::uint32_t d) { return post_dominators.strictly_post_dominates(b, d); }),
+                    open[b].end());
     for (std::uint32_t d : open[b]) {
+      if (rule == WaitingLanes::printed && reconverged_as_printed(dominators, post_dominators, d, b)) continue;
       bool has_sibling = false;
       for (std::uint32_t s : cfg.successors(d))
         if (!dominators.dominates(s, b)) {
@@ -51,14 +61,15 @@ SoftDefinitions::SoftDefinitions(const ir::Function& f, const Cfg& cfg, const Do
     for (const ir::Instruction& i : f.blocks[b].instructions)
       variables.for_each_write(i, [&](std::uint32_t v) { defined[b].set(v); });
   const auto waiting = waiting_blocks(cfg, dominators, post_dominators, rule);
+  needed_.assign(cfg.size(), BitSet(variables.count()));
 
   for (bool grown = true; grown;) {
     liveness_ = std::make_unique<Liveness>(f, cfg, &soft_);
     grown = false;
     for (std::uint32_t b : cfg.reverse_post_order()) {
       if (waiting[b].empty()) continue;
-      BitSet needed(variables.count());
-      for (std::uint32_t s : waiting[b]) needed.merge(liveness_->live_in(s));
+      for (std::uint32_t s : waiting[b]) needed_[b].merge(liveness_->live_in(s));
+      BitSet needed = needed_[b];
       needed.intersect(defined[b]);
       grown |= soft_[b].merge(needed);
     }

@@ -71,7 +71,6 @@ class Converter {
     s.ptx_line = i.where.line;
     s.source_file = i.where.source_file;
     s.source_line = i.where.source_line;
-    s.scheme = i.scheme;
     kernel_.instructions.push_back(std::move(s));
   }
 

@@ -32,7 +32,6 @@ Instruction copy_to(const Operand& to, const Operand& from, const Instruction& m
   m.destinations = {to};
   m.sources = {from};
   m.where = model.where;
-  m.scheme = model.scheme;
   return m;
 }
 

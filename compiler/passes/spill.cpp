@@ -80,7 +80,6 @@ Instruction Spiller::store_slot(const Operand& from, std::uint32_t slot) const {
 
 void Spiller::emit(Instruction i, const Instruction& user, bool under_guard) {
   i.where = user.where;
-  i.scheme = user.scheme;
   if (under_guard && user.guarded) {
     i.guarded = true;
     i.guard = user.guard;

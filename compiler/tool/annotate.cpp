@@ -37,10 +37,13 @@ ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name,
                           launch::suggestion(name, names));
 }
 
-passes::AllocationOptions allocation_options(const AnnotateOptions& options) {
-  passes::AllocationOptions o;
-  o.max_registers = options.max_registers;
-  o.schedule = options.schedule;
+CompileOptions compile_options(const AnnotateOptions& options) {
+  CompileOptions o;
+  o.allocation.max_registers = options.max_registers;
+  o.allocation.schedule = options.schedule;
+  o.regions.max_registers = options.region_registers;
+  o.regions.lines_per_bank = options.region_bank_lines;
+  o.warp_size = options.warp_size;
   return o;
 }
 
@@ -63,7 +66,7 @@ void check(const AnnotateOptions& options, AnnotateResult& result) {
     report.message = e.message;
     if (e.accepted) {
       try {
-        CompiledKernel kernel = compile(std::move(e.function), allocation_options(options));
+        CompiledKernel kernel = compile(std::move(e.function), compile_options(options));
         report = report_of(kernel);
         if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
       } catch (const trace::InputError& error) {
@@ -100,7 +103,7 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
         file.file + ":" + std::to_string(l.entry_where.line) + ":" + std::to_string(l.entry_where.column) + ": error: ";
     ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
     if (!entry.accepted) throw trace::InputError(entry.message);
-    CompiledKernel kernel = compile(std::move(entry.function), allocation_options(options));
+    CompiledKernel kernel = compile(std::move(entry.function), compile_options(options));
     result.entries.push_back(report_of(kernel));
     if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
     host.add_kernel(std::move(kernel));
@@ -125,6 +128,7 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     throw trace::InputError("error: --max-registers is " + std::to_string(options.max_registers) +
                             ", expected 16 to 255");
   }
+  passes::check(compile_options(options).regions);
   AnnotateResult result;
   if (options.check) {
     if (options.ptx.empty() && options.launch.empty())

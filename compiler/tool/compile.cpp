@@ -9,10 +9,10 @@
 
 namespace regatta::tool {
 
-CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options) {
+CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
-  const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options);
+  const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
   k.immediate_post_dominator = k.analyses->post_dominators().immediate();
@@ -21,6 +21,9 @@ CompiledKernel compile(ir::Function function, const passes::AllocationOptions& o
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
+  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+  k.region_words = passes::insert_region_words(k.trace_kernel, k.regions);
   return k;
 }
 
@@ -53,6 +56,9 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
   r.loops = kernel.analyses->loops().loops().size();
+  r.regions = kernel.regions.regions.size();
+  r.region_words = kernel.region_words;
+  r.oversized_regions = kernel.regions.oversized;
   const std::vector<std::uint32_t> live = live_registers(kernel);
   r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   return r;

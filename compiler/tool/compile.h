@@ -5,6 +5,7 @@
 
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/ir/ir.h>
+#include <regatta/passes/regions.h>
 #include <regatta/passes/register_allocation.h>
 #include <regatta/tool/annotate.h>
 
@@ -20,10 +21,19 @@ struct CompiledKernel {
   std::unique_ptr<analysis::FunctionAnalyses> analyses;
   std::vector<std::int32_t> immediate_post_dominator;
   std::string allocation_note;  ///< pressure and spills, for the listing
+  passes::RegionPlan regions;
+  std::size_t region_words = 0;  ///< among trace_kernel.inserted
+  trace::Kernel trace_kernel;    ///< the static form, all annotations in it
 };
 
-/// Schedules, allocates registers and runs the analyses.
-CompiledKernel compile(ir::Function function, const passes::AllocationOptions& options);
+struct CompileOptions {
+  passes::AllocationOptions allocation;
+  passes::RegionOptions regions;
+  unsigned warp_size = 32;
+};
+
+/// Schedules, allocates registers, runs the analyses and the passes of every scheme.
+CompiledKernel compile(ir::Function function, const CompileOptions& options);
 EntryReport report_of(CompiledKernel& kernel);
 /// General registers live just after each instruction, in program order; values that lanes on another path still need
 /// count.

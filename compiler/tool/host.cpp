@@ -65,8 +65,7 @@ void Host::add_kernel(CompiledKernel kernel) {
   ready.emulator =
       std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
   if (writer_ != nullptr) {
-    ready.trace_kernel = ir::to_trace(*kernel.function, kernel.immediate_post_dominator, options_.warp_size);
-    ready.trace_index = writer_->add_kernel(ready.trace_kernel);
+    ready.trace_index = writer_->add_kernel(kernel.trace_kernel);
   }
   ready.compiled = std::move(kernel);
   kernels_.emplace(name, std::move(ready));
@@ -140,7 +139,7 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
     launch.first_cta = first;
     report.traced_ctas = count;
     WriterSink sink(*writer_, writer_->begin_launch(launch), first, first + count);
-    counts = kernel.emulator->run(request, &kernel.trace_kernel, &sink, progress);
+    counts = kernel.emulator->run(request, &kernel.compiled.trace_kernel, &sink, progress);
   }
   report.warp_instructions = counts.warp_instructions;
   report.thread_instructions = counts.thread_instructions;

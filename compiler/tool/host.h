@@ -22,7 +22,6 @@ namespace regatta::tool {
 /// A kernel of the program, compiled once however often it is launched.
 struct ReadyKernel {
   CompiledKernel compiled;
-  trace::Kernel trace_kernel;
   std::unique_ptr<emulator::Emulator> emulator;
   std::int64_t trace_index = -1;
 };

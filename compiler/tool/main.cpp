@@ -124,6 +124,10 @@ int run(int argc, char** argv) {
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
       "max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "region-registers", po::value(&o.region_registers)->value_name("N")->default_value(64),
+      "most registers that a region for RegLess holds at a time, 1 to 248 (half of one scheduler's staging unit)")(
+      "region-bank-lines", po::value(&o.region_bank_lines)->value_name("N")->default_value(16),
+      "most of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)")(
       "no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
       "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(

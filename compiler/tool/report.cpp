@@ -23,12 +23,17 @@ std::string report_json(const AnnotateResult& result) {
       j["live_registers"] = e.live_registers;
       j["shared_bytes"] = e.shared_bytes;
       j["local_bytes"] = e.local_bytes;
+      j["regions"] = e.regions;
+      j["region_words"] = e.region_words;
+      j["region_instructions"] = e.regions == 0 ? 0.0 : double(e.instructions) / double(e.regions);
+      j["region_overhead"] = e.instructions == 0 ? 0.0 : double(e.region_words) / double(e.instructions);
+      j["oversized_regions"] = e.oversized_regions;
     } else {
-      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers",
-                              "shared_bytes", "local_bytes"})
+      for (const char* key :
+           {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers", "shared_bytes",
+            "local_bytes", "regions", "region_words", "region_instructions", "region_overhead", "oversized_regions"})
         j[key] = nullptr;
     }
-    j["regions"] = nullptr;
     entries.push_back(std::move(j));
   }
   Json report;

@@ -76,7 +76,8 @@ void AffineMeter::register_energy(support::EnergyGroup& g) {
   const double saved = -7.0 / 8 * warp_size_ / 32.0;
   constexpr double per_lane = 1.0 / 32;
   g.event("register_structures", "register_file.read", reads_, saved);
-  g.event("register_structures", "register_file.read", stage_ != nullptr ? stage_->affine_verify_reads() : none_, saved);
+  g.event("register_structures", "register_file.read", stage_ != nullptr ? stage_->affine_verify_reads() : none_,
+          saved);
   g.event("register_structures", "register_file.write", writes_, saved);
   g.event("execution", "execution.integer", saved_lanes_[0], -per_lane);
   g.event("execution", "execution.fp32", saved_lanes_[1], -per_lane);

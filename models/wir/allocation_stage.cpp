@@ -188,8 +188,8 @@ void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned de
   state_.writers[reg.value()] = {&d, static_cast<std::uint8_t>(destination)};
 }
 
-/// Destinations of `open` that may overwrite the register they have in place of taking another: nothing refers to it but
-/// the rename entries of destinations of this instruction, of which one keeps it.
+/// Destinations of `open` that may overwrite the register they have in place of taking another: nothing refers to it
+/// but the rename entries of destinations of this instruction, of which one keeps it.
 unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned open) const {
   unsigned places = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {

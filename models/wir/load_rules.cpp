@@ -38,8 +38,8 @@ bool LoadRules::tag_load(const protocol::DynamicInstruction& d, ReuseKind kind, 
   const unsigned passed = barriers(d.cta);
   if (passed >= most_) return false;
   tag.barriers = static_cast<std::uint8_t>(passed);
-  // A global load's result may serve other CTAs only while neither has passed a barrier: behind one, the CTA's own warps
-  // may have stored before it.
+  // A global load's result may serve other CTAs only while neither has passed a barrier: behind one, the CTA's own
+  // warps may have stored before it.
   if (kind == ReuseKind::shared_load || passed != 0) tag.block = static_cast<std::uint16_t>(d.cta.value() + 1);
   return true;
 }

@@ -109,8 +109,7 @@ std::uint64_t PhysicalRegisterFile::access(tlm::tlm_generic_payload& payload, st
 tlm::tlm_sync_enum PhysicalRegisterFile::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                          sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
-  const std::uint64_t arrival =
-      delay == sc_core::SC_ZERO_TIME ? clock_.now() : clock_.now() + delay.value() / period_;
+  const std::uint64_t arrival = delay == sc_core::SC_ZERO_TIME ? clock_.now() : clock_.now() + delay.value() / period_;
   if (payload.is_write()) {
     const Bank& b = banks_[bank_of(place(payload, protocol::warp_access(payload)))];
     const std::uint64_t free = config_.shared_port ? b.read_free : b.write_free;

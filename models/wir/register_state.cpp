@@ -96,7 +96,8 @@ bool RegisterState::allocate(unsigned need, std::array<PhysicalRegister, trace::
   }
   for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
   counters.allocations += need;
-  if (allocator.in_use() > allocator.limit()) over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
+  if (allocator.in_use() > allocator.limit())
+    over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
   low();
   return true;
 }

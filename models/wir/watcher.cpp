@@ -59,7 +59,8 @@ void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) 
     predicates_.resize((slot + 1) * trace::max_predicates);
   }
   std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(slot * registers_), registers_, 0);
-  std::fill_n(predicates_.begin() + static_cast<std::ptrdiff_t>(slot * trace::max_predicates), trace::max_predicates, 0);
+  std::fill_n(predicates_.begin() + static_cast<std::ptrdiff_t>(slot * trace::max_predicates), trace::max_predicates,
+              0);
 }
 
 std::uint64_t RepeatMeter::value_of(const protocol::DynamicInstruction& d, unsigned destination) const {

@@ -21,9 +21,25 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
     if (storages[i] == file) {
       add("the register file serves what the collectors ask", {file + ".reads"}, {pipeline + "collectors.reads"});
       add("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
+      add("the renamed banks are read for operands that were written, verify-reads and copies",
+          {file + ".bank_reads", file + ".unmapped_reads"}, {file + ".reads", file + ".verify_reads", file + ".moves"});
+      add("what the reuse point bypasses has a result of the reuse buffer", {pipeline + "bypassed_registers"},
+          {file + ".reused_arithmetic", file + ".reused_load", file + ".reused_pending"});
     }
-    add("the L1 takes what the load-store unit sends", {sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"},
-        {pipeline + "lsu.requests", pipeline + "lsu.cache_lines"});
+    const Names l1{sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"};
+    const Names lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
+    const std::string arbiter = sm + "l1_arbiter.port";
+    if (knows(arbiter + "0_requests")) {
+      Names ports;
+      for (unsigned p = 0; knows(arbiter + std::to_string(p) + "_requests"); ++p) {
+        ports.push_back(arbiter + std::to_string(p) + "_requests");
+        add("the L1's arbiter answers what it is asked", {ports.back()}, {arbiter + std::to_string(p) + "_answers"});
+      }
+      add("the L1's arbiter takes what the load-store unit sends", {ports.front()}, lsu);
+      add("the L1 takes what its arbiter lets pass", l1, ports);
+    } else {
+      add("the L1 takes what the load-store unit sends", l1, lsu);
+    }
   }
   const std::string network = "memory.interconnect.";
   Names carried{network + "request_packets"};
@@ -58,6 +74,11 @@ bool ConservationLaws::find(const std::string& name, std::vector<Term>& terms) c
     }
   }
   return found;
+}
+
+bool ConservationLaws::knows(const std::string& name) const {
+  std::vector<Term> terms;
+  return find(name, terms);
 }
 
 void ConservationLaws::add(const std::string& what, const Names& left, const Names& right) {

@@ -4,6 +4,7 @@
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 
+#include "scheme_regless.h"
 #include "scheme_wir.h"
 
 namespace regatta::assembly {
@@ -16,6 +17,17 @@ SmParts baseline_parts(const BuildContext& c) {
     return models::make_scheduler(policy, knobs);
   };
   return parts;
+}
+
+void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
+                    protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to) {
+  if (!context.check_protocol) {
+    from.bind(to);
+    return;
+  }
+  parts.memory_checkers.push_back(std::make_unique<protocol::BaseProtocolChecker<256>>(name.c_str()));
+  from.bind(parts.memory_checkers.back()->in);
+  parts.memory_checkers.back()->out.bind(to);
 }
 
 namespace {
@@ -32,6 +44,7 @@ class Baseline : public Scheme {
 SchemeRegistry SchemeRegistry::with_builtin() {
   SchemeRegistry registry;
   registry.add(std::make_unique<Baseline>());
+  registry.add(make_regless());
   registry.add(std::make_unique<WirScheme>());
   return registry;
 }

@@ -3,6 +3,7 @@
 // Warp instruction reuse: which modules make it, and what it reports.
 #include "scheme_wir.h"
 
+#include <regatta/models/residency/occupancy.h>
 #include <regatta/models/wir/affine.h>
 #include <regatta/models/wir/allocation_stage.h>
 #include <regatta/models/wir/rename_stage.h>
@@ -12,6 +13,33 @@
 namespace regatta::assembly {
 
 using namespace models::wir;  // NOLINT(google-build-using-namespace): the scheme is made of these
+
+namespace {
+
+/// Occupancy by physical registers in place of the register file's. With as many as the logical ones of the resident
+/// warps the machine cannot deadlock (models/wir, README); fewer than one CTA's are none.
+class RenamedOccupancy : public models::OccupancyResidency {
+ public:
+  RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical) : OccupancyResidency(name), physical_(physical) {}
+  unsigned kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
+    // Warps are dealt to the sub-cores, each of which has its share.
+    const unsigned parts = limits.sub_cores;
+    const unsigned needed = (context.warps_per_cta + parts - 1) / parts * parts * context.registers_per_warp;
+    if (physical_ < needed) {
+      throw support::ConfigError("wir.physical_registers = " + std::to_string(physical_) + ", expected at least " +
+                                 std::to_string(needed) + ": kernel " + context.kernel->name + " has CTAs of " +
+                                 std::to_string(context.warps_per_cta) + " warps with " +
+                                 std::to_string(context.registers_per_warp) +
+                                 " registers each, and with fewer physical ones a CTA could wait for itself");
+    }
+    return OccupancyResidency::kernel_started(context, limits);
+  }
+
+ private:
+  unsigned physical_;
+};
+
+}  // namespace
 
 void WirScheme::validate(const MachineConfig& m) const {
   if (!config_.reuses()) return;
@@ -44,6 +72,8 @@ SmParts WirScheme::build(const BuildContext& c) {
   config.max_warps = c.machine.sm.max_warps;
   config.max_ctas = c.machine.sm.max_ctas;
   config.schedulers = c.machine.sm.schedulers;
+  parts.residency.reset();
+  parts.residency = std::make_unique<RenamedOccupancy>("residency", config.physical());
   parts.storage.reset();  // its name is the renamed file's
   auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
   auto stage = allocation_stage(*file);
@@ -74,16 +104,15 @@ void WirScheme::report(nlohmann::ordered_json& document) const {
   for (PhysicalRegisterFile* file : files_) {
     RegisterState& s = file->state();
     const RegisterState::Counters& m = s.counters;
-    for (auto counter :
-         {&RegisterState::Counters::reused_arithmetic, &RegisterState::Counters::reused_load,
-          &RegisterState::Counters::reused_pending, &RegisterState::Counters::instructions,
-          &RegisterState::Counters::signature_hits, &RegisterState::Counters::signature_misses,
-          &RegisterState::Counters::false_positives, &RegisterState::Counters::verify_hits,
-          &RegisterState::Counters::verify_misses, &RegisterState::Counters::dummy_movs,
-          &RegisterState::Counters::executed_sp, &RegisterState::Counters::executed_sfu,
-          &RegisterState::Counters::executed_dp, &RegisterState::Counters::executed_mem,
-          &RegisterState::Counters::repeats_sampled, &RegisterState::Counters::repeats_found,
-          &RegisterState::Counters::racy_loads}) {
+    for (auto counter : {&RegisterState::Counters::reused_arithmetic, &RegisterState::Counters::reused_load,
+                         &RegisterState::Counters::reused_pending, &RegisterState::Counters::instructions,
+                         &RegisterState::Counters::signature_hits, &RegisterState::Counters::signature_misses,
+                         &RegisterState::Counters::false_positives, &RegisterState::Counters::verify_hits,
+                         &RegisterState::Counters::verify_misses, &RegisterState::Counters::dummy_movs,
+                         &RegisterState::Counters::executed_sp, &RegisterState::Counters::executed_sfu,
+                         &RegisterState::Counters::executed_dp, &RegisterState::Counters::executed_mem,
+                         &RegisterState::Counters::repeats_sampled, &RegisterState::Counters::repeats_found,
+                         &RegisterState::Counters::racy_loads}) {
       n.*counter += m.*counter;
     }
     bank_reads += file->bank_reads();

@@ -3,6 +3,7 @@
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
+#include <regatta/memory/request_arbiter.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/sm/sm.h>
 #include <regatta/support/cycle_scheduler.h>
@@ -28,7 +29,7 @@ class SmNode : public sc_core::sc_module {
   SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
          unsigned index, bool check_protocol, Looking& looking)
       : sc_module(name) {
-    parts = scheme.build(BuildContext{machine, period, index});
+    parts = scheme.build(BuildContext{machine, period, index, check_protocol});
     if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
       throw support::ConfigError("scheme '" + scheme.name() + "' built an SM without storage, residency or scheduler");
     }
@@ -60,7 +61,19 @@ class SmNode : public sc_core::sc_module {
             parts.storage->read_socket());
     connect(write_tap, "write_tap", write_checker, "write_protocol", sm->operand_write_socket(),
             parts.storage->write_socket());
-    connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
+    if (parts.l1_clients.empty()) {
+      connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
+    } else {
+      const auto ports = static_cast<unsigned>(parts.l1_clients.size()) + 1;
+      arbiter = std::make_unique<memory::RequestArbiter>("l1_arbiter", ports, period);
+      connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), arbiter->upstream(0));
+      const BuildContext context{machine, period, index, check_protocol};
+      for (unsigned p = 1; p < ports; ++p) {
+        connect_memory(context, parts, "l1_client" + std::to_string(p) + "_protocol", *parts.l1_clients[p - 1],
+                       arbiter->upstream(p));
+      }
+      connect_memory(context, parts, "l1_protocol", arbiter->downstream, l1->upstream);
+    }
     looking.add_sm(index, *sm, read_tap.get(), write_tap.get(), memory_tap.get());
   }
 
@@ -87,12 +100,14 @@ class SmNode : public sc_core::sc_module {
     read_checker->finish();
     write_checker->finish();
     memory_checker->finish();
+    for (auto& checker : parts.memory_checkers) checker->finish();
   }
 
   std::unique_ptr<recorders::SocketTap<1024>> read_tap, write_tap;
   std::unique_ptr<recorders::SocketTap<256>> memory_tap;
   SmParts parts;
   std::unique_ptr<sm::Sm> sm;
+  std::unique_ptr<memory::RequestArbiter> arbiter;  ///< before the L1, when others than the load-store unit use it
   std::unique_ptr<memory::L1Cache> l1;
   std::unique_ptr<protocol::BaseProtocolChecker<1024>> read_checker, write_checker;
   std::unique_ptr<protocol::BaseProtocolChecker<256>> memory_checker;
@@ -278,7 +293,10 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
     result.ending = Ending::deadlock;
     result.message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
                      std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) + " CTAs unfinished\n";
-    for (auto& node : nodes) result.message += node->sm->describe_stuck();
+    for (auto& node : nodes) {
+      result.message += node->sm->describe_stuck();
+      if (node->parts.describe_stuck) result.message += node->parts.describe_stuck();
+    }
     return false;
   }
   for (auto& node : nodes) node->sm->finish();
@@ -295,10 +313,14 @@ SimulationResult Simulation::run() {
   SimulationResult result;
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
-  const std::vector<support::StatGroup> groups = support::collect_stats();
+  std::vector<support::StatGroup> groups = support::collect_stats();
+  support::StatGroup whole(m.scheme.name());
+  m.scheme.register_stats(whole, groups);
+  if (!whole.stats().empty()) groups.insert(groups.begin(), std::move(whole));
   std::vector<std::string> storages;
   for (const auto& node : m.nodes) storages.push_back(node->storage_path());
   ConservationLaws laws(groups, storages);
+  for (const auto& node : m.nodes) m.scheme.add_laws(laws, node->name());
   m.looking->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });

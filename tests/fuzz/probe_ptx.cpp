@@ -53,8 +53,8 @@ void run(const tool::CompiledKernel& kernel, const ir::Module& module, const Ptx
 
 void probe_entry(const ir::Function& function, const ir::Module& module, const PtxLimits& limits, PtxOutcome& result) {
   for (const unsigned registers : {255u, 16u}) {
-    passes::AllocationOptions options;
-    options.max_registers = registers;
+    tool::CompileOptions options;
+    options.allocation.max_registers = registers;
     tool::CompiledKernel kernel;
     const Outcome compiled = outcome_of(file, [&] {
       kernel = tool::compile(ir::Function(function), options);

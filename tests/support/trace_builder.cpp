@@ -135,6 +135,11 @@ void TraceBuilder::execute(std::uint32_t index, LaneMask active, const std::vect
         mix ^= mix >> 31;
       }
       results[d].lane[lane] = static_cast<std::uint32_t>(mix);
+      if (rule_) {
+        std::vector<std::uint32_t> sources;
+        for (unsigned s = 0; s < i.source_count; ++s) sources.push_back(warp_.registers[i.sources[s]].lane[lane]);
+        results[d].lane[lane] = rule_(index, lane, sources);
+      }
     }
     encoder_->result(results[d]);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample.h"
 
+#include <regatta/trace/region_words.h>
+
 #include <algorithm>
 
 namespace regatta::test {
@@ -74,6 +76,23 @@ Kernel sample_kernel(unsigned warp_size) {
   k.blocks.push_back({6, 5, {}, -1});
   k.shared_variables.push_back({"tile", 0, 256});
   k.shared_variables.push_back({"more", 256, 0});
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : {1u, 6u, 11u}) {
+    RegionWords region;
+    region.lines = {1, 0, 2, 0, 0, 0, 0, static_cast<std::uint8_t>(end)};
+    region.entries = {{RegionEntry::Kind::preload, 3}, {RegionEntry::Kind::erase_at_end, 11}};
+    region.uses.resize(end - begin);
+    region.uses[0] = {LastUse::erase, LastUse::none, LastUse::evict};
+    for (const PlacedWord& word : encode(region)) {
+      const auto id =
+          20 + static_cast<std::uint32_t>(opcode_of(word.word)) - static_cast<std::uint32_t>(RegionOpcode::region);
+      k.inserted.push_back({begin + word.before, region_instruction(word.word, id)});
+    }
+    begin = end;
+  }
+  InsertedInstruction other{10, make("relssp", 30, OpClass::metadata, {}, {})};
+  other.instruction.scheme = "sharing";
+  k.inserted.push_back(other);
   k.annotations.push_back({"regions", 3, std::string("\0\1\xfe", 3)});
   return k;
 }

@@ -2,6 +2,7 @@
 // Files: what was written is read, in any order, and nothing half-written is ever seen.
 #include <regatta/test/catch.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/region_words.h>
 
 #include <filesystem>
 
@@ -76,6 +77,18 @@ TEST_CASE("the static part comes back") {
     CHECK(k.blocks[2].immediate_post_dominator == -1);
     REQUIRE(k.shared_variables.size() == 2);
     CHECK(k.shared_variables[1].offset == 256);
+    REQUIRE(k.inserted.size() == expected.inserted.size());
+    for (std::size_t n = 0; n < k.inserted.size(); ++n) {
+      const InsertedInstruction& a = k.inserted[n];
+      const InsertedInstruction& b = expected.inserted[n];
+      CHECK(a.before == b.before);
+      CHECK(a.instruction.opcode == b.instruction.opcode);
+      CHECK(a.instruction.opcode_id == b.instruction.opcode_id);
+      CHECK(a.instruction.scheme == b.instruction.scheme);
+      CHECK(a.instruction.op_class == OpClass::metadata);
+      if (b.instruction.scheme == region_scheme) CHECK(region_word(a.instruction) == region_word(b.instruction));
+    }
+    CHECK(k.inserted.back().instruction.scheme == "sharing");
     REQUIRE(k.annotations.size() == 1);
     CHECK(k.annotations[0].version == 3);
     CHECK(k.annotations[0].payload == std::string("\0\1\xfe", 3));
@@ -265,4 +278,33 @@ TEST_CASE("the writer refuses what a reader would refuse") {
   CHECK(refused([&] { writer.add_cta(cta); }) == "CTA 2 of launch 0: is outside the grid");
   writer.finish();
   CHECK_THROWS_AS(writer.finish(), std::logic_error);
+}
+
+TEST_CASE("inserted instructions out of order or place are refused") {
+  const TemporaryDirectory directory;
+  const auto message = [&](const auto& change) {
+    Kernel k = sample_kernel(32);
+    change(k.inserted);
+    try {
+      Writer(directory / "a.rgt").add_kernel(k);
+    } catch (const std::logic_error& e) {
+      const std::string text = e.what();
+      return text.substr(std::min(text.size(), text.find("sample32: ") + 10));
+    }
+    return std::string();
+  };
+  using Inserted = std::vector<InsertedInstruction>;
+  CHECK(message([](Inserted&) {}).empty());
+  CHECK(message([](Inserted& i) { i[1].instruction.scheme.clear(); }) == "inserted instruction 1: names no scheme");
+  CHECK(message([](Inserted& i) { i.back().before = 11; }) ==
+        "inserted instruction " + std::to_string(sample_kernel(32).inserted.size() - 1) +
+            ": place is 11, expected less than 11");
+  CHECK(message([](Inserted& i) { i[0].before = 2; }) ==
+        "inserted instruction 1: stands before the place of the one before it");
+  CHECK(message([](Inserted& i) { i[0].instruction.opcode_id = 0; }) ==
+        "inserted instruction 0: opcode id 0 stands for two opcodes");
+  CHECK(message([](Inserted& i) { i[0].instruction.opcode.clear(); }) == "inserted instruction 0: opcode is empty");
+  Kernel k = sample_kernel(32);
+  k.instructions[2].scheme = region_scheme;
+  CHECK_THROWS_AS(Writer(directory / "a.rgt").add_kernel(k), std::logic_error);
 }

@@ -211,6 +211,42 @@ std::uint64_t region_word(const StaticInstruction& instruction) {
   return instruction.operands[0].value;
 }
 
+std::string to_string(const RegionEntry& entry) {
+  const std::string name = "R" + std::to_string(entry.reg);
+  switch (entry.kind) {
+    case RegionEntry::Kind::preload:
+      return "preload " + name;
+    case RegionEntry::Kind::invalidating_preload:
+      return "last preload " + name;
+    case RegionEntry::Kind::invalidate:
+      return "invalidate " + name;
+    case RegionEntry::Kind::erase_at_end:
+      return "erase " + name + " at end";
+  }
+  return "?";
+}
+
+std::string region_word_text(std::uint64_t word) {
+  const DecodedWord d = decode_region_word(word);
+  std::string text;
+  const auto part = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  if (d.starts_region()) {
+    std::string lines = "lines";
+    for (const std::uint8_t count : d.lines) lines += " " + std::to_string(count);
+    part(lines);
+  }
+  for (const RegionEntry& e : d.entries) part(to_string(e));
+  if (!d.uses.empty()) {
+    std::string marks = "marks";
+    for (const SlotUses& uses : d.uses) {
+      marks += ' ';
+      for (const LastUse use : uses) marks += use == LastUse::none ? '-' : use == LastUse::evict ? 'e' : 'x';
+    }
+    part(marks);
+  }
+  return text;
+}
+
 std::array<UseSlot, use_slots> use_slots_of(const StaticInstruction& instruction) {
   std::vector<UseSlot> found;
   const auto add = [&](const Operand& o, bool destination, bool joins) {

@@ -55,11 +55,30 @@ std::string lanes_text(const T* value, LaneMask active, unsigned warp_size, int 
   return out + "]";
 }
 
+/// What stands in one scheme's stream in front of an instruction.
+class Inserted {
+ public:
+  explicit Inserted(const Kernel& kernel) : kernel_(kernel), first_(kernel.instructions.size() + 1) {
+    for (const InsertedInstruction& i : kernel.inserted) ++first_[i.before + 1];
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+  }
+  void print(std::uint32_t index) const {
+    for (std::size_t i = first_[index]; i < first_[index + 1]; ++i) {
+      std::printf("  %17s %s\n", "", inserted_text(kernel_.inserted[i].instruction).c_str());
+    }
+  }
+
+ private:
+  const Kernel& kernel_;
+  std::vector<std::size_t> first_;
+};
+
 void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t limit) {
   WarpCursor cursor(kernel, columns);
   WarpValue value{};
   std::uint64_t address[max_lanes] = {};
   std::vector<StackEvent> events;
+  const Inserted inserted(kernel);
   std::printf("  %8s %6s  %-*s  %-*s  instruction\n", "position", "index", static_cast<int>(kernel.warp_size / 4),
               "mask", static_cast<int>(kernel.warp_size / 4), "active");
   while (cursor.next()) {
@@ -69,6 +88,7 @@ void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t l
     }
     const StaticInstruction& instruction = cursor.instruction();
     const LaneMask active = cursor.active_mask();
+    inserted.print(cursor.index());
     std::printf("  %8" PRIu64 " %6" PRIu32 "  %s  %s  %s", cursor.position() - 1, cursor.index(),
                 mask_text(cursor.simt_mask(), kernel.warp_size).c_str(), mask_text(active, kernel.warp_size).c_str(),
                 instruction_text(instruction).c_str());

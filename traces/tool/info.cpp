@@ -2,6 +2,7 @@
 // regatta-trace info: what a trace holds, from its index and static parts alone.
 #include <cinttypes>
 #include <cstdio>
+#include <map>
 
 #include "commands.h"
 #include "text.h"
@@ -28,6 +29,11 @@ void show_kernel(std::size_t number, const Kernel& kernel) {
   row("local", grouped(kernel.local_bytes_per_thread) + " bytes per thread");
   row("code", std::to_string(kernel.instructions.size()) + " instructions in " + std::to_string(kernel.blocks.size()) +
                   " basic blocks");
+  std::map<std::string, std::size_t> inserted;
+  for (const InsertedInstruction& i : kernel.inserted) ++inserted[i.instruction.scheme];
+  for (const auto& [scheme, count] : inserted) {
+    row("inserted", std::to_string(count) + " instructions, for the scheme " + printable(scheme) + " only");
+  }
   for (const SharedVariable& v : kernel.shared_variables) {
     row("shared variable", printable(v.name) + " at " + std::to_string(v.offset) + ", " +
                                (v.bytes == 0 ? "sized by the launch" : grouped(v.bytes) + " bytes"));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text.h"
 
+#include <regatta/trace/region_words.h>
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <numeric>
+#include <stdexcept>
 
 namespace regatta::tool {
 namespace {
@@ -89,6 +92,16 @@ std::string instruction_text(const trace::StaticInstruction& instruction) {
   }
   if (instruction.branch_target >= 0) text += separator + ("-> " + std::to_string(instruction.branch_target));
   return text;
+}
+
+std::string inserted_text(const trace::StaticInstruction& instruction) {
+  std::string text = "[" + printable(instruction.scheme) + "] " + printable(instruction.opcode);
+  if (instruction.scheme != trace::region_scheme) return text;
+  try {
+    return text + " " + trace::region_word_text(trace::region_word(instruction));
+  } catch (const std::invalid_argument& e) {
+    return text + " (" + printable(e.what()) + ")";
+  }
 }
 
 std::string nearest(const std::string& name, const std::vector<std::string>& known) {

@@ -20,6 +20,8 @@ std::string size_text(std::uint64_t bytes);
 std::string mask_text(trace::LaneMask mask, unsigned warp_size);
 /// "@!P0 ld.global.f32 R4, R2:R3"
 std::string instruction_text(const trace::StaticInstruction& instruction);
+/// An instruction that stands in the stream of one scheme only, with the scheme's name; a region's word is spelled out.
+std::string inserted_text(const trace::StaticInstruction& instruction);
 /// Nearest of `known` to `name` by edit distance, "" if none is near.
 std::string nearest(const std::string& name, const std::vector<std::string>& known);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // regatta-trace verify: reads every frame and decodes every column of every warp to its end.
+#include <regatta/trace/region_words.h>
+
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <stdexcept>
 
 #include "commands.h"
 #include "text.h"
@@ -72,6 +75,13 @@ class Progress {
 }  // namespace
 
 void verify(const Reader& reader) {
+  for (std::size_t k = 0; k < reader.kernels().size(); ++k) {
+    try {
+      regions_of(reader.kernels()[k]);
+    } catch (const std::invalid_argument& e) {
+      throw InputError(reader.path() + ": kernel " + std::to_string(k) + ": " + e.what());
+    }
+  }
   std::uint64_t warps = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;

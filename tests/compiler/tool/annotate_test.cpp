@@ -5,6 +5,7 @@
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/region_words.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,7 +166,76 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   CHECK(report["entries"][0]["name"] == "saxpy");
   CHECK(report["entries"][0]["accepted"] == true);
   CHECK(report["entries"][0]["registers"] > 0);
-  CHECK(report["entries"][0]["regions"].is_null());
+  const auto& entry = report["entries"][0];
+  CHECK(entry["regions"] >= entry["blocks"]);
+  CHECK(entry["region_words"] >= entry["regions"]);
+  CHECK(entry["region_instructions"] == entry["instructions"].get<double>() / entry["regions"].get<double>());
+  CHECK(entry["region_overhead"] == entry["region_words"].get<double>() / entry["instructions"].get<double>());
+  CHECK(entry["oversized_regions"] == 0);
+  // The trace carries the words, and the plan for tools to read.
+  const trace::Reader reader(o.out);
+  const trace::Kernel& kernel = reader.kernels()[0];
+  CHECK(kernel.inserted.size() == entry["region_words"]);
+  const auto regions = trace::regions_of(kernel);
+  CHECK(regions.size() == entry["regions"]);
+  REQUIRE(kernel.annotations.size() == 1);
+  CHECK(kernel.annotations[0].name == "regions");
+  CHECK(kernel.annotations[0].version == 1);
+  const auto section = nlohmann::json::parse(kernel.annotations[0].payload);
+  CHECK(section["options"]["max_registers"] == 64);
+  REQUIRE(section["regions"].size() == regions.size());
+  for (std::size_t n = 0; n < regions.size(); ++n) {
+    const auto& r = section["regions"][n];
+    CHECK(r["begin"] == regions[n].begin);
+    CHECK(r["end"] == regions[n].end);
+    std::size_t preloads = 0;
+    for (const trace::RegionEntry& e : regions[n].words.entries)
+      preloads +=
+          e.kind == trace::RegionEntry::Kind::preload || e.kind == trace::RegionEntry::Kind::invalidating_preload;
+    CHECK(r["inputs"].size() == preloads);
+    CHECK(r["lines"].size() == 8);
+  }
+}
+
+TEST_CASE("limits of regions, and what is no limit") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.check = true;
+  o.ptx = folder.file("k.ptx");
+  const auto with = [&](unsigned registers, unsigned lines) {
+    o.region_registers = registers;
+    o.region_bank_lines = lines;
+    return tool::annotate(o).entries.at(0);
+  };
+  const auto wide = with(64, 16), narrow = with(3, 1), none = with(1, 1);
+  CHECK(narrow.regions > wide.regions);
+  CHECK(wide.oversized_regions == 0);
+  // No region of one instruction is too long; hardware that cannot hold its registers refuses the kernel.
+  CHECK(none.oversized_regions > 0);
+  CHECK(none.regions <= none.instructions);
+  const auto message = [&](unsigned registers, unsigned lines) {
+    try {
+      with(registers, lines);
+    } catch (const trace::InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(message(0, 16) == "error: --region-registers is 0, expected 1 to 248");
+  CHECK(message(249, 16) == "error: --region-registers is 249, expected 1 to 248");
+  CHECK(message(64, 0) == "error: --region-bank-lines is 0, expected 1 to 31");
+  CHECK(message(64, 32) == "error: --region-bank-lines is 32, expected 1 to 31");
+}
+
+TEST_CASE("a listing has the code") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.check = true;
+  o.ptx = folder.file("k.ptx");
+  o.listing = folder.file("k.txt");
+  tool::annotate(o);
   CHECK(folder.read("k.txt").find("fma.rn.f32") != std::string::npos);
   CHECK(folder.read("k.txt").find("live in:") != std::string::npos);
 }

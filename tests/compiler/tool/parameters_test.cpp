@@ -226,6 +226,12 @@ TEST_CASE("a listing, word for word") {
   CHECK(has("\nB1:  // LOOP\n  // from B0 B1, to B1 B2, reconverges at B2, loop depth 1\n  // live in: 1 register: R"));
   CHECK(has("\nB2:\n  // from B1, to -, reconverges at exit\n"));
   CHECK(has("  // live out: 0 registers\n"));
+  CHECK(has("// 3 regions for the scheme regless, told by 3 instruction words\n"));
+  CHECK(has("  // region 0: instructions 0 to 0, holds 1, lines per bank "));
+  CHECK(has("\n  //   inputs -; outputs R"));
+  CHECK(has("// 9, /nowhere/k.cu:2; evict R"));
+  CHECK(has("\n  //   preload R"));
+  CHECK(has("\n  //   last preload R"));
   CHECK(has("              ; int i = blockIdx.x;\n     0    1  mov.u32 R"));
   CHECK(has("              ; do { ++i; } while (i < 10);\n     1    1  add.u32 R"));
   CHECK(has("     3    1  @P0 bra B1;                                          // 14, /nowhere/k.cu:3\n"));

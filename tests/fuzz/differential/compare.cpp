@@ -16,9 +16,10 @@ namespace {
 
 /// The buffer of results after a run.
 std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, std::size_t bytes, Totals* totals) {
-  passes::AllocationOptions options;
-  options.max_registers = variant.max_registers;
-  options.schedule = variant.schedule;
+  tool::CompileOptions options;
+  options.allocation.max_registers = variant.max_registers;
+  options.allocation.schedule = variant.schedule;
+  options.warp_size = variant.warp_size;
   const tool::CompiledKernel kernel = tool::compile(ir::Function(module.functions.at(0)), options);
   emulator::DeviceMemory memory;
   const emulator::ModuleImage image(module, memory);

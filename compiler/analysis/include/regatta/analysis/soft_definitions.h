@@ -13,7 +13,11 @@ namespace regatta::analysis {
 
 /// Lanes of which blocks count as still needing a register while a sibling block defines it.
 enum class WaitingLanes : std::uint8_t {
-  at_siblings,  ///< those yet to enter a sibling block: the printed algorithm
+  /// Those yet to enter a sibling block, by the algorithm as printed: a dominator that is followed by any
+  /// post-dominator
+  /// of its own which also dominates the definition is left out. Wrong in loops, whose header is such a one.
+  printed,
+  at_siblings,  ///< the same with the test for reconvergence mended
   /// and those that ran a sibling already and wait at the reconvergence point. The printed algorithm leaves them
   /// out, so when both sides of a branch define r, neither definition is soft, though the second one to run must
   /// not disturb the lanes of the first. A model whose storage merges partial writes does not need this.
@@ -36,12 +40,14 @@ class SoftDefinitions {
   /// definition, or one that is soft in its block.
   bool is_soft(std::uint32_t block, std::size_t index, std::uint32_t variable) const;
   const std::vector<BitSet>& soft() const { return soft_; }
+  /// What lanes that wait elsewhere need while the block runs, as far as the rule sees them.
+  const BitSet& needed_by_waiting(std::uint32_t block) const { return needed_[block]; }
   /// Liveness in which soft and guarded definitions do not kill.
   const Liveness& liveness() const { return *liveness_; }
 
  private:
   const ir::Function* function_;
-  std::vector<BitSet> soft_;
+  std::vector<BitSet> soft_, needed_;
   std::unique_ptr<Liveness> liveness_;
 };
 

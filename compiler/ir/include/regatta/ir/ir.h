@@ -297,7 +297,6 @@ struct Instruction {
   std::int64_t offset = 0;   ///< memory operands, bytes
   std::uint32_t target = 0;  ///< bra: block index
   Location where;
-  std::string scheme;  ///< set by passes that insert an instruction for one scheme only
 };
 
 /// A virtual register. Words 1 or 2; predicates have words 0.

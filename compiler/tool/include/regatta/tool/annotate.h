@@ -20,7 +20,9 @@ struct AnnotateOptions {
   std::string entry;   ///< with `check`: this entry alone
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
-  bool schedule = true;  ///< reorder instructions within blocks before allocation
+  bool schedule = true;             ///< reorder instructions within blocks before allocation
+  unsigned region_registers = 64;   ///< most registers that a RegLess region holds at a time, 1..248
+  unsigned region_bank_lines = 16;  ///< most of them in one of 8 banks, 1..31
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
@@ -48,6 +50,9 @@ struct EntryReport {
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
   std::uint64_t loops = 0;
+  std::uint64_t regions = 0;            ///< RegLess's
+  std::uint64_t region_words = 0;       ///< instructions inserted for them
+  std::uint64_t oversized_regions = 0;  ///< single instructions that exceed a limit of regions
 };
 
 /// One launch that ran, in order.

@@ -23,6 +23,12 @@ class ConservationLaws {
   /// After it: a sentence for the first law that does not hold since begin(); empty when all hold.
   std::string broken() const;
   std::size_t size() const { return laws_.size(); }
+  using Names = std::vector<std::string>;
+  /// Adds a law unless one of its counters is missing: "sm0.register_file.reads". A path ending in '*' stands for all
+  /// modules that begin so and have the counter.
+  void add(const std::string& what, const Names& left, const Names& right);
+  /// Whether there is such a counter.
+  bool knows(const std::string& name) const;
 
  private:
   struct Term {
@@ -34,9 +40,6 @@ class ConservationLaws {
     std::string what;
     std::vector<Term> left, right;
   };
-  using Names = std::vector<std::string>;
-  /// Adds a law unless one of its counters is missing. A path ending in '*' stands for all modules that begin so.
-  void add(const std::string& what, const Names& left, const Names& right);
   bool find(const std::string& name, std::vector<Term>& terms) const;
 
   const std::vector<support::StatGroup>& groups_;

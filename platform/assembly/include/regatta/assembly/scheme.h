@@ -5,9 +5,11 @@
 #pragma once
 
 #include <regatta/assembly/machine.h>
+#include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/observer.h>
 #include <regatta/support/config.h>
+#include <regatta/support/stats.h>
 
 #include <functional>
 #include <memory>
@@ -18,11 +20,14 @@
 
 namespace regatta::assembly {
 
+class ConservationLaws;
+
 /// What a scheme gets to build one SM's parts. Modules are made inside the SM's scope: name them "osu", not "sm0.osu".
 struct BuildContext {
   const MachineConfig& machine;
   sc_core::sc_time clock_period;
   unsigned sm_index = 0;
+  bool check_protocol = false;  ///< base-protocol checkers are wanted on the scheme's own sockets too
 };
 
 /// One SM's parts. Storage, residency and scheduler are required; the rest may be empty. Lists keep their order:
@@ -36,9 +41,20 @@ struct SmParts {
   std::unique_ptr<protocol::Residency> residency;
   std::vector<std::unique_ptr<protocol::Observer>> observers;
   std::function<std::unique_ptr<protocol::WarpScheduler>()> scheduler;
+  /// What reaches memory through the SM's L1 besides the load-store unit. With any, an arbiter stands before the L1:
+  /// the load-store unit has its port 0, these have the ports behind that, in this order.
+  std::vector<protocol::MemoryInitiatorSocket*> l1_clients;
+  /// One line per warp that a part keeps from going on; for the report of a deadlock.
+  std::function<std::string()> describe_stuck;
+  /// On sockets between the scheme's own parts; see connect_memory().
+  std::vector<std::unique_ptr<protocol::BaseProtocolChecker<256>>> memory_checkers;
   /// Modules that stand at no extension point themselves (the inside of a storage, an arbiter).
   std::vector<std::unique_ptr<sc_core::sc_module>> modules;
 };
+
+/// Binds two sockets of a scheme's own parts, through a checker called `name` where checkers are wanted.
+void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
+                    protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to);
 
 /// The baseline GPU of all five papers: banked register file, occupancy, the configured scheduler. Schemes start from
 /// it and replace what they change.
@@ -55,6 +71,11 @@ class Scheme {
   /// Refuses knobs that do not fit, by ConfigError.
   virtual void validate(const MachineConfig&) const {}
   virtual SmParts build(const BuildContext& context) = 0;
+  /// Statistics of the scheme as a whole, in a group that has its name; `modules`: those of all modules, which outlive
+  /// the group. Called once, before the first launch.
+  virtual void register_stats(support::StatGroup&, const std::vector<support::StatGroup>& /*modules*/) {}
+  /// What the scheme's parts of one SM may not create or lose; `sm`: the SM's path, "sm0".
+  virtual void add_laws(ConservationLaws&, const std::string& /*sm*/) const {}
   /// Adds the scheme's keys to stats.json, after the run.
   virtual void report(nlohmann::ordered_json&) const {}
 };

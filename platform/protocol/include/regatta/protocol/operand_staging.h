@@ -45,7 +45,8 @@ class StagingUnit : public virtual TimeKeeper {
  public:
   virtual unsigned banks() const = 0;
   virtual unsigned lines_per_bank() const = 0;
-  /// Bank of a register: the low bits of warp + register (section 5.2).
+  /// Bank of a register: the low bits of warp + register (section 5.2), the warp by its number in the shard, so that
+  /// neighbouring warps of a shard differ. bank_of(warp, R0) is how far the warp's registers are rotated.
   virtual unsigned bank_of(WarpSlot warp, RegisterId reg) const = 0;
   virtual void connect(StagingClient& client) = 0;
 
@@ -63,6 +64,14 @@ class StagingUnit : public virtual TimeKeeper {
   /// The warp's region has issued its last instruction. Registers in `erase` are dead; every other line that it owns
   /// may be evicted. What is still to be written follows when it is.
   virtual void region_ended(WarpSlot warp, const GeneralRegisters& erase) = 0;
+};
+
+/// Stands between a staging unit and memory and keeps something per register.
+class BackingStore {
+ public:
+  virtual ~BackingStore() = default;
+  /// The slot's registers are another warp's from now on: what is known of them is void.
+  virtual void warp_started(WarpSlot warp) = 0;
 };
 
 }  // namespace regatta::protocol

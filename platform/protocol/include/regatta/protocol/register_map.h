@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where warp registers lie in memory when memory backs them (RegLess, MICRO 2017, sections 5.2.3 and 5.3): all warps of
-// R0, then all warps of R1, ...; compressed registers in a space of their own behind that, 15 to a line. Every SM has
-// such a buffer. It lies beyond the address windows of a trace.
+// R0, then all warps of R1, ...; compressed registers in a space of their own behind that, 15 to a line, in the same
+// order. Every SM has such a buffer. It lies beyond the address windows of a trace.
+//
+// Each shard has compressed lines of its own: a line is kept, and changed, in the compressor of one shard.
 #pragma once
 
 #include <regatta/protocol/ids.h>
@@ -13,10 +15,14 @@ namespace regatta::protocol {
 
 class RegisterMap {
  public:
-  /// Buffer of one SM with `warps` warp slots of up to 256 registers; `line_bytes` is a warp register's size.
-  RegisterMap(unsigned sm, unsigned warps, unsigned line_bytes)
+  /// Buffer of one SM with `warps` warp slots of up to 256 registers, dealt to `shards` in turn; `line_bytes` is a warp
+  /// register's size.
+  RegisterMap(unsigned sm, unsigned warps, unsigned line_bytes, unsigned shards = 1)
       : warps_(warps),
         line_bytes_(line_bytes),
+        shards_(shards),
+        shard_warps_((warps + shards - 1) / shards),
+        shard_lines_((registers * shard_warps_ + slots_per_line - 1) / slots_per_line),
         base_(window + std::uint64_t{sm} * window_of_sm),
         compressed_(base_ + std::uint64_t{registers} * warps * line_bytes) {}
 
@@ -32,19 +38,28 @@ class RegisterMap {
   }
   /// First byte of the line that holds the register's compressed form, and its slot in it.
   std::uint64_t compressed_line(std::uint32_t index) const {
-    return compressed_ + std::uint64_t{index / slots_per_line} * line_bytes_;
+    const std::uint64_t shard = index % warps_ % shards_;
+    return compressed_ + (shard * shard_lines_ + shard_order(index) / slots_per_line) * line_bytes_;
   }
-  static unsigned compressed_slot(std::uint32_t index) { return index % slots_per_line; }
+  /// Whether an address of the buffer is a compressed line's.
+  bool is_compressed_space(std::uint64_t address) const { return address >= compressed_; }
+  unsigned compressed_slot(std::uint32_t index) const { return shard_order(index) % slots_per_line; }
   std::uint32_t size() const { return registers * warps_; }
 
   static constexpr unsigned slots_per_line = 15;  ///< section 5.3: 15 x 8 bytes + 15 x 3 bits
   static constexpr unsigned registers = 256;
+
+  /// Place in register order among the registers of the shard.
+  std::uint32_t shard_order(std::uint32_t index) const {
+    return index / warps_ * shard_warps_ + index % warps_ / shards_;
+  }
 
  private:
   static constexpr std::uint64_t window = std::uint64_t{6} << 48;
   static constexpr std::uint64_t window_of_sm = std::uint64_t{1} << 32;  // bytes
   std::uint32_t warps_;
   unsigned line_bytes_;
+  std::uint32_t shards_, shard_warps_, shard_lines_;
   std::uint64_t base_, compressed_;
 };
 

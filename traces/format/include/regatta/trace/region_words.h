@@ -27,6 +27,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace regatta::trace {
@@ -106,6 +107,22 @@ DecodedWord decode_region_word(std::uint64_t word);
 StaticInstruction region_instruction(std::uint64_t word, std::uint32_t opcode_id);
 /// Throws std::invalid_argument for an instruction that is none of the above.
 std::uint64_t region_word(const StaticInstruction& instruction);
+
+/// A region as the words in a kernel's stream tell it.
+struct PlacedRegion {
+  std::uint32_t begin = 0, end = 0;              ///< static indices
+  std::uint32_t first_word = 0, word_count = 0;  ///< indices into Kernel::inserted, words of other schemes in between
+  RegionWords words;
+};
+/// The regions of a kernel, ascending; none when it has no words. Throws std::invalid_argument, naming the inserted
+/// instruction, when a word is malformed or out of its place, when words are missing, when a register is not the
+/// kernel's, or when the regions do not cover the kernel.
+std::vector<PlacedRegion> regions_of(const Kernel& kernel);
+
+/// What a word says, for people: "lines 2 0 1 0 0 0 0 0, preload R4, last preload R5, invalidate R9, erase R7 at end",
+/// "marks --- e-- -x-" with e for evict and x for erase. Throws as decode_region_word() does.
+std::string region_word_text(std::uint64_t word);
+std::string to_string(const RegionEntry& entry);
 
 /// The registers that a mark on one operand slot is about.
 struct UseSlot {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The affine machine (WIR section VII-A): a register whose lanes are a stride apart is kept as a tuple of base and stride,
-// in one of the eight narrow banks of a group, and an instruction of affine sources and result costs one lane.
+// The affine machine (WIR section VII-A): a register whose lanes are a stride apart is kept as a tuple of base and
+// stride, in one of the eight narrow banks of a group, and an instruction of affine sources and result costs one lane.
 // Energy accounting only: the timing is that of the machine without tuples.
 #pragma once
 

@@ -20,8 +20,8 @@ class LoadRules {
   /// A CTA begins: no barrier passed.
   void cta_started(protocol::CtaSlot cta) { at(barriers_, cta.value()) = 0; }
 
-  /// In program order per warp, at rename: stores set the warp's flag of their space, a fence counts as a barrier of the
-  /// CTA that clears nothing.
+  /// In program order per warp, at rename: stores set the warp's flag of their space, a fence counts as a barrier of
+  /// the CTA that clears nothing.
   void renamed(const protocol::DynamicInstruction& d, const StaticCode& code);
   /// The barrier that the warp waited at has opened, in cycle `now`: its flags are cleared. The CTA's count rises once
   /// per cycle in which barriers open, however many warps go on.

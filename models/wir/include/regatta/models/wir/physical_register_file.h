@@ -19,8 +19,8 @@
 namespace regatta::models::wir {
 
 /// Banks, ports and timing are those of the conventional register file (models/register_file), the bank of physical
-/// register p is p modulo the banks. Each access is served in order of arrival, so that its finishing time is known when
-/// it is asked for; a write to a bank with `write_queue` cycles of work before it is held.
+/// register p is p modulo the banks. Each access is served in order of arrival, so that its finishing time is known
+/// when it is asked for; a write to a bank with `write_queue` cycles of work before it is held.
 ///
 /// Owns the state that the stages share.
 class PhysicalRegisterFile : public sc_core::sc_module,
@@ -49,8 +49,8 @@ class PhysicalRegisterFile : public sc_core::sc_module,
   std::size_t value_bytes() const { return value_bytes_; }
   unsigned warp_size() const { return warp_size_; }
 
-  /// A read of `reg` on top of the operands': the cycle in which the value is there, 0 when the bank's port is taken and
-  /// `first_come` is false, so that operands go first.
+  /// A read of `reg` on top of the operands': the cycle in which the value is there, 0 when the bank's port is taken
+  /// and `first_come` is false, so that operands go first.
   std::uint64_t read_extra(PhysicalRegister reg, bool first_come);
   /// Copies a register to another (a dummy MOV): a bank read, then a bank write. The cycle in which it is done.
   std::uint64_t move(PhysicalRegister from, PhysicalRegister to);

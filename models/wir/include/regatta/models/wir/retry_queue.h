@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pending-retry queue (WIR section VI-B): instructions that wait for a result that another one is computing. A FIFO;
-// in a cycle in which no new instruction comes from rename, the head looks again, and goes to the tail when the result
-// is still pending.
+// The pending-retry queue (WIR section VI-B): instructions that wait for a result that another one is computing. A
+// FIFO; in a cycle in which no new instruction comes from rename, the head looks again, and goes to the tail when the
+// result is still pending.
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>

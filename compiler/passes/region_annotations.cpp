@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a region's words say of its registers (sections 4.3 and 4.4 of RegLess), and how many lines that takes.
+#include "region_facts.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace regatta::passes {
+
+namespace {
+
+using trace::LastUse;
+using Entry = trace::RegionEntry;
+
+/// Goes through a region from its end up, choosing marks and noting from where to where each register is held.
+class Annotator {
+ public:
+  Annotator(const KernelFacts& facts, std::uint32_t first, Region& region)
+      : facts_(facts), region_(region), size_(region.size()) {
+    inputs_ = live_before(facts, region.block, first, region.begin);
+    change_.assign(std::size_t{size_ + 1} * trace::region_banks, 0);
+  }
+
+  void run() {
+    region_.words = {};
+    region_.words.uses.resize(size_);
+    for (std::uint32_t i = size_; i-- > 0;) instruction(i);
+    const Registers& live_at_end = facts_.instructions[region_.end - 1].live_after;
+    inputs_ &= accessed_;
+    const Registers outputs = written_ & live_at_end;
+    list(inputs_, region_.inputs);
+    list(outputs, region_.outputs);
+    list(accessed_ & ~inputs_ & ~outputs, region_.interiors);
+    for_each(accessed_, [&](unsigned r) { hold(r, inputs_.test(r) ? 0 : begin_[r], end_[r]); });
+    count_lines();
+    for_each(inputs_,
+             [&](unsigned r) { entry(dies_.test(r) ? Entry::Kind::invalidating_preload : Entry::Kind::preload, r); });
+    for_each(erase_at_end_, [&](unsigned r) { entry(Entry::Kind::erase_at_end, r); });
+  }
+
+ private:
+  void instruction(std::uint32_t n) {
+    const InstructionFacts& i = facts_.instructions[region_.begin + n];
+    const Registers accessed = i.accessed();
+    const Registers dead = accessed & ~i.live_after;
+    const Registers last = accessed & ~accessed_;
+    Registers marked;
+    for (unsigned s = 0; s < trace::use_slots; ++s) {
+      if (i.slot[s].none()) continue;
+      // One mark speaks for all registers of its slot.
+      LastUse use = LastUse::none;
+      if ((i.slot[s] & ~dead).none()) {
+        use = LastUse::erase;
+      } else if ((i.slot[s] & ~(last & ~dead)).none()) {
+        use = LastUse::evict;
+      }
+      region_.words.uses[n][s] = use;
+      if (use != LastUse::none) marked |= i.slot[s];
+    }
+    for_each(accessed, [&](unsigned r) {
+      const bool is_last = last.test(r);
+      // A mark is acted upon at the read or, on a register that is written, when the result comes, any time later: only
+      // an instruction that has to wait for it, as every later access to the register does, tells that it came.
+      const bool lets_go = marked.test(r) && !i.writes.test(r);
+      if (is_last) {
+        end_[r] = lets_go ? n : size_ - 1;
+      } else if (lets_go) {
+        hold(r, begin_[r], end_[r]);
+        end_[r] = n;
+      }
+      begin_[r] = n;
+    });
+    dies_ |= dead;
+    erase_at_end_ |= last & dead & ~marked;
+    accessed_ |= accessed;
+    written_ |= i.writes;
+  }
+
+  /// The register has a line from instruction `from` to instruction `to`, both included.
+  void hold(unsigned r, std::uint32_t from, std::uint32_t to) {
+    const unsigned bank = r % trace::region_banks;
+    ++change_[std::size_t{from} * trace::region_banks + bank];
+    --change_[std::size_t{to + 1} * trace::region_banks + bank];
+  }
+
+  void count_lines() {
+    std::array<int, trace::region_banks> held{};
+    region_.live = 0;
+    for (std::uint32_t n = 0; n < size_; ++n) {
+      for (unsigned b = 0; b < trace::region_banks; ++b) {
+        held[b] += change_[std::size_t{n} * trace::region_banks + b];
+        region_.words.lines[b] = std::max(region_.words.lines[b], static_cast<std::uint8_t>(held[b]));
+      }
+      region_.live = std::max(region_.live, static_cast<unsigned>(std::accumulate(held.begin(), held.end(), 0)));
+    }
+  }
+
+  void entry(Entry::Kind kind, unsigned r) { region_.words.entries.push_back({kind, static_cast<std::uint8_t>(r)}); }
+  static void list(const Registers& set, std::vector<std::uint8_t>& out) {
+    out.clear();
+    for_each(set, [&](unsigned r) { out.push_back(static_cast<std::uint8_t>(r)); });
+  }
+
+  const KernelFacts& facts_;
+  Region& region_;
+  std::uint32_t size_;
+  Registers inputs_, accessed_, written_, dies_, erase_at_end_;
+  std::array<std::uint32_t, 256> begin_{}, end_{};  ///< of the stretch under way, per register
+  std::vector<int> change_;                         ///< of lines held, per instruction and bank
+};
+
+/// Which registers may have a copy outside a region's lines, forward over the code.
+class Copies {
+ public:
+  explicit Copies(const std::vector<Region>& regions, std::size_t blocks) : kept_(blocks), made_(blocks) {
+    for (Registers& k : kept_) k.set();
+    for (const Region& r : regions) {
+      Registers inputs, dropped, outputs;
+      for (const Entry& e : r.words.entries)
+        if (e.kind == Entry::Kind::invalidating_preload) dropped.set(e.reg);
+      for (const std::uint8_t i : r.inputs) inputs.set(i);
+      for (const std::uint8_t o : r.outputs) outputs.set(o);
+      kept_[r.block] &= ~dropped;
+      made_[r.block] &= ~dropped;
+      made_[r.block] |= (inputs & ~dropped) | outputs;
+    }
+  }
+  Registers after(std::uint32_t block, const Registers& before) const { return (before & kept_[block]) | made_[block]; }
+
+ private:
+  std::vector<Registers> kept_, made_;
+};
+
+}  // namespace
+
+void annotate(const KernelFacts& facts, std::uint32_t first, Region& region) { Annotator(facts, first, region).run(); }
+
+void add_invalidations(const analysis::Cfg& cfg, const KernelFacts& facts, const analysis::WarpLiveness& liveness,
+                       std::vector<Region>& regions) {
+  const std::size_t blocks = cfg.size();
+  const Copies copies(regions, blocks);
+  // Copies on entry; the dead ones among them end there.
+  std::vector<Registers> on_entry(blocks);
+  std::vector<std::uint32_t> work(cfg.reverse_post_order().rbegin(), cfg.reverse_post_order().rend());
+  while (!work.empty()) {
+    const std::uint32_t b = work.back();
+    work.pop_back();
+    const Registers out = copies.after(b, on_entry[b] & facts.live_in[b]);
+    const auto flow = [&](std::uint32_t to) {
+      if ((out & ~on_entry[to]).none()) return;
+      on_entry[to] |= out;
+      work.push_back(to);
+    };
+    for (std::uint32_t s : cfg.successors(b)) flow(s);
+    for (std::uint32_t s : liveness.resumed_after(b)) flow(s);
+  }
+  for (std::size_t n = 0; n < regions.size(); ++n) {
+    Region& region = regions[n];
+    const bool first_of_block = n == 0 || regions[n - 1].block != region.block;
+    if (!first_of_block) continue;
+    const bool last_of_block = n + 1 == regions.size() || regions[n + 1].block != region.block;
+    // When a warp ends all its copies go anyway.
+    if (last_of_block && cfg.successors(region.block).empty()) continue;
+    for_each(on_entry[region.block] & ~facts.live_in[region.block], [&](unsigned r) {
+      region.words.entries.push_back({Entry::Kind::invalidate, static_cast<std::uint8_t>(r)});
+    });
+  }
+}
+
+}  // namespace regatta::passes

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The capacity managers of an SM (RegLess, MICRO 2017, section 5.1): one shard per warp scheduler decides which warps'
+// regions have their registers staged. To the pipeline they are one gate, which closes the warps whose region is not
+// active, and one decode point, which takes the region words out of the instruction stream.
+#pragma once
+
+#include <regatta/models/capacity_manager/capacity_shard.h>
+
+#include <memory>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, public support::StatProvider {
+ public:
+  /// `shards`: one per warp scheduler; a warp belongs to shard slot modulo shards.
+  CapacityManager(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
+                  sc_core::sc_time clock_period);
+  ~CapacityManager() override;
+
+  /// To be bound to the staging unit of the same shard, which must have trace::region_banks banks.
+  sc_core::sc_port<protocol::StagingUnit>& staging(unsigned shard) { return shards_[shard]->staging; }
+  /// The side that takes the region words.
+  protocol::DecodePoint& decode_point() { return decode_; }
+  const CapacityShard& shard(unsigned index) const { return *shards_[index]; }
+  unsigned shards() const { return static_cast<unsigned>(shards_.size()); }
+  /// One line per warp that waits for something here; for the report of a deadlock.
+  std::string describe_stuck() const;
+  /// Of all shards together.
+  RegionCounters regions() const;
+
+  bool keeps_cycle_time() const override { return true; }
+  bool may_issue(const protocol::DynamicInstruction& instruction) override;
+  void issued(const protocol::DynamicInstruction& instruction) override;
+  void written_back(const protocol::DynamicInstruction& instruction) override;
+  void barrier_opened(const protocol::WarpInfo& warp) override;
+  void connect(protocol::GateListener& listener) override;
+  /// Throws support::ConfigError for a kernel whose words are missing or no regions, whose regions need more lines of a
+  /// bank than there are, or more words at a time than a warp's store holds.
+  void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  void warp_finished(const protocol::WarpInfo& warp) override;
+  /// A staging unit has lines again for instructions that it had none for.
+  const sc_core::sc_event& changed() const override { return lines_; }
+
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  /// Its own object: gate and decode point have functions of the same names.
+  class Decode : public protocol::DecodePoint {
+   public:
+    explicit Decode(CapacityManager& manager) : manager_(manager) {}
+    bool keeps_cycle_time() const override { return true; }
+    std::string scheme() const override { return trace::region_scheme; }
+    unsigned room(protocol::WarpSlot warp) const override { return manager_.of(warp).room(warp); }
+    void decoded(const protocol::WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) override {
+      manager_.of(warp.warp).decoded(warp.warp, inserted, sequence);
+    }
+    const sc_core::sc_event& changed() const override { return manager_.room_; }
+
+   private:
+    CapacityManager& manager_;
+  };
+
+  CapacityShard& of(protocol::WarpSlot warp) const { return *shards_[warp.value() % shards_.size()]; }
+  void count_resident(int change);
+
+  support::CycleScheduler& clock_;
+  RegionTable table_;
+  sc_core::sc_event lines_, room_;
+  std::vector<std::unique_ptr<CapacityShard>> shards_;
+  Decode decode_;
+  unsigned resident_ = 0;
+  std::uint64_t resident_since_ = 0;
+  std::uint64_t resident_cycles_ = 0;
+};
+
+}  // namespace regatta::models

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is done with a request.
+#include <regatta/models/compressor/compressor.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models {
+
+using protocol::AccessClass;
+using protocol::Supplier;
+
+void CompressorConfig::declare(support::OptionSet& o) {
+  o.add("compressor.enabled", enabled, "whether register values are compressed on their way to the L1");
+  o.add("compressor.lines", lines, "lines",
+        "of compressed registers inside each compressor (RegLess Table 1: 16, and 48 per SM, which are 12 each)", 1,
+        4096);
+  o.add("compressor.lookup_latency", lookup_latency, "cycles", "of the bit vector (RegLess section 5.3: 1)", 1, 1000);
+  o.add("compressor.expand_latency", expand_latency, "cycles",
+        "that a compressed register takes on top of that (RegLess section 5.3: 2)", 1, 1000);
+  o.add("compressor.match_latency", match_latency, "cycles", "that a value on its way to the L1 takes", 1, 1000);
+  o.add("compressor.queue", queue, "requests", "in a compressor at a time", 1, 4096);
+  o.add("compressor.fetches", fetches, "lines", "on their way from the L1 to a compressor at a time", 1, 4096);
+}
+
+void CompressorConfig::validate() const {
+  if (line_bytes != compressed_line_bytes) {
+    throw support::ConfigError("configuration: compressor.enabled = true and l1.line_bytes = " +
+                               std::to_string(line_bytes) + ": expected 128, a warp register of 32 lanes");
+  }
+}
+
+Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConfig& config,
+                       sc_core::sc_time clock_period)
+    : sc_module(name),
+      upstream("upstream"),
+      downstream("downstream"),
+      config_(config),
+      clock_(support::CycleScheduler::of(clock_period)),
+      period_(clock_period.value()),
+      map_(config.sm, config.warps, config.line_bytes, config.shards),
+      out_places_(std::size_t{config.queue} + 2),
+      lines_(config.lines),
+      pool_(config.line_bytes),
+      wakeup_(
+          clock_period, [](void* c) { static_cast<Compressor*>(c)->work(); }, this) {
+  config.validate();
+  const std::size_t registers =
+      std::size_t{protocol::RegisterMap::registers} * ((config.warps + config.shards - 1) / config.shards);
+  bits_.resize(registers);
+  in_line_.resize(registers / line_slots + 1);
+  upstream.bind(*this);
+  downstream.bind(*this);
+}
+
+void Compressor::warp_started(protocol::WarpSlot warp) {
+  for (unsigned r = 0; r < protocol::RegisterMap::registers; ++r) {
+    set_bit(map_.index(warp, protocol::RegisterId(static_cast<std::uint8_t>(r))), false);
+  }
+}
+
+bool Compressor::is_compressed(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+  return bit(map_.index(warp, reg));
+}
+
+void Compressor::set_bit(std::uint32_t reg, bool value) {
+  const std::uint32_t place = map_.shard_order(reg);
+  if (bits_[place] == value) return;
+  bits_[place] = value;
+  std::uint8_t& count = in_line_[place / line_slots];
+  count = static_cast<std::uint8_t>(value ? count + 1 : count - 1);
+}
+
+Compressor::Line* Compressor::find(std::uint64_t address) {
+  for (Line& l : lines_) {
+    if (l.state != Line::State::empty && l.address == address) return &l;
+  }
+  return nullptr;
+}
+
+// An operation for the same register waits for the line: this one must not pass it.
+bool Compressor::waits_behind(Line& line, const Operation& operation) const {
+  return line.state == Line::State::fetching && std::any_of(line.waiting.begin(), line.waiting.end(),
+                                                            [&](const Operation& o) { return o.reg == operation.reg; });
+}
+
+// The least recently used line that nobody waits for; written back when dirty. There is room on the way out.
+Compressor::Line* Compressor::make_place(std::uint64_t now) {
+  Line* oldest = nullptr;
+  for (Line& l : lines_) {
+    if (l.state == Line::State::empty) return &l;
+    if (l.state == Line::State::fetching || l.pins != 0) continue;
+    if (oldest == nullptr || l.used < oldest->used) oldest = &l;
+  }
+  if (oldest == nullptr) return nullptr;
+  if (oldest->dirty) {
+    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, oldest->address);
+    protocol::MemoryAccess& access = protocol::memory_access(*out);
+    access.access = AccessClass::register_write;
+    access.sm = static_cast<std::uint16_t>(config_.sm);
+    std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
+    out_.push_back(Timed{out, now + 1});
+    ++written_back_;
+    ++line_accesses_;
+  }
+  oldest->state = Line::State::empty;
+  oldest->dirty = false;
+  return oldest;
+}
+
+// yes: `line` is the operation's, here and valid.
+Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line) {
+  const std::uint64_t address = map_.compressed_line(operation.reg);
+  line = find(address);
+  if (line != nullptr && line->state == Line::State::valid) {
+    line->used = ++uses_;
+    return Done::yes;
+  }
+  if (line != nullptr) return Done::waits_for_line;
+  if (!has_out_room()) return Done::not_now;
+  if (!empty_will_do && fetching_ == config_.fetches) return Done::not_now;
+  line = make_place(now);
+  if (line == nullptr) return Done::not_now;
+  line->address = address;
+  line->used = ++uses_;
+  line->bytes.fill(0);
+  if (empty_will_do) {
+    line->state = Line::State::valid;
+    ++started_empty_;
+    return Done::yes;
+  }
+  line->state = Line::State::fetching;
+  Payload* fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
+  protocol::MemoryAccess& access = protocol::memory_access(*fetch);
+  access.access = AccessClass::register_read;
+  access.sm = static_cast<std::uint16_t>(config_.sm);
+  out_.push_back(Timed{fetch, now + 1});
+  ++fetching_;
+  ++fetched_;
+  return Done::waits_for_line;
+}
+
+Compressor::Done Compressor::perform(Operation& operation, std::uint64_t now) {
+  if (fetching_ != 0) {
+    Line* line = find(map_.compressed_line(operation.reg));
+    if (line != nullptr && waits_behind(*line, operation)) {
+      line->waiting.push_back(operation);
+      ++line->pins;
+      return Done::waits_for_line;
+    }
+  }
+  const Done done = operation.access == AccessClass::register_read    ? perform_read(operation, now)
+                    : operation.access == AccessClass::register_write ? perform_write(operation, now)
+                                                                      : perform_invalidate(operation, now);
+  if (done == Done::waits_for_line) {
+    Line* line = find(map_.compressed_line(operation.reg));
+    line->waiting.push_back(operation);
+    ++line->pins;
+  }
+  return done;
+}
+
+Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t now) {
+  Payload& payload = *operation.payload;
+  protocol::MemoryAccess& access = protocol::memory_access(payload);
+  if (!bit(operation.reg)) {
+    if (!has_out_room()) return Done::not_now;
+    ++lookups_;
+    out_.push_back(Timed{&payload, now + config_.lookup_latency});
+    return Done::yes;
+  }
+  Line* line = nullptr;
+  const Done done = need_line(operation, now, false, line);
+  if (done != Done::yes) {
+    if (done == Done::waits_for_line) ++misses_;
+    return done;
+  }
+  ++lookups_;
+  if (operation.supplier == Supplier::compressor) ++hits_;
+  ++expanded_;
+  ++line_accesses_;
+  const unsigned slot = map_.compressed_slot(operation.reg);
+  expand(state_of(line->bytes.data(), slot), slot_of(line->bytes.data(), slot),
+         reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()));
+  if (access.last_read) set_bit(operation.reg, false);
+  access.supplier = operation.supplier;
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  answers_.push_back(Timed{&payload, now + config_.lookup_latency + config_.expand_latency});
+  return Done::yes;
+}
+
+Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t now) {
+  const auto* lanes = reinterpret_cast<const std::uint32_t*>(operation.payload->get_data_ptr());
+  const Pattern pattern = match(lanes);
+  if (pattern == Pattern::none) {
+    if (!has_out_room()) return Done::not_now;
+    set_bit(operation.reg, false);
+    out_.push_back(Timed{operation.payload, now + config_.match_latency});
+  } else {
+    Line* line = nullptr;
+    const Done done = need_line(operation, now, in_line_[line_number(operation.reg)] == 0, line);
+    if (done != Done::yes) {
+      if (done == Done::waits_for_line) ++misses_;
+      return done;
+    }
+    if (operation.supplier == Supplier::compressor) ++hits_;
+    const unsigned slot = map_.compressed_slot(operation.reg);
+    compress(pattern, lanes, slot_of(line->bytes.data(), slot));
+    set_state(line->bytes.data(), slot, pattern);
+    line->dirty = true;
+    ++line_accesses_;
+    set_bit(operation.reg, true);
+    operation.payload->release();
+  }
+  ++lookups_;
+  ++matches_;
+  ++matched_[static_cast<unsigned>(pattern)];
+  return Done::yes;
+}
+
+Compressor::Done Compressor::perform_invalidate(Operation& operation, std::uint64_t now) {
+  if (bit(operation.reg)) {
+    set_bit(operation.reg, false);
+    operation.payload->release();
+    ++cleared_;
+  } else {
+    if (!has_out_room()) return Done::not_now;
+    out_.push_back(Timed{operation.payload, now + config_.lookup_latency});
+  }
+  ++lookups_;
+  return Done::yes;
+}
+
+std::string Compressor::check() const {
+  std::vector<unsigned> counts(in_line_.size());
+  for (std::size_t i = 0; i < bits_.size(); ++i) counts[i / line_slots] += bits_[i];
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] != in_line_[i]) return "line " + std::to_string(i) + ": compressed registers are miscounted";
+  }
+  unsigned fetching = 0;
+  for (const Line& l : lines_) {
+    fetching += l.state == Line::State::fetching;
+    if (l.state != Line::State::fetching && !l.waiting.empty()) return "operations wait for a line that is not fetched";
+    if (l.state == Line::State::fetching && l.waiting.empty()) return "a line is fetched for nobody";
+    if (l.state == Line::State::fetching && l.dirty) return "a line that is fetched is dirty";
+    for (const Line& other : lines_) {
+      if (&other != &l && l.state != Line::State::empty && other.state != Line::State::empty &&
+          l.address == other.address) {
+        return "a line is there twice";
+      }
+    }
+  }
+  if (fetching != fetching_) return "fetches are miscounted";
+  if (inside_ > config_.queue) return "more operations than the queue holds";
+  return "";
+}
+
+bool Compressor::idle() const {
+  return inside_ == 0 && held_ == nullptr && out_.empty() && unanswered_ == nullptr && fills_.empty() &&
+         answers_.empty() && passing_.empty() && answering_ == nullptr && fetching_ == 0 && pool_.outstanding() == 0;
+}
+
+void Compressor::register_stats(support::StatGroup& g) {
+  for (unsigned p = 1; p < pattern_count; ++p) {
+    const std::string name = to_string(static_cast<Pattern>(p));
+    g.counter("matched_" + name, matched_[p], "warp registers", "written with a value of the pattern " + name);
+  }
+  g.counter("incompressible", matched_[0], "warp registers", "written with a value of no pattern: sent to the L1");
+  g.counter("lookups", lookups_, "requests", "reads, writes and invalidations performed");
+  g.counter("hits", hits_, "requests", "for compressed registers that found their line inside");
+  g.counter("misses", misses_, "requests", "for compressed registers that waited for their line");
+  g.counter("expanded", expanded_, "warp registers", "read from a line of compressed registers");
+  g.counter("cleared", cleared_, "warp registers", "invalidations of compressed registers, which end here");
+  g.counter("lines_fetched", fetched_, "lines", "asked of the L1");
+  g.counter("lines_begun", started_empty_, "lines", "begun empty, as no register of theirs was compressed");
+  g.counter("lines_written_back", written_back_, "lines", "written to the L1 to make room");
+  g.counter("line_accesses", line_accesses_, "accesses", "reads and writes of the lines inside");
+  g.counter("blocked", blocked_count_, "requests", "that waited for a line to give way, a fetch or the way to the L1");
+  g.counter("held_requests", held_count_, "requests", "that found the queue full");
+}
+
+}  // namespace regatta::models

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// How requests come, and what goes out on either side.
+#include <regatta/models/compressor/compressor.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models {
+
+using protocol::AccessClass;
+
+void Compressor::b_transport(Payload& payload, sc_core::sc_time&) {
+  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+  SC_REPORT_ERROR("regatta/compressor", "b_transport: the compressor is approximately timed, use nb_transport_fw");
+}
+
+tlm::tlm_sync_enum Compressor::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = now + std::max<std::uint64_t>(1, cycles(delay));
+  if (phase == tlm::END_RESP) {
+    answering_ = nullptr;
+    next_answer_ = std::max(next_answer_, at);
+    payload.release();
+    wakeup_.request(now, at);
+    return tlm::TLM_COMPLETED;
+  }
+  if (held_ != nullptr) {
+    SC_REPORT_ERROR("regatta/compressor", "BEGIN_REQ before END_REQ of the previous request");
+    return tlm::TLM_ACCEPTED;
+  }
+  if (!has_room()) {
+    payload.acquire();
+    held_ = &payload;
+    held_at_ = at;
+    ++held_count_;
+    return tlm::TLM_ACCEPTED;  // taken when an operation is done
+  }
+  take(payload, at);
+  delay = clock_.time(at - now);
+  if (protocol::memory_access(payload).access != AccessClass::register_read) return tlm::TLM_COMPLETED;
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+// Writes and invalidations are answered by whoever calls this; their bytes are copied.
+void Compressor::take(Payload& payload, std::uint64_t ready) {
+  const protocol::MemoryAccess& access = protocol::memory_access(payload);
+  Operation o;
+  o.reg = map_.index_of(payload.get_address());
+  o.ready = ready;
+  o.access = access.access;
+  if (o.access == AccessClass::register_read) {
+    payload.acquire();
+    o.payload = &payload;
+  } else {
+    o.payload = pool_.take(payload.get_command(), payload.get_address());
+    protocol::MemoryAccess& own = protocol::memory_access(*o.payload);
+    own.access = access.access;
+    own.sm = access.sm;
+    if (o.access == AccessClass::register_write) {
+      std::memcpy(o.payload->get_data_ptr(), payload.get_data_ptr(), compressed_line_bytes);
+    }
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  queue_.push_back(o);
+  ++inside_;
+  if (!blocked_) wakeup_.request(clock_.now(), ready);
+}
+
+void Compressor::work() {
+  const std::uint64_t now = clock_.now();
+  while (!fills_.empty() && fills_.front().ready <= now) {
+    Payload* p = fills_.front().payload;
+    fills_.pop_front();
+    fill(*p);
+  }
+  // One operation per cycle; those whose lines have come go first.
+  std::deque<Operation>* from = !resumed_.empty()                                ? &resumed_
+                                : !queue_.empty() && queue_.front().ready <= now ? &queue_
+                                                                                 : nullptr;
+  if (from != nullptr && !blocked_) {
+    Operation o = from->front();
+    const Done done = perform(o, now);
+    blocked_ = done == Done::not_now;
+    blocked_count_ += blocked_;
+    if (!blocked_) {
+      if (from == &resumed_) --find(map_.compressed_line(o.reg))->pins;
+      from->pop_front();
+      if (done == Done::yes) --inside_;
+    }
+  }
+  if (held_ != nullptr && held_at_ <= now && has_room()) {
+    Payload& p = *held_;
+    held_ = nullptr;
+    const bool answered = protocol::memory_access(p).access != AccessClass::register_read;
+    take(p, now + 1);
+    tlm::tlm_phase phase = tlm::END_REQ;
+    sc_core::sc_time delay = clock_.time(1);
+    upstream->nb_transport_bw(p, phase, delay);
+    if (answered) {
+      answers_.push_back(Timed{&p, now + 2});  // with our hold on it
+    } else {
+      p.release();
+    }
+  }
+  if (!out_.empty()) send(now);
+  if (!answers_.empty() || !passing_.empty()) respond(now);
+
+  std::uint64_t next = ~std::uint64_t{0};
+  if (!blocked_) {
+    if (!resumed_.empty()) next = now + 1;
+    if (!queue_.empty()) next = std::min(next, queue_.front().ready);
+  }
+  if (held_ != nullptr && has_room()) next = std::min(next, held_at_);
+  if (!fills_.empty()) next = std::min(next, fills_.front().ready);
+  if (!out_.empty() && unanswered_ == nullptr) next = std::min(next, std::max(out_.front().ready, next_send_) - 1);
+  if (answering_ == nullptr) {
+    for (const std::deque<Timed>* q : {&answers_, &passing_}) {
+      if (!q->empty()) next = std::min(next, std::max(q->front().ready, next_answer_) - 1);
+    }
+  }
+  if (next != ~std::uint64_t{0}) wakeup_.request(now, next);
+}
+
+// ---- to and from the L1 ----
+
+// One request per cycle, seen in the next one.
+void Compressor::send(std::uint64_t now) {
+  if (unanswered_ != nullptr || next_send_ > now + 1 || out_.front().ready > now + 1) return;
+  Payload& payload = *out_.front().payload;
+  out_.pop_front();
+  blocked_ = false;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = clock_.time(1);
+  unanswered_ = &payload;
+  next_send_ = now + 2;
+  const tlm::tlm_sync_enum sync = downstream->nb_transport_fw(payload, phase, delay);
+  if (sync == tlm::TLM_ACCEPTED) return;
+  unanswered_ = nullptr;
+  const std::uint64_t when = now + std::max<std::uint64_t>(1, cycles(delay));
+  if (sync == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+    next_send_ = std::max(next_send_, when);
+    return;
+  }
+  if (sync == tlm::TLM_UPDATED) {
+    phase = tlm::END_RESP;
+    downstream->nb_transport_fw(payload, phase, delay);
+  }
+  sent(payload, when);
+}
+
+// A request was answered: ours are done with, or bring a line; reads that went on are the staging unit's.
+void Compressor::sent(Payload& payload, std::uint64_t when) {
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
+    SC_REPORT_ERROR("regatta/compressor", ("the L1 answered " + payload.get_response_string()).c_str());
+  }
+  const std::uint64_t now = clock_.now();
+  if (protocol::memory_access(payload).access != AccessClass::register_read) {
+    payload.release();
+    return;
+  }
+  if (map_.is_compressed_space(payload.get_address())) {
+    fills_.push_back(Timed{&payload, when});
+    wakeup_.request(now, when);
+    return;
+  }
+  if (passing_.empty() && answering_ == nullptr && next_answer_ <= when &&
+      (answers_.empty() || answers_.front().ready > when)) {
+    respond_with(payload, now, when);
+    return;
+  }
+  passing_.push_back(Timed{&payload, when});
+  wakeup_.request(now, when - 1);
+}
+
+void Compressor::fill(Payload& payload) {
+  Line& line = *find(payload.get_address());
+  std::memcpy(line.bytes.data(), payload.get_data_ptr(), compressed_line_bytes);
+  line.state = Line::State::valid;
+  --fetching_;
+  ++line_accesses_;
+  const protocol::Supplier supplier = protocol::memory_access(payload).supplier;
+  payload.release();
+  for (Operation& o : line.waiting) {
+    o.supplier = supplier == protocol::Supplier::unknown ? protocol::Supplier::l1 : supplier;
+    resumed_.push_back(o);
+  }
+  line.waiting.clear();
+  blocked_ = false;
+}
+
+tlm::tlm_sync_enum Compressor::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = now + std::max<std::uint64_t>(1, cycles(delay));
+  if (unanswered_ == &payload) {  // END_REQ, or BEGIN_RESP which implies it
+    unanswered_ = nullptr;
+    next_send_ = std::max(next_send_, at);
+    wakeup_.request(now, next_send_ - 1);
+  }
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  sent(payload, at);
+  return tlm::TLM_COMPLETED;
+}
+
+// ---- to the staging unit ----
+
+void Compressor::respond_with(Payload& payload, std::uint64_t now, std::uint64_t at) {
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay = clock_.time(at - now);
+  answering_ = &payload;
+  next_answer_ = at + 1;
+  if (upstream->nb_transport_bw(payload, phase, delay) == tlm::TLM_ACCEPTED) return;
+  answering_ = nullptr;
+  next_answer_ = std::max(next_answer_, now + cycles(delay));
+  payload.release();
+}
+
+void Compressor::respond(std::uint64_t now) {
+  if (answering_ != nullptr || next_answer_ > now + 1) return;
+  auto due = [&](const std::deque<Timed>& q) { return !q.empty() && q.front().ready <= now + 1; };
+  std::deque<Timed>* q = due(passing_) ? &passing_ : due(answers_) ? &answers_ : nullptr;
+  if (q == nullptr) return;
+  Payload& p = *q->front().payload;
+  q->pop_front();
+  respond_with(p, now, now + 1);
+}
+
+}  // namespace regatta::models

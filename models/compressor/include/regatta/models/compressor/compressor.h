@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The compressor of RegLess (MICRO 2017, section 5.3): between a shard of the operand staging units and the L1. Values
+// of a few patterns are kept 15 to a line; a line of them is cached inside, and moves to and from the L1 as a whole.
+#pragma once
+
+#include <regatta/models/compressor/patterns.h>
+#include <regatta/protocol/operand_staging.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/protocol/register_map.h>
+#include <regatta/support/config.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+/// Sizes and times of the compressor of one shard.
+struct CompressorConfig {
+  bool enabled = true;          ///< false: the assembly leaves it out
+  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which says 16 each as well)
+  unsigned lookup_latency = 1;  ///< cycles: bit vector (section 5.3)
+  unsigned expand_latency = 2;  ///< cycles after that: tags and expansion
+  unsigned match_latency = 2;   ///< cycles that a value on its way to memory spends here ("similar delay")
+  unsigned queue = 8;           ///< requests in it at a time
+  unsigned fetches = 2;         ///< lines on their way from the L1 at a time
+
+  // Set by the assembly.
+  unsigned sm = 0;
+  unsigned warps = 64;  ///< warp slots of the SM
+  unsigned shards = 4;
+  unsigned shard = 0;         ///< which of them
+  unsigned line_bytes = 128;  ///< of the L1
+
+  /// Knobs compressor.*.
+  void declare(support::OptionSet& options);
+  void validate() const;
+};
+
+/// One read or write per cycle. In front of it a queue of `queue` requests; a full one leaves requests TLM_ACCEPTED.
+///
+///   register_read        bit clear: goes on to the L1. Bit set: the slot is expanded; a line that is not here is
+///                        fetched first. `last_read` clears the bit.
+///   register_write       answered when it is taken. A value without a pattern goes on to the L1 and clears the bit;
+///                        another is written to its slot. A line that is not here is fetched when it holds other
+///                        compressed registers, and begins empty otherwise.
+///   register_invalidate  answered when it is taken. Bit set: cleared; otherwise it goes on to the L1.
+///
+/// Lines are replaced least recently used first and written back when dirty. Requests for one register stay in order;
+/// those for others pass one that waits for its line.
+class Compressor : public sc_core::sc_module,
+                   public protocol::BackingStore,
+                   public support::StatProvider,
+                   tlm::tlm_fw_transport_if<>,
+                   tlm::tlm_bw_transport_if<> {
+ public:
+  protocol::MemoryTargetSocket upstream;
+  protocol::MemoryInitiatorSocket downstream;
+
+  Compressor(const sc_core::sc_module_name& name, const CompressorConfig& config, sc_core::sc_time clock_period);
+
+  void warp_started(protocol::WarpSlot warp) override;
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
+  /// Whether the register is kept compressed.
+  bool is_compressed(protocol::WarpSlot warp, protocol::RegisterId reg) const;
+  /// "" or what is wrong with bits, counts and lines. For tests.
+  std::string check() const;
+  /// Nothing is queued or under way.
+  bool idle() const;
+
+ private:
+  using Payload = tlm::tlm_generic_payload;
+  /// A request that was taken. Reads keep the initiator's payload; the others are one of ours, with a copy of the
+  /// bytes.
+  struct Operation {
+    Payload* payload = nullptr;
+    std::uint32_t reg = 0;  ///< RegisterMap index
+    std::uint64_t ready = 0;
+    protocol::AccessClass access = protocol::AccessClass::register_read;
+    protocol::Supplier supplier = protocol::Supplier::compressor;  ///< who had the line
+  };
+  struct Line {
+    enum class State : std::uint8_t { empty, fetching, valid };
+    State state = State::empty;
+    bool dirty = false;
+    std::uint64_t address = 0;
+    std::uint64_t used = 0;  ///< for the order of replacement
+    unsigned pins = 0;       ///< operations that waited for it and have not been performed
+    std::array<unsigned char, compressed_line_bytes> bytes{};
+    std::vector<Operation> waiting;  ///< for the fetch
+  };
+  struct Timed {
+    Payload* payload = nullptr;
+    std::uint64_t ready = 0;
+  };
+  enum class Done : std::uint8_t { yes, waits_for_line, not_now };
+
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(Payload& payload, sc_core::sc_time&) override;
+  bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(Payload&) override { return 0; }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+
+  void work();
+  bool has_room() const { return inside_ < config_.queue; }
+  void take(Payload& payload, std::uint64_t ready);
+  Done perform(Operation& operation, std::uint64_t now);
+  Done perform_read(Operation& operation, std::uint64_t now);
+  Done perform_write(Operation& operation, std::uint64_t now);
+  Done perform_invalidate(Operation& operation, std::uint64_t now);
+  bool waits_behind(Line& line, const Operation& operation) const;
+  Line* find(std::uint64_t address);
+  Line* make_place(std::uint64_t now);
+  Done need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line);
+  void set_bit(std::uint32_t reg, bool value);
+  bool bit(std::uint32_t reg) const { return bits_[map_.shard_order(reg)]; }
+  std::uint32_t line_number(std::uint32_t reg) const { return map_.shard_order(reg) / line_slots; }
+  bool has_out_room() const { return out_.size() + 2 <= out_places_; }
+  void send(std::uint64_t now);
+  void sent(Payload& payload, std::uint64_t when);
+  void fill(Payload& payload);
+  void respond(std::uint64_t now);
+  void respond_with(Payload& payload, std::uint64_t now, std::uint64_t at);
+  std::uint64_t cycles(const sc_core::sc_time& delay) const { return delay.value() / period_; }
+
+  const CompressorConfig config_;
+  support::CycleScheduler& clock_;
+  std::uint64_t period_;
+  protocol::RegisterMap map_;
+  std::size_t out_places_;
+  std::vector<bool> bits_;             ///< "is compressed", by place in the shard's register order
+  std::vector<std::uint8_t> in_line_;  ///< compressed registers of each line
+  std::vector<Line> lines_;
+  std::uint64_t uses_ = 0;
+  unsigned fetching_ = 0;
+  protocol::MemoryPayloadPool pool_;
+
+  std::deque<Operation> queue_;    ///< in order of arrival
+  std::deque<Operation> resumed_;  ///< whose line has come
+  unsigned inside_ = 0;            ///< operations in it, those that wait for lines included
+  bool blocked_ = false;           ///< the next operation waits for a line, a fetch or the way out
+  Payload* held_ = nullptr;        ///< the request that waits for room
+  std::uint64_t held_at_ = 0;
+  std::deque<Timed> out_;          ///< to the L1, in order
+  Payload* unanswered_ = nullptr;  ///< sent to the L1, END_REQ to come
+  std::uint64_t next_send_ = 0;
+  std::deque<Timed> fills_;       ///< lines that have come
+  std::deque<Timed> answers_;     ///< to the staging unit, ours, in the order in which they are due
+  std::deque<Timed> passing_;     ///< the same, of the L1
+  Payload* answering_ = nullptr;  ///< END_RESP to come
+  std::uint64_t next_answer_ = 0;
+  support::CycleClient wakeup_;
+
+  std::array<std::uint64_t, pattern_count> matched_{};
+  std::uint64_t lookups_ = 0, hits_ = 0, misses_ = 0, fetched_ = 0, started_empty_ = 0, written_back_ = 0;
+  std::uint64_t expanded_ = 0, cleared_ = 0, blocked_count_ = 0, held_count_ = 0, line_accesses_ = 0, matches_ = 0;
+};
+
+}  // namespace regatta::models

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace regatta::models {
+
+/// First in, first out; of a capacity that is known beforehand.
+template <class T>
+class FixedQueue {
+ public:
+  explicit FixedQueue(std::size_t capacity) : ring_(capacity) {}
+  bool empty() const { return size_ == 0; }
+  bool full() const { return size_ == ring_.size(); }
+  std::size_t size() const { return size_; }
+  T& front() { return ring_[head_]; }
+  /// The element `i` places behind the front.
+  const T& at(std::size_t i) const { return ring_[(head_ + i) % ring_.size()]; }
+  void push(const T& value) {
+    ring_[(head_ + size_) % ring_.size()] = value;
+    ++size_;
+  }
+  void pop() {
+    head_ = head_ + 1 == ring_.size() ? 0 : head_ + 1;
+    --size_;
+  }
+  /// Takes out the elements for which `gone(element)` is true.
+  template <class Gone>
+  void remove_if(Gone&& gone) {
+    for (std::size_t n = size_; n != 0; --n) {
+      const T value = front();
+      pop();
+      if (!gone(value)) push(value);
+    }
+  }
+
+ private:
+  std::vector<T> ring_;
+  std::size_t head_ = 0;
+  std::size_t size_ = 0;
+};
+
+}  // namespace regatta::models

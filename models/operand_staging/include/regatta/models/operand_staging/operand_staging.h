@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operand staging unit (RegLess, MICRO 2017, section 5.2): a small store that holds the registers of those warps
+// whose regions run, in place of the register file. What does not fit goes to memory by way of the compressor and the
+// L1 and comes back before it is needed.
+#pragma once
+
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/operand_staging.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/support/config.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+/// Sizes and times of one SM's staging units.
+struct OperandStagingConfig {
+  unsigned entries = 512;            ///< warp registers of one SM, over all shards and banks (section 6.2)
+  unsigned banks = 8;                ///< of a shard (section 5.2)
+  unsigned latency = 1;              ///< cycles of a bank access
+  unsigned arbitration = 1;          ///< cycles from a read's request to the earliest access
+  unsigned write_queue = 8;          ///< cycles of work at which a bank takes no more writes
+  unsigned writeback_buffer = 4;     ///< evicted lines of a shard that wait for the way to memory
+  unsigned request_queue = 8;        ///< requests of a shard to memory that wait to leave
+  unsigned backed_registers = 2048;  ///< warp registers that memory backs for resident warps
+
+  // Set by the assembly.
+  unsigned shards = 4;        ///< one per warp scheduler (sm.schedulers)
+  unsigned warps = 64;        ///< warp slots of the SM (sm.warps)
+  unsigned sm = 0;            ///< index of the SM: names its register space in memory
+  unsigned line_bytes = 128;  ///< of the L1; a warp register is one line
+
+  /// Knobs osu.*.
+  void declare(support::OptionSet& options);
+  void validate() const;
+  unsigned lines_per_bank() const { return entries / shards / banks; }
+};
+
+class StagingShard;
+
+/// Routes the operands of an SM to the shard of their warp: warp slot modulo shards, as warps are dealt to schedulers.
+/// A shard is a child module `shard0`, ...; with its banks as children `bank0`, ...
+///
+/// A bank serves one access (a read or a write) per cycle, in order of arrival, and looks up one tag per cycle; the
+/// finishing time is known when a request arrives, so it is answered with TLM_COMPLETED and a delay. Preloads,
+/// invalidations and what goes to memory use the cycles that are left over. A write to a bank with too much work before
+/// it is left TLM_ACCEPTED, and BEGIN_RESP follows; reads are bounded by the collectors' entries and never held.
+///
+/// A read of a register that is not staged delivers a poison pattern with the origin "not staged": the value checker
+/// stops the run. So does one of a line that nothing was written to.
+class OperandStaging : public sc_core::sc_module,
+                       public protocol::OperandStorage,
+                       public support::StatProvider,
+                       tlm::tlm_fw_transport_if<> {
+ public:
+  OperandStaging(const sc_core::sc_module_name& name, const OperandStagingConfig& config,
+                 sc_core::sc_time clock_period);
+  ~OperandStaging() override;
+
+  protocol::OperandTargetSocket reads;
+  protocol::OperandTargetSocket writes;
+
+  /// Number of shards.
+  unsigned shards() const { return config_.shards; }
+  /// The control side of a shard, for the capacity manager of its warp scheduler.
+  protocol::StagingUnit& shard(unsigned s);
+  /// Where a shard reads and writes lines that it does not hold: to the compressor or the L1.
+  protocol::MemoryInitiatorSocket& memory(unsigned s);
+  /// Who stands between a shard and memory and is to be told when a warp slot gets another warp.
+  void connect_below(unsigned s, protocol::BackingStore& below);
+
+  protocol::OperandTargetSocket& read_socket() override { return reads; }
+  protocol::OperandTargetSocket& write_socket() override { return writes; }
+  bool keeps_cycle_time() const override { return true; }
+  std::uint64_t capacity_registers() const override { return config_.backed_registers; }
+  void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  void warp_finished(const protocol::WarpInfo& warp) override;
+  void register_stats(support::StatGroup& group) override;
+
+  /// "" or the first thing that is wrong with the lists, tags and counts of any shard. For tests: it looks at all of
+  /// it.
+  std::string check() const;
+  /// Nothing is queued or under way to memory.
+  bool idle() const;
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
+  StagingShard& shard_of(protocol::WarpSlot warp) const {
+    const unsigned w = warp.value();
+    return *shard_pointers_[power_of_two_ ? w & mask_ : w % config_.shards];
+  }
+  void release_held();
+
+  OperandStagingConfig config_;
+  support::CycleScheduler& clock_;
+  std::uint64_t period_;
+  bool power_of_two_;
+  unsigned mask_;
+  std::vector<std::unique_ptr<StagingShard>> shards_;
+  std::vector<StagingShard*> shard_pointers_;
+  tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
+  support::CycleClient room_;                 ///< runs when there is
+  std::uint64_t held_writes_ = 0;
+};
+
+}  // namespace regatta::models

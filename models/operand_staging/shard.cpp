@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines, and the accesses of instructions.
+#include "shard.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models {
+
+using protocol::LastUse;
+using protocol::RegisterId;
+using protocol::WarpAccess;
+using protocol::WarpSlot;
+
+namespace {
+
+bool power_of_two(unsigned n) { return (n & (n - 1)) == 0; }
+
+/// What a read finds where nothing was written: no program's value, it is hoped.
+constexpr std::uint32_t poison_word = 0xdeadf00d;
+
+}  // namespace
+
+StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, const OperandStagingConfig& config,
+                           sc_core::sc_time clock_period)
+    : sc_module(name),
+      memory("memory"),
+      config_(config),
+      shard_(shard),
+      clock_(support::CycleScheduler::of(clock_period)),
+      period_(clock_period.value()),
+      power_of_two_(power_of_two(config.shards)),
+      shard_shift_(static_cast<unsigned>(__builtin_ctz(config.shards))),
+      bank_mask_(power_of_two(config.banks) ? config.banks - 1 : 0),
+      lines_per_bank_(config.lines_per_bank()),
+      warps_((config.warps + config.shards - 1) / config.shards),
+      bytes_(config.line_bytes),
+      lines_(std::size_t{lines_per_bank_} * config.banks),
+      owned_(warps_),
+      backed_(warps_),
+      map_(config.sm, config.warps, config.line_bytes, config.shards),
+      buffer_(config.writeback_buffer),
+      outgoing_(std::size_t{config.writeback_buffer} + config.request_queue),
+      pool_(config.line_bytes),
+      wakeup_(
+          clock_period, [](void* s) { static_cast<StagingShard*>(s)->work(); }, this) {
+  values_.resize(lines_.size(), config.line_bytes / trace::bytes_per_lane);
+  for (unsigned b = 0; b < config.banks; ++b) {
+    banks_.push_back(
+        std::make_unique<StagingBank>(("bank" + std::to_string(b)).c_str(), lines_per_bank_, config.writeback_buffer));
+    for (unsigned i = 0; i < lines_per_bank_; ++i) {
+      const auto line = static_cast<std::uint16_t>(b * lines_per_bank_ + i);
+      lines_[line].bank = static_cast<std::uint16_t>(b);
+      banks_[b]->free.push(lines_, line);
+    }
+  }
+  memory.bind(*this);
+}
+
+void StagingShard::kernel_started(unsigned registers_per_warp) {
+  // The SM is empty: what is still in the lists belonged to warps that are gone.
+  for (std::size_t i = 0; i < lines_.size(); ++i) drop(static_cast<std::uint16_t>(i), clock_.now());
+  registers_ = std::max(1u, std::min(registers_per_warp, protocol::RegisterMap::registers));
+  table_.assign(std::size_t{warps_} * registers_, no_line);
+}
+
+void StagingShard::warp_started(WarpSlot warp) {
+  backed_[local(warp)] = {};
+  if (below_ != nullptr) below_->warp_started(warp);
+}
+
+void StagingShard::warp_finished(WarpSlot warp) {
+  const unsigned w = local(warp);
+  const std::uint64_t now = clock_.now();
+  for (unsigned r = 0; r < registers_; ++r) {
+    const std::uint16_t line = table_[w * registers_ + r];
+    if (line != no_line) drop(line, now);
+  }
+  if (buffered_ != 0) {
+    for (unsigned place = 0; place < buffer_.size(); ++place) {
+      if (buffer_[place].state != Buffered::State::free && buffer_[place].warp == w) cancel(place);
+    }
+  }
+  owned_[w] = {};
+  backed_[w] = {};
+  came_free();
+}
+
+// ---- lines ----
+
+// Whether `wanted` lines of the bank could be taken now, dirty ones as far as the write-back buffer goes.
+bool StagingShard::has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const {
+  for (const LineList* list : {&bank.free, &bank.clean, &bank.dirty}) {
+    for (std::uint16_t l = list->first(); l != no_line && lines_[l].available_at <= now; l = lines_[l].next) {
+      if (list == &bank.dirty) {
+        if (buffer_room == 0) return false;
+        --buffer_room;
+      }
+      if (--wanted == 0) return true;
+    }
+  }
+  return false;
+}
+
+// A line for a register that has none: free, else clean, else dirty (section 5.2). none: there is nothing to be had.
+std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now) {
+  StagingBank& b = *banks_[bank];
+  auto available = [&](const LineList& list) { return !list.empty() && lines_[list.first()].available_at <= now; };
+  std::uint16_t line = no_line;
+  if (available(b.free)) {
+    line = b.free.first();
+    b.free.remove(lines_, line);
+    ++from_free_;
+  } else if (available(b.clean)) {
+    line = b.clean.first();
+    b.clean.remove(lines_, line);
+    forget(line);
+    ++clean_dropped_;
+  } else if (available(b.dirty) && buffered_ < buffer_.size()) {
+    line = b.dirty.first();
+    to_buffer(line, now);
+    b.dirty.remove(lines_, line);
+    forget(line);
+    ++evictions_;
+  } else {
+    return no_line;
+  }
+  StagingLine& l = lines_[line];
+  l.warp = static_cast<std::uint16_t>(warp);
+  l.reg = static_cast<std::uint8_t>(reg);
+  l.is_dirty = false;
+  l.is_defined = false;
+  l.reads = l.writes = 0;
+  table_[warp * registers_ + reg] = line;
+  own(line);
+  return line;
+}
+
+// The line is in no list; a region has it from now on.
+void StagingShard::own(std::uint16_t line) {
+  StagingLine& l = lines_[line];
+  l.state = State::owned;
+  l.fate = LastUse::none;
+  add(owned_[l.warp], l.reg);
+}
+
+void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
+  StagingLine& l = lines_[line];
+  l.state = list;
+  l.available_at = at;
+  banks_[l.bank]->list(list).push(lines_, line);
+}
+
+// The line's tag is no longer its register's.
+void StagingShard::forget(std::uint16_t line) {
+  const StagingLine& l = lines_[line];
+  std::uint16_t& entry = table_[l.warp * registers_ + l.reg];
+  if (entry == line) entry = no_line;
+}
+
+// An owned line is let go: its last access takes place in the cycle before `at`.
+void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
+  StagingLine& l = lines_[line];
+  remove(owned_[l.warp], l.reg);
+  l.fate = LastUse::none;
+  if (fate == LastUse::erase || !l.is_defined) {
+    forget(line);
+    to_list(line, State::free, at);
+    ++erased_;
+  } else {
+    to_list(line, l.is_dirty ? State::dirty : State::clean, at);
+  }
+  if (refused_ || banks_[l.bank]->stalled) came_free();
+}
+
+// Whatever the line holds is not wanted any more.
+void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
+  StagingLine& l = lines_[line];
+  if (l.state == State::free || l.state == State::dropped) return;
+  forget(line);
+  if (l.state == State::filling) {  // its value will still come
+    remove(owned_[l.warp], l.reg);
+    l.state = State::dropped;
+    return;
+  }
+  if (l.state == State::owned) {
+    remove(owned_[l.warp], l.reg);
+  } else {
+    banks_[l.bank]->list(l.state).remove(lines_, line);
+  }
+  l.reads = l.writes = 0;
+  l.fate = LastUse::none;
+  to_list(line, State::free, at);
+}
+
+// ---- control ----
+
+bool StagingShard::can_issue(const protocol::DynamicInstruction& d) const {
+  const protocol::InstructionTraits& t = *d.traits;
+  if (t.write_count == 0 || d.active == 0) return true;
+  const unsigned w = local(d.warp);
+  std::array<unsigned, trace::max_destination_registers> missing{};
+  unsigned count = 0;
+  for (unsigned i = 0; i < t.write_count; ++i) {
+    if (line_of(w, t.writes[i].value()) == no_line) missing[count++] = bank_of(w, t.writes[i].value());
+  }
+  if (count == 0) return true;
+  const std::uint64_t now = clock_.now();
+  auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
+  bool enough = true;
+  if (count == 1) {
+    enough = has_lines(*banks_[missing[0]], 1, buffer_room, now);
+  } else {
+    for (unsigned i = 0; i < count && enough; ++i) {
+      const auto end = missing.begin() + count;
+      if (std::find(missing.begin(), missing.begin() + i, missing[i]) != missing.begin() + i) continue;  // counted
+      const auto wanted = static_cast<unsigned>(std::count(missing.begin() + i, end, missing[i]));
+      enough = has_lines(*banks_[missing[i]], wanted, buffer_room, now);
+    }
+  }
+  if (!enough) {
+    refused_ = true;
+    ++refusals_;
+    for (unsigned i = 0; i < count; ++i) wait_for_line(*banks_[missing[i]], now);
+  }
+  return enough;
+}
+
+// Lines that have been let go and whose last access is still to come wake us; all others wake those who wait.
+void StagingShard::wait_for_line(const StagingBank& bank, std::uint64_t now) const {
+  for (const LineList* list : {&bank.free, &bank.clean, &bank.dirty}) {
+    if (list->empty() || lines_[list->first()].available_at <= now) continue;
+    look_again_ = std::min(look_again_, lines_[list->first()].available_at);
+    wakeup_.request(now, look_again_);
+  }
+}
+
+void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol::UseMarks& marks) {
+  const protocol::InstructionTraits& t = *d.traits;
+  const unsigned w = local(d.warp);
+  const bool reads_come = t.unit != protocol::Unit::none;
+  const bool writes_come = d.active != 0;
+  const std::uint64_t now = clock_.now();
+  for (unsigned i = 0; i < t.read_count; ++i) {
+    const std::uint16_t line = line_of(w, t.reads[i].value());
+    if (line == no_line || lines_[line].state != State::owned) continue;
+    lines_[line].reads = static_cast<std::uint8_t>(lines_[line].reads + reads_come);
+    if (marks.reads[i] != LastUse::none) lines_[line].fate = marks.reads[i];
+    if (!reads_come) settle(line, now);
+  }
+  for (unsigned i = 0; i < t.write_count; ++i) {
+    const unsigned r = t.writes[i].value();
+    std::uint16_t line = line_of(w, r);
+    if (writes_come) {
+      if (line == no_line) {
+        if (r >= registers_ || w >= warps_) continue;
+        const unsigned bank = bank_of(w, r);
+        if (buffered_ != 0) {
+          // What is on its way to memory is overwritten.
+          const int place = find_buffered(w, r);
+          if (place >= 0 && cancel(static_cast<unsigned>(place))) ++writes_cancelled_;
+        }
+        line = allocate(bank, w, r, now);
+        if (line == no_line) continue;
+        StagingBank& b = *banks_[bank];
+        b.tag.reserve(now, now + config_.arbitration);
+        ++b.tag_lookups;
+      } else if (lines_[line].state == State::clean || lines_[line].state == State::dirty) {
+        banks_[lines_[line].bank]->list(lines_[line].state).remove(lines_, line);
+        own(line);
+      }
+      ++lines_[line].writes;
+    }
+    if (line == no_line || marks.writes[i] == LastUse::none) continue;
+    lines_[line].fate = marks.writes[i];
+    if (!writes_come) settle(line, now);
+  }
+}
+
+void StagingShard::region_ended(WarpSlot warp, const protocol::GeneralRegisters& erase) {
+  const unsigned w = local(warp);
+  const std::uint64_t now = clock_.now();
+  for (unsigned word = 0; word < owned_[w].size(); ++word) {
+    for (std::uint64_t m = owned_[w][word]; m != 0; m &= m - 1) {
+      const unsigned r = word * 64 + static_cast<unsigned>(__builtin_ctzll(m));
+      const std::uint16_t line = line_of(w, r);
+      if (line == no_line) continue;
+      StagingLine& l = lines_[line];
+      if (contains(erase, r)) {
+        l.fate = LastUse::erase;
+      } else if (l.fate == LastUse::none) {
+        l.fate = LastUse::evict;
+      }
+      settle(line, now);
+    }
+  }
+}
+
+// ---- accesses of instructions ----
+
+std::uint64_t StagingShard::read(tlm::tlm_generic_payload& payload, WarpAccess& access, std::uint64_t now,
+                                 std::uint64_t at) {
+  const unsigned w = local(access.warp);
+  const unsigned bank = bank_of(w, access.reg.value());
+  StagingBank& b = *banks_[bank];
+  const std::uint64_t slot = SlotPort::reserve(b.tag, b.data, now, at);
+  ++b.read_count;
+  ++b.tag_lookups;
+  if (slot != at) {
+    ++b.read_conflicts;
+    b.read_wait += slot - at;
+  }
+  const std::uint16_t line = line_of(w, access.reg.value());
+  if (line == no_line) {
+    poison(payload.get_data_ptr());
+    access.origin = protocol::Origin{"not staged, bank", bank};
+    ++not_staged_;
+    return slot + config_.latency;
+  }
+  StagingLine& l = lines_[line];
+  if (l.is_defined) {
+    trace::copy_value(payload.get_data_ptr(), values_[line], bytes_);
+    access.origin = protocol::Origin{"staging bank", bank};
+  } else {
+    poison(payload.get_data_ptr());
+    access.origin = protocol::Origin{"unwritten line of staging bank", bank};
+  }
+  if (l.reads != 0) --l.reads;
+  settle(line, slot + 1);
+  return slot + config_.latency;
+}
+
+std::uint64_t StagingShard::write(tlm::tlm_generic_payload& payload, WarpAccess& access, std::uint64_t now,
+                                  std::uint64_t at) {
+  const unsigned w = local(access.warp);
+  const unsigned bank = bank_of(w, access.reg.value());
+  StagingBank& b = *banks_[bank];
+  const std::uint16_t line = line_of(w, access.reg.value());
+  if (line != no_line && lines_[line].readout != 0) {
+    b.data.reserve(now, at);
+    read_out(line);
+  }
+  const std::uint64_t slot = b.data.reserve(now, at);
+  ++b.write_count;
+  if (slot != at) {
+    ++b.write_conflicts;
+    b.write_wait += slot - at;
+  }
+  if (line == no_line) {
+    ++lost_writes_;
+    return slot + config_.latency;
+  }
+  StagingLine& l = lines_[line];
+  merge(line, payload);
+  l.is_dirty = true;
+  if (l.state == State::clean) {
+    b.clean.remove(lines_, line);
+    to_list(line, State::dirty, slot + 1);
+  }
+  if (l.writes != 0) --l.writes;
+  settle(line, slot + 1);
+  return slot + config_.latency;
+}
+
+void StagingShard::poison(void* to) const {
+  std::fill_n(static_cast<std::uint32_t*>(to), bytes_ / sizeof poison_word, poison_word);
+}
+
+void StagingShard::merge(std::uint16_t line, const tlm::tlm_generic_payload& payload) {
+  const unsigned char* enable = payload.get_byte_enable_ptr();
+  auto* cell = reinterpret_cast<unsigned char*>(values_[line]);
+  const unsigned char* data = payload.get_data_ptr();
+  StagingLine& l = lines_[line];
+  if (enable == nullptr) {
+    trace::copy_value(cell, data, bytes_);
+  } else {
+    // Lanes that nobody wrote must not look like what the line held before.
+    if (!l.is_defined) poison(cell);
+    for (std::size_t i = 0; i < bytes_; ++i) {
+      cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
+    }
+  }
+  l.is_defined = true;
+}
+
+// ---- for tests ----
+
+std::string StagingShard::check() const {
+  std::vector<unsigned> seen(lines_.size());
+  for (const auto& b : banks_) {
+    unsigned here = 0;
+    for (const auto& [list, state] :
+         {std::pair{&b->free, State::free}, {&b->clean, State::clean}, {&b->dirty, State::dirty}}) {
+      for (std::uint16_t l = list->first(); l != no_line; l = lines_[l].next, ++here) {
+        ++seen[l];
+        if (lines_[l].state != state) return "line " + std::to_string(l) + " is in a list of another state";
+        if (here > lines_.size()) return "a list has a loop";
+      }
+    }
+    if (b->fills.size() > lines_per_bank_) return "more fills than lines";
+  }
+  std::size_t tagged = 0;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const StagingLine& l = lines_[i];
+    const std::string line =
+        "line " + std::to_string(i) + " (warp " + std::to_string(l.warp) + " register " + std::to_string(l.reg) + ")";
+    const bool listed = l.state == State::free || l.state == State::clean || l.state == State::dirty;
+    if (seen[i] != (listed ? 1u : 0u)) return line + " is in " + std::to_string(seen[i]) + " lists";
+    if (l.bank != i / lines_per_bank_) return line + " is in another bank than it says";
+    if (l.state == State::free || l.state == State::dropped) continue;
+    ++tagged;
+    if (line_of(l.warp, l.reg) != i) return line + " is not what its tag leads to";
+    if (bank_of(l.warp, l.reg) != l.bank) return line + " is in a bank that is not its register's";
+    const bool is_owned = l.state == State::owned || l.state == State::filling;
+    if (contains(owned_[l.warp], l.reg) != is_owned) return line + ": its warp does not know whether it owns it";
+    if (listed && (l.reads != 0 || l.writes != 0)) return line + " was let go with accesses outstanding";
+    if (l.state == State::clean && l.is_dirty) return line + " is dirty in the clean list";
+    if (l.state == State::dirty && !l.is_dirty) return line + " is clean in the dirty list";
+    if (l.state == State::clean && !contains(backed_[l.warp], l.reg))
+      return line + " is clean and has no copy in memory";
+  }
+  for (std::size_t i = 0; i < table_.size(); ++i) tagged -= table_[i] != no_line;
+  if (tagged != 0) return "tags and lines do not match one to one";
+  unsigned used = 0;
+  for (const Buffered& p : buffer_) used += p.state != Buffered::State::free;
+  if (used != buffered_) return "write-back buffer: places in use are miscounted";
+  return "";
+}
+
+bool StagingShard::idle() const {
+  return outgoing_.empty() && waiting_ == nullptr && pool_.outstanding() == 0 &&
+         std::all_of(banks_.begin(), banks_.end(),
+                     [](const auto& b) { return b->requests.empty() && b->fills.empty(); });
+}
+
+void StagingShard::register_stats(support::StatGroup& g) {
+  static const char* const names[] = {"staged", "compressor", "l1", "l2", "dram"};
+  g.counter("preloads", preloads_, "warp registers", "preloads done");
+  for (unsigned s = 0; s < sources_.size(); ++s) {
+    g.counter(std::string("preloads_") + names[s], sources_[s], "warp registers",
+              std::string("preloads, from: ") + names[s]);
+  }
+  g.counter("preloads_undefined", undefined_preloads_, "warp registers",
+            "of those staged: no copy anywhere, the register was never written");
+  g.counter("preloads_buffered", buffer_hits_, "warp registers", "of those staged: from the write-back buffer");
+  g.counter("allocations_free", from_free_, "lines", "taken from the free list");
+  g.counter("allocations_clean", clean_dropped_, "lines", "taken from the clean list");
+  g.counter("evictions", evictions_, "lines", "taken from the dirty list: written back");
+  g.counter("evictions_cancelled", writes_cancelled_, "lines", "written again before they had left the buffer");
+  g.counter("erased", erased_, "lines", "whose values were dead, returned to the free list");
+  g.counter("invalidations", invalidations_, "warp registers", "known dead by control flow");
+  g.counter("memory_reads", reads_sent_, "requests", "register reads sent below");
+  g.counter("memory_writes", writes_sent_, "requests", "register writes sent below");
+  g.counter("memory_invalidations", invalidations_sent_, "requests", "register invalidations sent below");
+  g.counter("stalled_requests", stalled_requests_, "warp registers",
+            "preloads and invalidations that waited for a line, the buffer or the way to memory");
+  g.counter("refusals", refusals_, "attempts", "to issue an instruction that found no line for a result");
+  g.counter("buffer_full", buffer_full_, "events", "in which a full write-back buffer was in the way");
+  g.counter("buffer_max", buffer_max_, "lines", "most lines in the write-back buffer at a time");
+  g.counter("not_staged", not_staged_, "warp registers", "read without having a line: a fault of the annotations");
+  g.counter("lost_writes", lost_writes_, "warp registers", "written without having a line: a fault of the annotations");
+}
+
+}  // namespace regatta::models

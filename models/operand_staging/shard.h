@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One shard of the operand staging units: the registers of one warp scheduler's warps.
+#pragma once
+
+#include <regatta/models/operand_staging/operand_staging.h>
+#include <regatta/protocol/register_map.h>
+#include <regatta/protocol/warp_registers.h>
+
+#include "bank.h"
+
+#include <array>
+
+namespace regatta::models {
+
+class StagingShard : public sc_core::sc_module,
+                     public protocol::StagingUnit,
+                     public support::StatProvider,
+                     tlm::tlm_bw_transport_if<> {
+ public:
+  /// `shard`: which of config.shards.
+  StagingShard(const sc_core::sc_module_name& name, unsigned shard, const OperandStagingConfig& config,
+               sc_core::sc_time clock_period);
+
+  protocol::MemoryInitiatorSocket memory;
+
+  // protocol::StagingUnit
+  bool keeps_cycle_time() const override { return true; }
+  unsigned banks() const override { return config_.banks; }
+  unsigned lines_per_bank() const override { return lines_per_bank_; }
+  unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
+    return bank_of(local(warp), reg.value());
+  }
+  void connect(protocol::StagingClient& client) override { client_ = &client; }
+  void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) override;
+  void invalidate(protocol::WarpSlot warp, protocol::RegisterId reg) override;
+  bool can_issue(const protocol::DynamicInstruction& instruction) const override;
+  void issued(const protocol::DynamicInstruction& instruction, const protocol::UseMarks& marks) override;
+  void region_ended(protocol::WarpSlot warp, const protocol::GeneralRegisters& erase) override;
+
+  // For the socket side.
+  /// Reads a register into the payload; the cycle in which it is delivered.
+  std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, std::uint64_t now,
+                     std::uint64_t at);
+  /// Cycles of work before a write that arrives at `at`.
+  std::uint64_t backlog(const protocol::WarpAccess& access, std::uint64_t now, std::uint64_t at) {
+    return banks_[bank_of(local(access.warp), access.reg.value())]->data.backlog(now, at);
+  }
+  std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, std::uint64_t now,
+                      std::uint64_t at);
+
+  void connect_below(protocol::BackingStore& below) { below_ = &below; }
+  void kernel_started(unsigned registers_per_warp);
+  void warp_started(protocol::WarpSlot warp);
+  void warp_finished(protocol::WarpSlot warp);
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
+  std::string check() const;
+  bool idle() const;
+
+ private:
+  using State = StagingLine::State;
+  using Request = StagingBank::Request;
+
+  /// A line on its way to memory.
+  struct Buffered {
+    enum class State : std::uint8_t { free, in_line, read_out, sent };
+    State state = State::free;
+    std::uint16_t warp = 0;
+    std::uint8_t reg = 0;
+    std::uint16_t line = no_line;  ///< in_line: where the value still is
+    tlm::tlm_generic_payload* payload = nullptr;
+  };
+  static constexpr std::uint8_t no_place = 0xff;
+  /// What waits to leave; a write-back has a place in the buffer.
+  struct Outgoing {
+    tlm::tlm_generic_payload* payload = nullptr;
+    std::uint8_t place = no_place;
+  };
+
+  unsigned local(protocol::WarpSlot warp) const {
+    return power_of_two_ ? warp.value() >> shard_shift_ : warp.value() / config_.shards;
+  }
+  protocol::WarpSlot global(unsigned warp) const {
+    return protocol::WarpSlot(static_cast<std::uint16_t>(warp * config_.shards + shard_));
+  }
+  unsigned bank_of(unsigned warp, unsigned reg) const {
+    return bank_mask_ != 0 ? (warp + reg) & bank_mask_ : (warp + reg) % config_.banks;
+  }
+  std::uint16_t line_of(unsigned warp, unsigned reg) const {
+    return reg < registers_ && warp < warps_ ? table_[warp * registers_ + reg] : no_line;
+  }
+  static bool contains(const protocol::GeneralRegisters& set, unsigned reg) {
+    return (set[reg >> 6] >> (reg & 63)) & 1;
+  }
+  static void add(protocol::GeneralRegisters& set, unsigned reg) { set[reg >> 6] |= std::uint64_t{1} << (reg & 63); }
+  static void remove(protocol::GeneralRegisters& set, unsigned reg) {
+    set[reg >> 6] &= ~(std::uint64_t{1} << (reg & 63));
+  }
+
+  // Lines (shard.cpp).
+  bool has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const;
+  std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
+  void own(std::uint16_t line);
+  void to_list(std::uint16_t line, State list, std::uint64_t at);
+  void forget(std::uint16_t line);
+  void release(std::uint16_t line, protocol::LastUse fate, std::uint64_t at);
+  void settle(std::uint16_t line, std::uint64_t at) {
+    const StagingLine& l = lines_[line];
+    if (l.fate != protocol::LastUse::none && l.reads == 0 && l.writes == 0 && l.state == State::owned) {
+      release(line, l.fate, at);
+    }
+  }
+  void drop(std::uint16_t line, std::uint64_t at);
+  void poison(void* to) const;
+  void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
+  [[gnu::noinline, gnu::cold]] void came_free();
+  [[gnu::noinline, gnu::cold]] void wait_for_line(const StagingBank& bank, std::uint64_t now) const;
+
+  // What uses left-over cycles, and the way to memory (shard_flow.cpp).
+  void request(protocol::WarpSlot warp, protocol::RegisterId reg, Request::Kind kind);
+  void work();
+  enum class Served : std::uint8_t { done, next_cycle, stalled };
+  Served serve_request(unsigned bank, std::uint64_t now);
+  Served serve_invalidate(const Request& r, std::uint64_t now);
+  Served serve_preload(unsigned index, const Request& r, std::uint64_t now);
+  bool fill_from_buffer(unsigned index, unsigned warp, unsigned reg, unsigned place, std::uint64_t now);
+  void send_invalidation(unsigned warp, unsigned reg, std::uint64_t now);
+  void serve_fill(StagingBank& bank, std::uint64_t now);
+  void to_buffer(std::uint16_t line, std::uint64_t now);
+  void read_out(std::uint16_t line);
+  int find_buffered(unsigned warp, unsigned reg) const;
+  void free_place(unsigned place);
+  bool cancel(unsigned place);
+  bool has_request_room() const { return requests_out_ < config_.request_queue; }
+  void push_request(tlm::tlm_generic_payload* payload, std::uint64_t now);
+  tlm::tlm_generic_payload* message(unsigned warp, unsigned reg, protocol::AccessClass access);
+  void send(std::uint64_t now);
+  void taken(std::uint64_t now, std::uint64_t at);
+  void answered(tlm::tlm_generic_payload& payload, std::uint64_t when);
+  void activate(unsigned bank) { active_ |= std::uint64_t{1} << bank; }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  std::uint64_t cycles(const sc_core::sc_time& delay) const { return delay.value() / period_; }
+
+  const OperandStagingConfig config_;
+  unsigned shard_;
+  support::CycleScheduler& clock_;
+  std::uint64_t period_;
+  bool power_of_two_;
+  unsigned shard_shift_;
+  unsigned bank_mask_;  ///< 0: the banks are no power of two
+  unsigned lines_per_bank_;
+  unsigned registers_ = 0;  ///< per warp
+  unsigned warps_;          ///< of this shard
+  std::size_t bytes_;       ///< of a warp register
+  std::vector<std::unique_ptr<StagingBank>> banks_;
+  std::vector<StagingLine> lines_;    ///< bank after bank
+  protocol::WarpRegisters values_;    ///< parallel to lines_
+  std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
+  std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
+  std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
+  protocol::RegisterMap map_;
+  protocol::StagingClient* client_ = nullptr;
+  protocol::BackingStore* below_ = nullptr;
+
+  std::vector<Buffered> buffer_;
+  unsigned buffered_ = 0;          ///< places in use
+  FixedQueue<Outgoing> outgoing_;  ///< in the order in which they arose, which is what keeps a register's in order
+  unsigned requests_out_ = 0;      ///< of these, not write-backs
+  protocol::MemoryPayloadPool pool_;
+  tlm::tlm_generic_payload* waiting_ = nullptr;  ///< sent, not taken
+  Outgoing sent_;                                ///< the last one that was sent
+  std::uint64_t next_send_ = 0;
+  std::uint64_t active_ = 0;      ///< banks with something to do, a bit each
+  mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
+  mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
+  mutable support::CycleClient wakeup_;
+
+  std::uint64_t evictions_ = 0, clean_dropped_ = 0, erased_ = 0, from_free_ = 0, preloads_ = 0, undefined_preloads_ = 0;
+  std::uint64_t buffer_hits_ = 0, invalidations_ = 0, reads_sent_ = 0, writes_sent_ = 0, invalidations_sent_ = 0;
+  std::uint64_t stalled_requests_ = 0, buffer_full_ = 0, buffer_max_ = 0, not_staged_ = 0, lost_writes_ = 0,
+                writes_cancelled_ = 0;
+  mutable std::uint64_t refusals_ = 0;
+  std::array<std::uint64_t, protocol::preload_source_count> sources_{};
+};
+
+}  // namespace regatta::models

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// What uses the cycles that instructions leave over, and the way to memory and back.
+#include "shard.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models {
+
+using protocol::AccessClass;
+using protocol::PreloadSource;
+using protocol::RegisterId;
+using protocol::WarpSlot;
+
+void StagingShard::preload(WarpSlot warp, RegisterId reg, bool last) {
+  request(warp, reg, last ? Request::Kind::last_preload : Request::Kind::preload);
+}
+
+void StagingShard::invalidate(WarpSlot warp, RegisterId reg) { request(warp, reg, Request::Kind::invalidate); }
+
+void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
+  const unsigned bank = bank_of(warp, reg);
+  StagingBank& b = *banks_[bank];
+  if (b.requests.full()) {
+    SC_REPORT_ERROR("regatta/operand_staging",
+                    ("bank " + std::to_string(bank) + ": more preloads and invalidations than lines").c_str());
+    return;
+  }
+  const std::uint64_t now = clock_.now();
+  b.requests.push(Request{now, warp, reg, kind});
+  activate(bank);
+  wakeup_.request(now, now + 2);  // looked at in the next cycle, when that is over
+}
+
+// Gives away the bank cycles of the cycle before this one: whatever instructions wanted of it is known by now.
+void StagingShard::work() {
+  const std::uint64_t now = clock_.now();
+  if (look_again_ <= now) {
+    look_again_ = ~std::uint64_t{0};
+    came_free();
+  }
+  for (std::uint64_t m = active_; m != 0; m &= m - 1) {
+    const auto index = static_cast<unsigned>(__builtin_ctzll(m));
+    StagingBank& b = *banks_[index];
+    if (!b.requests.empty() && !b.stalled && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
+      const Served served = serve_request(index, now);
+      if (served == Served::done) {
+        b.requests.pop();
+        ++b.tag_lookups;
+      } else if (served == Served::stalled) {
+        b.stalled = true;
+        ++stalled_requests_;
+        wait_for_line(b, now);
+      }
+    }
+    if (!b.data.used_before(now)) {
+      if (!b.fills.empty() && b.fills.front().ready < now) {
+        serve_fill(b, now);
+      } else if (!b.readouts.empty()) {
+        read_out(buffer_[b.readouts.front()].line);
+      }
+    }
+    if ((b.requests.empty() || b.stalled) && b.fills.empty() && b.readouts.empty()) {
+      active_ &= ~(std::uint64_t{1} << index);
+    }
+  }
+  if (!outgoing_.empty()) send(now);
+  if (active_ != 0) wakeup_.request(now + 1);
+  if (!outgoing_.empty() && waiting_ == nullptr) wakeup_.request(now, next_send_ - 1);
+  if (look_again_ != ~std::uint64_t{0}) wakeup_.request(now, look_again_);
+}
+
+StagingShard::Served StagingShard::serve_request(unsigned index, std::uint64_t now) {
+  const Request r = banks_[index]->requests.front();
+  return r.kind == Request::Kind::invalidate ? serve_invalidate(r, now) : serve_preload(index, r, now);
+}
+
+StagingShard::Served StagingShard::serve_invalidate(const Request& r, std::uint64_t now) {
+  const unsigned w = local(r.warp);
+  const unsigned reg = r.reg.value();
+  const bool backed = contains(backed_[w], reg);
+  if (backed && !has_request_room()) return Served::stalled;
+  const std::uint16_t line = line_of(w, reg);
+  if (line != no_line) {
+    drop(line, now);
+    came_free();
+  }
+  if (buffered_ != 0) {
+    const int place = find_buffered(w, reg);
+    if (place >= 0) cancel(static_cast<unsigned>(place));
+  }
+  if (contains(backed_[w], reg)) send_invalidation(w, reg, now);
+  ++invalidations_;
+  if (client_ != nullptr) client_->invalidated(r.warp, r.reg);
+  return Served::done;
+}
+
+void StagingShard::send_invalidation(unsigned warp, unsigned reg, std::uint64_t now) {
+  remove(backed_[warp], reg);
+  push_request(message(warp, reg, AccessClass::register_invalidate), now);
+  ++invalidations_sent_;
+}
+
+StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& r, std::uint64_t now) {
+  StagingBank& b = *banks_[index];
+  const unsigned w = local(r.warp);
+  const unsigned reg = r.reg.value();
+  const bool last = r.kind == Request::Kind::last_preload;
+  const bool backed = contains(backed_[w], reg);
+  // It is fetched from memory, or a copy there that nobody will want is dropped.
+  if (backed && !has_request_room()) return Served::stalled;
+  std::uint16_t line = line_of(w, reg);
+  const int place = line == no_line && buffered_ != 0 ? find_buffered(w, reg) : -1;
+  if (line != no_line) {
+    StagingLine& l = lines_[line];
+    if (l.state == State::clean || l.state == State::dirty) b.list(l.state).remove(lines_, line);
+    own(line);
+  } else if (place >= 0) {
+    if (b.data.used_before(now)) return Served::next_cycle;
+    if (!fill_from_buffer(index, w, reg, static_cast<unsigned>(place), now)) return Served::stalled;
+    line = line_of(w, reg);
+  } else {
+    line = allocate(index, w, reg, now);
+    if (line == no_line) {
+      buffer_full_ += buffered_ == buffer_.size();
+      return Served::stalled;
+    }
+    if (backed) {
+      lines_[line].state = State::filling;
+      lines_[line].is_dirty = last;
+      if (last) remove(backed_[w], reg);
+      tlm::tlm_generic_payload* p = message(w, reg, AccessClass::register_read);
+      protocol::MemoryAccess& access = protocol::memory_access(*p);
+      access.last_read = last;
+      access.tag = line;
+      push_request(p, now);
+      ++reads_sent_;
+      return Served::done;  // acknowledged when it is filled
+    }
+    ++undefined_preloads_;
+  }
+  if (last) {
+    if (contains(backed_[w], reg)) send_invalidation(w, reg, now);
+    lines_[line].is_dirty = lines_[line].is_defined;
+  }
+  ++preloads_;
+  ++sources_[static_cast<unsigned>(PreloadSource::staged)];
+  if (client_ != nullptr) client_->preloaded(r.warp, r.reg, PreloadSource::staged);
+  return Served::done;
+}
+
+// The value is in the write-back buffer: it moves back to a line. False: there is no line.
+bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg, unsigned place, std::uint64_t now) {
+  StagingBank& b = *banks_[index];
+  const bool sent = buffer_[place].state == Buffered::State::sent;
+  // Its own place may be what makes room for a dirty line.
+  auto room = static_cast<unsigned>(buffer_.size()) - buffered_ + (sent ? 0 : 1);
+  if (!has_lines(b, 1, room, now)) return false;
+  tlm::tlm_generic_payload& value = *buffer_[place].payload;
+  value.acquire();
+  if (!sent) cancel(place);
+  const std::uint16_t line = allocate(index, warp, reg, now);
+  b.data.reserve(now, now - 1);
+  if (lines_[line].readout != 0) {
+    read_out(line);
+    b.data.reserve(now, now);
+  }
+  std::memcpy(values_[line], value.get_data_ptr(), bytes_);
+  value.release();
+  lines_[line].is_defined = true;
+  lines_[line].is_dirty = !sent;
+  ++b.fill_count;
+  ++buffer_hits_;
+  return true;
+}
+
+void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
+  const StagingBank::Fill f = b.fills.front();
+  StagingLine& l = lines_[f.line];
+  if (l.readout != 0) {  // what was there before goes first, and takes this cycle
+    read_out(f.line);
+    return;
+  }
+  b.fills.pop();
+  ++b.fill_count;
+  b.data.reserve(now, now - 1);
+  if (l.state == State::dropped) {
+    to_list(f.line, State::free, now);
+    came_free();
+    f.payload->release();
+    return;
+  }
+  std::memcpy(values_[f.line], f.payload->get_data_ptr(), bytes_);
+  l.is_defined = true;
+  l.state = State::owned;
+  const protocol::Supplier supplier = protocol::memory_access(*f.payload).supplier;
+  f.payload->release();
+  PreloadSource source = PreloadSource::l1;
+  if (supplier == protocol::Supplier::compressor) source = PreloadSource::compressor;
+  if (supplier == protocol::Supplier::l2) source = PreloadSource::l2;
+  if (supplier == protocol::Supplier::dram) source = PreloadSource::dram;
+  ++preloads_;
+  ++sources_[static_cast<unsigned>(source)];
+  const WarpSlot warp = global(l.warp);
+  const RegisterId reg(l.reg);
+  settle(f.line, now);  // a region that ended without waiting for it
+  if (client_ != nullptr) client_->preloaded(warp, reg, source);
+}
+
+// ---- the write-back buffer ----
+
+// The value of a dirty line gets a place in the buffer; it is there once it has been read out.
+void StagingShard::to_buffer(std::uint16_t line, std::uint64_t now) {
+  unsigned place = 0;
+  while (buffer_[place].state != Buffered::State::free) ++place;
+  StagingLine& l = lines_[line];
+  if (l.readout != 0) read_out(line);
+  Buffered& p = buffer_[place];
+  p.state = Buffered::State::in_line;
+  p.warp = l.warp;
+  p.reg = l.reg;
+  p.line = line;
+  p.payload = message(l.warp, l.reg, AccessClass::register_write);
+  std::memcpy(p.payload->get_data_ptr(), values_[line], bytes_);
+  ++buffered_;
+  buffer_max_ = std::max<std::uint64_t>(buffer_max_, buffered_);
+  l.readout = static_cast<std::uint8_t>(place + 1);
+  banks_[l.bank]->readouts.push(static_cast<std::uint8_t>(place));
+  activate(l.bank);
+  wakeup_.request(now, now + 1);
+}
+
+// The bank's cycle is spent: the value is in the buffer and may leave.
+void StagingShard::read_out(std::uint16_t line) {
+  StagingLine& l = lines_[line];
+  const auto place = static_cast<std::uint8_t>(l.readout - 1);
+  l.readout = 0;
+  StagingBank& b = *banks_[l.bank];
+  b.readouts.remove_if([&](std::uint8_t p) { return p == place; });
+  ++b.readout_count;
+  buffer_[place].state = Buffered::State::read_out;
+  buffer_[place].line = no_line;
+  outgoing_.push(Outgoing{buffer_[place].payload, place});
+  wakeup_.request(clock_.now() + 1);
+}
+
+int StagingShard::find_buffered(unsigned warp, unsigned reg) const {
+  // One that has been sent and not taken may stand beside a younger one.
+  int found = -1;
+  for (unsigned i = 0; i < buffer_.size(); ++i) {
+    const Buffered& p = buffer_[i];
+    if (p.state == Buffered::State::free || p.warp != warp || p.reg != reg) continue;
+    if (p.state != Buffered::State::sent) return static_cast<int>(i);
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+void StagingShard::free_place(unsigned place) {
+  buffer_[place] = Buffered{};
+  --buffered_;
+}
+
+// Takes a value out of the buffer that has not left. False: it has.
+bool StagingShard::cancel(unsigned place) {
+  Buffered& p = buffer_[place];
+  if (p.state == Buffered::State::sent) return false;
+  if (p.state == Buffered::State::in_line) {
+    lines_[p.line].readout = 0;
+    banks_[lines_[p.line].bank]->readouts.remove_if([&](std::uint8_t q) { return q == place; });
+  } else {
+    outgoing_.remove_if([&](const Outgoing& o) { return o.place == place; });
+  }
+  p.payload->release();
+  free_place(place);
+  return true;
+}
+
+// ---- to memory ----
+
+tlm::tlm_generic_payload* StagingShard::message(unsigned warp, unsigned reg, AccessClass c) {
+  const WarpSlot slot = global(warp);
+  const std::uint64_t address = map_.address(map_.index(slot, RegisterId(static_cast<std::uint8_t>(reg))));
+  tlm::tlm_generic_payload* p =
+      pool_.take(c == AccessClass::register_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address);
+  protocol::MemoryAccess& access = protocol::memory_access(*p);
+  access.access = c;
+  access.sm = static_cast<std::uint16_t>(config_.sm);
+  return p;
+}
+
+void StagingShard::push_request(tlm::tlm_generic_payload* payload, std::uint64_t now) {
+  outgoing_.push(Outgoing{payload, no_place});
+  ++requests_out_;
+  wakeup_.request(now, now + 1);
+}
+
+// One request per cycle, seen in the next one.
+void StagingShard::send(std::uint64_t now) {
+  if (waiting_ != nullptr || next_send_ > now + 1) return;
+  sent_ = outgoing_.front();
+  outgoing_.pop();
+  if (sent_.place == no_place) {
+    --requests_out_;
+  } else {
+    Buffered& p = buffer_[sent_.place];
+    p.state = Buffered::State::sent;
+    add(backed_[p.warp], p.reg);
+    ++writes_sent_;
+  }
+  tlm::tlm_generic_payload& payload = *sent_.payload;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = clock_.time(1);
+  waiting_ = &payload;
+  next_send_ = now + 2;
+  switch (memory->nb_transport_fw(payload, phase, delay)) {
+    case tlm::TLM_ACCEPTED:
+      return;  // END_REQ comes, or has come
+    case tlm::TLM_UPDATED:
+      taken(now, now + std::max<std::uint64_t>(1, cycles(delay)));
+      if (phase == tlm::BEGIN_RESP) {
+        const std::uint64_t when = now + std::max<std::uint64_t>(1, cycles(delay));
+        phase = tlm::END_RESP;
+        memory->nb_transport_fw(payload, phase, delay);
+        answered(payload, when);
+      }
+      return;
+    case tlm::TLM_COMPLETED:
+      taken(now, now + 2);
+      answered(payload, now + std::max<std::uint64_t>(1, cycles(delay)));
+      return;
+  }
+}
+
+// The request that waited is below now; the next one may follow at `at`.
+void StagingShard::taken(std::uint64_t now, std::uint64_t at) {
+  waiting_ = nullptr;
+  next_send_ = std::max(next_send_, at);
+  if (sent_.place != no_place) free_place(sent_.place);
+  came_free();  // a place in the buffer, or among the requests
+  if (!outgoing_.empty()) wakeup_.request(now, next_send_ - 1);
+}
+
+void StagingShard::answered(tlm::tlm_generic_payload& payload, std::uint64_t when) {
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
+    SC_REPORT_ERROR("regatta/operand_staging", ("memory answered " + payload.get_response_string()).c_str());
+  }
+  const protocol::MemoryAccess& access = protocol::memory_access(payload);
+  if (access.access != AccessClass::register_read) {
+    payload.release();
+    return;
+  }
+  const auto line = static_cast<std::uint16_t>(access.tag);
+  StagingBank& b = *banks_[lines_[line].bank];
+  b.fills.push(StagingBank::Fill{when, &payload, line});
+  activate(lines_[line].bank);
+  wakeup_.request(clock_.now(), when + 1);
+}
+
+tlm::tlm_sync_enum StagingShard::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                 sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = now + std::max<std::uint64_t>(1, cycles(delay));
+  if (waiting_ == &payload) taken(now, at);  // END_REQ, or BEGIN_RESP which implies it
+  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
+  answered(payload, at);
+  return tlm::TLM_COMPLETED;
+}
+
+// Those who were told to wait may look again: there is a line, a place in the buffer, or one among the requests.
+void StagingShard::came_free() {
+  const std::uint64_t now = clock_.now();
+  for (unsigned b = 0; b < banks_.size(); ++b) {
+    if (!banks_[b]->stalled) continue;
+    banks_[b]->stalled = false;
+    activate(b);
+    wakeup_.request(now + 1);
+  }
+  if (refused_) {
+    refused_ = false;
+    if (client_ != nullptr) client_->lines_available();
+  }
+}
+
+}  // namespace regatta::models

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several initiators before one target that takes one request per cycle: the load-store unit and the shards of a
+// staging unit before an L1 (RegLess, MICRO 2017, section 5: "only one shard can access the L1 at a time").
+#pragma once
+
+#include <regatta/memory/transport.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <utility>
+#include <vector>
+
+namespace regatta::memory {
+
+/// One request per cycle, round robin among the ports that wait. The base protocol holds on all sockets; an arbiter
+/// adds no cycle to a request that finds nobody before it, nor to any answer.
+///
+/// A request for the cycle of the call passes at once when no request that came before it waits; it is otherwise left
+/// TLM_ACCEPTED and waits for its turn. One that waits at the target for END_REQ keeps its place there, and nobody
+/// passes it; answers go on meanwhile. Answers find their port by MemoryAccess::port, which is given back as it was.
+///
+/// Results do not depend on the order in which the initiators of a cycle call, as long as at most one of them calls
+/// without a delay: the others are known before their cycle begins.
+class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, public support::StatProvider {
+ public:
+  protocol::MemoryInitiatorSocket downstream;
+
+  RequestArbiter(const sc_core::sc_module_name& name, unsigned ports, const sc_core::sc_time& clock_period);
+  ~RequestArbiter() override;
+
+  unsigned ports() const { return static_cast<unsigned>(ports_.size()); }
+  protocol::MemoryTargetSocket& upstream(unsigned port);
+  /// Nothing waits or is under way.
+  bool idle() const;
+  void register_stats(support::StatGroup& group) override;
+
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+
+ private:
+  struct Port;
+
+  tlm::tlm_sync_enum request(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void end_response(Port& port, Payload& payload, const sc_core::sc_time& delay);
+  tlm::tlm_sync_enum pass(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  bool open(std::uint64_t now) const { return held_ == nullptr && free_at_ <= now; }
+  void grant(std::uint64_t now);
+  void answer(Port& port, std::uint64_t now);
+  void work();
+  void enter(Payload& payload, const Port& port);
+  void leave(Payload& payload);
+
+  CycleClock clock_;
+  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<RequestArbiter*>(m)->work(); }, this};
+  std::vector<std::unique_ptr<Port>> ports_;
+  std::uint64_t waiting_ = 0;      // ports with a request that waits, a bit each
+  unsigned last_ = 0;              // the port that was granted last among those that waited
+  const Payload* held_ = nullptr;  // sent, and END_REQ is to come
+  std::uint64_t free_at_ = 0;      // the next request
+  std::vector<std::pair<const Payload*, std::uint8_t>> nested_;  // port numbers of arbiters above
+};
+
+}  // namespace regatta::memory
