@@ -90,7 +90,7 @@ TEST_CASE("figure 4: equal results share a register, and what computes with it i
   CHECK(w.counter("signature_hits") == 1);
   CHECK(w.counter("allocations") == 7);
   CHECK(w.wir.at("vsb").at("hits") == 1);
-  CHECK(w.wir.at("bypass_fraction").get<double>() == Catch::Approx(2.0 / 12));
+  CHECK(w.wir.at("bypass_fraction").get<double>() == Approx(2.0 / 12));
 }
 
 TEST_CASE("figure 6: miss, equal value, and another value of the same hash") {
