@@ -20,7 +20,8 @@ namespace {
 /// warps the machine cannot deadlock (models/wir, README); fewer than one CTA's are none.
 class RenamedOccupancy : public models::OccupancyResidency {
  public:
-  RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical) : OccupancyResidency(name), physical_(physical) {}
+  RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical)
+      : OccupancyResidency(name), physical_(physical) {}
   unsigned kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
     // Warps are dealt to the sub-cores, each of which has its share.
     const unsigned parts = limits.sub_cores;

@@ -176,16 +176,16 @@ void check_random(const std::string& model, const std::string& physical, unsigne
 }  // namespace
 
 TEST_CASE("a verify-read that is skipped is found out") {
-  const std::string path = test::mixed_trace("wir_credulous");
+  const std::string path = random_program("wir_credulous", 5);
   CredulousWir scheme;
-  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "4"}});
+  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "2"}});
   CHECK(r.ending == assembly::Ending::value_mismatch);
   CHECK(r.mismatches > 0);
 }
 TEST_CASE("the same values with verify-reads are right") {
-  const std::string path = test::mixed_trace("wir_not_credulous");
+  const std::string path = random_program("wir_not_credulous", 5);
   test::WatchedWir scheme(nullptr);
-  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "4"}});
+  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "2"}});
   test::require_clean(r);
   CHECK(r.stats.at("sm0.register_file").at("false_positives") > 100);
 }
@@ -204,14 +204,14 @@ TEST_CASE("the same loads with the flag are right") {
   test::require_clean(test::simulate_wir(path, scheme, {}));
 }
 TEST_CASE("a lost reference is found out by the next recount") {
-  const std::string path = test::mixed_trace("wir_lost_reference");
+  const std::string path = random_program("wir_lost_reference", 5);
   test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
     parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
   });
   CHECK_THROWS_WITH(test::simulate_wir(path, scheme, {}), Catch::Matchers::Contains("is counted"));
 }
 TEST_CASE("a lost reference is found out without recounts, too") {
-  const std::string path = test::mixed_trace("wir_lost_reference_late");
+  const std::string path = random_program("wir_lost_reference_late", 5);
   test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
     parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
   });
@@ -225,8 +225,8 @@ TEST_CASE("a lost reference is found out without recounts, too") {
   CHECK(found);
 }
 
-#define REGATTA_RANDOM(model)                                                                             \
-  TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                           \
+#define REGATTA_RANDOM(model)                                                                                  \
+  TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                                \
   TEST_CASE("random programs under " model " with the fewest registers") { check_random(model, smallest, 2); } \
   TEST_CASE("other random programs under " model " with the fewest registers") { check_random(model, smallest, 3); }
 REGATTA_RANDOM("r")

@@ -62,7 +62,8 @@ Watched figure_11(const std::string& model) {
   v.op("add", 0, {1, 2});
   b.exit();
   run_each(b, v, 6);
-  const Watched w = test::watch(b, "wir_figure_11_" + model, {{"wir.model", model}, {"reuse_buffer.associative", "true"}});
+  const Watched w =
+      test::watch(b, "wir_figure_11_" + model, {{"wir.model", model}, {"reuse_buffer.associative", "true"}});
   test::require_clean(w.result);
   return w;
 }

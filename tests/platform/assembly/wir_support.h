@@ -116,8 +116,8 @@ inline Watched watch(TraceBuilder& builder, const std::string& name, const Knobs
   return w;
 }
 
-/// The values of a small machine: an instruction's opcode says what it does. "const.N": lane x N + N; "lane.N": lane + N;
-/// "add", "mul": of the sources; "id.N": the warp's own; "load": what is in memory.
+/// The values of a small machine: an instruction's opcode says what it does. "const.N": lane x N + N; "lane.N": lane +
+/// N; "add", "mul": of the sources; "id.N": the warp's own; "load": what is in memory.
 class Values {
  public:
   explicit Values(TraceBuilder& builder) : builder_(builder) {
