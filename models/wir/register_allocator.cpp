@@ -20,13 +20,13 @@ RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latenc
 
 void RegisterAllocator::reset() {
   std::fill(count_.begin(), count_.end(), 0);
-  pool_.clear();
-  leaving_.clear();
-  for (unsigned i = 0; i < count_.size(); ++i) pool_.emplace_back(static_cast<std::uint16_t>(i));
+  pool_.reset(count_.size());
+  leaving_.reset(count_.size());
+  for (unsigned i = 0; i < count_.size(); ++i) pool_.push_back(PhysicalRegister(static_cast<std::uint16_t>(i)));
   in_use_ = peak_ = 0;
 }
 
-void RegisterAllocator::drain(std::uint64_t now) {
+void RegisterAllocator::take_back(std::uint64_t now) {
   while (!leaving_.empty() && leaving_.front().free_at <= now) {
     account(leaving_.front().free_at);
     pool_.push_back(leaving_.front().reg);

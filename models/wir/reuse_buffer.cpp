@@ -27,7 +27,10 @@ ReuseBuffer::ReuseBuffer(unsigned entries, bool fully_associative)
 }
 
 ReuseBuffer::Entry& ReuseBuffer::place(const ReuseTag& tag) {
-  if (!associative_) return entries_[fold(tag) % entries_.size()];
+  if (!associative_) {
+    const std::size_t n = entries_.size();
+    return entries_[(n & (n - 1)) == 0 ? fold(tag) & (n - 1) : fold(tag) % n];
+  }
   const auto same =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.valid && e.tag == tag; });
   if (same != entries_.end()) return *same;

@@ -74,7 +74,10 @@ class PhysicalRegisterFile : public sc_core::sc_module,
   void write(tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access, PhysicalRegister reg);
   std::uint64_t access(tlm::tlm_generic_payload& payload, std::uint64_t arrival);
   std::uint64_t schedule(bool write, unsigned bank, std::uint64_t at);
-  unsigned bank_of(PhysicalRegister reg) const { return reg.value() % static_cast<unsigned>(banks_.size()); }
+  unsigned bank_of(PhysicalRegister reg) const {
+    const auto n = static_cast<unsigned>(banks_.size());
+    return (n & (n - 1)) == 0 ? reg.value() & (n - 1) : reg.value() % n;
+  }
   void release_held();
 
   std::unique_ptr<RegisterState> state_;

@@ -7,7 +7,6 @@
 #include <regatta/models/wir/physical_register.h>
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -78,11 +77,14 @@ class RegisterAllocator {
 
  private:
   struct Leaving {
-    std::uint64_t free_at;
+    std::uint64_t free_at = 0;
     PhysicalRegister reg;
   };
   [[noreturn]] void refuse_free(PhysicalRegister reg) const;
-  void drain(std::uint64_t now);
+  void drain(std::uint64_t now) {
+    if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
+  }
+  void take_back(std::uint64_t now);
   /// in_use_ was what it is until cycle `until`.
   void account(std::uint64_t until) {
     if (until <= accounted_) return;
@@ -91,8 +93,32 @@ class RegisterAllocator {
   }
 
   std::vector<std::uint32_t> count_;
-  std::deque<PhysicalRegister> pool_;
-  std::deque<Leaving> leaving_;
+  /// A queue of bounded length: no register is in it twice.
+  template <class T>
+  class Queue {
+   public:
+    void reset(std::size_t most) {
+      items_.resize(most);
+      head_ = count_ = 0;
+    }
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+    const T& front() const { return items_[head_]; }
+    void push_back(const T& item) {
+      const std::size_t at = head_ + count_++;
+      items_[at < items_.size() ? at : at - items_.size()] = item;
+    }
+    void pop_front() {
+      if (++head_ == items_.size()) head_ = 0;
+      --count_;
+    }
+
+   private:
+    std::vector<T> items_;
+    std::size_t head_ = 0, count_ = 0;
+  };
+  Queue<PhysicalRegister> pool_;
+  Queue<Leaving> leaving_;
   unsigned release_latency_;
   std::uint32_t most_;
   unsigned limit_;

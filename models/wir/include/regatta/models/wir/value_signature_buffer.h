@@ -46,7 +46,10 @@ class ValueSignatureBuffer {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  std::size_t index(std::uint32_t hash) const { return hash % entries_.size(); }
+  std::size_t index(std::uint32_t hash) const {
+    const std::size_t n = entries_.size();
+    return (n & (n - 1)) == 0 ? hash & (n - 1) : hash % n;
+  }
   static PhysicalRegister drop(Entry& e) {
     const PhysicalRegister reg = e.valid ? e.reg : no_register;
     e = Entry{};
