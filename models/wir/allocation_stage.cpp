@@ -85,8 +85,6 @@ unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
   if (!f.divergent && state_.config.signatures()) {
     for (unsigned i = 0; i < d.traits->write_count; ++i) {
       at = hash_units_.take(state_.now());
-      f.hashes[i] = hash_(d.results[i].lane.data());
-      ++state_.counters.hashes;
     }
   }
   return static_cast<unsigned>(at - state_.now()) + state_.config.back_delay();
@@ -100,6 +98,8 @@ void AllocationStage::look(const DynamicInstruction& d, InFlight& f) {
   state_.signatures_accessed();
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     ++n.signature_reads;
+    ++n.hashes;
+    f.hashes[i] = hash_(d.results[i].lane.data());
     const PhysicalRegister reg = state_.signatures.find(f.hashes[i]);
     // A counter at its end takes no more sharers: as good as a miss.
     if (reg == no_register || !state_.allocator.acquire(reg)) {
