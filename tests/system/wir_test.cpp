@@ -20,8 +20,9 @@ namespace {
 
 const std::vector<std::string> models{"r", "rl", "rlp", "rlpv", "rpv", "rlpvc", "novsb", "affine", "affine_rlpv"};
 
-test::ProcessResult run(const std::string& trace, const std::vector<std::string>& knobs) {
-  std::vector<std::string> command{REGATTA_SIM, trace, "--machine", "gtx480", "--scheme", "wir"};
+test::ProcessResult run(const std::string& trace, const std::vector<std::string>& knobs,
+                        const std::string& machine = "gtx480") {
+  std::vector<std::string> command{REGATTA_SIM, trace, "--machine", machine, "--scheme", "wir"};
   command.insert(command.end(), knobs.begin(), knobs.end());
   return test::run_process(command);
 }
@@ -229,7 +230,46 @@ JOIN:
 }
 )";
 
-std::string annotate(const Folder& folder, const std::string& name, const char* ptx, unsigned ctas, unsigned threads) {
+/// The first warp of a CTA stores where all of them load, and nothing orders the two.
+const char* const racy = R"(
+.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry racy(.param .u64 in, .param .u64 out)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<20>;
+  .reg .b64 %d<10>;
+  ld.param.u64 %d1, [in];
+  ld.param.u64 %d2, [out];
+  cvta.to.global.u64 %d3, %d1;
+  cvta.to.global.u64 %d4, %d2;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, 0;
+  mov.u32 %r4, 0;
+  setp.lt.u32 %p1, %r1, 32;
+LOOP:
+  ld.global.u32 %r5, [%d3];
+  add.s32 %r4, %r4, %r5;
+  add.s32 %r4, %r4, 1;
+  @!%p1 bra SKIP;
+  st.global.u32 [%d3], %r4;
+SKIP:
+  add.s32 %r3, %r3, 1;
+  setp.lt.u32 %p2, %r3, 6;
+  @%p2 bra LOOP;
+  shl.b32 %r6, %r2, 7;
+  add.s32 %r7, %r6, %r1;
+  mul.wide.u32 %d5, %r7, 4;
+  add.s64 %d6, %d4, %d5;
+  st.global.u32 [%d6], %r4;
+  ret;
+}
+)";
+
+std::string annotate(const Folder& folder, const std::string& name, const char* ptx, unsigned ctas, unsigned threads,
+                     bool check_races = true, bool races = false) {
   folder.write(name + ".ptx", ptx);
   tool::AnnotateOptions o;
   o.launch = folder.write(
@@ -238,8 +278,8 @@ std::string annotate(const Folder& folder, const std::string& name, const char* 
                           ", 1, 1]\n[[param]]\nbuffer = 4096\ninit = \"iota\"\ntype = \"u32\"\n[[param]]\nbuffer = " +
                           std::to_string(ctas * threads * 4) + "\ninit = \"zero\"\ntype = \"u32\"\n");
   o.out = folder.file(name + ".rgt");
-  o.check_races = true;
-  REQUIRE(tool::annotate(o).races.empty());
+  o.check_races = check_races;
+  REQUIRE(tool::annotate(o).races.empty() != races);
   return o.out;
 }
 
@@ -282,6 +322,90 @@ TEST_CASE("stores and loads across warps, barriers and CTAs whose slots are reus
   check_adversary("across", across, 24, 64);
 }
 TEST_CASE("divergent writes to shared registers") { check_adversary("diverge", diverge, 12, 64); }
+
+TEST_CASE("a racy load that finds another value is counted where the trace knows of the race, an error where not") {
+  const Folder folder;
+  const std::string unchecked = annotate(folder, "racy", racy, 3, 128, false);
+  const auto wrong = run(unchecked, {});
+  CHECK(wrong.status == 3);
+  CHECK(wrong.err.find("from reuse") != std::string::npos);
+
+  const std::string checked = annotate(folder, "racy", racy, 3, 128, true, true);
+  for (const char* model : {"rl", "rlp", "rlpv", "rlpvc", "rpv"}) {
+    const auto right = run(checked, {"--wir.model", model, "--wir.recount", "1", "--stats", folder.file("stats.json")});
+    CAPTURE(model, right.err);
+    REQUIRE(right.status == 0);
+    const auto document = nlohmann::json::parse(folder.read("stats.json"));
+    CHECK(document.at("checks").at("mismatches") == 0);
+    CHECK((document.at("wir").at("racy_loads") > 0) == (model != std::string("rpv")));
+  }
+  const auto info = test::run_process({REGATTA_TRACE, "info", checked});
+  CHECK(info.out.find("races") != std::string::npos);
+}
+
+TEST_CASE("affine tuples take an eighth of the banks and a lane of the units") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "sgemm", Size::small);
+  const auto energy = [&](const std::string& scheme, const std::string& model) {
+    std::vector<std::string> command{REGATTA_SIM, trace,  "--machine", "gtx480",
+                                     "--scheme",  scheme, "--stats",   folder.file("stats.json")};
+    if (!model.empty()) command.insert(command.end(), {"--wir.model", model});
+    REQUIRE(test::run_process(command).status == 0);
+    return nlohmann::json::parse(folder.read("stats.json"));
+  };
+  const auto base = energy("baseline", "");
+  const auto affine = energy("wir", "affine");
+  CHECK(affine.at("cycles") == base.at("cycles"));
+  const auto of = [](const nlohmann::json& document, const char* event) {
+    double nj = 0;
+    for (const auto& e : document.at("energy").at("by_event")) {
+      if (e.at("event") == event) nj += e.at("nj").get<double>();
+    }
+    return nj;
+  };
+  const auto& meter = affine.at("stats").at("sm0.affine");
+  const auto& file = base.at("stats").at("sm0.register_file");
+  const double reads = file.at("reads"), tuples = meter.at("affine_reads");
+  CHECK(tuples > 0);
+  CHECK(of(affine, "register_file.read") == Approx(of(base, "register_file.read") * (reads - tuples * 7 / 8) / reads));
+  CHECK(of(affine, "execution.integer") < of(base, "execution.integer"));
+  CHECK(of(affine, "execution.integer") > 0);
+
+  // With reuse, less of everything is left, and the structures that save it cost a little.
+  const auto both = energy("wir", "affine_rlpv");
+  const auto reuse = energy("wir", "rlpv");
+  CHECK(of(both, "register_file.read") < of(reuse, "register_file.read"));
+  CHECK(of(reuse, "execution.fp32") + of(reuse, "execution.integer") <
+        of(base, "execution.fp32") + of(base, "execution.integer"));
+  CHECK(of(reuse, "wir.hash") ==
+        Approx(4.85e-3 * reuse.at("stats").at("sm0.register_file").at("signature_hits").get<double>() +
+               4.85e-3 * reuse.at("stats").at("sm0.register_file").at("signature_misses").get<double>()));
+}
+
+TEST_CASE("configurations that cannot be are refused by a sentence") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "vector_add", Size::small);
+  const std::vector<std::pair<std::vector<std::string>, std::string>> bad{
+      {{"--wir.delay", "8"}, "wir.delay"},
+      {{"--wir.model", "rlpw"}, "wir.model"},
+      {{"--wir.hash_bits", "0"}, "wir.hash_bits"},
+      {{"--register_file.ports", "2r1w"}, "register_file.ports = 2r1w, expected 1r1w or 1rw"},
+      {{"--register_file.ports", "1rw", "--register_file.priority", "read"}, "register_file.priority"},
+      {{"--wir.physical_registers", "7"}, "wir.physical_registers = 7, expected at least"},
+      {{"--reuse_buffer.entries", "0"}, "reuse_buffer.entries"},
+  };
+  for (const auto& [knobs, words] : bad) {
+    const auto r = run(trace, knobs);
+    CAPTURE(words, r.err);
+    CHECK(r.status == 2);
+    CHECK(r.err.find(words) != std::string::npos);
+  }
+  for (const char* machine : {"gtx980", "k20x"}) {
+    const auto r = run(trace, {}, machine);
+    CAPTURE(machine, r.err);
+    CHECK(r.status == 0);
+  }
+}
 
 TEST_CASE("the same bytes twice, whatever the quantum") {
   const Folder folder;
