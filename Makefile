@@ -3,14 +3,17 @@
 #   make demo     build, annotate a kernel, simulate it, print the tables
 #   make test     build, run every test
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
-# Variables: JOBS (processes at a time), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
+#   make reproduce-regless   run RegLess's evaluation again and write its page (examples/reproduce)
+# Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CMAKE_ARGS ?=
+# Debian's own: the one that its python3-matplotlib is for.
+PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build demo test bench registers asan fuzz format format-check tidy install packages clean
+.PHONY: all build demo test bench registers asan fuzz reproduce-regless format format-check tidy install packages clean
 
 all: build
 
@@ -32,6 +35,10 @@ bench: build
 
 registers: build
 	@$(BUILD)/bin/regatta-registers
+
+reproduce-regless: build
+	@.cmake/setup-packages.sh --reproduce
+	@$(PYTHON) examples/reproduce/regless/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 
 asan: packages
 	cmake --preset asan $(CMAKE_ARGS)

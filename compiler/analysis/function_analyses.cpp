@@ -34,7 +34,14 @@ const SoftDefinitions& FunctionAnalyses::soft_definitions() {
   return *soft_definitions_;
 }
 
+const WarpLiveness& FunctionAnalyses::warp_liveness() {
+  if (!warp_liveness_)
+    warp_liveness_ = std::make_unique<WarpLiveness>(*function_, cfg(), dominators(), post_dominators());
+  return *warp_liveness_;
+}
+
 void FunctionAnalyses::invalidate() {
+  warp_liveness_.reset();
   soft_definitions_.reset();
   liveness_.reset();
   loops_.reset();

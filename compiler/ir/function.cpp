@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/ir/ir.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace regatta::ir {
@@ -38,6 +39,28 @@ void build_edges(Function& f) {
   }
   for (std::uint32_t i = 0; i < count; ++i)
     for (std::uint32_t s : f.blocks[i].successors) f.blocks[s].predecessors.push_back(i);
+}
+
+void remove_empty_blocks(Function& f) {
+  if (!f.blocks.empty() && f.blocks.back().instructions.empty()) {
+    Instruction exit;
+    exit.op = Opcode::exit;
+    f.blocks.back().instructions.push_back(exit);
+  }
+  std::vector<std::uint32_t> number(f.blocks.size());
+  std::uint32_t kept = 0;
+  for (std::size_t i = 0; i < f.blocks.size(); ++i) {
+    number[i] = kept;
+    if (!f.blocks[i].instructions.empty()) ++kept;
+  }
+  if (kept == f.blocks.size()) return;
+  f.blocks.erase(
+      std::remove_if(f.blocks.begin(), f.blocks.end(), [](const Block& b) { return b.instructions.empty(); }),
+      f.blocks.end());
+  for (Block& b : f.blocks) {
+    Instruction& last = b.instructions.back();
+    if (last.op == Opcode::bra) last.target = number[last.target];
+  }
 }
 
 Accesses accesses(const Instruction& i, bool allocated) {

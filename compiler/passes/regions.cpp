@@ -2,6 +2,7 @@
 #include "region_facts.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace regatta::passes {
@@ -35,8 +36,11 @@ void check(const RegionOptions& options) {
 RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses,
                         const RegionOptions& options) {
   check(options);
-  const analysis::WarpLiveness liveness(analyses.function(), analyses.cfg(), analyses.dominators(),
-                                        analyses.post_dominators(), options.lanes);
+  std::optional<analysis::WarpLiveness> by_other_rule;
+  if (options.lanes != analysis::LaneRule::every_path)
+    by_other_rule.emplace(analyses.function(), analyses.cfg(), analyses.dominators(), analyses.post_dominators(),
+                          options.lanes);
+  const analysis::WarpLiveness& liveness = by_other_rule ? *by_other_rule : analyses.warp_liveness();
   const KernelFacts facts = region_facts(kernel, liveness);
   RegionPlan plan;
   plan.options = options;

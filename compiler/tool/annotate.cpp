@@ -43,6 +43,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   o.allocation.schedule = options.schedule;
   o.regions.max_registers = options.region_registers;
   o.regions.lines_per_bank = options.region_bank_lines;
+  o.regions.lanes = options.region_lanes;
   o.warp_size = options.warp_size;
   return o;
 }

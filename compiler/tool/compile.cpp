@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
+#include <regatta/passes/renumber.h>
 #include <regatta/trace/types.h>
 
 #include <algorithm>
@@ -9,10 +10,20 @@
 
 namespace regatta::tool {
 
+namespace {
+
+void plan_regions(CompiledKernel& k, const CompileOptions& options) {
+  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+}
+
+}  // namespace
+
 CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
+  ir::remove_empty_blocks(*k.function);  // whose copies became identities
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
   k.immediate_post_dominator = k.analyses->post_dominators().immediate();
@@ -21,8 +32,13 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
-  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
-  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+  plan_regions(k, options);
+  if (options.renumber) {
+    // What shares a region shall not share a bank; the limits per bank then cut the regions anew.
+    passes::renumber_registers(*k.function, k.regions.regions);
+    k.analyses->invalidate();
+    plan_regions(k, options);
+  }
   k.region_words = passes::insert_region_words(k.trace_kernel, k.regions);
   return k;
 }
@@ -30,13 +46,15 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
 std::vector<std::uint32_t> live_registers(CompiledKernel& kernel) {
   const ir::Function& f = *kernel.function;
   std::vector<std::uint32_t> counts(f.instruction_count());
-  analysis::LivenessWalker walker(kernel.analyses->simt_liveness());
+  const analysis::WarpLiveness& liveness = kernel.analyses->warp_liveness();
+  analysis::LivenessWalker walker(liveness.running());
   std::size_t first = 0;
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     for (walker.start(static_cast<std::uint32_t>(b)); walker.more(); walker.step()) {
       std::uint32_t& count = counts[first + walker.index()];
-      walker.live().for_each(
-          [&](std::uint32_t v) { count += v < analysis::Variables::first_physical_predicate ? 1 : 0; });
+      analysis::BitSet live = walker.live();
+      live.merge(liveness.waiting(static_cast<std::uint32_t>(b)));
+      live.for_each([&](std::uint32_t v) { count += v < analysis::Variables::first_physical_predicate ? 1 : 0; });
     }
     first += f.blocks[b].instructions.size();
   }

@@ -29,6 +29,7 @@ struct CompiledKernel {
 struct CompileOptions {
   passes::AllocationOptions allocation;
   passes::RegionOptions regions;
+  bool renumber = true;  ///< spread registers over banks after allocation
   unsigned warp_size = 32;
 };
 
@@ -39,8 +40,9 @@ EntryReport report_of(CompiledKernel& kernel);
 /// count.
 std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);
 /// Annotated assembly: a head with the resources, then every block with its predecessors, successors, loop depth,
-/// reconvergence point, live-in and live-out registers; every instruction with the registers live after it, its PTX
-/// line and its source line, whose text stands above where the source file is found (as named, or beside the PTX file).
+/// reconvergence point, live-in and live-out registers and those of lanes that wait; every instruction with the
+/// registers live after it, its PTX line and its source line, whose text stands above where the source file is found
+/// (as named, or beside the PTX file).
 std::string listing_of(CompiledKernel& kernel);
 /// The JSON report.
 std::string report_json(const AnnotateResult& result);

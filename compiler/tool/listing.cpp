@@ -100,7 +100,8 @@ std::string head(const CompiledKernel& kernel) {
 
 std::string block_head(CompiledKernel& kernel, std::uint32_t b) {
   const ir::Block& block = kernel.function->blocks[b];
-  const analysis::Liveness& live = kernel.analyses->simt_liveness();
+  const analysis::WarpLiveness& warp = kernel.analyses->warp_liveness();
+  const analysis::Liveness& live = warp.running();
   const std::int32_t join = kernel.immediate_post_dominator[b];
   const std::uint32_t depth = kernel.analyses->loops().depth(b);
   std::string text = "\nB" + std::to_string(b) + ":";
@@ -108,8 +109,9 @@ std::string block_head(CompiledKernel& kernel, std::uint32_t b) {
   text += "\n  // from " + block_list(block.predecessors) + ", to " + block_list(block.successors) +
           ", reconverges at " + (join < 0 ? "exit" : "B" + std::to_string(join));
   if (depth != 0) text += ", loop depth " + std::to_string(depth);
-  return text + "\n  // live in: " + live_text(live.live_in(b)) + "\n  // live out: " + live_text(live.live_out(b)) +
-         "\n";
+  text += "\n  // live in: " + live_text(live.live_in(b)) + "\n  // live out: " + live_text(live.live_out(b)) + "\n";
+  if (warp.waiting(b).any()) text += "  // lanes that wait elsewhere need: " + live_text(warp.waiting(b)) + "\n";
+  return text;
 }
 
 }  // namespace

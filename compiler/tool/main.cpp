@@ -71,6 +71,22 @@ void parse_race_rule(const std::string& text, AnnotateOptions& o) {
   o.race_rule = text == "lockstep" ? RaceRule::lockstep : RaceRule::independent;
 }
 
+/// The words for how regions know what lanes that wait need.
+void parse_region_lanes(const std::string& text, AnnotateOptions& o) {
+  using regatta::analysis::LaneRule;
+  const std::vector<std::pair<std::string, LaneRule>> rules = {
+      {"every-path", LaneRule::every_path}, {"printed", LaneRule::printed}, {"mended", LaneRule::printed_mended}};
+  std::vector<std::string> names;
+  for (const auto& [name, rule] : rules) {
+    names.push_back(name);
+    if (name != text) continue;
+    o.region_lanes = rule;
+    return;
+  }
+  throw InputError("error: --region-lanes '" + text + "', expected every-path, printed or mended" +
+                   regatta::launch::suggestion(text, names));
+}
+
 void print_races(const AnnotateResult& r) {
   constexpr std::size_t shown = 20;
   for (std::size_t i = 0; i < r.races.size() && i < shown; ++i) {
@@ -90,9 +106,10 @@ void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     if (e.accepted) {
       const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
-      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks\n", e.name.c_str(), e.registers,
-                  e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
-                  static_cast<unsigned long long>(e.blocks));
+      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks, %llu regions told by %llu words\n",
+                  e.name.c_str(), e.registers, e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                  static_cast<unsigned long long>(e.blocks), static_cast<unsigned long long>(e.regions),
+                  static_cast<unsigned long long>(e.region_words));
     } else {
       std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
     }
@@ -113,7 +130,7 @@ void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
 
 int run(int argc, char** argv) {
   AnnotateOptions o;
-  std::string ctas, race_rule;
+  std::string ctas, race_rule, region_lanes;
   std::vector<std::string> dumps;
   po::options_description options(intro, 110, 60);
   options.add_options()("help,h", "this text")("version", "version of the program")(
@@ -128,6 +145,10 @@ int run(int argc, char** argv) {
       "most registers that a region for RegLess holds at a time, 1 to 248 (half of one scheduler's staging unit)")(
       "region-bank-lines", po::value(&o.region_bank_lines)->value_name("N")->default_value(16),
       "most of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)")(
+      "region-lanes", po::value(&region_lanes)->value_name("RULE")->default_value("every-path"),
+      "what counts as still needed by lanes that wait while others run: every-path loses nothing; printed is the "
+      "paper's "
+      "algorithm 2 for soft definitions, mended the same with its test for loops put right: both lose values")(
       "no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
       "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
@@ -178,6 +199,7 @@ int run(int argc, char** argv) {
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
   if (!race_rule.empty()) parse_race_rule(race_rule, o);
+  parse_region_lanes(region_lanes, o);
   if (!o.entry.empty() && !o.check)
     throw InputError("error: --entry goes with --check; the launch file names the entries to run");
   if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty() || o.check_races)) {

@@ -23,6 +23,8 @@ RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {
   executed += o.executed;
   instructions += o.instructions;
   active_cycles += o.active_cycles;
+  preload_cycles += o.preload_cycles;
+  drain_cycles += o.drain_cycles;
   preloads += o.preloads;
   invalidations += o.invalidations;
   lines += o.lines;
@@ -102,6 +104,8 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   g.counter("regions_executed", c.executed, "regions", "started");
   g.counter("instructions", c.instructions, "warp instructions", "issued");
   g.counter("active_cycles", c.active_cycles, "warp-cycles", "with an active region");
+  g.counter("preload_cycles", c.preload_cycles, "warp-cycles", "from a region's start to its last acknowledgement");
+  g.counter("drain_cycles", c.drain_cycles, "warp-cycles", "from a region's last issue to its last result written");
   g.counter("preloads", c.preloads, "warp registers", "asked of the staging unit");
   g.counter("invalidations", c.invalidations, "warp registers", "asked of the staging unit");
   static constexpr std::array<const char*, protocol::preload_source_count> sources{"osu", "compressor", "l1", "l2",
@@ -113,6 +117,8 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   g.counter("lines_reserved", c.lines, "lines", "for the regions that ran, all banks together");
   g.counter("lines_reserved_squared", c.lines_squared, "lines^2", "sum of the squares, for the standard deviation");
   g.counter("lines_reserved_max", most_lines_, "lines", "most that a region reserved");
+  g.counter("deferred_requests", deferred_count_, "warp registers",
+            "preloads and invalidations that waited for a place in their bank's queue");
   g.counter("metadata_words", c.words, "words", "taken out of the instruction stream");
   g.counter("late_ends", late_ends_, "regions", "whose end was known only after their last instruction had issued");
   g.counter("wait_lines_cycles", wait_cycles_[static_cast<unsigned>(Wait::lines)], "cycles",

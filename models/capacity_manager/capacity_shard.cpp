@@ -71,6 +71,8 @@ void CapacityShard::kernel_started(const protocol::KernelContext& context) {
   }
   warps_.clear();
   stack_.clear();
+  deferred_.clear();
+  asked_.fill(0);
   free_.fill(static_cast<std::uint16_t>(unit_->lines_per_bank()));
   reserved_lines_ = 0;
   accounted_ = now();
@@ -164,7 +166,8 @@ void CapacityShard::end_region(Warp& w) {
   w.state = State::draining;
   listener_->closed(w.slot, true);
   unit_->region_ended(w.slot, w.region->erase);
-  counters_.active_cycles += now() - w.opened;
+  counters_.active_cycles += now() - w.since;
+  w.since = now();
   while (w.held != 0 && w.word(0).sequence <= w.last) drop_word(w);
   w.region = nullptr;
   w.end = 0;
@@ -200,6 +203,7 @@ void CapacityShard::written_back(const DynamicInstruction& d) {
 }
 
 void CapacityShard::drained(Warp& w) {
+  counters_.drain_cycles += now() - w.since;
   release_all(w);
   w.state = State::inactive;
   if (!w.at_barrier) push(w);
@@ -256,6 +260,7 @@ void CapacityShard::tick() {
   line_cycles_ += passed * reserved_lines_;
   accounted_ = cycle;
   waiting_ = stack_.empty() ? Wait::none : Wait::words;
+  if (!deferred_.empty()) ask_deferred();
 
   // Only the topmost whose region is known is tested, unless it has waited for so long that the next may be.
   bool first = true;
@@ -289,6 +294,7 @@ void CapacityShard::activate(Warp& w) {
   const StoredWord start = w.word(0);
   const Region& region = table_.regions()[table_.word(start.inserted).region];
   w.state = State::preloading;
+  w.since = now();
   w.region = &region;
   w.first = start.sequence;
   w.last = start.sequence - 1;
@@ -310,8 +316,38 @@ void CapacityShard::activate(Warp& w) {
   counters_.lines_squared += std::uint64_t{region.lines} * region.lines;
   w.acknowledgements = static_cast<unsigned>(region.preloads.size() + region.invalidations.size());
   if (w.acknowledgements == 0) return open(w);
-  for (const RegisterId reg : region.invalidations) unit_->invalidate(w.slot, reg);
-  for (const Region::Preload& p : region.preloads) unit_->preload(w.slot, p.reg, p.last);
+  for (const Region::Preload& p : region.preloads) {
+    ask({w.slot, p.reg, p.last ? Request::Kind::last_preload : Request::Kind::preload});
+  }
+  for (const RegisterId reg : region.invalidations) ask({w.slot, reg, Request::Kind::invalidate});
+}
+
+/// The banks' queues have a place per line: enough for preloads, which have lines, and not for any number of
+/// invalidations besides.
+void CapacityShard::ask(const Request& request) {
+  std::uint16_t& asked = asked_[unit_->bank_of(request.warp, request.reg)];
+  if (asked >= unit_->lines_per_bank()) {
+    deferred_.push_back(request);
+    ++deferred_count_;
+    return;
+  }
+  ++asked;
+  if (request.kind == Request::Kind::invalidate) {
+    unit_->invalidate(request.warp, request.reg);
+  } else {
+    unit_->preload(request.warp, request.reg, request.kind == Request::Kind::last_preload);
+  }
+}
+
+void CapacityShard::ask_deferred() {
+  deferred_.erase(std::remove_if(deferred_.begin(), deferred_.end(),
+                                 [this](const Request& r) {
+                                   std::uint16_t& asked = asked_[unit_->bank_of(r.warp, r.reg)];
+                                   if (asked >= unit_->lines_per_bank()) return false;
+                                   ask(r);
+                                   return true;
+                                 }),
+                  deferred_.end());
 }
 
 /// The next region's first word may be there already.
@@ -326,11 +362,12 @@ void CapacityShard::find_end(Warp& w) {
 
 void CapacityShard::open(Warp& w) {
   w.state = State::active;
-  w.opened = now();
+  counters_.preload_cycles += now() - w.since;
+  w.since = now();
   listener_->closed(w.slot, false);
 }
 
-void CapacityShard::acknowledged(Warp& w) {
+void CapacityShard::acknowledged(Warp& w, RegisterId reg) {
   if (w.state != State::preloading || w.acknowledgements == 0) {
     SC_REPORT_ERROR("regatta/capacity_manager",
                     (std::string(name()) + ": the staging unit acknowledged what warp " +
@@ -338,15 +375,17 @@ void CapacityShard::acknowledged(Warp& w) {
                         .c_str());
     return;
   }
+  --asked_[unit_->bank_of(w.slot, reg)];
+  if (!deferred_.empty()) look_again();
   if (--w.acknowledgements == 0) open(w);
 }
 
-void CapacityShard::preloaded(WarpSlot warp, RegisterId, protocol::PreloadSource source) {
+void CapacityShard::preloaded(WarpSlot warp, RegisterId reg, protocol::PreloadSource source) {
   ++counters_.preloads_from[static_cast<unsigned>(source)];
-  acknowledged(of(warp));
+  acknowledged(of(warp), reg);
 }
 
-void CapacityShard::invalidated(WarpSlot warp, RegisterId) { acknowledged(of(warp)); }
+void CapacityShard::invalidated(WarpSlot warp, RegisterId reg) { acknowledged(of(warp), reg); }
 
 void CapacityShard::lines_available() {
   if (!refused_lines_) return;

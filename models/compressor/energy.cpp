@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Logic by the request, lines as a register array of the compressors of all shards.
 #include <regatta/models/compressor/compressor.h>
 
 #include <regatta/support/energy.h>
 
 namespace regatta::models {
 
-void Compressor::register_energy(support::EnergyGroup&) {}
+void Compressor::register_energy(support::EnergyGroup& g) {
+  const double lines = double(config_.lines) * config_.shards;
+  const support::ArrayGeometry size{lines * compressed_line_bytes, double(config_.shards)};
+  g.event("register_structures", "compressor.lookup", lookups_);
+  g.event("register_structures", "compressor.match", matches_);
+  g.event("register_structures", "compressor.expand", expanded_);
+  g.event("register_structures", "register_file.read", line_reads_, 1, size);
+  g.event("register_structures", "register_file.write", line_writes_, 1, size);
+  // Each of the shards' compressors leaks its share.
+  g.leakage("register_structures", "register_file.leakage", {double(config_.lines) * compressed_line_bytes, 1});
+}
 
 }  // namespace regatta::models

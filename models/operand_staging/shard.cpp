@@ -258,7 +258,7 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
         if (buffered_ != 0) {
           // What is on its way to memory is overwritten.
           const int place = find_buffered(w, r);
-          if (place >= 0 && cancel(static_cast<unsigned>(place))) ++writes_cancelled_;
+          if (place >= 0) cancel(static_cast<unsigned>(place));
         }
         line = allocate(bank, w, r, now);
         if (line == no_line) continue;
@@ -446,7 +446,8 @@ void StagingShard::register_stats(support::StatGroup& g) {
   g.counter("allocations_free", from_free_, "lines", "taken from the free list");
   g.counter("allocations_clean", clean_dropped_, "lines", "taken from the clean list");
   g.counter("evictions", evictions_, "lines", "taken from the dirty list: written back");
-  g.counter("evictions_cancelled", writes_cancelled_, "lines", "written again before they had left the buffer");
+  g.counter("evictions_cancelled", writes_cancelled_, "lines",
+            "that came back, were written anew or died before they had left the buffer");
   g.counter("erased", erased_, "lines", "whose values were dead, returned to the free list");
   g.counter("invalidations", invalidations_, "warp registers", "known dead by control flow");
   g.counter("memory_reads", reads_sent_, "requests", "register reads sent below");

@@ -32,6 +32,9 @@ class StagingShard : public sc_core::sc_module,
     return bank_of(local(warp), reg.value());
   }
   void connect(protocol::StagingClient& client) override { client_ = &client; }
+  unsigned request_room(unsigned bank) const override {
+    return static_cast<unsigned>(lines_per_bank_ - banks_[bank]->requests.size());
+  }
   void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) override;
   void invalidate(protocol::WarpSlot warp, protocol::RegisterId reg) override;
   bool can_issue(const protocol::DynamicInstruction& instruction) const override;

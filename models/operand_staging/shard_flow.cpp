@@ -273,6 +273,7 @@ bool StagingShard::cancel(unsigned place) {
   }
   p.payload->release();
   free_place(place);
+  ++writes_cancelled_;
   return true;
 }
 

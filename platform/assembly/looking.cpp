@@ -25,10 +25,15 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
 }
 
-void Looking::add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
-                     recorders::SocketTap<256>* memory) {
+void Looking::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
+                     recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory) {
   if (vcd_ != nullptr) {
-    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape_, clock_, period_));
+    recorders::VcdShape shape = shape_;
+    if (banks != 0) {
+      shape.banks = banks;
+      shape.write_ports = std::max(shape.write_ports, banks);
+    }
+    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_, period_));
     vcd_recorders_.back()->watch(*reads, *writes, *memory);
     sm.add_observer(*vcd_recorders_.back());
   }
@@ -39,6 +44,10 @@ void Looking::add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* rea
   if (ctas_ != nullptr) {
     cta_recorders_.push_back(std::make_unique<recorders::CtaCycles>(*ctas_, index));
     sm.add_observer(*cta_recorders_.back());
+  }
+  if (recording_.working_set_cycles != 0) {
+    working_sets_.push_back(std::make_unique<recorders::RegisterWorkingSet>(recording_.working_set_cycles));
+    sm.add_observer(*working_sets_.back());
   }
 }
 
@@ -90,9 +99,23 @@ void Looking::finish(std::uint64_t now) {
     sampler_->finish();
   }
   for (auto& recorder : pipeline_recorders_) recorder->finish(now);
+  for (auto& set : working_sets_) set->finish(now);
   if (pipeline_ != nullptr) pipeline_->finish();
   if (vcd_ != nullptr) vcd_->finish(now);
   if (ctas_ != nullptr) ctas_->finish();
+}
+
+WorkingSet Looking::working_set() const {
+  WorkingSet all;
+  all.window = recording_.working_set_cycles;
+  std::uint64_t windows = 0, registers = 0;
+  for (const auto& set : working_sets_) {
+    windows += set->windows();
+    registers += set->registers();
+    all.peak = std::max(all.peak, set->peak());
+  }
+  if (windows != 0) all.mean = double(registers) / double(windows);
+  return all;
 }
 
 }  // namespace regatta::assembly

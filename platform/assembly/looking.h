@@ -7,6 +7,7 @@
 #include <regatta/recorders/cta_cycles.h>
 #include <regatta/recorders/pipeline_recorder.h>
 #include <regatta/recorders/vcd_recorder.h>
+#include <regatta/recorders/working_set.h>
 #include <regatta/sm/sm.h>
 #include <regatta/support/sampler.h>
 
@@ -25,14 +26,17 @@ class Looking {
 
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }
-  /// What observes SM `index`. Taps may be null unless wanted.
-  void add_sm(unsigned index, sm::Sm& sm, recorders::SocketTap<1024>* reads, recorders::SocketTap<1024>* writes,
-              recorders::SocketTap<256>* memory);
+  /// What observes SM `index`, whose storage has `banks` banks (0: the register file's). Taps may be null unless
+  /// wanted.
+  void add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
+              recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory);
   /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
   void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);
   void launch(std::uint32_t index);
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
   void finish(std::uint64_t now);
+  /// After finish().
+  WorkingSet working_set() const;
   /// Throws the ConfigError of a file that could not be written between cycles. Call it when sc_start() has returned.
   void rethrow_error() const;
 
@@ -51,6 +55,7 @@ class Looking {
   std::vector<std::unique_ptr<recorders::VcdRecorder>> vcd_recorders_;
   std::vector<std::unique_ptr<recorders::PipelineRecorder>> pipeline_recorders_;
   std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
+  std::vector<std::unique_ptr<recorders::RegisterWorkingSet>> working_sets_;
   std::uint32_t launch_ = 0;
   std::exception_ptr error_;
 };

@@ -156,6 +156,7 @@ SmParts RegLess::build(const BuildContext& context) {
   parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
   parts.decode_point = &manager->decode_point();
   parts.gates.push_back(std::move(manager));
+  parts.storage_banks = shards * osu_.banks;
   parts.storage = std::move(osu);
   return parts;
 }
@@ -193,6 +194,10 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
   total("regions.executed", executed, "regions", "started");
   per("regions.mean_instructions", manager("instructions"), executed, "warp instructions", "issued per region");
   per("regions.mean_cycles", manager("active_cycles"), executed, "cycles", "that a region was active");
+  per("regions.mean_preload_cycles", manager("preload_cycles"), executed, "cycles",
+      "from a region's start to its last preload or invalidation");
+  per("regions.mean_drain_cycles", manager("drain_cycles"), executed, "cycles",
+      "from a region's last issue to its last result written");
   per("regions.mean_preloads", manager("preloads"), executed, "warp registers", "preloaded per region");
   per("regions.mean_live", lines, executed, "warp registers", "reserved per region: most that live at a time");
   g.derived(

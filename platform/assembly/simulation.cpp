@@ -74,7 +74,7 @@ class SmNode : public sc_core::sc_module {
       }
       connect_memory(context, parts, "l1_protocol", arbiter->downstream, l1->upstream);
     }
-    looking.add_sm(index, *sm, read_tap.get(), write_tap.get(), memory_tap.get());
+    looking.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get());
   }
 
   /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.
@@ -339,6 +339,7 @@ SimulationResult Simulation::run() {
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
   m.looking->finish(m.now());
+  result.register_working_set = m.looking->working_set();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
   result.laws = laws.size();

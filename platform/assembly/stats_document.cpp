@@ -158,6 +158,9 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   }
   document["launches"] = std::move(launches);
   document["energy"] = energy_details(r);
+  if (const WorkingSet& w = r.register_working_set; w.window != 0) {
+    document["register_working_set"] = {{"window", w.window}, {"mean", w.mean}, {"peak", w.peak}};
+  }
   document["stats"] = r.stats;
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},

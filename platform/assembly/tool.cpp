@@ -58,6 +58,8 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST", "CTAs that are in it, by their number in the grid");
   line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: none", 0, 1'000'000'000'000);
   line.option("sample-file", o.sample_file, "FILE", "CSV: all counters, what was counted in every N cycles");
+  line.option("working-set", o.working_set, "N",
+              "count the distinct registers that an SM touches in every N cycles; 0: do not", 0, 1'000'000'000'000);
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
@@ -76,12 +78,16 @@ Recording recording(const ToolOptions& o) {
     if (o.replay && !file->empty())
       throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
   }
+  if (o.replay && o.working_set != 0) {
+    throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
+  }
   Recording r;
   r.vcd_file = o.vcd;
   r.pipeline_file = o.pipeline;
   r.sample_file = o.sample_file;
   r.sample_cycles = o.sample;
   r.cta_file = o.cpi_ctas;
+  r.working_set_cycles = o.working_set;
   if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
   if (!o.pipeline_window.empty()) r.pipeline_cycles = recorders::parse_window(o.pipeline_window, "--pipeline-window");
   if (!o.pipeline_ctas.empty()) r.pipeline_ctas = recorders::parse_window(o.pipeline_ctas, "--pipeline-ctas");

@@ -58,6 +58,10 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
                                                           : 0)
               << "\n";
   }
+  if (const WorkingSet& w = r.register_working_set; w.window != 0) {
+    std::cout << "registers touched in " << w.window << " cycles: " << fixed(w.mean, 1) << " of an SM, at most "
+              << w.peak << "\n";
+  }
   std::cout << "host: " << support::duration_text(r.seconds);
   if (r.seconds > 0)
     std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");

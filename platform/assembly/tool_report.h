@@ -30,6 +30,7 @@ struct ToolOptions {
   std::string pipeline, pipeline_window, pipeline_ctas;
   std::uint64_t sample = 0;
   std::string sample_file;
+  std::uint64_t working_set = 0;
   bool energy_table = false;
   bool all_stats = false;
   bool describe = false;

@@ -81,7 +81,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
 }
 
 L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
-  const protocol::MemoryAccess& access = access_of(payload);
+  protocol::MemoryAccess& access = access_of(payload);
   if (!config_.enabled) {
     if (access.access != AccessClass::register_invalidate) return forward(payload, access, now);
     ++accesses_[static_cast<unsigned>(access.access)];
@@ -124,7 +124,7 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
   return forward(payload, access, now);
 }
 
-L1Cache::Admission L1Cache::admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers,
+L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess& access, bool registers,
                                        std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
   const auto wanted = static_cast<std::uint8_t>(registers ? all_sectors_ : access.sectors & all_sectors_);
@@ -134,6 +134,11 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, const protocol::MemoryA
   if (hit) {
     tags_.touch(index);
     if (registers) copy_line(index, payload);
+    access.supplier = protocol::Supplier::l1;
+    if (access.last_read) {
+      tags_.line(index) = CacheArray::Line{};
+      ++last_reads_;
+    }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     ++read_hits_;
   } else {
@@ -158,6 +163,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, const protocol::MemoryA
       }
       const std::uint32_t entry = mshrs_.allocate(address, missing, fetch);
       mshrs_.entry(entry).own = fetch != &payload;
+      if (access.last_read) mshrs_.entry(entry).install = false;
       mshrs_.add_waiter(entry, &payload);
       send_down(*fetch, now);
     }
@@ -385,6 +391,8 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("array_writes", array_writes_, "accesses", "stores and register writes that were kept in a line");
   g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
   g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
+  g.counter("last_reads", last_reads_, "lines",
+            "dropped as they were read: register values that nobody will read again");
   g.counter("invalidations", invalidations_, "accesses", "register invalidations");
   g.counter("fills", fills_count_, "lines", "lines that came from the L2 for a miss");
   g.counter("fills_not_installed", not_installed_, "lines", "of them not kept, as a dirty victim had no way out");

@@ -69,6 +69,7 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
     // All at once: the first waiter may be the payload itself, and is its owner's again once it is answered.
     mshrs_.for_each_waiter(index, [&](Payload& waiter) {
       if (&waiter == &payload) return;
+      access_of(waiter).supplier = access.supplier;
       if (registers && waiter.get_data_ptr() != nullptr && payload.get_data_ptr() != nullptr) {
         std::memcpy(waiter.get_data_ptr(), payload.get_data_ptr(),
                     std::min(waiter.get_data_length(), payload.get_data_length()));

@@ -135,6 +135,11 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
       if (atomic) tags_.line(index).dirty |= sectors;
     }
     hits_.push({&payload, now + access_cycles_});
+    access_of(payload).supplier = protocol::Supplier::l2;
+    if (access.last_read && index != CacheArray::none) {
+      tags_.line(index) = CacheArray::Line{};
+      ++last_reads_;
+    }
     ++read_hits_;
   } else {
     std::uint32_t entry = mshrs_.find(address, missing);
@@ -156,6 +161,7 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
       }
       entry = mshrs_.allocate(address, missing, fetch);
       mshrs_.entry(entry).own = own;
+      if (access.last_read) mshrs_.entry(entry).install = false;
       ++fetches_count_;
       bytes_fetched_ += count_sectors(missing) * protocol::sector_bytes;
       mshrs_.add_waiter(entry, &payload);
@@ -163,6 +169,7 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
       entry = MshrTable::none;
     }
     if (entry != MshrTable::none) mshrs_.add_waiter(entry, &payload);
+    access_of(payload).supplier = protocol::Supplier::dram;
     ++read_misses_;
   }
   if (access.access == AccessClass::register_read && payload.get_data_ptr() != nullptr) {
@@ -243,6 +250,8 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, merged ones included");
   g.counter("mshr_merges", merges_, "accesses", "misses that joined a fetch under way");
   g.counter("reservation_failures", failures_, "accesses", "requests that waited for an MSHR or a queue");
+  g.counter("last_reads", last_reads_, "lines",
+            "dropped as they were read: register values that nobody will read again");
   g.counter("bank_conflicts", bank_conflicts_, "accesses", "requests that waited for their bank");
   g.counter("writes", writes_, "accesses", "stores and register writes served");
   g.counter("write_hits", write_hits_, "accesses", "writes whose line was there");

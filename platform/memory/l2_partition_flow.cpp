@@ -26,16 +26,20 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
     filling_ = mshrs_.find(payload.get_address(), &payload);
     if (filling_ == MshrTable::none) protocol_error(sc_module::name(), "a fill that nobody asked for");
     MshrTable::Entry& entry = mshrs_.entry(filling_);
-    entry.install = false;  // joined by nobody from now on
-    std::size_t index = tags_.find(entry.address);
-    if (index == CacheArray::none) index = allocate(entry.address, now);
-    CacheArray::Line& line = tags_.line(index);
-    line.valid |= entry.sectors;
-    tags_.touch(index);
-    mshrs_.for_each_waiter(filling_, [&](Payload& waiter) {
-      const protocol::MemoryAccess& access = access_of(waiter);
-      if (access.access == AccessClass::atomic) line.dirty |= access.sectors & all_sectors_ & line.valid;
-    });
+    if (entry.install) {
+      entry.install = false;  // joined by nobody from now on
+      std::size_t index = tags_.find(entry.address);
+      if (index == CacheArray::none) index = allocate(entry.address, now);
+      CacheArray::Line& line = tags_.line(index);
+      line.valid |= entry.sectors;
+      tags_.touch(index);
+      mshrs_.for_each_waiter(filling_, [&](Payload& waiter) {
+        const protocol::MemoryAccess& access = access_of(waiter);
+        if (access.access == AccessClass::atomic) line.dirty |= access.sectors & all_sectors_ & line.valid;
+      });
+    } else {
+      ++last_reads_;  // nobody will read it again
+    }
   }
   // The payload may be the first waiter, and is its owner's again once it is answered.
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {

@@ -42,6 +42,14 @@ std::string small_trace(const std::string& name) {
   b.op(OpClass::int_add, {6}, {5, 4});
   b.store(trace::MemorySpace::global, 0, 6);
   const std::uint32_t last = b.exit();
+  // Two words before an instruction that every warp comes to twice.
+  for (unsigned n = 0; n < 2; ++n) {
+    trace::InsertedInstruction hint;
+    hint.before = some;
+    hint.instruction.opcode = "hint";
+    hint.instruction.scheme = "hints";
+    b.kernel().inserted.push_back(hint);
+  }
   b.launch(20, 128);
   std::vector<std::uint64_t> addresses;
   for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(0x10000 + lane * 4);
@@ -92,6 +100,15 @@ TEST_CASE("sample: a gate that limits loads in flight") {
     p.gates.push_back(std::make_unique<sample::LoadLimit>("load_limit", 2));
   });
   REQUIRE(r.stall_cycles[static_cast<unsigned>(protocol::Stall::issue_gate)] > 0);
+}
+
+TEST_CASE("sample: a decode point that takes hints") {
+  const auto r = run("sample_decode", [](assembly::SmParts& p, const assembly::BuildContext&) {
+    auto hints = std::make_unique<sample::Hints>("hints", 3);
+    p.decode_point = &hints->decode_point();
+    p.gates.push_back(std::move(hints));
+  });
+  REQUIRE(stat(r, "sm0.pipeline", "inserted_instructions") == 20 * 4 * 2 * 2);
 }
 
 TEST_CASE("sample: a reuse point that knows constants") {

@@ -241,7 +241,11 @@ TEST_CASE("bad traces") {
       {[](std::string& t) { t.resize(20); }, "bad.rgt: the file is truncated: it ends after 20 bytes"},
       {[](std::string& t) { t[8] = static_cast<char>(t[8] + 1); },
        "bad.rgt: format version 2 is too new: this reads up to version 1"},
-      {[](std::string& t) { t[t.size() / 2] = static_cast<char>(t[t.size() / 2] ^ 0x55); },
+      {[](std::string& t) {
+         // The payload of the first CTA: 32 bytes of header behind its magic and kind.
+         const std::size_t payload = t.find(std::string("RGTF\2\0\0\0", 8)) + 32;
+         t[payload + 3] = static_cast<char>(t[payload + 3] ^ 0x55);
+       },
        "bad.rgt: byte #: CTA 0 of launch 0: checksum is wrong: the file is corrupted"},
   };
   for (const BadTrace& bad : table) {

@@ -142,6 +142,7 @@ TEST_CASE("looking: what cannot be is refused before the run") {
   bench.refused({"--vcd", "v.vcd", "--vcd-window", "9:2"},
                 "--vcd-window: found '9:2', expected FIRST:LAST, FIRST: or :LAST with FIRST <= LAST, or one number");
   bench.refused({"--replay", "--vcd", "v.vcd"}, "--replay has no time: nothing can be written to 'v.vcd'");
+  bench.refused({"--replay", "--working-set", "100"}, "--replay has no time: --working-set has no windows to count in");
   bench.refused({"--stats", "no/such/s.json"}, "cannot write 'no/such/s.json': No such file or directory");
   bench.refused({"--vcd", "v.vcd", "--pipeline", "./v.vcd"}, "--vcd and --pipeline name the same file 'v.vcd'");
   bench.refused({"--stats", "k.rgt"}, "--stats and the trace name the same file 'k.rgt'");

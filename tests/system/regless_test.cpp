@@ -44,7 +44,7 @@ void check_sizes(const std::string& kernel) {
       const unsigned shard = entries / schedulers;
       if (traces[shard].empty()) {
         traces[shard] = annotate(folder, test::launch_path(kernel, test::Size::small), kernel,
-                                 std::min(shard / banks, most_lines), std::min(shard / 2, 255u));
+                                 std::min(shard / banks, most_lines), std::min(shard / 2, 248u));
       }
       for (const std::string compressor : {"true", "false"}) {
         CAPTURE(entries, schedulers, compressor);
@@ -160,7 +160,7 @@ TEST_CASE("random runs of regless are clean or refused by a sentence") {
     const std::string launch = dice.one_in(3)
                                    ? test::launch_path(kernels[dice.below(kernels.size())], test::Size::small)
                                    : random_kernel(folder, seed * 7919 + i, static_cast<unsigned>(1 + dice.below(24)));
-    const std::string trace = annotate(folder, launch, "random", std::min(cut_for, most_lines), std::min(limit, 255u));
+    const std::string trace = annotate(folder, launch, "random", std::min(cut_for, most_lines), std::min(limit, 248u));
     std::vector<std::string> command{REGATTA_SIM,   trace,
                                      "--scheme",    "regless",
                                      "--sms",       std::to_string(1 + dice.below(3)),

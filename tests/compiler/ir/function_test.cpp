@@ -99,3 +99,20 @@ TEST_CASE("accesses before and after allocation") {
   CHECK(a.predicate_reads == List{4});
   CHECK(a.reads == List{0});
 }
+
+TEST_CASE("blocks without instructions go, and who went there goes on behind them") {
+  ir::Function f;
+  f.blocks.resize(6);
+  f.blocks[0].instructions = {branch(3, true)};
+  f.blocks[2].instructions = {branch(1, true)};
+  f.blocks[4].instructions = {ir::Instruction{}, branch(5, true)};
+  ir::remove_empty_blocks(f);
+  ir::build_edges(f);
+  REQUIRE(f.blocks.size() == 4);
+  CHECK(f.blocks[0].successors == List{2, 1});
+  CHECK(f.blocks[1].successors == List{1, 2});
+  CHECK(f.blocks[2].successors == List{3});
+  // The last one was empty: what fell off the end exits.
+  CHECK(f.blocks[3].instructions[0].op == Opcode::exit);
+  CHECK(f.blocks[3].successors.empty());
+}

@@ -74,6 +74,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
 
   std::vector<Call> calls;
   std::function<bool(const protocol::DynamicInstruction&)> refuses;
+  bool overflowed = false;  ///< a bank had more requests than lines
 
  private:
   Call note(Call::Kind kind, unsigned warp) const {
@@ -85,6 +86,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
   }
   void answer(const Call& call) {
     const std::uint64_t at = clock_.now() + std::max(1u, delay_());
+    overflowed = ++asked_[(call.warp + call.reg) % banks_] > lines_ || overflowed;
     due_.emplace(at, call);
     client_.request(at);
   }
@@ -92,6 +94,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
     while (!due_.empty() && due_.begin()->first <= clock_.now()) {
       const Call call = due_.begin()->second;
       due_.erase(due_.begin());
+      --asked_[(call.warp + call.reg) % banks_];
       const protocol::WarpSlot warp(static_cast<std::uint16_t>(call.warp));
       const protocol::RegisterId reg(static_cast<std::uint8_t>(call.reg));
       if (call.kind == Call::Kind::preload) {
@@ -109,6 +112,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
   support::CycleClient client_;
   std::function<unsigned()> delay_;
   std::multimap<std::uint64_t, Call> due_;
+  std::map<unsigned, unsigned> asked_;  ///< not answered, by bank
   protocol::StagingClient* told_ = nullptr;
 };
 

@@ -39,7 +39,9 @@ std::vector<RegionSpec> random_kernel(Random& random, unsigned lines_per_bank) {
         if (draw(random, 0, 2) == 0) r.words.entries.push_back({trace::RegionEntry::Kind::preload, reg});
       }
     }
-    if (draw(random, 0, 3) == 0) r.words.entries.push_back({trace::RegionEntry::Kind::invalidate, 200});
+    for (unsigned n = draw(random, 0, 3) == 0 ? draw(random, 1, 40) : 0; n != 0; --n) {
+      r.words.entries.push_back({trace::RegionEntry::Kind::invalidate, static_cast<std::uint8_t>(200 + n)});
+    }
     r.writes.resize(instructions);
     for (auto& writes : r.writes) {
       if (!may_write.empty() && draw(random, 0, 1) == 0) {
@@ -111,6 +113,7 @@ class Machine {
     std::uint64_t answered = 0;
     for (const std::uint64_t n : counted.preloads_from) answered += n;
     CHECK(answered == counted.preloads);
+    CHECK_FALSE(bench_.staging[0]->overflowed);
     for (unsigned b = 0; b < banks; ++b) CHECK(bench_.manager->shard(0).free_lines(b) == lines_);
   }
 

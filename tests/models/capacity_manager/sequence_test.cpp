@@ -63,6 +63,7 @@ TEST_CASE("capacity manager: a warp issues when the last preload and invalidatio
   CHECK(b.openings(0) == Cycles{2 + 16});
   const models::RegionCounters counted = b.manager->regions();
   CHECK(counted.preloads == 3);
+  CHECK(counted.preload_cycles == 16);
   CHECK(counted.invalidations == 1);
   CHECK(counted.preloads_from[8 % 5] + counted.preloads_from[16 % 5] + counted.preloads_from[24 % 5] == 3);
 }
@@ -116,6 +117,7 @@ TEST_CASE(
   CHECK(ended.cycle == 5);
   CHECK(ended.erase == protocol::GeneralRegisters{0, std::uint64_t{1} << 6, 0, 0});
   CHECK(b.manager->regions().active_cycles == 3);  // cycles 3 to 5
+  CHECK(b.manager->regions().drain_cycles == 4);   // and 6 to 9
 }
 
 TEST_CASE("capacity manager: branches and exits end a region without a word behind it") {

@@ -5,6 +5,7 @@
 
 #include <regatta/analysis/loops.h>
 #include <regatta/analysis/soft_definitions.h>
+#include <regatta/analysis/warp_liveness.h>
 
 #include <memory>
 
@@ -27,6 +28,8 @@ class FunctionAnalyses {
   /// Liveness that respects soft definitions, along the path that runs. What lanes on other paths need is the
   /// live-in set of the blocks where they wait; a user of dead registers adds those.
   const Liveness& simt_liveness() { return soft_definitions().liveness(); }
+  /// What any lane of the warp needs, running or waiting, whatever the control flow (LaneRule::every_path).
+  const WarpLiveness& warp_liveness();
   void invalidate();
 
  private:
@@ -37,6 +40,7 @@ class FunctionAnalyses {
   std::unique_ptr<Loops> loops_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<SoftDefinitions> soft_definitions_;
+  std::unique_ptr<WarpLiveness> warp_liveness_;
 };
 
 }  // namespace regatta::analysis

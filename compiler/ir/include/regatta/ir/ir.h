@@ -384,6 +384,10 @@ struct Module {
 /// Recomputes successors and predecessors from the terminators. Throws std::logic_error on a bad target.
 void build_edges(Function& f);
 
+/// Takes out blocks without instructions; who went there goes to the block behind. An empty last block gets an exit.
+/// Edges are to be built anew.
+void remove_empty_blocks(Function& f);
+
 /// General registers (virtual ids, or physical numbers expanded to 32-bit halves when allocated) and
 /// predicates that an instruction reads and writes. The guard counts as a read predicate.
 struct Accesses {

@@ -4,6 +4,7 @@
 // line around it.
 #pragma once
 
+#include <regatta/analysis/warp_liveness.h>
 #include <regatta/emulator/races.h>
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct AnnotateOptions {
   bool schedule = true;             ///< reorder instructions within blocks before allocation
   unsigned region_registers = 64;   ///< most registers that a RegLess region holds at a time, 1..248
   unsigned region_bank_lines = 16;  ///< most of them in one of 8 banks, 1..31
+  /// By what rule regions know the lanes that wait elsewhere; the paper's own lose values (analysis/warp_liveness.h).
+  analysis::LaneRule region_lanes = analysis::LaneRule::every_path;
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced

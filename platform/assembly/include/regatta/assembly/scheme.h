@@ -34,6 +34,7 @@ struct BuildContext {
 /// gates are asked first to last.
 struct SmParts {
   std::unique_ptr<protocol::OperandStorage> storage;
+  unsigned storage_banks = 0;  ///< that Origin::index of its reads counts, for recorders; 0: register_file.banks
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;

@@ -29,7 +29,8 @@ struct Recording {
   recorders::Window pipeline_cycles, pipeline_ctas;
   std::string sample_file;  ///< all counters every `sample_cycles`, CSV
   std::uint64_t sample_cycles = 0;
-  std::string cta_file;  ///< what the warps of each CTA did, in warp-cycles, CSV
+  std::string cta_file;                  ///< what the warps of each CTA did, in warp-cycles, CSV
+  std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: none are
 };
 
 struct SimulationOptions {
@@ -44,6 +45,13 @@ struct SimulationOptions {
 
 /// How a run ended.
 enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadlock, not_conserved };
+
+/// Distinct warp registers that an SM touched in a window of cycles (recorders::RegisterWorkingSet).
+struct WorkingSet {
+  std::uint64_t window = 0;  ///< cycles; 0: not counted
+  double mean = 0;           ///< registers per window and SM
+  std::uint64_t peak = 0;    ///< of the SM and window with most
+};
 
 /// Scheduler-cycles by what the scheduler did, indexed by protocol::Stall ([none]: it issued). Those of a launch add up
 /// to its cycles x schedulers x SMs.
@@ -73,6 +81,7 @@ struct SimulationResult {
   unsigned schedulers = 0;  ///< of all simulated SMs together
   CycleStack stall_cycles{};
   support::EnergyReport energy;
+  WorkingSet register_working_set;
   std::string energy_table;                  ///< its name
   double seconds = 0;                        ///< of the host
   nlohmann::ordered_json stats;              ///< every module's statistics

@@ -119,7 +119,7 @@ class L1Cache : public sc_core::sc_module,
   bool fill(Payload& payload, std::uint64_t now);
   void install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now);
   Admission admit(Payload& payload, std::uint64_t now);
-  Admission admit_read(Payload& payload, const protocol::MemoryAccess& access, bool registers, std::uint64_t now);
+  Admission admit_read(Payload& payload, protocol::MemoryAccess& access, bool registers, std::uint64_t now);
   Admission admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
                         std::uint64_t now);
   Admission store_here(Payload& payload, const protocol::MemoryAccess& access, std::size_t index);
@@ -180,7 +180,7 @@ class L1Cache : public sc_core::sc_module,
                 all_failures_ = 0;
   std::array<std::uint64_t, reservation_failure_count> failures_{};
   std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, absorbed_ = 0, array_writes_ = 0, writebacks_ = 0,
-                invalidations_ = 0, fills_count_ = 0, not_installed_ = 0;
+                invalidations_ = 0, last_reads_ = 0, fills_count_ = 0, not_installed_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
 };
 

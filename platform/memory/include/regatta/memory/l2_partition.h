@@ -102,7 +102,8 @@ class L2Partition : public sc_core::sc_module,
   RequestSender requester_;
   ResponseSender responder_;
 
-  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, failures_ = 0, bank_conflicts_ = 0;
+  std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, failures_ = 0, bank_conflicts_ = 0,
+                last_reads_ = 0;
   std::uint64_t writes_ = 0, write_hits_ = 0, atomics_ = 0, writebacks_count_ = 0, fetches_count_ = 0, refusals_ = 0;
   std::uint64_t bytes_fetched_ = 0, bytes_written_back_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;

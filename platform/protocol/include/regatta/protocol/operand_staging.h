@@ -50,8 +50,11 @@ class StagingUnit : public virtual TimeKeeper {
   virtual unsigned bank_of(WarpSlot warp, RegisterId reg) const = 0;
   virtual void connect(StagingClient& client) = 0;
 
-  /// Queue requests at the register's bank. A bank's queue has one place per line, so a region's requests always fit
-  /// (section 5.1). `last`: the value is not wanted in memory any more.
+  /// Places left in a bank's queue of requests, which has one per line: a region's preloads always fit (section 5.1),
+  /// its invalidations, which take no line, may have to follow as acknowledgements come.
+  virtual unsigned request_room(unsigned bank) const = 0;
+  /// Queue requests at the register's bank, where there must be room. `last`: the value is not wanted in memory any
+  /// more.
   virtual void preload(WarpSlot warp, RegisterId reg, bool last) = 0;
   virtual void invalidate(WarpSlot warp, RegisterId reg) = 0;
 

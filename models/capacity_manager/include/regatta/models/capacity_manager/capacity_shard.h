@@ -31,11 +31,13 @@ struct CapacityManagerConfig {
 /// What the regions that ran were like; sums, from which means and deviations follow.
 struct RegionCounters {
   std::uint64_t executed = 0;
-  std::uint64_t instructions = 0;   ///< warp instructions
-  std::uint64_t active_cycles = 0;  ///< warp-cycles, from the first in which it could issue to the last issue
-  std::uint64_t preloads = 0;       ///< registers
-  std::uint64_t invalidations = 0;  ///< registers
-  std::uint64_t lines = 0;          ///< reserved
+  std::uint64_t instructions = 0;    ///< warp instructions
+  std::uint64_t active_cycles = 0;   ///< warp-cycles, from the first in which it could issue to the last issue
+  std::uint64_t preload_cycles = 0;  ///< warp-cycles, from a region's start to its last acknowledgement
+  std::uint64_t drain_cycles = 0;    ///< warp-cycles, from its last issue to its last result written
+  std::uint64_t preloads = 0;        ///< registers
+  std::uint64_t invalidations = 0;   ///< registers
+  std::uint64_t lines = 0;           ///< reserved
   std::uint64_t lines_squared = 0;
   std::array<std::uint64_t, protocol::preload_source_count> preloads_from{};  ///< answered
   std::uint64_t words = 0;                                                    ///< decoded
@@ -103,7 +105,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
     std::uint64_t first = 0;             ///< the region's first instruction, by sequence
     std::uint64_t end = 0;               ///< behind its last, by sequence; 0: not known yet
     std::uint64_t last = 0;              ///< issued, by sequence
-    std::uint64_t opened = 0;            ///< cycle of the last acknowledgement
+    std::uint64_t since = 0;             ///< cycle in which it came into its state
     unsigned acknowledgements = 0;       ///< awaited
     unsigned writes = 0;                 ///< results on their way to the staging unit
     BankCounts writing{};                ///< of these, by bank
@@ -114,6 +116,12 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
     unsigned head = 0, held = 0;
 
     const StoredWord& word(unsigned i) const { return words[(head + i) % words.size()]; }
+  };
+  /// A preload or an invalidation.
+  struct Request {
+    protocol::WarpSlot warp;
+    protocol::RegisterId reg;
+    enum class Kind : std::uint8_t { preload, last_preload, invalidate } kind = Kind::preload;
   };
   enum class Wait : std::uint8_t { none, words, lines };
   static constexpr unsigned wait_count = 3;
@@ -127,7 +135,9 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void look_again() { client_.request(now() + 1); }
   bool fits(const Warp& warp) const;
   void activate(Warp& warp);
-  void acknowledged(Warp& warp);
+  void ask(const Request& request);
+  void ask_deferred();
+  void acknowledged(Warp& warp, protocol::RegisterId reg);
   void open(Warp& warp);
   void end_region(Warp& warp);
   void shrink(Warp& warp);
@@ -152,6 +162,9 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   std::vector<std::uint8_t> stack_;  ///< local indices, the top last
   std::array<std::uint16_t, trace::region_banks> free_{};
   std::uint64_t age_ = 0;
+  std::array<std::uint16_t, trace::region_banks> asked_{};  ///< in a bank's queue, which has a place per line
+  std::vector<Request> deferred_;                           ///< requests that found it full, in order
+  std::uint64_t deferred_count_ = 0;
   bool refused_lines_ = false;       ///< may_issue() refused because of can_issue()
   std::uint64_t released_at_ = 0;    ///< cycle in which barriers last put warps on the stack
   unsigned released_ = 0;            ///< how many of them, which are the topmost

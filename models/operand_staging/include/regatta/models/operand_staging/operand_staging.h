@@ -84,6 +84,7 @@ class OperandStaging : public sc_core::sc_module,
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
   /// "" or the first thing that is wrong with the lists, tags and counts of any shard. For tests: it looks at all of
   /// it.

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/passes/renumber.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "allocation.h"
+
+namespace regatta::passes {
+
+namespace {
+
+/// What it costs, beside the 1 for a conflict in the register file, ...
+constexpr double staging_conflict = 0.5;
+/// ... and for two registers of a region to share a bank, next to a conflict of two operands.
+constexpr double shared_bank = 0.02;
+/// Rounds of improvement; each ends sooner when nothing improves any more.
+constexpr unsigned most_rounds = 8;
+
+class Renumberer {
+ public:
+  Renumberer(const ir::Function& f, const std::vector<Region>& regions, const RenumberOptions& options)
+      : options_(options),
+        count_(f.registers_used),
+        operands_(count_ * count_),
+        together_(count_ * count_),
+        place_(count_),
+        register_at_(count_) {
+    std::iota(place_.begin(), place_.end(), 0);
+    std::iota(register_at_.begin(), register_at_.end(), 0);
+    width_.assign(count_, 1);
+    analysis::FunctionAnalyses analyses(f);
+    for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
+      const double weight = loop_weight(analyses.loops().depth(b));
+      for (const ir::Instruction& i : f.blocks[b].instructions) instruction(i, weight);
+    }
+    for (const Region& r : regions) {
+      std::vector<std::uint8_t> all = r.inputs;
+      for (const auto* more : {&r.outputs, &r.interiors}) all.insert(all.end(), more->begin(), more->end());
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      const double weight = shared_bank * loop_weight(analyses.loops().depth(r.block));
+      for (const std::uint8_t x : all)
+        for (const std::uint8_t y : all)
+          if (x != y) together_[x * count_ + y] += weight;
+    }
+  }
+
+  RenumberResult run(ir::Function& f) {
+    RenumberResult result;
+    result.conflicts_before = conflicts();
+    bool better = true;
+    for (unsigned round = 0; round < most_rounds && better; ++round) {
+      better = false;
+      for (const unsigned width : {4u, 2u, 1u})
+        for (unsigned a = 0; a + width <= count_; a += width)
+          for (unsigned b = a + width; b + width <= count_; b += width) better |= try_exchange(a, b, width);
+    }
+    result.conflicts_after = conflicts();
+    for (unsigned r = 0; r < count_; ++r) result.moved += place_[r] != r;
+    if (result.moved != 0) apply(f);
+    return result;
+  }
+
+ private:
+  void instruction(const ir::Instruction& i, double weight) {
+    std::vector<unsigned> sources;
+    for (const ir::Operand& o : i.sources)
+      if (o.is_reg())
+        for (unsigned w = 0; w < o.words; ++w) sources.push_back(o.id + w);
+    for (const unsigned x : sources)
+      for (const unsigned y : sources)
+        if (x != y) operands_[x * count_ + y] += weight;
+    for (const auto* operands : {&i.sources, &i.destinations})
+      for (const ir::Operand& o : *operands)
+        if (o.is_reg() && o.words > 1) keep_together(o.id, o.words);
+    if (i.mod.vector > 1) {
+      // The elements: all destinations of a load, all sources but the address of a store.
+      const std::vector<ir::Operand>& elements = i.op == ir::Opcode::ld ? i.destinations : i.sources;
+      const std::size_t first = i.op == ir::Opcode::ld ? 0 : 1;
+      unsigned low = count_, high = 0;
+      for (std::size_t e = first; e < elements.size(); ++e)
+        if (elements[e].is_reg()) {
+          low = std::min(low, elements[e].id);
+          high = std::max(high, elements[e].id + elements[e].words);
+        }
+      if (low < high) keep_together(low, high - low);
+    }
+  }
+
+  /// Numbers first .. first+words-1 stay a group: the smallest aligned power of two that holds them.
+  void keep_together(unsigned first, unsigned words) {
+    unsigned width = 1;
+    while (first / width != (first + words - 1) / width) width *= 2;
+    const unsigned base = first / width * width;
+    for (unsigned r = base; r < std::min(base + width, count_); ++r) width_[r] = std::max(width_[r], width);
+  }
+
+  /// Whether the numbers from `at` on can move as a block of `width`: nothing wider reaches in.
+  bool is_movable(unsigned at, unsigned width) const {
+    for (unsigned n = at; n < at + width; ++n)
+      if (width_[register_at_[n]] > width) return false;
+    return true;
+  }
+
+  double pair_cost(unsigned x, unsigned y, unsigned place_x, unsigned place_y) const {
+    if (place_x % options_.file_banks != place_y % options_.file_banks) return 0;
+    const double operands = operands_[x * count_ + y];
+    if (place_x % options_.banks != place_y % options_.banks) return operands;
+    return operands * (1 + staging_conflict) + together_[x * count_ + y];
+  }
+
+  /// What the registers at [a, a+width) and [b, b+width) cost with all others and with each other.
+  double cost_around(unsigned a, unsigned b, unsigned width) const {
+    double sum = 0;
+    for (const unsigned base : {a, b})
+      for (unsigned n = base; n < base + width; ++n)
+        for (unsigned m = 0; m < count_; ++m) {
+          const bool inside = (m >= a && m < a + width) || (m >= b && m < b + width);
+          if (m != n) sum += (inside ? 0.5 : 1) * pair_cost(register_at_[n], register_at_[m], n, m);
+        }
+    return sum;
+  }
+
+  bool try_exchange(unsigned a, unsigned b, unsigned width) {
+    if (!is_movable(a, width) || !is_movable(b, width)) return false;
+    const double before = cost_around(a, b, width);
+    if (before == 0) return false;
+    exchange(a, b, width);
+    // By more than rounding, else two orders could be exchanged for ever.
+    if (cost_around(a, b, width) < before * (1 - 1e-9)) return true;
+    exchange(a, b, width);
+    return false;
+  }
+
+  void exchange(unsigned a, unsigned b, unsigned width) {
+    for (unsigned n = 0; n < width; ++n) {
+      std::swap(register_at_[a + n], register_at_[b + n]);
+      place_[register_at_[a + n]] = a + n;
+      place_[register_at_[b + n]] = b + n;
+    }
+  }
+
+  double conflicts() const {
+    double sum = 0;
+    for (unsigned x = 0; x < count_; ++x)
+      for (unsigned y = x + 1; y < count_; ++y)
+        if (place_[x] % options_.banks == place_[y] % options_.banks) sum += operands_[x * count_ + y];
+    return sum;
+  }
+
+  void apply(ir::Function& f) const {
+    f.registers_used = 0;
+    for (ir::Block& block : f.blocks)
+      for (ir::Instruction& i : block.instructions)
+        for (auto* operands : {&i.destinations, &i.sources})
+          for (ir::Operand& o : *operands) {
+            if (!o.is_reg()) continue;
+            o.id = place_[o.id];
+            f.registers_used = std::max(f.registers_used, o.id + o.words);
+          }
+  }
+
+  const RenumberOptions options_;
+  const unsigned count_;
+  std::vector<double> operands_, together_;  ///< per pair of registers
+  std::vector<unsigned> width_;              ///< of the group that a register belongs to
+  std::vector<unsigned> place_;              ///< new number of a register
+  std::vector<unsigned> register_at_;        ///< and back
+};
+
+}  // namespace
+
+RenumberResult renumber_registers(ir::Function& f, const std::vector<Region>& regions, const RenumberOptions& options) {
+  if (!f.allocated) throw std::logic_error(f.name + ": registers are renumbered after allocation");
+  return Renumberer(f, regions, options).run(f);
+}
+
+}  // namespace regatta::passes

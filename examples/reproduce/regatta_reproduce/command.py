@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line that all papers' scripts share, and their ends."""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Callable, List, Optional
+
+from . import ReproductionError
+
+
+class UsageError(ReproductionError):
+    pass
+
+
+root = Path(__file__).resolve().parents[3]
+kernels_folder = root / "traces" / "kernels"
+
+
+def kernel_names() -> List[str]:
+    return sorted(p.parent.name for p in kernels_folder.glob("*/launch.toml"))
+
+
+def parser(description: str, page: Path) -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    p.add_argument("--bin", type=Path, default=root / "build" / "release" / "bin", metavar="FOLDER",
+                   help="where regatta-annotate and regatta-sim are")
+    p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    p.add_argument("--work", type=Path, default=root / "build" / "reproduce", metavar="FOLDER",
+                   help="results that are kept, and traces while they are needed")
+    p.add_argument("--out", type=Path, default=page, metavar="FOLDER", help="where README.md and figures/ go")
+    p.add_argument("--kernels", metavar="A,B,...", help="only these of traces/kernels (needs --out)")
+    p.add_argument("--small", action="store_true", help="the kernels' small sizes (needs --out)")
+    p.add_argument("--keep-traces", action="store_true", help="do not throw traces away when their runs are done")
+    p.add_argument("--no-plots", action="store_true", help="tables only (needs --out)")
+    p.add_argument("--quiet", action="store_true", help="no progress")
+    p.add_argument("--strict", action="store_true",
+                   help="end with status 3 when a difference has no finding or a finding is out of date")
+    p.set_defaults(page=page)
+    return p
+
+
+def checked(options: argparse.Namespace) -> argparse.Namespace:
+    """Refuses what does not fit; --kernels becomes a list."""
+    known = kernel_names()
+    chosen = known if options.kernels is None else [k for k in options.kernels.split(",") if k]
+    for k in chosen:
+        if k not in known:
+            raise UsageError(f"--kernels: found '{k}', expected some of {', '.join(known)}")
+    if not chosen:
+        raise UsageError(f"--kernels: found none, expected some of {', '.join(known)}")
+    in_place = options.out.resolve() == options.page.resolve()
+    for given, name in ((options.kernels is not None, "--kernels"), (options.small, "--small"),
+                        (options.no_plots, "--no-plots")):
+        if given and in_place:
+            raise UsageError(f"{name} does not make the page that is kept in {options.page}: say where this one "
+                                    f"goes (--out FOLDER)")
+    options.kernels = chosen
+    return options
+
+
+def launch_file(kernel: str, small: bool) -> Path:
+    return kernels_folder / kernel / ("launch.small.toml" if small else "launch.toml")
+
+
+def main(run: Callable[[Optional[List[str]]], int]) -> int:
+    """Status: 0 done, 1 something failed, 2 bad usage, 3 --strict found something, 130 interrupted."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return run(None)
+    except ReproductionError as e:
+        sys.stderr.write(f"{Path(sys.argv[0]).name}: {e}\n")
+        return 2 if isinstance(e, UsageError) else 1
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: what is done is kept, the same command goes on from there\n")
+        return 130

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Markdown tables, and a README made from a template.
+
+In the template, {{name}} stands for what was registered under that name; every name must be known and every registered
+one used, so that neither a table nor a template is forgotten when the other changes.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Sequence, Set
+
+from . import ReproductionError
+from .findings import Findings
+from .paper import Comparisons, number
+
+_place = re.compile(r"\{\{\s*([^{}\s]+)\s*\}\}")
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
+    """A Markdown table; the first `left` columns are aligned to the left, the others to the right."""
+    for row in rows:
+        if len(row) != len(header):
+            raise ReproductionError(f"a row of {len(row)} cells in a table of {len(header)} columns: {row}")
+    lines = ["| " + " | ".join(header) + " |",
+             "| " + " | ".join("---" if i < left else "---:" for i in range(len(header))) + " |"]
+    lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, (int, float)) else str(value).replace("|", "\\|")
+
+
+class Page:
+    def __init__(self, comparisons: Comparisons, findings: Findings, partial: bool = False):
+        """`partial`: not all kernels were run; what is then not compared is left out instead of being an error."""
+        self.partial = partial
+        self.comparisons = comparisons
+        self.findings = findings
+        self._content: Dict[str, str] = {}
+        self._told: Set[str] = set()
+
+    def put(self, name: str, content: Any) -> None:
+        if name in self._content:
+            raise ReproductionError(f"'{name}' is registered twice for the page")
+        self._content[name] = _cell(content) if not isinstance(content, str) else content
+
+    def figure(self, name: str, title: str) -> None:
+        """figures/NAME.svg and .png."""
+        self.put(f"figure:{name}", f"![{title}](figures/{name}.svg)\n\n({title}; "
+                                   f"[PNG](figures/{name}.png))")
+
+    def compare(self, name: str, ids: Sequence[str]) -> None:
+        """A table of these comparisons, and the findings that explain the differences among them."""
+        rows = []
+        for value_id in ids:
+            if self.partial and value_id not in self.comparisons.all:
+                continue
+            c = self.comparisons.all[value_id]
+            what = c.stated.what + (f", {c.stated.scope}" if c.stated.scope else "")
+            verdict = c.verdict() if not c.difference else f"**{c.difference}**"
+            rows.append([what + (f" ({c.note})" if c.note else ""), c.stated.where, c.stated.text(), c.ours_text(),
+                         verdict])
+        text = table(["", "where", "paper", "ours", ""], rows, left=2)
+        for f in self.findings.of(list(ids)):
+            if f.title in self._told:
+                continue
+            self._told.add(f.title)
+            text += f"\n\n**{f.title}** " + self._fill(f.text, f"finding '{f.title}'", None)
+        self.put(f"compare:{name}", text)
+
+    def _fill(self, text: str, where: str, used: Optional[Set[str]]) -> str:
+        def replace(match):
+            name = match.group(1)
+            if name in self._content:
+                if used is not None:
+                    used.add(name)
+                return self._content[name]
+            if name in self.comparisons.all:
+                return self.comparisons.all[name].ours_text()
+            raise ReproductionError(f"{where}: nothing is known as {{{{{name}}}}}")
+        return _place.sub(replace, text)
+
+    def render(self, template: Path) -> str:
+        try:
+            text = Path(template).read_text(encoding="utf-8")
+        except OSError as e:
+            raise ReproductionError(f"cannot read '{template}': {e.strerror}") from e
+        used: Set[str] = set()
+        out = self._fill(text, str(template), used)
+        unused = [n for n in self._content if n not in used and n.split(":")[0] in ("table", "figure", "compare")]
+        if unused:
+            raise ReproductionError(f"{template}: {{{{{unused[0]}}}}} is made and stands nowhere")
+        return out
+
+
+def missing_values(comparisons: Comparisons) -> str:
+    """What the paper states and nothing of ours is held beside, by reason."""
+    by_reason: Dict[str, List[str]] = {}
+    for v in comparisons.paper.values.values():
+        if v.not_compared:
+            by_reason.setdefault(v.not_compared, []).append(f"{v.what}{', ' + v.scope if v.scope else ''}" +
+                                                            ("" if v.value is True else f": {v.text()}") +
+                                                            f" ({v.where})")
+    return "\n".join(f"- {reason}: " + "; ".join(values) + "." for reason, values in by_reason.items())
+
+
+def write_if_changed(path: Path, text: str) -> bool:
+    path = Path(path)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return True

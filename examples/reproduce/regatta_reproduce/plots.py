@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as SVG and PNG, the same bytes whenever the numbers are the same.
+
+Every figure is drawn with matplotlib's own font and no date, so that a file changes only when what it shows does.
+"""
+
+from pathlib import Path
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from . import ReproductionError
+
+#: Told apart by those who see colours differently too (Okabe and Ito).
+colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#000000"]
+
+
+def _pyplot():
+    try:
+        import matplotlib
+    except ImportError as e:
+        import sys
+        raise ReproductionError(
+            f"plots need matplotlib, which {sys.executable} does not have: install python3-matplotlib "
+            f"(.cmake/setup-packages.sh --reproduce) and run this with the Python that it is for (/usr/bin/python3 on "
+            f"Debian), or leave plots out (--no-plots)") from e
+    matplotlib.use("Agg", force=True)
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update({
+        "svg.hashsalt": "regatta", "svg.fonttype": "path", "font.family": "DejaVu Sans", "font.size": 9,
+        "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True, "axes.grid": True,
+        "axes.grid.axis": "y", "grid.color": "#dddddd", "grid.linewidth": 0.6, "figure.facecolor": "white",
+        "savefig.facecolor": "white", "legend.frameon": False, "axes.titlesize": 10})
+    import matplotlib.pyplot
+    return matplotlib.pyplot
+
+
+def _save(figure, path: Path) -> None:
+    """`path` without a suffix."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path.with_suffix(".svg"), bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    figure.savefig(path.with_suffix(".png"), bbox_inches="tight", dpi=120, metadata={"Software": None})
+    _pyplot().close(figure)
+
+
+def _width(count: int) -> float:
+    return max(5.0, min(11.0, 1.2 + 0.7 * count))
+
+
+def _paper_line(axes, value: Optional[float], label: str) -> None:
+    if value is not None:
+        axes.axhline(value, color="#555555", linewidth=1, linestyle=(0, (4, 3)), label=label)
+
+
+def grouped_bars(path: Path, groups: Sequence[str], series: Dict[str, Sequence[Optional[float]]], ylabel: str,
+                 title: str = "", stacked: bool = False, paper: Optional[float] = None,
+                 paper_label: str = "paper", one: bool = False, ylim: Optional[Tuple[float, float]] = None,
+                 log: bool = False, errors: Optional[Dict[str, Sequence[Optional[float]]]] = None) -> None:
+    """A group per name, a bar per series in it (or one bar of all of them, stacked); None: no bar. `one` draws a line
+    at 1, `paper` one at what the paper states. A bar beyond `ylim` says its value."""
+    for name, values in series.items():
+        if len(values) != len(groups):
+            raise ReproductionError(f"figure {path.name}: series '{name}' has {len(values)} values for {len(groups)} "
+                                    f"groups")
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(_width(len(groups) * (1 if stacked else (1 + len(series)) / 3)), 3.1))
+    places = list(range(len(groups)))
+    below = [0.0] * len(groups)
+    width = 0.8 if stacked else 0.84 / len(series)
+    for i, (name, values) in enumerate(series.items()):
+        heights = [0.0 if v is None else v for v in values]
+        at = places if stacked else [p + (i - (len(series) - 1) / 2) * width for p in places]
+        spread = None if errors is None or name not in errors else [0.0 if e is None else e for e in errors[name]]
+        axes.bar(at, heights, width, bottom=below if stacked else None, label=name, color=colours[i % len(colours)],
+                 yerr=spread, error_kw={"linewidth": 0.8, "capsize": 2, "ecolor": "#333333"})
+        if stacked:
+            below = [b + h for b, h in zip(below, heights)]
+        elif ylim is not None:
+            for x, h in zip(at, heights):
+                if h > ylim[1]:
+                    axes.text(x, ylim[1], f"{h:.2g}", ha="center", va="bottom", fontsize=6, rotation=90)
+    if log:
+        axes.set_yscale("log")
+    if ylim is not None:
+        axes.set_ylim(*ylim)
+    if one:
+        axes.axhline(1, color="#000000", linewidth=0.8)
+    _paper_line(axes, paper, paper_label)
+    axes.set_xticks(places)
+    axes.set_xticklabels(groups, rotation=35, ha="right")
+    axes.set_ylabel(ylabel)
+    axes.set_title(title)
+    if len(series) > 1 or paper is not None:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _save(figure, path)
+
+
+def scatter(path: Path, points: Sequence[Tuple[str, float, float]], front: Sequence[int], xlabel: str, ylabel: str,
+            title: str = "") -> None:
+    """Points with their names, a line through those of the Pareto frontier (indices, by growing x)."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(5.2, 3.4))
+    axes.grid(True, axis="both")
+    axes.plot([points[i][1] for i in front], [points[i][2] for i in front], color=colours[0], linewidth=1,
+              label="Pareto frontier")
+    for name, x, y in points:
+        baseline = name == "baseline"
+        axes.plot([x], [y], marker="s" if baseline else "o", color="#000000" if baseline else colours[5], markersize=5)
+        axes.annotate(name, (x, y), textcoords="offset points", xytext=(5, 4), fontsize=8)
+    axes.margins(0.12)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title)
+    axes.legend(loc="best")
+    _save(figure, path)
+
+
+def lines(path: Path, series: Dict[str, Tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str,
+          title: str = "", log: bool = False) -> None:
+    """A line per series of (x, y)."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(7.5, 3.0))
+    for i, (name, (xs, ys)) in enumerate(series.items()):
+        axes.plot(xs, ys, color=colours[i % len(colours)], linewidth=0.9, label=name)
+    if log:
+        axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.set_title(title)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _save(figure, path)
+
+
+def available() -> bool:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def thinned(xs: Sequence[float], ys: Sequence[float], bins: int) -> Tuple[List[float], List[float]]:
+    """Means of equal stretches: a line of ten thousand points shows no more than one of some hundred."""
+    if len(xs) <= bins:
+        return list(xs), list(ys)
+    out_x, out_y = [], []
+    for b in range(bins):
+        first, last = b * len(xs) // bins, (b + 1) * len(xs) // bins
+        out_x.append(xs[last - 1])
+        out_y.append(sum(ys[first:last]) / (last - first))
+    return out_x, out_y

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page's tables and figures."""
+
+from pathlib import Path
+from typing import List, Optional
+
+from regatta_reproduce import plots
+from regatta_reproduce.page import Page, table
+from regatta_reproduce.stats import mean, pareto, value
+
+from evaluation import Evaluation, chosen, counterparts, register_file, sizes, sources, table2, traffic, usual
+
+time_ids = ["REGLESS-005", "REGLESS-027"]
+size_ids = ["REGLESS-009", "REGLESS-010", "SEC6.2-LARGER", "REGLESS-001"]
+energy_ids = ["REGLESS-011", "REGLESS-014", "REGLESS-017", "REGLESS-006"]
+preload_ids = ["REGLESS-028", "REGLESS-029", "REGLESS-030", "REGLESS-031"]
+l1_ids = ["REGLESS-035", "REGLESS-008"]
+region_ids = ["SEC6.6-LIVE", "REGLESS-039", "TABLE2-INSTRUCTIONS", "TABLE2-CYCLES"]
+set_ids = ["REGLESS-007", "FIG2-TWO-LEVEL"]
+
+
+def short(kernel: str) -> str:
+    """A kernel's name, with the benchmark's where that is another one."""
+    names = {ours: theirs for theirs, ours in counterparts.items()}
+    return kernel if names.get(kernel, kernel) == kernel else f"{kernel} ({names[kernel]})"
+
+
+def percent(x: Optional[float], digits: int = 1) -> str:
+    return "-" if x is None else f"{100 * x:.{digits}f} %"
+
+
+def fixed(x: Optional[float], digits: int = 3) -> str:
+    return "-" if x is None else f"{x:.{digits}f}"
+
+
+def fill(page: Page, e: Evaluation, figures: Path, small: bool, draw: bool) -> None:
+    _overview(page, e, small)
+    for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
+        part(page, e, figures if draw else None)
+
+
+def _figure(page: Page, name: str, title: str) -> None:
+    page.figure(name, title)
+
+
+def _overview(page: Page, e: Evaluation, small: bool) -> None:
+    page.put("kernels", str(len(e.kernels)))
+    page.put("size", "small" if small else "full")
+    rows = []
+    for k in e.kernels:
+        d = e.document(k, "baseline")
+        rows.append([k, {o: t for t, o in counterparts.items()}.get(k, "-"), d["warp_instructions"], d["cycles"],
+                     fixed(d["ipc"], 2), percent(e.register_share(k))])
+    page.put("table:kernels", table(["kernel", "Rodinia's", "warp instructions", "cycles", "IPC",
+                                     "register file in the energy"], rows, left=2))
+    checked = sum(r.stats["checks"]["operands_checked"] for r in e.results.values() if r.stats)
+    wrong = sum(r.stats["checks"]["mismatches"] for r in e.results.values() if r.stats)
+    page.put("runs", str(len(e.results)))
+    page.put("operands_checked", f"{checked:,}")
+    page.put("mismatches", str(wrong))
+    refused = e.refused()
+    page.put("refused", "None was refused." if not refused else "Refused, because a region cannot fit: " +
+             "; ".join(f"{k}, {name}: {why}" for k, name, why in refused) + ".")
+
+
+def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    rows: List[list] = [["baseline", 2048, "1.000", "1.000", "1.000", "1.000", len(e.kernels)]]
+    for name, entries in [(f"regless-{n}", n) for n in sizes] + [("no-compressor", chosen)]:
+        ran = e.fitting(name)
+        if not ran:
+            continue
+        rows.append([name.replace("-", " "), entries, fixed(e.mean_run_time(name)),
+                     fixed(max(e.run_time(k, name) for k in ran)), fixed(e.mean_gpu_energy(name)),
+                     fixed(e.mean_register_energy(name)), len(ran)])
+    page.put("table:sizes", table(["", "registers", "run time", "worst kernel", "GPU energy", "register energy",
+                                   "kernels"], rows))
+    points = e.points()
+    if figures is not None:
+        plots.scatter(figures / "fig13_sizes", points, pareto([(x, y) for _, x, y in points]),
+                      "run time (baseline = 1)", "GPU energy (baseline = 1)")
+    _figure(page, "fig13_sizes", "Run time and GPU energy by the staging units' size, geometric means; their Fig 13")
+    rows = [[short(k)] + [fixed(e.run_time(k, f"regless-{n}")) for n in sizes] for k in e.kernels]
+    page.put("table:run_time_by_size", table(["run time"] + [str(n) for n in sizes], rows))
+    page.compare("sizes", size_ids)
+
+
+def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    names = {"RegLess": usual, "without compressor": "no-compressor"}
+    if figures is not None:
+        plots.grouped_bars(figures / "fig16_run_time", [short(k) for k in e.kernels] + ["geomean"],
+                           {label: [e.run_time(k, name) for k in e.kernels] + [e.mean_run_time(name)]
+                            for label, name in names.items()}, "run time (baseline = 1)", one=True)
+    _figure(page, "fig16_run_time", f"Run time with {chosen} registers; their Fig 16")
+    rows = [[short(k), fixed(e.run_time(k, usual)), fixed(e.run_time(k, "no-compressor")),
+             fixed(e.run_time(k, "two_level")), fixed(e.regless(k, usual, "warps_active"), 1),
+             percent(e.code_growth(k))] for k in e.kernels]
+    rows.append(["geometric mean", fixed(e.mean_run_time(usual)), fixed(e.mean_run_time("no-compressor")),
+                 fixed(e.mean_run_time("two_level")), "", ""])
+    shared = e.shared_kernels()
+    if shared:
+        rows.append(["of those in Rodinia", fixed(e.mean_run_time(usual, shared)),
+                     fixed(e.mean_run_time("no-compressor", shared)), fixed(e.mean_run_time("two_level", shared)), "",
+                     ""])
+    page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, two-level", "warps active",
+                                      "metadata words per instruction"], rows))
+    page.compare("run_time", time_ids)
+
+
+def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    groups = [short(k) for k in e.kernels] + ["mean"]
+    register = [e.register_energy(k, usual) for k in e.kernels] + [e.mean_register_energy(usual)]
+    gpu = [e.gpu_energy(k, usual) for k in e.kernels]
+    no_rf = [1 - e.register_share(k) for k in e.kernels]
+    if figures is not None:
+        plots.grouped_bars(figures / "fig14_register_energy", groups, {"RegLess": register},
+                           "register energy (baseline = 1)", one=True, paper=1 - 0.753, paper_label="the paper's mean")
+        plots.grouped_bars(figures / "fig15_gpu_energy", groups,
+                           {"RegLess": gpu + [mean(gpu)], "No RF": no_rf + [mean(no_rf)]}, "GPU energy (baseline = 1)",
+                           one=True, paper=1 - 0.11, paper_label="the paper's mean, RegLess")
+    _figure(page, "fig14_register_energy", "Energy of the register structures; their Fig 14")
+    _figure(page, "fig15_gpu_energy", "Energy of the GPU, and the bound without any for registers; their Fig 15")
+    rows = [[short(k), fixed(e.register_energy(k, usual)), fixed(e.register_energy(k, "no-compressor")),
+             fixed(e.gpu_energy(k, usual)), fixed(1 - e.register_share(k))] for k in e.kernels]
+    rows.append(["mean", fixed(register[-1]), fixed(e.mean_register_energy("no-compressor")), fixed(mean(gpu)),
+                 fixed(mean(no_rf))])
+    page.put("table:energy", table(["", "register energy", "without compressor", "GPU energy", "No RF"], rows))
+    page.put("table:energy_parts", _energy_parts(e))
+    page.compare("energy", energy_ids)
+
+
+def _energy_parts(e: Evaluation) -> str:
+    """Where the GPU's energy goes, as shares of the baseline's, means over the kernels."""
+    structures: List[str] = []
+    for name in ("baseline", usual):
+        for k in e.kernels:
+            structures += [s for s in e.document(k, name)["energy"]["by_structure"] if s not in structures]
+    rows = []
+    for s in structures:
+        before, after = (mean(e.document(k, name)["energy"]["by_structure"].get(s, 0.0) /
+                              e.document(k, "baseline")["energy"]["total_nj"] for k in e.kernels)
+                         for name in ("baseline", usual))
+        rows.append([s.replace("_", " "), percent(before, 2), percent(after, 2), percent(after - before, 2)])
+    return table(["", "baseline", "RegLess", "difference"], rows)
+
+
+def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    shares = [e.preload_shares(k) for k in e.kernels]
+    average = e.mean_preload_shares()
+    if figures is not None:
+        plots.grouped_bars(figures / "fig17_preloads", [short(k) for k in e.kernels] + ["mean"],
+                           {label: [100 * sum(s[x] for x in which) for s in shares + [average]]
+                            for label, which in (("staging unit", ["osu"]), ("compressor", ["compressor"]),
+                                                 ("L1", ["l1"]), ("L2 or DRAM", ["l2", "dram"]))},
+                           "preloads (%)", stacked=True)
+    _figure(page, "fig17_preloads", "Where preloaded registers were; their Fig 17")
+    rows = [[short(k), e.regless(k, usual, "preloads")] + [percent(s[x], 3) for x in sources] +
+            [percent(e.added_l2_requests(k), 2)] for k, s in zip(e.kernels, shares)]
+    rows.append(["mean", ""] + [percent(average[x], 3) for x in sources] +
+                [percent(mean(e.added_l2_requests(k) for k in e.kernels), 2)])
+    page.put("table:preloads", table(["", "preloads", "staging unit", "compressor", "L1", "L2", "DRAM",
+                                      "requests to L2 added"], rows))
+    page.compare("preloads", preload_ids)
+
+
+def _l1(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    rates = [e.l1_rates(k) for k in e.kernels]
+    average = {t: mean(r[t] for r in rates) for t in traffic}
+    if figures is not None:
+        plots.grouped_bars(figures / "fig18_l1", [short(k) for k in e.kernels] + ["mean"],
+                           {t: [r[t] for r in rates + [average]] for t in traffic}, "requests per cycle",
+                           stacked=True, paper=0.02, paper_label="the paper's bound on the mean")
+    _figure(page, "fig18_l1", "Requests to the L1 for registers per cycle; their Fig 18")
+    rows = [[short(k)] + [fixed(r[t], 4) for t in traffic] + [fixed(sum(r.values()), 4)] +
+            [percent(e.l1_share_of_accesses(k), 2)] for k, r in zip(e.kernels, rates)]
+    rows.append(["mean"] + [fixed(average[t], 4) for t in traffic] + [fixed(sum(average.values()), 4)] +
+                [percent(mean(e.l1_share_of_accesses(k) for k in e.kernels), 2)])
+    page.put("table:l1", table(["", "preload", "evict", "invalidate", "together", "of register accesses"], rows))
+    page.compare("l1", l1_ids)
+
+
+def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    def of(key):
+        return [e.regless(k, usual, "regions." + key) for k in e.kernels]
+    if figures is not None:
+        plots.grouped_bars(figures / "fig19_regions", [short(k) for k in e.kernels],
+                           {"preloads": of("mean_preloads"), "live at once": of("mean_live")}, "registers per region",
+                           errors={"live at once": of("stddev_live")})
+    _figure(page, "fig19_regions", "Registers preloaded and held by a region, with the deviation of those held; "
+                                   "their Fig 19")
+    theirs = {ours: name for name, ours in counterparts.items()}
+    stated = page.comparisons.paper.values
+    rows = []
+    for k, executed, instructions, cycles, preloads, live, spread, most in zip(
+            e.kernels, of("executed"), of("mean_instructions"), of("mean_cycles"), of("mean_preloads"),
+            of("mean_live"), of("stddev_live"), of("max_live")):
+        paper = [stated[i].text() for i in table2[theirs[k]]] if k in theirs else ["-", "-"]
+        rows.append([short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
+                     fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
+    page.put("table:regions", table(["", "regions executed", "instructions (static)", "paper", "instructions (executed)",
+                                     "cycles active", "paper", "preloads", "live", "deviation", "most live"], rows))
+    page.compare("regions", region_ids + [i for ids in table2.values() for i in ids])
+
+
+def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    if figures is not None:
+        plots.grouped_bars(figures / "fig2_working_set", [short(k) for k in e.kernels],
+                           {label: [e.working_set(k, name) for k in e.kernels]
+                            for label, name in (("GTO", "baseline"), ("two-level, 32 warps", "two_level"),
+                                                ("two-level, 8 warps", "two_level-8"))},
+                           "registers in 100 cycles", paper=0.1 * register_file, paper_label="10 % of the register file")
+    _figure(page, "fig2_working_set", "Registers touched in 100 cycles, of 2048; their Fig 2")
+    rows = []
+    for k in e.kernels:
+        row = [short(k)]
+        for name in ("baseline", "two_level", "two_level-8"):
+            mean_set = e.working_set(k, name)
+            row += [fixed(mean_set, 1), percent(mean_set / register_file),
+                    value(e.document(k, name), "register_working_set.peak")]
+        rows.append(row + [fixed(e.run_time(k, "two_level-8"))])
+    rows.append(["mean"] + [cell for name in ("baseline", "two_level", "two_level-8")
+                            for average in [mean(e.working_set(k, name) for k in e.kernels)]
+                            for cell in (fixed(average, 1), percent(average / register_file), "")] + [""])
+    page.put("table:working_set", table(["registers", "GTO", "of 2048", "peak", "two-level, 32 warps", "of 2048", "peak",
+                                         "two-level, 8 warps", "of 2048", "peak", "its run time"], rows))
+    page.compare("working_set", set_ids)
+
+
+def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
+    sampled = {label: e.results[("hotspot", name)].samples for label, name in (("baseline", "baseline"),
+                                                                            ("RegLess", usual))
+               if ("hotspot", name) in e.results}
+    if figures is not None and sampled:
+        # One launch's length from the middle of the run on: the steady state.
+        series = {}
+        for label, s in sampled.items():
+            first = len(s["cycle"]) // 2
+            last = min(len(s["cycle"]), first + 600)
+            series[label] = ([(c - s["cycle"][first]) / 1000 for c in s["cycle"][first:last]],
+                             s["accesses"][first:last])
+        plots.lines(figures / "fig3_backing_store", series, "thousand cycles from the middle of hotspot",
+                    "accesses in 100 cycles", log=True)
+    if sampled:
+        _figure(page, "fig3_backing_store", "Accesses to the registers' backing store in 100 cycles of hotspot; their "
+                                            "Fig 3")
+    else:
+        page.put("figure:fig3_backing_store", "(hotspot was not run)")
+    rows = [[short(k), fixed(e.backing_accesses(k, "baseline"), 1), fixed(e.backing_accesses(k, usual), 2),
+             percent(e.backing_accesses(k, usual) / e.backing_accesses(k, "baseline"), 2)] for k in e.kernels]
+    page.put("table:backing_store", table(["accesses in 100 cycles", "baseline: register file", "RegLess: L1",
+                                           "of the baseline's"], rows))
+
+
+def csv(e: Evaluation) -> str:
+    """A row per run: what the tables are made of."""
+    keys = ["preloads"] + [f"preload_source.{s}" for s in sources] + [f"l1_requests_per_cycle.{t}" for t in traffic] + \
+        [f"regions.{n}" for n in ("executed", "mean_instructions", "mean_cycles", "mean_preloads", "mean_live",
+                                  "stddev_live", "max_live")] + ["metadata_instructions", "warps_active", "osu.reads",
+                                                                 "osu.writes", "osu.conflicts", "osu.evictions",
+                                                                 "compressor.incompressible", "compressor.hits",
+                                                                 "compressor.misses"]
+    lines = [",".join(["kernel", "run", "cycles", "warp_instructions", "energy_nj", "register_energy_nj",
+                       "working_set"] + keys)]
+    for (kernel, name), r in sorted(e.results.items()):
+        d = r.stats
+        if d is None:
+            lines.append(f"{kernel},{name}" + "," * (5 + len(keys)))
+            continue
+        cells = [kernel, name, d["cycles"], d["warp_instructions"], f"{d['energy']['total_nj']:.1f}",
+                 f"{d['energy']['by_structure']['register_structures']:.1f}",
+                 value(d, "register_working_set.mean", "")]
+        cells += [value(d, "stats.regless." + k, "") for k in keys]
+        lines.append(",".join(f"{c:.6g}" if isinstance(c, float) else str(c) for c in cells))
+    return "\n".join(lines) + "\n"

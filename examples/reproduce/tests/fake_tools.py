@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stand-ins for regatta-annotate and regatta-sim, for tests of what calls them: they note that they were called, and
+answer what fits the call without computing anything."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+_programs = {
+    "regatta-annotate": '''
+out, report = after("--out"), after("--report")
+note("annotate")
+if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
+open(out, "w").write("trace " + open(after("--launch")).read())
+json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12}], "launches": [{"entry": "k"}]}, open(report, "w"))
+''',
+    "regatta-sim": '''
+note("sim")
+if not open(sys.argv[1]).read().startswith("trace "): fail(2, "not a trace")
+time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+scheme = after("--scheme", "baseline")
+entries = int(after("--osu.entries", "512"))
+if "--fail" in sys.argv: fail(3, "value mismatch in warp 3")
+if entries < int(os.environ.get("FAKE_SMALLEST", "0")): fail(2, f"osu.entries: found {entries}, too few")
+factor = 1.0 if scheme == "baseline" else 0.9 + 64 / entries
+if after("--compressor.enabled", "true") == "false": factor += 0.1
+d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 * factor), "warp_instructions": 9000,
+     "ipc": 0.9, "checks": {"operands_checked": 5, "mismatches": 0},
+     "energy": {"total_nj": 1000.0 * factor, "by_structure": {"register_structures": 130.0 * (entries / 2048 + 0.05 if
+                                                              scheme != "baseline" else 1), "dram": 500.0},
+                "by_event": [{"event": "register_file.read", "nj": 110.0}, {"event": "dram.read", "nj": 500.0}]},
+     "stats": {"memory.l2_0": {"reads": 100, "writes": 20}, "sm0.register_file": {"reads": 14000, "writes": 8000}},
+     "host": {"seconds": 1.0 + os.getpid()}}
+if "--working-set" in sys.argv:
+    d["register_working_set"] = {"window": 100, "mean": 150.0 if after("--scheduler") == "gto" else 140.0, "peak": 333}
+if scheme == "regless":
+    d["stats"]["regless"] = {
+        "preloads": 1000, "preload_source": {"osu": 900, "compressor": 90, "l1": 9, "l2": 1, "dram": 0},
+        "l1_requests_per_cycle": {"preload": 0.01, "evict": 0.004, "invalidate": 0.001},
+        "regions.executed": 1500,
+        "regions": {"mean_instructions": 6.0, "mean_cycles": 80.0, "mean_preloads": 2.5, "mean_live": 5.5,
+                    "stddev_live": 2.0, "max_live": 21},
+        "metadata_instructions": 2000, "warps_active": 12.5,
+        "osu": {"reads": 14000, "writes": 8000, "conflicts": 10, "evictions": 40},
+        "compressor": {"incompressible": 5, "hits": 30, "misses": 2}}
+json.dump(d, open(after("--stats"), "w"))
+if "--sample" in sys.argv:
+    names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",
+             "sm0.l1.accesses_register_read", "sm0.l1.accesses_register_write"]
+    with open(after("--sample-file"), "w") as f:
+        f.write("cycle,launch," + ",".join(names) + "\\n")
+        for i in range(1, 41): f.write(f"{100 * i},0,{i},2,{i},1,0\\n")
+''',
+}
+
+_head = '''#!{python}
+# {salt}
+import json, os, sys, time
+def after(option, otherwise=None):
+    return sys.argv[sys.argv.index(option) + 1] if option in sys.argv else otherwise
+def note(what):
+    with open({log!r}, "a") as f: f.write(what + " " + " ".join(sys.argv[1:]) + "\\n")
+def fail(status, message):
+    sys.stderr.write(os.path.basename(sys.argv[0]) + ": " + message + "\\n")
+    sys.exit(status)
+'''
+
+
+def make(folder: Path, salt: str = "") -> Path:
+    """Programs in `folder`; their calls are noted in folder/calls. Another salt makes other programs of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, body in _programs.items():
+        path = folder / name
+        path.write_text(_head.format(python=sys.executable, salt=salt, log=str(folder / "calls")) + body)
+        os.chmod(path, path.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def calls(folder: Path, what: str = "") -> int:
+    log = folder / "calls"
+    return sum(line.startswith(what) for line in log.read_text().splitlines()) if log.exists() else 0

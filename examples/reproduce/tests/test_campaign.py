@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+import tempfile
+import unittest
+from pathlib import Path
+
+from tests import fake_tools
+from regatta_reproduce import ReproductionError
+from regatta_reproduce.campaign import Campaign, Run, Samples, Trace
+from regatta_reproduce.tools import Tools
+
+
+class CampaignTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.bin = fake_tools.make(self.folder / "bin")
+        self.launch = self.folder / "launch.toml"
+        self.launch.write_text('ptx = "k.ptx"\n[[param]]\nfile = "data.bin"\n')
+        (self.folder / "k.ptx").write_text("code")
+        (self.folder / "data.bin").write_text("data")
+
+    def campaign(self, **more):
+        return Campaign(Tools(self.bin), self.folder / "work", 2, progress=False, **more)
+
+    def two_runs(self, trace_options=()):
+        trace = Trace("k", self.launch, trace_options)
+        return [Run("baseline", trace), Run("small", trace, ("--scheme", "regless", "--osu.entries", "128"))]
+
+    def execute(self, runs, **more):
+        c = self.campaign(**more)
+        for r in runs:
+            c.add(r)
+        return c.execute()
+
+    def test_runs_of_one_trace_annotate_once_and_leave_no_trace(self):
+        results = self.execute(self.two_runs())
+        self.assertEqual(results[("k", "baseline")].stats["cycles"], 10000)
+        self.assertEqual(results[("k", "small")].stats["cycles"], 14000)
+        self.assertEqual(results[("k", "small")].report["entries"][0]["regions"], 12)
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 1)
+        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
+
+    def test_what_depends_on_host_or_place_is_not_kept(self):
+        stats = self.execute(self.two_runs())[("k", "baseline")].stats
+        self.assertNotIn("host", stats)
+        self.assertEqual(stats["trace"], "k")
+
+    def test_a_second_time_nothing_runs_and_results_are_the_same(self):
+        first = self.execute(self.two_runs())
+        second = self.execute(self.two_runs())
+        self.assertEqual(fake_tools.calls(self.bin), 3)
+        self.assertEqual({k: r.stats for k, r in first.items()}, {k: r.stats for k, r in second.items()})
+
+    def test_another_run_of_the_same_trace_makes_only_that_one(self):
+        self.execute(self.two_runs()[:1])
+        self.execute(self.two_runs())
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 2)
+
+    def test_whatever_a_result_depends_on_makes_it_anew(self):
+        changes = {
+            "launch file": lambda: self.launch.write_text(self.launch.read_text() + "# more\n"),
+            "PTX": lambda: (self.folder / "k.ptx").write_text("other code"),
+            "data file": lambda: (self.folder / "data.bin").write_text("other data"),
+            "tools": lambda: fake_tools.make(self.bin, salt="another build"),
+        }
+        self.execute(self.two_runs())
+        for what, change in changes.items():
+            with self.subTest(what):
+                before = fake_tools.calls(self.bin, "sim")
+                change()
+                self.execute(self.two_runs())
+                self.assertEqual(fake_tools.calls(self.bin, "sim"), before + 2)
+        before = fake_tools.calls(self.bin, "annotate")
+        self.execute(self.two_runs(("--region-registers", "16")))
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), before + 1)
+
+    def test_a_failure_is_told_with_its_reason_and_the_others_are_kept(self):
+        runs = self.two_runs() + [Run("broken", Trace("k", self.launch), ("--fail",))]
+        with self.assertRaisesRegex(ReproductionError, r"1 of 3 runs failed.*\n  regatta-sim ended with status 3 on k "
+                                                       r"\(broken\): value mismatch in warp 3"):
+            self.execute(runs)
+        self.assertEqual(len(self.execute(self.two_runs())), 2)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 3)
+
+    def test_a_trace_that_cannot_be_made_fails_its_runs(self):
+        with self.assertRaisesRegex(ReproductionError, "regatta-annotate ended with status 2 .*does not fit"):
+            self.execute(self.two_runs(("--refuse",)))
+
+    def test_a_refusal_is_a_result_where_one_is_expected(self):
+        run = Run("tiny", Trace("k", self.launch), ("--osu.entries", "-1"), may_be_refused=True)
+        result = self.execute([run])[("k", "tiny")]
+        self.assertIsNone(result.stats)
+        self.assertEqual(result.refused, "osu.entries: found -1, too few")
+        self.execute([run])
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 1)
+        with self.assertRaisesRegex(ReproductionError, "too few"):
+            self.execute([Run("not so tiny", run.trace, run.options + ("--sms", "1"))])
+
+    def test_samples_are_summed_by_name_and_totals_left_out(self):
+        samples = Samples(100, (("accesses", ("register_file.reads", "register_file.writes")),))
+        r = self.execute([Run("s", Trace("k", self.launch), (), samples)])[("k", "s")]
+        self.assertEqual(r.samples["cycle"][:2], [100, 200])
+        self.assertEqual(r.samples["accesses"][:2], [3, 4])
+        wrong = Samples(100, (("x", ("nothing.of_it",)),))
+        with self.assertRaisesRegex(ReproductionError, "no counter of the run is called nothing.of_it"):
+            self.execute([Run("s", Trace("k", self.launch), (), wrong)])
+
+    def test_a_result_that_was_cut_off_is_made_again(self):
+        self.execute(self.two_runs())
+        for kept in (self.folder / "work" / "results").iterdir():
+            kept.write_text(kept.read_text()[:100])
+        self.execute(self.two_runs())
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 4)
+
+    def test_what_is_missing_or_contradicts_itself_is_refused(self):
+        with self.assertRaisesRegex(ReproductionError, "is missing or no program: build regatta first"):
+            Tools(self.folder / "nowhere")
+        with self.assertRaisesRegex(ReproductionError, "cannot read '.*gone.toml': No such file"):
+            self.execute([Run("x", Trace("k", self.folder / "gone.toml"))])
+        self.launch.write_text("ptx = ")
+        with self.assertRaisesRegex(ReproductionError, "launch.toml: "):
+            self.execute(self.two_runs())
+        c = self.campaign()
+        c.add(Run("x", Trace("k", self.launch)))
+        with self.assertRaisesRegex(ReproductionError, "two different runs of k are called 'x'"):
+            c.add(Run("x", Trace("k", self.launch), ("--sms", "2")))
+        with self.assertRaisesRegex(ReproductionError, "--jobs: found 0, expected at least 1"):
+            Campaign(Tools(self.bin), self.folder, 0)
+
+    def test_traces_are_kept_when_asked_for(self):
+        self.execute(self.two_runs(), keep_traces=True)
+        self.assertEqual(len(list((self.folder / "work" / "traces").glob("*.rgt"))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+import tempfile
+import unittest
+from pathlib import Path
+
+from regatta_reproduce import ReproductionError, plots
+
+
+@unittest.skipUnless(plots.available(), "matplotlib is not installed")
+class PlotsTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+
+    def draw(self, name, height=1.2):
+        to = self.folder / name
+        plots.grouped_bars(to / "bars", ["a", "b"], {"x": [height, None], "y": [0.8, 0.9]}, "run time", one=True,
+                           paper=1.0, errors={"y": [0.1, None]}, ylim=(0, 1.1))
+        plots.grouped_bars(to / "stack", ["a", "b"], {"x": [1, 2], "y": [3, 4]}, "share", stacked=True)
+        plots.scatter(to / "front", [("baseline", 1, 1), ("128", height, 0.9)], [0, 1], "time", "energy")
+        plots.lines(to / "line", {"x": ([1, 2, 3], [height, 0, 50])}, "cycles", "accesses", log=True)
+        return {p.name: p.read_bytes() for p in sorted(to.iterdir())}
+
+    def test_same_numbers_same_bytes_and_other_numbers_others(self):
+        first, second, other = self.draw("1"), self.draw("2"), self.draw("3", height=1.3)
+        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "stack")
+                                               for t in ("png", "svg")))
+        self.assertEqual(first, second)
+        self.assertNotEqual(first["bars.svg"], other["bars.svg"])
+        self.assertNotEqual(first["bars.png"], other["bars.png"])
+        self.assertEqual(first["bars.png"][:4], b"\x89PNG")
+        self.assertIn(b"<svg", first["bars.svg"])
+
+    def test_a_series_that_does_not_fit_is_refused(self):
+        with self.assertRaisesRegex(ReproductionError, "series 'x' has 1 values for 2 groups"):
+            plots.grouped_bars(self.folder / "x", ["a", "b"], {"x": [1]}, "y")
+
+
+class ThinningTest(unittest.TestCase):
+    def test_means_of_equal_stretches(self):
+        self.assertEqual(plots.thinned([1, 2, 3, 4], [1, 3, 10, 20], 2), ([2, 4], [2, 15]))
+        self.assertEqual(plots.thinned([1, 2], [5, 6], 2), ([1, 2], [5, 6]))
+
+
+if __name__ == "__main__":
+    unittest.main()

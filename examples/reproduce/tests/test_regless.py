@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole of RegLess's page, from tools that only pretend."""
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from tests import fake_tools
+from regatta_reproduce import plots
+from regatta_reproduce.command import UsageError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regless"))
+import run as regless  # noqa: E402
+
+runs_per_kernel = len(regless.runs_of("bfs", small=False))
+
+
+class RegLessPageTest(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.bin = fake_tools.make(self.folder / "bin")
+
+    def make(self, out, *arguments):
+        """Status, stdout, stderr."""
+        told, complaints = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(complaints):
+            status = regless.run(["--bin", str(self.bin), "--work", str(self.folder / "work"), "--quiet", "--jobs", "2",
+                                  "--out", str(self.folder / out), *arguments])
+        return status, told.getvalue(), complaints.getvalue()
+
+    def test_all_kernels_all_sizes_twice_the_same(self):
+        draw = [] if plots.available() else ["--no-plots"]
+        status, _, complaints = self.make("a", *draw)
+        self.assertEqual(status, 0)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 12 * runs_per_kernel)
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 12 * 5)
+        page = (self.folder / "a" / "README.md").read_text()
+        self.assertIn("| regless 128 | 128 | 1.400 |", page)
+        self.assertNotIn("{{", page)
+        # The pretended runs are slower than the baseline by other amounts than any finding was written for.
+        self.assertIn("REGLESS-005", complaints)
+        self.assertNotIn("nothing of ours is held beside it", complaints)
+        self.make("b", *draw)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 12 * runs_per_kernel)
+        names = sorted(p.relative_to(self.folder / "a") for p in (self.folder / "a").rglob("*"))
+        self.assertEqual(names, sorted(p.relative_to(self.folder / "b") for p in (self.folder / "b").rglob("*")))
+        for name in names:
+            if (self.folder / "a" / name).is_file():
+                self.assertEqual((self.folder / "a" / name).read_bytes(), (self.folder / "b" / name).read_bytes(), name)
+        self.assertEqual(self.make("b", "--strict", *draw)[0], 3)
+
+    def test_a_size_that_does_not_fit_is_told_and_left_out(self):
+        with mock.patch.dict(os.environ, {"FAKE_SMALLEST": "192"}):
+            status, _, _ = self.make("small", "--kernels", "hotspot,bfs", "--small", "--no-plots")
+        self.assertEqual(status, 0)
+        page = (self.folder / "small" / "README.md").read_text()
+        self.assertIn("Refused, because a region cannot fit: hotspot, regless-128: osu.entries: found 128, too few", page)
+        self.assertNotIn("| regless 128 |", page)
+        self.assertIn("| hotspot | - | 1.233 |", page)
+
+    def test_interrupted_it_ends_soon_and_goes_on_from_there(self):
+        command = [sys.executable, "-B", str(Path(regless.__file__)), "--bin", str(self.bin), "--work",
+                   str(self.folder / "work"), "--out", str(self.folder / "page"), "--kernels", "bfs,hotspot",
+                   "--no-plots", "--jobs", "2"]
+        results = self.folder / "work" / "results"
+        for stop in (signal.SIGINT, signal.SIGTERM):
+            child = subprocess.Popen(command, env={**os.environ, "FAKE_SECONDS": "0.3"}, stderr=subprocess.PIPE,
+                                     stdout=subprocess.DEVNULL, text=True, start_new_session=True)
+            before = len(list(results.glob("*.json")))
+            deadline = time.monotonic() + 60
+            while len(list(results.glob("*.json"))) < before + 2:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            child.send_signal(stop)
+            _, told = child.communicate(timeout=30)
+            self.assertEqual(child.returncode, 130)
+            self.assertIn("interrupted: what is done is kept, the same command goes on from there", told)
+            self.assertNotIn("Traceback", told)
+        kept = len(list(results.glob("*.json")))
+        self.assertLess(kept, 2 * runs_per_kernel)
+        calls = fake_tools.calls(self.bin, "sim")
+        self.make("page", "--kernels", "bfs,hotspot", "--no-plots")
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), calls + 2 * runs_per_kernel - kept)
+        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
+
+    def test_what_makes_no_whole_page_does_not_replace_it(self):
+        for arguments in (["--kernels", "bfs"], ["--small"], ["--no-plots"]):
+            with self.assertRaisesRegex(UsageError, "does not make the page that is kept in"):
+                regless.run(["--bin", str(self.bin), *arguments])
+        with self.assertRaisesRegex(UsageError, "--kernels: found 'bsf', expected some of bfs, "):
+            self.make("x", "--kernels", "bsf")
+        with self.assertRaisesRegex(UsageError, "--kernels: found none"):
+            self.make("x", "--kernels", ",")
+
+
+if __name__ == "__main__":
+    unittest.main()
