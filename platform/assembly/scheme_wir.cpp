@@ -10,6 +10,8 @@
 #include <regatta/models/wir/reuse_unit.h>
 #include <regatta/models/wir/watcher.h>
 
+#include <algorithm>
+
 namespace regatta::assembly {
 
 using namespace models::wir;  // NOLINT(google-build-using-namespace): the scheme is made of these
@@ -98,53 +100,81 @@ std::unique_ptr<ReuseUnit> WirScheme::reuse_unit(PhysicalRegisterFile& file) con
   return std::make_unique<ReuseUnit>(file);
 }
 
-void WirScheme::report(nlohmann::ordered_json& document) const {
+void WirScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>&) {
   if (files_.empty()) return;
-  RegisterState::Counters n;
-  std::uint64_t bank_reads = 0, bank_writes = 0, register_cycles = 0, cycles = 0, low = 0, peak = 0;
-  for (PhysicalRegisterFile* file : files_) {
-    RegisterState& s = file->state();
-    const RegisterState::Counters& m = s.counters;
-    for (auto counter : {&RegisterState::Counters::reused_arithmetic, &RegisterState::Counters::reused_load,
-                         &RegisterState::Counters::reused_pending, &RegisterState::Counters::instructions,
-                         &RegisterState::Counters::signature_hits, &RegisterState::Counters::signature_misses,
-                         &RegisterState::Counters::false_positives, &RegisterState::Counters::verify_hits,
-                         &RegisterState::Counters::verify_misses, &RegisterState::Counters::dummy_movs,
-                         &RegisterState::Counters::executed_sp, &RegisterState::Counters::executed_sfu,
-                         &RegisterState::Counters::executed_dp, &RegisterState::Counters::executed_mem,
-                         &RegisterState::Counters::repeats_sampled, &RegisterState::Counters::repeats_found,
-                         &RegisterState::Counters::racy_loads}) {
-      n.*counter += m.*counter;
-    }
-    bank_reads += file->bank_reads();
-    bank_writes += file->bank_writes();
-    register_cycles += s.allocator.register_cycles(s.now());
-    cycles += s.now();
-    low += s.low_cycles();
-    peak = std::max<std::uint64_t>(peak, s.allocator.peak());
+  using Counter = std::uint64_t RegisterState::Counters::*;
+  using Terms = std::vector<Counter>;
+  using C = RegisterState::Counters;
+  const auto sum = [this](auto&& of) {
+    double all = 0;
+    for (PhysicalRegisterFile* file : files_) all += static_cast<double>(of(*file));
+    return all;
+  };
+  const auto counted = [sum](const Terms& terms) {
+    return sum([&](PhysicalRegisterFile& file) {
+      std::uint64_t all = 0;
+      for (const Counter c : terms) all += file.state().counters.*c;
+      return all;
+    });
+  };
+  const auto total = [&](const char* name, const Terms& terms, const char* unit, const char* what) {
+    g.derived(
+        name, [counted, terms] { return counted(terms); }, unit, what);
+  };
+  const auto share = [&](const char* name, const Terms& part, const Terms& all, const char* what) {
+    g.derived(
+        name, [counted, part, all] { return counted(all) == 0 ? 0.0 : counted(part) / counted(all); }, "ratio", what);
+  };
+  const char* const instructions = "warp instructions";
+  const char* const registers = "warp registers";
+  total("reused.arithmetic", {&C::reused_arithmetic}, instructions, "that took another's result at once");
+  total("reused.load", {&C::reused_load}, instructions, "loads that took another's result at once");
+  total("reused.pending", {&C::reused_pending}, instructions, "that took a result they waited for");
+  share("bypass_fraction", {&C::reused_arithmetic, &C::reused_load, &C::reused_pending}, {&C::instructions},
+        "instructions that took another's result, of all");
+  if (config_.repeats) {
+    share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
+          "instructions that repeat a computation of their window of 1,000");
   }
-  const auto share = [](std::uint64_t part, std::uint64_t all) { return all == 0 ? 0.0 : double(part) / double(all); };
-  const std::uint64_t reused = n.reused_arithmetic + n.reused_load + n.reused_pending;
-  using Json = nlohmann::ordered_json;
-  Json wir;
-  wir["model"] = config_.model;
-  wir["reused"] = {{"arithmetic", n.reused_arithmetic}, {"load", n.reused_load}, {"pending", n.reused_pending}};
-  wir["bypass_fraction"] = share(reused, n.instructions);
-  if (config_.repeats) wir["repeated_fraction_1k"] = share(n.repeats_found, n.repeats_sampled);
-  wir["vsb"] = {{"hits", n.signature_hits - n.false_positives},
-                {"misses", n.signature_misses},
-                {"false_positives", n.false_positives}};
-  wir["verify_cache"] = {{"hits", n.verify_hits}, {"misses", n.verify_misses}};
-  wir["dummy_movs"] = n.dummy_movs;
-  wir["racy_loads"] = n.racy_loads;
-  wir["backend"] = {{"sp", n.executed_sp + n.executed_dp},
-                    {"sfu", n.executed_sfu},
-                    {"mem", n.executed_mem},
-                    {"rf_read", bank_reads},
-                    {"rf_write", bank_writes}};
-  wir["physical_registers"] = {{"mean", share(register_cycles, cycles)}, {"peak", peak}};
-  wir["low_register_cycles"] = low;
-  document["wir"] = std::move(wir);
+  g.derived(
+      "vsb.hits", [counted] { return counted({&C::signature_hits}) - counted({&C::false_positives}); }, registers,
+      "results whose value a register had already");
+  total("vsb.misses", {&C::signature_misses}, registers, "results whose hash the value signature buffer had not");
+  total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
+  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache");
+  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that were not there");
+  total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
+  total("racy_loads", {&C::racy_loads}, instructions,
+        "loads of racy kernels whose reusable result was not the traced one");
+  total("backend.sp", {&C::executed_sp, &C::executed_dp}, instructions, "executed by SP and DP pipelines");
+  total("backend.sfu", {&C::executed_sfu}, instructions, "executed by the SFU");
+  total("backend.mem", {&C::executed_mem}, instructions, "executed by the load-store unit");
+  g.derived(
+      "backend.rf_read", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_reads(); }); }, registers,
+      "bank reads");
+  g.derived(
+      "backend.rf_write", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_writes(); }); }, registers,
+      "bank writes");
+  g.derived(
+      "physical_registers.mean",
+      [sum] {
+        const double cycles = sum([](PhysicalRegisterFile& f) { return f.state().now(); });
+        const double used =
+            sum([](PhysicalRegisterFile& f) { return f.state().allocator.register_cycles(f.state().now()); });
+        return cycles == 0 ? 0.0 : used / cycles;
+      },
+      registers, "in use, of an SM, mean over all cycles");
+  g.derived(
+      "physical_registers.peak",
+      [this] {
+        unsigned peak = 0;
+        for (PhysicalRegisterFile* file : files_) peak = std::max(peak, file->state().allocator.peak());
+        return double(peak);
+      },
+      registers, "in use at most, of an SM");
+  g.derived(
+      "low_register_cycles", [sum] { return sum([](PhysicalRegisterFile& f) { return f.state().low_cycles(); }); },
+      "cycles", "of SMs in low-register mode");
 }
 
 }  // namespace regatta::assembly

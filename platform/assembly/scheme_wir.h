@@ -23,7 +23,7 @@ class WirScheme : public Scheme {
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const MachineConfig& machine) const override;
   SmParts build(const BuildContext& context) override;
-  void report(nlohmann::ordered_json& document) const override;
+  void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 
  protected:
   /// The two stages that decide. A test puts a faulty one in their place.

@@ -90,7 +90,7 @@ TEST_CASE("figure 4: equal results share a register, and what computes with it i
   CHECK(reused(w) == 2);  // the addition, and the constant
   CHECK(w.counter("signature_hits") == 1);
   CHECK(w.counter("allocations") == 7);
-  CHECK(w.wir.at("vsb").at("hits") == 1);
+  CHECK(w.wir.at("vsb.hits") == 1);
   CHECK(w.wir.at("bypass_fraction").get<double>() == Approx(2.0 / 12));
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("a load whose warp has stored looks again, another warp's does not") {
   CHECK_FALSE(w.of(0, first).is_bypassed);
   CHECK(w.of(0, second).is_bypassed);
   CHECK_FALSE(w.of(0, third).is_bypassed);
-  CHECK(w.wir.at("reused").at("load") == 1);
+  CHECK(w.wir.at("reused.load") == 1);
 }
 
 TEST_CASE("fewer physical registers than a CTA has logical ones are refused") {

@@ -29,7 +29,7 @@ struct Fate {
 struct Watched {
   std::vector<Fate> fates;  ///< in order of issue
   assembly::SimulationResult result;
-  nlohmann::json wir;  ///< what the scheme reports
+  nlohmann::json wir;  ///< the scheme's own statistics
   std::uint64_t counter(const std::string& name) const {
     return result.stats.at("sm0.register_file").at(name).get<std::uint64_t>();
   }
@@ -112,7 +112,7 @@ inline Watched watch(TraceBuilder& builder, const std::string& name, const Knobs
   Watched w;
   WatchedWir scheme(&w.fates, extra);
   w.result = simulate_wir(builder.write(name), scheme, knobs);
-  w.wir = w.result.scheme_report.at("wir");
+  w.wir = w.result.stats.at("wir");
   return w;
 }
 
