@@ -137,23 +137,14 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     check(options, result);
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");
-    if (!options.check_races || options.out.empty()) {
-      run(options, result);
-      return result;
+    run(options, result);
+    if (!options.out.empty() && !result.racy_kernels.empty()) {
+      // A trace says which of its kernels race, in its static part, which comes first: once more, now that it is known.
+      AnnotateOptions known = options;
+      known.racy_kernels = result.racy_kernels;
+      result = AnnotateResult{};
+      run(known, result);
     }
-    // The trace says which kernels race, and its static part comes first: found out before it is written.
-    AnnotateOptions first = options;
-    first.out.clear();
-    first.report.clear();
-    first.listing.clear();
-    first.dumps.clear();
-    AnnotateResult found;
-    run(first, found);
-    AnnotateOptions second = options;
-    second.check_races = false;
-    second.racy_kernels = result.racy_kernels = found.racy_kernels;
-    result.races = std::move(found.races);
-    run(second, result);
   }
   return result;
 }
