@@ -138,6 +138,13 @@ AnnotateResult annotate(const AnnotateOptions& options) {
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");
     run(options, result);
+    if (!options.out.empty() && !result.racy_kernels.empty()) {
+      // A trace says which of its kernels race, in its static part, which comes first: once more, now that it is known.
+      AnnotateOptions known = options;
+      known.racy_kernels = result.racy_kernels;
+      result = AnnotateResult{};
+      run(known, result);
+    }
   }
   return result;
 }

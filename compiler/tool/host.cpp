@@ -65,6 +65,7 @@ void Host::add_kernel(CompiledKernel kernel) {
   ready.emulator =
       std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
   if (writer_ != nullptr) {
+    if (options_.racy_kernels.count(name) != 0) kernel.trace_kernel.annotations.push_back({"races", 1, {}});
     ready.trace_index = writer_->add_kernel(kernel.trace_kernel);
   }
   ready.compiled = std::move(kernel);
@@ -148,7 +149,10 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
 
 void Host::collect_races() {
   for (const auto& [name, kernel] : kernels_) {
-    for (emulator::Race& r : kernel.emulator->races()) result_.races.push_back(std::move(r));
+    for (emulator::Race& r : kernel.emulator->races()) {
+      result_.races.push_back(std::move(r));
+      result_.racy_kernels.insert(name);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <regatta/models/warp_scheduler/schedulers.h>
 
 #include "scheme_regless.h"
+#include "scheme_wir.h"
 
 namespace regatta::assembly {
 
@@ -44,6 +45,7 @@ SchemeRegistry SchemeRegistry::with_builtin() {
   SchemeRegistry registry;
   registry.add(std::make_unique<Baseline>());
   registry.add(make_regless());
+  registry.add(std::make_unique<WirScheme>());
   return registry;
 }
 

@@ -14,8 +14,25 @@ void ReuseStage::enter(DynamicInstruction& d) {
     collectors_.allocate(d);
     return;
   }
+  if (latency_ == 0) return ask(d);
+  delayed_.push(Delayed{&d, core_.now + latency_});
+  core_.progress = true;
+}
+
+void ReuseStage::ask(DynamicInstruction& d) {
   Waiting w{&d, false};
   if (!settle(w)) waiting_.push_back(w);
+}
+
+void ReuseStage::ask_again(unsigned asked) {
+  while (!waiting_.empty()) {
+    const DynamicInstruction* d = point_->again(asked++);
+    if (d == nullptr) return;
+    const auto w = std::find_if(waiting_.begin(), waiting_.end(), [d](const Waiting& x) { return x.instruction == d; });
+    if (w == waiting_.end() || w->execute || !settle(*w)) continue;
+    waiting_.erase(w);
+    core_.progress = true;
+  }
 }
 
 bool ReuseStage::settle(Waiting& w) {
@@ -41,7 +58,7 @@ bool ReuseStage::settle(Waiting& w) {
 }
 
 void ReuseStage::cycle() {
-  if (waiting_.empty()) return;
+  if (waiting_.empty() && delayed_.empty()) return;
   bool settled = false;
   waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
                                 [&](Waiting& w) {
@@ -52,7 +69,14 @@ void ReuseStage::cycle() {
                                 }),
                  waiting_.end());
   reconsider_ = false;
-  if (settled) core_.progress = true;
+  unsigned asked = 0;
+  for (; !delayed_.empty() && delayed_.front().due <= core_.now; ++asked) {
+    DynamicInstruction& d = *delayed_.front().instruction;
+    delayed_.pop();
+    ask(d);
+  }
+  if (!waiting_.empty()) ask_again(asked);
+  if (settled || !delayed_.empty() || point_->restless()) core_.progress = true;
 }
 
 }  // namespace regatta::sm

@@ -7,6 +7,7 @@
 #include <regatta/protocol/extension_points.h>
 
 #include "core.h"
+#include "ring.h"
 
 namespace regatta::sm {
 
@@ -15,7 +16,10 @@ class OperandCollectors;
 class ReuseStage {
  public:
   ReuseStage(Core& core, OperandCollectors& collectors) : core_(core), collectors_(collectors) {}
-  void connect(protocol::ReusePoint* point) { point_ = point; }
+  void connect(protocol::ReusePoint* point) {
+    point_ = point;
+    latency_ = point == nullptr ? 0 : point->latency();
+  }
 
   /// An issued instruction; a collector unit of its scheduler is free.
   void enter(DynamicInstruction& d);
@@ -32,11 +36,19 @@ class ReuseStage {
     DynamicInstruction* instruction;
     bool execute;  ///< decided, but no collector unit was free
   };
+  struct Delayed {
+    DynamicInstruction* instruction = nullptr;
+    Cycle due;
+  };
   bool settle(Waiting& w);
+  void ask(DynamicInstruction& d);
+  void ask_again(unsigned asked);
 
   Core& core_;
   OperandCollectors& collectors_;
   protocol::ReusePoint* point_ = nullptr;
+  unsigned latency_ = 0;
+  Ring<Delayed> delayed_;  ///< on their way to the point, in order of issue
   std::vector<Waiting> waiting_;
   bool reconsider_ = false;
 };

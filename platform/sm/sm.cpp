@@ -121,14 +121,15 @@ void Sm::Impl::released(DynamicInstruction& d) {
 
 void Sm::Impl::prefetch(const Work& work) {
   if (work.kind == Work::Kind::operands_ready) collectors.prefetch(work.value);
-  if (work.kind != Work::Kind::executed && work.kind != Work::Kind::released) return;
+  const bool result = work.kind == Work::Kind::executed || work.kind == Work::Kind::staged;
+  if (!result && work.kind != Work::Kind::released) return;
   const auto* d = reinterpret_cast<const char*>(&core.pool[work.value]);
   __builtin_prefetch(d);
   __builtin_prefetch(d + 64);
-  if (work.kind != Work::Kind::executed) return;
-  const auto* result = reinterpret_cast<const char*>(core.pool[work.value].results.data());
-  __builtin_prefetch(result);
-  __builtin_prefetch(result + 64);
+  if (!result) return;
+  const auto* value = reinterpret_cast<const char*>(core.pool[work.value].results.data());
+  __builtin_prefetch(value);
+  __builtin_prefetch(value + 64);
 }
 
 void Sm::Impl::dispatch(const Work& work) {
@@ -147,6 +148,9 @@ void Sm::Impl::dispatch(const Work& work) {
       break;
     case Work::Kind::executed:
       writeback.executed(core.pool[work.value]);
+      break;
+    case Work::Kind::staged:
+      writeback.staged(core.pool[work.value]);
       break;
     case Work::Kind::released:
       released(core.pool[work.value]);

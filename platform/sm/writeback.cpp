@@ -12,6 +12,12 @@ Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
   write_socket.bind(*this);
 }
 
+bool Writeback::kept(DynamicInstruction& d) {
+  const unsigned cycles = point_->arrive(d);
+  if (cycles != 0) core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
+  return cycles != 0;
+}
+
 void Writeback::finished(DynamicInstruction& d, Cycle when) {
   if (d.completed < when) d.completed = when;
   if (--d.writes_pending == 0) core_.at(d.completed, Work::Kind::released, d.pool_index);

@@ -24,18 +24,32 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   protocol::OperandInitiatorSocket write_socket;
   void connect(protocol::WritebackPoint* point) { point_ = point; }
 
-  /// A result is ready: queue it.
+  /// A result is ready: queue it, unless the write-back point keeps it for a while.
   void executed(DynamicInstruction& d) {
-    ++waiting_;
-    (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
+    if (point_ != nullptr && d.traits->write_count != 0 && kept(d)) {
+      ++staged_;
+      return;
+    }
+    queue(d);
   }
-  bool full() const { return waiting_ >= core_.config.writeback_queue; }
+  /// The time for which the write-back point kept a result is over.
+  void staged(DynamicInstruction& d) {
+    if (kept(d)) return;
+    --staged_;
+    queue(d);
+  }
+  bool full() const { return waiting_ + staged_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle();
   void register_stats(support::StatGroup& group) override;
 
  private:
   enum class Progress { done, held };
+  bool kept(DynamicInstruction& d);
+  void queue(DynamicInstruction& d) {
+    ++waiting_;
+    (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
+  }
   Progress write(DynamicInstruction& d);
   void send(DynamicInstruction& d, unsigned destination);
   void finished(DynamicInstruction& d, Cycle when);
@@ -52,6 +66,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Ring<DynamicInstruction*> results_;             ///< of pipelines, or of all
   Ring<DynamicInstruction*> memory_;
   std::size_t waiting_ = 0;   ///< in both
+  std::size_t staged_ = 0;    ///< with the write-back point, on their way to a queue
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;

@@ -2,6 +2,7 @@
 #include <regatta/test/trace_builder.h>
 
 #include <algorithm>
+#include <map>
 
 namespace regatta::test {
 
@@ -135,6 +136,11 @@ void TraceBuilder::execute(std::uint32_t index, LaneMask active, const std::vect
         mix ^= mix >> 31;
       }
       results[d].lane[lane] = static_cast<std::uint32_t>(mix);
+      if (rule_) {
+        std::vector<std::uint32_t> sources;
+        for (unsigned s = 0; s < i.source_count; ++s) sources.push_back(warp_.registers[i.sources[s]].lane[lane]);
+        results[d].lane[lane] = rule_(index, lane, sources);
+      }
     }
     encoder_->result(results[d]);
   }
@@ -176,6 +182,13 @@ std::string TraceBuilder::write(const std::string& name) {
     trace::BasicBlock block;
     block.count = static_cast<std::uint32_t>(kernel_.instructions.size());
     kernel_.blocks.push_back(block);
+  }
+  if (rule_) {
+    // Opcodes were given by name.
+    std::map<std::string, std::uint32_t> ids;
+    for (trace::StaticInstruction& i : kernel_.instructions) {
+      i.opcode_id = ids.emplace(i.opcode, static_cast<std::uint32_t>(ids.size())).first->second;
+    }
   }
   const std::string path = name + ".rgt";
   trace::Writer writer(path);

@@ -8,6 +8,7 @@
 #include <regatta/emulator/races.h>
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ struct AnnotateOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
   bool check_races = false;
   emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
+  /// Kernels whose trace gets the section `races`: the detector found some. Set by annotate() itself.
+  std::set<std::string> racy_kernels;
   std::string report;                                      ///< JSON report to write
   std::string listing;                                     ///< annotated assembly to write
   std::vector<std::pair<std::string, std::string>> dumps;  ///< buffer or variable name, file: written after the run
@@ -72,6 +75,7 @@ struct AnnotateResult {
   std::vector<LaunchReport> launches;
   std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
   std::vector<emulator::Race> races;             ///< likewise
+  std::set<std::string> racy_kernels;            ///< those with races
   double seconds = 0;                            ///< of emulation and trace writing
 };
 

@@ -110,14 +110,22 @@ class DecodePoint : public virtual TimeKeeper {
 
 /// After issue, before operand read: execute, wait, or bypass with a result.
 ///
-/// Called by: the SM in the cycle of issue, then again every cycle in which changed() was notified while the
-/// answer was wait. May change: on bypass it writes instruction.results (and nothing else); the instruction
-/// then skips operand read and execution and goes to write-back after bypass_latency() cycles. Must not bypass
-/// an instruction with memory side effects or a predicate destination.
+/// Called by: the SM latency() cycles after issue, in the order of issue; then again, while the answer was wait, every
+/// cycle in which changed() was notified, and when again() names the instruction. May change: on bypass it writes
+/// instruction.results (and nothing else); the instruction then skips operand read and execution and goes to write-back
+/// after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate destination.
 class ReusePoint : public virtual TimeKeeper {
  public:
   enum class Decision : std::uint8_t { execute, wait, bypass };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
+  /// Cycles from issue until decide() is asked first: pipeline stages of the point's own. Asked once, before the first
+  /// launch.
+  virtual unsigned latency() const { return 0; }
+  /// While instructions wait, in every cycle in which the SM runs, after `asked` of them were asked about in it (new
+  /// ones come first): one more that is to be asked now, or null. It may pass over cycles in which the SM sleeps.
+  virtual DynamicInstruction* again(unsigned /*asked*/) { return nullptr; }
+  /// The SM must not sleep: again() has something to do in the next cycle.
+  virtual bool restless() const { return false; }
   virtual unsigned bypass_latency() const { return 1; }
   /// The instruction's results are written and it retires; told of every instruction, bypassed ones included.
   virtual void written_back(const DynamicInstruction&) {}
@@ -136,6 +144,10 @@ class WritebackPoint : public virtual TimeKeeper {
  public:
   enum class Decision : std::uint8_t { write, wait, drop };
   virtual Decision decide(DynamicInstruction& instruction, unsigned destination) = 0;
+  /// The instruction, which has destination registers, has its results (bypassed ones too). 0: it joins the write-back
+  /// queue now; n: it is asked about again n cycles later, and others pass it meanwhile. The result stage that this
+  /// makes takes places of the write-back queue, so that a full one holds the units.
+  virtual unsigned arrive(DynamicInstruction&) { return 0; }
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}
   virtual void warp_finished(const WarpInfo&) {}

@@ -8,7 +8,9 @@
 #include <regatta/trace/file.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::test {
@@ -33,6 +35,10 @@ class TraceBuilder {
   // --- the launch ---
   /// Starts a launch of the kernel: `ctas` CTAs of `threads` threads.
   void launch(std::uint64_t ctas, unsigned threads, unsigned shared_bytes = 0);
+
+  /// Another rule for results: the value of a lane from the instruction, the lane and its sources' values.
+  using Rule = std::function<std::uint32_t(std::uint32_t index, unsigned lane, const std::vector<std::uint32_t>&)>;
+  void set_rule(Rule rule) { rule_ = std::move(rule); }
 
   // --- the execution: call for every CTA and warp of the launch in order ---
   void begin_cta();
@@ -66,6 +72,7 @@ class TraceBuilder {
 
   trace::Kernel kernel_;
   std::vector<LaunchData> launches_;
+  Rule rule_;
   WarpState warp_;
   std::unique_ptr<trace::WarpEncoder> encoder_;
 };

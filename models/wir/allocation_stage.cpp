@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/affine.h>
+#include <regatta/models/wir/allocation_stage.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace regatta::models::wir {
+
+using protocol::DynamicInstruction;
+using Phase = AllocationPhase;
+
+namespace {
+constexpr unsigned bit(unsigned i) { return 1u << i; }
+}  // namespace
+
+AllocationStage::AllocationStage(PhysicalRegisterFile& file)
+    : file_(file),
+      state_(file.state()),
+      hash_(trace::max_lanes, state_.config.hash_bits),
+      hash_units_(state_.config.schedulers),
+      verify_ports_(state_.config.ports),
+      rename_ports_(state_.config.schedulers, Ports(1)) {}
+
+void AllocationStage::kernel_started(const protocol::KernelContext& context) {
+  hash_ = H3Hash(context.warp_size, state_.config.hash_bits);
+}
+
+unsigned AllocationStage::arrive(DynamicInstruction& d) {
+  InFlight& f = state_.of(d);
+  switch (f.phase) {
+    case Phase::arriving:
+      if (d.bypassed || d.active == 0) break;
+      return enter(d, f);
+    case Phase::looking:
+      look(d, f);
+      [[fallthrough]];
+    case Phase::verifying:
+      if (const unsigned wait = verify(d, f); wait != 0) return wait;
+      f.phase = Phase::written_elsewhere;
+      [[fallthrough]];
+    case Phase::written_elsewhere:
+      if (!candidates_written(d, f)) return 1;
+      f.phase = Phase::allocating;
+      [[fallthrough]];
+    case Phase::allocating: {
+      if (!allocate(d, f)) return 1;
+      break;
+    }
+    case Phase::moving:
+      break;
+    case Phase::done:
+      return 0;
+  }
+  if (f.phase == Phase::allocating) {
+    // The first divergent write of a logical register takes the other lanes along (section V-D).
+    std::uint64_t moved = 0;
+    if (f.divergent) {
+      for (unsigned i = 0; i < d.traits->write_count; ++i) {
+        const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+        if (!e.valid() || (f.in_place & bit(i)) != 0) continue;
+        moved = std::max(moved, file_.move(e.reg, f.targets[i]));
+        ++state_.counters.dummy_movs;
+      }
+    }
+    f.phase = Phase::moving;
+    if (moved > state_.now()) return static_cast<unsigned>(moved - state_.now());
+  }
+  f.phase = Phase::done;
+  return retire_slot(d);
+}
+
+/// The rename table's write port: one retirement per register, half of the tables and cycle.
+unsigned AllocationStage::retire_slot(const DynamicInstruction& d) {
+  if (d.active == 0) return 0;
+  std::uint64_t slot = 0;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = rename_ports_[d.scheduler].take(state_.now());
+  return static_cast<unsigned>(slot - state_.now());
+}
+
+unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
+  f.phase = Phase::looking;
+  std::uint64_t at = state_.now();
+  if (!f.divergent && state_.config.signatures()) {
+    for (unsigned i = 0; i < d.traits->write_count; ++i) {
+      at = hash_units_.take(state_.now());
+    }
+  }
+  return static_cast<unsigned>(at - state_.now()) + state_.config.back_delay();
+}
+
+void AllocationStage::look(const DynamicInstruction& d, InFlight& f) {
+  f.phase = Phase::verifying;
+  f.asked_at = state_.now();
+  if (f.divergent || !state_.config.signatures()) return;
+  RegisterState::Counters& n = state_.counters;
+  state_.signatures_accessed();
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    ++n.signature_reads;
+    ++n.hashes;
+    f.hashes[i] = hash_(d.results[i].lane.data());
+    const PhysicalRegister reg = state_.signatures.find(f.hashes[i]);
+    // A counter at its end takes no more sharers: as good as a miss.
+    if (reg == no_register || !state_.allocator.acquire(reg)) {
+      ++n.signature_misses;
+      continue;
+    }
+    ++n.counts;
+    ++n.signature_hits;
+    f.candidates[i] = reg;
+  }
+}
+
+bool AllocationStage::same_value(const std::uint32_t* candidate, const std::uint32_t* result) const {
+  return std::memcmp(candidate, result, file_.value_bytes()) == 0;
+}
+
+void AllocationStage::settle(InFlight& f, unsigned destination, bool equal) {
+  if (equal) {
+    f.equal |= static_cast<std::uint8_t>(bit(destination));
+    return;
+  }
+  ++state_.counters.false_positives;
+  state_.give_up(f.candidates[destination]);
+  f.candidates[destination] = no_register;
+}
+
+/// Compares candidates that have not been compared. The cycles until the outcome is known, or until another attempt is
+/// to be made at a busy bank; 0 when nothing is left to compare.
+unsigned AllocationStage::verify(const DynamicInstruction& d, InFlight& f) {
+  std::uint64_t done = 0;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    const PhysicalRegister reg = f.candidates[i];
+    if (reg == no_register || (f.equal & bit(i)) != 0) continue;
+    const std::uint32_t* const result = d.results[i].lane.data();
+    const RegisterState::Writer& writer = state_.writers[reg.value()];
+    if (writer.instruction != nullptr) {
+      // On its way to the bank: compared in the write queue.
+      ++state_.counters.verify_forwarded;
+      settle(f, i, same_value(writer.instruction->results[writer.destination].lane.data(), result));
+      continue;
+    }
+    if (state_.config.verify_cache()) {
+      const std::uint64_t at = verify_ports_.take(state_.now());
+      if (const std::uint32_t* const kept = file_.verify_cache().find(reg); kept != nullptr) {
+        ++state_.counters.verify_hits;
+        done = std::max(done, at + 1);
+        settle(f, i, same_value(kept, result));
+        continue;
+      }
+    }
+    std::uint64_t read = 0;
+    if (!verify_at_bank(reg, result, f, read)) return 1;
+    done = std::max(done, read);
+    settle(f, i, same_value(file_.value(reg), result));
+  }
+  return done > state_.now() ? static_cast<unsigned>(done - state_.now()) : 0;
+}
+
+bool AllocationStage::verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f,
+                                     std::uint64_t& done) {
+  const bool first_come = state_.now() - f.asked_at >= state_.config.verify_patience;
+  const std::uint64_t read = file_.read_extra(reg, first_come);
+  if (read == 0) return false;
+  if (state_.config.affine() && is_affine(result, file_.warp_size())) ++affine_verify_reads_;
+  done = read;
+  if (state_.config.verify_cache()) {
+    ++state_.counters.verify_misses;
+    ++state_.counters.verify_fills;
+    file_.verify_cache().fill(reg, file_.value(reg));
+    done = read + 1;  // past the cache
+  }
+  return true;
+}
+
+/// A register whose value is still on its way may be shared, but read only when it is there.
+bool AllocationStage::candidates_written(const DynamicInstruction& d, const InFlight& f) const {
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    if (f.candidates[i] != no_register && state_.writers[f.candidates[i].value()].instruction != nullptr) return false;
+  }
+  return true;
+}
+
+void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg) {
+  f.targets[destination] = reg;
+  f.writes |= static_cast<std::uint8_t>(bit(destination));
+  state_.writers[reg.value()] = {&d, static_cast<std::uint8_t>(destination)};
+}
+
+/// Destinations of `open` that may overwrite the register they have in place of taking another: nothing refers to it
+/// but the rename entries of destinations of this instruction, of which one keeps it.
+unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned open) const {
+  unsigned places = 0;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    if ((open & bit(i)) == 0 || !e.valid()) continue;
+    unsigned own = 0;
+    bool free = true;
+    for (unsigned j = 0; j < d.traits->write_count; ++j) {
+      if (state_.rename.at(d.warp, d.traits->writes[j]).reg != e.reg) continue;
+      ++own;
+      free = free && (open & bit(j)) != 0 && (places & bit(j)) == 0;
+    }
+    if (free && state_.allocator.references(e.reg) == own) places |= bit(i);
+  }
+  return places;
+}
+
+/// Not as many free registers as are needed: the instruction waits, and while it does it has no references that others
+/// may need to go on, and the buffers give up theirs (low-register mode).
+void AllocationStage::starve(const DynamicInstruction& d, InFlight& f) {
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    state_.give_up(std::exchange(f.candidates[i], no_register));
+    if (!f.divergent && state_.config.signatures()) {
+      state_.give_up(state_.signatures.evict(f.hashes[i]));
+      ++state_.counters.low_evictions;
+    }
+  }
+  f.equal = 0;
+  state_.starve();
+}
+
+/// Gives every destination its register, all at once or none.
+bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
+  const unsigned count = d.traits->write_count;
+  unsigned open = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    const bool own = f.divergent && e.valid() && e.pinned;
+    if (!own && (f.equal & bit(i)) == 0) open |= bit(i);
+  }
+  const bool low = open != 0 && state_.low();
+  std::array<PhysicalRegister, trace::max_destination_registers> regs{};
+  unsigned places = 0;
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs)) {
+    if (f.keeps) {
+      // What it holds for its reuse buffer entry's sake.
+      f.keeps = f.reusable = false;
+      state_.unhold_all(f);
+    }
+    places = overwritable(d, open);
+    if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
+      starve(d, f);
+      return false;
+    }
+    state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
+  }
+  unsigned next = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if ((f.equal & bit(i)) != 0) {
+      f.targets[i] = std::exchange(f.candidates[i], no_register);
+    } else if ((open & ~places & bit(i)) == 0) {
+      // Pinned, and overwritten in part; or nobody else's.
+      f.in_place |= static_cast<std::uint8_t>(bit(i));
+      take(d, f, i, state_.rename.at(d.warp, d.traits->writes[i]).reg);
+    } else {
+      take(d, f, i, regs[next++]);
+      if (!f.divergent && state_.config.signatures()) remember(f.hashes[i], f.targets[i], low);
+    }
+  }
+  f.equal = 0;
+  return true;
+}
+
+/// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
+void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low) {
+  state_.signatures_accessed();
+  if (low) {
+    state_.give_up(state_.signatures.evict(hash));
+    ++state_.counters.low_evictions;
+    return;
+  }
+  if (!state_.allocator.acquire(reg)) return;
+  ++state_.counters.signature_writes;
+  ++state_.counters.counts;
+  state_.give_up(state_.signatures.insert(hash, reg));
+}
+
+}  // namespace regatta::models::wir

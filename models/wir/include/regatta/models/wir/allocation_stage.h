@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The register allocation stage (WIR sections V-A, V-D, V-E): where a result goes, and whether it has to be written at
+// all.
+#pragma once
+
+#include <regatta/models/wir/h3_hash.h>
+#include <regatta/models/wir/physical_register_file.h>
+#include <regatta/protocol/extension_points.h>
+
+namespace regatta::models::wir {
+
+/// Per instruction: hash (1 cycle, as many at a time as schedulers), table (1 cycle); for a hit of the value signature
+/// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it waits when there is
+/// none; for the first divergent write of a logical register a dummy MOV; then the write, if there is one. Each
+/// instruction by itself: those that wait do not hold up others.
+class AllocationStage : public protocol::WritebackPoint {
+ public:
+  explicit AllocationStage(PhysicalRegisterFile& file);
+
+  bool keeps_cycle_time() const override { return true; }
+  unsigned arrive(protocol::DynamicInstruction& d) override;
+  Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
+    return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
+  }
+  void kernel_started(const protocol::KernelContext& context) override;
+  const sc_core::sc_event& changed() const override { return changed_; }
+  /// Verify-reads whose value is an affine tuple, of those that went to a bank.
+  const std::uint64_t& affine_verify_reads() const { return affine_verify_reads_; }
+
+ protected:
+  /// Whether the candidate holds the result's value.
+  virtual bool same_value(const std::uint32_t* candidate, const std::uint32_t* result) const;
+
+ private:
+  unsigned enter(const protocol::DynamicInstruction& d, InFlight& f);
+  void look(const protocol::DynamicInstruction& d, InFlight& f);
+  unsigned verify(const protocol::DynamicInstruction& d, InFlight& f);
+  bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t& done);
+  void settle(InFlight& f, unsigned destination, bool equal);
+  bool allocate(const protocol::DynamicInstruction& d, InFlight& f);
+  void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg);
+  unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
+  void starve(const protocol::DynamicInstruction& d, InFlight& f);
+  void remember(std::uint32_t hash, PhysicalRegister reg, bool low);
+  bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
+  unsigned retire_slot(const protocol::DynamicInstruction& d);
+
+  PhysicalRegisterFile& file_;
+  RegisterState& state_;
+  H3Hash hash_;
+  Ports hash_units_, verify_ports_;
+  std::vector<Ports> rename_ports_;  ///< write ports, one per scheduler's half of the rename tables
+  sc_core::sc_event changed_;
+  std::uint64_t affine_verify_reads_ = 0;
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Physical warp registers and who refers to them (WIR section V-E): a free pool in order of release, a counter of
+// references per register, and the policies that say how many registers may be in use.
+#pragma once
+
+#include <regatta/models/wir/physical_register.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// A register is taken from the pool with one reference, gains and loses references as tables name it, and goes back to
+/// the pool `release_latency` cycles after the last one: the counting is pipelined.
+///
+/// Invariants, whatever the order of calls: a register is either free, on its way to the pool, or referenced; in_use()
+/// + free() is the number of registers.
+class RegisterAllocator {
+ public:
+  /// `registers`: 1 to 65535 physical warp registers. `counter_bits`: width of a counter, 1 to 32 (Table III: 10).
+  RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits = 10);
+
+  /// All registers free, no references.
+  void reset();
+  /// Registers that may be in use at a time: all of them (max-register), or what the resident warps' logical registers
+  /// come to (capped-register). May be set below in_use().
+  void set_limit(unsigned registers) { limit_ = registers; }
+  unsigned limit() const { return limit_; }
+
+  /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
+  PhysicalRegister allocate(std::uint64_t now);
+  /// One more reference to a referenced register. False, and nothing is done, when its counter is at its end.
+  bool acquire(PhysicalRegister reg);
+  /// One more reference that no counter bounds: an instruction in flight that has yet to read the register.
+  void hold(PhysicalRegister reg) {
+    if (count_[reg.value()]++ == 0) refuse_free(reg);
+  }
+  /// acquire() would succeed.
+  bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()] < most_; }
+  /// One reference less; after the last one the register is free from cycle `now` + release_latency on.
+  void release(PhysicalRegister reg, std::uint64_t now);
+
+  /// Nothing can be allocated at cycle `now`: tables have to give registers up (low-register mode).
+  bool low(std::uint64_t now) {
+    drain(now);
+    return pool_.empty() || in_use_ >= limit_;
+  }
+  /// First cycle in which a register now on its way is in the pool; the largest number when none is.
+  std::uint64_t next_free() const { return leaving_.empty() ? ~std::uint64_t{0} : leaving_.front().free_at; }
+
+  std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()]; }
+  unsigned size() const { return static_cast<unsigned>(count_.size()); }
+  /// Allocated and not back in the pool, those on their way included.
+  unsigned in_use() const { return in_use_; }
+  unsigned free() const { return static_cast<unsigned>(pool_.size()); }
+  /// Most registers in use at a time since reset_peak().
+  unsigned peak() const { return peak_; }
+  void reset_peak() { peak_ = in_use_; }
+  /// Registers that can be allocated at cycle `now`.
+  unsigned available(std::uint64_t now) {
+    drain(now);
+    if (in_use_ >= limit_) return 0;
+    const unsigned below = limit_ - in_use_;
+    return below < pool_.size() ? below : static_cast<unsigned>(pool_.size());
+  }
+  /// Allocated and referenced, those on their way not included.
+  unsigned referenced() const { return in_use_ - static_cast<unsigned>(leaving_.size()); }
+  /// Registers in use, summed over the cycles up to `now` (at the latest the last call that named a cycle).
+  std::uint64_t register_cycles(std::uint64_t now) {
+    drain(now);
+    account(now);
+    return register_cycles_;
+  }
+  /// References refused because a counter was at its end.
+  const std::uint64_t& saturations() const { return saturations_; }
+
+ private:
+  struct Leaving {
+    std::uint64_t free_at = 0;
+    PhysicalRegister reg;
+  };
+  [[noreturn]] void refuse_free(PhysicalRegister reg) const;
+  void drain(std::uint64_t now) {
+    if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
+  }
+  void take_back(std::uint64_t now);
+  /// in_use_ was what it is until cycle `until`.
+  void account(std::uint64_t until) {
+    if (until <= accounted_) return;
+    register_cycles_ += (until - accounted_) * in_use_;
+    accounted_ = until;
+  }
+
+  std::vector<std::uint32_t> count_;
+  /// A queue of bounded length: no register is in it twice.
+  template <class T>
+  class Queue {
+   public:
+    void reset(std::size_t most) {
+      items_.resize(most);
+      head_ = count_ = 0;
+    }
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+    const T& front() const { return items_[head_]; }
+    void push_back(const T& item) {
+      const std::size_t at = head_ + count_++;
+      items_[at < items_.size() ? at : at - items_.size()] = item;
+    }
+    void pop_front() {
+      if (++head_ == items_.size()) head_ = 0;
+      --count_;
+    }
+
+   private:
+    std::vector<T> items_;
+    std::size_t head_ = 0, count_ = 0;
+  };
+  Queue<PhysicalRegister> pool_;
+  Queue<Leaving> leaving_;
+  unsigned release_latency_;
+  std::uint32_t most_;
+  unsigned limit_;
+  unsigned in_use_ = 0;
+  unsigned peak_ = 0;
+  std::uint64_t saturations_ = 0;
+  std::uint64_t accounted_ = 0;
+  std::uint64_t register_cycles_ = 0;
+};
+
+}  // namespace regatta::models::wir

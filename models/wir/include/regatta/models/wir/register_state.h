@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the stages of warp instruction reuse share: the rename tables, the two buffers, the counts of all references to
+// physical registers, and the instructions in flight. Keeps every count; decides nothing.
+#pragma once
+
+#include <regatta/models/wir/register_allocator.h>
+#include <regatta/models/wir/rename_table.h>
+#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/models/wir/static_code.h>
+#include <regatta/models/wir/value_signature_buffer.h>
+#include <regatta/models/wir/wir_config.h>
+#include <regatta/protocol/observer.h>
+#include <regatta/support/cycle_scheduler.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// A table's ports: `ports` accesses a cycle, the excess waits its turn.
+class Ports {
+ public:
+  explicit Ports(unsigned ports = 1) : ports_(ports) {}
+  /// The cycle, `now` or later, in which one more access is made.
+  std::uint64_t take(std::uint64_t now) {
+    if (cycle_ < now) {
+      cycle_ = now;
+      used_ = 0;
+    }
+    if (used_ == ports_) {
+      ++cycle_;
+      used_ = 0;
+    }
+    ++used_;
+    return cycle_;
+  }
+
+ private:
+  unsigned ports_;
+  unsigned used_ = 0;
+  std::uint64_t cycle_ = 0;
+};
+
+/// Where an instruction is in the register allocation stage.
+enum class AllocationPhase : std::uint8_t { arriving, looking, verifying, written_elsewhere, allocating, moving, done };
+
+/// A warp instruction from issue to retirement.
+struct InFlight {
+  bool live = false;
+  bool reusable = false;   ///< may look up and update the reuse buffer
+  bool keeps = false;      ///< without pending-retry: holds its sources until its entry is made, at retirement
+  bool claimed = false;    ///< with pending-retry: an entry was claimed for it
+  bool divergent = false;  ///< a lane is switched off
+  ReuseKind kind = ReuseKind::none;
+  std::uint8_t held = 0;    ///< a bit per source that has yet to be read
+  std::uint8_t writes = 0;  ///< a bit per destination that goes to a bank
+  std::uint64_t owner = 0;  ///< of the claimed entry
+  ReuseTag tag;
+  std::array<PhysicalRegister, trace::max_source_registers> sources;       ///< parallel to traits->reads
+  std::array<PhysicalRegister, trace::max_destination_registers> targets;  ///< parallel to info->destinations
+  // Register allocation.
+  AllocationPhase phase = AllocationPhase::arriving;
+  std::uint8_t in_place = 0;  ///< a bit per destination that overwrites the register it has
+  std::uint8_t equal = 0;     ///< a bit per destination whose candidate has the value
+  std::array<PhysicalRegister, trace::max_destination_registers> candidates;
+  std::array<std::uint32_t, trace::max_destination_registers> hashes{};
+  std::uint64_t asked_at = 0;  ///< the cycle of the verify-read's request
+};
+
+/// References to a physical register are those of rename entries, of the two buffers, and of instructions in flight:
+/// of a source until it is read (a hold), of a candidate until it is verified, of a target until it is in the rename
+/// table.
+///
+/// Progress with as few registers as the warps have logical ones (README, "Why it cannot deadlock"): a register that
+/// only readers refer to came to be so by a younger instruction of a reader's warp that remapped it. Such an
+/// instruction may issue only while credits_left(), one for each register that may come to that; a credit is back when
+/// the last reader has read.
+class RegisterState {
+ public:
+  RegisterState(const WirConfig& config, sc_core::sc_time period);
+
+  WirConfig config;
+  RegisterAllocator allocator;
+  RenameTables rename;
+  ReuseBuffer reuse;
+  ValueSignatureBuffer signatures;
+  std::vector<StaticCode> code;  ///< of the running kernel, by static index
+
+  std::uint64_t now() const { return clock_.now(); }
+  void kernel_started(const protocol::KernelContext& context);
+  void warp_started(const protocol::WarpInfo& warp);
+  /// Gives up what the warp's rename entries refer to; with capped registers, the buffers give up what the rest may not
+  /// have.
+  void warp_finished(const protocol::WarpInfo& warp);
+
+  InFlight& of(const protocol::DynamicInstruction& d) { return in_flight_[d.pool_index]; }
+  /// A fresh record for an instruction that issues.
+  InFlight& enter(const protocol::DynamicInstruction& d);
+  void leave(InFlight& f) { f.live = false; }
+
+  // References.
+  void hold(PhysicalRegister reg) {
+    allocator.hold(reg);
+    ++holds_[reg.value()];
+  }
+  void unhold(PhysicalRegister reg) {
+    if (--holds_[reg.value()] == 0) no_holds(reg);
+    give_up(reg);
+  }
+  void unhold_all(InFlight& f);
+  void give_up(PhysicalRegister reg) {
+    if (reg != no_register) allocator.release(reg, now());
+  }
+  void give_up(const Dropped& dropped) {
+    for (const PhysicalRegister reg : dropped.regs) give_up(reg);
+  }
+
+  // Issue of an instruction that overwrites a register which is still to be read.
+  bool is_held(PhysicalRegister reg) const { return holds_[reg.value()] != 0; }
+  bool credits_left(unsigned wanted) const { return promised_ + wanted <= credits_; }
+  void promise(PhysicalRegister reg) {
+    ++promises_[reg.value()];
+    ++promised_;
+  }
+  /// Somebody was refused: on_opened() is called when a register has no holds any more.
+  void refused() { refused_ = true; }
+  std::function<void()> on_opened;
+  unsigned credits() const { return credits_; }
+
+  /// Low-register mode: nothing can be allocated now.
+  bool low() {
+    const bool is_low = allocator.low(now());
+    if (is_low != was_low_) switch_mode(is_low);
+    return is_low;
+  }
+  /// A table is accessed in this cycle; a cycle of low-register mode without one evicts an entry.
+  void reuse_accessed() { reuse_accessed_ = now(); }
+  void signatures_accessed() { signatures_accessed_ = now(); }
+  /// Once per cycle in which an instruction waits for a register.
+  void starve();
+
+  /// Drops all that the buffers refer to. The end of a kernel.
+  void clear_buffers();
+  /// A sentence when the counts are not those of all references that there are; empty when they are.
+  std::string recount() const;
+  /// At the end of a kernel: a sentence when a register is still referenced.
+  std::string leak();
+  /// A warp instruction has retired: recounts now and then when the configuration says so. Reports a SystemC error.
+  void retired();
+
+  /// Results on their way to a register, by register: who writes it.
+  struct Writer {
+    const protocol::DynamicInstruction* instruction = nullptr;
+    std::uint8_t destination = 0;
+  };
+  std::vector<Writer> writers;
+
+  /// What is counted.
+  struct Counters {
+    std::uint64_t rename_reads = 0, rename_writes = 0;
+    std::uint64_t reuse_reads = 0, reuse_writes = 0;
+    std::uint64_t hashes = 0;
+    std::uint64_t signature_reads = 0, signature_writes = 0;
+    std::uint64_t signature_hits = 0, signature_misses = 0, false_positives = 0;
+    std::uint64_t verify_hits = 0, verify_misses = 0, verify_fills = 0, verify_forwarded = 0;
+    std::uint64_t allocations = 0, counts = 0;
+    std::uint64_t dummy_movs = 0;
+    std::uint64_t reused_arithmetic = 0, reused_load = 0, reused_pending = 0;
+    std::uint64_t racy_loads = 0;
+    std::uint64_t executed_sp = 0, executed_sfu = 0, executed_dp = 0, executed_mem = 0;
+    std::uint64_t instructions = 0, lookups = 0, wide_immediates = 0;
+    std::uint64_t queued = 0, retries = 0, queue_full = 0;
+    std::uint64_t starved = 0, in_place = 0, refused_issues = 0;
+    std::uint64_t low_evictions = 0, low_cycles = 0;
+    std::uint64_t repeats_sampled = 0, repeats_found = 0;
+  };
+  Counters counters;
+  std::uint64_t low_cycles() {
+    low();
+    account_mode();
+    return counters.low_cycles;
+  }
+  /// Most registers in use at an allocation beyond the limit of that time: 0, or the cap was exceeded.
+  unsigned over_limit() const { return over_limit_; }
+  /// An allocation of `need` registers at once; false, and nothing is done, when there are not as many.
+  bool allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs);
+
+ private:
+  void no_holds(PhysicalRegister reg);
+  void switch_mode(bool is_low);
+  void account_mode();
+
+  support::CycleScheduler& clock_;
+  std::vector<InFlight> in_flight_;
+  std::vector<std::uint32_t> holds_, promises_;
+  std::uint32_t promised_ = 0, credits_ = 0;
+  unsigned registers_per_warp_ = 1;
+  unsigned warps_ = 0;  ///< resident
+  bool refused_ = false;
+  bool was_low_ = false;
+  unsigned over_limit_ = 0;
+  std::uint64_t mode_since_ = 0;
+  std::uint64_t reuse_accessed_ = ~std::uint64_t{0}, signatures_accessed_ = ~std::uint64_t{0};
+  std::uint64_t starved_at_ = ~std::uint64_t{0};
+  std::uint64_t random_ = 1;
+  std::uint64_t retired_ = 0;
+};
+
+}  // namespace regatta::models::wir

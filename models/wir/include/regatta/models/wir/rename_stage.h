@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rename (WIR section V-B): an issued instruction gets the physical registers of its sources, and from its kind and the
+// load rules whether the reuse buffer may serve it.
+#pragma once
+
+#include <regatta/models/wir/load_rules.h>
+#include <regatta/models/wir/physical_register_file.h>
+#include <regatta/protocol/extension_points.h>
+
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// The mapping is captured at issue. The stage's cycle comes after it (RenameStage and ReuseUnit together take
+/// front_delay() cycles), and no mapping of a source changes in between: the scoreboard keeps readers behind writers.
+///
+/// As a gate it holds back two kinds of instruction until older ones of the warp have read what it overwrites: a
+/// divergent one whose destination is pinned, since it overwrites the register in place, and, when registers are so
+/// scarce that waiting readers could take the last ones, any other (RegisterState::credits_left).
+class RenameStage : public protocol::IssueGate {
+ public:
+  explicit RenameStage(PhysicalRegisterFile& file);
+
+  bool keeps_cycle_time() const override { return true; }
+  bool may_issue(const protocol::DynamicInstruction& d) override;
+  void issued(const protocol::DynamicInstruction& d) override;
+  void barrier_opened(const protocol::WarpInfo& warp) override { rules_.barrier_opened(warp, state_->now()); }
+  void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  void warp_finished(const protocol::WarpInfo& warp) override;
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+  /// A register has been read by the last that held it: those refused may be asked again.
+  void opened() { changed_.notify(sc_core::SC_ZERO_TIME); }
+  const LoadRules& load_rules() const { return rules_; }
+
+ private:
+  void tag(const protocol::DynamicInstruction& d, const StaticCode& code, InFlight& f) const;
+
+  PhysicalRegisterFile& file_;
+  RegisterState* state_;
+  LoadRules rules_;
+  protocol::LaneMask all_lanes_ = 0;
+  std::vector<unsigned> warps_of_cta_;  ///< by CTA slot: resident
+  sc_core::sc_event changed_;
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pending-retry queue (WIR section VI-B): instructions that wait for a result that another one is computing. A
+// FIFO; in a cycle in which no new instruction comes from rename, the head looks again, and goes to the tail when the
+// result is still pending.
+#pragma once
+
+#include <regatta/protocol/dynamic_instruction.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace regatta::models::wir {
+
+class RetryQueue {
+ public:
+  explicit RetryQueue(unsigned entries) : most_(entries) {}
+
+  bool empty() const { return queue_.empty(); }
+  bool full() const { return queue_.size() >= most_; }
+  std::size_t size() const { return queue_.size(); }
+  void push(protocol::DynamicInstruction& d) { queue_.push_back(&d); }
+
+  /// The instruction that looks again in cycle `now`. Called in every cycle in which somebody may have something to do;
+  /// in those between, the head looked in vain and went to the tail. `looked` is raised by the looks so passed over.
+  protocol::DynamicInstruction* head(std::uint64_t now, std::uint64_t& looked) {
+    const std::uint64_t slept = now > last_ + 1 ? now - last_ - 1 : 0;
+    last_ = now;
+    if (queue_.empty()) return nullptr;
+    if (slept != 0) {
+      looked += slept;
+      rotate(slept % queue_.size());
+    }
+    return queue_.front();
+  }
+  /// An instruction enters an empty queue in cycle `now`: no looks were passed over before.
+  void begin(std::uint64_t now) { last_ = now; }
+  /// Its result is still pending.
+  void to_tail() {
+    rotate(1);
+    if (restless_ != 0) --restless_;
+  }
+  void pop() { queue_.erase(queue_.begin()); }
+
+  /// A result is there, or an entry gone: all that wait have to look.
+  void stir() { restless_ = queue_.size(); }
+  bool restless() const { return restless_ != 0 && !queue_.empty(); }
+
+ private:
+  void rotate(std::uint64_t by) {
+    std::rotate(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(by), queue_.end());
+  }
+  std::size_t most_;
+  std::vector<protocol::DynamicInstruction*> queue_;
+  std::uint64_t last_ = 0;
+  std::size_t restless_ = 0;  ///< looks until all have looked
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reuse stage (WIR section V-C, VI-B) and retirement (section V-B): looks an instruction up in the reuse buffer,
+// and at its end writes the rename table and the buffer.
+#pragma once
+
+#include <regatta/models/wir/physical_register_file.h>
+#include <regatta/models/wir/retry_queue.h>
+#include <regatta/protocol/extension_points.h>
+
+namespace regatta::models::wir {
+
+class ReuseUnit : public protocol::ReusePoint {
+ public:
+  explicit ReuseUnit(PhysicalRegisterFile& file);
+
+  bool keeps_cycle_time() const override { return true; }
+  Decision decide(protocol::DynamicInstruction& d) override;
+  unsigned latency() const override { return state_.config.front_delay(); }
+  protocol::DynamicInstruction* again(unsigned asked) override;
+  bool restless() const override { return retry_.restless(); }
+  void written_back(const protocol::DynamicInstruction& d) override;
+  void kernel_started(const protocol::KernelContext& context) override;
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
+  Decision bypass(protocol::DynamicInstruction& d, InFlight& f, PhysicalRegister result, bool waited);
+  Decision execute(protocol::DynamicInstruction& d);
+  void claim(InFlight& f);
+  bool acquire_sources(const InFlight& f);
+  void retire(const protocol::DynamicInstruction& d, InFlight& f);
+  void update_buffer(InFlight& f);
+
+  PhysicalRegisterFile& file_;
+  RegisterState& state_;
+  RetryQueue retry_;
+  std::uint64_t owners_ = 0;
+  bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
+  sc_core::sc_event changed_;
+};
+
+/// The annotation section by which a trace says that the race detector found races in a kernel.
+inline constexpr const char* races_section = "races";
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the reuse buffer's tag takes from the code: which instructions may be reused at all, and a number for opcode,
+// modifiers and immediates (WIR section V-C, figure 9). Derived once per kernel.
+#pragma once
+
+#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/protocol/observer.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// Of what kind an instruction is to the reuse buffer.
+enum class ReuseKind : std::uint8_t { none, arithmetic, read_only_load, shared_load, global_load };
+
+/// What an instruction does to the loads after it (section VI-A).
+enum class MemoryEffect : std::uint8_t { none, shared_store, global_store, fence };
+
+struct StaticCode {
+  ReuseKind kind = ReuseKind::none;
+  MemoryEffect effect = MemoryEffect::none;
+  bool is_barrier = false;
+  bool wide_immediate = false;  ///< its immediates need more bits than the tag's unused operand fields have
+  std::uint8_t sources = 0;     ///< registers of the tag, in operand order
+  std::array<std::uint8_t, reuse_operands> source{};  ///< index into traits->reads
+  std::uint32_t signature = 0;                        ///< opcode, modifiers, immediates and constant-bank places
+};
+
+/// One per static instruction. Not reusable: whatever reads or writes a predicate other than its guard, has a special
+/// register as source, another number of destination registers than one, more than three source registers, volatile,
+/// local, generic and atomic accesses (blocks.md B1, B2, B7).
+std::vector<StaticCode> static_code(const protocol::KernelContext& context);
+
+}  // namespace regatta::models::wir

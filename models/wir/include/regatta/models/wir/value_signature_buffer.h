@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The value signature buffer (WIR section V-A): from the hash of a value to a physical register that may hold it.
+// Directly indexed by the hash's low bits; a hit has to be verified, as two values can have one hash.
+#pragma once
+
+#include <regatta/models/wir/physical_register.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace regatta::models::wir {
+
+class ValueSignatureBuffer {
+ public:
+  /// 0 to 65535 entries (the paper: 256; 0: every value gets a register of its own).
+  explicit ValueSignatureBuffer(unsigned entries) : entries_(entries) {}
+
+  struct Entry {
+    bool valid = false;
+    std::uint32_t hash = 0;
+    PhysicalRegister reg = no_register;
+  };
+  /// The register that is registered for the hash, no_register without one.
+  PhysicalRegister find(std::uint32_t hash) const {
+    if (entries_.empty()) return no_register;
+    const Entry& e = entries_[index(hash)];
+    return e.valid && e.hash == hash ? e.reg : no_register;
+  }
+  /// Registers `reg` for the hash, in place of what had the entry: that register is returned, and with it goes the
+  /// buffer's reference to it. no_register when there was none. With 0 entries nothing is kept: `reg` itself comes
+  /// back.
+  PhysicalRegister insert(std::uint32_t hash, PhysicalRegister reg);
+  /// Drops the hash's entry, whoever has it (low-register mode, a miss), or entry `which` modulo the entries.
+  PhysicalRegister evict(std::uint32_t hash) { return entries_.empty() ? no_register : drop(entries_[index(hash)]); }
+  PhysicalRegister evict_entry(std::size_t which) {
+    return entries_.empty() ? no_register : drop(entries_[which % entries_.size()]);
+  }
+  /// Drops everything; `give_up(reg)` for each register.
+  template <class F>
+  void clear(F&& give_up) {
+    for (Entry& e : entries_) {
+      if (const PhysicalRegister reg = drop(e); reg != no_register) give_up(reg);
+    }
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::size_t index(std::uint32_t hash) const {
+    const std::size_t n = entries_.size();
+    return (n & (n - 1)) == 0 ? hash & (n - 1) : hash % n;
+  }
+  static PhysicalRegister drop(Entry& e) {
+    const PhysicalRegister reg = e.valid ? e.reg : no_register;
+    e = Entry{};
+    return reg;
+  }
+  std::vector<Entry> entries_;
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/support/config.h>
+
+#include <cstdint>
+#include <string>
+
+namespace regatta::models::wir {
+
+/// The knobs of warp instruction reuse, and what the model's name (WIR section VII-A) says of its parts.
+struct WirConfig {
+  std::string model = "rlpv";
+  unsigned physical_registers = 0;  ///< warp registers; 0: as many as the register file has
+  unsigned hash_bits = 32;
+  unsigned delay = 4;             ///< cycles that an executed instruction takes longer than without reuse
+  unsigned ports = 2;             ///< accesses of each table and cycle
+  unsigned counter_bits = 10;     ///< of a reference counter
+  unsigned release_latency = 2;   ///< cycles from the last reference to the free pool
+  unsigned barrier_bits = 5;      ///< of a CTA's barrier count
+  unsigned verify_patience = 16;  ///< cycles for which a verify-read lets operand reads go first
+  unsigned recount_interval = 0;  ///< retirements between recounts of all references; 0: at the end of a kernel only
+  unsigned reuse_entries = 256;
+  bool reuse_associative = false;
+  unsigned signature_entries = 256;
+  unsigned verify_entries = 8;
+  unsigned retry_entries = 16;
+  bool repeats = false;  ///< sample repeated computations (figure 2)
+  // The bank timing of the machine's register file, filled in by the assembly.
+  unsigned registers = 1024;
+  unsigned banks = 8;
+  unsigned latency = 1;
+  unsigned arbitration = 1;
+  bool shared_port = false;  ///< reads and writes of a bank share a port
+  unsigned write_queue = 8;
+  // Bounds of the resident warps, likewise.
+  unsigned max_warps = 48;
+  unsigned max_ctas = 8;
+  unsigned schedulers = 2;
+
+  void declare(support::OptionSet& options);
+
+  /// False: the machine without reuse, with affine energy accounting only.
+  bool reuses() const { return model != "affine"; }
+  bool loads() const { return reuses() && model != "r" && model != "rpv" && model != "novsb"; }
+  bool pending() const { return loads() ? model != "rl" : model == "rpv"; }
+  bool verify_cache() const { return pending() && model != "rlp" && verify_entries != 0; }
+  bool signatures() const { return model != "novsb" && signature_entries != 0; }
+  bool capped() const { return model == "rlpvc"; }
+  bool affine() const { return model == "affine" || model == "affine_rlpv"; }
+  /// Physical warp registers.
+  unsigned physical() const { return physical_registers == 0 ? registers : physical_registers; }
+  /// Cycles of the rename and reuse stages, and of the register allocation stage: half of the delay each, the odd cycle
+  /// with the hash (4: two and two, as in section VII-E).
+  unsigned front_delay() const { return delay / 2; }
+  unsigned back_delay() const { return delay - delay / 2; }
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/register_allocator.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace regatta::models::wir {
+
+RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits)
+    : count_(registers),
+      release_latency_(release_latency),
+      most_(counter_bits >= 32 ? ~0u : (1u << counter_bits) - 1),
+      limit_(registers) {
+  if (registers == 0 || registers >= no_register.value() || counter_bits == 0 || counter_bits > 32)
+    throw std::invalid_argument("a register allocator of " + std::to_string(registers) + " registers and counters of " +
+                                std::to_string(counter_bits) + " bits");
+  reset();
+}
+
+void RegisterAllocator::reset() {
+  std::fill(count_.begin(), count_.end(), 0);
+  pool_.reset(count_.size());
+  leaving_.reset(count_.size());
+  for (unsigned i = 0; i < count_.size(); ++i) pool_.push_back(PhysicalRegister(static_cast<std::uint16_t>(i)));
+  in_use_ = peak_ = 0;
+}
+
+void RegisterAllocator::take_back(std::uint64_t now) {
+  while (!leaving_.empty() && leaving_.front().free_at <= now) {
+    account(leaving_.front().free_at);
+    pool_.push_back(leaving_.front().reg);
+    leaving_.pop_front();
+    --in_use_;
+  }
+}
+
+PhysicalRegister RegisterAllocator::allocate(std::uint64_t now) {
+  if (low(now)) return no_register;
+  account(now);
+  const PhysicalRegister reg = pool_.front();
+  pool_.pop_front();
+  count_[reg.value()] = 1;
+  peak_ = std::max(peak_, ++in_use_);
+  return reg;
+}
+
+void RegisterAllocator::refuse_free(PhysicalRegister reg) const {
+  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
+}
+
+bool RegisterAllocator::acquire(PhysicalRegister reg) {
+  std::uint32_t& count = count_[reg.value()];
+  if (count == 0) refuse_free(reg);
+  if (count >= most_) {
+    ++saturations_;
+    return false;
+  }
+  ++count;
+  return true;
+}
+
+void RegisterAllocator::release(PhysicalRegister reg, std::uint64_t now) {
+  std::uint32_t& count = count_[reg.value()];
+  if (count == 0)
+    throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
+  if (--count == 0) leaving_.push_back({now + release_latency_, reg});
+}
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/register_state.h>
+
+#include <algorithm>
+
+namespace regatta::models::wir {
+
+RegisterState::RegisterState(const WirConfig& c, sc_core::sc_time period)
+    : config(c),
+      allocator(c.physical(), c.release_latency, c.counter_bits),
+      reuse(c.reuse_entries, c.reuse_associative),
+      signatures(c.signatures() ? c.signature_entries : 0),
+      writers(c.physical()),
+      clock_(support::CycleScheduler::of(period)),
+      holds_(c.physical()),
+      promises_(c.physical()) {}
+
+void RegisterState::kernel_started(const protocol::KernelContext& context) {
+  registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
+  // As many warps as can be resident at most, by what the storage knows: shared memory may say less.
+  const unsigned cta = std::max(1u, context.warps_per_cta);
+  const unsigned by_registers = config.physical() / std::max(1u, context.registers_per_warp) / cta;
+  const unsigned warps = std::min({by_registers, config.max_ctas, config.max_warps / cta}) * cta;
+  // As many of them as the rest of the slots, since tables are laid out by slot.
+  rename.reset(std::max(warps, config.max_warps), registers_per_warp_);
+  // What nobody's rename entry can need is free to be held by readers alone.
+  credits_ = config.capped() ? 0 : config.physical() - std::min(config.physical(), warps * registers_per_warp_);
+  code = static_code(context);
+  warps_ = 0;
+  allocator.set_limit(config.capped() ? 0 : config.physical());
+  mode_since_ = now();
+  was_low_ = allocator.low(now());
+}
+
+void RegisterState::warp_started(const protocol::WarpInfo&) {
+  ++warps_;
+  if (config.capped()) allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
+}
+
+void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
+  rename.clear(warp.warp, [this](PhysicalRegister reg) { give_up(reg); });
+  --warps_;
+  if (!config.capped()) return;
+  allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
+  // The power of what the warp had goes with it.
+  for (std::size_t i = 0; i < signatures.entries().size() && allocator.referenced() > allocator.limit(); ++i) {
+    give_up(signatures.evict_entry(i));
+  }
+  for (std::size_t i = 0; i < reuse.entries().size() && allocator.referenced() > allocator.limit(); ++i) {
+    give_up(reuse.evict_entry(i));
+  }
+}
+
+InFlight& RegisterState::enter(const protocol::DynamicInstruction& d) {
+  if (in_flight_.size() <= d.pool_index) in_flight_.resize(std::size_t{d.pool_index} + 64);
+  InFlight& f = in_flight_[d.pool_index];
+  f.live = true;
+  f.reusable = f.keeps = f.claimed = f.divergent = false;
+  f.kind = ReuseKind::none;
+  f.held = f.writes = f.in_place = f.equal = 0;
+  f.phase = AllocationPhase::arriving;
+  f.targets.fill(no_register);
+  f.candidates.fill(no_register);
+  return f;
+}
+
+void RegisterState::unhold_all(InFlight& f) {
+  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+    unhold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
+  }
+}
+
+void RegisterState::no_holds(PhysicalRegister reg) {
+  promised_ -= promises_[reg.value()];
+  promises_[reg.value()] = 0;
+  if (!refused_) return;
+  refused_ = false;
+  on_opened();
+}
+
+void RegisterState::account_mode() {
+  if (was_low_) counters.low_cycles += now() - mode_since_;
+  mode_since_ = now();
+}
+
+void RegisterState::switch_mode(bool is_low) {
+  account_mode();
+  was_low_ = is_low;
+}
+
+bool RegisterState::allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
+  if (need == 0) return true;
+  if (allocator.available(now()) < need) {
+    low();
+    return false;
+  }
+  for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
+  counters.allocations += need;
+  if (allocator.in_use() > allocator.limit())
+    over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
+  low();
+  return true;
+}
+
+void RegisterState::starve() {
+  ++counters.starved;
+  if (starved_at_ == now()) return;
+  starved_at_ = now();
+  // xorshift: any fixed sequence that comes by every entry does.
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  if (reuse_accessed_ != now()) {
+    give_up(reuse.evict_entry(random_ >> 8));
+    ++counters.low_evictions;
+  }
+  if (signatures_accessed_ != now()) {
+    give_up(signatures.evict_entry(random_ >> 32));
+    ++counters.low_evictions;
+  }
+}
+
+void RegisterState::clear_buffers() {
+  reuse.clear([this](const Dropped& dropped) { give_up(dropped); });
+  signatures.clear([this](PhysicalRegister reg) { give_up(reg); });
+}
+
+std::string RegisterState::recount() const {
+  std::vector<std::uint32_t> count(allocator.size());
+  const auto add = [&](PhysicalRegister reg) {
+    if (reg != no_register) ++count[reg.value()];
+  };
+  for (const RenameEntry& e : rename.entries()) add(e.reg);
+  for (const ReuseBuffer::Entry& e : reuse.entries()) {
+    if (!e.valid) continue;
+    for (const PhysicalRegister reg : e.tag.sources) add(reg);
+    if (!e.pending) add(e.result);
+  }
+  for (const ValueSignatureBuffer::Entry& e : signatures.entries()) {
+    if (e.valid) add(e.reg);
+  }
+  std::vector<std::uint32_t> holds(allocator.size());
+  for (const InFlight& f : in_flight_) {
+    if (!f.live) continue;
+    for (unsigned i = 0; i < f.sources.size(); ++i) {
+      if ((f.held >> i & 1) == 0) continue;
+      add(f.sources[i]);
+      ++holds[f.sources[i].value()];
+    }
+    for (unsigned i = 0; i < f.targets.size(); ++i) {
+      if ((f.in_place >> i & 1) == 0) add(f.targets[i]);
+      add(f.candidates[i]);
+    }
+  }
+  for (unsigned i = 0; i < allocator.size(); ++i) {
+    const PhysicalRegister reg(static_cast<std::uint16_t>(i));
+    if (allocator.references(reg) != count[i] || holds_[i] != holds[i]) {
+      return "physical register " + std::to_string(i) + " is counted " + std::to_string(allocator.references(reg)) +
+             " times (" + std::to_string(holds_[i]) + " by readers) and referred to " + std::to_string(count[i]) +
+             " times (" + std::to_string(holds[i]) + ")";
+    }
+  }
+  return {};
+}
+
+std::string RegisterState::leak() {
+  if (const std::string wrong = recount(); !wrong.empty()) return wrong;
+  clear_buffers();
+  if (allocator.referenced() != 0) {
+    return std::to_string(allocator.referenced()) + " physical registers are still referred to when no warp is left";
+  }
+  if (over_limit_ != 0) {
+    return "up to " + std::to_string(over_limit_) + " physical registers more than the limit were in use";
+  }
+  return {};
+}
+
+void RegisterState::retired() {
+  if (config.recount_interval == 0 || ++retired_ % config.recount_interval != 0) return;
+  const std::string wrong = recount();
+  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
+}
+
+}  // namespace regatta::models::wir

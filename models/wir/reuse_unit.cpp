@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/reuse_unit.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::models::wir {
+
+using protocol::DynamicInstruction;
+
+ReuseUnit::ReuseUnit(PhysicalRegisterFile& file)
+    : file_(file), state_(file.state()), retry_(state_.config.pending() ? state_.config.retry_entries : 0) {}
+
+void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
+  const auto& sections = context.kernel->annotations;
+  racy_ = std::any_of(sections.begin(), sections.end(),
+                      [](const trace::AnnotationSection& s) { return s.name == races_section; });
+}
+
+ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
+  InFlight& f = state_.of(d);
+  const bool waited = !retry_.empty() && retry_.head(state_.now(), state_.counters.retries) == &d;
+  if (waited) {
+    ++state_.counters.retries;
+    return look_up(d, f, true);
+  }
+  if (!f.reusable) return execute(d);
+  RegisterState::Counters& n = state_.counters;
+  ++n.lookups;
+  if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
+  return look_up(d, f, false);
+}
+
+ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
+  state_.reuse_accessed();
+  ++state_.counters.reuse_reads;
+  const ReuseBuffer::Lookup found = state_.reuse.find(f.tag);
+  switch (found.found) {
+    case ReuseBuffer::Found::result:
+      if (waited) retry_.pop();
+      return bypass(d, f, found.result, waited);
+    case ReuseBuffer::Found::pending:
+      if (waited) {
+        retry_.to_tail();
+        return Decision::wait;
+      }
+      f.reusable = false;  // it will not update the entry that is another's
+      if (!state_.config.pending()) return execute(d);
+      if (retry_.full()) {
+        ++state_.counters.queue_full;
+        return execute(d);
+      }
+      ++state_.counters.queued;
+      if (retry_.empty()) retry_.begin(state_.now());
+      retry_.push(d);
+      return Decision::wait;
+    case ReuseBuffer::Found::nothing:
+      break;
+  }
+  if (waited) {
+    retry_.pop();
+    return execute(d);
+  }
+  if (state_.low()) {
+    state_.give_up(state_.reuse.evict(f.tag));
+    ++state_.counters.low_evictions;
+    retry_.stir();
+    f.reusable = false;
+  } else if (state_.config.pending()) {
+    claim(f);
+  } else {
+    f.keeps = true;
+  }
+  return execute(d);
+}
+
+/// References for the sources of an entry with the instruction's tag; false, and none are taken, when a counter is at
+/// its end.
+bool ReuseUnit::acquire_sources(const InFlight& f) {
+  for (unsigned i = 0; i < reuse_operands; ++i) {
+    if (f.tag.sources[i] == no_register || state_.allocator.acquire(f.tag.sources[i])) continue;
+    while (i-- > 0) state_.give_up(f.tag.sources[i]);
+    return false;
+  }
+  state_.counters.counts += reuse_operands;
+  return true;
+}
+
+void ReuseUnit::claim(InFlight& f) {
+  f.reusable = acquire_sources(f);
+  if (!f.reusable) return;
+  f.claimed = true;
+  f.owner = ++owners_;
+  ++state_.counters.reuse_writes;
+  state_.give_up(state_.reuse.claim(f.tag, f.owner));
+  retry_.stir();  // it may have been the entry that somebody waits for
+}
+
+ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, PhysicalRegister result, bool waited) {
+  RegisterState::Counters& n = state_.counters;
+  f.reusable = false;
+  const std::uint32_t* const value = file_.value(result);
+  if (racy_ && f.kind == ReuseKind::global_load &&
+      std::memcmp(value, d.results[0].lane.data(), file_.value_bytes()) != 0) {
+    // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal one,
+    // and the one that the run goes on with.
+    ++n.racy_loads;
+    return execute(d);
+  }
+  if (!state_.allocator.acquire(result)) return execute(d);
+  ++n.counts;
+  f.targets[0] = result;
+  state_.unhold_all(f);
+  // What the register holds, not what the trace says: an illegal reuse is found out.
+  trace::copy_value(d.results[0].lane.data(), value, file_.value_bytes());
+  ++(waited ? n.reused_pending : f.kind == ReuseKind::arithmetic ? n.reused_arithmetic : n.reused_load);
+  return Decision::bypass;
+}
+
+ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
+  RegisterState::Counters& n = state_.counters;
+  switch (d.traits->unit) {
+    case protocol::Unit::sp:
+      ++n.executed_sp;
+      break;
+    case protocol::Unit::sfu:
+      ++n.executed_sfu;
+      break;
+    case protocol::Unit::dp:
+      ++n.executed_dp;
+      break;
+    case protocol::Unit::lsu:
+      ++n.executed_mem;
+      break;
+    case protocol::Unit::none:
+      break;
+  }
+  return Decision::execute;
+}
+
+DynamicInstruction* ReuseUnit::again(unsigned asked) {
+  // Queued instructions look only when rename delivers nothing.
+  DynamicInstruction* const head = retry_.head(state_.now(), state_.counters.retries);
+  return asked == 0 ? head : nullptr;
+}
+
+void ReuseUnit::written_back(const DynamicInstruction& d) {
+  InFlight& f = state_.of(d);
+  if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
+  if (f.claimed || f.keeps) update_buffer(f);
+  state_.unhold_all(f);
+  state_.leave(f);
+  state_.retired();
+}
+
+void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    const PhysicalRegister before = e.reg;
+    e.reg = f.targets[i];
+    e.pinned = f.divergent;
+    ++state_.counters.rename_writes;
+    // The instruction's reference is the entry's from here on. Where the register stays, there was but the entry's.
+    if ((f.in_place >> i & 1) == 0) {
+      state_.give_up(before);
+      ++state_.counters.counts;
+    }
+  }
+  f.in_place = 0;
+}
+
+void ReuseUnit::update_buffer(InFlight& f) {
+  const PhysicalRegister result = f.targets[0];
+  // The entry's reference to the result; a counter at its end leaves the buffer without the entry.
+  const bool counted = result != no_register && state_.allocator.acquire(result);
+  state_.reuse_accessed();
+  if (f.claimed) {
+    ++state_.counters.reuse_writes;
+    if (!counted) {
+      state_.give_up(state_.reuse.abandon(f.tag, f.owner));
+    } else if (!state_.reuse.complete(f.tag, f.owner, result)) {
+      state_.give_up(result);
+    }
+    retry_.stir();
+  } else if (counted) {
+    if (!state_.low() && acquire_sources(f)) {
+      ++state_.counters.reuse_writes;
+      state_.give_up(state_.reuse.insert(f.tag, result));
+    } else {
+      state_.give_up(result);
+    }
+  }
+  f.targets.fill(no_register);
+}
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/verify_cache.h>
+
+#include <algorithm>
+
+namespace regatta::models::wir {
+
+VerifyCache::VerifyCache(unsigned entries, unsigned lanes) : tags_(entries), lanes_(lanes) {
+  values_.resize(entries, lanes);
+}
+
+const std::uint32_t* VerifyCache::find(PhysicalRegister reg) {
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (tags_[i].reg != reg) continue;
+    tags_[i].used = ++uses_;
+    return values_[i];
+  }
+  return nullptr;
+}
+
+void VerifyCache::fill(PhysicalRegister reg, const std::uint32_t* value) {
+  if (tags_.empty()) return;
+  // An empty place was never used, or was cleared: it has the least use.
+  auto tag = std::find_if(tags_.begin(), tags_.end(), [&](const Tag& t) { return t.reg == reg; });
+  if (tag == tags_.end())
+    tag = std::min_element(tags_.begin(), tags_.end(), [](const Tag& a, const Tag& b) { return a.used < b.used; });
+  *tag = Tag{reg, ++uses_};
+  std::copy_n(value, lanes_, values_[static_cast<std::size_t>(tag - tags_.begin())]);
+}
+
+void VerifyCache::written(PhysicalRegister reg) {
+  for (Tag& t : tags_) {
+    if (t.reg == reg) t = Tag{};
+  }
+}
+
+void VerifyCache::clear() { std::fill(tags_.begin(), tags_.end(), Tag{}); }
+
+}  // namespace regatta::models::wir

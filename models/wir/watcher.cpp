@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/watcher.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace regatta::models::wir {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
+  h = (h ^ v) * 0xff51afd7ed558ccd;
+  return h ^ h >> 32;
+}
+
+std::uint64_t text_of(const trace::StaticInstruction& i) {
+  using trace::OpClass;
+  const bool never = i.op_class == OpClass::branch || i.op_class == OpClass::barrier || i.op_class == OpClass::exit ||
+                     i.op_class == OpClass::fence || i.op_class == OpClass::nop || i.writes_memory;
+  if (never) return 0;
+  std::uint64_t h = std::hash<std::string>{}(i.opcode);
+  for (const trace::Operand& o : i.operands) {
+    h = mix(h, static_cast<std::uint64_t>(o.kind));
+    if (o.kind == trace::Operand::Kind::immediate || o.kind == trace::Operand::Kind::constant_bank) h = mix(h, o.value);
+  }
+  return h | 1;
+}
+
+bool has_special(const trace::StaticInstruction& i) {
+  return std::any_of(i.operands.begin(), i.operands.end(),
+                     [](const trace::Operand& o) { return o.kind == trace::Operand::Kind::special; });
+}
+
+}  // namespace
+
+void Watcher::kernel_finished(protocol::Cycle, const protocol::KernelContext&) {
+  const std::string wrong = state_.leak();
+  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
+}
+
+std::vector<protocol::Event> RepeatMeter::interests() const {
+  using protocol::Event;
+  return {Event::kernel_started, Event::warp_started, Event::issued};
+}
+
+void RepeatMeter::kernel_started(protocol::Cycle, const protocol::KernelContext& context) {
+  registers_ = std::max(1u, context.kernel->registers_per_thread);
+  lanes_ = context.warp_size;
+  text_.clear();
+  for (const protocol::InstructionTraits& t : *context.traits) text_.push_back(text_of(*t.info));
+  values_.clear();
+  predicates_.clear();
+}
+
+void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) {
+  const std::size_t slot = warp.warp.value();
+  if (values_.size() < (slot + 1) * registers_) {
+    values_.resize((slot + 1) * registers_);
+    predicates_.resize((slot + 1) * trace::max_predicates);
+  }
+  std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(slot * registers_), registers_, 0);
+  std::fill_n(predicates_.begin() + static_cast<std::ptrdiff_t>(slot * trace::max_predicates), trace::max_predicates,
+              0);
+}
+
+std::uint64_t RepeatMeter::value_of(const protocol::DynamicInstruction& d, unsigned destination) const {
+  std::uint64_t h = 1;
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    h = mix(h, (d.active >> lane & 1) != 0 ? d.results[destination].lane[lane] : 0);
+  }
+  return h;
+}
+
+bool RepeatMeter::repeated(std::uint64_t key) {
+  for (unsigned i = 0; i < buckets; ++i) {
+    Seen& s = seen_[(key + i) % buckets];
+    if (s.in_window == windows_ && s.key == key) return true;
+    if (s.in_window == windows_) continue;
+    s = Seen{key, windows_};
+    return false;
+  }
+  return false;
+}
+
+void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d) {
+  std::uint64_t* const values = &values_[std::size_t{d.warp.value()} * registers_];
+  protocol::LaneMask* const predicates = &predicates_[std::size_t{d.warp.value()} * trace::max_predicates];
+  const trace::StaticInstruction& info = *d.info;
+  std::uint64_t key = text_[d.traits->index];
+  if (key != 0) {
+    key = mix(key, d.active);
+    for (unsigned i = 0; i < info.source_count; ++i) key = mix(key, values[info.sources[i]]);
+    for (unsigned i = 0; i < info.source_predicate_count; ++i) key = mix(key, predicates[info.source_predicates[i]]);
+    if (info.reads_memory && d.traits->has_addresses && d.active != 0) {
+      key = mix(key, d.addresses[static_cast<unsigned>(__builtin_ctzll(d.active))]);
+    }
+    // A special register's value is the instruction's result.
+    if (has_special(info) && info.destination_count != 0) key = mix(key, value_of(d, 0));
+    if (repeated(key)) ++state_.counters.repeats_found;
+  }
+  ++state_.counters.repeats_sampled;
+  if (++in_window_ == window) {
+    in_window_ = 0;
+    ++windows_;
+  }
+  const bool all = d.active == trace::all_lanes(lanes_);
+  for (unsigned i = 0; i < info.destination_count; ++i) {
+    std::uint64_t& value = values[info.destinations[i]];
+    value = all ? value_of(d, i) : mix(mix(value, d.active), value_of(d, i));
+  }
+  for (unsigned i = 0; i < info.destination_predicate_count; ++i) {
+    protocol::LaneMask& p = predicates[info.destination_predicates[i]];
+    p = (p & ~d.active) | (d.predicate_results[i] & d.active);
+  }
+}
+
+}  // namespace regatta::models::wir
