@@ -59,7 +59,8 @@ void CapacityShard::kernel_started(const protocol::KernelContext& context) {
                                std::to_string(most) + " lines of a bank, a bank of the staging unit has " +
                                std::to_string(unit_->lines_per_bank()) +
                                " (osu.entries / shards / banks): annotate it with --region-bank-lines " +
-                               std::to_string(unit_->lines_per_bank()) + ", or make osu.entries larger");
+                               std::to_string(unit_->lines_per_bank()) +
+                               ", or make osu.entries larger (a region of one instruction cannot be cut)");
   }
   // A region's end is known by the next one's first word, while the last marks of the first are still needed.
   const unsigned words = std::max(2u, table_.longest_head());
@@ -80,6 +81,7 @@ void CapacityShard::kernel_started(const protocol::KernelContext& context) {
 }
 
 void CapacityShard::warp_started(WarpSlot slot) {
+  account();
   if (warps_.size() <= local(slot)) warps_.resize(local(slot) + 1);
   Warp& w = of(slot);
   std::vector<StoredWord> words = std::move(w.words);
@@ -176,6 +178,7 @@ void CapacityShard::end_region(Warp& w) {
 
 /// Lines are reserved for what is still to be written.
 void CapacityShard::shrink(Warp& w) {
+  account();
   bool any = false;
   for (unsigned b = 0; b < trace::region_banks; ++b) {
     if (w.reserved[b] <= w.writing[b]) continue;
@@ -209,6 +212,7 @@ void CapacityShard::drained(Warp& w) {
 }
 
 void CapacityShard::release_all(Warp& w) {
+  account();
   for (unsigned b = 0; b < trace::region_banks; ++b) {
     free_[b] = static_cast<std::uint16_t>(free_[b] + w.reserved[b]);
     reserved_lines_ -= w.reserved[b];
@@ -217,6 +221,7 @@ void CapacityShard::release_all(Warp& w) {
 }
 
 void CapacityShard::push(Warp& w) {
+  account();
   w.stacked = true;
   stack_.push_back(static_cast<std::uint8_t>(local(w.slot)));
   look_again();
@@ -224,8 +229,10 @@ void CapacityShard::push(Warp& w) {
 
 void CapacityShard::unstack(Warp& w) {
   if (!w.stacked) return;
+  account();
   w.stacked = false;
   stack_.erase(std::find(stack_.begin(), stack_.end(), static_cast<std::uint8_t>(local(w.slot))));
+  if (stack_.empty()) waiting_ = Wait::none;
 }
 
 void CapacityShard::barrier_opened(WarpSlot slot) {
@@ -251,13 +258,19 @@ bool CapacityShard::fits(const Warp& w) const {
   return true;
 }
 
-void CapacityShard::tick() {
-  const std::uint64_t cycle = now();
-  const std::uint64_t passed = cycle - accounted_;
+/// The cycles since the last change of the stack, or of the lines reserved, were spent with them as they are.
+void CapacityShard::account() {
+  const std::uint64_t passed = now() - accounted_;
+  if (passed == 0) return;
   wait_cycles_[static_cast<unsigned>(waiting_)] += passed;
   stacked_cycles_ += passed * stack_.size();
   line_cycles_ += passed * reserved_lines_;
-  accounted_ = cycle;
+  accounted_ = now();
+}
+
+void CapacityShard::tick() {
+  const std::uint64_t cycle = now();
+  account();
   waiting_ = stack_.empty() ? Wait::none : Wait::words;
   if (!deferred_.empty()) ask_deferred();
 

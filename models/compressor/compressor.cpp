@@ -172,12 +172,9 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   }
   Line* line = nullptr;
   const Done done = need_line(operation, now, false, line);
-  if (done != Done::yes) {
-    if (done == Done::waits_for_line) ++misses_;
-    return done;
-  }
+  if (done != Done::yes) return done;
   ++lookups_;
-  if (operation.supplier == Supplier::compressor) ++hits_;
+  ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
   ++expanded_;
   ++line_reads_;
   const unsigned slot = map_.compressed_slot(operation.reg);
@@ -199,12 +196,11 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
     out_.push_back(Timed{operation.payload, now + config_.match_latency});
   } else {
     Line* line = nullptr;
+    const std::uint64_t begun = started_empty_;
     const Done done = need_line(operation, now, in_line_[line_number(operation.reg)] == 0, line);
-    if (done != Done::yes) {
-      if (done == Done::waits_for_line) ++misses_;
-      return done;
-    }
-    if (operation.supplier == Supplier::compressor) ++hits_;
+    if (done != Done::yes) return done;
+    // A line that was begun for this write was neither found nor waited for.
+    if (started_empty_ == begun) ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
     const unsigned slot = map_.compressed_slot(operation.reg);
     compress(pattern, lanes, slot_of(line->bytes.data(), slot));
     set_state(line->bytes.data(), slot, pattern);

@@ -33,7 +33,7 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
 
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
   state_.reuse_accessed();
-  ++state_.counters.reuse_reads;
+  if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
   const ReuseBuffer::Lookup found = state_.reuse.find(f.tag);
   switch (found.found) {
     case ReuseBuffer::Found::result:
@@ -78,11 +78,14 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
 /// its end.
 bool ReuseUnit::acquire_sources(const InFlight& f) {
   for (unsigned i = 0; i < reuse_operands; ++i) {
-    if (f.tag.sources[i] == no_register || state_.allocator.acquire(f.tag.sources[i])) continue;
+    if (f.tag.sources[i] == no_register) continue;
+    if (state_.allocator.acquire(f.tag.sources[i])) {
+      ++state_.counters.counts;
+      continue;
+    }
     while (i-- > 0) state_.give_up(f.tag.sources[i]);
     return false;
   }
-  state_.counters.counts += reuse_operands;
   return true;
 }
 
@@ -100,7 +103,7 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, Physic
   RegisterState::Counters& n = state_.counters;
   f.reusable = false;
   const std::uint32_t* const value = file_.value(result);
-  if (racy_ && f.kind == ReuseKind::global_load &&
+  if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load) &&
       std::memcmp(value, d.results[0].lane.data(), file_.value_bytes()) != 0) {
     // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal one,
     // and the one that the run goes on with.
@@ -173,6 +176,7 @@ void ReuseUnit::update_buffer(InFlight& f) {
   const PhysicalRegister result = f.targets[0];
   // The entry's reference to the result; a counter at its end leaves the buffer without the entry.
   const bool counted = result != no_register && state_.allocator.acquire(result);
+  if (counted) ++state_.counters.counts;
   state_.reuse_accessed();
   if (f.claimed) {
     ++state_.counters.reuse_writes;

@@ -15,9 +15,21 @@ using trace::StaticInstruction;
 
 constexpr unsigned operand_bits = 10;  // figure 9
 
+/// Adds with or into the carry: it is an operand that no register names, so equal registers are not equal inputs.
+bool uses_carry(const StaticInstruction& i) {
+  const std::string operation = i.opcode.substr(0, i.opcode.find('.'));
+  return operation == "addc" || operation == "subc" || operation == "madc" || i.opcode.find(".cc") != std::string::npos;
+}
+
+/// Accesses by which threads order those of others: behind them a load may find what another warp stored, at any time.
+bool synchronises(const StaticInstruction& i) {
+  if (i.op_class == OpClass::fence) return true;
+  return i.is_volatile && i.op_class != OpClass::atomic && (i.reads_memory || i.writes_memory);
+}
+
 ReuseKind kind_of(const StaticInstruction& i) {
-  if (i.destination_count != 1 || i.source_count > reuse_operands || i.is_volatile || i.writes_memory ||
-      i.destination_predicate_count != 0 || i.source_predicate_count != 0) {
+  if (uses_carry(i) || i.destination_count != 1 || i.source_count > reuse_operands || i.is_volatile ||
+      i.writes_memory || i.destination_predicate_count != 0 || i.source_predicate_count != 0) {
     return ReuseKind::none;
   }
   for (const Operand& o : i.operands) {
@@ -86,10 +98,14 @@ std::vector<StaticCode> static_code(const protocol::KernelContext& context) {
   std::map<std::string, std::uint32_t> known;
   std::vector<StaticCode> all;
   all.reserve(context.traits->size());
+  // Flags in memory order a kernel's accesses in ways that barriers and store flags do not show.
+  const bool flags = std::any_of(context.traits->begin(), context.traits->end(),
+                                 [](const protocol::InstructionTraits& t) { return synchronises(*t.info); });
   for (const protocol::InstructionTraits& t : *context.traits) {
     const StaticInstruction& i = *t.info;
     StaticCode s;
     s.kind = kind_of(i);
+    if (flags && (s.kind == ReuseKind::shared_load || s.kind == ReuseKind::global_load)) s.kind = ReuseKind::none;
     s.effect = effect_of(i);
     s.is_barrier = i.op_class == OpClass::barrier;
     if (s.kind != ReuseKind::none) {

@@ -181,7 +181,10 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
     g.derived(
         std::string("preload_source.") + source,
         [sum = manager((std::string("preloads_from_") + source).c_str())] { return sum(); }, "warp registers",
-        std::string("preloads found in the ") + source);
+        std::string("preloads found in the ") + source +
+            (std::string(source) == "osu"
+                 ? ", or of registers without a value anywhere, for which a line is all it takes"
+                 : ""));
   }
   const Sum cycles = Sum(modules, "sm*.pipeline", "active_cycles");
   per("l1_requests_per_cycle.preload", l1("accesses_register_read"), cycles, "requests per cycle",
@@ -201,7 +204,8 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
   per("regions.mean_drain_cycles", manager("drain_cycles"), executed, "cycles",
       "from a region's last issue to its last result written");
   per("regions.mean_preloads", manager("preloads"), executed, "warp registers", "preloaded per region");
-  per("regions.mean_live", lines, executed, "warp registers", "reserved per region: most that live at a time");
+  per("regions.mean_live", lines, executed, "warp registers",
+      "lines reserved per region, the sum of the most that each bank needs: at least as many as live at a time");
   g.derived(
       "regions.stddev_live",
       [lines, executed, squares = manager("lines_reserved_squared")] {
@@ -211,7 +215,7 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
       "warp registers", "standard deviation of those, over the regions that ran");
   g.derived(
       "regions.max_live", [most = manager("lines_reserved_max")] { return most.most(); }, "warp registers",
-      "most that a region reserved");
+      "most lines that a region reserved");
 
   for (const char* pattern : {"constant", "stride1", "stride4", "half1", "half4"}) {
     const std::string name = std::string("matched_") + pattern;
@@ -228,7 +232,8 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
   total("osu.writes", bank("writes"), "warp registers", "results written");
   total("osu.conflicts", bank("conflicts") + bank("write_conflicts"), "warp registers",
         "reads and writes that waited for their bank");
-  total("osu.evictions", Sum(modules, "sm*.osu.shard*", "evictions"), "lines", "written back to make room");
+  total("osu.evictions", Sum(modules, "sm*.osu.shard*", "evictions"), "lines",
+        "taken from the dirty list to make room; written back unless taken back or dropped first");
   per("warps_active", manager("active_cycles"), Sum(modules, "sm*.capacity_manager", "resident_cycles"), "warps",
       "of an SM with an active region, mean over the cycles with a resident warp");
 }

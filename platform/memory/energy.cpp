@@ -22,7 +22,7 @@ void L1Cache::register_energy(support::EnergyGroup& g) {
   g.event("l1", "l1.read", read_misses_, lines);
   g.event("l1", "l1.read", writebacks_, lines);
   g.event("l1", "l1.write", array_writes_, lines);
-  g.event("l1", "l1.write", fills_count_, lines);
+  g.event("l1", "l1.write", installed_, lines);
 }
 
 void L2Partition::register_energy(support::EnergyGroup& g) {

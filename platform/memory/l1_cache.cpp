@@ -395,6 +395,8 @@ void L1Cache::register_stats(support::StatGroup& g) {
             "dropped as they were read: register values that nobody will read again");
   g.counter("invalidations", invalidations_, "accesses", "register invalidations");
   g.counter("fills", fills_count_, "lines", "lines that came from the L2 for a miss");
+  g.counter("fills_installed", installed_, "lines",
+            "of them kept: not those of last reads, or of lines that a store has changed since");
   g.counter("fills_not_installed", not_installed_, "lines", "of them not kept, as a dirty victim had no way out");
   g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads");
   g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");

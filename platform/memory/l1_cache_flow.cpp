@@ -111,6 +111,7 @@ void L1Cache::install(Payload& payload, std::uint8_t sectors, bool registers, st
   } else if (registers) {
     return;
   }
+  ++installed_;
   tags_.line(index).valid |= sectors;
   tags_.touch(index);
   if (registers) store_line(index, payload);

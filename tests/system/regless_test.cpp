@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <regex>
 
 #include "generator.h"
 #include "kernels.h"
@@ -105,7 +106,13 @@ std::vector<std::string> random_knobs(Dice& dice, unsigned entries, unsigned sch
   };
   maybe("compressor.enabled", {"true", "false"});
   maybe("compressor.lines", {"1", "2", "3", "16"});
-  maybe("osu.writeback_buffer", {"1", "2", "8"});
+  maybe("osu.writeback_buffer", {"4", "5", "16"});
+  maybe("osu.request_queue", {"1", "2"});
+  maybe("osu.write_queue", {"1", "3"});
+  maybe("compressor.queue", {"1", "2"});
+  maybe("compressor.fetches", {"1", "8"});
+  maybe("capacity_manager.fall_through", {"1", "50"});
+  maybe("capacity_manager.metadata_words", {"8", "30"});
   maybe("l1.size_bytes", {"2048", "4096", "16384"});
   maybe("l1.mshrs", {"1", "2", "8"});
   maybe("l1.miss_queue", {"1", "2"});
@@ -149,6 +156,7 @@ TEST_CASE("random runs of regless are clean or refused by a sentence") {
   const std::vector<std::string> kernels{"bfs",  "hotspot", "histogram",       "reduction",
                                          "spmv", "sgemm",   "needleman_wunsch"};
   std::uint64_t finished = 0;
+  std::map<std::string, unsigned> refusals;  // by the beginning of their sentence
   for (std::uint64_t i = 0; i < count; ++i) {
     Dice dice(seed * 1000003 + i);
     const unsigned schedulers = dice.any({1u, 2u, 4u});
@@ -179,6 +187,7 @@ TEST_CASE("random runs of regless are clean or refused by a sentence") {
     if (run.status == 2) {
       REQUIRE(run.err.rfind("regatta-sim: ", 0) == 0);
       REQUIRE(run.err.size() > 40);
+      ++refusals[std::regex_replace(run.err.substr(13, 90), std::regex("[0-9]+|\\s+$"), "#")];
       continue;
     }
     REQUIRE(run.status == 0);
@@ -188,6 +197,7 @@ TEST_CASE("random runs of regless are clean or refused by a sentence") {
     ++finished;
   }
   std::cout << count << " runs: " << finished << " clean, " << count - finished << " refused\n";
+  for (const auto& [sentence, times] : refusals) std::cout << "  " << times << " x " << sentence << "...\n";
   // A test that only met refusals would show nothing.
   REQUIRE(finished * 2 > count);
 }

@@ -230,6 +230,100 @@ JOIN:
 }
 )";
 
+/// Sums with a carry whose register sources are the same in every warp, and whose carries are not.
+const char* const carry = R"(
+.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry carry(.param .u64 in, .param .u64 out)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<20>;
+  .reg .b64 %d<10>;
+  ld.param.u64 %d1, [out];
+  cvta.to.global.u64 %d2, %d1;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %ctaid.x;
+  and.b32 %r3, %r1, 31;
+  shr.u32 %r4, %r1, 5;
+  mov.u32 %r5, 0;
+  mov.u32 %r6, 0;
+LOOP:
+  add.s32 %r7, %r4, %r5;
+  and.b32 %r8, %r7, 1;
+  setp.eq.u32 %p1, %r8, 0;
+  selp.b32 %r9, 4294967295, 1, %p1;
+  add.cc.u32 %r10, %r9, 5;
+  addc.u32 %r11, %r3, 0;
+  add.s32 %r6, %r6, %r11;
+  add.s32 %r12, %r3, 7;
+  add.s32 %r6, %r6, %r12;
+  add.s32 %r5, %r5, 1;
+  setp.lt.u32 %p2, %r5, 8;
+  @%p2 bra LOOP;
+  shl.b32 %r13, %r2, 7;
+  add.s32 %r14, %r13, %r1;
+  mul.wide.u32 %d3, %r14, 4;
+  add.s64 %d4, %d2, %d3;
+  st.global.u32 [%d4], %r6;
+  ret;
+}
+)";
+
+/// A warp reads what another has stored when a flag says so; a third had read the place before.
+const char* const flags = R"(
+.version 6.4
+.target sm_75
+.address_size 64
+.visible .entry flags(.param .u64 in, .param .u64 out)
+{
+  .reg .pred %p<8>;
+  .reg .b32 %r<20>;
+  .reg .b64 %d<10>;
+  ld.param.u64 %d1, [in];
+  ld.param.u64 %d2, [out];
+  cvta.to.global.u64 %d3, %d1;
+  cvta.to.global.u64 %d4, %d2;
+  mov.u32 %r1, %tid.x;
+  shr.u32 %r2, %r1, 5;
+  and.b32 %r3, %r1, 31;
+  mul.wide.u32 %d5, %r3, 4;
+  add.s64 %d6, %d3, %d5;
+  mul.wide.u32 %d7, %r1, 4;
+  add.s64 %d8, %d4, %d7;
+  setp.eq.u32 %p1, %r2, 0;
+  setp.eq.u32 %p2, %r2, 1;
+  @%p1 bra FIRST;
+  @%p2 bra SECOND;
+THIRD:
+  ld.acquire.gpu.global.u32 %r4, [%d3+1028];
+  setp.eq.u32 %p3, %r4, 257;
+  @%p3 bra THIRD;
+  mov.u32 %r5, 0;
+PAUSE:
+  ld.volatile.global.u32 %r6, [%d3+2048];
+  add.u32 %r5, %r5, 1;
+  setp.lt.u32 %p4, %r5, 6;
+  @%p4 bra PAUSE;
+  ld.global.u32 %r7, [%d6+3072];
+  st.global.u32 [%d8], %r7;
+  ret;
+FIRST:
+  ld.global.u32 %r7, [%d6+3072];
+  st.global.u32 [%d8], %r7;
+  st.release.gpu.global.u32 [%d3+1024], 1;
+  ret;
+SECOND:
+  ld.acquire.gpu.global.u32 %r4, [%d3+1024];
+  setp.eq.u32 %p3, %r4, 256;
+  @%p3 bra SECOND;
+  mov.u32 %r8, 1;
+  st.global.u32 [%d6+3072], %r8;
+  st.release.gpu.global.u32 [%d3+1028], 1;
+  ret;
+}
+)";
+
 /// The first warp of a CTA stores where all of them load, and nothing orders the two.
 const char* const racy = R"(
 .version 6.4
@@ -320,6 +414,11 @@ TEST_CASE("scratchpad exchanges over more barriers than a CTA's count holds") {
 }
 TEST_CASE("stores and loads across warps, barriers and CTAs whose slots are reused") {
   check_adversary("across", across, 24, 64);
+}
+TEST_CASE("carries, which no register names") { check_adversary("carry", carry, 4, 128); }
+TEST_CASE("loads that flags in memory order") {
+  const Folder folder;
+  check_all(annotate(folder, "flags", flags, 1, 96), {});
 }
 TEST_CASE("divergent writes to shared registers") { check_adversary("diverge", diverge, 12, 64); }
 

@@ -45,7 +45,7 @@ def parser(description: str, page: Path) -> argparse.ArgumentParser:
 def checked(options: argparse.Namespace) -> argparse.Namespace:
     """Refuses what does not fit; --kernels becomes a list."""
     known = kernel_names()
-    chosen = known if options.kernels is None else [k for k in options.kernels.split(",") if k]
+    chosen = known if options.kernels is None else list(dict.fromkeys(k for k in options.kernels.split(",") if k))
     for k in chosen:
         if k not in known:
             raise UsageError(f"--kernels: found '{k}', expected some of {', '.join(known)}")

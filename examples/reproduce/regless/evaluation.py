@@ -81,9 +81,12 @@ class Evaluation:
     def l1_share_of_accesses(self, kernel: str, name: str = usual) -> float:
         """Requests to the L1 for registers over the operands read and written."""
         accesses = self.regless(kernel, name, "osu.reads") + self.regless(kernel, name, "osu.writes")
-        rates = self.l1_rates(kernel, name)
-        requests = (rates["preload"] + rates["evict"]) * self.document(kernel, name)["cycles"]
-        return requests / accesses
+        return self.l1_requests(kernel, name) / accesses
+
+    def l1_requests(self, kernel: str, name: str) -> float:
+        """Lines of registers that the L1 was asked for or given."""
+        d = self.document(kernel, name)
+        return of_all_sms(d, "l1", "accesses_register_read") + of_all_sms(d, "l1", "accesses_register_write")
 
     def added_l2_requests(self, kernel: str, name: str = usual) -> float:
         def requests(d):
@@ -122,8 +125,7 @@ class Evaluation:
         if name == "baseline":
             count = of_all_sms(d, "register_file", "reads") + of_all_sms(d, "register_file", "writes")
             return 100 * count / d["cycles"]
-        rates = self.l1_rates(kernel, name)
-        return 100 * (rates["preload"] + rates["evict"])
+        return 100 * self.l1_requests(kernel, name) / d["cycles"]
 
     # --- over the kernels ---
 

@@ -36,6 +36,7 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
 if "--working-set" in sys.argv:
     d["register_working_set"] = {"window": 100, "mean": 150.0 if after("--scheduler") == "gto" else 140.0, "peak": 333}
 if scheme == "regless":
+    d["stats"]["sm0.l1"] = {"accesses_register_read": 0.01 * d["cycles"], "accesses_register_write": 0.004 * d["cycles"]}
     d["stats"]["regless"] = {
         "preloads": 1000, "preload_source": {"osu": 900, "compressor": 90, "l1": 9, "l2": 1, "dram": 0},
         "l1_requests_per_cycle": {"preload": 0.01, "evict": 0.004, "invalidate": 0.001},

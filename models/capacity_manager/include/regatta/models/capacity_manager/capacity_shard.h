@@ -132,6 +132,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void end_of_elaboration() override;
 
   void tick();
+  void account();
   void look_again() { client_.request(now() + 1); }
   bool fits(const Warp& warp) const;
   void activate(Warp& warp);
