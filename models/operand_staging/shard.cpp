@@ -425,7 +425,7 @@ std::string StagingShard::check() const {
     if (l.state == State::clean && !contains(backed_[l.warp], l.reg))
       return line + " is clean and has no copy in memory";
   }
-  for (std::size_t i = 0; i < table_.size(); ++i) tagged -= table_[i] != no_line;
+  for (const std::uint16_t line : table_) tagged -= line != no_line;
   if (tagged != 0) return "tags and lines do not match one to one";
   unsigned used = 0;
   for (const Buffered& p : buffer_) used += p.state != Buffered::State::free;

@@ -14,7 +14,6 @@ constexpr unsigned opcode_shift = 54;
 constexpr unsigned no_register = 255;
 constexpr unsigned entry_bits = 10;
 constexpr unsigned slot_bits = 2;
-constexpr unsigned instruction_bits = use_slots * slot_bits;
 constexpr unsigned narrow_bits = 3, wide_bits = 5;
 constexpr unsigned region_entries = 3, wide_entries = 1, more_entries = 5;
 
