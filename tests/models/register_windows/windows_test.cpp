@@ -66,9 +66,9 @@ TEST_CASE("register windows never overlap") {
       const std::uint32_t rows = 1024;
       const unsigned slots = std::min(64u, rows / slices / registers * slices);
       INFO(registers << " registers, " << slices << " slices");
-      FixedWindows fixed;
+      FixedWindows fixed(slices);
       no_overlap(fixed, rows, registers, slots, registers);
-      RotatingWindows rotating;
+      RotatingWindows rotating(slices);
       no_overlap(rotating, rows, registers, slots, registers + 1);
       RoundRobinWindows round_robin(slices);
       no_overlap(round_robin, rows, registers, slots, registers + 2);
@@ -77,6 +77,24 @@ TEST_CASE("register windows never overlap") {
       no_overlap(round_robin, rows, 8, 64, 8);
     }
   }
+}
+
+TEST_CASE("a warp's window lies in its slice") {
+  FixedWindows fixed(4);
+  fixed.kernel_started(1024, 20);
+  RotatingWindows rotating(4);
+  rotating.kernel_started(1024, 20);
+  RoundRobinWindows round_robin(4);
+  round_robin.kernel_started(1024, 20);
+  for (unsigned w = 0; w < 48; ++w) {
+    for (protocol::WindowPolicy* policy :
+         {static_cast<protocol::WindowPolicy*>(&fixed), static_cast<protocol::WindowPolicy*>(&rotating),
+          static_cast<protocol::WindowPolicy*>(&round_robin)}) {
+      const RegisterWindow window = policy->assign(slot(w));
+      for (unsigned r = 0; r < 20; ++r) CHECK(row(window, r) / 256 == w % 4);
+    }
+  }
+  CHECK(row(fixed.assign(slot(6)), 3) == 2 * 256 + 20 + 3);
 }
 
 TEST_CASE("rotation: the paper's example, and the modulo of its equation") {

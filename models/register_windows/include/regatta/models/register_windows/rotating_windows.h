@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/register_windows/fixed_windows.h>
 
 #include <cstdint>
 #include <vector>
@@ -16,12 +16,15 @@ namespace regatta::models {
 /// s is a window's own, and starts at 0 with every launch, since N is the launch's.
 class RotatingWindows : public protocol::WindowPolicy {
  public:
+  /// `slices`: equal parts of the file (sm.sub_cores).
+  explicit RotatingWindows(unsigned slices = 1) : windows_(slices) {}
+
   std::string name() const override { return "rotating"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
   protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
 
  private:
-  std::uint32_t rows_ = 0;
+  FixedWindows windows_;
   unsigned registers_ = 0;
   std::vector<std::uint16_t> shift_;  ///< s of the window's next warp, by slot
 };
