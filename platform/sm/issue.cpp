@@ -188,7 +188,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready) & ~s.closed;
   Stall structural = Stall::none;
-  bool gate = (s.in(WarpState::ready) & s.closed) != 0;
+  bool gate = (s.in(WarpState::ready)&s.closed) != 0;
   bool kept_back = false;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
