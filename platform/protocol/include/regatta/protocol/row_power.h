@@ -71,6 +71,14 @@ class RowPower : public virtual TimeKeeper {
   virtual Cycle ready(Row row) const = 0;
 };
 
+/// Told by the controller: the file that holds the cells.
+class RowPowerListener {
+ public:
+  virtual ~RowPowerListener() = default;
+  /// These segments of the row have been switched off: their cells hold nothing any more.
+  virtual void lost(Row row, SegmentMask segments) = 0;
+};
+
 /// Sees what becomes of the rows: wear accounting. `bits` are the row's whole contents after the event.
 class RowObserver {
  public:
@@ -91,8 +99,9 @@ class RowListener {
   virtual void was_read(const WarpAccess&, Row, Cycle /*done*/) {}
   /// A result is in its row from `done` on.
   virtual void was_written(const WarpAccess&, Row, Cycle /*done*/) {}
-  /// A warp takes or leaves its slot. Before the first call of a launch, the rows of no warp: `rows` in all.
-  virtual void rows_started(std::uint32_t /*rows*/) {}
+  /// A launch begins: `rows` of `warp_size` lanes, of no warp yet.
+  virtual void rows_started(std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
+  /// A warp takes or leaves its slot, and with it these registers' rows.
   virtual void window_taken(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
   virtual void window_left(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
 };
