@@ -178,9 +178,7 @@ void PowerGate::issued(const DynamicInstruction& d) {
 
 void PowerGate::was_read(const protocol::WarpAccess& access, Row, Cycle done) {
   const DynamicInstruction* d = access.instruction;
-  if (d == nullptr) return;
-  ++accesses_;
-  if (!in_program(*d)) return;
+  if (d == nullptr || !in_program(*d)) return;
   const PowerPlan& plan = plans_[d->traits->index];
   const RegisterPower state = plan.state_after_read(access.operand);
   const bool reserved = contains(plan.reserved, access.reg);
@@ -210,7 +208,6 @@ void PowerGate::apply(WarpSlot slot, std::uint64_t sequence, RegisterId reg, Reg
 void PowerGate::written_back(const DynamicInstruction& d) {
   settle();
   const InstructionTraits& t = *d.traits;
-  if (d.active != 0) accesses_ += t.write_count;
   if (!in_program(d)) return;
   const PowerPlan& plan = plans_[t.index];
   for (unsigned k = 0; k < t.write_count; ++k) {
@@ -247,8 +244,6 @@ void PowerGate::rows_started(std::uint32_t rows, unsigned) {
 void PowerGate::window_taken(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
   Warp& w = warps_[warp.value()];
   w.window = window;
-  w.registers = registers;
-  w.since = now();
   w.decoded = 0;
   w.ready = 0;
   if (config_.look_ahead) return;
@@ -260,19 +255,11 @@ void PowerGate::window_taken(WarpSlot warp, const protocol::RegisterWindow& wind
 void PowerGate::window_left(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
   settle();
   Warp& w = warps_[warp.value()];
-  allocated_row_cycles_ += std::uint64_t{registers} * (now() - w.since);
   for (unsigned r = 0; r < registers; ++r) {
     power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::off);
   }
   w.on = w.reserved = w.unread = GeneralRegisters{};
-  w.registers = 0;
   if (table_) table_->clear(warp.value());
-}
-
-double PowerGate::access_fraction() const {
-  std::uint64_t allocated = allocated_row_cycles_;
-  for (const Warp& w : warps_) allocated += std::uint64_t{w.registers} * (now() - w.since);
-  return allocated == 0 ? 0 : static_cast<double>(accesses_) / static_cast<double>(allocated);
 }
 
 void PowerGate::register_stats(support::StatGroup& g) {
@@ -283,10 +270,6 @@ void PowerGate::register_stats(support::StatGroup& g) {
   g.counter("wake_wait_cycles", wake_wait_cycles_, "warp-cycles", "that they waited");
   g.counter("read_waits", read_waits_, "instructions", "that waited for an older instruction to read a register");
   g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles", "that they waited");
-  g.counter("accesses", accesses_, "warp registers", "read or written");
-  g.derived(
-      "access_fraction", [this] { return access_fraction(); }, "",
-      "share of a register's cycles, from its warp's start to its end, in which it is read or written");
   if (!table_) return;
   g.counter("lookup_corrections", corrections_, "warp registers",
             "kept on, against the compiler, since an instruction in the table accesses them");

@@ -5,6 +5,8 @@
 #include <regatta/models/gated_register_file/gated_register_file.h>
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 
+#include "scheme_gated_power.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,8 +26,13 @@ struct GatedConfig {
 /// --gated.unused_rows_off true`. Clients vote on the rows (protocol/row_power.h); none knows of the others.
 class GatedScheme : public Scheme {
  public:
-  GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {})
-      : name_(std::move(name)), help_(std::move(help)), axes_(std::move(axes)), transistors_(std::move(transistors)) {}
+  GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {},
+              GatedPowerConfig power = {})
+      : name_(std::move(name)),
+        help_(std::move(help)),
+        axes_(std::move(axes)),
+        transistors_(std::move(transistors)),
+        power_(std::move(power)) {}
 
   std::string name() const override { return name_; }
   std::string help() const override { return help_; }
@@ -47,13 +54,18 @@ class GatedScheme : public Scheme {
   virtual std::unique_ptr<protocol::WindowPolicy> window_policy(unsigned slices) const;
 
  private:
+  /// The gate, which the SM owns; null where nothing sleeps.
+  models::PowerGate* add_power_states(Sm& sm) const;
+
   struct Handles {
     models::SleepTransistors* transistors = nullptr;
     models::GatedRegisterFile* file = nullptr;
+    models::PowerGate* gate = nullptr;
   };
   std::string name_, help_;
   GatedConfig axes_;
   models::SleepTransistorsConfig transistors_;
+  GatedPowerConfig power_;
   std::vector<Handles> sms_;  ///< of each SM, which owns them
 };
 

@@ -76,8 +76,8 @@ class PowerGate : public sc_core::sc_module,
   void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
   void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
 
-  /// Row-cycles of warps' registers, and those in which they were accessed.
-  double access_fraction() const;
+  /// Registers kept on, against the compiler, because of the run-time table.
+  std::uint64_t corrections() const { return corrections_; }
   /// Warp-cycles that instructions were held here.
   std::uint64_t stall_cycles() const { return wake_wait_cycles_ + read_wait_cycles_; }
 
@@ -91,8 +91,6 @@ class PowerGate : public sc_core::sc_module,
     protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
     std::uint64_t ready = 0;                ///< when all that was woken can be accessed
     protocol::RegisterWindow window;
-    std::uint64_t since = 0;  ///< the window was taken
-    unsigned registers = 0;   ///< of it; 0: no warp
     std::uint64_t decoded = 0;
     std::vector<std::uint32_t> arriving;  ///< fetched, not decoded yet
   };
@@ -137,8 +135,6 @@ class PowerGate : public sc_core::sc_module,
   std::uint64_t corrections_ = 0;
   std::uint64_t wake_waits_ = 0, wake_wait_cycles_ = 0;
   std::uint64_t read_waits_ = 0, read_wait_cycles_ = 0;
-  std::uint64_t accesses_ = 0;
-  std::uint64_t allocated_row_cycles_ = 0;
   std::uint64_t put_to_sleep_ = 0, switched_off_ = 0, kept_on_ = 0;
 };
 
