@@ -26,7 +26,7 @@ void GatedScheme::declare(support::OptionSet& options) {
 
 void GatedScheme::validate(const MachineConfig&) const {
   transistors_.validate();
-  power_.gate.validate();
+  power_.validate();
 }
 
 std::unique_ptr<protocol::WindowPolicy> GatedScheme::window_policy(unsigned slices) const {
@@ -46,6 +46,8 @@ SmParts GatedScheme::build(const BuildContext& c) {
   transistors->connect(*file);
   file->add_listener(*transistors);
   if (axes_.unused_rows_off) file->own_listener(std::make_unique<models::UnusedRows>(*transistors));
+  row_lanes_ = c.machine.sm.lanes;
+  cycle_ns_ = c.clock_period.to_seconds() * 1e9;
   Sm sm{c, parts, *transistors, *file};
   models::PowerGate* const gate = add_power_states(sm);
   sms_.push_back(Handles{transistors.get(), file.get(), gate});
@@ -79,6 +81,21 @@ void GatedScheme::register_stats(support::StatGroup& g, const std::vector<suppor
         return lifetime == 0 ? 0.0 : sum([](const Handles& sm) { return sm.file->accesses(); }) / lifetime;
       },
       "ratio", "of a register's lifetime (its warp's) in which it is accessed, a cycle per access");
+  g.derived(
+      "leakage_energy",
+      [this, sum] {
+        const double leaked = sum([this](const Handles& sm) {
+          return sm.transistors->row_cycles(PowerState::on) +
+                 transistors_.sleep_leakage * sm.transistors->row_cycles(PowerState::sleep) +
+                 transistors_.off_leakage * sm.transistors->row_cycles(PowerState::off);
+        });
+        double pj = leaked * power_.row_mw() * cycle_ns_;
+        for (const PowerState from : {PowerState::sleep, PowerState::off}) {
+          pj += power_.wake_pj(from) * sum([from](const Handles& sm) { return sm.transistors->wakeups(from); });
+        }
+        return pj * row_lanes_ / 32 / 1000;
+      },
+      "nJ", "that the rows leak and waking them takes, on gated.leakage_node");
   g.derived(
       "lookup_corrections",
       [sum] { return sum([](const Handles& sm) { return sm.gate == nullptr ? 0 : sm.gate->corrections(); }); },

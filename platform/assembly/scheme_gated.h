@@ -66,6 +66,8 @@ class GatedScheme : public Scheme {
   GatedConfig axes_;
   models::SleepTransistorsConfig transistors_;
   GatedPowerConfig power_;
+  double row_lanes_ = 32;
+  double cycle_ns_ = 1;
   std::vector<Handles> sms_;  ///< of each SM, which owns them
 };
 
