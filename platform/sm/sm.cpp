@@ -169,6 +169,9 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::gate_opened:
       issue.gate_opened(core.warps[work.value]);
       break;
+    case Work::Kind::gate_resumed:
+      issue.resume(core.warps[work.value]);
+      break;
     case Work::Kind::tick:
       break;
   }
