@@ -301,6 +301,10 @@ void Sm::register_stats(support::StatGroup& g) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
               "of the fetched ones, those of one scheme that left at decode");
   }
+  if (m.issue.injected() != nullptr) {
+    g.counter("injected_moves", *m.issue.injected(), "warp instructions",
+              "register moves of gates' own, not among the warp instructions; each is an issue of its scheduler");
+  }
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));
     g.counter(reason + "_cycles", m.core.counters.stalls[s], "scheduler cycles",
