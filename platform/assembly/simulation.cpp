@@ -314,9 +314,13 @@ SimulationResult Simulation::run() {
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
   std::vector<support::StatGroup> groups = support::collect_stats();
-  support::StatGroup whole(m.scheme.name());
-  m.scheme.register_stats(whole, groups);
-  if (!whole.stats().empty()) groups.insert(groups.begin(), std::move(whole));
+  std::vector<support::StatGroup> whole;
+  for (const std::string& name : m.scheme.stat_groups()) {
+    whole.emplace_back(name);
+    m.scheme.register_stats(whole.back(), groups);
+    if (whole.back().stats().empty()) whole.pop_back();
+  }
+  groups.insert(groups.begin(), std::make_move_iterator(whole.begin()), std::make_move_iterator(whole.end()));
   std::vector<std::string> storages;
   for (const auto& node : m.nodes) storages.push_back(node->storage_path());
   ConservationLaws laws(groups, storages);

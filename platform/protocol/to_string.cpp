@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/row_power.h>
 
 #include <array>
 
@@ -13,6 +14,11 @@ const char* to_string(Unit u) {
 
 const char* to_string(Supplier s) {
   static const char* const names[] = {"unknown", "compressor", "l1", "l2", "dram"};
+  return names[static_cast<unsigned>(s)];
+}
+
+const char* to_string(PowerState s) {
+  static constexpr std::array<const char*, power_state_count> names{"off", "sleep", "on"};
   return names[static_cast<unsigned>(s)];
 }
 

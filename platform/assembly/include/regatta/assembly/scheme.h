@@ -72,8 +72,10 @@ class Scheme {
   /// Refuses knobs that do not fit, by ConfigError.
   virtual void validate(const MachineConfig&) const {}
   virtual SmParts build(const BuildContext& context) = 0;
-  /// Statistics of the scheme as a whole, in a group that has its name; `modules`: those of all modules, which outlive
-  /// the group. Called once, before the first launch.
+  /// Groups under which the scheme as a whole has statistics.
+  virtual std::vector<std::string> stat_groups() const { return {name()}; }
+  /// Statistics of the scheme as a whole, once for each of stat_groups(), the group's path telling which; `modules`:
+  /// those of all modules, which outlive the group. Before the first launch.
   virtual void register_stats(support::StatGroup&, const std::vector<support::StatGroup>& /*modules*/) {}
   /// What the scheme's parts of one SM may not create or lose; `sm`: the SM's path, "sm0".
   virtual void add_laws(ConservationLaws&, const std::string& /*sm*/) const {}
