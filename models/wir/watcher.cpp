@@ -50,6 +50,7 @@ void RepeatMeter::kernel_started(protocol::Cycle, const protocol::KernelContext&
   for (const protocol::InstructionTraits& t : *context.traits) text_.push_back(text_of(*t.info));
   values_.clear();
   predicates_.clear();
+  barriers_.clear();
 }
 
 void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) {
@@ -57,7 +58,9 @@ void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) 
   if (values_.size() < (slot + 1) * registers_) {
     values_.resize((slot + 1) * registers_);
     predicates_.resize((slot + 1) * trace::max_predicates);
+    barriers_.resize(slot + 1);
   }
+  barriers_[slot] = 0;
   std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(slot * registers_), registers_, 0);
   std::fill_n(predicates_.begin() + static_cast<std::ptrdiff_t>(slot * trace::max_predicates), trace::max_predicates,
               0);
@@ -114,6 +117,9 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
   const trace::StaticInstruction& info = *d.info;
   const auto bar = static_cast<std::size_t>(bar_of(d));
   ++state_.counters.barred[bar];
+  if (info.op_class == trace::OpClass::barrier) {
+    state_.counters.barriers_max = std::max(state_.counters.barriers_max, ++barriers_[d.warp.value()]);
+  }
   std::uint64_t key = text_[d.traits->index];
   if (key != 0) {
     key = mix(key, d.active);

@@ -137,6 +137,14 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
           "instructions that repeat a computation of their window of 1,000");
     share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
           "instructions whose computation appears more than 10 times in their window");
+    g.derived(
+        "barriers_max",
+        [this] {
+          std::uint64_t most = 0;
+          for (PhysicalRegisterFile* file : files_) most = std::max(most, file->state().counters.barriers_max);
+          return double(most);
+        },
+        "barriers", "that a warp passed, at most");
     const char* const bars[reuse_bars] = {"none", "effect",    "special", "predicate", "wide",
                                           "kind", "divergent", "pinned",  "unwritten", "load"};
     for (unsigned b = 0; b < reuse_bars; ++b) {

@@ -53,6 +53,7 @@ class RepeatMeter : public protocol::Observer {
   std::vector<std::uint64_t> text_;    ///< by static index: of opcode and immediates; 0: never repeated
   std::vector<std::uint64_t> values_;  ///< by warp slot and register: of its contents
   std::vector<protocol::LaneMask> predicates_;
+  std::vector<std::uint64_t> barriers_;  ///< by warp slot
   std::vector<Seen> seen_;
   std::uint64_t windows_ = 1;
   unsigned in_window_ = 0;
