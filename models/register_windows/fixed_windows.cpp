@@ -6,17 +6,24 @@
 namespace regatta::models {
 
 void FixedWindows::kernel_started(std::uint32_t rows, unsigned registers) {
-  rows_ = rows;
+  slice_rows_ = rows / slices_;
   registers_ = registers;
 }
 
-protocol::RegisterWindow FixedWindows::assign(protocol::WarpSlot warp) {
-  const std::uint32_t base = warp.value() * registers_;
-  if (base + registers_ > rows_) {
-    throw std::logic_error("register window of warp slot " + std::to_string(warp.value()) + " ends beyond row " +
-                           std::to_string(rows_));
+std::uint32_t FixedWindows::base(protocol::WarpSlot warp) const {
+  const std::uint32_t slice = warp.value() % slices_;
+  const std::uint32_t within = warp.value() / slices_ * registers_;
+  if (within + registers_ > slice_rows_) {
+    throw std::logic_error("register window of warp slot " + std::to_string(warp.value()) +
+                           " ends beyond the last of the " + std::to_string(slice_rows_) + " rows of slice " +
+                           std::to_string(slice));
   }
-  return protocol::RegisterWindow{base, base, 256};
+  return slice * slice_rows_ + within;
+}
+
+protocol::RegisterWindow FixedWindows::assign(protocol::WarpSlot warp) {
+  const std::uint32_t first = base(warp);
+  return protocol::RegisterWindow{first, first, 256};
 }
 
 }  // namespace regatta::models

@@ -10,18 +10,12 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   const RegisterState::Counters& n = state_->counters;
   const char* const regs = "warp registers";
   const char* const insns = "warp instructions";
-  g.counter("reads", read_count_, regs, "operands read");
-  g.counter("writes", write_count_, regs, "results written");
+  BankedFile::register_stats(g);  // reads and writes: operands and results; waits: all accesses to banks
   g.counter("bank_reads", bank_reads_, regs, "bank reads: operands, verify-reads and dummy MOVs");
   g.counter("unmapped_reads", unmapped_reads_, regs, "operands that no instruction has written: no bank is read");
   g.counter("verify_reads", verify_reads_, regs, "candidates read from a bank to be compared");
   g.counter("verify_retries", verify_retries_, "attempts", "of verify-reads that found their bank busy");
   g.counter("moves", moves_, regs, "copied for the inactive lanes of a divergent write: a read and a write each");
-  g.counter("read_conflicts", read_conflicts_, regs, "reads that had to wait for their bank");
-  g.counter("write_conflicts", write_conflicts_, regs, "writes that had to wait for their bank");
-  g.counter("read_wait", read_wait_, "cycles", "that reads waited for their bank, summed");
-  g.counter("write_wait", write_wait_, "cycles", "that writes waited for their bank, summed");
-  g.counter("held_writes", held_writes_, regs, "writes held back because the bank's queue was full");
 
   g.counter("instructions", n.instructions, insns, "renamed");
   g.counter("lookups", n.lookups, insns, "looked up in the reuse buffer");
@@ -64,9 +58,9 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
 void PhysicalRegisterFile::register_energy(support::EnergyGroup& g) {
   const RegisterState::Counters& n = state_->counters;
   const double rows = warp_size_ / 32.0;
-  const support::ArrayGeometry size{double(config_.physical()) * double(value_bytes_), double(config_.banks)};
+  const support::ArrayGeometry size{double(wir_.physical()) * double(value_bytes_), double(config_.banks)};
   g.event("register_structures", "register_file.read", bank_reads_, rows, size);
-  g.event("register_structures", "register_file.write", write_count_, rows, size);
+  g.event("register_structures", "register_file.write", ports_.writes(), rows, size);
   g.event("register_structures", "register_file.write", moves_, rows, size);
   g.leakage("register_structures", "register_file.leakage", size);
   // Table III, per operation.

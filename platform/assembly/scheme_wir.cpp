@@ -50,7 +50,6 @@ void WirScheme::validate(const MachineConfig& m) const {
   const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
     throw support::ConfigError("configuration: scheme wir: " + what + " = " + found + ", expected " + expected);
   };
-  if (file.ports == "2r1w") refuse("register_file.ports", file.ports, "1r1w or 1rw");
   if (file.priority != "fcfs") refuse("register_file.priority", file.priority, "fcfs: renamed banks have no other");
   if (m.sm.lanes != 32 && m.sm.lanes != 64) refuse("sm.lanes", std::to_string(m.sm.lanes), "32 or 64");
   if (config_.physical_registers != 0 && config_.physical_registers < file.banks) {
@@ -66,12 +65,7 @@ SmParts WirScheme::build(const BuildContext& c) {
     return parts;
   }
   WirConfig config = config_;
-  config.registers = c.machine.register_file.registers;
-  config.banks = c.machine.register_file.banks;
-  config.latency = c.machine.register_file.latency;
-  config.arbitration = c.machine.register_file.arbitration;
-  config.shared_port = c.machine.register_file.ports == "1rw";
-  config.write_queue = c.machine.register_file.write_queue;
+  config.file = c.machine.register_file;
   config.max_warps = c.machine.sm.max_warps;
   config.max_ctas = c.machine.sm.max_ctas;
   config.schedulers = c.machine.sm.schedulers;

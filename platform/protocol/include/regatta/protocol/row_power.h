@@ -75,8 +75,8 @@ class RowPower : public virtual TimeKeeper {
 class RowPowerListener {
  public:
   virtual ~RowPowerListener() = default;
-  /// These segments of the row have been switched off: their cells hold nothing any more.
-  virtual void lost(Row row, SegmentMask segments) = 0;
+  /// Bits `from` to `to` - 1 of the row have been switched off: their cells hold nothing any more.
+  virtual void lost(Row row, unsigned from, unsigned to) = 0;
 };
 
 /// Sees what becomes of the rows: wear accounting. `bits` are the row's whole contents after the event.
@@ -117,7 +117,7 @@ class RowCodec {
   /// A write of `access.lanes` of `values`; the codec brings the row's contents `cells` up to date, or keeps the
   /// register elsewhere. The file asks in the cycle in which the write reaches its bank, `done` being when it would be
   /// finished.
-  virtual Stored write(const WarpAccess& access, Row row, const WarpValue& values, std::uint32_t* cells,
+  virtual Stored write(const WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                        Cycle done) = 0;
   /// A read: all lanes of the register into `values`. False: they are the row's contents as they stand, which the file
   /// then reads itself.

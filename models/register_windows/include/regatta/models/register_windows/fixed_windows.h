@@ -5,15 +5,23 @@
 
 namespace regatta::models {
 
-/// The conventional window: warp slot w has the rows from w x registers on, for as long as the launch lasts.
+/// The conventional windows: every warp slot has the same rows for as long as the launch lasts. Warps are dealt to the
+/// file's slices by their slot, and lie in their slice one behind the other.
 class FixedWindows : public protocol::WindowPolicy {
  public:
+  /// `slices`: equal parts of the file (sm.sub_cores).
+  explicit FixedWindows(unsigned slices = 1) : slices_(slices) {}
+
   std::string name() const override { return "fixed"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
   protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
 
+  /// The first row of a warp slot's window; throws std::logic_error when the slice has no room for it.
+  std::uint32_t base(protocol::WarpSlot warp) const;
+
  private:
-  std::uint32_t rows_ = 0;
+  unsigned slices_;
+  std::uint32_t slice_rows_ = 0;
   unsigned registers_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <regatta/models/banks/register_file_config.h>
 #include <regatta/support/config.h>
 
 #include <cstdint>
@@ -25,14 +26,8 @@ struct WirConfig {
   unsigned signature_entries = 256;
   unsigned verify_entries = 8;
   unsigned retry_entries = 16;
-  bool repeats = false;  ///< sample repeated computations (figure 2)
-  // The bank timing of the machine's register file, filled in by the assembly.
-  unsigned registers = 1024;
-  unsigned banks = 8;
-  unsigned latency = 1;
-  unsigned arbitration = 1;
-  bool shared_port = false;  ///< reads and writes of a bank share a port
-  unsigned write_queue = 8;
+  bool repeats = false;     ///< sample repeated computations (figure 2)
+  RegisterFileConfig file;  ///< of the machine: banks, their ports and timing; filled in by the assembly
   // Bounds of the resident warps, likewise.
   unsigned max_warps = 48;
   unsigned max_ctas = 8;
@@ -49,7 +44,7 @@ struct WirConfig {
   bool capped() const { return model == "rlpvc"; }
   bool affine() const { return model == "affine" || model == "affine_rlpv"; }
   /// Physical warp registers.
-  unsigned physical() const { return physical_registers == 0 ? registers : physical_registers; }
+  unsigned physical() const { return physical_registers == 0 ? file.registers : physical_registers; }
   /// Cycles of the rename and reuse stages, and of the register allocation stage: half of the delay each, the odd cycle
   /// with the hash (4: two and two, as in section VII-E).
   unsigned front_delay() const { return delay / 2; }

@@ -23,7 +23,8 @@ class BankArbiter {
     tlm::tlm_generic_payload* payload = nullptr;
     std::size_t row = 0;
     std::uint64_t earliest = 0;  ///< first cycle in which it may be served, later than that of its arrival
-    std::uint64_t order = 0;     ///< of arrival
+    std::uint64_t late = 0;      ///< cycles that its row takes longer than its bank
+    std::uint64_t order = 0;     ///< of arrival, given by add()
   };
 
   /// `write_places`: writes that a bank may have waiting.
@@ -36,7 +37,7 @@ class BankArbiter {
   }
   /// The same for one that was held and is let in after the service of a cycle.
   bool has_room_now(unsigned bank) const { return banks_[bank].writes.size() < write_places_; }
-  void add(bool write, unsigned bank, tlm::tlm_generic_payload& payload, std::size_t row, std::uint64_t earliest);
+  void add(bool write, unsigned bank, const Request& request);
   bool empty() const { return waiting_ == 0; }
   /// Serves at most one request of every bank in `cycle`: `done(request, write)`, in the order of banks.
   template <class Done>

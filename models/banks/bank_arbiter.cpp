@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bank_arbiter.h"
+#include <regatta/models/banks/bank_arbiter.h>
 
 #include <algorithm>
 
@@ -8,10 +8,11 @@ namespace regatta::models {
 BankArbiter::BankArbiter(unsigned banks, unsigned write_places, bool writes_first)
     : banks_(banks), occupied_((banks + 63) / 64), write_places_(write_places), writes_first_(writes_first) {}
 
-void BankArbiter::add(bool write, unsigned bank, tlm::tlm_generic_payload& payload, std::size_t row,
-                      std::uint64_t earliest) {
+void BankArbiter::add(bool write, unsigned bank, const Request& request) {
   Bank& b = banks_[bank];
-  (write ? b.writes : b.reads).push_back(Request{&payload, row, earliest, ++orders_});
+  Queue& queue = write ? b.writes : b.reads;
+  queue.push_back(request);
+  queue.back().order = ++orders_;
   occupied_[bank / 64] |= std::uint64_t{1} << (bank % 64);
   ++waiting_;
 }

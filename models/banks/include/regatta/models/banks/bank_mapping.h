@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/models/banks/register_file_config.h>
+#include <regatta/protocol/ids.h>
+
+namespace regatta::models {
+
+/// In which bank a warp's register lies.
+///
+/// warp_interleaved: (register + warp) mod banks, so that neighbouring registers of a warp, and the same register of
+/// neighbouring warps, differ (RegLess section 5.2, GPGPU-Sim). register: register mod banks. sub_core: the banks are
+/// divided among the sub-cores, to which warps are dealt in turn, and interleaved by register and warp within one.
+class BankMapping {
+ public:
+  explicit BankMapping(const RegisterFileConfig& config);
+
+  unsigned operator()(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+    if (!powers_of_two_) return slow(warp, reg);
+    return ((unsigned{reg.value()} + (unsigned{warp.value()} >> warp_shift_)) & bank_mask_) +
+           ((warp.value() & part_mask_) << part_shift_);
+  }
+
+ private:
+  unsigned slow(protocol::WarpSlot warp, protocol::RegisterId reg) const;
+
+  // Masks and shifts when all are powers of two: a division would be felt in every access.
+  bool powers_of_two_;
+  unsigned part_banks_;  ///< banks that a warp's registers are spread over
+  unsigned parts_;       ///< such groups of banks
+  bool by_warp_;         ///< the warp shifts its registers
+  unsigned bank_mask_;   ///< part_banks_ - 1
+  unsigned part_mask_;   ///< parts_ - 1
+  unsigned part_shift_;  ///< log2(part_banks_)
+  unsigned warp_shift_;  ///< log2(parts_); the width of a warp number when the warp shifts nothing
+};
+
+}  // namespace regatta::models

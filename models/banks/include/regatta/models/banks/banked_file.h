@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The TLM-2.0 side of a register file made of banks: sockets, timing, back-pressure. What lies in a row, and where a
+// register's row is, is the deriving file's.
+#pragma once
+
+#include <regatta/models/banks/bank_arbiter.h>
+#include <regatta/models/banks/bank_mapping.h>
+#include <regatta/models/banks/bank_ports.h>
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <systemc>
+#include <utility>
+
+namespace regatta::models {
+
+/// An access that needs no bank (a register that has no row).
+inline constexpr unsigned no_bank = ~0u;
+
+/// Accesses of one bank are served in order of arrival, one per port and cycle, so the finishing time is known
+/// when a request arrives and most requests complete at once (TLM_COMPLETED with the annotated delay).
+/// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room,
+/// and write-back is held meanwhile. Reads are bounded by the collectors' entries and never held.
+///
+/// With a priority at a shared port, the finishing time depends on what comes later: requests are taken (END_REQ), wait
+/// at their bank, which is arbitrated cycle by cycle, and are answered when served (BEGIN_RESP).
+///
+/// `File` derives from BankedFile<File> (which it lets call what follows) and supplies, called directly:
+///
+///   std::uint64_t transfer(tlm::tlm_generic_payload&, protocol::WarpAccess&, unsigned bank, std::uint64_t done)
+///     Moves the value of an access that is done in cycle `done` by the bank's account, in the order in which requests
+///     were taken; a read sets access.origin. Returns the cycle in which it is done, `done` or later (a row that has to
+///     wake up); the port is free for others meanwhile.
+///
+/// and, where they differ from those below (hiding them),
+///
+///   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: of the access; no_bank (reads
+///     only) when it needs none, which takes arbitration and latency all the same. By BankMapping here.
+///   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: accesses of one row stay in
+///     order. Warp slot x registers per warp + register here; refuses what lies outside.
+///   void debug_transfer(payload, access, bank): moves the value and does nothing else; transfer() here.
+///   kernel_started(), warp_started(), warp_finished(), capacity_registers(), register_stats(), register_energy().
+template <class File>
+class BankedFile : public sc_core::sc_module,
+                   public protocol::OperandStorage,
+                   public support::StatProvider,
+                   tlm::tlm_fw_transport_if<> {
+ public:
+  BankedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period)
+      : sc_module(name),
+        reads("reads"),
+        writes("writes"),
+        config_(config),
+        clock_(support::CycleScheduler::of(clock_period)),
+        ports_(config),
+        period_(clock_period.value()),
+        mapping_(config),
+        room_(
+            clock_period,
+            [](void* file) {
+              auto& f = *static_cast<BankedFile*>(file);
+              f.arbiter_ == nullptr ? f.release_held() : f.arbitrate();
+            },
+            this) {
+    config.validate();
+    if (config.shared_port() && config.priority != "fcfs") {
+      arbiter_ = std::make_unique<BankArbiter>(config.banks, config.write_queue, config.priority == "write");
+    }
+    reads.bind(*this);
+    writes.bind(*this);
+  }
+
+  protocol::OperandTargetSocket reads;
+  protocol::OperandTargetSocket writes;
+
+  protocol::OperandTargetSocket& read_socket() override { return reads; }
+  protocol::OperandTargetSocket& write_socket() override { return writes; }
+  bool keeps_cycle_time() const override { return true; }
+  std::uint64_t capacity_registers() const override { return config_.registers; }
+  void kernel_started(const protocol::KernelContext& context) override {
+    registers_per_warp_ = context.registers_per_warp;
+    warp_size_ = context.warp_size;
+  }
+  void warp_started(const protocol::WarpInfo&) override {}
+  void warp_finished(const protocol::WarpInfo&) override {}
+  void register_stats(support::StatGroup& group) override { ports_.register_stats(group); }
+
+  /// Bank of a register, by register_file.mapping.
+  unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const { return mapping_(warp, reg); }
+
+ protected:
+  unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
+    return mapping_(access.warp, access.reg);
+  }
+  std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
+    const std::size_t row = std::size_t{access.warp.value()} * registers_per_warp_ + access.reg.value();
+    if (access.reg.value() >= registers_per_warp_ || row >= config_.registers) refuse(access);
+    return row;
+  }
+  /// Debug transport: the value and nothing else.
+  void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank) {
+    static_cast<File&>(*this).transfer(payload, access, bank, clock_.now());
+  }
+  /// Copies the enabled bytes between a payload and the row that it reads or writes.
+  static void copy_row(tlm::tlm_generic_payload& payload, std::uint32_t* lanes) {
+    auto* cell = reinterpret_cast<unsigned char*>(lanes);
+    unsigned char* data = payload.get_data_ptr();
+    const std::size_t bytes = payload.get_data_length();
+    if (payload.is_read()) {
+      trace::copy_value(data, cell, bytes);
+      return;
+    }
+    const unsigned char* enable = payload.get_byte_enable_ptr();
+    if (enable == nullptr) {
+      trace::copy_value(cell, data, bytes);
+      return;
+    }
+    for (std::size_t i = 0; i < bytes; ++i) {
+      cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
+    }
+  }
+  [[noreturn]] void refuse(const protocol::WarpAccess& a) const {
+    SC_REPORT_FATAL("regatta/register_file",
+                    ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
+                     " lies outside the register file (" + std::to_string(registers_per_warp_) +
+                     " registers per warp, " + std::to_string(config_.registers) + " in all)")
+                        .c_str());
+    throw std::logic_error("a fatal SystemC report returned");
+  }
+
+  const RegisterFileConfig config_;
+  support::CycleScheduler& clock_;
+  BankPorts ports_;  ///< for accesses of the file's own as well, where no kind goes first (no arbiter)
+  unsigned registers_per_warp_ = 0;
+  unsigned warp_size_ = 32;
+
+ private:
+  using Payload = tlm::tlm_generic_payload;
+
+  File& file() { return static_cast<File&>(*this); }
+  std::uint64_t arrival_cycle(const sc_core::sc_time& delay) const {
+    return delay == sc_core::SC_ZERO_TIME ? clock_.now() : clock_.now() + delay.value() / period_;
+  }
+  /// Serves an access that arrived in cycle `arrival`: the cycle in which it is done.
+  std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t arrival) {
+    const bool write = payload.is_write();
+    ports_.accessed(write);
+    const std::uint64_t earliest = write ? arrival : arrival + config_.arbitration;
+    const std::uint64_t done = bank == no_bank ? earliest + config_.latency : ports_.schedule(write, bank, earliest);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return file().transfer(payload, access, bank, done);
+  }
+
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+    protocol::WarpAccess& access = protocol::warp_access(payload);
+    const unsigned bank = file().bank(payload, access);
+    const std::uint64_t arrival = arrival_cycle(delay);
+    if (bank != no_bank) {
+      if (arbiter_ != nullptr) return wait_at_bank(payload, access, bank, phase, arrival);
+      if (payload.is_write() && ports_.write_free(bank) > arrival + config_.write_queue) {
+        held_ = &payload;
+        ports_.held();
+        room_.request(ports_.write_free(bank) - config_.write_queue);
+        return tlm::TLM_ACCEPTED;
+      }
+    }
+    delay += clock_.time(serve(payload, access, bank, arrival) - arrival);
+    return tlm::TLM_COMPLETED;
+  }
+
+  void release_held() {
+    // The bank has room: take the write, and answer it in the same breath (BEGIN_RESP implies END_REQ).
+    Payload& payload = *std::exchange(held_, nullptr);
+    protocol::WarpAccess& access = protocol::warp_access(payload);
+    const std::uint64_t at = clock_.now();
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = clock_.time(serve(payload, access, file().bank(payload, access), at) - at);
+    writes->nb_transport_bw(payload, phase, delay);
+  }
+
+  tlm::tlm_sync_enum wait_at_bank(Payload& payload, protocol::WarpAccess& access, unsigned bank, tlm::tlm_phase& phase,
+                                  std::uint64_t arrival) {
+    const bool write = payload.is_write();
+    if (write && !arbiter_->has_room(bank, arrival)) {
+      held_ = &payload;
+      held_since_ = arrival;
+      ports_.held();
+      room_.request(arrival + 1);
+      return tlm::TLM_ACCEPTED;
+    }
+    const std::uint64_t earliest = arrival + (write ? 1 : std::max(1u, config_.arbitration));
+    enqueue(payload, access, bank, earliest);
+    room_.request(earliest);
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+
+  /// The value moves now, as everywhere in a banked file; the arbiter keeps accesses to one row in order.
+  void enqueue(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t earliest) {
+    const std::uint64_t done = earliest + config_.latency;
+    const std::uint64_t late = file().transfer(payload, access, bank, done) - done;
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    arbiter_->add(payload.is_write(), bank, {&payload, file().row(payload, access), earliest, late});
+  }
+
+  void arbitrate() {
+    const std::uint64_t now = clock_.now();
+    arbiter_->serve(now, [&](const BankArbiter::Request& r, bool write) {
+      ports_.accessed(write);
+      if (r.earliest != now) ports_.waited(write, now - r.earliest);
+      tlm::tlm_phase phase = tlm::BEGIN_RESP;
+      sc_core::sc_time delay = clock_.time(config_.latency + r.late);
+      (write ? writes : reads)->nb_transport_bw(*r.payload, phase, delay);
+    });
+    if (held_ != nullptr && held_since_ < now) {
+      protocol::WarpAccess& access = protocol::warp_access(*held_);
+      const unsigned bank = file().bank(*held_, access);
+      if (arbiter_->has_room_now(bank)) {
+        Payload& payload = *std::exchange(held_, nullptr);
+        enqueue(payload, access, bank, now + 1);
+        tlm::tlm_phase phase = tlm::END_REQ;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        writes->nb_transport_bw(payload, phase, delay);
+      }
+    }
+    if (!arbiter_->empty() || held_ != nullptr) room_.request(now + 1);
+  }
+
+  void b_transport(Payload& payload, sc_core::sc_time& delay) override {
+    protocol::WarpAccess& access = protocol::warp_access(payload);
+    const std::uint64_t arrival = arrival_cycle(delay);
+    delay += clock_.time(serve(payload, access, file().bank(payload, access), arrival) - arrival);
+  }
+  bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
+  /// Debug transport moves the value and takes no time.
+  unsigned transport_dbg(Payload& payload) override {
+    protocol::WarpAccess& access = protocol::warp_access(payload);
+    file().debug_transfer(payload, access, file().bank(payload, access));
+    return payload.get_data_length();
+  }
+
+  std::uint64_t period_;
+  BankMapping mapping_;
+  Payload* held_ = nullptr;               ///< the write that waits for room
+  std::uint64_t held_since_ = 0;          ///< where there is an arbiter: the cycle of its arrival
+  std::unique_ptr<BankArbiter> arbiter_;  ///< none: first come first served
+  support::CycleClient room_;             ///< runs when there is, or when there is something to arbitrate
+};
+
+}  // namespace regatta::models

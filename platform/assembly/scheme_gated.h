@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/assembly/scheme.h>
+#include <regatta/models/gated_register_file/gated_register_file.h>
+#include <regatta/models/sleep_transistors/sleep_transistors.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace regatta::assembly {
+
+/// What stands on each axis of a file whose rows are switched, by name; knobs gated.*.
+struct GatedConfig {
+  std::string windows = "fixed";  ///< which rows a warp has
+  bool unused_rows_off = false;   ///< rows of no warp are off
+
+  void declare(support::OptionSet& options);
+};
+
+/// Register files whose rows sleep transistors switch: one scheme with independent axes, of which each published
+/// technique is a setting under a name of its own. So they compose by configuration: `--scheme rar
+/// --gated.unused_rows_off true`. Clients vote on the rows (protocol/row_power.h); none knows of the others.
+class GatedScheme : public Scheme {
+ public:
+  GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {})
+      : name_(std::move(name)), help_(std::move(help)), axes_(std::move(axes)), transistors_(std::move(transistors)) {}
+
+  std::string name() const override { return name_; }
+  std::string help() const override { return help_; }
+  void declare(support::OptionSet& options) override;
+  void validate(const MachineConfig& machine) const override;
+  SmParts build(const BuildContext& context) override;
+  std::vector<std::string> stat_groups() const override { return {"power"}; }
+  void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+
+ protected:
+  /// The parts of one SM that later parts are bound to; the SM owns them.
+  struct Sm {
+    const BuildContext& context;
+    SmParts& parts;
+    models::SleepTransistors& transistors;
+    models::GatedRegisterFile& file;
+  };
+  /// A test puts a faulty one in its place.
+  virtual std::unique_ptr<protocol::WindowPolicy> window_policy(unsigned slices) const;
+
+ private:
+  struct Handles {
+    models::SleepTransistors* transistors = nullptr;
+    models::GatedRegisterFile* file = nullptr;
+  };
+  std::string name_, help_;
+  GatedConfig axes_;
+  models::SleepTransistorsConfig transistors_;
+  std::vector<Handles> sms_;  ///< of each SM, which owns them
+};
+
+/// always_on, and the techniques that are settings of the axes.
+std::vector<std::unique_ptr<Scheme>> make_gated();
+
+}  // namespace regatta::assembly
