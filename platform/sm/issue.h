@@ -17,6 +17,7 @@ namespace regatta::sm {
 
 class CtaStage;
 class FrontEnd;
+class InjectedMoves;
 class LoadStoreUnit;
 class OperandCollectors;
 class ReuseStage;
@@ -26,6 +27,7 @@ class IssueStage {
   using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
 
   IssueStage(Core& core, const PolicyFactory& policy);
+  ~IssueStage();
   void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
                ReuseStage& reuse, std::vector<protocol::IssueGate*> gates);
 
@@ -45,6 +47,8 @@ class IssueStage {
 
   /// A cycle of an SM without CTAs.
   void rest();
+  /// Moves of gates' own that were issued; null when no gate injects any.
+  const std::uint64_t* injected() const;
   /// What each scheduler met in the last cycle it was asked.
   const std::vector<protocol::Stall>& last() const { return last_; }
   /// Counts `cycles` more in which every scheduler met what it met last.
@@ -83,6 +87,10 @@ class IssueStage {
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
+  /// A gate refused `next`: issues the move that it wants ahead of it, if any.
+  bool inject(Warp& warp, const DynamicInstruction& next);
+  /// The scoreboard and everyone who listens: `d` goes out.
+  void enter(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
   static protocol::Stall reason_to_wait(const Scheduler& s);
   /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
@@ -102,6 +110,7 @@ class IssueStage {
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
   std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
+  std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any
   std::vector<Scheduler> schedulers_;
   std::vector<protocol::Stall> last_;
 };
