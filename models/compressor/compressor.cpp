@@ -85,7 +85,8 @@ bool Compressor::waits_behind(Line& line, const Operation& operation) const {
                                                             [&](const Operation& o) { return o.reg == operation.reg; });
 }
 
-// The least recently used line that nobody waits for; written back when dirty. There is room on the way out.
+// The least recently used line that nobody waits for. A dirty one is written back, unless all its registers have died
+// meanwhile. There is room on the way out.
 Compressor::Line* Compressor::make_place(std::uint64_t now) {
   Line* oldest = nullptr;
   for (Line& l : lines_) {
@@ -94,7 +95,9 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
     if (oldest == nullptr || l.used < oldest->used) oldest = &l;
   }
   if (oldest == nullptr) return nullptr;
-  if (oldest->dirty) {
+  if (oldest->dirty && in_line_[oldest->number] == 0) {
+    ++dropped_;
+  } else if (oldest->dirty) {
     Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, oldest->address);
     protocol::MemoryAccess& access = protocol::memory_access(*out);
     access.access = AccessClass::register_write;
@@ -102,7 +105,6 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
     std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
     out_.push_back(Timed{out, now + 1});
     ++written_back_;
-    ++line_reads_;
   }
   oldest->state = Line::State::empty;
   oldest->dirty = false;
@@ -123,6 +125,7 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
   line = make_place(now);
   if (line == nullptr) return Done::not_now;
   line->address = address;
+  line->number = line_number(operation.reg);
   line->used = ++uses_;
   line->bytes.fill(0);
   if (empty_will_do) {
@@ -176,7 +179,6 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   ++lookups_;
   ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
   ++expanded_;
-  ++line_reads_;
   const unsigned slot = map_.compressed_slot(operation.reg);
   expand(state_of(line->bytes.data(), slot), slot_of(line->bytes.data(), slot),
          reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()));
@@ -205,7 +207,7 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
     compress(pattern, lanes, slot_of(line->bytes.data(), slot));
     set_state(line->bytes.data(), slot, pattern);
     line->dirty = true;
-    ++line_writes_;
+    ++slot_writes_;
     set_bit(operation.reg, true);
     operation.payload->release();
   }
@@ -271,8 +273,9 @@ void Compressor::register_stats(support::StatGroup& g) {
   g.counter("lines_fetched", fetched_, "lines", "asked of the L1");
   g.counter("lines_begun", started_empty_, "lines", "begun empty, as no register of theirs was compressed");
   g.counter("lines_written_back", written_back_, "lines", "written to the L1 to make room");
-  g.counter("line_reads", line_reads_, "accesses", "reads of the lines inside");
-  g.counter("line_writes", line_writes_, "accesses", "writes of the lines inside");
+  g.counter("lines_dropped", dropped_, "lines", "dirty ones that gave way unwritten, as all their registers had died");
+  g.counter("lines_filled", filled_, "lines", "that came from the L1");
+  g.counter("slot_writes", slot_writes_, "warp registers", "written to a line of compressed registers");
   g.counter("blocked", blocked_count_, "requests", "that waited for a line to give way, a fetch or the way to the L1");
   g.counter("held_requests", held_count_, "requests", "that found the queue full");
 }

@@ -279,6 +279,28 @@ TEST_CASE("compressor: lines leave least recently used first and come back as by
   b.finish();
 }
 
+TEST_CASE("compressor: a dirty line whose registers have all died gives way unwritten") {
+  Bench b(config_of(1));
+  b.write(0, 0, constant(1));
+  b.write(1, 0, constant(2));
+  CHECK(b.read(0, 0, true).value == constant(1));
+  b.initiator.add(AccessClass::register_invalidate, 1, 0);
+  b.wait(30);
+  b.write(0, 1, constant(3));  // takes the only place
+  CHECK(b.memory.seen.empty());
+  CHECK(b.statistic("lines_dropped") == 1);
+  CHECK(b.statistic("lines_written_back") == 0);
+  // A register of the line dies, another lives: it is written back, and comes back.
+  b.write(1, 1, constant(4));
+  CHECK(b.read(0, 1, true).value == constant(3));
+  b.write(0, 0, constant(5));
+  CHECK(b.statistic("lines_dropped") == 1);
+  CHECK(b.statistic("lines_written_back") == 1);
+  CHECK(b.read(1, 1).value == constant(4));
+  CHECK(b.read(0, 0).value == constant(5));
+  b.finish();
+}
+
 TEST_CASE("compressor: a request behind a fetch waits only where it must") {
   Bench b(config_of(1));
   b.write(0, 0, constant(1));

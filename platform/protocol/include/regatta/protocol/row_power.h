@@ -71,14 +71,23 @@ class RowPower : public virtual TimeKeeper {
   virtual Cycle ready(Row row) const = 0;
 };
 
-/// Sees what becomes of the rows: wear accounting. `bits` are the row's whole contents after the event.
+/// Told by the controller: the file that holds the cells.
+class RowPowerListener {
+ public:
+  virtual ~RowPowerListener() = default;
+  /// Bits `from` to `to` - 1 of the row have been switched off: their cells hold nothing any more.
+  virtual void lost(Row row, unsigned from, unsigned to) = 0;
+};
+
+/// Sees what becomes of the rows: wear accounting.
 class RowObserver {
  public:
   virtual ~RowObserver() = default;
   virtual void kernel_started(Cycle, std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
   virtual void kernel_finished(Cycle) {}
-  /// The row's cells hold `bits` from `at` on.
-  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/) {}
+  /// The row's cells hold `bits`, its whole contents, from `at` on. Those of lanes that are not in `lanes` are as they
+  /// were; `bits` may be anything there.
+  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/, LaneMask /*lanes*/) {}
   /// The segments are in this state from now on; cells of one that was off hold zeros until written.
   virtual void switched(Cycle /*at*/, Row, SegmentMask, PowerState) {}
 };
@@ -91,8 +100,9 @@ class RowListener {
   virtual void was_read(const WarpAccess&, Row, Cycle /*done*/) {}
   /// A result is in its row from `done` on.
   virtual void was_written(const WarpAccess&, Row, Cycle /*done*/) {}
-  /// A warp takes or leaves its slot. Before the first call of a launch, the rows of no warp: `rows` in all.
-  virtual void rows_started(std::uint32_t /*rows*/) {}
+  /// A launch begins: `rows` of `warp_size` lanes, of no warp yet.
+  virtual void rows_started(std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
+  /// A warp takes or leaves its slot, and with it these registers' rows.
   virtual void window_taken(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
   virtual void window_left(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
 };
@@ -108,7 +118,7 @@ class RowCodec {
   /// A write of `access.lanes` of `values`; the codec brings the row's contents `cells` up to date, or keeps the
   /// register elsewhere. The file asks in the cycle in which the write reaches its bank, `done` being when it would be
   /// finished.
-  virtual Stored write(const WarpAccess& access, Row row, const WarpValue& values, std::uint32_t* cells,
+  virtual Stored write(const WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                        Cycle done) = 0;
   /// A read: all lanes of the register into `values`. False: they are the row's contents as they stand, which the file
   /// then reads itself.

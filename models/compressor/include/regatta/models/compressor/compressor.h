@@ -52,7 +52,8 @@ struct CompressorConfig {
 ///                        compressed registers, and begins empty otherwise.
 ///   register_invalidate  answered when it is taken. Bit set: cleared; otherwise it goes on to the L1.
 ///
-/// Lines are replaced least recently used first and written back when dirty. Requests for one register stay in order;
+/// Lines are replaced least recently used first and written back when dirty, unless none of their registers is
+/// compressed any more. Requests for one register stay in order;
 /// those for others pass one that waits for its line.
 class Compressor : public sc_core::sc_module,
                    public protocol::BackingStore,
@@ -91,8 +92,9 @@ class Compressor : public sc_core::sc_module,
     State state = State::empty;
     bool dirty = false;
     std::uint64_t address = 0;
-    std::uint64_t used = 0;  ///< for the order of replacement
-    unsigned pins = 0;       ///< operations that waited for it and have not been performed
+    std::uint32_t number = 0;  ///< among the shard's lines
+    std::uint64_t used = 0;    ///< for the order of replacement
+    unsigned pins = 0;         ///< operations that waited for it and have not been performed
     std::array<unsigned char, compressed_line_bytes> bytes{};
     std::vector<Operation> waiting;  ///< for the fetch
   };
@@ -161,8 +163,8 @@ class Compressor : public sc_core::sc_module,
   support::CycleClient wakeup_;
 
   std::array<std::uint64_t, pattern_count> matched_{};
-  std::uint64_t lookups_ = 0, hits_ = 0, misses_ = 0, fetched_ = 0, started_empty_ = 0, written_back_ = 0;
-  std::uint64_t expanded_ = 0, cleared_ = 0, blocked_count_ = 0, held_count_ = 0, line_reads_ = 0, line_writes_ = 0,
+  std::uint64_t lookups_ = 0, hits_ = 0, misses_ = 0, fetched_ = 0, started_empty_ = 0, written_back_ = 0, dropped_ = 0;
+  std::uint64_t expanded_ = 0, cleared_ = 0, blocked_count_ = 0, held_count_ = 0, filled_ = 0, slot_writes_ = 0,
                 matches_ = 0;
 };
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/register_windows/round_robin_windows.h>
+
+#include <stdexcept>
+
+namespace regatta::models {
+
+RoundRobinWindows::RoundRobinWindows(unsigned slices) : slices_(slices) {}
+
+void RoundRobinWindows::kernel_started(std::uint32_t rows, unsigned registers) {
+  registers_ = registers;
+  slice_rows_ = rows / static_cast<std::uint32_t>(slices_.size());
+  const unsigned windows = slice_rows_ / registers;
+  for (Slice& s : slices_) {
+    // The pointer goes on from where it stood: a kernel that is run again does not wear the first windows more.
+    if (s.next >= windows) s.next = 0;
+    s.taken.assign(windows, false);
+  }
+  windows_ = windows;
+  window_of_.clear();
+}
+
+protocol::RegisterWindow RoundRobinWindows::assign(protocol::WarpSlot warp) {
+  const auto part = warp.value() % static_cast<unsigned>(slices_.size());
+  Slice& s = slices_[part];
+  for (unsigned looked = 0; looked < windows_; ++looked) {
+    const unsigned window = s.next;
+    s.next = window + 1 == windows_ ? 0 : window + 1;
+    if (s.taken[window]) continue;
+    s.taken[window] = true;
+    if (window_of_.size() <= warp.value()) window_of_.resize(warp.value() + 1u);
+    window_of_[warp.value()] = window;
+    const std::uint32_t base = part * slice_rows_ + window * registers_;
+    return protocol::RegisterWindow{base, base, 256};
+  }
+  throw std::logic_error("no register window is free for warp slot " + std::to_string(warp.value()) + ": all " +
+                         std::to_string(windows_) + " of slice " + std::to_string(part) + " are taken");
+}
+
+void RoundRobinWindows::release(protocol::WarpSlot warp) {
+  slices_[warp.value() % slices_.size()].taken[window_of_[warp.value()]] = false;
+}
+
+}  // namespace regatta::models
