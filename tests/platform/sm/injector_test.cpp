@@ -110,9 +110,8 @@ TEST_CASE("injector: many warps, two instructions a cycle, partial warps") {
   some_kernel(b, 8, 208);  // the last warp of a CTA has 16 threads
   assembly::MachineConfig m;
   m.sm.issue_width = 2;
-  const Recording r = test::record(b, "injector_many", m, [](assembly::SmParts& parts) {
-    parts.gates.push_back(std::make_unique<MovesFirst>());
-  });
+  const Recording r = test::record(
+      b, "injector_many", m, [](assembly::SmParts& parts) { parts.gates.push_back(std::make_unique<MovesFirst>()); });
   CHECK(r.result.warp_instructions == 8 * 7 * 11);
   CHECK(r.passages.size() == 8 * 7 * (11 + 6));
 }
