@@ -15,6 +15,10 @@ void GatedConfig::declare(support::OptionSet& o) {
         "which rows a warp has: those of its slot, these rotated at every reassignment (RAR), or the next free window "
         "in turn (ARGO)",
         {"fixed", "rotating", "round_robin"});
+  o.add("gated.compression", compression,
+        "what keeps registers compressed: nothing, a base and two deltas beside the file (RC), or a base and deltas in "
+        "the row (Warped-Compression)",
+        {"none", "rc", "wc"});
   o.add("gated.unused_rows_off", unused_rows_off, "whether rows that belong to no warp are off");
 }
 
@@ -22,6 +26,7 @@ void GatedScheme::declare(support::OptionSet& options) {
   axes_.declare(options);
   transistors_.declare(options);
   power_.declare(options);
+  compression_.declare(options);
 }
 
 void GatedScheme::validate(const MachineConfig&) const {
@@ -40,6 +45,7 @@ SmParts GatedScheme::build(const BuildContext& c) {
   parts.storage.reset();  // its name is the gated file's
   models::SleepTransistorsConfig config = transistors_;
   config.banks = c.machine.register_file.banks;
+  if (axes_.compression == "wc") config.segments = models::aging::warped_segments(c.machine.sm.lanes);
   auto transistors = std::make_unique<models::SleepTransistors>("sleep_transistors", config, c.clock_period);
   auto file = std::make_unique<models::GatedRegisterFile>("register_file", c.machine.register_file, *transistors,
                                                           window_policy(c.machine.sm.sub_cores), c.clock_period);
@@ -48,9 +54,10 @@ SmParts GatedScheme::build(const BuildContext& c) {
   if (axes_.unused_rows_off) file->own_listener(std::make_unique<models::UnusedRows>(*transistors));
   row_lanes_ = c.machine.sm.lanes;
   cycle_ns_ = c.clock_period.to_seconds() * 1e9;
-  Sm sm{c, parts, *transistors, *file};
-  models::PowerGate* const gate = add_power_states(sm);
-  sms_.push_back(Handles{transistors.get(), file.get(), gate});
+  sms_.push_back(Handles{transistors.get(), file.get()});
+  const Sm sm{c, parts, *transistors, *file};
+  add_compression(sm, sms_.back());
+  add_power_states(sm, sms_.back());
   parts.modules.push_back(std::move(transistors));
   parts.storage = std::move(file);
   return parts;
@@ -125,6 +132,11 @@ std::vector<std::unique_ptr<Scheme>> make_gated() {
   add("sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", GatedConfig{}, {}, states);
   add("rar", "RAR: the rows of a window rotate at every reassignment (aging-aware register file)",
       GatedConfig{"rotating", false}, gating);
+  add("rc", "RC: compressed registers are kept in a table, and their rows are off (aging-aware register file)",
+      GatedConfig{"fixed", true, "rc"}, gating);
+  add("rc_rar", "RC and RAR together", GatedConfig{"rotating", true, "rc"}, gating);
+  add("wc", "Warped-Compression: compressed registers take a part of their row, the rest of it is off",
+      GatedConfig{"fixed", true, "wc"}, gating);
   add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", true}, gating);
   return all;
 }

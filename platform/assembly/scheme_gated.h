@@ -2,6 +2,8 @@
 #pragma once
 
 #include <regatta/assembly/scheme.h>
+#include <regatta/models/aging_compression/compressed_rows.h>
+#include <regatta/models/aging_compression/move_inserter.h>
 #include <regatta/models/gated_register_file/gated_register_file.h>
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 
@@ -17,6 +19,7 @@ namespace regatta::assembly {
 struct GatedConfig {
   std::string windows = "fixed";  ///< which rows a warp has
   bool unused_rows_off = false;   ///< rows of no warp are off
+  std::string compression = "none";
 
   void declare(support::OptionSet& options);
 };
@@ -52,20 +55,26 @@ class GatedScheme : public Scheme {
   };
   /// A test puts a faulty one in its place.
   virtual std::unique_ptr<protocol::WindowPolicy> window_policy(unsigned slices) const;
+  virtual std::unique_ptr<models::aging::CompressedRows> compressed_rows(const BuildContext& context,
+                                                                         protocol::RowPower& power) const;
+  virtual std::unique_ptr<models::aging::MoveInserter> move_inserter(models::aging::CompressedRows& rows) const;
 
  private:
-  /// The gate, which the SM owns; null where nothing sleeps.
-  models::PowerGate* add_power_states(Sm& sm) const;
-
   struct Handles {
     models::SleepTransistors* transistors = nullptr;
     models::GatedRegisterFile* file = nullptr;
-    models::PowerGate* gate = nullptr;
+    models::PowerGate* gate = nullptr;                     ///< null: registers stay as they are
+    models::aging::CompressedRows* compression = nullptr;  ///< null: there is none
+    models::aging::MoveInserter* moves = nullptr;
   };
+  models::aging::CompressionConfig compression_config(const BuildContext& context) const;
+  void add_compression(const Sm& sm, Handles& handles);
+  void add_power_states(const Sm& sm, Handles& handles) const;
   std::string name_, help_;
   GatedConfig axes_;
   models::SleepTransistorsConfig transistors_;
   GatedPowerConfig power_;
+  models::aging::CompressionConfig compression_;
   double row_lanes_ = 32;
   double cycle_ns_ = 1;
   std::vector<Handles> sms_;  ///< of each SM, which owns them

@@ -69,17 +69,17 @@ void GatedPowerConfig::declare(support::OptionSet& o) {
   gate.declare(o);
 }
 
-models::PowerGate* GatedScheme::add_power_states(Sm& sm) const {
-  if (power_.states == "always_on") return nullptr;
+void GatedScheme::add_power_states(const Sm& sm, Handles& handles) const {
+  if (power_.states == "always_on") return;
   models::PowerGateConfig config = power_.gate;
   config.look_ahead = power_.states == "greener";
   config.warps = sm.context.machine.sm.max_warps;
   auto gate = std::make_unique<models::PowerGate>("power_gate", config, sm.transistors, sm.context.clock_period);
+  if (handles.compression != nullptr) gate->connect(*handles.compression);
   sm.file.add_listener(*gate);
   if (auto observer = gate->make_decode_observer()) sm.parts.observers.push_back(std::move(observer));
-  models::PowerGate* const made = gate.get();
+  handles.gate = gate.get();
   sm.parts.gates.push_back(std::move(gate));
-  return made;
 }
 
 }  // namespace regatta::assembly
