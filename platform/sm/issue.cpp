@@ -73,6 +73,17 @@ void IssueStage::gate_opened(Warp& w) {
   if (w.closed && w.closed_by == 0) set_closed(w, false);
 }
 
+void IssueStage::pause(Warp& w, Cycle until) {
+  w.paused = true;
+  schedulers_[w.scheduler].paused |= WarpMask{1} << w.local;
+  core_.at(until, Work::Kind::gate_resumed, w.info.warp.value());
+}
+
+void IssueStage::resume(Warp& w) {
+  w.paused = false;
+  if (w.active) schedulers_[w.scheduler].paused &= ~(WarpMask{1} << w.local);
+}
+
 void IssueStage::set_closed(Warp& w, bool is_closed) {
   w.closed = is_closed;
   if (!w.active) return;
@@ -96,6 +107,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
   if (w.closed) schedulers_[s].closed |= WarpMask{1} << w.local;
+  if (w.paused) schedulers_[s].paused |= WarpMask{1} << w.local;
   if (waits_long(w.state) || w.closed) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
@@ -105,6 +117,7 @@ void IssueStage::remove(Warp& w) {
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
   s.closed &= keep;
+  s.paused &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
   for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
@@ -219,9 +232,10 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 Stall IssueStage::cycle(Scheduler& s) {
   WarpMask candidates = s.in(WarpState::ready);
   Stall structural = Stall::none;
-  bool gate = (candidates & s.closed) != 0;
+  const WarpMask refused = s.closed | s.paused;
+  bool gate = (candidates & refused) != 0;
   bool kept_back = false;
-  candidates &= ~s.closed;
+  candidates &= ~refused;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
     if (eligible.settling) core_.progress = true;

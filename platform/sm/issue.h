@@ -39,6 +39,8 @@ class IssueStage {
   void update(Warp& warp);
   /// What gates said of a warp that they kept closed takes effect.
   void gate_opened(Warp& warp);
+  /// The cycle has come until which a gate refuses the warp.
+  void resume(Warp& warp);
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
@@ -58,6 +60,7 @@ class IssueStage {
     bool restricts = false;  ///< the policy lets only some of the ready warps take part
     WarpMask used = 0;       ///< local indices taken
     WarpMask closed = 0;     ///< warps that gates keep
+    WarpMask paused = 0;     ///< warps that gates refuse until a cycle that is known
     std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
     std::array<WarpMask, protocol::unit_count> bound_for{};       ///< warps by the unit of their next instruction; of
                                                                   ///< those that are ready it is up to date
@@ -70,6 +73,7 @@ class IssueStage {
    public:
     Listener(IssueStage& stage, unsigned gate) : stage_(stage), bit_(1u << gate) {}
     void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.core_.warp(warp), bit_, is_closed); }
+    void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.core_.warp(warp), until); }
 
    private:
     IssueStage& stage_;
@@ -78,6 +82,7 @@ class IssueStage {
 
   void closed(Warp& warp, std::uint32_t gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
+  void pause(Warp& warp, Cycle until);
   bool finds_collector(const Warp& warp) const;
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);

@@ -59,6 +59,10 @@ class GateListener {
   virtual ~GateListener() = default;
   /// From now on may_issue() would refuse (or no longer refuses) every instruction of the warp. Warps start open.
   virtual void closed(WarpSlot warp, bool is_closed) = 0;
+  /// In may_issue(), which refuses: it would refuse this warp's instruction until cycle `until`, later than the present
+  /// one. The warp is not offered before that cycle, and is then if it can be; no changed() is needed. For short waits:
+  /// to a scheduling policy the warp goes on being one of those that could issue, unlike one that is closed.
+  virtual void pause(WarpSlot warp, Cycle until) = 0;
 };
 
 /// Puts register moves of a gate's own into the pipeline.

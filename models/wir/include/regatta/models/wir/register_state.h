@@ -45,6 +45,21 @@ class Ports {
   std::uint64_t cycle_ = 0;
 };
 
+/// What keeps an instruction from the reuse buffer: the first of these that applies (sampled with wir.repeats).
+enum class ReuseBar : std::uint8_t {
+  none,       ///< nothing: it looks up
+  effect,     ///< a branch, barrier, store or another instruction without a result
+  special,    ///< reads a special register
+  predicate,  ///< reads or writes a predicate other than its guard
+  wide,       ///< its result takes several registers
+  kind,       ///< another instruction that is never reused
+  divergent,  ///< a lane is switched off
+  pinned,     ///< a source is pinned
+  unwritten,  ///< a source was never written
+  load,       ///< a load that the rules for loads, or the model, exclude
+};
+constexpr unsigned reuse_bars = static_cast<unsigned>(ReuseBar::load) + 1;
+
 /// Where an instruction is in the register allocation stage.
 enum class AllocationPhase : std::uint8_t { arriving, looking, verifying, written_elsewhere, allocating, moving, done };
 
@@ -176,7 +191,9 @@ class RegisterState {
     std::uint64_t queued = 0, retries = 0, queue_full = 0;
     std::uint64_t starved = 0, in_place = 0, refused_issues = 0;
     std::uint64_t low_evictions = 0, low_cycles = 0;
-    std::uint64_t repeats_sampled = 0, repeats_found = 0;
+    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0;
+    std::array<std::uint64_t, reuse_bars> barred{}, barred_repeats{};  ///< by ReuseBar
+    std::uint64_t barriers_max = 0;                                    ///< issued by a warp
   };
   Counters counters;
   std::uint64_t low_cycles() {
