@@ -33,6 +33,11 @@ void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_si
     planes_.assign(std::size_t{rows} * plane_count * lanes_, 0);
     off_.assign(std::size_t{rows} * protocol::max_segments, 0);
     if (segments_.empty()) segments_ = {row_bits()};
+    unsigned bit = 0;
+    for (const unsigned end : segments_) {
+      std::vector<std::uint32_t>& mask = masks_.emplace_back(lanes_, 0);
+      for (; bit < end; ++bit) mask[bit / 32] |= 1u << (bit % 32);
+    }
   }
   started_ = at.value();
   running_ = true;
@@ -101,18 +106,9 @@ void WearRecorder::keep(std::uint32_t row, bool copy) {
 
 void WearRecorder::clear_off(std::uint32_t row) {
   std::uint32_t* cells = current(row);
-  unsigned from = 0;
   for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const unsigned to = segments_[s];
-    if (((rows_[row].off >> s) & 1) != 0) {
-      for (unsigned bit = from; bit < to;) {
-        const unsigned count = std::min(32 - bit % 32, to - bit);
-        const std::uint32_t mask = count == 32 ? ~0u : ((1u << count) - 1) << (bit % 32);
-        cells[bit / 32] &= ~mask;
-        bit += count;
-      }
-    }
-    from = to;
+    if (((rows_[row].off >> s) & 1) == 0) continue;
+    for (unsigned w = 0; w < lanes_; ++w) cells[w] &= ~masks_[s][w];
   }
 }
 
@@ -149,35 +145,16 @@ bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
 
 namespace {
 
-/// 16 words, added up together: as many vector registers as there are to keep them in.
-struct Words {
-  static constexpr unsigned count = 16;
-  std::uint32_t at[count];
-};
+/// Four words, added up together.
+using Words = std::uint32_t __attribute__((vector_size(16)));
+constexpr unsigned words = sizeof(Words) / sizeof(std::uint32_t);
 
-/// Inputs of one plane: intervals whose length has the plane's bit, and what was carried from the plane before.
-struct Inputs {
-  const Words* of[16 + 8];
-  unsigned count = 0;
-};
-
-/// a + b + c per bit: the sum into a, returns nothing; the carry out.
-inline void full_adder(Words& a, const Words& b, const Words& c, Words& carry) {
-  for (unsigned i = 0; i < Words::count; ++i) {
-    const std::uint32_t half = a.at[i] ^ b.at[i];
-    carry.at[i] = (a.at[i] & b.at[i]) | (half & c.at[i]);
-    a.at[i] = half ^ c.at[i];
-  }
-}
-
-inline bool half_adder(Words& a, const Words& b, Words& carry) {
-  std::uint32_t any = 0;
-  for (unsigned i = 0; i < Words::count; ++i) {
-    carry.at[i] = a.at[i] & b.at[i];
-    any |= carry.at[i];
-    a.at[i] ^= b.at[i];
-  }
-  return any != 0;
+inline void load(Words& to, const std::uint32_t* from) { std::memcpy(&to, from, sizeof to); }
+inline void store(std::uint32_t* to, const Words& from) { std::memcpy(to, &from, sizeof from); }
+inline bool any(const Words& w) {
+  std::uint64_t half[2];
+  std::memcpy(half, &w, sizeof half);
+  return (half[0] | half[1]) != 0;
 }
 
 }  // namespace
@@ -186,40 +163,66 @@ void WearRecorder::flush(std::uint32_t row) {
   RowState& r = rows_[row];
   const unsigned intervals = r.intervals;
   if (intervals == 0) return;
+  // Plane k takes the contents of the intervals whose length has bit k.
+  std::uint8_t of_plane[plane_count][log_size];
+  std::uint8_t count[plane_count] = {};
+  unsigned planes_used = 0;
   std::uint64_t length = 0;
-  std::uint32_t all_lengths = 0;
   for (unsigned i = 0; i < intervals; ++i) {
     length += r.length[i];
-    all_lengths |= r.length[i];
+    for (std::uint32_t m = r.length[i]; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      of_plane[k][count[k]++] = static_cast<std::uint8_t>(i);
+      planes_used = std::max(planes_used, k + 1);
+    }
   }
   if (length + r.added > ~std::uint32_t{0}) spill(row);
   r.added += length;
-  std::uint32_t* const entries = log(row);
+  const std::uint32_t* const entries = log(row);
   std::uint32_t* const planes = &planes_[std::size_t{row} * plane_count * lanes_];
-  for (unsigned word = 0; word < lanes_; word += Words::count) {
-    Words carries[2][16];
+  for (unsigned word = 0; word < lanes_; word += words) {
+    Words held[log_size];
+    Words seen{};
+    for (unsigned i = 0; i < intervals; ++i) {
+      load(held[i], entries + std::size_t{i} * lanes_ + word);
+      seen |= held[i];
+    }
+    if (!any(seen)) continue;
+    Words carries[log_size];  // into the plane at hand: as many as half of what the plane before had to add
     unsigned carried = 0;
-    for (unsigned k = 0; (all_lengths >> k) != 0 || carried != 0; ++k) {
-      auto& sum = *reinterpret_cast<Words*>(planes + std::size_t{k} * lanes_ + word);
-      Inputs inputs;
-      for (unsigned c = 0; c < carried; ++c) inputs.of[inputs.count++] = &carries[k & 1][c];
-      for (unsigned i = 0; i < intervals; ++i) {
-        if (((r.length[i] >> k) & 1) == 0) continue;
-        inputs.of[inputs.count++] = reinterpret_cast<const Words*>(entries + std::size_t{i} * lanes_ + word);
-      }
-      Words* const next = carries[(k + 1) & 1];
-      carried = 0;
+    for (unsigned k = 0; k < planes_used || carried != 0; ++k) {
+      std::uint32_t* const plane = planes + std::size_t{k} * lanes_ + word;
+      Words sum;
+      load(sum, plane);
+      // Two at a time: a full adder, whose carry goes to the next plane. `carries` is read faster than it is filled.
+      const unsigned here = k < planes_used ? count[k] : 0;
+      const unsigned inputs = carried + here;
+      const std::uint8_t* const from = of_plane[k < planes_used ? k : 0];
+      const auto input = [&](unsigned i) -> const Words& { return i < carried ? carries[i] : held[from[i - carried]]; };
+      unsigned out = 0;
       unsigned i = 0;
-      for (; i + 1 < inputs.count; i += 2) full_adder(sum, *inputs.of[i], *inputs.of[i + 1], next[carried++]);
-      // What ripples up alone ends where no bit is carried.
-      if (i < inputs.count && half_adder(sum, *inputs.of[i], next[carried])) ++carried;
-      if (k + 1 == plane_count) break;
+      for (; i + 1 < inputs; i += 2) {
+        const Words a = input(i);
+        const Words b = input(i + 1);
+        const Words half = sum ^ a;
+        carries[out++] = (sum & a) | (half & b);
+        sum = half ^ b;
+      }
+      if (i < inputs) {
+        const Words a = input(i);
+        const Words carry = sum & a;
+        sum ^= a;
+        // What ripples up alone ends where no bit is carried.
+        if (any(carry)) carries[out++] = carry;
+      }
+      carried = out;
+      store(plane, sum);
     }
   }
   r.intervals = 0;
   // The row holds what it held.
   if (intervals != log_size) {
-    trace::copy_value(entries, entries + std::size_t{intervals} * lanes_, lanes_ * sizeof(std::uint32_t));
+    trace::copy_value(log(row), entries + std::size_t{intervals} * lanes_, lanes_ * sizeof(std::uint32_t));
   }
 }
 
@@ -284,6 +287,66 @@ struct Longest {
 
 }  // namespace
 
+/// Of the bits of a row that are in `mask`, how long those that are one for longest, or for shortest, are so; the sum
+/// of all into `sum`. From the highest plane down, only bits that can still be it are kept.
+std::pair<std::uint64_t, std::uint64_t> WearRecorder::extremes(std::uint32_t row,
+                                                               const std::vector<std::uint32_t>& mask,
+                                                               std::uint64_t& sum) const {
+  const std::uint32_t* planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  std::vector<std::uint32_t> most = mask;
+  std::vector<std::uint32_t> least = mask;
+  std::pair<std::uint64_t, std::uint64_t> found{0, 0};
+  for (unsigned k = plane_count; k-- > 0;) {
+    if ((rows_[row].added >> k) == 0) continue;
+    const std::uint32_t* plane = planes + std::size_t{k} * lanes_;
+    std::uint32_t ones = 0;
+    std::uint32_t zeros = 0;
+    std::uint64_t counted = 0;
+    for (unsigned w = 0; w < lanes_; ++w) {
+      ones |= most[w] & plane[w];
+      zeros |= least[w] & ~plane[w];
+      counted += static_cast<unsigned>(__builtin_popcount(mask[w] & plane[w]));
+    }
+    sum += counted << k;
+    if (ones != 0) {
+      found.first |= std::uint64_t{1} << k;
+      for (unsigned w = 0; w < lanes_; ++w) most[w] &= plane[w];
+    }
+    if (zeros != 0) {
+      for (unsigned w = 0; w < lanes_; ++w) least[w] &= ~plane[w];
+    } else {
+      found.second |= std::uint64_t{1} << k;
+    }
+  }
+  return found;
+}
+
+/// Calls f(times of a bit, of how many bits) for bits of the row among which are those that are a zero, and a one, for
+/// longest; adds the times of all bits to `sum`.
+template <class F>
+void WearRecorder::look_at(std::uint32_t row, Times& sum, F&& f) const {
+  if (!wide_.empty()) {
+    for (const Times& t : times(row)) {
+      f(t);
+      sum.zero += t.zero;
+      sum.one += t.one;
+      sum.off += t.off;
+    }
+    return;
+  }
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const std::uint64_t bits = segments_[s] - (s == 0 ? 0 : segments_[s - 1]);
+    const std::uint64_t off = off_[std::size_t{row} * protocol::max_segments + s];
+    std::uint64_t ones = 0;
+    const auto [most, least] = extremes(row, masks_[s], ones);
+    f(Times{cycles_ - off - most, most, off});
+    f(Times{cycles_ - off - least, least, off});
+    sum.one += ones;
+    sum.off += off * bits;
+    sum.zero += (cycles_ - off) * bits - ones;
+  }
+}
+
 const WearRecorder::Summary& WearRecorder::summary() const {
   if (summarised_) return summary_;
   summarised_ = true;
@@ -304,12 +367,7 @@ const WearRecorder::Summary& WearRecorder::summary() const {
       }
       used = true;
       Times sum;
-      for (const Times& t : times(row)) {
-        longest.consider(t);
-        sum.zero += t.zero;
-        sum.one += t.one;
-        sum.off += t.off;
-      }
+      look_at(row, sum, [&](const Times& t) { longest.consider(t); });
       zero += static_cast<double>(sum.zero);
       one += static_cast<double>(sum.one);
       off += static_cast<double>(sum.off);
@@ -341,7 +399,8 @@ std::vector<std::pair<WearRecorder::Duty, WearRecorder::Duty>> WearRecorder::by_
   std::vector<std::pair<Duty, Duty>> all;
   for (std::uint32_t row = 0; row < rows(); ++row) {
     Longest longest;
-    for (const Times& t : times(row)) longest.consider(t);
+    Times sum;
+    look_at(row, sum, [&](const Times& t) { longest.consider(t); });
     all.emplace_back(share(longest.zero), share(longest.one));
   }
   return all;

@@ -93,11 +93,16 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   void spill(std::uint32_t row);
   void keep(std::uint32_t row, bool copy);
   void clear_off(std::uint32_t row);
+  std::pair<std::uint64_t, std::uint64_t> extremes(std::uint32_t row, const std::vector<std::uint32_t>& mask,
+                                                   std::uint64_t& sum) const;
+  template <class F>
+  void look_at(std::uint32_t row, Times& sum, F&& f) const;
 
   std::function<protocol::Cycle()> now_;
   unsigned slices_;
   std::vector<unsigned> segments_;
-  protocol::SegmentMask present_ = 1;  ///< a bit per segment
+  std::vector<std::vector<std::uint32_t>> masks_;  ///< per segment: its bits of a row's words
+  protocol::SegmentMask present_ = 1;              ///< a bit per segment
   unsigned lanes_ = 0;
   std::uint64_t started_ = 0;  ///< the launch
   bool running_ = false;
