@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import mean, value
 
-from evaluation import (Evaluation, backend, bars, base, defaults, delays, experiments, floating_point, models, names,
+from evaluation import (Evaluation, backend, bars, base, delays, experiments, floating_point, models, names,
                         part_base, part_usual, reuse_sizes, signature_sizes, swept, table3, usual, verify_sizes)
 
 Figures = Optional[Path]

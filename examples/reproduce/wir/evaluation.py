@@ -2,7 +2,7 @@
 """The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
 
 import math
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Optional, Tuple
 
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
