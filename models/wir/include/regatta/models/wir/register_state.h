@@ -191,7 +191,7 @@ class RegisterState {
     std::uint64_t queued = 0, retries = 0, queue_full = 0;
     std::uint64_t starved = 0, in_place = 0, refused_issues = 0;
     std::uint64_t low_evictions = 0, low_cycles = 0;
-    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0;
+    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0, repeats_loads = 0;
     std::array<std::uint64_t, reuse_bars> barred{}, barred_repeats{};  ///< by ReuseBar
     std::uint64_t barriers_max = 0;                                    ///< issued by a warp
   };
