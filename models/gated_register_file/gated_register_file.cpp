@@ -159,7 +159,7 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
   }
   if (stored) {
     ++row_writes_;
-    for (protocol::RowObserver* o : observers_) o->written(Cycle(done), row, cells);
+    for (protocol::RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
   }
   for (protocol::RowListener* l : listeners_) l->was_written(access, row, Cycle(done));
   return done;

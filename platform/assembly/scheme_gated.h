@@ -2,8 +2,12 @@
 #pragma once
 
 #include <regatta/assembly/scheme.h>
+#include <regatta/models/aging_compression/compressed_rows.h>
+#include <regatta/models/aging_compression/move_inserter.h>
 #include <regatta/models/gated_register_file/gated_register_file.h>
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
+
+#include "scheme_gated_power.h"
 
 #include <memory>
 #include <string>
@@ -15,6 +19,7 @@ namespace regatta::assembly {
 struct GatedConfig {
   std::string windows = "fixed";  ///< which rows a warp has
   bool unused_rows_off = false;   ///< rows of no warp are off
+  std::string compression = "none";
 
   void declare(support::OptionSet& options);
 };
@@ -24,8 +29,13 @@ struct GatedConfig {
 /// --gated.unused_rows_off true`. Clients vote on the rows (protocol/row_power.h); none knows of the others.
 class GatedScheme : public Scheme {
  public:
-  GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {})
-      : name_(std::move(name)), help_(std::move(help)), axes_(std::move(axes)), transistors_(std::move(transistors)) {}
+  GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {},
+              GatedPowerConfig power = {})
+      : name_(std::move(name)),
+        help_(std::move(help)),
+        axes_(std::move(axes)),
+        transistors_(std::move(transistors)),
+        power_(std::move(power)) {}
 
   std::string name() const override { return name_; }
   std::string help() const override { return help_; }
@@ -45,15 +55,28 @@ class GatedScheme : public Scheme {
   };
   /// A test puts a faulty one in its place.
   virtual std::unique_ptr<protocol::WindowPolicy> window_policy(unsigned slices) const;
+  virtual std::unique_ptr<models::aging::CompressedRows> compressed_rows(const BuildContext& context,
+                                                                         protocol::RowPower& power) const;
+  virtual std::unique_ptr<models::aging::MoveInserter> move_inserter(models::aging::CompressedRows& rows) const;
 
  private:
   struct Handles {
     models::SleepTransistors* transistors = nullptr;
     models::GatedRegisterFile* file = nullptr;
+    models::PowerGate* gate = nullptr;                     ///< null: registers stay as they are
+    models::aging::CompressedRows* compression = nullptr;  ///< null: there is none
+    models::aging::MoveInserter* moves = nullptr;
   };
+  models::aging::CompressionConfig compression_config(const BuildContext& context) const;
+  void add_compression(const Sm& sm, Handles& handles);
+  void add_power_states(const Sm& sm, Handles& handles) const;
   std::string name_, help_;
   GatedConfig axes_;
   models::SleepTransistorsConfig transistors_;
+  GatedPowerConfig power_;
+  models::aging::CompressionConfig compression_;
+  double row_lanes_ = 32;
+  double cycle_ns_ = 1;
   std::vector<Handles> sms_;  ///< of each SM, which owns them
 };
 

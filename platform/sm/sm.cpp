@@ -169,6 +169,9 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::gate_opened:
       issue.gate_opened(core.warps[work.value]);
       break;
+    case Work::Kind::gate_resumed:
+      issue.resume(core.warps[work.value]);
+      break;
     case Work::Kind::tick:
       break;
   }
@@ -304,6 +307,10 @@ void Sm::register_stats(support::StatGroup& g) {
   if (decode_point.size() != 0) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
               "of the fetched ones, those of one scheme that left at decode");
+  }
+  if (m.issue.injected() != nullptr) {
+    g.counter("injected_moves", *m.issue.injected(), "warp instructions",
+              "register moves of gates' own, not among the warp instructions; each is an issue of its scheduler");
   }
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));

@@ -91,6 +91,8 @@ struct alignas(64) DynamicInstruction {
   CtaSlot cta;
   std::uint8_t scheduler = 0;
   bool bypassed = false;               ///< a reuse point supplied the results
+  bool injected = false;               ///< a gate's move, no instruction of the program; `traits->index` is that of
+                                       ///< the instruction which it stands before
   bool affine_addresses = false;       ///< `addresses` holds all lanes, one stride apart
   std::uint8_t operands_pending = 0;   ///< reads the storage has not answered
   std::uint8_t writes_pending = 0;     ///< destination writes not finished

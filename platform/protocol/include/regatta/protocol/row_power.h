@@ -79,14 +79,15 @@ class RowPowerListener {
   virtual void lost(Row row, unsigned from, unsigned to) = 0;
 };
 
-/// Sees what becomes of the rows: wear accounting. `bits` are the row's whole contents after the event.
+/// Sees what becomes of the rows: wear accounting.
 class RowObserver {
  public:
   virtual ~RowObserver() = default;
   virtual void kernel_started(Cycle, std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
   virtual void kernel_finished(Cycle) {}
-  /// The row's cells hold `bits` from `at` on.
-  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/) {}
+  /// The row's cells hold `bits`, its whole contents, from `at` on. Those of lanes that are not in `lanes` are as they
+  /// were; `bits` may be anything there.
+  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/, LaneMask /*lanes*/) {}
   /// The segments are in this state from now on; cells of one that was off hold zeros until written.
   virtual void switched(Cycle /*at*/, Row, SegmentMask, PowerState) {}
 };

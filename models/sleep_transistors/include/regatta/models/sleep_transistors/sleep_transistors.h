@@ -47,9 +47,9 @@ class SleepTransistors : public sc_core::sc_module,
   bool keeps_cycle_time() const override { return true; }
   unsigned add_voter(const std::string& name) override;
   protocol::Cycle vote(unsigned voter, protocol::Row row, protocol::PowerState state,
-                       protocol::SegmentMask segments) override;
+                       protocol::SegmentMask segments = protocol::all_segments) override;
   protocol::PowerState vote_of(unsigned voter, protocol::Row row) const override;
-  protocol::PowerState state(protocol::Row row, unsigned segment) const override;
+  protocol::PowerState state(protocol::Row row, unsigned segment = 0) const override;
   protocol::Cycle ready(protocol::Row row) const override { return protocol::Cycle(rows_[row.value()].ready); }
   /// The file; told of what is lost.
   void connect(protocol::RowPowerListener& file) { file_ = &file; }
