@@ -45,7 +45,8 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
          "sm0.l1": {"reads": 500, "read_hits": 300, "mshr_merges": 50},
          "sm0.pipeline": {"resident_registers_mean": 600.0, "resident_registers_max": 900.0},
          "sm0.pipeline.execution": {"sp_instructions": 6000, "dp_instructions": 0, "sfu_instructions": 100,
-                                    "lsu_instructions": 900, "fp32_instructions": 1800}},
+                                    "lsu_instructions": 900, "fp32_instructions": 1800},
+         "sm0.pipeline.lsu": {"shared_instructions": 500}},
      "host": {"seconds": 1.0 + os.getpid()}}
 if "--working-set" in sys.argv:
     d["register_working_set"] = {"window": 100, "mean": 150.0 if after("--scheduler") == "gto" else 140.0, "peak": 333}
@@ -75,7 +76,7 @@ if reuses:
         "backend.mem": 800 if model in ("r", "rpv", "novsb") else 600, "backend.rf_read": 12000, "backend.rf_write": 5100,
         "physical_registers.mean": 500.0, "physical_registers.peak": 800.0, "low_register_cycles": 0.0}
     if after("--wir.repeats") == "true":
-        d["stats"]["wir"].update({"repeated_fraction_1k": 0.3, "repeated_often_fraction_1k": 0.15, "barriers_max": 12})
+        d["stats"]["wir"].update({"repeated_fraction_1k": 0.3, "repeated_often_fraction_1k": 0.15, "repeated_loads_fraction_1k": 0.02, "barriers_max": 12})
         for which, n in (("barred", 900), ("barred_repeats", 270)):
             d["stats"]["wir"].update({f"{which}.{b}": n for b in (
                 "none", "effect", "special", "predicate", "wide", "kind", "divergent", "pinned", "unwritten", "load")})
