@@ -63,7 +63,9 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
       "register cycles", "registers in use, summed over cycles");
   g.counter("repeats_sampled", n.repeats_sampled, insns, "in windows of 1,000");
   g.counter("repeats_found", n.repeats_found, insns, "of these, repeating a computation of their window");
-  g.counter("repeats_often", n.repeats_often, insns, "of these, with one that appears more than 10 times in it");
+  g.counter("repeats_loads", n.repeats_loads, insns, "of these, reading memory");
+  g.counter("repeats_often", n.repeats_often, insns,
+            "of the sampled, with a computation that appears more than 10 times in its window");
 }
 
 void PhysicalRegisterFile::register_energy(support::EnergyGroup& g) {

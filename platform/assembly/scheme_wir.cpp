@@ -129,6 +129,7 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   if (config_.repeats) {
     share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
           "instructions that repeat a computation of their window of 1,000");
+    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled}, "of these, those that read memory");
     share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
           "instructions whose computation appears more than 10 times in their window");
     g.derived(

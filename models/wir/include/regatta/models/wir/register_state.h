@@ -190,7 +190,7 @@ class RegisterState {
     std::uint64_t signature_read_waits = 0, signature_write_waits = 0, allocator_waits = 0;
     std::uint64_t long_renames = 0;
     std::uint64_t low_evictions = 0, low_cycles = 0;
-    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0;
+    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0, repeats_loads = 0;
     std::array<std::uint64_t, reuse_bars> barred{}, barred_repeats{};  ///< by ReuseBar
     std::uint64_t barriers_max = 0;                                    ///< issued by a warp
   };
