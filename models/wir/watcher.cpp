@@ -133,6 +133,7 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
     if (repeated(key)) {
       ++state_.counters.repeats_found;
       ++state_.counters.barred_repeats[bar];
+      if (info.reads_memory) ++state_.counters.repeats_loads;
     }
   }
   ++state_.counters.repeats_sampled;

@@ -74,7 +74,7 @@ SmParts WirScheme::build(const BuildContext& c) {
   parts.storage.reset();  // its name is the renamed file's
   auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
   auto stage = allocation_stage(*file);
-  auto gate = std::make_unique<RenameStage>(*file);
+  auto gate = std::make_unique<RenameStage>(*file, c.clock_period);
   parts.reuse_point = reuse_unit(*file);
   parts.observers.push_back(std::make_unique<Watcher>(file->state()));
   if (config.affine()) parts.observers.push_back(std::make_unique<AffineMeter>("affine", stage.get()));
@@ -129,6 +129,7 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   if (config_.repeats) {
     share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
           "instructions that repeat a computation of their window of 1,000");
+    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled}, "of these, those that read memory");
     share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
           "instructions whose computation appears more than 10 times in their window");
     g.derived(

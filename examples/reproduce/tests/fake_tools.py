@@ -13,7 +13,8 @@ out, report = after("--out"), after("--report")
 note("annotate")
 if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
 open(out, "w").write("trace " + open(after("--launch")).read())
-json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9}],
+json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9,
+                        "registers": 10}],
            "launches": [{"entry": "k"}]}, open(report, "w"))
 ''',
     "regatta-sim": '''
@@ -34,7 +35,7 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
                                                               scheme != "baseline" else 1), "dram": 500.0, "execution": 70.0 * (0.8 if reuses else 1)},
                 "static_by_structure": {"register_structures": 60.0, "dram": 0.0},
                 "by_event": [{"event": "register_file.read", "nj": 110.0}, {"event": "dram.read", "nj": 500.0}]},
-     "config": {"sm.warps": 48, "sm.ctas": 8, "sm.registers_per_thread": 63, "register_file.registers": 1024,
+     "config": {"sm.sub_cores": 4, "sm.register_granularity": 2, "sleep_transistors.sleep_leakage": 0.1, "sm.warps": 48, "sm.ctas": 8, "sm.registers_per_thread": 63, "register_file.registers": 1024,
                 "l1.size_bytes": 32768, "shared.bytes": 49152, "icache.size_bytes": 2048, "constant_cache.size_bytes": 8192,
                 "wir.physical_registers": 0, "wir.barrier_bits": 5, "wir.hash_bits": 32, "wir.counter_bits": 10,
                 "reuse_buffer.entries": int(after("--reuse_buffer.entries", "256")),
@@ -44,7 +45,8 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
          "sm0.l1": {"reads": 500, "read_hits": 300, "mshr_merges": 50},
          "sm0.pipeline": {"resident_registers_mean": 600.0, "resident_registers_max": 900.0},
          "sm0.pipeline.execution": {"sp_instructions": 6000, "dp_instructions": 0, "sfu_instructions": 100,
-                                    "lsu_instructions": 900, "fp32_instructions": 1800}},
+                                    "lsu_instructions": 900, "fp32_instructions": 1800},
+         "sm0.pipeline.lsu": {"shared_instructions": 500}},
      "host": {"seconds": 1.0 + os.getpid()}}
 if "--working-set" in sys.argv:
     d["register_working_set"] = {"window": 100, "mean": 150.0 if after("--scheduler") == "gto" else 140.0, "peak": 333}
@@ -74,10 +76,22 @@ if reuses:
         "backend.mem": 800 if model in ("r", "rpv", "novsb") else 600, "backend.rf_read": 12000, "backend.rf_write": 5100,
         "physical_registers.mean": 500.0, "physical_registers.peak": 800.0, "low_register_cycles": 0.0}
     if after("--wir.repeats") == "true":
-        d["stats"]["wir"].update({"repeated_fraction_1k": 0.3, "repeated_often_fraction_1k": 0.15, "barriers_max": 12})
+        d["stats"]["wir"].update({"repeated_fraction_1k": 0.3, "repeated_often_fraction_1k": 0.15, "repeated_loads_fraction_1k": 0.02, "barriers_max": 12})
         for which, n in (("barred", 900), ("barred_repeats", 270)):
             d["stats"]["wir"].update({f"{which}.{b}": n for b in (
                 "none", "effect", "special", "predicate", "wide", "kind", "divergent", "pinned", "unwritten", "load")})
+gated = {"always_on": 1.0, "rar": 1.0, "argo": 0.8, "wc": 0.6, "rc": 0.6, "rc_rar": 0.5, "greener": 0.3, "sleep_reg": 0.4}
+on = gated.get(scheme, 1.0)
+d["energy"]["by_event"].append({"event": "register_file.leakage", "nj": 60.0 * on})
+d["energy"]["static_by_structure"]["register_structures"] = 60.0 * on
+if scheme in gated:
+    d["stats"]["power"] = {"row_cycles.on": 100 * on, "row_cycles.sleep": 60 * (1 - on), "row_cycles.off": 40 * (1 - on),
+                           "wakeups.sleep": 7, "wakeups.off": 3, "access_fraction": 0.012, "lookup_corrections": 5,
+                           "stall_cycles": 11}
+    d["stats"]["aging"] = {
+        "writes.constant": 300, "writes.single_delta": 150, "writes.double_delta": 50, "writes.other": 500,
+        "duty.zero.longest": on, "duty.one.longest": 0.9 * on, "duty.zero.mean": 0.5 * on, "duty.one.mean": 0.2 * on,
+        "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
 json.dump(d, open(after("--stats"), "w"))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",

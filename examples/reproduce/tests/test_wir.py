@@ -21,7 +21,7 @@ class WirPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * 12)  # whole programs, and parts for the sweeps
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * 12 + 5)  # whole programs, parts for sweeps, flat inputs
         page = self.text("a")
         self.assertNotIn("{{", page)
         self.assertNotIn("nothing of ours is held beside it", complaints)

@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import mean, value
 
-from evaluation import (Evaluation, backend, bars, base, defaults, delays, experiments, floating_point, models, names,
+from evaluation import (Evaluation, backend, bars, base, delays, experiments, floating_point, models, names,
                         part_base, part_usual, reuse_sizes, signature_sizes, swept, table3, usual, verify_sizes)
 
 Figures = Optional[Path]
@@ -40,7 +40,8 @@ def _numbers(page: Page, e: Evaluation) -> None:
     """Single numbers for findings: {{speed/hotspot/rlpv}}."""
     for (k, name), result in e.results.items():
         whole = (k, name) in ((k, n) for n in names)
-        page.put(f"speed/{k}/{name}", fixed(e.speed(k, name, base if whole else part_base), 2))
+        if name != "flat":
+            page.put(f"speed/{k}/{name}", fixed(e.speed(k, name, base if whole else part_base), 2))
         if name not in (base, part_base, "affine"):
             page.put(f"bypass/{k}/{name}", percent(e.bypass(k, name)))
             page.put(f"low/{k}/{name}", percent(e.low(k, name), 0))
@@ -48,7 +49,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"saved/{k}/{name}", percent(e.gpu_saved(k, name)))
             page.put(f"sm_saved/{k}/{name}", percent(e.sm_saved(k, name)))
             page.put(f"sm_dynamic_saved/{k}/{name}", percent(e.sm_saved(k, name, static=False)))
-    for name in list(models) + [n for n in {n for _, n in e.results} if n not in names and n != part_base]:
+    for name in list(models) + [n for n in {n for _, n in e.results} if n not in names and n not in (part_base, "flat")]:
         whole = name in names
         page.put(f"speed/all/{name}", fixed(e.mean_speed(name, base if whole else part_base)))
         if name != "affine":
@@ -63,6 +64,9 @@ def _numbers(page: Page, e: Evaluation) -> None:
         for bar in bars:
             page.put(f"barred/{k}/{bar}", percent(e.barred(k, bar)))
             page.put(f"of_all/{k}/{bar}", percent(e.barred(k, bar, "barred"), 0))
+        page.put(f"repeated_loads/{k}", percent(e.wir(k, usual, "repeated_loads_fraction_1k")))
+        page.put(f"shared_loads/{k}", percent(e.shared_loads(k), 0))
+        page.put(f"floating/{k}/rest", percent(e.floating(k) / (1 - e.shared_loads(k)), 0))
         page.put(f"loads/{k}", percent(e.bypass_by(k, "load"), 2))
         page.put(f"retries/{k}/base", fixed(e.retries(k, base), 2))
         page.put(f"retries/{k}/rlpv", fixed(e.retries(k, usual), 2))
@@ -70,7 +74,15 @@ def _numbers(page: Page, e: Evaluation) -> None:
     for bar in bars:
         page.put(f"barred/all/{bar}", percent(e.average(lambda k: e.barred(k, bar))))
         page.put(f"of_all/all/{bar}", percent(e.average(lambda k: e.barred(k, bar, "barred")), 0))
+    page.put("repeated_loads/all", percent(e.average(lambda k: e.wir(k, usual, "repeated_loads_fraction_1k"))))
     page.put("backend_energy", percent(e.average(e.backend_energy), 0))
+    page.put("backend_of_sm", percent(e.average(lambda k: e.backend_nj(k) / e.sm_energy(k, base)), 0))
+    page.put("backend_saved", percent(e.average(lambda k: 1 - e.backend_nj(k, usual) / e.backend_nj(k))))
+    page.put("sm_of_gpu", percent(e.average(lambda k: e.sm_energy(k, base) / e.document(k, base)["energy"]["total_nj"]), 0))
+    shared = e.shared_kernels()
+    if shared:
+        page.put("repeated/shared", percent(e.average(e.repeated, shared)))
+        page.put("bypass/shared", percent(e.average(e.bypass, shared)))
     for name in (base, usual):
         for s in e.structures([name]):
             page.put(f"share/{name}/{s}", percent(e.average(lambda k: e.energy_share(k, name, s))))
@@ -120,6 +132,10 @@ def _repeats(page: Page, e: Evaluation, figures: Figures) -> None:
                 [percent(e.average(lambda k: e.barred(k, b))) for b in told] + [percent(e.average(e.bypass))])
     page.put("table:repeats", table(["", "repeated", "more than 10 times"] + [bars[b] for b in told] + ["bypass, RLPV"],
                                     rows))
+    rows = [[e.short(k)] + [percent(of(k, n)) for of in (e.repeated, e.bypass, lambda k, n: e.hit_rate(k, n))
+                            for n in (part_usual, "flat") if (k, "flat") in e.results] for k in e.flat() if (k, "flat") in e.results]
+    page.put("table:flat", table(["", "repeated", "flat", "bypass", "flat", "signature buffer's hit rate", "flat"], rows)
+             if rows else "(not run)")
     page.compare("repeats", repeat_ids)
 
 
@@ -211,8 +227,7 @@ def _sm_energy(page: Page, e: Evaluation, figures: Figures) -> None:
         ["all"] + [percent(e.average(lambda k: e.sm_saved(k, n))) for n in shown],
         ["without leakage"] + [percent(e.average(lambda k: e.sm_saved(k, n, static=False))) for n in shown],
         ["execution and register accesses only"] + [percent(e.average(
-            lambda k: 1 - e.backend_energy(k, n) * e.document(k, n)["energy"]["total_nj"] /
-            (e.backend_energy(k) * e.document(k, base)["energy"]["total_nj"]))) for n in shown]]))
+            lambda k: 1 - e.backend_nj(k, n) / e.backend_nj(k))) for n in shown]]))
     page.compare("sm_energy", sm_ids)
 
 
@@ -263,6 +278,9 @@ def _registers(page: Page, e: Evaluation, figures: Figures) -> None:
                 [percent(e.average(lambda k: e.low(k, n))) for n in (usual, "rlpvc")])
     page.put("table:registers", table(["mean / peak"] + [names[n] for n in chosen] +
                                       ["low-register mode, RLPV", "low-register mode, RLPVc"], rows))
+    capped = max(e.kernels, key=lambda k: e.low(k, "rlpvc"))
+    page.put("capped", f"{capped} is in low-register mode for {percent(e.low(capped, 'rlpvc'), 0)} of its cycles and runs at "
+                       f"{fixed(e.speed(capped, 'rlpvc'), 2)} of the baseline's speed")
     page.compare("registers", ["FIG19-SHARING"])
 
 

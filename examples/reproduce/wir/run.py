@@ -14,7 +14,7 @@ from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import (Evaluation, base, delays, experiments, models, part_base, part_usual, reuse_sizes,  # noqa: E402
+from evaluation import (Evaluation, base, delays, experiments, flat_kernels, models, part_base, part_usual, reuse_sizes,  # noqa: E402
                         signature_sizes, swept, usual, verify_sizes)
 
 machine = ["--machine", "gtx480", "--sms", "1"]
@@ -35,7 +35,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     def sweep(name: str, *options: str, model: str = usual) -> None:
         runs.append(Run(name, some, tuple(machine + ["--scheme", "wir", "--wir.model", model, *options])))
     runs.append(Run(part_base, some, tuple(machine)))
-    sweep(part_usual)
+    sweep(part_usual, "--wir.repeats", "true")
     sweep("part-rlp", model="rlp")
     sweep("part-rl", model="rl")
     sweep("rl-512", "--reuse_buffer.entries", "512", model="rl")
@@ -47,6 +47,9 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
                 sweep(swept(kind, size), "--" + knob, str(size))
     for name, (_, options) in experiments.items():
         sweep(name, *options)
+    if kernel in flat_kernels and not small:
+        flat = Trace(kernel, here / "flat" / f"{kernel}.toml", registers + part)
+        runs.append(Run("flat", flat, tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])))
     return runs
 
 
