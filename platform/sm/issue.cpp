@@ -233,7 +233,7 @@ Stall IssueStage::cycle(Scheduler& s) {
   const WarpMask refused = s.closed | s.paused;
   WarpMask candidates = s.in(WarpState::ready) & ~refused;
   Stall structural = Stall::none;
-  bool gate = (s.in(WarpState::ready) & refused) != 0;
+  bool gate = (s.in(WarpState::ready)&refused) != 0;
   bool kept_back = false;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
