@@ -103,7 +103,7 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
     access.access = AccessClass::register_write;
     access.sm = static_cast<std::uint16_t>(config_.sm);
     std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
-    out_.push_back(Timed{out, now + 1});
+    out_.push(Timed{out, now + 1});
     ++written_back_;
   }
   oldest->state = Line::State::empty;
@@ -138,7 +138,7 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
   protocol::MemoryAccess& access = protocol::memory_access(*fetch);
   access.access = AccessClass::register_read;
   access.sm = static_cast<std::uint16_t>(config_.sm);
-  out_.push_back(Timed{fetch, now + 1});
+  out_.push(Timed{fetch, now + 1});
   ++fetching_;
   ++fetched_;
   return Done::waits_for_line;
@@ -170,7 +170,7 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   if (!bit(operation.reg)) {
     if (!has_out_room()) return Done::not_now;
     ++lookups_;
-    out_.push_back(Timed{&payload, now + config_.lookup_latency});
+    out_.push(Timed{&payload, now + config_.lookup_latency});
     return Done::yes;
   }
   Line* line = nullptr;
@@ -185,7 +185,7 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   if (access.last_read) set_bit(operation.reg, false);
   access.supplier = operation.supplier;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  answers_.push_back(Timed{&payload, now + config_.lookup_latency + config_.expand_latency});
+  answers_.push(Timed{&payload, now + config_.lookup_latency + config_.expand_latency});
   return Done::yes;
 }
 
@@ -195,7 +195,7 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
   if (pattern == Pattern::none) {
     if (!has_out_room()) return Done::not_now;
     set_bit(operation.reg, false);
-    out_.push_back(Timed{operation.payload, now + config_.match_latency});
+    out_.push(Timed{operation.payload, now + config_.match_latency});
   } else {
     Line* line = nullptr;
     const std::uint64_t begun = started_empty_;
@@ -224,7 +224,7 @@ Compressor::Done Compressor::perform_invalidate(Operation& operation, std::uint6
     ++cleared_;
   } else {
     if (!has_out_room()) return Done::not_now;
-    out_.push_back(Timed{operation.payload, now + config_.lookup_latency});
+    out_.push(Timed{operation.payload, now + config_.lookup_latency});
   }
   ++lookups_;
   return Done::yes;

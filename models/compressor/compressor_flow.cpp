@@ -62,7 +62,7 @@ void Compressor::take(Payload& payload, std::uint64_t ready) {
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
   }
-  queue_.push_back(o);
+  queue_.push(o);
   ++inside_;
   if (!blocked_) wakeup_.request(clock_.now(), ready);
 }
@@ -71,11 +71,11 @@ void Compressor::work() {
   const std::uint64_t now = clock_.now();
   while (!fills_.empty() && fills_.front().ready <= now) {
     Payload* p = fills_.front().payload;
-    fills_.pop_front();
+    fills_.pop();
     fill(*p);
   }
   // One operation per cycle; those whose lines have come go first.
-  std::deque<Operation>* from = !resumed_.empty()                                ? &resumed_
+  support::Ring<Operation>* from = !resumed_.empty()                                ? &resumed_
                                 : !queue_.empty() && queue_.front().ready <= now ? &queue_
                                                                                  : nullptr;
   if (from != nullptr && !blocked_) {
@@ -85,7 +85,7 @@ void Compressor::work() {
     blocked_count_ += blocked_;
     if (!blocked_) {
       if (from == &resumed_) --find(map_.compressed_line(o.reg))->pins;
-      from->pop_front();
+      from->pop();
       if (done == Done::yes) --inside_;
     }
   }
@@ -98,7 +98,7 @@ void Compressor::work() {
     sc_core::sc_time delay = clock_.time(1);
     upstream->nb_transport_bw(p, phase, delay);
     if (answered) {
-      answers_.push_back(Timed{&p, now + 2});  // with our hold on it
+      answers_.push(Timed{&p, now + 2});  // with our hold on it
     } else {
       p.release();
     }
@@ -115,7 +115,7 @@ void Compressor::work() {
   if (!fills_.empty()) next = std::min(next, fills_.front().ready);
   if (!out_.empty() && unanswered_ == nullptr) next = std::min(next, std::max(out_.front().ready, next_send_) - 1);
   if (answering_ == nullptr) {
-    for (const std::deque<Timed>* q : {&answers_, &passing_}) {
+    for (support::Ring<Timed>* q : {&answers_, &passing_}) {
       if (!q->empty()) next = std::min(next, std::max(q->front().ready, next_answer_) - 1);
     }
   }
@@ -128,7 +128,7 @@ void Compressor::work() {
 void Compressor::send(std::uint64_t now) {
   if (unanswered_ != nullptr || next_send_ > now + 1 || out_.front().ready > now + 1) return;
   Payload& payload = *out_.front().payload;
-  out_.pop_front();
+  out_.pop();
   blocked_ = false;
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = clock_.time(1);
@@ -160,7 +160,7 @@ void Compressor::sent(Payload& payload, std::uint64_t when) {
     return;
   }
   if (map_.is_compressed_space(payload.get_address())) {
-    fills_.push_back(Timed{&payload, when});
+    fills_.push(Timed{&payload, when});
     wakeup_.request(now, when);
     return;
   }
@@ -169,12 +169,17 @@ void Compressor::sent(Payload& payload, std::uint64_t when) {
     respond_with(payload, now, when);
     return;
   }
-  passing_.push_back(Timed{&payload, when});
+  passing_.push(Timed{&payload, when});
   wakeup_.request(now, when - 1);
 }
 
 void Compressor::fill(Payload& payload) {
-  Line& line = *find(payload.get_address());
+  Line* const fetched = find(payload.get_address());
+  if (fetched == nullptr) {
+    SC_REPORT_ERROR("regatta/compressor", "a line came that nobody fetches");
+    return;
+  }
+  Line& line = *fetched;
   std::memcpy(line.bytes.data(), payload.get_data_ptr(), compressed_line_bytes);
   line.state = Line::State::valid;
   --fetching_;
@@ -183,7 +188,7 @@ void Compressor::fill(Payload& payload) {
   payload.release();
   for (Operation& o : line.waiting) {
     o.supplier = supplier == protocol::Supplier::unknown ? protocol::Supplier::l1 : supplier;
-    resumed_.push_back(o);
+    resumed_.push(o);
   }
   line.waiting.clear();
   blocked_ = false;
@@ -217,11 +222,11 @@ void Compressor::respond_with(Payload& payload, std::uint64_t now, std::uint64_t
 
 void Compressor::respond(std::uint64_t now) {
   if (answering_ != nullptr || next_answer_ > now + 1) return;
-  auto due = [&](const std::deque<Timed>& q) { return !q.empty() && q.front().ready <= now + 1; };
-  std::deque<Timed>* q = due(passing_) ? &passing_ : due(answers_) ? &answers_ : nullptr;
+  auto due = [&](support::Ring<Timed>& q) { return !q.empty() && q.front().ready <= now + 1; };
+  support::Ring<Timed>* q = due(passing_) ? &passing_ : due(answers_) ? &answers_ : nullptr;
   if (q == nullptr) return;
   Payload& p = *q->front().payload;
-  q->pop_front();
+  q->pop();
   respond_with(p, now, now + 1);
 }
 

@@ -16,9 +16,9 @@ class FixedQueue {
   std::size_t size() const { return size_; }
   T& front() { return ring_[head_]; }
   /// The element `i` places behind the front.
-  const T& at(std::size_t i) const { return ring_[(head_ + i) % ring_.size()]; }
+  const T& at(std::size_t i) const { return ring_[place(i)]; }
   void push(const T& value) {
-    ring_[(head_ + size_) % ring_.size()] = value;
+    ring_[place(size_)] = value;
     ++size_;
   }
   void pop() {
@@ -36,6 +36,11 @@ class FixedQueue {
   }
 
  private:
+  /// `i` places behind the front, i at most the capacity: it wraps once at most.
+  std::size_t place(std::size_t i) const {
+    const std::size_t at = head_ + i;
+    return at < ring_.size() ? at : at - ring_.size();
+  }
   std::vector<T> ring_;
   std::size_t head_ = 0;
   std::size_t size_ = 0;

@@ -26,12 +26,13 @@ void GatedScheme::declare(support::OptionSet& options) {
   axes_.declare(options);
   transistors_.declare(options);
   power_.declare(options);
-  compression_.declare(options);
+  aging_.declare(options);
 }
 
 void GatedScheme::validate(const MachineConfig&) const {
   transistors_.validate();
   power_.validate();
+  aging_.validate();
 }
 
 std::unique_ptr<protocol::WindowPolicy> GatedScheme::window_policy(unsigned slices) const {
@@ -46,6 +47,7 @@ SmParts GatedScheme::build(const BuildContext& c) {
   models::SleepTransistorsConfig config = transistors_;
   config.banks = c.machine.register_file.banks;
   if (axes_.compression == "wc") config.segments = models::aging::warped_segments(c.machine.sm.lanes);
+  slices_ = c.machine.sm.sub_cores;
   auto transistors = std::make_unique<models::SleepTransistors>("sleep_transistors", config, c.clock_period);
   auto file = std::make_unique<models::GatedRegisterFile>("register_file", c.machine.register_file, *transistors,
                                                           window_policy(c.machine.sm.sub_cores), c.clock_period);
@@ -54,8 +56,11 @@ SmParts GatedScheme::build(const BuildContext& c) {
   if (axes_.unused_rows_off) file->own_listener(std::make_unique<models::UnusedRows>(*transistors));
   row_lanes_ = c.machine.sm.lanes;
   cycle_ns_ = c.clock_period.to_seconds() * 1e9;
-  sms_.push_back(Handles{transistors.get(), file.get()});
+  sms_.emplace_back();
+  sms_.back().transistors = transistors.get();
+  sms_.back().file = file.get();
   const Sm sm{c, parts, *transistors, *file};
+  add_wear(sm, sms_.back(), config.segments);
   add_compression(sm, sms_.back());
   add_power_states(sm, sms_.back());
   parts.modules.push_back(std::move(transistors));
@@ -64,6 +69,11 @@ SmParts GatedScheme::build(const BuildContext& c) {
 }
 
 void GatedScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>&) {
+  if (g.path() == "aging") return register_aging_stats(g);
+  register_power_stats(g);
+}
+
+void GatedScheme::register_power_stats(support::StatGroup& g) {
   const auto sum = [this](auto&& of) {
     double all = 0;
     for (const Handles& sm : sms_) all += static_cast<double>(of(sm));
@@ -116,8 +126,9 @@ void GatedScheme::register_stats(support::StatGroup& g, const std::vector<suppor
 std::vector<std::unique_ptr<Scheme>> make_gated() {
   std::vector<std::unique_ptr<Scheme>> all;
   const auto add = [&](const char* name, const char* help, const GatedConfig& axes,
-                       const models::SleepTransistorsConfig& transistors = {}, const GatedPowerConfig& power = {}) {
-    all.push_back(std::make_unique<GatedScheme>(name, help, axes, transistors, power));
+                       const models::SleepTransistorsConfig& transistors = {}, const GatedPowerConfig& power = {},
+                       bool wear = false) {
+    all.push_back(std::make_unique<GatedScheme>(name, help, axes, transistors, power, wear));
   };
   models::SleepTransistorsConfig gating;  // aging paper, section 5.1.3: 10 cycles, 232.88 pJ, nothing asleep
   gating.wake_off = 10;
@@ -131,13 +142,14 @@ std::vector<std::unique_ptr<Scheme>> make_gated() {
   states.states = "sleep_reg";
   add("sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", GatedConfig{}, {}, states);
   add("rar", "RAR: the rows of a window rotate at every reassignment (aging-aware register file)",
-      GatedConfig{"rotating", false}, gating);
+      GatedConfig{"rotating", false}, gating, {}, true);
   add("rc", "RC: compressed registers are kept in a table, and their rows are off (aging-aware register file)",
-      GatedConfig{"fixed", true, "rc"}, gating);
-  add("rc_rar", "RC and RAR together", GatedConfig{"rotating", true, "rc"}, gating);
+      GatedConfig{"fixed", true, "rc"}, gating, {}, true);
+  add("rc_rar", "RC and RAR together", GatedConfig{"rotating", true, "rc"}, gating, {}, true);
   add("wc", "Warped-Compression: compressed registers take a part of their row, the rest of it is off",
-      GatedConfig{"fixed", true, "wc"}, gating);
-  add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", true}, gating);
+      GatedConfig{"fixed", true, "wc"}, gating, {}, true);
+  add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", true}, gating, {},
+      true);
   return all;
 }
 

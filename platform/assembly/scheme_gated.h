@@ -2,12 +2,13 @@
 #pragma once
 
 #include <regatta/assembly/scheme.h>
-#include <regatta/models/aging_compression/compressed_rows.h>
-#include <regatta/models/aging_compression/move_inserter.h>
 #include <regatta/models/gated_register_file/gated_register_file.h>
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 
+#include "scheme_gated_aging.h"
 #include "scheme_gated_power.h"
+
+#include <regatta/support/atomic_file.h>
 
 #include <memory>
 #include <string>
@@ -30,20 +31,24 @@ struct GatedConfig {
 class GatedScheme : public Scheme {
  public:
   GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {},
-              GatedPowerConfig power = {})
+              GatedPowerConfig power = {}, bool wear = false)
       : name_(std::move(name)),
         help_(std::move(help)),
         axes_(std::move(axes)),
         transistors_(std::move(transistors)),
-        power_(std::move(power)) {}
+        power_(std::move(power)) {
+    aging_.wear = wear;
+  }
 
   std::string name() const override { return name_; }
   std::string help() const override { return help_; }
   void declare(support::OptionSet& options) override;
   void validate(const MachineConfig& machine) const override;
   SmParts build(const BuildContext& context) override;
-  std::vector<std::string> stat_groups() const override { return {"power"}; }
+  std::vector<std::string> stat_groups() const override { return {"power", "aging"}; }
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+  /// The CSV files.
+  void report(nlohmann::ordered_json&) const override;
 
  protected:
   /// The parts of one SM that later parts are bound to; the SM owns them.
@@ -63,18 +68,25 @@ class GatedScheme : public Scheme {
   struct Handles {
     models::SleepTransistors* transistors = nullptr;
     models::GatedRegisterFile* file = nullptr;
-    models::PowerGate* gate = nullptr;                     ///< null: registers stay as they are
-    models::aging::CompressedRows* compression = nullptr;  ///< null: there is none
-    models::aging::MoveInserter* moves = nullptr;
+    models::PowerGate* gate = nullptr;  ///< null: registers stay as they are
+    GatedAging aging;
   };
   models::aging::CompressionConfig compression_config(const BuildContext& context) const;
-  void add_compression(const Sm& sm, Handles& handles);
+  void add_compression(const Sm& sm, Handles& handles) const;
+  void add_wear(const Sm& sm, Handles& handles, const std::vector<unsigned>& segments);
+  void register_power_stats(support::StatGroup& group);
+  void register_aging_stats(support::StatGroup& group) const;
+  void register_wear_stats(support::StatGroup& group) const;
+  void register_energy_stats(support::StatGroup& group) const;
+  SliceEnergy energy_of(const Handles& sm) const;
   void add_power_states(const Sm& sm, Handles& handles) const;
   std::string name_, help_;
   GatedConfig axes_;
   models::SleepTransistorsConfig transistors_;
   GatedPowerConfig power_;
-  models::aging::CompressionConfig compression_;
+  GatedAgingConfig aging_;
+  std::unique_ptr<support::AtomicFile> rows_file_, bits_file_;
+  unsigned slices_ = 1;  ///< of an SM's file
   double row_lanes_ = 32;
   double cycle_ns_ = 1;
   std::vector<Handles> sms_;  ///< of each SM, which owns them

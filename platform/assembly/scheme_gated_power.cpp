@@ -75,7 +75,7 @@ void GatedScheme::add_power_states(const Sm& sm, Handles& handles) const {
   config.look_ahead = power_.states == "greener";
   config.warps = sm.context.machine.sm.max_warps;
   auto gate = std::make_unique<models::PowerGate>("power_gate", config, sm.transistors, sm.context.clock_period);
-  if (handles.compression != nullptr) gate->connect(*handles.compression);
+  if (handles.aging.compression != nullptr) gate->connect(*handles.aging.compression);
   sm.file.add_listener(*gate);
   if (auto observer = gate->make_decode_observer()) sm.parts.observers.push_back(std::move(observer));
   handles.gate = gate.get();

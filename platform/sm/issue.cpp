@@ -230,12 +230,11 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 }
 
 Stall IssueStage::cycle(Scheduler& s) {
-  WarpMask candidates = s.in(WarpState::ready);
-  Stall structural = Stall::none;
   const WarpMask refused = s.closed | s.paused;
-  bool gate = (candidates & refused) != 0;
+  WarpMask candidates = s.in(WarpState::ready) & ~refused;
+  Stall structural = Stall::none;
+  bool gate = (s.in(WarpState::ready) & refused) != 0;
   bool kept_back = false;
-  candidates &= ~refused;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
     if (eligible.settling) core_.progress = true;
@@ -289,8 +288,17 @@ Stall IssueStage::not_its_turn() {
 void IssueStage::cycle() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     Scheduler& s = schedulers_[i];
-    last_[i] = s.in(WarpState::ready) == 0 ? reason_to_wait(s) : turn_of(i) ? cycle(s) : not_its_turn();
-    ++core_.counters.stalls[static_cast<unsigned>(last_[i])];
+    const WarpMask ready = s.in(WarpState::ready);
+    Stall met = Stall::issue_gate;  // where gates keep all that are ready, and no policy has to be told
+    if (ready == 0) {
+      met = reason_to_wait(s);
+    } else if (!turn_of(i)) {
+      met = not_its_turn();
+    } else if ((ready & ~s.closed) != 0 || s.restricts) {
+      met = cycle(s);
+    }
+    last_[i] = met;
+    ++core_.counters.stalls[static_cast<unsigned>(met)];
   }
 }
 

@@ -275,6 +275,10 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
     accessed.predicates |= bit;
     t.written_predicates |= bit;
   }
+  // The carry is one more predicate to the scoreboard.
+  constexpr auto carry = static_cast<std::uint8_t>(1u << trace::max_predicates);
+  if (s.reads_carry || s.writes_carry) accessed.predicates |= carry;
+  if (s.writes_carry) t.written_predicates |= carry;
   t.accessed = accessed.general;
   t.accessed_predicates = accessed.predicates;
   t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;

@@ -310,30 +310,53 @@ const std::vector<Reader::CtaEntry>& Reader::ctas() const { return impl_->file->
 
 std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return impl_->frames->read_cta(position); }
 
-/// One CTA waits in `ready` while the thread reads the one after it.
+/// The thread reads ahead until `most_ctas` CTAs or `most_bytes` of them wait, one whatever its size, and goes on when half
+/// of that is gone: of short CTAs it is not worth waking a thread for each.
 struct Reader::Stream::Impl {
+  static constexpr std::size_t most_ctas = 16;
+  static constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
+  struct Ready {
+    std::shared_ptr<const Cta> cta;
+    std::uint64_t bytes = 0;  ///< of its frame, uncompressed
+  };
+
   std::shared_ptr<const File> file;
   std::size_t next = 0;
   std::size_t end = 0;
 
   std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::shared_ptr<const Cta>> ready;
+  std::condition_variable room, more;
+  std::deque<Ready> ready;
+  std::uint64_t ready_bytes = 0;
+  bool reader_waits = false, taker_waits = false;
   std::exception_ptr error;
   bool done = false;
   bool stop = false;
   std::thread thread;
 
+  bool has_room() const { return ready.empty() || (ready.size() < most_ctas && ready_bytes < most_bytes); }
+  bool half_gone() const { return ready.size() <= most_ctas / 2 && ready_bytes <= most_bytes / 2; }
+
+  /// False: nobody wants any more.
+  bool hand_over(std::shared_ptr<const Cta> cta, std::uint64_t bytes) {
+    std::unique_lock<std::mutex> lock(mutex);
+    if (!stop && !has_room()) {
+      reader_waits = true;
+      room.wait(lock, [this] { return stop || ready.empty() || half_gone(); });
+      reader_waits = false;
+    }
+    if (stop) return false;
+    ready.push_back({std::move(cta), bytes});
+    ready_bytes += bytes;
+    if (taker_waits) more.notify_one();
+    return true;
+  }
+
   void run() {
     try {
       FrameReader frames(*file);
       for (; next < end; ++next) {
-        std::shared_ptr<const Cta> cta = frames.read_cta(next);
-        std::unique_lock<std::mutex> lock(mutex);
-        changed.wait(lock, [this] { return stop || ready.empty(); });
-        if (stop) return;
-        ready.push_back(std::move(cta));
-        changed.notify_all();
+        if (!hand_over(frames.read_cta(next), file->ctas[next].raw_bytes)) return;
       }
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex);
@@ -341,7 +364,7 @@ struct Reader::Stream::Impl {
     }
     const std::lock_guard<std::mutex> lock(mutex);
     done = true;
-    changed.notify_all();
+    more.notify_one();
   }
 };
 
@@ -353,21 +376,25 @@ Reader::Stream::~Stream() {
   {
     const std::lock_guard<std::mutex> lock(impl_->mutex);
     impl_->stop = true;
-    impl_->changed.notify_all();
+    impl_->room.notify_one();
   }
   impl_->thread.join();
 }
 
 std::shared_ptr<const Cta> Reader::Stream::next() {
-  std::unique_lock<std::mutex> lock(impl_->mutex);
-  impl_->changed.wait(lock, [this] { return !impl_->ready.empty() || impl_->done; });
-  if (impl_->ready.empty()) {
-    if (impl_->error) std::rethrow_exception(impl_->error);
+  Impl& s = *impl_;
+  std::unique_lock<std::mutex> lock(s.mutex);
+  s.taker_waits = true;
+  s.more.wait(lock, [&s] { return !s.ready.empty() || s.done; });
+  s.taker_waits = false;
+  if (s.ready.empty()) {
+    if (s.error) std::rethrow_exception(s.error);
     return nullptr;
   }
-  std::shared_ptr<const Cta> cta = std::move(impl_->ready.front());
-  impl_->ready.pop_front();
-  impl_->changed.notify_all();
+  std::shared_ptr<const Cta> cta = std::move(s.ready.front().cta);
+  s.ready_bytes -= s.ready.front().bytes;
+  s.ready.pop_front();
+  if (s.reader_waits && (s.ready.empty() || s.half_gone())) s.room.notify_one();
   return cta;
 }
 

@@ -50,6 +50,8 @@ class GatedRegisterFile : public BankedFile<GatedRegisterFile>, public protocol:
   const protocol::WindowPolicy& windows() const { return *windows_; }
   /// Reads and writes, those of registers kept elsewhere included.
   std::uint64_t accesses() const { return row_reads_ + elsewhere_reads_ + writes_; }
+  std::uint64_t row_reads() const { return row_reads_; }
+  std::uint64_t row_writes() const { return row_writes_; }
   /// Rows of resident warps, summed over the cycles until now.
   double allocated_row_cycles() const;
 

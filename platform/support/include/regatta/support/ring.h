@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace regatta::support {
+
+/// FIFO that grows when it must and never shrinks: no allocation in steady state.
+template <class T>
+class Ring {
+ public:
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
+  T& front() { return items_[head_]; }
+  void push(const T& item) {
+    if (count_ == items_.size()) grow();
+    items_[(head_ + count_) & (items_.size() - 1)] = item;
+    ++count_;
+  }
+  void pop() {
+    head_ = (head_ + 1) & (items_.size() - 1);
+    --count_;
+  }
+  /// The i-th oldest entry.
+  T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
+
+ private:
+  void grow() {
+    std::vector<T> bigger(items_.empty() ? 16 : items_.size() * 2);
+    for (std::size_t i = 0; i < count_; ++i) bigger[i] = items_[(head_ + i) & (items_.size() - 1)];
+    items_.swap(bigger);
+    head_ = 0;
+  }
+  std::vector<T> items_;
+  std::size_t head_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace regatta::support
