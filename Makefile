@@ -3,7 +3,7 @@
 #   make demo     build, annotate a kernel, simulate it, print the tables
 #   make test     build, run every test
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
-#   make reproduce-regless   run RegLess's evaluation again and write its page (examples/reproduce)
+#   make reproduce-regless, -wir, -greener, -aging   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
@@ -13,7 +13,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build demo test bench registers asan fuzz reproduce-regless format format-check tidy install packages clean
+.PHONY: all build demo test bench registers asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging format format-check tidy install packages clean
 
 all: build
 
@@ -36,9 +36,9 @@ bench: build
 registers: build
 	@$(BUILD)/bin/regatta-registers
 
-reproduce-regless: build
+reproduce-regless reproduce-wir reproduce-greener reproduce-aging: reproduce-%: build
 	@.cmake/setup-packages.sh --reproduce
-	@$(PYTHON) examples/reproduce/regless/run.py --bin $(BUILD)/bin --jobs $(JOBS)
+	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 
 asan: packages
 	cmake --preset asan $(CMAKE_ARGS)

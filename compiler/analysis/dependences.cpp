@@ -85,11 +85,9 @@ void Dependences::write(std::uint32_t variable, std::size_t n) {
 
 void Dependences::registers(const ir::Instruction& i, std::size_t n) {
   variables_.for_each_read(i, [&](std::uint32_t v) { read(v, n); });
-  const bool reads_carry = i.op == Opcode::addc || i.op == Opcode::subc;
-  const bool writes_carry = i.op == Opcode::add_cc || i.op == Opcode::sub_cc || (reads_carry && i.mod.carry_out);
-  if (reads_carry) read(carry_, n);
+  if (ir::reads_carry(i)) read(carry_, n);
   variables_.for_each_write(i, [&](std::uint32_t v) { write(v, n); });
-  if (writes_carry) write(carry_, n);
+  if (ir::writes_carry(i)) write(carry_, n);
 }
 
 /// To be called before the instruction's own writes are counted.

@@ -25,6 +25,12 @@ OpClass memory(const Instruction& i, OpClass otherwise) {
 
 }  // namespace
 
+bool reads_carry(const Instruction& i) { return i.op == Opcode::addc || i.op == Opcode::subc; }
+
+bool writes_carry(const Instruction& i) {
+  return i.op == Opcode::add_cc || i.op == Opcode::sub_cc || (reads_carry(i) && i.mod.carry_out);
+}
+
 trace::OpClass op_class(const Instruction& i) {
   switch (i.op) {
     case Opcode::nop:

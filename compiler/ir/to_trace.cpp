@@ -68,6 +68,8 @@ class Converter {
       operand(i, o, address, s);
       address = false;
     }
+    s.reads_carry = reads_carry(i);
+    s.writes_carry = writes_carry(i);
     s.ptx_line = i.where.line;
     s.source_file = i.where.source_file;
     s.source_line = i.where.source_line;
@@ -82,6 +84,7 @@ class Converter {
     if (!load && !store && !atomic) return;
     s.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
     s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
+    if (!i.sources.empty() && i.sources[0].is_reg()) s.address_offset = i.offset;
     s.reads_memory = load || atomic;
     s.writes_memory = store || atomic;
   }
@@ -169,6 +172,24 @@ trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immed
   Converter converter(f, kernel);
   for (std::size_t b = 0; b < f.blocks.size(); ++b) converter.block(b, immediate_post_dominator[b]);
   return kernel;
+}
+
+void place_variables(const Function& f, const std::function<std::uint64_t(const std::string&)>& address,
+                     trace::Kernel& kernel) {
+  std::size_t n = 0;
+  for (const Block& b : f.blocks) {
+    for (const Instruction& i : b.instructions) {
+      // As they were put there: destinations first, without empty ones.
+      std::vector<trace::Operand>& operands = kernel.instructions.at(n++).operands;
+      std::size_t at = 0;
+      for (const Operand& o : i.destinations) at += o.kind == Operand::Kind::none ? 0 : 1;
+      for (const Operand& o : i.sources) {
+        if (o.kind == Operand::Kind::none) continue;
+        if (!o.symbol.empty()) operands.at(at).value += address(o.symbol);
+        ++at;
+      }
+    }
+  }
 }
 
 }  // namespace regatta::ir

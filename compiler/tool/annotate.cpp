@@ -44,6 +44,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   o.regions.max_registers = options.region_registers;
   o.regions.lines_per_bank = options.region_bank_lines;
   o.regions.lanes = options.region_lanes;
+  o.power.threshold = options.power_threshold;
   o.warp_size = options.warp_size;
   return o;
 }
@@ -130,6 +131,7 @@ AnnotateResult annotate(const AnnotateOptions& options) {
                             ", expected 16 to 255");
   }
   passes::check(compile_options(options).regions);
+  passes::check(compile_options(options).power);
   AnnotateResult result;
   if (options.check) {
     if (options.ptx.empty() && options.launch.empty())

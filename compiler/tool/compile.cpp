@@ -40,6 +40,8 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
     plan_regions(k, options);
   }
   k.region_words = passes::insert_region_words(k.trace_kernel, k.regions);
+  k.power = passes::plan_power_states(k.trace_kernel, *k.analyses, options.power);
+  passes::add_power_section(k.trace_kernel, k.power);
   return k;
 }
 
@@ -77,6 +79,11 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.regions = kernel.regions.regions.size();
   r.region_words = kernel.region_words;
   r.oversized_regions = kernel.regions.oversized;
+  const passes::PowerSummary power = passes::summarise(kernel.trace_kernel, kernel.power);
+  r.power_on = power.on;
+  r.power_sleep = power.sleep;
+  r.power_off = power.off;
+  r.power_without_field = power.without_field;
   const std::vector<std::uint32_t> live = live_registers(kernel);
   r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   return r;

@@ -5,6 +5,7 @@
 
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/ir/ir.h>
+#include <regatta/passes/power.h>
 #include <regatta/passes/regions.h>
 #include <regatta/passes/register_allocation.h>
 #include <regatta/tool/annotate.h>
@@ -23,12 +24,14 @@ struct CompiledKernel {
   std::string allocation_note;  ///< pressure and spills, for the listing
   passes::RegionPlan regions;
   std::size_t region_words = 0;  ///< among trace_kernel.inserted
-  trace::Kernel trace_kernel;    ///< the static form, all annotations in it
+  trace::PowerStates power;
+  trace::Kernel trace_kernel;  ///< the static form, all annotations in it
 };
 
 struct CompileOptions {
   passes::AllocationOptions allocation;
   passes::RegionOptions regions;
+  passes::PowerOptions power;
   bool renumber = true;  ///< spread registers over banks after allocation
   unsigned warp_size = 32;
 };

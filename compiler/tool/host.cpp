@@ -65,6 +65,8 @@ void Host::add_kernel(CompiledKernel kernel) {
   ready.emulator =
       std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
   if (writer_ != nullptr) {
+    ir::place_variables(
+        *kernel.function, [this](const std::string& v) { return image_.global_address(v); }, kernel.trace_kernel);
     if (options_.racy_kernels.count(name) != 0) kernel.trace_kernel.annotations.push_back({"races", 1, {}});
     ready.trace_index = writer_->add_kernel(kernel.trace_kernel);
   }

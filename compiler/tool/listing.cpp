@@ -95,7 +95,7 @@ std::string head(const CompiledKernel& kernel) {
   return text +
          "\n// columns: instruction, general registers live after it, code, PTX line and source line, what the region "
          "does "
-         "with registers last used there\n";
+         "with registers last used there, power states that its registers get\n";
 }
 
 std::string block_head(CompiledKernel& kernel, std::uint32_t b) {
@@ -140,6 +140,9 @@ std::string listing_of(CompiledKernel& kernel) {
         if (!source.empty()) text += "              ; " + source + "\n";
       }
       const std::string marks = in_region ? region_marks(kernel.trace_kernel, regions[region], index) : "";
+      const std::string power = trace::power_text(
+          kernel.trace_kernel.instructions[index],
+          trace::power_bits(kernel.trace_kernel.instructions[index], kernel.power.next[index], kernel.power.threshold));
       char number[32];
       std::snprintf(number, sizeof number, "  %4u  %3u  ", index, live[index]);
       ++index;
@@ -148,6 +151,7 @@ std::string listing_of(CompiledKernel& kernel) {
       line += "  // " + std::to_string(at.line);
       if (has_source) line += ", " + f.source_files[at.source_file] + ":" + std::to_string(at.source_line);
       if (!marks.empty()) line += "; " + marks;
+      if (!power.empty()) line += "; power " + power;
       text += line + "\n";
     }
   }

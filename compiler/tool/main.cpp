@@ -149,7 +149,11 @@ int run(int argc, char** argv) {
       "what counts as still needed by lanes that wait while others run: every-path loses nothing; printed is the "
       "paper's "
       "algorithm 2 for soft definitions, mended the same with its test for loops put right: both lose values")(
-      "no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
+      "power-threshold", po::value(&o.power_threshold)->value_name("W")->default_value(3),
+      "instructions within which a register must be accessed again for GREENER to keep it on, 1 to 31; a simulation "
+      "may "
+      "take another (--greener.threshold)")("no-schedule", po::bool_switch(),
+                                            "keep the PTX file's order of instructions within a block")(
       "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(

@@ -28,10 +28,12 @@ std::string report_json(const AnnotateResult& result) {
       j["region_instructions"] = e.regions == 0 ? 0.0 : double(e.instructions) / double(e.regions);
       j["region_overhead"] = e.instructions == 0 ? 0.0 : double(e.region_words) / double(e.instructions);
       j["oversized_regions"] = e.oversized_regions;
+      j["power_states"] = {
+          {"on", e.power_on}, {"sleep", e.power_sleep}, {"off", e.power_off}, {"no_field", e.power_without_field}};
     } else {
-      for (const char* key :
-           {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers", "shared_bytes",
-            "local_bytes", "regions", "region_words", "region_instructions", "region_overhead", "oversized_regions"})
+      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers",
+                              "shared_bytes", "local_bytes", "regions", "region_words", "region_instructions",
+                              "region_overhead", "oversized_regions", "power_states"})
         j[key] = nullptr;
     }
     entries.push_back(std::move(j));

@@ -105,7 +105,6 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
     std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
     out_.push(Timed{out, now + 1});
     ++written_back_;
-    ++line_reads_;
   }
   oldest->state = Line::State::empty;
   oldest->dirty = false;
@@ -180,7 +179,6 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   ++lookups_;
   ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
   ++expanded_;
-  ++line_reads_;
   const unsigned slot = map_.compressed_slot(operation.reg);
   expand(state_of(line->bytes.data(), slot), slot_of(line->bytes.data(), slot),
          reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()));
@@ -209,7 +207,7 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
     compress(pattern, lanes, slot_of(line->bytes.data(), slot));
     set_state(line->bytes.data(), slot, pattern);
     line->dirty = true;
-    ++line_writes_;
+    ++slot_writes_;
     set_bit(operation.reg, true);
     operation.payload->release();
   }
@@ -276,8 +274,8 @@ void Compressor::register_stats(support::StatGroup& g) {
   g.counter("lines_begun", started_empty_, "lines", "begun empty, as no register of theirs was compressed");
   g.counter("lines_written_back", written_back_, "lines", "written to the L1 to make room");
   g.counter("lines_dropped", dropped_, "lines", "dirty ones that gave way unwritten, as all their registers had died");
-  g.counter("line_reads", line_reads_, "accesses", "reads of the lines inside");
-  g.counter("line_writes", line_writes_, "accesses", "writes of the lines inside");
+  g.counter("lines_filled", filled_, "lines", "that came from the L1");
+  g.counter("slot_writes", slot_writes_, "warp registers", "written to a line of compressed registers");
   g.counter("blocked", blocked_count_, "requests", "that waited for a line to give way, a fetch or the way to the L1");
   g.counter("held_requests", held_count_, "requests", "that found the queue full");
 }

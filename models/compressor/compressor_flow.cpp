@@ -183,7 +183,7 @@ void Compressor::fill(Payload& payload) {
   std::memcpy(line.bytes.data(), payload.get_data_ptr(), compressed_line_bytes);
   line.state = Line::State::valid;
   --fetching_;
-  ++line_writes_;
+  ++filled_;
   const protocol::Supplier supplier = protocol::memory_access(payload).supplier;
   payload.release();
   for (Operation& o : line.waiting) {

@@ -165,7 +165,7 @@ void SleepTransistors::change(std::uint32_t row, States to) {
   r.ready = access;
   const auto lost = static_cast<Mask>(to_off & ~from_off);
   if (lost != 0 || (to.sleeping & ~from.sleeping) != 0) ++falls_;
-  if (lost != 0 && file_ != nullptr) file_->lost(Row(row), lost);
+  if (lost != 0 && file_ != nullptr) tell_lost(row, lost);
   for (protocol::RowObserver* o : observers_) {
     const auto tell = [&](Mask segments, PowerState state) {
       if (segments != 0) o->switched(Cycle(now), Row(row), segments, state);
@@ -173,6 +173,15 @@ void SleepTransistors::change(std::uint32_t row, States to) {
     tell(static_cast<Mask>(to.on & ~from.on), PowerState::on);
     tell(static_cast<Mask>(to.sleeping & ~from.sleeping), PowerState::sleep);
     tell(lost, PowerState::off);
+  }
+}
+
+void SleepTransistors::tell_lost(std::uint32_t row, Mask segments) {
+  unsigned from = 0;
+  for (unsigned s = 0; s < segment_count_; ++s) {
+    const auto to = static_cast<unsigned>(from + segment_bits_[s]);
+    if (((segments >> s) & 1) != 0) file_->lost(Row(row), from, to);
+    from = to;
   }
 }
 
@@ -215,7 +224,7 @@ void SleepTransistors::register_energy(support::EnergyGroup& g) {
           1 / lanes);
   if (rows_.empty()) return;
   const double bytes = static_cast<double>(row_bits_) / 8 * static_cast<double>(rows_.size());
-  const support::ArrayGeometry size{bytes, 0};
+  const support::ArrayGeometry size{bytes, double(config_.banks)};
   const std::array<double, protocol::power_state_count> factor{config_.off_leakage, config_.sleep_leakage, 1};
   for (unsigned s = 0; s < protocol::power_state_count; ++s) {
     g.leakage("register_structures", "register_file.leakage", size,

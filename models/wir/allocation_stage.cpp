@@ -20,7 +20,10 @@ AllocationStage::AllocationStage(PhysicalRegisterFile& file)
       state_(file.state()),
       hash_(trace::max_lanes, state_.config.hash_bits),
       hash_units_(state_.config.schedulers),
-      verify_ports_(state_.config.ports),
+      verify_ports_(state_.config.verify_ports),
+      signature_reads_(state_.config.signature_ports),
+      signature_writes_(state_.config.signature_ports),
+      allocator_(state_.config.allocator_ports),
       rename_ports_(state_.config.schedulers, Ports(1)) {}
 
 void AllocationStage::kernel_started(const protocol::KernelContext& context) {
@@ -28,11 +31,16 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
 }
 
 unsigned AllocationStage::arrive(DynamicInstruction& d) {
+  state_.catch_up();
   InFlight& f = state_.of(d);
   switch (f.phase) {
     case Phase::arriving:
       if (d.bypassed || d.active == 0) break;
       return enter(d, f);
+    case Phase::indexing:
+      f.phase = Phase::looking;
+      if (const unsigned wait = reach_table(d, f); wait != 0) return wait;
+      [[fallthrough]];
     case Phase::looking:
       look(d, f);
       [[fallthrough]];
@@ -68,19 +76,25 @@ unsigned AllocationStage::arrive(DynamicInstruction& d) {
     if (moved > state_.now()) return static_cast<unsigned>(moved - state_.now());
   }
   f.phase = Phase::done;
-  return retire_slot(d);
+  return retire_slot(d, f);
 }
 
-/// The rename table's write port: one retirement per register, half of the tables and cycle.
-unsigned AllocationStage::retire_slot(const DynamicInstruction& d) {
+/// The rename table's write port: one retirement per register, half of the tables and cycle. And the reuse buffer's,
+/// for an instruction that brings its result there.
+unsigned AllocationStage::retire_slot(const DynamicInstruction& d, const InFlight& f) {
   if (d.active == 0) return 0;
-  std::uint64_t slot = 0;
+  std::uint64_t slot = state_.now();
   for (unsigned i = 0; i < d.traits->write_count; ++i) slot = rename_ports_[d.scheduler].take(state_.now());
+  if (f.claimed || f.keeps) {
+    const std::uint64_t write = state_.reuse_writes.take(state_.now());
+    state_.counters.reuse_write_waits += write - state_.now();
+    slot = std::max(slot, write);
+  }
   return static_cast<unsigned>(slot - state_.now());
 }
 
 unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
-  f.phase = Phase::looking;
+  f.phase = Phase::indexing;
   std::uint64_t at = state_.now();
   if (!f.divergent && state_.config.signatures()) {
     for (unsigned i = 0; i < d.traits->write_count; ++i) {
@@ -88,6 +102,15 @@ unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
     }
   }
   return static_cast<unsigned>(at - state_.now()) + state_.config.back_delay();
+}
+
+/// A read port of the signature buffer per result.
+unsigned AllocationStage::reach_table(const DynamicInstruction& d, const InFlight& f) {
+  if (f.divergent || !state_.config.signatures()) return 0;
+  std::uint64_t slot = state_.now();
+  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = signature_reads_.take(state_.now());
+  state_.counters.signature_read_waits += slot - state_.now();
+  return static_cast<unsigned>(slot - state_.now());
 }
 
 void AllocationStage::look(const DynamicInstruction& d, InFlight& f) {
@@ -218,7 +241,7 @@ void AllocationStage::starve(const DynamicInstruction& d, InFlight& f) {
     }
   }
   f.equal = 0;
-  state_.starve();
+  ++state_.counters.starved;
 }
 
 /// Gives every destination its register, all at once or none.
@@ -231,6 +254,7 @@ bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
     if (!own && (f.equal & bit(i)) == 0) open |= bit(i);
   }
   const bool low = open != 0 && state_.low();
+  if (open != 0 && !ports_free(f)) return false;
   std::array<PhysicalRegister, trace::max_destination_registers> regs{};
   unsigned places = 0;
   if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs)) {
@@ -259,13 +283,28 @@ bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
       if (!f.divergent && state_.config.signatures()) remember(f.hashes[i], f.targets[i], low);
     }
   }
+  for (; next != 0; --next) allocator_.take(state_.now());
   f.equal = 0;
+  return true;
+}
+
+/// The free pool gives out so many registers a cycle, and a new one is entered in the signature buffer.
+bool AllocationStage::ports_free(const InFlight& f) {
+  if (!allocator_.free(state_.now())) {
+    ++state_.counters.allocator_waits;
+    return false;
+  }
+  if (!f.divergent && state_.config.signatures() && !signature_writes_.free(state_.now())) {
+    ++state_.counters.signature_write_waits;
+    return false;
+  }
   return true;
 }
 
 /// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
 void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low) {
   state_.signatures_accessed();
+  signature_writes_.take(state_.now());
   if (low) {
     state_.give_up(state_.signatures.evict(hash));
     ++state_.counters.low_evictions;

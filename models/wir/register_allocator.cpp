@@ -7,9 +7,11 @@
 
 namespace regatta::models::wir {
 
-RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits)
+RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits,
+                                     unsigned ports)
     : count_(registers),
       release_latency_(release_latency),
+      returns_(ports),
       most_(counter_bits >= 32 ? ~0u : (1u << counter_bits) - 1),
       limit_(registers) {
   if (registers == 0 || registers >= no_register.value() || counter_bits == 0 || counter_bits > 32)
@@ -64,7 +66,7 @@ void RegisterAllocator::release(PhysicalRegister reg, std::uint64_t now) {
   std::uint32_t& count = count_[reg.value()];
   if (count == 0)
     throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
-  if (--count == 0) leaving_.push_back({now + release_latency_, reg});
+  if (--count == 0) leaving_.push_back({returns_.take(now + release_latency_), reg});
 }
 
 }  // namespace regatta::models::wir

@@ -7,9 +7,11 @@ namespace regatta::models::wir {
 
 RegisterState::RegisterState(const WirConfig& c, sc_core::sc_time period)
     : config(c),
-      allocator(c.physical(), c.release_latency, c.counter_bits),
+      allocator(c.physical(), c.release_latency, c.counter_bits, c.allocator_ports),
       reuse(c.reuse_entries, c.reuse_associative),
       signatures(c.signatures() ? c.signature_entries : 0),
+      reuse_reads(c.reuse_ports),
+      reuse_writes(c.reuse_ports),
       writers(c.physical()),
       clock_(support::CycleScheduler::of(period)),
       holds_(c.physical()),
@@ -25,14 +27,16 @@ void RegisterState::kernel_started(const protocol::KernelContext& context) {
   rename.reset(std::max(warps, config.max_warps), registers_per_warp_);
   // What nobody's rename entry can need is free to be held by readers alone.
   credits_ = config.capped() ? 0 : config.physical() - std::min(config.physical(), warps * registers_per_warp_);
-  code = static_code(context);
+  code = static_code(context, config.reuse_pairs);
   warps_ = 0;
   allocator.set_limit(config.capped() ? 0 : config.physical());
-  mode_since_ = now();
-  was_low_ = allocator.low(now());
+  mode_since_ = evicted_until_ = now();
+  wanted_ = 1;
+  was_low_ = is_low_in(now());
 }
 
 void RegisterState::warp_started(const protocol::WarpInfo&) {
+  catch_up();
   ++warps_;
   if (config.capped()) allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
 }
@@ -59,6 +63,7 @@ InFlight& RegisterState::enter(const protocol::DynamicInstruction& d) {
   f.kind = ReuseKind::none;
   f.held = f.writes = f.in_place = f.equal = 0;
   f.phase = AllocationPhase::arriving;
+  f.renamed_at = 0;
   f.targets.fill(no_register);
   f.candidates.fill(no_register);
   return f;
@@ -78,46 +83,56 @@ void RegisterState::no_holds(PhysicalRegister reg) {
   on_opened();
 }
 
-void RegisterState::account_mode() {
-  if (was_low_) counters.low_cycles += now() - mode_since_;
-  mode_since_ = now();
+void RegisterState::account_mode(std::uint64_t at) {
+  if (was_low_) counters.low_cycles += at - mode_since_;
+  mode_since_ = at;
 }
 
-void RegisterState::switch_mode(bool is_low) {
-  account_mode();
+void RegisterState::switch_mode(bool is_low, std::uint64_t at) {
+  account_mode(at);
   was_low_ = is_low;
+  evicted_until_ = at;
+}
+
+void RegisterState::evict_idle() {
+  for (std::uint64_t cycle = evicted_until_; cycle < now(); ++cycle) {
+    if (!is_low_in(cycle)) {
+      switch_mode(false, cycle);
+      return;
+    }
+    const auto drop = [&](PhysicalRegister reg) {
+      if (reg != no_register) allocator.release(reg, cycle);
+    };
+    // xorshift: any fixed sequence that comes by every entry does.
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    if (reuse_accessed_ != cycle) {
+      for (const PhysicalRegister reg : reuse.evict_entry(random_ >> 8).regs) drop(reg);
+      ++counters.low_evictions;
+    }
+    if (signatures_accessed_ != cycle) {
+      drop(signatures.evict_entry(random_ >> 32));
+      ++counters.low_evictions;
+    }
+  }
+  evicted_until_ = now();
 }
 
 bool RegisterState::allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
   if (need == 0) return true;
   if (allocator.available(now()) < need) {
+    wanted_ = std::max(wanted_, need);
     low();
     return false;
   }
   for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
   counters.allocations += need;
+  if (need >= wanted_) wanted_ = 1;
   if (allocator.in_use() > allocator.limit())
     over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
   low();
   return true;
-}
-
-void RegisterState::starve() {
-  ++counters.starved;
-  if (starved_at_ == now()) return;
-  starved_at_ = now();
-  // xorshift: any fixed sequence that comes by every entry does.
-  random_ ^= random_ << 13;
-  random_ ^= random_ >> 7;
-  random_ ^= random_ << 17;
-  if (reuse_accessed_ != now()) {
-    give_up(reuse.evict_entry(random_ >> 8));
-    ++counters.low_evictions;
-  }
-  if (signatures_accessed_ != now()) {
-    give_up(signatures.evict_entry(random_ >> 32));
-    ++counters.low_evictions;
-  }
 }
 
 void RegisterState::clear_buffers() {
@@ -134,7 +149,7 @@ std::string RegisterState::recount() const {
   for (const ReuseBuffer::Entry& e : reuse.entries()) {
     if (!e.valid) continue;
     for (const PhysicalRegister reg : e.tag.sources) add(reg);
-    if (!e.pending) add(e.result);
+    for (const PhysicalRegister reg : e.result) add(reg);
   }
   for (const ValueSignatureBuffer::Entry& e : signatures.entries()) {
     if (e.valid) add(e.reg);

@@ -5,8 +5,12 @@ namespace regatta::models::wir {
 
 using protocol::DynamicInstruction;
 
-RenameStage::RenameStage(PhysicalRegisterFile& file)
-    : file_(file), state_(&file.state()), rules_(state_->config.barrier_bits) {
+RenameStage::RenameStage(PhysicalRegisterFile& file, sc_core::sc_time period)
+    : state_(&file.state()),
+      rules_(state_->config.barrier_bits),
+      halves_(state_->config.schedulers),
+      freed_(
+          period, [](void* stage) { static_cast<RenameStage*>(stage)->opened(); }, this) {
   state_->on_opened = [this] { opened(); };
 }
 
@@ -17,6 +21,8 @@ void RenameStage::kernel_started(const protocol::KernelContext& context) {
 
 void RenameStage::warp_started(const protocol::WarpInfo& warp) {
   rules_.warp_started(warp);
+  if (scheduler_of_.size() <= warp.warp.value()) scheduler_of_.resize(warp.warp.value() + 1u);
+  scheduler_of_[warp.warp.value()] = unknown;
   if (warps_of_cta_.size() <= warp.cta.value()) warps_of_cta_.resize(warp.cta.value() + 1u);
   if (warps_of_cta_[warp.cta.value()]++ == 0) rules_.cta_started(warp.cta);
 }
@@ -28,7 +34,27 @@ void RenameStage::warp_finished(const protocol::WarpInfo& warp) {
                            [this](const Dropped& dropped) { state_->give_up(dropped); });
 }
 
+bool RenameStage::tables_busy(protocol::WarpSlot warp) {
+  const std::uint8_t scheduler = scheduler_of_[warp.value()];
+  if (scheduler == unknown || halves_[scheduler].busy_until <= state_->now()) return false;
+  freed_.request(halves_[scheduler].busy_until);
+  return true;
+}
+
+/// The further cycles that the half's ports need for all registers of the instruction.
+void RenameStage::occupy_tables(const DynamicInstruction& d, InFlight& f) {
+  scheduler_of_[d.warp.value()] = d.scheduler;
+  const unsigned registers = d.traits->read_count + d.traits->write_count;
+  const unsigned ports = state_->config.rename_ports;
+  if (registers <= ports) return;
+  const unsigned further = (registers - 1) / ports;
+  ++state_->counters.long_renames;
+  halves_[d.scheduler].busy_until = state_->now() + 1 + further;
+  f.renamed_at = state_->now() + state_->config.front_delay() + further;
+}
+
 bool RenameStage::may_issue(const DynamicInstruction& d) {
+  if (tables_busy(d.warp)) return false;
   const protocol::InstructionTraits& t = *d.traits;
   unsigned wanted = 0;
   for (unsigned i = 0; i < t.write_count; ++i) {
@@ -51,6 +77,7 @@ void RenameStage::issued(const DynamicInstruction& d) {
   ++n.instructions;
   n.rename_reads += t.read_count + t.write_count;
   InFlight& f = state_->enter(d);
+  occupy_tables(d, f);
   // The readers that this instruction makes the last to know a register, before it becomes a reader itself.
   for (unsigned i = 0; i < t.write_count; ++i) {
     const RenameEntry& e = state_->rename.at(d.warp, t.writes[i]);
@@ -81,14 +108,6 @@ void RenameStage::tag(const DynamicInstruction& d, const StaticCode& code, InFli
   for (unsigned i = 0; i < code.sources; ++i) f.tag.sources[i] = f.sources[code.source[i]];
   if (code.kind == ReuseKind::arithmetic) return;
   f.reusable = state_->config.loads() && rules_.tag_load(d, code.kind, f.tag);
-  if (!f.reusable || code.sources == 0) return;
-  if (!d.traits->has_addresses) {
-    f.reusable = false;
-    return;
-  }
-  // The tag's immediate is the offset that the address register is added to. The static code does not hold it; it is
-  // what the address and the register differ by.
-  f.tag.immediate = static_cast<std::uint32_t>(d.addresses[0]) - file_.value(f.tag.sources[0])[0];
 }
 
 }  // namespace regatta::models::wir

@@ -12,8 +12,11 @@ namespace {
 /// register numbers spread.
 std::uint32_t fold(const ReuseTag& tag) {
   std::uint64_t h = tag.opcode * std::uint64_t{0x9e3779b97f4a7c15};
-  for (const PhysicalRegister r : tag.sources) h = (h ^ r.value()) * std::uint64_t{0xff51afd7ed558ccd};
-  h ^= tag.immediate ^ std::uint64_t{tag.block} << 40 ^ std::uint64_t{tag.barriers} << 56;
+  for (const PhysicalRegister r : tag.sources) {
+    if (r == no_register) break;
+    h = (h ^ r.value()) * std::uint64_t{0xff51afd7ed558ccd};
+  }
+  h ^= std::uint64_t{tag.block} << 40 ^ std::uint64_t{tag.barriers} << 56;
   h ^= h >> 32;
   h ^= h >> 16;
   return static_cast<std::uint32_t>(h);
@@ -42,18 +45,18 @@ ReuseBuffer::Lookup ReuseBuffer::find(const ReuseTag& tag) {
   Entry& e = place(tag);
   if (!e.valid || !(e.tag == tag)) return {};
   e.used = ++uses_;
-  if (e.pending) return {Found::pending, no_register};
+  if (e.pending) return {Found::pending, {}};
   return {Found::result, e.result};
 }
 
 Dropped ReuseBuffer::claim(const ReuseTag& tag, std::uint64_t owner) {
   Entry& e = place(tag);
   const Dropped dropped = drop(e);
-  e = Entry{true, true, tag, no_register, owner, ++uses_};
+  e = Entry{true, true, tag, {}, owner, ++uses_};
   return dropped;
 }
 
-bool ReuseBuffer::complete(const ReuseTag& tag, std::uint64_t owner, PhysicalRegister result) {
+bool ReuseBuffer::complete(const ReuseTag& tag, std::uint64_t owner, const ReuseResult& result) {
   Entry& e = place(tag);
   if (!e.valid || !e.pending || e.owner != owner || !(e.tag == tag)) return false;
   e.pending = false;
@@ -67,7 +70,7 @@ Dropped ReuseBuffer::abandon(const ReuseTag& tag, std::uint64_t owner) {
   return drop(e);
 }
 
-Dropped ReuseBuffer::insert(const ReuseTag& tag, PhysicalRegister result) {
+Dropped ReuseBuffer::insert(const ReuseTag& tag, const ReuseResult& result) {
   Entry& e = place(tag);
   const Dropped dropped = drop(e);
   e = Entry{true, false, tag, result, 0, ++uses_};
@@ -79,8 +82,8 @@ Dropped ReuseBuffer::evict(const ReuseTag& tag) { return drop(place(tag)); }
 Dropped ReuseBuffer::drop(Entry& e) {
   Dropped dropped;
   if (e.valid) {
-    std::copy(e.tag.sources.begin(), e.tag.sources.end(), dropped.regs.begin());
-    if (!e.pending) dropped.regs.back() = e.result;
+    auto* const results = std::copy(e.tag.sources.begin(), e.tag.sources.end(), dropped.regs.begin());
+    if (!e.pending) std::copy(e.result.begin(), e.result.end(), results);
   }
   e = Entry{};
   return dropped;

@@ -18,21 +18,67 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
 }
 
 ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
+  state_.catch_up();
   InFlight& f = state_.of(d);
-  const bool waited = !retry_.empty() && retry_.head(state_.now(), state_.counters.retries) == &d;
-  if (waited) {
+  if (!retry_.empty() && retry_.head(state_.now(), state_.counters.retries) == &d) {
     ++state_.counters.retries;
+    state_.reuse_reads.take(state_.now());
     return look_up(d, f, true);
   }
-  if (!f.reusable) return execute(d);
+  if (f.renamed_at > state_.now()) return hold(d, f.renamed_at, false);
+  if (!f.reusable) {
+    unhold(d);
+    return execute(d);
+  }
+  if (held_before(d)) return hold(d, state_.now(), false);
   RegisterState::Counters& n = state_.counters;
+  if (!state_.reuse_reads.free(state_.now())) {
+    ++n.reuse_read_waits;
+    return hold(d, state_.now(), true);
+  }
+  state_.reuse_accessed();
+  state_.reuse_reads.take(state_.now());
+  const Decision made = look_up(d, f, false);
+  if (claim_waits_) {
+    // A miss whose entry cannot be claimed in this cycle: it looks again.
+    claim_waits_ = false;
+    ++n.reuse_write_waits;
+    return hold(d, state_.now(), true);
+  }
+  unhold(d);
   ++n.lookups;
   if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
-  return look_up(d, f, false);
+  return made;
+}
+
+ReuseUnit::Held* ReuseUnit::held_entry(const DynamicInstruction& d) {
+  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.instruction == &d; });
+  return at == held_.end() ? nullptr : &*at;
+}
+
+/// Lets the instruction look up in a later cycle.
+ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, std::uint64_t since, bool tried) {
+  Held* h = held_entry(d);
+  if (h == nullptr) h = &held_.emplace_back(Held{&d, since, 0});
+  if (tried) h->tried = state_.now() + 1;
+  return Decision::wait;
+}
+
+void ReuseUnit::unhold(const DynamicInstruction& d) {
+  if (held_.empty()) return;
+  if (Held* const h = held_entry(d)) held_.erase(held_.begin() + (h - held_.data()));
+}
+
+/// Somebody who could look up in this cycle goes before.
+bool ReuseUnit::held_before(const DynamicInstruction& d) const {
+  for (const Held& h : held_) {
+    if (h.instruction == &d) return false;
+    if (h.since <= state_.now() && state_.of(*h.instruction).reusable) return true;
+  }
+  return false;
 }
 
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
-  state_.reuse_accessed();
   if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
   const ReuseBuffer::Lookup found = state_.reuse.find(f.tag);
   switch (found.found) {
@@ -61,7 +107,12 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     retry_.pop();
     return execute(d);
   }
-  if (state_.low()) {
+  const bool low = state_.low();
+  if (!low && state_.config.pending() && !state_.reuse_writes.free(state_.now())) {
+    claim_waits_ = true;
+    return Decision::wait;
+  }
+  if (low) {
     state_.give_up(state_.reuse.evict(f.tag));
     ++state_.counters.low_evictions;
     retry_.stir();
@@ -77,8 +128,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
 /// References for the sources of an entry with the instruction's tag; false, and none are taken, when a counter is at
 /// its end.
 bool ReuseUnit::acquire_sources(const InFlight& f) {
-  for (unsigned i = 0; i < reuse_operands; ++i) {
-    if (f.tag.sources[i] == no_register) continue;
+  for (unsigned i = 0; i < pair_operands && f.tag.sources[i] != no_register; ++i) {
     if (state_.allocator.acquire(f.tag.sources[i])) {
       ++state_.counters.counts;
       continue;
@@ -95,29 +145,48 @@ void ReuseUnit::claim(InFlight& f) {
   f.claimed = true;
   f.owner = ++owners_;
   ++state_.counters.reuse_writes;
+  state_.reuse_writes.take(state_.now());
   state_.give_up(state_.reuse.claim(f.tag, f.owner));
   retry_.stir();  // it may have been the entry that somebody waits for
 }
 
-ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, PhysicalRegister result, bool waited) {
+ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited) {
   RegisterState::Counters& n = state_.counters;
   f.reusable = false;
-  const std::uint32_t* const value = file_.value(result);
-  if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load) &&
-      std::memcmp(value, d.results[0].lane.data(), file_.value_bytes()) != 0) {
-    // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal one,
-    // and the one that the run goes on with.
-    ++n.racy_loads;
-    return execute(d);
+  const unsigned count = d.traits->write_count;
+  if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load)) {
+    for (unsigned i = 0; i < count; ++i) {
+      if (std::memcmp(file_.value(result[i]), d.results[i].lane.data(), file_.value_bytes()) == 0) continue;
+      // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal
+      // one, and the one that the run goes on with.
+      ++n.racy_loads;
+      return execute(d);
+    }
   }
-  if (!state_.allocator.acquire(result)) return execute(d);
-  ++n.counts;
-  f.targets[0] = result;
+  if (!acquire(result)) return execute(d);
+  for (unsigned i = 0; i < count; ++i) {
+    f.targets[i] = result[i];
+    // What the register holds, not what the trace says: an illegal reuse is found out.
+    trace::copy_value(d.results[i].lane.data(), file_.value(result[i]), file_.value_bytes());
+  }
   state_.unhold_all(f);
-  // What the register holds, not what the trace says: an illegal reuse is found out.
-  trace::copy_value(d.results[0].lane.data(), value, file_.value_bytes());
+  n.reused_registers += count;
   ++(waited ? n.reused_pending : f.kind == ReuseKind::arithmetic ? n.reused_arithmetic : n.reused_load);
   return Decision::bypass;
+}
+
+/// References for what an entry has, or an instruction takes from it; false, and none are taken, when a counter is at
+/// its end.
+bool ReuseUnit::acquire(const ReuseResult& result) {
+  for (unsigned i = 0; i < pair_results && result[i] != no_register; ++i) {
+    if (state_.allocator.acquire(result[i])) {
+      ++state_.counters.counts;
+      continue;
+    }
+    while (i-- > 0) state_.give_up(result[i]);
+    return false;
+  }
+  return true;
 }
 
 ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
@@ -144,13 +213,22 @@ ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
 DynamicInstruction* ReuseUnit::again(unsigned asked) {
   // Queued instructions look only when rename delivers nothing.
   DynamicInstruction* const head = retry_.head(state_.now(), state_.counters.retries);
-  return asked == 0 ? head : nullptr;
+  bool blocked = false;
+  for (const Held& h : held_) {
+    if (h.since > state_.now()) continue;
+    const bool first = h.tried != state_.now() + 1;
+    if (first && !state_.of(*h.instruction).reusable) return h.instruction;
+    if (first && !blocked) return h.instruction;
+    blocked = true;  // those behind it keep their order
+  }
+  return asked == 0 && state_.reuse_reads.free(state_.now()) ? head : nullptr;
 }
 
 void ReuseUnit::written_back(const DynamicInstruction& d) {
+  state_.catch_up();
   InFlight& f = state_.of(d);
   if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
-  if (f.claimed || f.keeps) update_buffer(f);
+  if (f.claimed || f.keeps) update_buffer(d, f);
   state_.unhold_all(f);
   state_.leave(f);
   state_.retired();
@@ -172,18 +250,21 @@ void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
   f.in_place = 0;
 }
 
-void ReuseUnit::update_buffer(InFlight& f) {
-  const PhysicalRegister result = f.targets[0];
-  // The entry's reference to the result; a counter at its end leaves the buffer without the entry.
-  const bool counted = result != no_register && state_.allocator.acquire(result);
-  if (counted) ++state_.counters.counts;
+void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
+  ReuseResult result;
+  std::copy_n(f.targets.begin(), d.traits->write_count, result.begin());
+  // The entry's references to the result; a counter at its end leaves the buffer without the entry.
+  const bool counted = result[0] != no_register && acquire(result);
+  const auto give_up = [this](const ReuseResult& r) {
+    for (const PhysicalRegister reg : r) state_.give_up(reg);
+  };
   state_.reuse_accessed();
   if (f.claimed) {
     ++state_.counters.reuse_writes;
     if (!counted) {
       state_.give_up(state_.reuse.abandon(f.tag, f.owner));
     } else if (!state_.reuse.complete(f.tag, f.owner, result)) {
-      state_.give_up(result);
+      give_up(result);
     }
     retry_.stir();
   } else if (counted) {
@@ -191,7 +272,7 @@ void ReuseUnit::update_buffer(InFlight& f) {
       ++state_.counters.reuse_writes;
       state_.give_up(state_.reuse.insert(f.tag, result));
     } else {
-      state_.give_up(result);
+      give_up(result);
     }
   }
   f.targets.fill(no_register);

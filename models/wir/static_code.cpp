@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/static_code.h>
 
+#include <regatta/support/config.h>
+
 #include <algorithm>
 #include <map>
 
@@ -15,20 +17,22 @@ using trace::StaticInstruction;
 
 constexpr unsigned operand_bits = 10;  // figure 9
 
-/// Adds with or into the carry: it is an operand that no register names, so equal registers are not equal inputs.
-bool uses_carry(const StaticInstruction& i) {
-  const std::string operation = i.opcode.substr(0, i.opcode.find('.'));
-  return operation == "addc" || operation == "subc" || operation == "madc" || i.opcode.find(".cc") != std::string::npos;
-}
-
 /// Accesses by which threads order those of others: behind them a load may find what another warp stored, at any time.
 bool synchronises(const StaticInstruction& i) {
   if (i.op_class == OpClass::fence) return true;
   return i.is_volatile && i.op_class != OpClass::atomic && (i.reads_memory || i.writes_memory);
 }
 
-ReuseKind kind_of(const StaticInstruction& i) {
-  if (uses_carry(i) || i.destination_count != 1 || i.source_count > reuse_operands || i.is_volatile ||
+/// What an entry of the reuse buffer has room for.
+struct EntryShape {
+  unsigned operands = reuse_operands;
+  unsigned results = 1;
+};
+
+ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
+  // The carry is an operand that no register names: with it, equal registers are not equal inputs.
+  if (i.reads_carry || i.writes_carry || i.is_volatile) return ReuseKind::none;
+  if (i.destination_count == 0 || i.destination_count > shape.results || i.source_count > shape.operands ||
       i.writes_memory || i.destination_predicate_count != 0 || i.source_predicate_count != 0) {
     return ReuseKind::none;
   }
@@ -72,6 +76,7 @@ MemoryEffect effect_of(const StaticInstruction& i) {
 /// All of the instruction but its registers.
 std::string text_of(const StaticInstruction& i) {
   std::string text = i.opcode;
+  if (i.address_offset != 0) text += "|+" + std::to_string(i.address_offset);
   for (std::size_t n = i.operand_destinations; n < i.operands.size(); ++n) {
     const Operand& o = i.operands[n];
     text += "|" + std::to_string(static_cast<unsigned>(o.kind)) + (o.negated ? "-" : "") + std::to_string(o.words);
@@ -80,21 +85,31 @@ std::string text_of(const StaticInstruction& i) {
   return text;
 }
 
-bool needs_wide_immediate(const StaticInstruction& i) {
-  unsigned bits = 0;
+/// Sign extension is free: as many bits as a two's complement number needs.
+unsigned bits_of(std::int64_t value) {
+  const std::uint64_t magnitude = static_cast<std::uint64_t>(value < 0 ? ~value : value);
+  return magnitude == 0 ? 1 : 65 - static_cast<unsigned>(__builtin_clzll(magnitude));
+}
+
+bool needs_wide_immediate(const StaticInstruction& i, const EntryShape& shape) {
+  unsigned bits = i.address_offset == 0 ? 0 : bits_of(i.address_offset);
   for (const Operand& o : i.operands) {
     if (o.kind != Operand::Kind::immediate && o.kind != Operand::Kind::constant_bank) continue;
-    // Sign extension is free: as many bits as a two's complement number needs.
-    const auto value = static_cast<std::int64_t>(o.value);
-    const std::uint64_t magnitude = static_cast<std::uint64_t>(value < 0 ? ~value : value);
-    bits += magnitude == 0 ? 1 : 65 - static_cast<unsigned>(__builtin_clzll(magnitude));
+    bits += bits_of(static_cast<std::int64_t>(o.value));
   }
-  return bits > operand_bits * (reuse_operands - std::min<unsigned>(reuse_operands, i.source_count));
+  return bits > operand_bits * (shape.operands - i.source_count);
 }
 
 }  // namespace
 
-std::vector<StaticCode> static_code(const protocol::KernelContext& context) {
+std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs) {
+  if (context.kernel->static_revision < 1) {
+    throw support::ConfigError(
+        "kernel " + context.kernel->name +
+        ": the trace says nothing of carries and address offsets, without which instructions "
+        "cannot be reused; expected one of a regatta-annotate that writes them: annotate it anew");
+  }
+  const EntryShape shape = pairs ? EntryShape{pair_operands, pair_results} : EntryShape{};
   std::map<std::string, std::uint32_t> known;
   std::vector<StaticCode> all;
   all.reserve(context.traits->size());
@@ -104,13 +119,13 @@ std::vector<StaticCode> static_code(const protocol::KernelContext& context) {
   for (const protocol::InstructionTraits& t : *context.traits) {
     const StaticInstruction& i = *t.info;
     StaticCode s;
-    s.kind = kind_of(i);
+    s.kind = kind_of(i, shape);
     if (flags && (s.kind == ReuseKind::shared_load || s.kind == ReuseKind::global_load)) s.kind = ReuseKind::none;
     s.effect = effect_of(i);
     s.is_barrier = i.op_class == OpClass::barrier;
     if (s.kind != ReuseKind::none) {
       s.signature = known.emplace(text_of(i), static_cast<std::uint32_t>(known.size() + 1)).first->second;
-      s.wide_immediate = needs_wide_immediate(i);
+      s.wide_immediate = needs_wide_immediate(i, shape);
       s.sources = i.source_count;
       for (unsigned n = 0; n < i.source_count; ++n) {
         const auto* const first = t.reads.begin();

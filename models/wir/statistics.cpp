@@ -24,6 +24,7 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("reused_arithmetic", n.reused_arithmetic, insns, "bypassed with a result of the reuse buffer");
   g.counter("reused_load", n.reused_load, insns, "loads bypassed with a result of the reuse buffer");
   g.counter("reused_pending", n.reused_pending, insns, "bypassed with a result that they waited for");
+  g.counter("reused_registers", n.reused_registers, "warp registers", "results of the instructions so bypassed");
   g.counter("racy_loads", n.racy_loads, insns,
             "loads of a racy kernel whose reusable result was not the traced one, and which were executed");
   g.counter("queued", n.queued, insns, "that waited for a pending result");
@@ -37,6 +38,16 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("verify_forwarded", n.verify_forwarded, regs, "candidates compared on their way to the bank");
   g.counter("dummy_movs", n.dummy_movs, insns, "injected for first divergent writes");
   g.counter("allocations", n.allocations, regs, "taken from the free pool");
+  g.counter("long_renames", n.long_renames, insns, "with more registers than the rename tables' ports read in a cycle");
+  g.counter("reuse_read_waits", n.reuse_read_waits, "attempts",
+            "to look up that found the reuse buffer's read ports taken");
+  g.counter("reuse_write_waits", n.reuse_write_waits, "cycles",
+            "waited for a write port of the reuse buffer, to look up and claim or to retire, summed");
+  g.counter("signature_read_waits", n.signature_read_waits, "cycles",
+            "that results waited for a read port of the value signature buffer, summed");
+  g.counter("signature_write_waits", n.signature_write_waits, "cycles",
+            "that results waited for a write port of the value signature buffer, summed");
+  g.counter("allocator_waits", n.allocator_waits, "cycles", "that results waited for the free pool's port, summed");
   g.counter("saturations", state_->allocator.saturations(), "references", "refused because a counter was at its end");
   g.counter("starved_cycles", n.starved, "cycles", "that results waited for a physical register, summed");
   g.counter("in_place", n.in_place, regs, "overwritten because there was no free one");
@@ -52,6 +63,9 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
       "register cycles", "registers in use, summed over cycles");
   g.counter("repeats_sampled", n.repeats_sampled, insns, "in windows of 1,000");
   g.counter("repeats_found", n.repeats_found, insns, "of these, repeating a computation of their window");
+  g.counter("repeats_loads", n.repeats_loads, insns, "of these, reading memory");
+  g.counter("repeats_often", n.repeats_often, insns,
+            "of the sampled, with a computation that appears more than 10 times in its window");
 }
 
 void PhysicalRegisterFile::register_energy(support::EnergyGroup& g) {

@@ -50,6 +50,7 @@ void RepeatMeter::kernel_started(protocol::Cycle, const protocol::KernelContext&
   for (const protocol::InstructionTraits& t : *context.traits) text_.push_back(text_of(*t.info));
   values_.clear();
   predicates_.clear();
+  barriers_.clear();
 }
 
 void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) {
@@ -57,7 +58,9 @@ void RepeatMeter::warp_started(protocol::Cycle, const protocol::WarpInfo& warp) 
   if (values_.size() < (slot + 1) * registers_) {
     values_.resize((slot + 1) * registers_);
     predicates_.resize((slot + 1) * trace::max_predicates);
+    barriers_.resize(slot + 1);
   }
+  barriers_[slot] = 0;
   std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(slot * registers_), registers_, 0);
   std::fill_n(predicates_.begin() + static_cast<std::ptrdiff_t>(slot * trace::max_predicates), trace::max_predicates,
               0);
@@ -74,18 +77,49 @@ std::uint64_t RepeatMeter::value_of(const protocol::DynamicInstruction& d, unsig
 bool RepeatMeter::repeated(std::uint64_t key) {
   for (unsigned i = 0; i < buckets; ++i) {
     Seen& s = seen_[(key + i) % buckets];
-    if (s.in_window == windows_ && s.key == key) return true;
+    if (s.in_window == windows_ && s.key == key) {
+      // With the one more than often, all before it count too.
+      if (++s.times > often) state_.counters.repeats_often += s.times == often + 1 ? s.times : 1;
+      return true;
+    }
     if (s.in_window == windows_) continue;
-    s = Seen{key, windows_};
+    s = Seen{key, windows_, 1};
     return false;
   }
   return false;
+}
+
+ReuseBar RepeatMeter::bar_of(const protocol::DynamicInstruction& d) const {
+  const trace::StaticInstruction& info = *d.info;
+  const InFlight& f = state_.of(d);  // renamed before observers hear of it
+  if (f.reusable) return ReuseBar::none;
+  if (text_[d.traits->index] == 0 || info.destination_count + info.destination_predicate_count == 0) {
+    return ReuseBar::effect;
+  }
+  if (f.kind == ReuseKind::none) {
+    if (has_special(info)) return ReuseBar::special;
+    if (info.source_predicate_count + info.destination_predicate_count != 0) return ReuseBar::predicate;
+    return info.destination_count > 1 ? ReuseBar::wide : ReuseBar::kind;
+  }
+  if (f.divergent) return ReuseBar::divergent;
+  bool written = true;
+  for (unsigned i = 0; i < d.traits->read_count; ++i) {
+    const RenameEntry& e = state_.rename.at(d.warp, d.traits->reads[i]);
+    if (e.pinned) return ReuseBar::pinned;
+    written = written && e.valid();
+  }
+  return written ? ReuseBar::load : ReuseBar::unwritten;
 }
 
 void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d) {
   std::uint64_t* const values = &values_[std::size_t{d.warp.value()} * registers_];
   protocol::LaneMask* const predicates = &predicates_[std::size_t{d.warp.value()} * trace::max_predicates];
   const trace::StaticInstruction& info = *d.info;
+  const auto bar = static_cast<std::size_t>(bar_of(d));
+  ++state_.counters.barred[bar];
+  if (info.op_class == trace::OpClass::barrier) {
+    state_.counters.barriers_max = std::max(state_.counters.barriers_max, ++barriers_[d.warp.value()]);
+  }
   std::uint64_t key = text_[d.traits->index];
   if (key != 0) {
     key = mix(key, d.active);
@@ -96,7 +130,11 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
     }
     // A special register's value is the instruction's result.
     if (has_special(info) && info.destination_count != 0) key = mix(key, value_of(d, 0));
-    if (repeated(key)) ++state_.counters.repeats_found;
+    if (repeated(key)) {
+      ++state_.counters.repeats_found;
+      ++state_.counters.barred_repeats[bar];
+      if (info.reads_memory) ++state_.counters.repeats_loads;
+    }
   }
   ++state_.counters.repeats_sampled;
   if (++in_window_ == window) {

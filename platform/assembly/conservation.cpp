@@ -24,7 +24,7 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
       add("the renamed banks are read for operands that were written, verify-reads and copies",
           {file + ".bank_reads", file + ".unmapped_reads"}, {file + ".reads", file + ".verify_reads", file + ".moves"});
       add("what the reuse point bypasses has a result of the reuse buffer", {pipeline + "bypassed_registers"},
-          {file + ".reused_arithmetic", file + ".reused_load", file + ".reused_pending"});
+          {file + ".reused_registers"});
     }
     const Names l1{sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"};
     const Names lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};

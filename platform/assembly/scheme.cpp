@@ -4,6 +4,7 @@
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 
+#include "scheme_gated.h"
 #include "scheme_regless.h"
 #include "scheme_wir.h"
 
@@ -46,6 +47,7 @@ SchemeRegistry SchemeRegistry::with_builtin() {
   registry.add(std::make_unique<Baseline>());
   registry.add(make_regless());
   registry.add(std::make_unique<WirScheme>());
+  for (auto& scheme : make_gated()) registry.add(std::move(scheme));
   return registry;
 }
 

@@ -74,7 +74,7 @@ SmParts WirScheme::build(const BuildContext& c) {
   parts.storage.reset();  // its name is the renamed file's
   auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
   auto stage = allocation_stage(*file);
-  auto gate = std::make_unique<RenameStage>(*file);
+  auto gate = std::make_unique<RenameStage>(*file, c.clock_period);
   parts.reuse_point = reuse_unit(*file);
   parts.observers.push_back(std::make_unique<Watcher>(file->state()));
   if (config.affine()) parts.observers.push_back(std::make_unique<AffineMeter>("affine", stage.get()));
@@ -129,6 +129,29 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   if (config_.repeats) {
     share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
           "instructions that repeat a computation of their window of 1,000");
+    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled}, "of these, those that read memory");
+    share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
+          "instructions whose computation appears more than 10 times in their window");
+    g.derived(
+        "barriers_max",
+        [this] {
+          std::uint64_t most = 0;
+          for (PhysicalRegisterFile* file : files_) most = std::max(most, file->state().counters.barriers_max);
+          return double(most);
+        },
+        "barriers", "that a warp passed, at most");
+    const char* const bars[reuse_bars] = {"none", "effect",    "special", "predicate", "wide",
+                                          "kind", "divergent", "pinned",  "unwritten", "load"};
+    for (unsigned b = 0; b < reuse_bars; ++b) {
+      g.derived(
+          std::string("barred.") + bars[b],
+          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred[b]; }); }, instructions,
+          "kept from the reuse buffer by this (none: not at all)");
+      g.derived(
+          std::string("barred_repeats.") + bars[b],
+          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred_repeats[b]; }); },
+          instructions, "of these, repeating a computation of their window");
+    }
   }
   g.derived(
       "vsb.hits", [counted] { return counted({&C::signature_hits}) - counted({&C::false_positives}); }, registers,

@@ -125,6 +125,10 @@ void PipelineRecorder::arrived(Cycle now, const protocol::WarpInfo& warp) {
 
 void PipelineRecorder::issued(Cycle now, const DynamicInstruction& d) {
   file_.advance(now.value());
+  if (d.injected) {  // it was not fetched: not recorded
+    record(d) = Record{};
+    return;
+  }
   std::deque<Fetched>& waiting = queue(d.warp);
   Record& r = record(d);
   r = waiting.front().record;

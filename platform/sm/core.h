@@ -34,6 +34,7 @@ struct Work {
     store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot
     line_arrived,     ///< a line of the instruction or constant cache; value: its tag
     gate_opened,      ///< the gates that kept a warp closed have let go; value: warp slot
+    gate_resumed,     ///< a gate that refused a warp for a time may agree now; value: warp slot
     tick,             ///< nothing but a reason to be awake
   };
   Work() : kind(Kind::tick), value(0) {}

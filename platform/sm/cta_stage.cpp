@@ -48,6 +48,13 @@ void CtaStage::kernel_started(unsigned resident) {
   dirty_ = true;
 }
 
+void CtaStage::account_registers() {
+  register_cycles_ = register_cycles();
+  registers_since_ = core_.now;
+  registers_ = std::uint64_t{resident_} * core_.kernel.warps_per_cta * core_.kernel.registers_per_warp;
+  most_registers_ = std::max(most_registers_, registers_);
+}
+
 void CtaStage::launch() {
   std::size_t slot = 0;
   while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
@@ -67,6 +74,7 @@ void CtaStage::launch() {
                                core_.kernel.launch->shared_bytes_per_cta};
   waiting_warps_[slot] = 0;
   ++resident_;
+  account_registers();
   core_.observers.notify(Event::cta_launched, [&](Observer& o) { o.cta_launched(core_.now, cta.info); });
   const unsigned threads = core_.kernel.launch->threads_per_cta();
   const unsigned lanes = core_.kernel.warp_size;
@@ -193,6 +201,7 @@ void CtaStage::end_warp(Warp& w) {
   cta.resident = false;
   cta.trace.reset();
   --resident_;
+  account_registers();
   ++core_.counters.ctas_finished;
   core_.observers.notify(Event::cta_finished, [&](Observer& o) { o.cta_finished(core_.now, cta.info); });
   residency_->finished(cta.info);

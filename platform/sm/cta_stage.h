@@ -37,9 +37,16 @@ class CtaStage {
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle();
   unsigned resident() const { return resident_; }
+  /// Registers of resident warps, summed over the cycles so far, and at most.
+  std::uint64_t register_cycles() const {
+    return register_cycles_ + (core_.now.value() - registers_since_.value()) * registers_;
+  }
+  std::uint64_t most_registers() const { return most_registers_; }
 
  private:
   void launch();
+  /// After `resident_` changed.
+  void account_registers();
   void activate(ResidentCta& cta);
   void deactivate(ResidentCta& cta);
   void end_warp(Warp& warp);
@@ -64,6 +71,9 @@ class CtaStage {
   std::vector<protocol::CtaStatus> view_;
   std::uint64_t age_ = 0;
   unsigned resident_ = 0;
+  std::uint64_t registers_ = 0, most_registers_ = 0;  ///< of resident warps
+  std::uint64_t register_cycles_ = 0;                 ///< until registers_since_
+  Cycle registers_since_;
   unsigned active_ctas_ = 0;
   unsigned active_warps_ = 0;
   bool follows_stalls_ = true;  ///< the residency policy's answer

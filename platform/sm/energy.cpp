@@ -23,6 +23,10 @@ void Sm::register_energy(support::EnergyGroup& g) {
   g.event("front_end", "instruction_buffer.instruction", m.core.counters.warp_instructions);
   g.event("front_end", "scheduler.issue", m.core.counters.warp_instructions);
   g.event("pipeline", "pipeline.instruction", m.core.counters.warp_instructions, m.core.kernel.warp_size * per_lane);
+  if (m.issue.injected() != nullptr) {
+    g.event("front_end", "scheduler.issue", *m.issue.injected());
+    g.event("pipeline", "pipeline.instruction", *m.issue.injected(), m.core.kernel.warp_size * per_lane);
+  }
   g.leakage("sm_static", "sm.static");
   g.leakage("sm_static", "sm.clock", {}, support::LeakageState{&m.active_cycles, 1, 1});
 }

@@ -66,18 +66,23 @@ void ExecutionUnits::settle() {
                        [](const trace::Operand& o) { return o.kind == trace::Operand::Kind::constant_bank; });
   };
   Count& constant = uses_[static_cast<unsigned>(Use::constant)];
-  for (std::size_t i = 0; i < profile_.size(); ++i) {
-    const Count count = profile_[i];
-    profile_[i] = Count{};
-    if (count.instructions == 0) continue;
-    const InstructionTraits& t = core_.traits[i];
-    Count& use = uses_[static_cast<unsigned>(use_of(t.info->op_class))];
+  const auto add = [&](Count& count, trace::OpClass op_class, unsigned reads, unsigned writes) -> Count& {
+    Count& use = uses_[static_cast<unsigned>(use_of(op_class))];
     use.instructions += count.instructions;
-    if (&use != &constant && reads_constant_bank(*t.info)) constant.instructions += count.instructions;
     use.lanes += core_.config.lane_gating ? count.lanes : count.instructions * core_.kernel.warp_size;
-    expected_reads_ += count.instructions * t.read_count;
-    expected_writes_ += count.instructions * t.write_count;
+    expected_reads_ += count.instructions * reads;
+    expected_writes_ += count.instructions * writes;
+    return use;
+  };
+  for (std::size_t i = 0; i < profile_.size(); ++i) {
+    if (profile_[i].instructions == 0) continue;
+    const InstructionTraits& t = core_.traits[i];
+    const Count& use = add(profile_[i], t.info->op_class, t.read_count, t.write_count);
+    if (&use != &constant && reads_constant_bank(*t.info)) constant.instructions += profile_[i].instructions;
+    profile_[i] = Count{};
   }
+  add(moves_, trace::OpClass::int_add, 1, 1);
+  moves_ = Count{};
 }
 
 void ExecutionUnits::enter(DynamicInstruction& d) {
@@ -90,7 +95,12 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   core_.observers.notify(protocol::Event::operands_delivered,
                          [&](protocol::Observer& o) { o.operands_delivered(core_.now, d); });
   d.dispatched = core_.now;
-  Count& count = profile_[d.traits->index];
+  // A move's result is the operand that came.
+  if (__builtin_expect(static_cast<int>(d.injected), 0) != 0) {
+    trace::copy_value(d.results[0].lane.data(), d.operands[0].lane.data(),
+                      std::size_t{core_.kernel.warp_size} * trace::bytes_per_lane);
+  }
+  Count& count = d.injected ? moves_ : profile_[d.traits->index];
   ++count.instructions;
   count.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
   collectors_->release(d);

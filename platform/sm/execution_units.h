@@ -60,6 +60,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   Writeback* writeback_ = nullptr;
   std::array<Kind, protocol::unit_count> kinds_;
   std::vector<Count> profile_;  ///< per static instruction, since settle()
+  Count moves_;                 ///< that gates injected
   std::array<Count, use_count> uses_;
   std::uint64_t expected_reads_ = 0, expected_writes_ = 0;  ///< static code x executions
 };

@@ -4,6 +4,7 @@
 #include "collectors.h"
 #include "cta_stage.h"
 #include "front_end.h"
+#include "injected_moves.h"
 #include "load_store_unit.h"
 #include "reuse_stage.h"
 
@@ -28,6 +29,8 @@ IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
   }
 }
 
+IssueStage::~IssueStage() = default;
+
 void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
                          ReuseStage& reuse, std::vector<protocol::IssueGate*> gates) {
   front_end_ = &front_end;
@@ -46,6 +49,10 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
     listeners_.push_back(std::make_unique<Listener>(*this, i));
     gates_[i]->connect(*listeners_.back());
   }
+  moves_ = std::make_unique<InjectedMoves>(core_);
+  bool kept = false;
+  for (protocol::IssueGate* gate : gates_) kept = gate->inject_through(*moves_) || kept;
+  if (!kept) moves_.reset();
 }
 
 void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
@@ -64,6 +71,17 @@ void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
 
 void IssueStage::gate_opened(Warp& w) {
   if (w.closed && w.closed_by == 0) set_closed(w, false);
+}
+
+void IssueStage::pause(Warp& w, Cycle until) {
+  w.paused = true;
+  schedulers_[w.scheduler].paused |= WarpMask{1} << w.local;
+  core_.at(until, Work::Kind::gate_resumed, w.info.warp.value());
+}
+
+void IssueStage::resume(Warp& w) {
+  w.paused = false;
+  if (w.active) schedulers_[w.scheduler].paused &= ~(WarpMask{1} << w.local);
 }
 
 void IssueStage::set_closed(Warp& w, bool is_closed) {
@@ -89,6 +107,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
   if (w.closed) schedulers_[s].closed |= WarpMask{1} << w.local;
+  if (w.paused) schedulers_[s].paused |= WarpMask{1} << w.local;
   if (waits_long(w.state) || w.closed) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
@@ -98,6 +117,7 @@ void IssueStage::remove(Warp& w) {
   const WarpMask keep = ~(WarpMask{1} << w.local);
   s.used &= keep;
   s.closed &= keep;
+  s.paused &= keep;
   for (WarpMask& mask : s.in_state) mask &= keep;
   for (WarpMask& mask : s.bound_for) mask &= keep;
   s.policy->warp_removed(w.local);
@@ -147,15 +167,33 @@ bool IssueStage::finds_collector(const Warp& w) const {
 bool IssueStage::attempt(Warp& w) {
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   for (protocol::IssueGate* gate : gates_) {
-    if (!gate->may_issue(d)) return false;
+    if (!gate->may_issue(d)) return moves_ != nullptr && inject(w, d);
   }
   issue(w, d);
   return true;
 }
 
-void IssueStage::issue(Warp& w, DynamicInstruction& d) {
+const std::uint64_t* IssueStage::injected() const { return moves_ == nullptr ? nullptr : &moves_->issued; }
+
+bool IssueStage::inject(Warp& w, const DynamicInstruction& next) {
+  protocol::RegisterId reg;
+  if (!moves_->take_request(reg) || !collectors_->available(w.scheduler, Unit::sp)) return false;
+  DynamicInstruction& d = moves_->make(w, reg, next);
+  for (protocol::IssueGate* gate : gates_) {
+    if (gate->may_issue(d)) continue;
+    moves_->take_request(reg);  // a move is not put before a move
+    core_.pool.give_back(d);
+    return false;
+  }
+  ++moves_->issued;
+  enter(w, d);
+  reuse_->enter(d);
+  update(w);
+  return true;
+}
+
+void IssueStage::enter(Warp& w, DynamicInstruction& d) {
   const InstructionTraits& t = *d.traits;
-  w.pop();
   d.issued = core_.now;
   d.scheduler = w.scheduler;
   ++w.in_flight;
@@ -166,10 +204,16 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
     for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
     w.pending_long.predicates |= t.written_predicates;
   }
-  ++core_.counters.warp_instructions;
-  core_.counters.thread_instructions += static_cast<unsigned>(__builtin_popcountll(d.active));
   for (protocol::IssueGate* gate : gates_) gate->issued(d);
   core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
+}
+
+void IssueStage::issue(Warp& w, DynamicInstruction& d) {
+  const InstructionTraits& t = *d.traits;
+  w.pop();
+  ++core_.counters.warp_instructions;
+  core_.counters.thread_instructions += static_cast<unsigned>(__builtin_popcountll(d.active));
+  enter(w, d);
   if (w.held == 0 && w.path.at_end()) w.exited = true;
   if (t.is_control && !w.exited) {
     core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
@@ -186,9 +230,10 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 }
 
 Stall IssueStage::cycle(Scheduler& s) {
-  WarpMask candidates = s.in(WarpState::ready) & ~s.closed;
+  const WarpMask ready = s.in(WarpState::ready);
+  WarpMask candidates = ready & ~(s.closed | s.paused);
   Stall structural = Stall::none;
-  bool gate = (s.in(WarpState::ready)&s.closed) != 0;
+  bool gate = candidates != ready;
   bool kept_back = false;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
@@ -249,7 +294,7 @@ void IssueStage::cycle() {
       met = reason_to_wait(s);
     } else if (!turn_of(i)) {
       met = not_its_turn();
-    } else if ((ready & ~s.closed) != 0 || s.restricts) {
+    } else if ((ready & ~(s.closed | s.paused)) != 0 || s.restricts) {
       met = cycle(s);
     }
     last_[i] = met;

@@ -17,6 +17,7 @@ namespace regatta::sm {
 
 class CtaStage;
 class FrontEnd;
+class InjectedMoves;
 class LoadStoreUnit;
 class OperandCollectors;
 class ReuseStage;
@@ -26,6 +27,7 @@ class IssueStage {
   using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
 
   IssueStage(Core& core, const PolicyFactory& policy);
+  ~IssueStage();
   void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
                ReuseStage& reuse, std::vector<protocol::IssueGate*> gates);
 
@@ -37,12 +39,16 @@ class IssueStage {
   void update(Warp& warp);
   /// What gates said of a warp that they kept closed takes effect.
   void gate_opened(Warp& warp);
+  /// The cycle has come until which a gate refuses the warp.
+  void resume(Warp& warp);
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
 
   /// A cycle of an SM without CTAs.
   void rest();
+  /// Moves of gates' own that were issued; null when no gate injects any.
+  const std::uint64_t* injected() const;
   /// What each scheduler met in the last cycle it was asked.
   const std::vector<protocol::Stall>& last() const { return last_; }
   /// Counts `cycles` more in which every scheduler met what it met last.
@@ -54,6 +60,7 @@ class IssueStage {
     bool restricts = false;  ///< the policy lets only some of the ready warps take part
     WarpMask used = 0;       ///< local indices taken
     WarpMask closed = 0;     ///< warps that gates keep
+    WarpMask paused = 0;     ///< warps that gates refuse until a cycle that is known
     std::array<WarpMask, protocol::warp_state_count> in_state{};  ///< active warps by state
     std::array<WarpMask, protocol::unit_count> bound_for{};       ///< warps by the unit of their next instruction; of
                                                                   ///< those that are ready it is up to date
@@ -66,6 +73,7 @@ class IssueStage {
    public:
     Listener(IssueStage& stage, unsigned gate) : stage_(stage), bit_(1u << gate) {}
     void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.core_.warp(warp), bit_, is_closed); }
+    void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.core_.warp(warp), until); }
 
    private:
     IssueStage& stage_;
@@ -74,10 +82,15 @@ class IssueStage {
 
   void closed(Warp& warp, std::uint32_t gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
+  void pause(Warp& warp, Cycle until);
   bool finds_collector(const Warp& warp) const;
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
+  /// A gate refused `next`: issues the move that it wants ahead of it, if any.
+  bool inject(Warp& warp, const DynamicInstruction& next);
+  /// The scoreboard and everyone who listens: `d` goes out.
+  void enter(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
   static protocol::Stall reason_to_wait(const Scheduler& s);
   /// With an issue interval of n cycles, scheduler i issues in every n-th, in those with i left over.
@@ -97,6 +110,7 @@ class IssueStage {
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
   std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
+  std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any
   std::vector<Scheduler> schedulers_;
   std::vector<protocol::Stall> last_;
 };

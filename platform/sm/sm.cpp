@@ -169,6 +169,9 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::gate_opened:
       issue.gate_opened(core.warps[work.value]);
       break;
+    case Work::Kind::gate_resumed:
+      issue.resume(core.warps[work.value]);
+      break;
     case Work::Kind::tick:
       break;
   }
@@ -290,6 +293,13 @@ void Sm::register_stats(support::StatGroup& g) {
       "resident_ctas_mean",
       [&m] { return m.active_cycles == 0 ? 0.0 : double(m.resident_cta_cycles) / double(m.active_cycles); }, "CTAs",
       "resident, mean over the active cycles");
+  g.derived(
+      "resident_registers_mean",
+      [&m] { return m.active_cycles == 0 ? 0.0 : double(m.ctas.register_cycles()) / double(m.active_cycles); },
+      "warp registers", "of resident warps, mean over the active cycles");
+  g.derived(
+      "resident_registers_max", [&m] { return double(m.ctas.most_registers()); }, "warp registers",
+      "of resident warps, at most");
   g.counter("fetches", m.front_end.fetches, "fetches", "instruction fetches");
   g.counter("line_waits", m.front_end.line_waits, "fetches",
             "put off: a line of instructions or constants was missing");
@@ -297,6 +307,10 @@ void Sm::register_stats(support::StatGroup& g) {
   if (decode_point.size() != 0) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
               "of the fetched ones, those of one scheme that left at decode");
+  }
+  if (m.issue.injected() != nullptr) {
+    g.counter("injected_moves", *m.issue.injected(), "warp instructions",
+              "register moves of gates' own, not among the warp instructions; each is an issue of its scheduler");
   }
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));

@@ -227,62 +227,76 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
   }
 }
 
-/// Cycles in which a pipeline `width` lanes wide takes a warp.
-unsigned passes(unsigned lanes, unsigned width) { return (lanes + width - 1) / width; }
+/// Cycles in which a pipeline of the unit, however many lanes wide, takes a warp.
+unsigned unit_passes(protocol::Unit unit, const SmConfig& config) {
+  const auto passes = [&](unsigned width) { return (config.lanes + width - 1) / width; };
+  switch (unit) {
+    case protocol::Unit::sp:
+      return passes(config.sp_lanes);
+    case protocol::Unit::sfu:
+      return passes(config.sfu_lanes);
+    case protocol::Unit::dp:
+      return passes(config.dp_lanes);
+    default:
+      return 1;
+  }
+}
 
 }  // namespace
 
-std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config) {
+protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::uint32_t index, const SmConfig& config) {
   using protocol::RegisterId;
+  protocol::InstructionTraits t;
+  protocol::RegisterSet accessed;
+  t.info = &s;
+  t.index = index;
+  t.unit = unit_of(s.op_class);
+  const ClassTiming timing = config.of(s.op_class);
+  const unsigned least = unit_passes(t.unit, config);
+  t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));
+  t.initiation = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.initiation, least, UINT16_MAX));
+  for (unsigned i = 0; i < s.source_count; ++i) {
+    const RegisterId r(s.sources[i]);
+    accessed.add(r);
+    bool seen = false;
+    for (unsigned k = 0; k < t.read_count; ++k) seen = seen || t.reads[k] == r;
+    if (!seen) t.reads[t.read_count++] = r;
+  }
+  for (unsigned i = 0; i < s.destination_count; ++i) {
+    t.writes[t.write_count++] = RegisterId(s.destinations[i]);
+    accessed.add(RegisterId(s.destinations[i]));
+  }
+  for (unsigned i = 0; i < s.source_predicate_count; ++i) {
+    accessed.predicates |= static_cast<std::uint8_t>(1u << s.source_predicates[i]);
+  }
+  if (s.guard.predicate >= 0) accessed.predicates |= static_cast<std::uint8_t>(1u << s.guard.predicate);
+  for (unsigned i = 0; i < s.destination_predicate_count; ++i) {
+    const auto bit = static_cast<std::uint8_t>(1u << s.destination_predicates[i]);
+    accessed.predicates |= bit;
+    t.written_predicates |= bit;
+  }
+  // The carry is one more predicate to the scoreboard.
+  constexpr auto carry = static_cast<std::uint8_t>(1u << trace::max_predicates);
+  if (s.reads_carry || s.writes_carry) accessed.predicates |= carry;
+  if (s.writes_carry) t.written_predicates |= carry;
+  t.accessed = accessed.general;
+  t.accessed_predicates = accessed.predicates;
+  t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;
+  t.is_exit = s.op_class == OpClass::exit;
+  t.is_barrier = s.op_class == OpClass::barrier;
+  t.is_fence = s.op_class == OpClass::fence;
+  t.is_memory = t.unit == protocol::Unit::lsu;
+  t.has_addresses = trace::has_addresses(s);
+  t.is_long_latency = t.is_memory && s.space != trace::MemorySpace::shared;
+  return t;
+}
+
+std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config) {
   check_kernel(kernel, config);
-  std::array<unsigned, protocol::unit_count> unit_passes{};
-  unit_passes.fill(1);
-  unit_passes[static_cast<unsigned>(protocol::Unit::sp)] = passes(config.lanes, config.sp_lanes);
-  unit_passes[static_cast<unsigned>(protocol::Unit::sfu)] = passes(config.lanes, config.sfu_lanes);
-  unit_passes[static_cast<unsigned>(protocol::Unit::dp)] = passes(config.lanes, config.dp_lanes);
   std::vector<protocol::InstructionTraits> all;
   all.reserve(kernel.instructions.size());
-  for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
-    const trace::StaticInstruction& s = kernel.instructions[index];
-    protocol::InstructionTraits t;
-    protocol::RegisterSet accessed;
-    t.info = &s;
-    t.index = static_cast<std::uint32_t>(index);
-    t.unit = unit_of(s.op_class);
-    const ClassTiming timing = config.of(s.op_class);
-    const unsigned least = unit_passes[static_cast<unsigned>(t.unit)];
-    t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));
-    t.initiation = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.initiation, least, UINT16_MAX));
-    for (unsigned i = 0; i < s.source_count; ++i) {
-      const RegisterId r(s.sources[i]);
-      accessed.add(r);
-      bool seen = false;
-      for (unsigned k = 0; k < t.read_count; ++k) seen = seen || t.reads[k] == r;
-      if (!seen) t.reads[t.read_count++] = r;
-    }
-    for (unsigned i = 0; i < s.destination_count; ++i) {
-      t.writes[t.write_count++] = RegisterId(s.destinations[i]);
-      accessed.add(RegisterId(s.destinations[i]));
-    }
-    for (unsigned i = 0; i < s.source_predicate_count; ++i) {
-      accessed.predicates |= static_cast<std::uint8_t>(1u << s.source_predicates[i]);
-    }
-    if (s.guard.predicate >= 0) accessed.predicates |= static_cast<std::uint8_t>(1u << s.guard.predicate);
-    for (unsigned i = 0; i < s.destination_predicate_count; ++i) {
-      const auto bit = static_cast<std::uint8_t>(1u << s.destination_predicates[i]);
-      accessed.predicates |= bit;
-      t.written_predicates |= bit;
-    }
-    t.accessed = accessed.general;
-    t.accessed_predicates = accessed.predicates;
-    t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;
-    t.is_exit = s.op_class == OpClass::exit;
-    t.is_barrier = s.op_class == OpClass::barrier;
-    t.is_fence = s.op_class == OpClass::fence;
-    t.is_memory = t.unit == protocol::Unit::lsu;
-    t.has_addresses = trace::has_addresses(s);
-    t.is_long_latency = t.is_memory && s.space != trace::MemorySpace::shared;
-    all.push_back(t);
+  for (const trace::StaticInstruction& s : kernel.instructions) {
+    all.push_back(traits_of(s, static_cast<std::uint32_t>(all.size()), config));
   }
   return all;
 }

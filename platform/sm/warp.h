@@ -50,6 +50,7 @@ struct Warp {
   bool decode_full = false;    ///< next comes an inserted instruction for which the decode point had no room
   bool at_barrier = false;
   bool closed = false;  ///< gates keep it: not offered to them
+  bool paused = false;  ///< a gate refuses it until a known cycle: not offered either
   bool exited = false;  ///< the exit that ends the stream has issued
   WarpState state = WarpState::absent;
   std::uint8_t scheduler = 0;

@@ -22,6 +22,7 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
       if (mode == replayed) command.emplace_back("--replay");
       if (mode == unchecked) command.emplace_back("--no-check");
       if (mode == regless) command.insert(command.end(), {"--scheme", "regless"});
+      if (mode == wir) command.insert(command.end(), {"--scheme", "wir"});
       show_progress(kernel + " round " + std::to_string(round + 1) + " of " + std::to_string(rounds));
       run(command);
       const auto document = nlohmann::json::parse(support::read_text_file(stats));
@@ -52,14 +53,17 @@ void print(const std::vector<WholeRun>& all) {
                {"b/c", right},
                {"(d) regless", right},
                {"d/b", right},
+               {"(e) wir", right},
+               {"e/b", right},
                {"MiB", right}});
   for (const WholeRun& m : all) {
     table.row({m.kernel, with_thousands(m.warp_instructions), with_thousands(m.cycles),
                fixed(m.rate[replayed] / 1e6, 2), fixed(m.rate[checked] / 1e6, 2), fixed(m.rate[unchecked] / 1e6, 2),
                "1/" + fixed(1 / m.ratio(), 1), fixed(m.rate[checked] / m.rate[unchecked], 2),
-               fixed(m.rate[regless] / 1e6, 2), fixed(m.regless_ratio(), 2), fixed(m.peak_rss_mib, 0)});
+               fixed(m.rate[regless] / 1e6, 2), fixed(m.over_checked(regless), 2), fixed(m.rate[wir] / 1e6, 2),
+               fixed(m.over_checked(wir), 2), fixed(m.peak_rss_mib, 0)});
   }
-  std::cout << "gtx980, one SM; (a) to (d) in million warp instructions per second\n\n" << table.str();
+  std::cout << "gtx980, one SM; (a) to (e) in million warp instructions per second\n\n" << table.str();
 }
 
 nlohmann::ordered_json document(const std::vector<WholeRun>& all) {
@@ -73,7 +77,9 @@ nlohmann::ordered_json document(const std::vector<WholeRun>& all) {
                        {"unchecked", m.rate[unchecked]},
                        {"checked_over_replay", m.ratio()},
                        {"regless", m.rate[regless]},
-                       {"regless_over_checked", m.regless_ratio()},
+                       {"regless_over_checked", m.over_checked(regless)},
+                       {"wir", m.rate[wir]},
+                       {"wir_over_checked", m.over_checked(wir)},
                        {"peak_rss_mib", m.peak_rss_mib}});
   }
   return kernels;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How fast whole runs are. Kernels at full size on gtx980 with one SM, each (a) replayed, (b) simulated with the value
-// checker, (c) simulated without, (d) simulated with it under RegLess, whose blocks stand in the way of every operand
-// and instruction; the best of some rounds of a, b, c, d, a, b, ..., so that whatever else the machine does hits all of
-// them alike. Figures are regatta-sim's own ("host").
+// checker, (c) simulated without, (d) simulated with it under RegLess and (e) under WIR, whose blocks stand in the way
+// of every operand and instruction; the best of some rounds of a, b, c, d, e, a, b, ..., so that whatever else the
+// machine does hits all of them alike. Figures are regatta-sim's own ("host").
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace regatta::bench {
 
-enum Mode : unsigned { replayed, checked, unchecked, regless, mode_count };
+enum Mode : unsigned { replayed, checked, unchecked, regless, wir, mode_count };
 
 struct WholeRun {
   std::string kernel;
@@ -23,8 +23,8 @@ struct WholeRun {
   std::array<double, mode_count> rate{};  ///< warp instructions per second, the best
   double peak_rss_mib = 0;                ///< of the checked simulation
   double ratio() const { return rate[checked] / rate[replayed]; }
-  /// Of RegLess to the baseline, both checked.
-  double regless_ratio() const { return rate[regless] / rate[checked]; }
+  /// Of a scheme to the baseline, both checked.
+  double over_checked(Mode scheme) const { return rate[scheme] / rate[checked]; }
 };
 
 WholeRun measure_whole_run(const std::string& kernel, unsigned rounds);

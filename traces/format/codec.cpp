@@ -94,6 +94,9 @@ void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
   m.set_source_file(i.source_file);
   m.set_source_line(i.source_line);
   m.set_scheme(i.scheme);
+  m.set_reads_carry(i.reads_carry);
+  m.set_writes_carry(i.writes_carry);
+  m.set_address_offset(i.address_offset);
 }
 
 StaticInstruction decode(const proto::StaticInstruction& m) {
@@ -130,6 +133,9 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   i.source_file = m.source_file();
   i.source_line = m.source_line();
   i.scheme = m.scheme();
+  i.reads_carry = m.reads_carry();
+  i.writes_carry = m.writes_carry();
+  i.address_offset = m.address_offset();
   return i;
 }
 
@@ -183,6 +189,7 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
   m.set_static_shared_bytes(kernel.static_shared_bytes);
   m.set_local_bytes_per_thread(kernel.local_bytes_per_thread);
   m.set_spilled_registers(kernel.spilled_registers);
+  m.set_static_revision(kernel.static_revision);
   for (const StaticInstruction& instruction : kernel.instructions) encode(instruction, *m.add_instructions());
   for (const BasicBlock& block : kernel.blocks) {
     proto::BasicBlock* b = m.add_blocks();
@@ -223,6 +230,7 @@ Kernel decode(const proto::Kernel& m) {
   kernel.static_shared_bytes = m.static_shared_bytes();
   kernel.local_bytes_per_thread = m.local_bytes_per_thread();
   kernel.spilled_registers = m.spilled_registers();
+  kernel.static_revision = m.static_revision();
   kernel.instructions.reserve(static_cast<std::size_t>(m.instructions_size()));
   for (int i = 0; i < m.instructions_size(); ++i) {
     try {

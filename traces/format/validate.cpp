@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate.h"
 
+#include <regatta/trace/power_states.h>
+
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 
@@ -188,6 +191,14 @@ void validate(const Kernel& kernel) {
     if (v.bytes == 0) continue;
     numbered("shared variable", i,
              [&] { at_most(std::uint64_t{v.offset} + v.bytes, kernel.static_shared_bytes, "end"); });
+  }
+  // Sections are their passes' own affair, but for the one whose bytes are laid out by the instructions above.
+  if (const AnnotationSection* power = find_power_section(kernel); power != nullptr) {
+    try {
+      decode_power_states(kernel, power->payload);
+    } catch (const std::invalid_argument& e) {
+      throw Malformed(e.what());
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 #include "commands.h"
 #include "text.h"
 
+#include <regatta/trace/power_states.h>
+
 namespace regatta::tool {
 namespace {
 
@@ -73,7 +75,21 @@ class Inserted {
   std::vector<std::size_t> first_;
 };
 
-void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t limit) {
+/// The power states that the instructions carry for GREENER, at the section's threshold; empty without a section.
+std::vector<std::string> power_texts(const Kernel& kernel) {
+  std::vector<std::string> texts;
+  const AnnotationSection* section = find_power_section(kernel);
+  if (section == nullptr) return texts;
+  const PowerStates power = decode_power_states(kernel, section->payload);
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const StaticInstruction& instruction = kernel.instructions[i];
+    texts.push_back(power_text(instruction, power_bits(instruction, power.next[i], power.threshold)));
+  }
+  return texts;
+}
+
+void dump_warp(const Kernel& kernel, const std::vector<std::string>& power, const WarpColumns& columns,
+               std::uint64_t limit) {
   WarpCursor cursor(kernel, columns);
   WarpValue value{};
   std::uint64_t address[max_lanes] = {};
@@ -93,6 +109,7 @@ void dump_warp(const Kernel& kernel, const WarpColumns& columns, std::uint64_t l
                 mask_text(cursor.simt_mask(), kernel.warp_size).c_str(), mask_text(active, kernel.warp_size).c_str(),
                 instruction_text(instruction).c_str());
     if (instruction.ptx_line != 0) std::printf("  ; PTX line %" PRIu32, instruction.ptx_line);
+    if (!power.empty() && !power[cursor.index()].empty()) std::printf("  ; power %s", power[cursor.index()].c_str());
     std::putchar('\n');
     const auto note = [](const std::string& name, const std::string& text) {
       std::printf("  %17s %s = %s\n", "", name.c_str(), text.c_str());
@@ -136,8 +153,11 @@ void dump(const Reader& reader, const Selection& selection) {
   if (selection.cta && *selection.cta >= count) beyond(reader, "cta", *selection.cta, "the trace", count);
   const std::size_t first = static_cast<std::size_t>(selection.cta.value_or(0));
   const auto stream = reader.stream(first, selection.cta ? 1 : static_cast<std::size_t>(count));
+  std::vector<std::vector<std::string>> power;
+  for (const Kernel& kernel : reader.kernels()) power.push_back(power_texts(kernel));
   for (std::size_t position = first; const auto cta = stream->next(); ++position) {
-    const Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
+    const std::uint32_t number = reader.launches()[cta->launch].kernel;
+    const Kernel& kernel = reader.kernels()[number];
     if (selection.warp && *selection.warp >= cta->warps.size()) {
       beyond(reader, "warp", *selection.warp, "CTA " + std::to_string(position), cta->warps.size());
     }
@@ -150,7 +170,7 @@ void dump(const Reader& reader, const Selection& selection) {
                   position, cta->launch, printable(kernel.name).c_str(), cta->index, w,
                   grouped(warp.warp_instructions).c_str(), grouped(warp.thread_instructions).c_str());
       try {
-        dump_warp(kernel, warp, selection.limit);
+        dump_warp(kernel, power[number], warp, selection.limit);
       } catch (const InputError& e) {
         throw InputError(reader.path() + ": " + e.what());
       }

@@ -7,6 +7,8 @@
 #include "commands.h"
 #include "text.h"
 
+#include <regatta/trace/power_states.h>
+
 namespace regatta::tool {
 namespace {
 
@@ -41,6 +43,11 @@ void show_kernel(std::size_t number, const Kernel& kernel) {
   for (const AnnotationSection& a : kernel.annotations) {
     row("annotation",
         printable(a.name) + " version " + std::to_string(a.version) + ", " + grouped(a.payload.size()) + " bytes");
+  }
+  if (const AnnotationSection* section = find_power_section(kernel); section != nullptr) {
+    const PowerStates power = decode_power_states(kernel, section->payload);
+    row("power states",
+        "threshold " + std::to_string(power.threshold) + ", distances up to " + std::to_string(power.bound));
   }
 }
 

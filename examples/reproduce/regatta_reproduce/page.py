@@ -35,6 +35,21 @@ def _cell(value: Any) -> str:
     return number(value) if isinstance(value, (int, float)) else str(value).replace("|", "\\|")
 
 
+def percent(x: Optional[float], digits: int = 1) -> str:
+    return "-" if x is None else f"{100 * x:.{digits}f} %"
+
+
+def fixed(x: Optional[float], digits: int = 3) -> str:
+    return "-" if x is None else f"{x:.{digits}f}"
+
+
+def csv_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Comma-separated values; None is an empty cell."""
+    def cell(c: Any) -> str:
+        return "" if c is None else f"{c:.6g}" if isinstance(c, float) else str(c)
+    return "".join(",".join(cell(c) for c in row) + "\n" for row in [header, *rows])
+
+
 class Page:
     def __init__(self, comparisons: Comparisons, findings: Findings, partial: bool = False):
         """`partial`: not all kernels were run; what is then not compared is left out instead of being an error,

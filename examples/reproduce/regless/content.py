@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import List, Optional
 
 from regatta_reproduce import plots
-from regatta_reproduce.page import Page, table
+from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import mean, pareto, value
 
 from evaluation import (Evaluation, chosen, counterparts, experiments, register_file, sizes, sources, table2, traffic,
@@ -20,25 +20,11 @@ region_ids = ["SEC6.6-LIVE", "REGLESS-039", "TABLE2-INSTRUCTIONS", "TABLE2-CYCLE
 set_ids = ["REGLESS-007", "FIG2-TWO-LEVEL"]
 
 
-def short(kernel: str) -> str:
-    """A kernel's name, with the benchmark's where that is another one."""
-    names = {ours: theirs for theirs, ours in counterparts.items()}
-    return kernel if names.get(kernel, kernel) == kernel else f"{kernel} ({names[kernel]})"
-
-
-def percent(x: Optional[float], digits: int = 1) -> str:
-    return "-" if x is None else f"{100 * x:.{digits}f} %"
-
-
-def fixed(x: Optional[float], digits: int = 3) -> str:
-    return "-" if x is None else f"{x:.{digits}f}"
-
-
-def fill(page: Page, e: Evaluation, figures: Path, small: bool, draw: bool) -> None:
-    _overview(page, e, small)
+def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> None:
+    _overview(page, e)
     _numbers(page, e)
     for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
-        part(page, e, figures if draw else None)
+        part(page, e, figures)
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
@@ -81,22 +67,15 @@ def _figure(page: Page, name: str, title: str) -> None:
     page.figure(name, title)
 
 
-def _overview(page: Page, e: Evaluation, small: bool) -> None:
-    page.put("kernels", str(len(e.kernels)))
-    page.put("size", "small" if small else "full")
+def _overview(page: Page, e: Evaluation) -> None:
     rows = []
     for k in e.kernels:
         d = e.document(k, "baseline")
-        rows.append([k, {o: t for t, o in counterparts.items()}.get(k, "-"), d["warp_instructions"], d["cycles"],
+        rows.append([k, e.theirs(k), d["warp_instructions"], d["cycles"],
                      fixed(d["ipc"], 2), e.live_registers(k), percent(e.register_share(k))])
     page.put("table:kernels", table(["kernel", "Rodinia's", "warp instructions", "cycles", "IPC",
                                      "live registers of a thread, at most", "register file in the energy"], rows,
                                     left=2))
-    checked = sum(r.stats["checks"]["operands_checked"] for r in e.results.values() if r.stats)
-    wrong = sum(r.stats["checks"]["mismatches"] for r in e.results.values() if r.stats)
-    page.put("runs", str(len(e.results)))
-    page.put("operands_checked", f"{checked:,}")
-    page.put("mismatches", str(wrong))
     refused = e.refused()
     page.put("refused", "None was refused." if not refused else "Refused, because a region cannot fit: " +
              "; ".join(f"{k}, {name}: {why}" for k, name, why in refused) + ".")
@@ -118,7 +97,7 @@ def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
         plots.scatter(figures / "fig13_sizes", points, pareto([(x, y) for _, x, y in points]),
                       "run time (baseline = 1)", "GPU energy (baseline = 1)")
     _figure(page, "fig13_sizes", "Run time and GPU energy by the staging units' size, geometric means; their Fig 13")
-    rows = [[short(k)] + [fixed(e.run_time(k, f"regless-{n}")) for n in sizes] for k in e.kernels]
+    rows = [[e.short(k)] + [fixed(e.run_time(k, f"regless-{n}")) for n in sizes] for k in e.kernels]
     page.put("table:run_time_by_size", table(["run time"] + [str(n) for n in sizes], rows))
     page.compare("sizes", size_ids)
 
@@ -126,11 +105,11 @@ def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     names = {"RegLess": usual, "without compressor": "no-compressor"}
     if figures is not None:
-        plots.grouped_bars(figures / "fig16_run_time", [short(k) for k in e.kernels] + ["geomean"],
+        plots.grouped_bars(figures / "fig16_run_time", [e.short(k) for k in e.kernels] + ["geomean"],
                            {label: [e.run_time(k, name) for k in e.kernels] + [e.mean_run_time(name)]
                             for label, name in names.items()}, "run time (baseline = 1)", one=True)
     _figure(page, "fig16_run_time", f"Run time with {chosen} registers; their Fig 16")
-    rows = [[short(k), fixed(e.run_time(k, usual)), fixed(e.run_time(k, "no-compressor")),
+    rows = [[e.short(k), fixed(e.run_time(k, usual)), fixed(e.run_time(k, "no-compressor")),
              fixed(e.run_time(k, "two_level")), fixed(e.regless(k, usual, "warps_active"), 1),
              percent(e.code_growth(k))] for k in e.kernels]
     rows.append(["geometric mean", fixed(e.mean_run_time(usual)), fixed(e.mean_run_time("no-compressor")),
@@ -150,7 +129,7 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 
 def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
-    groups = [short(k) for k in e.kernels] + ["mean"]
+    groups = [e.short(k) for k in e.kernels] + ["mean"]
     register = [e.register_energy(k, usual) for k in e.kernels] + [e.mean_register_energy(usual)]
     gpu = [e.gpu_energy(k, usual) for k in e.kernels]
     no_rf = [1 - e.register_share(k) for k in e.kernels]
@@ -162,7 +141,7 @@ def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                            one=True, paper=1 - 0.11, paper_label="the paper's mean, RegLess")
     _figure(page, "fig14_register_energy", "Energy of the register structures; their Fig 14")
     _figure(page, "fig15_gpu_energy", "Energy of the GPU, and the bound without any for registers; their Fig 15")
-    rows = [[short(k), fixed(e.register_energy(k, usual)), fixed(e.register_energy(k, "no-compressor")),
+    rows = [[e.short(k), fixed(e.register_energy(k, usual)), fixed(e.register_energy(k, "no-compressor")),
              fixed(e.gpu_energy(k, usual)), fixed(1 - e.register_share(k))] for k in e.kernels]
     rows.append(["mean", fixed(register[-1]), fixed(e.mean_register_energy("no-compressor")), fixed(mean(gpu)),
                  fixed(mean(no_rf))])
@@ -173,15 +152,9 @@ def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 def _energy_parts(e: Evaluation) -> str:
     """Where the GPU's energy goes, as shares of the baseline's, means over the kernels."""
-    structures: List[str] = []
-    for name in ("baseline", usual):
-        for k in e.kernels:
-            structures += [s for s in e.document(k, name)["energy"]["by_structure"] if s not in structures]
     rows = []
-    for s in structures:
-        before, after = (mean(e.document(k, name)["energy"]["by_structure"].get(s, 0.0) /
-                              e.document(k, "baseline")["energy"]["total_nj"] for k in e.kernels)
-                         for name in ("baseline", usual))
+    for s in e.structures(["baseline", usual]):
+        before, after = (e.average(lambda k: e.energy_share(k, name, s)) for name in ("baseline", usual))
         rows.append([s.replace("_", " "), percent(before, 2), percent(after, 2), percent(after - before, 2)])
     return table(["", "baseline", "RegLess", "difference"], rows)
 
@@ -190,13 +163,13 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     shares = [e.preload_shares(k) for k in e.kernels]
     average = e.mean_preload_shares()
     if figures is not None:
-        plots.grouped_bars(figures / "fig17_preloads", [short(k) for k in e.kernels] + ["mean"],
+        plots.grouped_bars(figures / "fig17_preloads", [e.short(k) for k in e.kernels] + ["mean"],
                            {label: [100 * sum(s[x] for x in which) for s in shares + [average]]
                             for label, which in (("staging unit", ["osu"]), ("compressor", ["compressor"]),
                                                  ("L1", ["l1"]), ("L2 or DRAM", ["l2", "dram"]))},
                            "preloads (%)", stacked=True)
     _figure(page, "fig17_preloads", "Where preloaded registers were; their Fig 17")
-    rows = [[short(k), e.regless(k, usual, "preloads")] + [percent(s[x], 3) for x in sources] +
+    rows = [[e.short(k), e.regless(k, usual, "preloads")] + [percent(s[x], 3) for x in sources] +
             [percent(e.added_l2_requests(k), 2)] for k, s in zip(e.kernels, shares)]
     rows.append(["mean", ""] + [percent(average[x], 3) for x in sources] +
                 [percent(mean(e.added_l2_requests(k) for k in e.kernels), 2)])
@@ -205,7 +178,7 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     rows = []
     for k in e.kernels:
         found = [e.preload_shares(k, f"regless-{n}")["osu"] if e.document(k, f"regless-{n}") else None for n in sizes]
-        rows.append([short(k)] + [percent(f) for f in found])
+        rows.append([e.short(k)] + [percent(f) for f in found])
     page.put("table:preloads_by_size", table(["found in the staging unit"] + [str(n) for n in sizes], rows))
     page.compare("preloads", preload_ids)
 
@@ -214,11 +187,11 @@ def _l1(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     rates = [e.l1_rates(k) for k in e.kernels]
     average = {t: mean(r[t] for r in rates) for t in traffic}
     if figures is not None:
-        plots.grouped_bars(figures / "fig18_l1", [short(k) for k in e.kernels] + ["mean"],
+        plots.grouped_bars(figures / "fig18_l1", [e.short(k) for k in e.kernels] + ["mean"],
                            {t: [r[t] for r in rates + [average]] for t in traffic}, "requests per cycle",
                            stacked=True, paper=0.02, paper_label="the paper's bound on the mean")
     _figure(page, "fig18_l1", "Requests to the L1 for registers per cycle; their Fig 18")
-    rows = [[short(k)] + [fixed(r[t], 4) for t in traffic] + [fixed(sum(r.values()), 4)] +
+    rows = [[e.short(k)] + [fixed(r[t], 4) for t in traffic] + [fixed(sum(r.values()), 4)] +
             [percent(e.l1_share_of_accesses(k), 2)] for k, r in zip(e.kernels, rates)]
     rows.append(["mean"] + [fixed(average[t], 4) for t in traffic] + [fixed(sum(average.values()), 4)] +
                 [percent(mean(e.l1_share_of_accesses(k) for k in e.kernels), 2)])
@@ -230,7 +203,7 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     def of(key):
         return [e.regless(k, usual, "regions." + key) for k in e.kernels]
     if figures is not None:
-        plots.grouped_bars(figures / "fig19_regions", [short(k) for k in e.kernels],
+        plots.grouped_bars(figures / "fig19_regions", [e.short(k) for k in e.kernels],
                            {"preloads": of("mean_preloads"), "live at once": of("mean_live")}, "registers per region",
                            errors={"live at once": of("stddev_live")})
     _figure(page, "fig19_regions", "Registers preloaded and held by a region, with the deviation of those held; "
@@ -242,7 +215,7 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
             e.kernels, of("executed"), of("mean_instructions"), of("mean_cycles"), of("mean_preloads"),
             of("mean_live"), of("stddev_live"), of("max_live")):
         paper = [stated[i].text() for i in table2[theirs[k]]] if k in theirs else ["-", "-"]
-        rows.append([short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
+        rows.append([e.short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
                      fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
     waits = ["mean_preload_cycles", "mean_drain_cycles"]
     told = [w for w in waits if all(e.regless(k, usual, "regions." + w, None) is not None for k in e.kernels)]
@@ -256,7 +229,7 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     if figures is not None:
-        plots.grouped_bars(figures / "fig2_working_set", [short(k) for k in e.kernels],
+        plots.grouped_bars(figures / "fig2_working_set", [e.short(k) for k in e.kernels],
                            {label: [e.working_set(k, name) for k in e.kernels]
                             for label, name in (("GTO", "baseline"), ("two-level, 32 warps", "two_level"),
                                                 ("two-level, 8 warps", "two_level-8"))},
@@ -264,7 +237,7 @@ def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     _figure(page, "fig2_working_set", "Registers touched in 100 cycles, of 2048; their Fig 2")
     rows = []
     for k in e.kernels:
-        row = [short(k)]
+        row = [e.short(k)]
         for name in ("baseline", "two_level", "two_level-8"):
             mean_set = e.working_set(k, name)
             row += [fixed(mean_set, 1), percent(mean_set / register_file),
@@ -297,7 +270,7 @@ def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                                             "Fig 3")
     else:
         page.put("figure:fig3_backing_store", "(hotspot was not run)")
-    rows = [[short(k), fixed(e.backing_accesses(k, "baseline"), 1), fixed(e.backing_accesses(k, usual), 2),
+    rows = [[e.short(k), fixed(e.backing_accesses(k, "baseline"), 1), fixed(e.backing_accesses(k, usual), 2),
              percent(e.backing_accesses(k, usual) / e.backing_accesses(k, "baseline"), 2)] for k in e.kernels]
     page.put("table:backing_store", table(["accesses in 100 cycles", "baseline: register file", "RegLess: L1",
                                            "of the baseline's"], rows))
@@ -311,16 +284,14 @@ def csv(e: Evaluation) -> str:
                                                                  "osu.writes", "osu.conflicts", "osu.evictions",
                                                                  "compressor.incompressible", "compressor.hits",
                                                                  "compressor.misses"]
-    lines = [",".join(["kernel", "run", "cycles", "warp_instructions", "energy_nj", "register_energy_nj",
-                       "working_set"] + keys)]
+    rows = []
     for (kernel, name), r in sorted(e.results.items()):
         d = r.stats
         if d is None:
-            lines.append(f"{kernel},{name}" + "," * (5 + len(keys)))
+            rows.append([kernel, name] + [None] * (5 + len(keys)))
             continue
-        cells = [kernel, name, d["cycles"], d["warp_instructions"], f"{d['energy']['total_nj']:.1f}",
-                 f"{d['energy']['by_structure']['register_structures']:.1f}",
-                 value(d, "register_working_set.mean", "")]
-        cells += [value(d, "stats.regless." + k, "") for k in keys]
-        lines.append(",".join(f"{c:.6g}" if isinstance(c, float) else str(c) for c in cells))
-    return "\n".join(lines) + "\n"
+        rows.append([kernel, name, d["cycles"], d["warp_instructions"], f"{d['energy']['total_nj']:.1f}",
+                     f"{d['energy']['by_structure']['register_structures']:.1f}",
+                     value(d, "register_working_set.mean", "")] + [value(d, "stats.regless." + k, "") for k in keys])
+    return csv_text(["kernel", "run", "cycles", "warp_instructions", "energy_nj", "register_energy_nj",
+                     "working_set"] + keys, rows)

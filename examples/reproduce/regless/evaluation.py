@@ -4,7 +4,7 @@
 from statistics import median
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from regatta_reproduce.campaign import Result
+from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, value
 
@@ -33,36 +33,17 @@ experiments = {
 experiment_kernels = ["hotspot", "pathfinder", "sgemm", "spmv", "stencil3d"]
 
 
-class Evaluation:
-    """Everything is by kernel, in `kernels`' order; None where a run was refused."""
-
-    def __init__(self, kernels: Sequence[str], results: Dict[Tuple[str, str], Result]):
-        self.kernels = list(kernels)
-        self.results = results
+class Evaluation(evaluation.Evaluation):
+    counterparts = counterparts
 
     # --- one run ---
 
-    def document(self, kernel: str, name: str) -> Optional[Dict[str, Any]]:
-        return self.results[(kernel, name)].stats
-
     def regless(self, kernel: str, name: str, key: str, *default: Any) -> Any:
-        d = self.document(kernel, name)
-        return None if d is None else value(d, "stats.regless." + key, *default)
-
-    def _relative(self, kernel: str, name: str, key: str) -> Optional[float]:
-        d = self.document(kernel, name)
-        return None if d is None else value(d, key) / value(self.document(kernel, "baseline"), key)
-
-    def run_time(self, kernel: str, name: str) -> Optional[float]:
-        """Cycles over the baseline's."""
-        return self._relative(kernel, name, "cycles")
-
-    def gpu_energy(self, kernel: str, name: str) -> Optional[float]:
-        return self._relative(kernel, name, "energy.total_nj")
+        return self.statistic(kernel, name, "stats.regless." + key, *default)
 
     def register_energy(self, kernel: str, name: str) -> Optional[float]:
         """Of what takes the register file's place, over the register file's."""
-        return self._relative(kernel, name, "energy.by_structure.register_structures")
+        return self.relative(kernel, name, "energy.by_structure.register_structures")
 
     def register_share(self, kernel: str) -> float:
         """Of the register file in the baseline's energy: without the collectors, which stay whatever is behind them."""
@@ -129,15 +110,8 @@ class Evaluation:
 
     # --- over the kernels ---
 
-    def fitting(self, name: str, among: Optional[Sequence[str]] = None) -> List[str]:
-        """Kernels that ran."""
-        return [k for k in (self.kernels if among is None else among) if self.document(k, name) is not None]
-
     def experimented(self) -> List[str]:
         return [k for k in experiment_kernels if k in self.kernels]
-
-    def refused(self) -> List[Tuple[str, str, str]]:
-        return [(k, name, r.refused) for (k, name), r in self.results.items() if r.stats is None]
 
     def mean_run_time(self, name: str, among: Optional[Sequence[str]] = None) -> float:
         return geomean(self.run_time(k, name) for k in self.fitting(name, among))
@@ -151,9 +125,6 @@ class Evaluation:
     def mean_preload_shares(self, among: Optional[Sequence[str]] = None) -> Dict[str, float]:
         each = [self.preload_shares(k) for k in (among or self.kernels)]
         return {s: mean(e[s] for e in each) for s in sources}
-
-    def shared_kernels(self) -> List[str]:
-        return [k for k in counterparts.values() if k in self.kernels]
 
     def points(self) -> List[Tuple[str, float, float]]:
         """Fig 13: name, run time, energy; the baseline first."""

@@ -4,17 +4,14 @@
 
 import sys
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import List
 
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
 from regatta_reproduce import command  # noqa: E402
-from regatta_reproduce.campaign import Campaign, Run, Samples, Trace  # noqa: E402
-from regatta_reproduce.findings import Findings  # noqa: E402
-from regatta_reproduce.page import Page, missing_values, write_if_changed  # noqa: E402
-from regatta_reproduce.paper import Comparisons, Paper  # noqa: E402
-from regatta_reproduce.tools import Tools  # noqa: E402
+from regatta_reproduce.campaign import Run, Samples, Trace  # noqa: E402
+from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 from evaluation import Evaluation, chosen, experiment_kernels, experiments, sizes  # noqa: E402
@@ -59,32 +56,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     return runs
 
 
-def run(arguments: Optional[List[str]] = None) -> int:
-    options = command.checked(command.parser(__doc__, here).parse_args(arguments))
-    paper = Paper(here / "paper.json")
-    findings = Findings(here / "findings.toml")
-    campaign = Campaign(Tools(options.bin), options.work, options.jobs, options.keep_traces, not options.quiet)
-    for kernel in options.kernels:
-        for r in runs_of(kernel, options.small):
-            campaign.add(r)
-    e = Evaluation(options.kernels, campaign.execute())
-    whole = options.kernels == command.kernel_names() and not options.small
-    comparisons = Comparisons(paper)
-    e.compare(comparisons)
-    page = Page(comparisons, findings, partial=not whole)
-    content.fill(page, e, options.out / "figures", options.small, not options.no_plots)
-    page.put("missing", missing_values(comparisons))
-    changed = write_if_changed(options.out / "README.md", page.render(here / "page.md"))
-    write_if_changed(options.out / "results.csv", content.csv(e))
-    print(f"{options.out / 'README.md'}: {'written' if changed else 'as it was'}")
-    complaints: List[str] = []
-    if whole:
-        complaints = findings.complaints(comparisons)
-        complaints += [f"{i} is stated, and nothing of ours is held beside it" for i in comparisons.forgotten()]
-    for c in complaints:
-        print(f"  {c}", file=sys.stderr)
-    return 3 if complaints and options.strict else 0
-
+run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))

@@ -13,7 +13,8 @@ out, report = after("--out"), after("--report")
 note("annotate")
 if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
 open(out, "w").write("trace " + open(after("--launch")).read())
-json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9}],
+json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9,
+                        "registers": 10}],
            "launches": [{"entry": "k"}]}, open(report, "w"))
 ''',
     "regatta-sim": '''
@@ -24,19 +25,33 @@ scheme = after("--scheme", "baseline")
 entries = int(after("--osu.entries", "512"))
 if "--fail" in sys.argv: fail(3, "value mismatch in warp 3")
 if entries < int(os.environ.get("FAKE_SMALLEST", "0")): fail(2, f"osu.entries: found {entries}, too few")
-factor = 1.0 if scheme == "baseline" else 0.9 + 64 / entries
+model = after("--wir.model", "rlpv")
+reuses = scheme == "wir" and model != "affine"
+factor = 1.0 if not reuses and scheme != "regless" else 0.9 + 64 / entries if scheme == "regless" else 1.05
 if after("--compressor.enabled", "true") == "false": factor += 0.1
 d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 * factor), "warp_instructions": 9000,
      "ipc": 0.9, "checks": {"operands_checked": 5, "mismatches": 0},
      "energy": {"total_nj": 1000.0 * factor, "by_structure": {"register_structures": 130.0 * (entries / 2048 + 0.05 if
-                                                              scheme != "baseline" else 1), "dram": 500.0},
+                                                              scheme != "baseline" else 1), "dram": 500.0, "execution": 70.0 * (0.8 if reuses else 1)},
+                "static_by_structure": {"register_structures": 60.0, "dram": 0.0},
                 "by_event": [{"event": "register_file.read", "nj": 110.0}, {"event": "dram.read", "nj": 500.0}]},
-     "stats": {"memory.l2_0": {"reads": 100, "writes": 20}, "sm0.register_file": {"reads": 14000, "writes": 8000}},
+     "config": {"sm.sub_cores": 4, "sm.register_granularity": 2, "sleep_transistors.sleep_leakage": 0.1, "sm.warps": 48, "sm.ctas": 8, "sm.registers_per_thread": 63, "register_file.registers": 1024,
+                "l1.size_bytes": 32768, "shared.bytes": 49152, "icache.size_bytes": 2048, "constant_cache.size_bytes": 8192,
+                "wir.physical_registers": 0, "wir.barrier_bits": 5, "wir.hash_bits": 32, "wir.counter_bits": 10,
+                "reuse_buffer.entries": int(after("--reuse_buffer.entries", "256")),
+                "value_signature_buffer.entries": 256, "verify_cache.entries": 8},
+     "stats": {"memory.l2_0": {"reads": 100, "writes": 20}, "sm0.register_file": {
+         "reads": 14000, "writes": 8000, "read_wait": 700, "write_wait": 400},
+         "sm0.l1": {"reads": 500, "read_hits": 300, "mshr_merges": 50},
+         "sm0.pipeline": {"resident_registers_mean": 600.0, "resident_registers_max": 900.0},
+         "sm0.pipeline.execution": {"sp_instructions": 6000, "dp_instructions": 0, "sfu_instructions": 100,
+                                    "lsu_instructions": 900, "fp32_instructions": 1800},
+         "sm0.pipeline.lsu": {"shared_instructions": 500}},
      "host": {"seconds": 1.0 + os.getpid()}}
 if "--working-set" in sys.argv:
     d["register_working_set"] = {"window": 100, "mean": 150.0 if after("--scheduler") == "gto" else 140.0, "peak": 333}
 if scheme == "regless":
-    d["stats"]["sm0.l1"] = {"accesses_register_read": 0.01 * d["cycles"], "accesses_register_write": 0.004 * d["cycles"]}
+    d["stats"]["sm0.l1"] = {**d["stats"]["sm0.l1"], "accesses_register_read": 0.01 * d["cycles"], "accesses_register_write": 0.004 * d["cycles"]}
     d["stats"]["regless"] = {
         "preloads": 1000, "preload_source": {"osu": 900, "compressor": 90, "l1": 9, "l2": 1, "dram": 0},
         "l1_requests_per_cycle": {"preload": 0.01, "evict": 0.004, "invalidate": 0.001},
@@ -46,6 +61,38 @@ if scheme == "regless":
         "metadata_instructions": 2000, "warps_active": 12.5,
         "osu": {"reads": 14000, "writes": 8000, "conflicts": 10, "evictions": 40},
         "compressor": {"incompressible": 5, "hits": 30, "misses": 2}}
+if reuses:
+    file = d["stats"]["sm0.register_file"]
+    file.update({"writes": 5000, "read_wait": 900, "verify_reads": 300, "moves": 100, "verify_retries": 40})
+    bypass = 0.01 if model == "novsb" else min(0.3, int(after("--reuse_buffer.entries", "256")) / 2560)
+    reused = bypass * d["warp_instructions"]
+    d["energy"]["by_event"] += [{"event": "wir." + e, "count": 9000, "pj": 3.0, "nj": 0.027} for e in (
+        "rename_table", "reuse_buffer", "hash", "value_signature_buffer", "register_allocator", "reference_count",
+        "verify_cache")]
+    d["stats"]["wir"] = {
+        "reused.arithmetic": 0.8 * reused, "reused.load": 0.1 * reused, "reused.pending": 0.1 * reused,
+        "bypass_fraction": bypass, "vsb.hits": 3000, "vsb.misses": 4000, "vsb.false_positives": 0,
+        "verify_cache.hits": 10, "verify_cache.misses": 300, "dummy_movs": 100, "backend.sp": 5000, "backend.sfu": 90,
+        "backend.mem": 800 if model in ("r", "rpv", "novsb") else 600, "backend.rf_read": 12000, "backend.rf_write": 5100,
+        "physical_registers.mean": 500.0, "physical_registers.peak": 800.0, "low_register_cycles": 0.0}
+    if after("--wir.repeats") == "true":
+        d["stats"]["wir"].update({"repeated_fraction_1k": 0.3, "repeated_often_fraction_1k": 0.15, "repeated_loads_fraction_1k": 0.02, "barriers_max": 12})
+        for which, n in (("barred", 900), ("barred_repeats", 270)):
+            d["stats"]["wir"].update({f"{which}.{b}": n for b in (
+                "none", "effect", "special", "predicate", "wide", "kind", "divergent", "pinned", "unwritten", "load")})
+gated = {"always_on": 1.0, "rar": 1.0, "argo": 0.8, "wc": 0.6, "rc": 0.6, "rc_rar": 0.5, "greener": 0.3, "sleep_reg": 0.4}
+on = gated.get(scheme, 1.0)
+d["energy"]["by_event"].append({"event": "register_file.leakage", "nj": 60.0 * on})
+d["energy"]["static_by_structure"]["register_structures"] = 60.0 * on
+if scheme in gated:
+    d["stats"]["power"] = {"row_cycles.on": 100 * on, "row_cycles.sleep": 60 * (1 - on), "row_cycles.off": 40 * (1 - on),
+                           "wakeups.sleep": 7, "wakeups.off": 3, "access_fraction": 0.012, "lookup_corrections": 5,
+                           "stall_cycles": 11}
+    d["stats"]["aging"] = {
+        "writes.constant": 300, "writes.single_delta": 150, "writes.double_delta": 50, "writes.other": 500,
+        "duty.zero.longest": on, "duty.one.longest": 0.9 * on, "duty.zero.mean": 0.5 * on, "duty.one.mean": 0.2 * on,
+        "energy.slice_leakage": 60 * on, "energy.logic_leakage": 0.0, "energy.slice_dynamic": 70.0, "energy.logic_dynamic": 1.0,
+        "energy.wakeup": 2.0 * (1 - on), "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
 json.dump(d, open(after("--stats"), "w"))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",

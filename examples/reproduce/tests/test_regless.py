@@ -1,43 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole of RegLess's page, from tools that only pretend."""
 
-import contextlib
-import io
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from tests import fake_tools
+from tests import fake_tools, page_case
 from regatta_reproduce import plots
 from regatta_reproduce.command import UsageError, kernel_names
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regless"))
-import run as regless  # noqa: E402
+regless = page_case.module("regless")
 
 total_runs = sum(len(regless.runs_of(k, small=False)) for k in kernel_names())
 runs_of_two = len(regless.runs_of("bfs", small=False)) + len(regless.runs_of("hotspot", small=False))
 
 
-class RegLessPageTest(unittest.TestCase):
-    def setUp(self):
-        scratch = tempfile.TemporaryDirectory()
-        self.addCleanup(scratch.cleanup)
-        self.folder = Path(scratch.name)
-        self.bin = fake_tools.make(self.folder / "bin")
-
-    def make(self, out, *arguments):
-        """Status, stdout, stderr."""
-        told, complaints = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(complaints):
-            status = regless.run(["--bin", str(self.bin), "--work", str(self.folder / "work"), "--quiet", "--jobs", "2",
-                                  "--out", str(self.folder / out), *arguments])
-        return status, told.getvalue(), complaints.getvalue()
+class RegLessPageTest(page_case.PageCase):
+    page = regless
 
     def test_all_kernels_all_sizes_twice_the_same(self):
         draw = [] if plots.available() else ["--no-plots"]
@@ -45,7 +29,7 @@ class RegLessPageTest(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
         self.assertEqual(fake_tools.calls(self.bin, "annotate"), 12 * 5)
-        page = (self.folder / "a" / "README.md").read_text()
+        page = self.text("a")
         self.assertIn("| regless 128 | 128 | 1.400 |", page)
         self.assertNotIn("{{", page)
         # The pretended runs are slower than the baseline by other amounts than any finding was written for.
@@ -53,18 +37,14 @@ class RegLessPageTest(unittest.TestCase):
         self.assertNotIn("nothing of ours is held beside it", complaints)
         self.make("b", *draw)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        names = sorted(p.relative_to(self.folder / "a") for p in (self.folder / "a").rglob("*"))
-        self.assertEqual(names, sorted(p.relative_to(self.folder / "b") for p in (self.folder / "b").rglob("*")))
-        for name in names:
-            if (self.folder / "a" / name).is_file():
-                self.assertEqual((self.folder / "a" / name).read_bytes(), (self.folder / "b" / name).read_bytes(), name)
+        self.assert_same_files("a", "b")
         self.assertEqual(self.make("b", "--strict", *draw)[0], 3)
 
     def test_a_size_that_does_not_fit_is_told_and_left_out(self):
         with mock.patch.dict(os.environ, {"FAKE_SMALLEST": "192"}):
             status, _, _ = self.make("small", "--kernels", "hotspot,bfs", "--small", "--no-plots")
         self.assertEqual(status, 0)
-        page = (self.folder / "small" / "README.md").read_text()
+        page = self.text("small")
         self.assertIn("Refused, because a region cannot fit: hotspot, regless-128: osu.entries: found 128, too few", page)
         self.assertNotIn("| regless 128 |", page)
         self.assertIn("| hotspot | - | 1.233 |", page)

@@ -178,7 +178,7 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   CHECK(kernel.inserted.size() == entry["region_words"]);
   const auto regions = trace::regions_of(kernel);
   CHECK(regions.size() == entry["regions"]);
-  REQUIRE(kernel.annotations.size() == 1);
+  REQUIRE(kernel.annotations.size() == 2);
   CHECK(kernel.annotations[0].name == "regions");
   CHECK(kernel.annotations[0].version == 1);
   const auto section = nlohmann::json::parse(kernel.annotations[0].payload);

@@ -39,6 +39,7 @@ class Bench : public protocol::GateListener {
       unsigned lines_per_bank = 16, unsigned shards = 1, std::function<unsigned()> delay = [] { return 1u; });
 
   void closed(protocol::WarpSlot warp, bool is_closed) override;
+  void pause(protocol::WarpSlot, protocol::Cycle) override { ++pauses; }
   ~Bench() override;
   std::uint64_t now() const { return clock_.now(); }
   /// Calls `f` in cycle `cycle`, after the manager's own work of that cycle.
@@ -76,6 +77,7 @@ class Bench : public protocol::GateListener {
   std::vector<std::unique_ptr<FakeStaging>> staging;
   std::unique_ptr<models::CapacityManager> manager;
   std::vector<Told> told;
+  unsigned pauses = 0;
   unsigned room_notified = 0, lines_notified = 0;
 
  private:

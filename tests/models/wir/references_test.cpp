@@ -48,7 +48,7 @@ struct Tables {
     for (const ReuseBuffer::Entry& e : reuse.entries()) {
       if (!e.valid) continue;
       for (const PhysicalRegister r : e.tag.sources) refer(r);
-      if (!e.pending) refer(e.result);
+      for (const PhysicalRegister r : e.result) refer(r);
     }
     unsigned referenced = 0;
     for (unsigned i = 0; i < physical; ++i) {
@@ -101,7 +101,9 @@ TEST_CASE("reference counts equal a recount after every operation") {
         tag.sources[0] = entry.reg;
         REQUIRE(t.allocator.acquire(entry.reg));
         REQUIRE(t.allocator.acquire(entry.reg));
-        t.give_up(t.reuse.insert(tag, entry.reg));
+        ReuseResult result;
+        result[0] = entry.reg;
+        t.give_up(t.reuse.insert(tag, result));
         break;
       }
       case 5: {
@@ -126,7 +128,7 @@ TEST_CASE("reference counts equal a recount after every operation") {
   }
   t.signatures.clear([&](PhysicalRegister r) { t.give_up(r); });
   t.reuse.clear([&](const Dropped& d) { t.give_up(d); });
-  CHECK_FALSE(t.allocator.low(t.now + 2));
+  CHECK(t.allocator.available(t.now + 2 + physical) == physical);  // one comes back per cycle
   CHECK(t.allocator.in_use() == 0);
   CHECK(t.allocator.free() == physical);
 }
@@ -148,6 +150,16 @@ TEST_CASE("a released register is free after the counters' latency, oldest first
   CHECK(a.allocate(7) == no_register);
   CHECK(a.allocate(8) == first);
   CHECK(a.peak() == 3);
+}
+
+TEST_CASE("the pool takes one register back per cycle, or as many as it has ports") {
+  for (const unsigned ports : {1u, 2u, 3u}) {
+    RegisterAllocator a(6, 2, 10, ports);
+    for (unsigned n = 0; n < 6; ++n) a.allocate(0);
+    for (unsigned n = 0; n < 6; ++n) a.release(PhysicalRegister(static_cast<std::uint16_t>(n)), 10);
+    CHECK(a.available(11) == 0);
+    for (unsigned cycle = 12; cycle < 20; ++cycle) CHECK(a.available(cycle) == std::min(6u, (cycle - 11) * ports));
+  }
 }
 
 TEST_CASE("no more registers than the limit are in use") {

@@ -39,8 +39,10 @@ class Memory {
     tag.sources[0] = PhysicalRegister(6);
     if (!rules.tag_load(instruction(cta, warp), kind, tag)) return {};
     const ReuseBuffer::Lookup found = buffer.find(tag);
-    if (found.found == ReuseBuffer::Found::result) return found.result.value();
-    buffer.insert(tag, PhysicalRegister(static_cast<std::uint16_t>(result)));
+    if (found.found == ReuseBuffer::Found::result) return found.result[0].value();
+    ReuseResult entered;
+    entered[0] = PhysicalRegister(static_cast<std::uint16_t>(result));
+    buffer.insert(tag, entered);
     return {};
   }
   void store(MemoryEffect space, unsigned cta, unsigned warp) {
@@ -224,4 +226,8 @@ TEST_CASE("a port takes so many accesses a cycle, and the rest later") {
   CHECK(ports.take(6) == 6);
   CHECK(ports.take(6) == 7);
   CHECK(ports.take(9) == 9);
+  CHECK(ports.free(9));
+  CHECK(ports.take(9) == 9);
+  CHECK_FALSE(ports.free(9));
+  CHECK(ports.free(10));
 }

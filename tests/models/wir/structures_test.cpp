@@ -175,7 +175,9 @@ ReuseTag random_tag(std::mt19937_64& random) {
   tag.opcode = static_cast<std::uint32_t>(random() % 4);
   tag.sources[0] = reg(random() % 6);
   if (random() % 2 == 0) tag.sources[1] = reg(random() % 3);
-  if (random() % 4 == 0) tag.immediate = random() % 2;
+  if (random() % 8 == 0) {  // as a 64-bit instruction
+    for (unsigned i = 1; i < pair_operands; ++i) tag.sources[i] = reg(random() % 2);
+  }
   if (tag.opcode == 3) {
     tag.block = static_cast<std::uint16_t>(1 + random() % 2);
     tag.barriers = static_cast<std::uint8_t>(random() % 2);
@@ -183,10 +185,17 @@ ReuseTag random_tag(std::mt19937_64& random) {
   return tag;
 }
 
+ReuseResult random_result(std::mt19937_64& random) {
+  ReuseResult result;
+  result[0] = reg(random() % 50);
+  if (random() % 3 == 0) result[1] = reg(random() % 50);
+  return result;
+}
+
 struct Model {
   bool pending = false;
   ReuseTag tag;
-  PhysicalRegister result = no_register;
+  ReuseResult result;
   std::uint64_t owner = 0;
 };
 
@@ -204,7 +213,9 @@ std::multiset<unsigned> registers(const std::optional<Model>& m) {
   for (const PhysicalRegister r : m->tag.sources) {
     if (r != no_register) all.insert(r.value());
   }
-  if (!m->pending) all.insert(m->result.value());
+  for (const PhysicalRegister r : m->result) {
+    if (!m->pending && r != no_register) all.insert(r.value());
+  }
   return all;
 }
 
@@ -235,18 +246,18 @@ TEST_CASE("the associative reuse buffer finds every tag among those used last") 
         case 0: {
           const auto gone = make_room();
           REQUIRE(registers(buffer.claim(tag, owner)) == gone);
-          model.push_front({true, tag, no_register, owner});
+          model.push_front({true, tag, {}, owner});
           break;
         }
         case 1: {
-          const PhysicalRegister result = reg(random() % 50);
+          const ReuseResult result = random_result(random);
           const auto gone = make_room();
           REQUIRE(registers(buffer.insert(tag, result)) == gone);
           model.push_front({false, tag, result, 0});
           break;
         }
         case 2: {
-          const PhysicalRegister result = reg(random() % 50);
+          const ReuseResult result = random_result(random);
           const bool own = at != model.end() && at->pending && at->owner == owner;
           REQUIRE(buffer.complete(tag, owner, result) == own);
           if (own) {
@@ -269,7 +280,7 @@ TEST_CASE("the associative reuse buffer finds every tag among those used last") 
             break;
           }
           REQUIRE(found.found == (at->pending ? ReuseBuffer::Found::pending : ReuseBuffer::Found::result));
-          REQUIRE(found.result == (at->pending ? no_register : at->result));
+          REQUIRE(found.result == (at->pending ? ReuseResult{} : at->result));
           model.splice(model.begin(), model, at);
         }
       }
@@ -285,7 +296,7 @@ TEST_CASE("the indexed reuse buffer has one place for a tag") {
   for (unsigned n = 0; n < operations; ++n) {
     const ReuseTag& tag = tags[random() % tags.size()];
     const std::vector<ReuseBuffer::Entry> before = buffer.entries();
-    const PhysicalRegister result = reg(random() % 50);
+    const ReuseResult result = random_result(random);
     const Dropped dropped = buffer.insert(tag, result);
     REQUIRE(buffer.find(tag).found == ReuseBuffer::Found::result);
     REQUIRE(buffer.find(tag).result == result);
@@ -316,7 +327,9 @@ TEST_CASE("loads of a CTA slot leave the reuse buffer with it") {
   load.block = 3;
   ReuseTag other = load;
   other.block = 4;
-  for (const ReuseTag& t : {add, load, other}) buffer.insert(t, reg(9));
+  ReuseResult nine;
+  nine[0] = reg(9);
+  for (const ReuseTag& t : {add, load, other}) buffer.insert(t, nine);
   unsigned dropped = 0;
   buffer.drop_loads(3, [&](const Dropped& d) {
     ++dropped;

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -396,6 +397,10 @@ struct Accesses {
 };
 Accesses accesses(const Instruction& i, bool allocated);
 
+/// Whether the carry flag, which no operand names, is an input or a result.
+bool reads_carry(const Instruction& i);
+bool writes_carry(const Instruction& i);
+
 /// Full opcode text with modifiers, e.g. "ld.global.nc.f32", "setp.lt.and.s32".
 std::string opcode_text(const Instruction& i);
 /// One line of assembly, e.g. "@!P0 add.s32 R4, R5, 0x10;".
@@ -406,5 +411,9 @@ trace::OpClass op_class(const Instruction& i);
 /// Requires f.allocated and edges; `immediate_post_dominator` per block comes from the analysis.
 trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
                        unsigned warp_size);
+/// Adds the addresses of module-level variables, known when they are loaded, to the operands that name them.
+/// `kernel` is to_trace() of `f`.
+void place_variables(const Function& f, const std::function<std::uint64_t(const std::string&)>& address,
+                     trace::Kernel& kernel);
 
 }  // namespace regatta::ir

@@ -27,6 +27,7 @@ struct AnnotateOptions {
   unsigned region_bank_lines = 16;  ///< most of them in one of 8 banks, 1..31
   /// By what rule regions know the lanes that wait elsewhere; the paper's own lose values (analysis/warp_liveness.h).
   analysis::LaneRule region_lanes = analysis::LaneRule::every_path;
+  unsigned power_threshold = 3;  ///< W of GREENER's power states, 1..31
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
@@ -59,6 +60,10 @@ struct EntryReport {
   std::uint64_t regions = 0;            ///< RegLess's
   std::uint64_t region_words = 0;       ///< instructions inserted for them
   std::uint64_t oversized_regions = 0;  ///< single instructions that exceed a limit of regions
+  std::uint64_t power_on = 0;           ///< GREENER's: fields of instructions that say ON
+  std::uint64_t power_sleep = 0;
+  std::uint64_t power_off = 0;
+  std::uint64_t power_without_field = 0;  ///< register operands that an instruction has no field for
 };
 
 /// One launch that ran, in order.

@@ -19,7 +19,7 @@ const char* to_string(Unit u);
 /// 256 general registers as bits.
 using GeneralRegisters = std::array<std::uint64_t, 4>;
 
-/// 256 general registers and 8 predicates of a warp as bits; what a scoreboard compares.
+/// 256 general registers, 7 predicates and the carry (the last bit) of a warp; what a scoreboard compares.
 struct RegisterSet {
   GeneralRegisters general{};
   std::uint8_t predicates = 0;
@@ -52,7 +52,7 @@ struct alignas(64) InstructionTraits {
   bool has_addresses : 1;    ///< the trace holds an address per active lane
   bool is_long_latency : 1;  ///< its result comes from beyond the SM: global, local, generic, atomic
   Unit unit = Unit::sp;
-  std::uint8_t accessed_predicates = 0;  ///< predicates read or written, the guard included; a bit each
+  std::uint8_t accessed_predicates = 0;  ///< predicates read or written, the guard included; a bit each; last: carry
   std::uint8_t written_predicates = 0;
   std::uint8_t read_count = 0;   ///< distinct general registers read
   std::uint8_t write_count = 0;  ///< general registers written: the destinations of `info`
@@ -91,6 +91,8 @@ struct alignas(64) DynamicInstruction {
   CtaSlot cta;
   std::uint8_t scheduler = 0;
   bool bypassed = false;               ///< a reuse point supplied the results
+  bool injected = false;               ///< a gate's move, no instruction of the program; `traits->index` is that of
+                                       ///< the instruction which it stands before
   bool affine_addresses = false;       ///< `addresses` holds all lanes, one stride apart
   std::uint8_t operands_pending = 0;   ///< reads the storage has not answered
   std::uint8_t writes_pending = 0;     ///< destination writes not finished

@@ -59,6 +59,22 @@ class GateListener {
   virtual ~GateListener() = default;
   /// From now on may_issue() would refuse (or no longer refuses) every instruction of the warp. Warps start open.
   virtual void closed(WarpSlot warp, bool is_closed) = 0;
+  /// In may_issue(), which refuses: it would refuse this warp's instruction until cycle `until`, later than the present
+  /// one. The warp is not offered before that cycle, and is then if it can be; no changed() is needed. For short waits:
+  /// to a scheduling policy the warp goes on being one of those that could issue, unlike one that is closed.
+  virtual void pause(WarpSlot warp, Cycle until) = 0;
+};
+
+/// Puts register moves of a gate's own into the pipeline.
+class Injector {
+ public:
+  virtual ~Injector() = default;
+  /// To be called in may_issue() by a gate that refuses the instruction: in its place, and in the same cycle, a move of
+  /// the register onto itself, in all lanes of the warp, is issued to the SP pipelines, if a collector unit for it is
+  /// free and the gates agree to the move too. The warp goes on behind it by way of the scoreboard: the gate is asked
+  /// about the instruction again when the move is written back if the instruction accesses the register, or in the next
+  /// cycle if nothing was free, and may ask again. No result for the register may be on its way.
+  virtual void move(WarpSlot warp, RegisterId reg) = 0;
 };
 
 /// May this warp issue this instruction now? Gates form a list; all must agree.
@@ -80,6 +96,8 @@ class IssueGate : public virtual TimeKeeper {
   /// Once, before the first launch: a gate that closes whole warps keeps the listener and tells it. A closed warp's
   /// instructions are not offered to may_issue(); that the scheduler finds nothing else counts as a refusal.
   virtual void connect(GateListener&) {}
+  /// Once, before the first launch. True: the gate keeps the injector, and may use it.
+  virtual bool inject_through(Injector&) { return false; }
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}
   virtual void warp_finished(const WarpInfo&) {}

@@ -75,18 +75,19 @@ class RowPower : public virtual TimeKeeper {
 class RowPowerListener {
  public:
   virtual ~RowPowerListener() = default;
-  /// These segments of the row have been switched off: their cells hold nothing any more.
-  virtual void lost(Row row, SegmentMask segments) = 0;
+  /// Bits `from` to `to` - 1 of the row have been switched off: their cells hold nothing any more.
+  virtual void lost(Row row, unsigned from, unsigned to) = 0;
 };
 
-/// Sees what becomes of the rows: wear accounting. `bits` are the row's whole contents after the event.
+/// Sees what becomes of the rows: wear accounting.
 class RowObserver {
  public:
   virtual ~RowObserver() = default;
   virtual void kernel_started(Cycle, std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
   virtual void kernel_finished(Cycle) {}
-  /// The row's cells hold `bits` from `at` on.
-  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/) {}
+  /// The row's cells hold `bits`, its whole contents, from `at` on. Those of lanes that are not in `lanes` are as they
+  /// were; `bits` may be anything there.
+  virtual void written(Cycle /*at*/, Row, const std::uint32_t* /*bits*/, LaneMask /*lanes*/) {}
   /// The segments are in this state from now on; cells of one that was off hold zeros until written.
   virtual void switched(Cycle /*at*/, Row, SegmentMask, PowerState) {}
 };
@@ -112,12 +113,12 @@ class RowCodec {
   virtual ~RowCodec() = default;
   struct Stored {
     bool row_written = true;    ///< `cells` changed
-    unsigned extra_cycles = 0;  ///< that the write takes longer than the file's own latency
+    unsigned extra_cycles = 0;  ///< that the write takes longer, behind the row's wake-up if it waits for that
   };
   /// A write of `access.lanes` of `values`; the codec brings the row's contents `cells` up to date, or keeps the
   /// register elsewhere. The file asks in the cycle in which the write reaches its bank, `done` being when it would be
   /// finished.
-  virtual Stored write(const WarpAccess& access, Row row, const WarpValue& values, std::uint32_t* cells,
+  virtual Stored write(const WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                        Cycle done) = 0;
   /// A read: all lanes of the register into `values`. False: they are the row's contents as they stand, which the file
   /// then reads itself.

@@ -14,6 +14,7 @@ inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits&
   d.traits = &traits;
   d.info = &info;
   d.bypassed = false;
+  d.injected = false;
   d.simt_mask = cursor.simt_mask();
   d.active = cursor.active_mask();
   d.operands_pending = 0;

@@ -89,6 +89,10 @@ struct SmConfig {
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 
+/// What the pipeline needs of one static instruction, which is that of the index.
+protocol::InstructionTraits traits_of(const trace::StaticInstruction& info, std::uint32_t index,
+                                      const SmConfig& config);
+
 /// Derives what the pipeline needs from each static instruction. Throws ConfigError when the kernel cannot run on this
 /// machine: warps of another width, or more registers per thread than a thread can name.
 std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config);

@@ -52,6 +52,9 @@ struct StaticInstruction {
   bool is_volatile = false;       ///< volatile or otherwise not to be cached or reused
   bool reads_memory = false;
   bool writes_memory = false;
+  std::int64_t address_offset = 0;  ///< memory accesses: bytes added to the address register
+  bool reads_carry = false;         ///< the carry flag, which no register or predicate names, is an operand
+  bool writes_carry = false;
 
   std::int32_t branch_target = -1;    ///< static index, for branches
   std::uint8_t barrier_id = 0;        ///< for barriers
@@ -93,6 +96,8 @@ struct AnnotationSection {
   std::string payload;
 };
 
+inline constexpr unsigned current_static_revision = 1;
+
 struct Kernel {
   std::string name;
   std::string ptx_file;                   ///< as given, for messages
@@ -108,6 +113,9 @@ struct Kernel {
   std::vector<SharedVariable> shared_variables;
   std::vector<AnnotationSection> annotations;
   std::vector<InsertedInstruction> inserted;  ///< ascending `before`; those of one place stand in this order
+  /// What the writer said of each instruction. 0, of older traces: carry flags, address offsets and the addresses of
+  /// module variables among the operands are missing.
+  unsigned static_revision = current_static_revision;
 };
 
 struct Launch {

@@ -34,6 +34,8 @@ class CompressionTable {
   /// Both return the cycle in which the port takes the write, `now` or, behind other writes and a refresh, later.
   std::uint64_t write(std::uint32_t entry, const DeltaCode& code, std::uint64_t now);
   std::uint64_t clear(std::uint32_t entry, std::uint64_t now);
+  /// The entry's register belongs to nobody any more: the valid bits of a window are cleared at once, beside the port.
+  void invalidate(std::uint32_t entry) { entries_[entry].valid = false; }
   /// All entries invalid, the port free: between launches.
   void reset();
 

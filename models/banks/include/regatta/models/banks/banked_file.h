@@ -53,7 +53,7 @@ template <class File>
 class BankedFile : public sc_core::sc_module,
                    public protocol::OperandStorage,
                    public support::StatProvider,
-                   tlm::tlm_fw_transport_if<> {
+                   protected tlm::tlm_fw_transport_if<> {
  public:
   BankedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period)
       : sc_module(name),

@@ -164,7 +164,7 @@ class Compressor : public sc_core::sc_module,
 
   std::array<std::uint64_t, pattern_count> matched_{};
   std::uint64_t lookups_ = 0, hits_ = 0, misses_ = 0, fetched_ = 0, started_empty_ = 0, written_back_ = 0, dropped_ = 0;
-  std::uint64_t expanded_ = 0, cleared_ = 0, blocked_count_ = 0, held_count_ = 0, line_reads_ = 0, line_writes_ = 0,
+  std::uint64_t expanded_ = 0, cleared_ = 0, blocked_count_ = 0, held_count_ = 0, filled_ = 0, slot_writes_ = 0,
                 matches_ = 0;
 };
 

@@ -26,10 +26,11 @@ struct SleepTransistorsConfig {
   double sleep_leakage = 0.1;    ///< of a sleeping row, of what it leaks when on
   double off_leakage = 0;        ///< of a row that is off, of what it leaks when on
   std::string wake_off_energy = "wake_off";  ///< value of the energy table for a row of 32 lanes that was off
+  unsigned banks = 0;                        ///< of the file, for its energy; set by the assembly
   /// Highest bit + 1 of every segment of a row, rising, the last being the row's; empty: the row is one segment.
   std::vector<unsigned> segments;
 
-  /// Knobs sleep_transistors.*, segments and the energy's name aside, which are the scheme's.
+  /// Knobs sleep_transistors.*; what follows the leakages is the scheme's.
   void declare(support::OptionSet& options);
   void validate() const;
 };
@@ -46,9 +47,9 @@ class SleepTransistors : public sc_core::sc_module,
   bool keeps_cycle_time() const override { return true; }
   unsigned add_voter(const std::string& name) override;
   protocol::Cycle vote(unsigned voter, protocol::Row row, protocol::PowerState state,
-                       protocol::SegmentMask segments) override;
+                       protocol::SegmentMask segments = protocol::all_segments) override;
   protocol::PowerState vote_of(unsigned voter, protocol::Row row) const override;
-  protocol::PowerState state(protocol::Row row, unsigned segment) const override;
+  protocol::PowerState state(protocol::Row row, unsigned segment = 0) const override;
   protocol::Cycle ready(protocol::Row row) const override { return protocol::Cycle(rows_[row.value()].ready); }
   /// The file; told of what is lost.
   void connect(protocol::RowPowerListener& file) { file_ = &file; }
@@ -85,6 +86,7 @@ class SleepTransistors : public sc_core::sc_module,
   void lay_out(unsigned row_bits);
   std::uint64_t bits(Mask segments) const;
   void change(std::uint32_t row, States to);
+  void tell_lost(std::uint32_t row, Mask segments);
   std::uint64_t start_waking(std::uint64_t now);
   States agreed(std::uint32_t row) const;
 

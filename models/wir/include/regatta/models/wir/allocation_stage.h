@@ -44,12 +44,14 @@ class AllocationStage : public protocol::WritebackPoint {
   void starve(const protocol::DynamicInstruction& d, InFlight& f);
   void remember(std::uint32_t hash, PhysicalRegister reg, bool low);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
-  unsigned retire_slot(const protocol::DynamicInstruction& d);
+  unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f);
+  bool ports_free(const InFlight& f);
+  unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f);
 
   PhysicalRegisterFile& file_;
   RegisterState& state_;
   H3Hash hash_;
-  Ports hash_units_, verify_ports_;
+  Ports hash_units_, verify_ports_, signature_reads_, signature_writes_, allocator_;
   std::vector<Ports> rename_ports_;  ///< write ports, one per scheduler's half of the rename tables
   sc_core::sc_event changed_;
   std::uint64_t affine_verify_reads_ = 0;

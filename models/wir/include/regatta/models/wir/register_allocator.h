@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/models/wir/physical_register.h>
+#include <regatta/models/wir/ports.h>
 
 #include <cstdint>
 #include <vector>
@@ -12,14 +13,16 @@
 namespace regatta::models::wir {
 
 /// A register is taken from the pool with one reference, gains and loses references as tables name it, and goes back to
-/// the pool `release_latency` cycles after the last one: the counting is pipelined.
+/// the pool `release_latency` cycles after the last one: the counting is pipelined. The pool takes so many back per
+/// cycle.
 ///
 /// Invariants, whatever the order of calls: a register is either free, on its way to the pool, or referenced; in_use()
 /// + free() is the number of registers.
 class RegisterAllocator {
  public:
   /// `registers`: 1 to 65535 physical warp registers. `counter_bits`: width of a counter, 1 to 32 (Table III: 10).
-  RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits = 10);
+  /// `ports`: registers that the pool takes back per cycle (Table III: 1).
+  RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits = 10, unsigned ports = 1);
 
   /// All registers free, no references.
   void reset();
@@ -120,6 +123,7 @@ class RegisterAllocator {
   Queue<PhysicalRegister> pool_;
   Queue<Leaving> leaving_;
   unsigned release_latency_;
+  Ports returns_;
   std::uint32_t most_;
   unsigned limit_;
   unsigned in_use_ = 0;

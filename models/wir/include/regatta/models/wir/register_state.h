@@ -4,6 +4,7 @@
 // physical registers, and the instructions in flight. Keeps every count; decides nothing.
 #pragma once
 
+#include <regatta/models/wir/ports.h>
 #include <regatta/models/wir/register_allocator.h>
 #include <regatta/models/wir/rename_table.h>
 #include <regatta/models/wir/reuse_buffer.h>
@@ -21,32 +22,32 @@
 
 namespace regatta::models::wir {
 
-/// A table's ports: `ports` accesses a cycle, the excess waits its turn.
-class Ports {
- public:
-  explicit Ports(unsigned ports = 1) : ports_(ports) {}
-  /// The cycle, `now` or later, in which one more access is made.
-  std::uint64_t take(std::uint64_t now) {
-    if (cycle_ < now) {
-      cycle_ = now;
-      used_ = 0;
-    }
-    if (used_ == ports_) {
-      ++cycle_;
-      used_ = 0;
-    }
-    ++used_;
-    return cycle_;
-  }
-
- private:
-  unsigned ports_;
-  unsigned used_ = 0;
-  std::uint64_t cycle_ = 0;
+/// What keeps an instruction from the reuse buffer: the first of these that applies (sampled with wir.repeats).
+enum class ReuseBar : std::uint8_t {
+  none,       ///< nothing: it looks up
+  effect,     ///< a branch, barrier, store or another instruction without a result
+  special,    ///< reads a special register
+  predicate,  ///< reads or writes a predicate other than its guard
+  wide,       ///< its result takes several registers
+  kind,       ///< another instruction that is never reused
+  divergent,  ///< a lane is switched off
+  pinned,     ///< a source is pinned
+  unwritten,  ///< a source was never written
+  load,       ///< a load that the rules for loads, or the model, exclude
 };
+constexpr unsigned reuse_bars = static_cast<unsigned>(ReuseBar::load) + 1;
 
 /// Where an instruction is in the register allocation stage.
-enum class AllocationPhase : std::uint8_t { arriving, looking, verifying, written_elsewhere, allocating, moving, done };
+enum class AllocationPhase : std::uint8_t {
+  arriving,
+  indexing,
+  looking,
+  verifying,
+  written_elsewhere,
+  allocating,
+  moving,
+  done
+};
 
 /// A warp instruction from issue to retirement.
 struct InFlight {
@@ -60,6 +61,7 @@ struct InFlight {
   std::uint8_t writes = 0;  ///< a bit per destination that goes to a bank
   std::uint64_t owner = 0;  ///< of the claimed entry
   ReuseTag tag;
+  std::uint64_t renamed_at = 0;  ///< the cycle in which it may look up, at the earliest
   std::array<PhysicalRegister, trace::max_source_registers> sources;       ///< parallel to traits->reads
   std::array<PhysicalRegister, trace::max_destination_registers> targets;  ///< parallel to info->destinations
   // Register allocation.
@@ -113,7 +115,9 @@ class RegisterState {
   }
   void unhold_all(InFlight& f);
   void give_up(PhysicalRegister reg) {
-    if (reg != no_register) allocator.release(reg, now());
+    if (reg == no_register) return;
+    catch_up();
+    allocator.release(reg, now());
   }
   void give_up(const Dropped& dropped) {
     for (const PhysicalRegister reg : dropped.regs) give_up(reg);
@@ -131,17 +135,24 @@ class RegisterState {
   std::function<void()> on_opened;
   unsigned credits() const { return credits_; }
 
-  /// Low-register mode: nothing can be allocated now.
+  /// Low-register mode (section V-E): there are not as many free registers as were asked for, one at least.
   bool low() {
-    const bool is_low = allocator.low(now());
-    if (is_low != was_low_) switch_mode(is_low);
+    catch_up();
+    const bool is_low = is_low_in(now());
+    if (is_low != was_low_) switch_mode(is_low, now());
     return is_low;
   }
-  /// A table is accessed in this cycle; a cycle of low-register mode without one evicts an entry.
+  /// What low-register mode did in the cycles that are over since the last call: in each in which a buffer was not
+  /// accessed it lost one of its entries, chosen at random. To be called before buffers and counts are used.
+  void catch_up() {
+    if (was_low_ && evicted_until_ < now()) evict_idle();
+  }
+  /// A buffer is accessed in this cycle. An instruction that waits for a result and looks again in vain does not count:
+  /// what it waits for may wait for a register.
   void reuse_accessed() { reuse_accessed_ = now(); }
   void signatures_accessed() { signatures_accessed_ = now(); }
-  /// Once per cycle in which an instruction waits for a register.
-  void starve();
+  /// The ports of the reuse buffer, which lookup and retirement share.
+  Ports reuse_reads, reuse_writes;
 
   /// Drops all that the buffers refer to. The end of a kernel.
   void clear_buffers();
@@ -170,18 +181,23 @@ class RegisterState {
     std::uint64_t allocations = 0, counts = 0;
     std::uint64_t dummy_movs = 0;
     std::uint64_t reused_arithmetic = 0, reused_load = 0, reused_pending = 0;
-    std::uint64_t racy_loads = 0;
+    std::uint64_t reused_registers = 0, racy_loads = 0;
     std::uint64_t executed_sp = 0, executed_sfu = 0, executed_dp = 0, executed_mem = 0;
     std::uint64_t instructions = 0, lookups = 0, wide_immediates = 0;
     std::uint64_t queued = 0, retries = 0, queue_full = 0;
     std::uint64_t starved = 0, in_place = 0, refused_issues = 0;
+    std::uint64_t reuse_read_waits = 0, reuse_write_waits = 0;
+    std::uint64_t signature_read_waits = 0, signature_write_waits = 0, allocator_waits = 0;
+    std::uint64_t long_renames = 0;
     std::uint64_t low_evictions = 0, low_cycles = 0;
-    std::uint64_t repeats_sampled = 0, repeats_found = 0;
+    std::uint64_t repeats_sampled = 0, repeats_found = 0, repeats_often = 0, repeats_loads = 0;
+    std::array<std::uint64_t, reuse_bars> barred{}, barred_repeats{};  ///< by ReuseBar
+    std::uint64_t barriers_max = 0;                                    ///< issued by a warp
   };
   Counters counters;
   std::uint64_t low_cycles() {
     low();
-    account_mode();
+    account_mode(now());
     return counters.low_cycles;
   }
   /// Most registers in use at an allocation beyond the limit of that time: 0, or the cap was exceeded.
@@ -191,8 +207,10 @@ class RegisterState {
 
  private:
   void no_holds(PhysicalRegister reg);
-  void switch_mode(bool is_low);
-  void account_mode();
+  bool is_low_in(std::uint64_t cycle) { return allocator.available(cycle) < wanted_; }
+  void switch_mode(bool is_low, std::uint64_t at);
+  void account_mode(std::uint64_t at);
+  void evict_idle();
 
   support::CycleScheduler& clock_;
   std::vector<InFlight> in_flight_;
@@ -202,10 +220,11 @@ class RegisterState {
   unsigned warps_ = 0;  ///< resident
   bool refused_ = false;
   bool was_low_ = false;
+  unsigned wanted_ = 1;  ///< registers that an instruction needs at once and could not have; 1 when none waits
   unsigned over_limit_ = 0;
   std::uint64_t mode_since_ = 0;
   std::uint64_t reuse_accessed_ = ~std::uint64_t{0}, signatures_accessed_ = ~std::uint64_t{0};
-  std::uint64_t starved_at_ = ~std::uint64_t{0};
+  std::uint64_t evicted_until_ = 0;  ///< the first cycle whose idle evictions are not done
   std::uint64_t random_ = 1;
   std::uint64_t retired_ = 0;
 };

@@ -15,12 +15,15 @@ namespace regatta::models::wir {
 /// The mapping is captured at issue. The stage's cycle comes after it (RenameStage and ReuseUnit together take
 /// front_delay() cycles), and no mapping of a source changes in between: the scoreboard keeps readers behind writers.
 ///
-/// As a gate it holds back two kinds of instruction until older ones of the warp have read what it overwrites: a
+/// A half of the rename tables is read so many times a cycle; an instruction with more registers than that (a 64-bit
+/// addition has four sources) takes further cycles, and the next one of its scheduler is held back for as many.
+///
+/// As a gate it also holds back two kinds of instruction until older ones of the warp have read what it overwrites: a
 /// divergent one whose destination is pinned, since it overwrites the register in place, and, when registers are so
 /// scarce that waiting readers could take the last ones, any other (RegisterState::credits_left).
 class RenameStage : public protocol::IssueGate {
  public:
-  explicit RenameStage(PhysicalRegisterFile& file);
+  RenameStage(PhysicalRegisterFile& file, sc_core::sc_time clock_period);
 
   bool keeps_cycle_time() const override { return true; }
   bool may_issue(const protocol::DynamicInstruction& d) override;
@@ -36,14 +39,22 @@ class RenameStage : public protocol::IssueGate {
   const LoadRules& load_rules() const { return rules_; }
 
  private:
+  static constexpr std::uint8_t unknown = 0xff;
+  struct Half {
+    std::uint64_t busy_until = 0;  ///< the first cycle in which its ports are free
+  };
+  bool tables_busy(protocol::WarpSlot warp);
+  void occupy_tables(const protocol::DynamicInstruction& d, InFlight& f);
   void tag(const protocol::DynamicInstruction& d, const StaticCode& code, InFlight& f) const;
 
-  PhysicalRegisterFile& file_;
   RegisterState* state_;
   LoadRules rules_;
   protocol::LaneMask all_lanes_ = 0;
-  std::vector<unsigned> warps_of_cta_;  ///< by CTA slot: resident
+  std::vector<unsigned> warps_of_cta_;      ///< by CTA slot: resident
+  std::vector<Half> halves_;                ///< of the rename tables, by scheduler
+  std::vector<std::uint8_t> scheduler_of_;  ///< by warp slot, once it has issued
   sc_core::sc_event changed_;
+  support::CycleClient freed_;  ///< runs when a half is free that somebody was refused for
 };
 
 }  // namespace regatta::models::wir

@@ -12,26 +12,36 @@
 
 namespace regatta::models::wir {
 
+/// What an entry can name (figure 9): three operands and a result; with the option for register pairs, as many operands
+/// as an instruction can have and two results.
 inline constexpr unsigned reuse_operands = 3;
+inline constexpr unsigned pair_operands = trace::max_source_registers;
+inline constexpr unsigned pair_results = 2;
+
+/// `count` physical registers, none to begin with.
+template <unsigned count>
+struct PhysicalRegisters : std::array<PhysicalRegister, count> {
+  PhysicalRegisters() { this->fill(no_register); }
+};
+using ReuseResult = PhysicalRegisters<pair_results>;
 
 /// What makes two instructions the same computation. 59 bits in the paper; here fields that do not matter are 0.
 struct ReuseTag {
-  std::uint32_t opcode = 0;  ///< interned: type, rounding, comparison, cache operator, space and offset are part of it
-  std::array<PhysicalRegister, reuse_operands> sources{no_register, no_register, no_register};
-  std::uint64_t immediate =
-      0;                    ///< bits of all immediates and constant-bank places of the instruction, folded by intern()
-  std::uint16_t block = 0;  ///< loads: CTA slot + 1; 0 for all else
+  /// Interned: operation, type, rounding, comparison, cache operator, space, address offset, immediates and
+  /// constant-bank places are part of it.
+  std::uint32_t opcode = 0;
+  PhysicalRegisters<pair_operands> sources;
+  std::uint16_t block = 0;    ///< loads: CTA slot + 1; 0 for all else
   std::uint8_t barriers = 0;  ///< loads: barriers that the CTA has passed
 
   friend bool operator==(const ReuseTag& a, const ReuseTag& b) {
-    return a.opcode == b.opcode && a.sources == b.sources && a.immediate == b.immediate && a.block == b.block &&
-           a.barriers == b.barriers;
+    return a.opcode == b.opcode && a.sources == b.sources && a.block == b.block && a.barriers == b.barriers;
   }
 };
 
-/// Registers that an entry referred to and refers to no more: up to three sources and a result.
+/// Registers that an entry referred to and refers to no more: its sources and results.
 struct Dropped {
-  std::array<PhysicalRegister, reuse_operands + 1> regs{no_register, no_register, no_register, no_register};
+  PhysicalRegisters<pair_operands + pair_results> regs;
 };
 
 class ReuseBuffer {
@@ -42,7 +52,7 @@ class ReuseBuffer {
   enum class Found : std::uint8_t { nothing, pending, result };
   struct Lookup {
     Found found = Found::nothing;
-    PhysicalRegister result = no_register;
+    ReuseResult result;
   };
   /// Looks for the tag; counts as a use for replacement.
   Lookup find(const ReuseTag& tag);
@@ -50,11 +60,11 @@ class ReuseBuffer {
   /// entry referred to is dropped.
   Dropped claim(const ReuseTag& tag, std::uint64_t owner);
   /// The claimed entry's result is there. False, and nothing is kept, when the entry has another owner by now.
-  bool complete(const ReuseTag& tag, std::uint64_t owner, PhysicalRegister result);
+  bool complete(const ReuseTag& tag, std::uint64_t owner, const ReuseResult& result);
   /// The owner will bring no result: the entry goes, if it is still its own.
   Dropped abandon(const ReuseTag& tag, std::uint64_t owner);
   /// Enters tag and result at once (without pending-retry: at retirement).
-  Dropped insert(const ReuseTag& tag, PhysicalRegister result);
+  Dropped insert(const ReuseTag& tag, const ReuseResult& result);
 
   /// Drops the entry that the tag would take (low-register mode, a miss), or entry `which` modulo the entries. Pending
   /// entries are dropped like others: their owner finds another's entry, or none.
@@ -78,7 +88,7 @@ class ReuseBuffer {
     bool valid = false;
     bool pending = false;
     ReuseTag tag;
-    PhysicalRegister result = no_register;
+    ReuseResult result;
     std::uint64_t owner = 0;
     std::uint64_t used = 0;
   };

@@ -18,23 +18,37 @@ class ReuseUnit : public protocol::ReusePoint {
   Decision decide(protocol::DynamicInstruction& d) override;
   unsigned latency() const override { return state_.config.front_delay(); }
   protocol::DynamicInstruction* again(unsigned asked) override;
-  bool restless() const override { return retry_.restless(); }
+  bool restless() const override { return !held_.empty() || retry_.restless(); }
   void written_back(const protocol::DynamicInstruction& d) override;
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
+  /// An instruction that has reached the stage and cannot look up yet: its registers are still being renamed, or the
+  /// buffer's ports are taken.
+  struct Held {
+    protocol::DynamicInstruction* instruction = nullptr;
+    std::uint64_t since = 0;  ///< the first cycle in which it could have looked up
+    std::uint64_t tried = 0;  ///< the last cycle in which a port kept it from looking, + 1
+  };
+  Decision hold(protocol::DynamicInstruction& d, std::uint64_t since, bool tried);
+  void unhold(const protocol::DynamicInstruction& d);
+  Held* held_entry(const protocol::DynamicInstruction& d);
+  bool held_before(const protocol::DynamicInstruction& d) const;
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
-  Decision bypass(protocol::DynamicInstruction& d, InFlight& f, PhysicalRegister result, bool waited);
+  Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
   Decision execute(protocol::DynamicInstruction& d);
   void claim(InFlight& f);
   bool acquire_sources(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
-  void update_buffer(InFlight& f);
+  bool acquire(const ReuseResult& result);
+  void update_buffer(const protocol::DynamicInstruction& d, InFlight& f);
 
   PhysicalRegisterFile& file_;
   RegisterState& state_;
   RetryQueue retry_;
+  std::vector<Held> held_;    ///< in order of issue
+  bool claim_waits_ = false;  ///< the lookup just made found no port for its claim
   std::uint64_t owners_ = 0;
   bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
   sc_core::sc_event changed_;

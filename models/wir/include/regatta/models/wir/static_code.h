@@ -25,13 +25,16 @@ struct StaticCode {
   bool is_barrier = false;
   bool wide_immediate = false;  ///< its immediates need more bits than the tag's unused operand fields have
   std::uint8_t sources = 0;     ///< registers of the tag, in operand order
-  std::array<std::uint8_t, reuse_operands> source{};  ///< index into traits->reads
-  std::uint32_t signature = 0;                        ///< opcode, modifiers, immediates and constant-bank places
+  std::array<std::uint8_t, pair_operands> source{};  ///< index into traits->reads
+  std::uint32_t signature = 0;                       ///< opcode, modifiers, immediates and constant-bank places
 };
 
 /// One per static instruction. Not reusable: whatever reads or writes a predicate other than its guard, has a special
-/// register as source, another number of destination registers than one, more than three source registers, volatile,
-/// local, generic and atomic accesses (blocks.md B1, B2, B7).
-std::vector<StaticCode> static_code(const protocol::KernelContext& context);
+/// register as source or the carry as operand or result, another number of destination registers than one, more than
+/// three source registers, volatile, local, generic and atomic accesses (blocks.md B1, B2, B7). With `pairs` an entry
+/// has room for two results and for all sources.
+///
+/// Throws support::ConfigError for a kernel of a trace that does not name carries and address offsets yet.
+std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs);
 
 }  // namespace regatta::models::wir

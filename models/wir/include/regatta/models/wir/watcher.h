@@ -26,7 +26,7 @@ class Watcher : public protocol::Observer {
 
 /// Counts, in windows of 1,000 warp instructions of an SM, those that repeat a computation of the window: the same
 /// instruction but for its registers, on the same lanes, with the same source values. Branches, barriers and stores
-/// never count as repeated.
+/// never count as repeated. Tells of all and of the repeated ones what kept them from the reuse buffer.
 class RepeatMeter : public protocol::Observer {
  public:
   explicit RepeatMeter(RegisterState& state) : state_(state), seen_(buckets) {}
@@ -39,17 +39,21 @@ class RepeatMeter : public protocol::Observer {
  private:
   static constexpr unsigned window = 1000;
   static constexpr unsigned buckets = 4096;
+  static constexpr unsigned often = 10;
   struct Seen {
     std::uint64_t key = 0;
     std::uint64_t in_window = 0;
+    std::uint32_t times = 0;
   };
   std::uint64_t value_of(const protocol::DynamicInstruction& d, unsigned destination) const;
   bool repeated(std::uint64_t key);
+  ReuseBar bar_of(const protocol::DynamicInstruction& d) const;
 
   RegisterState& state_;
   std::vector<std::uint64_t> text_;    ///< by static index: of opcode and immediates; 0: never repeated
   std::vector<std::uint64_t> values_;  ///< by warp slot and register: of its contents
   std::vector<protocol::LaneMask> predicates_;
+  std::vector<std::uint64_t> barriers_;  ///< by warp slot
   std::vector<Seen> seen_;
   std::uint64_t windows_ = 1;
   unsigned in_window_ = 0;

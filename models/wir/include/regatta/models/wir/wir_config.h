@@ -15,7 +15,8 @@ struct WirConfig {
   unsigned physical_registers = 0;  ///< warp registers; 0: as many as the register file has
   unsigned hash_bits = 32;
   unsigned delay = 4;             ///< cycles that an executed instruction takes longer than without reuse
-  unsigned ports = 2;             ///< accesses of each table and cycle
+  unsigned rename_ports = 4;      ///< reads of a scheduler's half of the rename tables per cycle
+  unsigned allocator_ports = 1;   ///< registers taken from, and given back to, the free pool per cycle
   unsigned counter_bits = 10;     ///< of a reference counter
   unsigned release_latency = 2;   ///< cycles from the last reference to the free pool
   unsigned barrier_bits = 5;      ///< of a CTA's barrier count
@@ -23,8 +24,12 @@ struct WirConfig {
   unsigned recount_interval = 0;  ///< retirements between recounts of all references; 0: at the end of a kernel only
   unsigned reuse_entries = 256;
   bool reuse_associative = false;
+  unsigned reuse_ports = 2;  ///< reads, and writes, per cycle
+  bool reuse_pairs = false;  ///< an entry has room for two results, and for as many sources as there can be
   unsigned signature_entries = 256;
+  unsigned signature_ports = 2;  ///< reads, and writes, per cycle
   unsigned verify_entries = 8;
+  unsigned verify_ports = 2;  ///< reads per cycle
   unsigned retry_entries = 16;
   bool repeats = false;     ///< sample repeated computations (figure 2)
   RegisterFileConfig file;  ///< of the machine: banks, their ports and timing; filled in by the assembly

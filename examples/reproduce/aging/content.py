@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page's tables and figures."""
+
+from pathlib import Path
+from typing import Any, Callable, Dict, Optional
+
+from regatta_reproduce import plots
+from regatta_reproduce.page import Page, csv_text, fixed, percent, table
+from regatta_reproduce.stats import value
+
+from evaluation import Evaluation, base, bits, machines, of, parts, patterns, schemes, unchanged
+
+Figures = Optional[Path]
+changed = {n: t for n, t in schemes.items() if n != unchanged}
+
+
+def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
+    _kernels(page, e)
+    _numbers(page, e)
+    for part in (_patterns, _duty, _shift, _cycles, _energy, _machines):
+        part(page, e, figures)
+
+
+def _numbers(page: Page, e: Evaluation) -> None:
+    """Single numbers for findings: {{zero/hotspot/rc_rar}}."""
+    for n in schemes:
+        for bit in bits:
+            page.put(f"{bit}/all/{n}", percent(e.average(lambda k: e.longest(k, n, bit)), 0))
+            for k in e.kernels:
+                page.put(f"{bit}/{k}/{n}", percent(e.longest(k, n, bit), 0))
+        for k in e.kernels:
+            page.put(f"added/{k}/{n}", percent(e.cycles_added(k, n), 2))
+            page.put(f"energy/{k}/{n}", fixed(e.register_energy(k, n), 2))
+    for k in e.kernels:
+        page.put(f"compressible/{k}", percent(e.compressible(k), 0))
+        page.put(f"in_use/{k}", percent(e.in_use(k), 0))
+
+
+def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
+               last: Callable[[str], Any], title: str = "mean") -> str:
+    """A row per kernel and one of all; columns by run."""
+    return table([first, *columns.values()], [[e.short(k)] + [cell(k, n) for n in columns] for k in e.kernels] +
+                 [[title] + [last(n) for n in columns]])
+
+
+def _bars(page: Page, e: Evaluation, figures: Figures, name: str, title: str, columns: Dict[str, str],
+          cell: Callable[[str, str], float], last: Callable[[str], float], ylabel: str, **more: Any) -> None:
+    if figures is not None:
+        plots.grouped_bars(figures / name, [e.short(k) for k in e.kernels] + ["mean"],
+                           {t: [cell(k, n) for k in e.kernels] + [last(n)] for n, t in columns.items()}, ylabel, **more)
+    page.figure(name, title)
+
+
+def _kernels(page: Page, e: Evaluation) -> None:
+    rows = [[k, e.theirs(k), e.document(k, base)["warp_instructions"], e.document(k, base)["cycles"], percent(e.in_use(k), 0),
+             e.windows(k), percent(e.compressible(k), 0)] for k in e.kernels]
+    page.put("table:kernels", table(["kernel", "theirs", "instructions of wavefronts", "cycles", "registers in use",
+                                     "windows of a slice not used", "writes with a pattern"], rows, left=2))
+    page.compare("kernels", [i for i in ("AGING-041", "AGING-042", "AGING-045", "AGING-046", "AGING-055", "AGING-056")
+                             if i in page.comparisons.all])
+
+
+def _patterns(page: Page, e: Evaluation, figures: Figures) -> None:
+    shares = {k: e.patterned(k) for k in e.kernels}
+    _bars(page, e, figures, "fig7_patterns", "Register writes by pattern; their Fig 7", patterns,
+          lambda k, p: 100 * shares[k][p], lambda p: 100 * e.average(lambda k: shares[k][p]), "register writes (%)",
+          stacked=True, paper=52, paper_label="the paper's mean with a pattern")
+    page.put("table:patterns", _by_kernel(e, "register writes", patterns, lambda k, p: percent(shares[k][p]),
+                                          lambda p: percent(e.average(lambda k: shares[k][p]))))
+    page.compare("patterns", [i for i in ("AGING-027", "AGING-032", "AGING-033") if i in page.comparisons.all])
+
+
+def _duty(page: Page, e: Evaluation, figures: Figures) -> None:
+    for bit, name, figure, ids in (
+            ("zero", "fig13_zero", "Fig 13", ["AGING-007", "AGING-008", "AGING-009", "AGING-001", "AGING-003", "AGING-004",
+                                              "FIG13-ORDER"]),
+            ("one", "fig16_one", "Fig 16", ["AGING-002", "AGING-005", "AGING-006", "FIG16-ORDER"])):
+        _bars(page, e, figures, name, f"Longest time that a bit holds {bits[bit]}; their {figure}", schemes,
+              lambda k, n: 100 * e.longest(k, n, bit), lambda n: 100 * e.average(lambda k: e.longest(k, n, bit)), "time (%)")
+        page.put(f"table:{bit}", _by_kernel(e, f"longest {bits[bit]}", schemes, lambda k, n: percent(e.longest(k, n, bit)),
+                                            lambda n: percent(e.average(lambda k: e.longest(k, n, bit)))))
+        page.compare(bit, [i for i in ids if i in page.comparisons.all])
+    page.put("table:means", table(["of all bits, mean"] + list(schemes.values()), [
+        [f"time that a bit holds {bits[b]}"] + [percent(e.average(lambda k: e.aging(k, n, f"duty.{b}.mean"))) for n in schemes]
+        for b in bits]))
+
+
+def _shift(page: Page, e: Evaluation, figures: Figures) -> None:
+    for t, name in (("t0", "fig19_t0"), ("t1", "fig19_t1")):
+        _bars(page, e, figures, name, f"Threshold-voltage shift of transistor {t.upper()}; their Fig 19", schemes,
+              lambda k, n: e.shift(k, n, t), lambda n: e.average(lambda k: e.shift(k, n, t)), "of the greatest", one=True)
+    rows = [[title] + [fixed(e.average(lambda k: e.shift(k, n, t))) for t in ("t0", "t1")] +
+            [percent(e.average(lambda k: e.aging(k, n, "ts_increase")))] for n, title in schemes.items()]
+    page.put("table:shift", table(["mean", "shift, T0", "shift, T1", "increase of the switching delay"], rows))
+    page.compare("shift", [f"AGING-{n:03}" for n in range(12, 19)])
+
+
+def _cycles(page: Page, e: Evaluation, figures: Figures) -> None:
+    _bars(page, e, figures, "fig20_cycles", "Run time; their Fig 20", changed, lambda k, n: 1 + e.cycles_added(k, n),
+          lambda n: 1 + e.mean_cycles_added(n), "of the baseline's", one=True)
+    page.put("table:cycles", _by_kernel(e, "cycles added", changed, lambda k, n: percent(e.cycles_added(k, n), 2),
+                                        lambda n: percent(e.mean_cycles_added(n), 2), "geometric mean"))
+    rows = [[e.short(k), percent(e.moves(k), 2), int(e.aging(k, "rc_rar", "refreshes")), int(e.aging(k, "rc_rar", "rows_woken")),
+             e.accesses_per_wake(k)] for k in e.kernels]
+    page.put("table:events", table(["RC+RAR", "moves, of register writes", "refreshes", "rows woken", "accesses per row woken"],
+                                   rows))
+    page.compare("cycles", [i for i in ("AGING-022", "AGING-023", "AGING-024", "AGING-025", "AGING-037")
+                            if i in page.comparisons.all])
+
+
+def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
+    _bars(page, e, figures, "fig21_energy", "Energy of the register file; their Fig 21", changed, e.register_energy,
+          lambda n: e.average(lambda k: e.register_energy(k, n)), "of the baseline's", one=True)
+    page.put("table:energy", _by_kernel(e, "register energy", changed, lambda k, n: fixed(e.register_energy(k, n)),
+                                        lambda n: fixed(e.average(lambda k: e.register_energy(k, n)))))
+
+    page.put("table:energy_parts", table(["mean, of the baseline's"] + list(parts.values()), [
+        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts] for n, t in schemes.items()]))
+    page.compare("energy", ["AGING-019", "AGING-020", "AGING-021"])
+
+
+def _machines(page: Page, e: Evaluation, figures: Figures) -> None:
+    rows = []
+    for machine in machines:
+        to = of(unchanged, machine)
+        for n, title in changed.items():
+            run = of(n, machine)
+            rows.append([machine, title] + [percent(e.average(lambda k: 1 - e.longest(k, run, b) / e.longest(k, to, b)))
+                                            for b in bits] +
+                        [percent(e.mean_cycles_added(run, to), 2), percent(e.average(lambda k: 1 - e.register_energy(k, run, to)))])
+    page.put("table:machines", table(["machine", "mean", "longest 0 shortened", "longest 1 shortened", "cycles added",
+                                      "energy of the register file saved"], rows, left=2))
+
+
+def csv(e: Evaluation) -> str:
+    """A row per run: what the tables are made of."""
+    keys = [f"writes.{p}" for p in patterns] + [f"duty.{b}.{x}" for b in bits for x in ("longest", "mean")] + \
+        ["vth.t0", "vth.t1", "ts_increase", "movs_inserted", "refreshes", "rows_woken"]
+    rows = [[kernel, name, r.stats["cycles"], r.stats["warp_instructions"],
+             None if name.startswith(base) else sum(e.aging(kernel, name, "energy." + p) for p in parts)] +
+            [value(r.stats, "stats.aging." + k, None) for k in keys] for (kernel, name), r in sorted(e.results.items())]
+    return csv_text(["kernel", "run", "cycles", "warp_instructions", "register_energy_nj", *keys], rows)

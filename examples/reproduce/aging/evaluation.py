@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
+
+from typing import Dict, Optional
+
+from regatta_reproduce import evaluation
+from regatta_reproduce.paper import Comparisons
+from regatta_reproduce.stats import geomean, of_all_sms, value
+
+base = evaluation.baseline
+#: Runs by --scheme, with the paper's names; the first is what the others are measured against.
+schemes = {"always_on": "baseline", "rar": "RAR", "argo": "ARGO", "wc": "WC", "rc": "RC", "rc_rar": "RC+RAR"}
+unchanged = "always_on"
+#: By machine: the options of its traces. The paper's comes first, and has its runs' bare names.
+machines = {"hd7770": ["--warp-size", "64"], "k20x": []}
+patterns = {"constant": "constant", "single_delta": "single delta", "double_delta": "double delta", "other": "other"}
+bits = {"zero": "0", "one": "1"}
+#: Fig 21's parts of the energy.
+parts = {"slice_leakage": "slice, leakage", "logic_leakage": "logic, leakage", "slice_dynamic": "slice, dynamic",
+         "logic_dynamic": "logic, dynamic", "wakeup": "wake-up"}
+
+
+def of(name: str, machine: str) -> str:
+    """A run's name."""
+    return name if machine == "hd7770" else f"{name}-{machine}"
+
+
+class Evaluation(evaluation.Evaluation):
+    counterparts = {"BlackS": "black_scholes", "Histogram": "histogram", "Reduct": "reduction"}
+
+    # --- one run ---
+
+    def aging(self, kernel: str, name: str, key: str) -> float:
+        return self.statistic(kernel, name, "stats.aging." + key)
+
+    def patterned(self, kernel: str, name: str = "rc_rar") -> Dict[str, float]:
+        """Of the register writes, by pattern."""
+        counts = {p: self.aging(kernel, name, "writes." + p) for p in patterns}
+        total = sum(counts.values())
+        return {p: n / total if total else 0.0 for p, n in counts.items()}
+
+    def compressible(self, kernel: str) -> float:
+        return 1 - self.patterned(kernel)["other"]
+
+    def longest(self, kernel: str, name: str, bit: str) -> float:
+        """Of the time, how long the bit holds a 0, or a 1, that does so for longest."""
+        return self.aging(kernel, name, f"duty.{bit}.longest")
+
+    def shortened(self, kernel: str, name: str, bit: str) -> float:
+        return 1 - self.longest(kernel, name, bit) / self.longest(kernel, unchanged, bit)
+
+    def shift(self, kernel: str, name: str, transistor: str) -> float:
+        """Of the threshold voltage ("t0", "t1"), of the greatest that there can be."""
+        return self.aging(kernel, name, f"vth.{transistor}")
+
+    def cycles_added(self, kernel: str, name: str, to: str = unchanged) -> float:
+        return self.run_time(kernel, name, to) - 1
+
+    def energy_part(self, kernel: str, name: str, part: str, to: str = unchanged) -> float:
+        """Of the energy of the slices in the run that is measured against."""
+        return self.aging(kernel, name, "energy." + part) / sum(self.aging(kernel, to, "energy." + p) for p in parts)
+
+    def register_energy(self, kernel: str, name: str, to: str = unchanged) -> float:
+        return sum(self.energy_part(kernel, name, p, to) for p in parts)
+
+    def moves(self, kernel: str, name: str = "rc_rar") -> float:
+        """Of the register writes, those of moves before divergent ones."""
+        writes = sum(self.aging(kernel, name, "writes." + p) for p in patterns)
+        return self.aging(kernel, name, "movs_inserted") / writes if writes else 0.0
+
+    def accesses_per_wake(self, kernel: str, name: str = "rc_rar") -> Optional[float]:
+        d = self.document(kernel, name)
+        woken = self.aging(kernel, name, "rows_woken")
+        accesses = of_all_sms(d, "register_file", "reads") + of_all_sms(d, "register_file", "writes")
+        return accesses / woken if woken else None
+
+    def in_use(self, kernel: str, name: str = base) -> float:
+        """Of the registers, those of resident warps, at most."""
+        d = self.document(kernel, name)
+        return of_all_sms(d, "pipeline", "resident_registers_max") / value(d, "config.register_file.registers")
+
+    def windows(self, kernel: str) -> float:
+        """Of a slice, the windows that no warp has, where the kernel has most warps resident: as many as are left room
+        for by registers that are in use."""
+        report = self.results[(kernel, base)].report
+        launched = {launch["entry"] for launch in report["launches"]}
+        registers = max(entry["registers"] for entry in report["entries"] if entry["name"] in launched)
+        d = self.document(kernel, base)
+        slices = value(d, "config.sm.sub_cores")
+        left = (1 - self.in_use(kernel)) * value(d, "config.register_file.registers") / slices
+        granularity = value(d, "config.sm.register_granularity")
+        return float(left // (-(-registers // granularity) * granularity))
+
+    # --- over the kernels ---
+
+    def mean_cycles_added(self, name: str, to: str = unchanged) -> float:
+        return geomean(1 + self.cycles_added(k, name, to) for k in self.kernels) - 1
+
+    # --- beside the paper ---
+
+    def compare(self, c: Comparisons) -> None:
+        percent = 100.0
+        c.add("AGING-027", percent * self.average(self.compressible))
+        c.add("AGING-033", percent * self.average(self.moves))
+        for name, value_id in ((unchanged, "AGING-007"), ("wc", "AGING-008")):
+            c.add(value_id, percent * min(self.longest(k, name, "zero") for k in self.kernels))
+        if "black_scholes" in self.kernels:
+            c.add("AGING-032", percent * self.compressible("black_scholes"))
+            c.add("AGING-009", percent * self.longest("black_scholes", "argo", "zero"))
+        for bit, transistor, ids, shifts, order in (
+                ("zero", "t0", ("AGING-001", "AGING-003", "AGING-004"), ("AGING-012", "AGING-014"), "FIG13-ORDER"),
+                ("one", "t1", ("AGING-002", "AGING-005", "AGING-006"), ("AGING-013", "AGING-015"), "FIG16-ORDER")):
+            shortened = {n: self.average(lambda k: self.shortened(k, n, bit)) for n in ("rc_rar", "argo", "rc")}
+            for value_id, n in zip(ids, shortened):
+                c.add(value_id, percent * shortened[n])
+            c.add(order, [schemes[n] for n in sorted(shortened, key=lambda n: -shortened[n])])
+            for value_id, n in zip(shifts, ("rc_rar", "argo")):
+                c.add(value_id, percent * self.average(
+                    lambda k: 1 - self.shift(k, n, transistor) / self.shift(k, unchanged, transistor)))
+        for n, value_id in ((unchanged, "AGING-016"), ("argo", "AGING-017"), ("rc_rar", "AGING-018")):
+            c.add(value_id, percent * self.average(lambda k: self.aging(k, n, "ts_increase")))
+        for n, value_id in (("wc", "AGING-022"), ("rc_rar", "AGING-023"), ("argo", "AGING-024")):
+            c.add(value_id, percent * self.mean_cycles_added(n), "geometric mean")
+        c.add("AGING-025", percent * self.mean_cycles_added("rc_rar"), "geometric mean")
+        for n, value_id in (("rc_rar", "AGING-019"), ("wc", "AGING-020"), ("argo", "AGING-021")):
+            c.add(value_id, percent * self.average(lambda k: 1 - self.register_energy(k, n)))
+        wakes = [n for n in (self.accesses_per_wake(k) for k in self.kernels) if n is not None]
+        if wakes:
+            c.add("AGING-037", geomean(wakes), "geometric mean")
+        for kernel, used, windows in (("black_scholes", "AGING-041", "AGING-042"), ("histogram", "AGING-045", "AGING-046"),
+                                      ("reduction", "AGING-055", "AGING-056")):
+            if kernel in self.kernels:
+                c.add(used, percent * self.in_use(kernel), kernel)
+                c.add(windows, self.windows(kernel), kernel)

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The aging-aware register file's evaluation (Valero et al.), run again on regatta: tables, figures, README.md. See
+--help."""
+
+import sys
+from pathlib import Path
+from typing import List
+
+here = Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent))
+
+from regatta_reproduce import command  # noqa: E402
+from regatta_reproduce.campaign import Run, Trace  # noqa: E402
+from regatta_reproduce.reproduction import Reproduction  # noqa: E402
+
+import content  # noqa: E402
+from evaluation import Evaluation, base, machines, of, schemes  # noqa: E402
+
+
+def runs_of(kernel: str, small: bool) -> List[Run]:
+    runs = []
+    for machine, options in machines.items():
+        trace = Trace(kernel, command.launch_file(kernel, small), tuple(options))
+        simulated = ["--machine", machine, "--sms", "1"]
+        runs.append(Run(of(base, machine), trace, tuple(simulated)))
+        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name, "--wear.enabled", "true"])) for name in schemes]
+    return runs
+
+
+run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
+
+if __name__ == "__main__":
+    sys.exit(command.main(run))

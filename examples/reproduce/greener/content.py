@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page's tables and figures."""
+
+from pathlib import Path
+from typing import Any, Callable, Dict, Optional, Sequence
+
+from regatta_reproduce import plots
+from regatta_reproduce.page import Page, csv_text, fixed, percent, table
+from regatta_reproduce.stats import value
+
+from evaluation import (Evaluation, base, chosen, latencies, of, part_base, schedulers, schemes, states, swept,
+                        thresholds)
+
+Figures = Optional[Path]
+titles = {name: title for name, (title, _) in schemes.items()}
+
+
+def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
+    _kernels(page, e)
+    _numbers(page, e)
+    for part in (_accesses, _power, _cycles, _energy, _schedulers, _machines, _wake, _thresholds):
+        part(page, e, figures)
+
+
+def _numbers(page: Page, e: Evaluation) -> None:
+    """Single numbers for findings: {{saved/hotspot/greener}}."""
+    for name in schemes:
+        page.put(f"saved/all/{name}", percent(e.mean_energy_saved(name)))
+        page.put(f"added/all/{name}", percent(e.mean_cycles_added(name), 2))
+        for s in states:
+            page.put(f"state/all/{name}/{s}", percent(e.average(lambda k: e.state_share(k, name, s)), 0))
+        for k in e.kernels:
+            page.put(f"saved/{k}/{name}", percent(e.energy_saved(k, name)))
+            page.put(f"added/{k}/{name}", percent(e.cycles_added(k, name), 2))
+            for s in states:
+                page.put(f"state/{k}/{name}/{s}", percent(e.state_share(k, name, s), 0))
+    page.put("sleep_leakage", percent(value(e.document(e.kernels[0], "greener"), "config.sleep_transistors.sleep_leakage"), 0))
+
+
+def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
+               last: Callable[[str], Any], title: str = "geometric mean") -> str:
+    """A row per kernel and one of all; columns by run."""
+    return table([first, *columns.values()], [[e.short(k)] + [cell(k, n) for n in columns] for k in e.kernels] +
+                 [[title] + [last(n) for n in columns]])
+
+
+def _bars(page: Page, e: Evaluation, figures: Figures, name: str, title: str, columns: Dict[str, str],
+          cell: Callable[[str, str], float], last: Callable[[str], float], ylabel: str, **more: Any) -> None:
+    if figures is not None:
+        plots.grouped_bars(figures / name, [e.short(k) for k in e.kernels] + ["mean"],
+                           {t: [100 * cell(k, n) for k in e.kernels] + [100 * last(n)] for n, t in columns.items()}, ylabel,
+                           **more)
+    page.figure(name, title)
+
+
+def _kernels(page: Page, e: Evaluation) -> None:
+    rows = []
+    for k in e.kernels:
+        d = e.document(k, base)
+        names = [n for n, ours in e.counterparts.items() if ours == k]
+        rows.append([k, ", ".join(names) or "-", d["warp_instructions"], d["cycles"], fixed(d["ipc"], 2)] +
+                    [percent(e.state_share(k, "greener", s), 0) for s in states])
+    page.put("table:kernels", table(["kernel", "theirs", "warp instructions", "cycles", "IPC"] +
+                                    [f"rows {s}, GREENER" for s in states], rows, left=2))
+
+
+def _accesses(page: Page, e: Evaluation, figures: Figures) -> None:
+    _bars(page, e, figures, "fig4_2_accesses", "Cycles of a warp's life in which a register is accessed; their Fig 4.2",
+          {"greener": "accessed"}, lambda k, n: e.power(k, n, "access_fraction"),
+          lambda n: e.average(lambda k: e.power(k, n, "access_fraction")), "cycles (%)", paper=2.0,
+          paper_label="the thesis's bound on the mean")
+    page.compare("accesses", ["GREENER-015"])
+
+
+def _power(page: Page, e: Evaluation, figures: Figures) -> None:
+    shown = {n: titles[n] for n in ("greener", "sleep_reg")}
+    _bars(page, e, figures, "fig4_6_power", "Leakage power saved; their Fig 4.6", shown, e.power_saved, e.mean_power_saved,
+          "leakage power saved (%)", paper=47.24, paper_label="the thesis's mean, GREENER")
+    page.put("table:power", _by_kernel(e, "leakage power saved", shown, lambda k, n: percent(e.power_saved(k, n)),
+                                       lambda n: percent(e.mean_power_saved(n))))
+    page.compare("power", ["GREENER-001", "GREENER-002"])
+
+
+def _cycles(page: Page, e: Evaluation, figures: Figures) -> None:
+    _bars(page, e, figures, "fig4_7_cycles", "Cycles added; their Fig 4.7", titles, e.cycles_added, e.mean_cycles_added,
+          "cycles added (%)")
+    page.put("table:cycles", _by_kernel(e, "cycles added", titles, lambda k, n: percent(e.cycles_added(k, n), 2),
+                                        lambda n: percent(e.mean_cycles_added(n), 2)))
+    page.compare("cycles", [i for i in ("GREENER-003", "GREENER-004", "SEC4.3.2-ORDER", "GREENER-014")
+                            if i in page.comparisons.all])
+
+
+def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
+    _bars(page, e, figures, "fig4_8_energy", "Leakage energy saved; their Figs 4.8 and 4.9", titles, e.energy_saved,
+          e.mean_energy_saved, "leakage energy saved (%)", paper=46.96, paper_label="the thesis's mean, GREENER")
+    page.put("table:energy", _by_kernel(e, "leakage energy saved", titles, lambda k, n: percent(e.energy_saved(k, n)),
+                                        lambda n: percent(e.mean_energy_saved(n))))
+    rows = [[titles[n]] + [percent(e.average(lambda k: e.state_share(k, n, s))) for s in states] +
+            [int(sum(e.power(k, n, f"wakeups.{s}") for k in e.kernels)) for s in ("sleep", "off")] for n in schemes]
+    page.put("table:states", table(["mean"] + [f"rows {s}" for s in states] + ["woken from sleep", "from off"], rows))
+    page.compare("energy", ["GREENER-005", "GREENER-006", "GREENER-007", "GREENER-008", "GREENER-009", "FIG4.9-ORDER"])
+
+
+def _schedulers(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {of(n, s): (f"{titles[n]}, {s.replace('_', '-')}", of(base, s)) for s in schedulers
+            for n in ("greener", "sleep_reg")}
+    _bars(page, e, figures, "fig4_13_schedulers", "Leakage energy saved with other schedulers; their Figs 4.13 and 4.14",
+          {n: t for n, (t, _) in runs.items()}, lambda k, n: e.energy_saved(k, n, runs[n][1]),
+          lambda n: e.mean_energy_saved(n, runs[n][1]), "leakage energy saved (%)")
+    page.put("table:schedulers", _by_kernel(e, "leakage energy saved", {n: t for n, (t, _) in runs.items()},
+                                            lambda k, n: percent(e.energy_saved(k, n, runs[n][1])),
+                                            lambda n: percent(e.mean_energy_saved(n, runs[n][1]))))
+    page.compare("schedulers", ["GREENER-012", "GREENER-013"])
+
+
+def _machines(page: Page, e: Evaluation, figures: Figures) -> None:
+    to = of(base, "hd7770")
+    runs = {of(n, "hd7770"): t for n, t in titles.items()}
+    rows = [[e.short(k)] + [percent(e.energy_saved(k, n, to)) for n in runs] + [percent(e.cycles_added(k, n, to), 2) for n in runs]
+            for k in e.kernels]
+    rows.append(["geometric mean"] + [percent(e.mean_energy_saved(n, to)) for n in runs] +
+                [percent(e.mean_cycles_added(n, to), 2) for n in runs])
+    page.put("table:hd7770", table(["hd7770"] + [f"energy saved, {t}" for t in runs.values()] +
+                                   [f"cycles added, {t}" for t in runs.values()], rows))
+
+
+def _wake(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {swept(n, w): f"{titles[n]}, {w}" for n in ("greener", "sleep_reg") for w in latencies}
+    _bars(page, e, figures, "fig4_10_wake_cycles", "Cycles added by wake-up latency; their Fig 4.10", runs,
+          lambda k, n: e.cycles_added(k, n, part_base), lambda n: e.mean_cycles_added(n, part_base), "cycles added (%)")
+    _bars(page, e, figures, "fig4_11_wake_energy", "Leakage energy saved by wake-up latency; their Fig 4.11", runs,
+          lambda k, n: e.energy_saved(k, n, part_base), lambda n: e.mean_energy_saved(n, part_base),
+          "leakage energy saved (%)")
+    rows = [[titles[n], w, percent(e.mean_cycles_added(swept(n, w), part_base), 2),
+             percent(e.mean_energy_saved(swept(n, w), part_base))] for n in ("greener", "sleep_reg") for w in latencies]
+    page.put("table:wake", table(["", "cycles from sleep", "cycles added", "leakage energy saved"], rows))
+    page.compare("wake", ["FIG4.10-WAKE", "FIG4.10-SLEEP", "FIG4.11-SLEEP"])
+
+
+def _thresholds(page: Page, e: Evaluation, figures: Figures) -> None:
+    def ours(k: str, w: int) -> str:
+        return fixed(e.leakage(k, f"w-{w}") / e.leakage(k, f"w-{chosen}"))
+    rows = []
+    for k in e.kernels:
+        rows.append([k] + [ours(k, w) for w in thresholds])
+        for benchmark in [n for n, name in e.counterparts.items() if name == k]:
+            stated = e.table45[benchmark]
+            rows.append([f"their {benchmark}"] + [fixed(stated[str(w)] / stated[str(chosen)]) for w in thresholds])
+    page.put("table:thresholds", table([f"leakage energy, W = {chosen}: 1"] + [str(w) for w in thresholds], rows))
+    page.compare("thresholds", [i for i in ("TABLE4.5-RANGE",) if i in page.comparisons.all])
+
+
+def csv(e: Evaluation) -> str:
+    """A row per run: what the tables are made of."""
+    keys: Sequence[str] = [f"row_cycles.{s}" for s in states] + ["wakeups.sleep", "wakeups.off", "access_fraction",
+                                                                   "lookup_corrections", "stall_cycles"]
+    rows = [[kernel, name, r.stats["cycles"], r.stats["warp_instructions"], f"{e.leakage(kernel, name):.1f}"] +
+            [value(r.stats, "stats.power." + k, None) for k in keys] for (kernel, name), r in sorted(e.results.items())]
+    return csv_text(["kernel", "run", "cycles", "warp_instructions", "leakage_nj", *keys], rows)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thesis's quantities out of our runs, kernel by kernel, and held beside what it states."""
+
+import json
+from pathlib import Path
+from typing import Dict
+
+from regatta_reproduce import evaluation
+from regatta_reproduce.paper import Comparisons
+from regatta_reproduce.stats import geomean
+
+base = evaluation.baseline
+#: By run: the thesis's name, and options.
+schemes = {
+    "greener": ("GREENER", ["--scheme", "greener"]),
+    "comp_opt": ("Comp-OPT", ["--scheme", "greener", "--greener.runtime_table", "false"]),
+    "sleep_reg": ("Sleep-Reg", ["--scheme", "sleep_reg"]),
+}
+schedulers = ["gto", "two_level"]  # and lrr, which is the machine's
+latencies = [1, 2, 3, 4]
+thresholds = list(range(1, 22, 2))
+chosen = 3
+#: The sweeps' baseline.
+part_base = "part"
+states = ["on", "sleep", "off"]
+
+
+def of(name: str, variant: str) -> str:
+    """The run of a scheme with another scheduler or machine."""
+    return f"{name}-{variant}"
+
+
+def swept(name: str, latency: int) -> str:
+    return f"{name}-wake-{latency}"
+
+
+class Evaluation(evaluation.Evaluation):
+    counterparts = {"BFS1": "bfs", "BFS2": "bfs", "BS": "black_scholes", "PF": "pathfinder", "SGEMM": "sgemm",
+                    "SPMV": "spmv", "VA": "vector_add"}
+
+    #: Table 4.5: leakage energy by benchmark and threshold; the unit is not printed.
+    table45: Dict[str, Dict[str, float]] = json.loads((Path(__file__).resolve().parent / "table45.json").read_text())
+
+    # --- one run ---
+
+    def power(self, kernel: str, name: str, key: str) -> float:
+        return self.statistic(kernel, name, "stats.power." + key)
+
+    def leakage(self, kernel: str, name: str) -> float:
+        """nJ that the register file leaks, and that its rows need to wake."""
+        events = self.document(kernel, name)["energy"]["by_event"]
+        return sum(e["nj"] for e in events
+                   if e["event"] == "register_file.leakage" or e["event"].startswith("sleep_transistors."))
+
+    def energy_saved(self, kernel: str, name: str, to: str = base) -> float:
+        """Of the leakage energy."""
+        return 1 - self.leakage(kernel, name) / self.leakage(kernel, to)
+
+    def power_saved(self, kernel: str, name: str, to: str = base) -> float:
+        """Of the leakage power: energy by time."""
+        return 1 - (1 - self.energy_saved(kernel, name, to)) / self.run_time(kernel, name, to)
+
+    def cycles_added(self, kernel: str, name: str, to: str = base) -> float:
+        return self.run_time(kernel, name, to) - 1
+
+    def state_share(self, kernel: str, name: str, state: str) -> float:
+        """Of all rows and cycles, those in a state."""
+        cycles = {s: self.power(kernel, name, "row_cycles." + s) for s in states}
+        return cycles[state] / sum(cycles.values())
+
+    # --- over the kernels ---
+
+    def mean_energy_saved(self, name: str, to: str = base) -> float:
+        """By the geometric mean of what is left, as the thesis's G.Mean."""
+        return 1 - geomean(1 - self.energy_saved(k, name, to) for k in self.kernels)
+
+    def mean_power_saved(self, name: str, to: str = base) -> float:
+        return 1 - geomean(1 - self.power_saved(k, name, to) for k in self.kernels)
+
+    def mean_cycles_added(self, name: str, to: str = base) -> float:
+        return geomean(1 + self.cycles_added(k, name, to) for k in self.kernels) - 1
+
+    def threshold_range(self, kernel: str) -> float:
+        """Leakage energy by threshold: most over least."""
+        energies = [self.leakage(kernel, f"w-{w}") for w in thresholds]
+        return max(energies) / min(energies)
+
+    def table45_range(self, benchmark: str) -> float:
+        energies = self.table45[benchmark].values()
+        return max(energies) / min(energies)
+
+    # --- beside the paper ---
+
+    def compare(self, c: Comparisons) -> None:
+        percent = 100.0
+        for name, power, cycles in (("greener", "GREENER-001", "GREENER-003"), ("sleep_reg", "GREENER-002", "GREENER-004")):
+            c.add(power, percent * self.mean_power_saved(name), "geometric mean")
+            c.add(cycles, percent * self.mean_cycles_added(name), "geometric mean")
+        c.add("SEC4.3.2-ORDER", self.mean_cycles_added("greener") < self.mean_cycles_added("sleep_reg"))
+        if "vector_add" in self.kernels:
+            c.add("GREENER-014", self.cycles_added("vector_add", "greener") < 0)
+        c.add("GREENER-005", percent * self.mean_energy_saved("greener"), "geometric mean")
+        c.add("GREENER-006", percent * self.mean_energy_saved("greener", "sleep_reg"), "geometric mean")
+        c.add("GREENER-007", percent * max(self.energy_saved(k, "greener") for k in self.kernels))
+        c.add("GREENER-008", percent * self.mean_energy_saved("comp_opt"), "geometric mean")
+        c.add("GREENER-009", percent * self.mean_energy_saved("sleep_reg"), "geometric mean")
+        saved = {title: self.mean_energy_saved(name) for name, (title, _) in schemes.items()}
+        c.add("FIG4.9-ORDER", sorted(saved, key=lambda n: -saved[n]))
+        for scheduler, value_id in (("gto", "GREENER-012"), ("two_level", "GREENER-013")):
+            c.add(value_id, percent * self.mean_energy_saved(of("greener", scheduler), of(base, scheduler)),
+                  "geometric mean")
+        c.add("GREENER-015", percent * self.average(lambda k: self.power(k, "greener", "access_fraction")))
+        added = {n: [self.mean_cycles_added(swept(n, w), part_base) for w in latencies] for n in ("greener", "sleep_reg")}
+        saved = {n: [self.mean_energy_saved(swept(n, w), part_base) for w in latencies] for n in ("greener", "sleep_reg")}
+        c.add("FIG4.10-WAKE", all(a <= b for a, b in zip(added["greener"], added["greener"][1:])))
+        c.add("FIG4.10-SLEEP", all(a < b for a, b in zip(added["greener"], added["sleep_reg"])))
+        c.add("FIG4.11-SLEEP", all(a > b for a, b in zip(saved["greener"], saved["sleep_reg"])))
+        if self.shared_kernels():
+            c.add("TABLE4.5-RANGE", max(self.threshold_range(k) for k in self.shared_kernels()), "most of ours")

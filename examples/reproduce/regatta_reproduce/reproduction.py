@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper's page from its parts: what every run.py does."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable, List, Optional, Type
+
+from . import command
+from .campaign import Campaign, Run
+from .evaluation import Evaluation
+from .findings import Findings
+from .page import Page, missing_values, write_if_changed
+from .paper import Comparisons, Paper
+from .tools import Tools
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """`folder` holds paper.json, findings.toml and page.md; README.md, figures/ and results.csv go there."""
+    description: str
+    folder: Path
+    runs_of: Callable[[str, bool], List[Run]]  # a kernel's runs, at small size or full
+    evaluation: Type[Evaluation]
+    fill: Callable[[Page, Evaluation, Optional[Path], bool], None]  # figures' folder (None: none are drawn), small
+    csv: Callable[[Evaluation], str]
+
+    def run(self, arguments: Optional[List[str]] = None) -> int:
+        """The exit status."""
+        options = command.checked(command.parser(self.description, self.folder).parse_args(arguments))
+        paper = Paper(self.folder / "paper.json")
+        findings = Findings(self.folder / "findings.toml")
+        campaign = Campaign(Tools(options.bin), options.work, options.jobs, options.keep_traces, not options.quiet)
+        for kernel in options.kernels:
+            for r in self.runs_of(kernel, options.small):
+                campaign.add(r)
+        e = self.evaluation(options.kernels, campaign.execute())
+        whole = options.kernels == command.kernel_names() and not options.small
+        comparisons = Comparisons(paper)
+        e.compare(comparisons)
+        page = Page(comparisons, findings, partial=not whole)
+        self._facts(page, e, options.small)
+        self.fill(page, e, None if options.no_plots else options.out / "figures", options.small)
+        page.put("missing", missing_values(comparisons))
+        changed = write_if_changed(options.out / "README.md", page.render(self.folder / "page.md"))
+        write_if_changed(options.out / "results.csv", self.csv(e))
+        print(f"{options.out / 'README.md'}: {'written' if changed else 'as it was'}")
+        complaints: List[str] = []
+        if whole:
+            complaints = findings.complaints(comparisons)
+            complaints += [f"{i} is stated, and nothing of ours is held beside it" for i in comparisons.forgotten()]
+        for c in complaints:
+            print(f"  {c}", file=sys.stderr)
+        return 3 if complaints and options.strict else 0
+
+    @staticmethod
+    def _facts(page: Page, e: Evaluation, small: bool) -> None:
+        """{{kernels}}, {{size}}, {{runs}}, {{operands_checked}}, {{mismatches}}."""
+        checked, wrong = e.checks()
+        page.put("kernels", str(len(e.kernels)))
+        page.put("size", "small" if small else "full")
+        page.put("runs", str(len(e.results)))
+        page.put("operands_checked", f"{checked:,}")
+        page.put("mismatches", str(wrong))

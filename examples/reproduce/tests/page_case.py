@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper's page, made from tools that only pretend: what the tests of all pages need. A page's own module is its
+folder's run.py; the folders' modules have the same names, so each is made in a process of its own test module."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from tests import fake_tools
+
+
+def module(paper: str):
+    """run.py of examples/reproduce/PAPER."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / paper))
+    import run
+    return run
+
+
+class PageCase(unittest.TestCase):
+    page = None  # the run.py
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.bin = fake_tools.make(self.folder / "bin")
+
+    def make(self, out, *arguments):
+        """Status, stdout, stderr."""
+        told, complaints = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(told), contextlib.redirect_stderr(complaints):
+            status = self.page.run(["--bin", str(self.bin), "--work", str(self.folder / "work"), "--quiet", "--jobs", "2",
+                                    "--out", str(self.folder / out), *arguments])
+        return status, told.getvalue(), complaints.getvalue()
+
+    def text(self, out):
+        return (self.folder / out / "README.md").read_text()
+
+    def assert_same_files(self, a, b):
+        names = sorted(p.relative_to(self.folder / a) for p in (self.folder / a).rglob("*"))
+        self.assertEqual(names, sorted(p.relative_to(self.folder / b) for p in (self.folder / b).rglob("*")))
+        for name in names:
+            if (self.folder / a / name).is_file():
+                self.assertEqual((self.folder / a / name).read_bytes(), (self.folder / b / name).read_bytes(), name)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole of GREENER's page, from tools that only pretend."""
+
+import unittest
+
+from tests import fake_tools, page_case
+from regatta_reproduce.command import kernel_names
+
+greener = page_case.module("greener")
+import evaluation  # noqa: E402  # GREENER's: the page's folder leads the path
+
+total_runs = sum(len(greener.runs_of(k, small=False)) for k in kernel_names())
+
+
+class GreenerPageTest(page_case.PageCase):
+    page = greener
+
+    def test_all_kernels(self):
+        status, _, complaints = self.make("a", "--no-plots")
+        self.assertEqual(status, 0)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 3 * 12)  # whole, in part, and for wavefronts of 64
+        self.assertNotIn("nothing of ours is held beside it", complaints)
+        page = self.text("a")
+        self.assertNotIn("{{", page)
+        # Three tenths of the leakage remain in these runs, in the same time, where Sleep-Reg leaves four.
+        self.assertIn("| leakage energy of the register file saved, GREENER, mean (geometric mean) | Sec 4.3.3, Fig 4.8 | "
+                      "47 % | 70 % | **+49 %** |", page)
+        self.assertIn("| 10.1 % | 25 % | **+148 %** |", page)
+        self.assertIn("| 0.53 % | 0 % | **-100 %** |", page)
+        # Table 4.5 beside ours, relative to its own energy at a threshold of 3.
+        stated = evaluation.Evaluation.table45["SGEMM"]
+        self.assertIn(f"| their SGEMM | {stated['1'] / stated['3']:.3f} | 1.000 |", page)
+
+    def test_a_part_is_a_page_too(self):
+        status, _, complaints = self.make("part", "--kernels", "hotspot", "--small", "--no-plots")
+        self.assertEqual((status, complaints), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
+
+import math
+from typing import Dict, List, Optional, Tuple
+
+from regatta_reproduce import evaluation
+from regatta_reproduce.paper import Comparisons
+from regatta_reproduce.stats import geomean, mean, of_all_sms, value
+
+base = evaluation.baseline
+usual = "rlpv"
+#: Runs by --wir.model, with the paper's names.
+models = {"r": "R", "rl": "RL", "rlp": "RLP", "rlpv": "RLPV", "rpv": "RPV", "rlpvc": "RLPVc", "novsb": "NoVSB",
+          "affine": "Affine", "affine_rlpv": "Affine+RLPV"}
+names = {base: "Base", **models}
+#: Sweeps run a part of every launch; these are their baseline and their RLPV.
+part_base, part_usual = "part", "part-rlpv"
+signature_sizes = [0, 32, 64, 128, 256, 512]
+reuse_sizes = [32, 64, 128, 256, 512]
+delays = [3, 4, 5, 6, 7]
+verify_sizes = [0, 4, 8, 16]
+defaults = {"vsb": 256, "rb": 256, "d": 4, "vc": 8}
+#: What was changed to see what it costs: by run, what it is and its options.
+experiments = {
+    "part-associative": ("a reuse buffer that is searched associatively", ["--reuse_buffer.associative", "true"]),
+    "part-room": ("8,192 registers and reuse entries", ["--wir.physical_registers", "8192", "--reuse_buffer.entries", "8192"]),
+    "part-ports": ("16 ports for each table", [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports",
+                                                              "value_signature_buffer.ports", "verify_cache.ports")
+                                               for o in ("--" + knob, "16")]),
+    "part-pairs": ("entries with two results, for 64-bit values", ["--reuse_buffer.pairs", "true"]),
+    "part-patience": ("verify-reads as urgent as operands", ["--wir.verify_patience", "0"]),
+    "part-large": ("a reuse buffer of 4,096", ["--reuse_buffer.entries", "4096"]),
+}
+#: Kernels that are run, in part, with the same value everywhere in their inputs, too (flat/KERNEL.toml).
+flat_kernels = ["hotspot", "pathfinder", "sgemm", "srad", "stencil3d"]
+#: What keeps instructions from the reuse buffer (models/wir, ReuseBar).
+bars = {"special": "reads a special register", "predicate": "reads or writes a predicate",
+        "wide": "a result of several registers", "kind": "never reused", "divergent": "divergent",
+        "pinned": "a source is pinned", "unwritten": "a source was never written", "load": "the rules for loads",
+        "none": "may look up"}
+#: Outside the SM.
+outside = ["interconnect", "l2", "memory_controller", "dram", "card"]
+backend = ["sp", "sfu", "mem", "rf_read", "rf_write"]
+floating_point = {"BS": "TABLE1-FP-BS", "SG": "TABLE1-FP-SG", "HS": "TABLE1-FP-HS", "S1": "TABLE1-FP-S1",
+                  "ST": "TABLE1-FP-ST", "SV": "TABLE1-FP-SV"}
+#: Table III: our event, the paper's line, its operations per instruction at most, its pJ.
+table3 = {"wir.rename_table": ("Rename table", 3.50), "wir.reuse_buffer": ("Reuse buffer table", 4.71),
+          "wir.hash": ("Hash generation", 4.85), "wir.value_signature_buffer": ("Value signature buffer table", 4.96),
+          "wir.register_allocator": ("Register allocator", 1.35), "wir.reference_count": ("Reference count", 0.32),
+          "wir.verify_cache": ("Verify cache", 2.93)}
+
+
+def swept(kind: str, size: int) -> str:
+    """The run of a sweep: "vsb", "rb", "d" or "vc"."""
+    if kind == "vc" and size == 0:
+        return "part-rlp"
+    return part_usual if defaults[kind] == size else f"{kind}-{size}"
+
+
+class Evaluation(evaluation.Evaluation):
+    counterparts = {"PF": "pathfinder", "ST": "stencil3d", "NW": "needleman_wunsch", "SV": "spmv", "SG": "sgemm",
+                    "S1": "srad", "HS": "hotspot", "BF": "bfs", "BS": "black_scholes"}
+
+    # --- one run ---
+
+    def wir(self, kernel: str, name: str, key: str) -> float:
+        return self.statistic(kernel, name, "stats.wir." + key)
+
+    def of_file(self, kernel: str, name: str, key: str) -> float:
+        return of_all_sms(self.document(kernel, name), "register_file", key)
+
+    def instructions(self, kernel: str, name: str = usual) -> int:
+        return self.document(kernel, name)["warp_instructions"]
+
+    def repeated(self, kernel: str, name: str = usual) -> float:
+        return self.wir(kernel, name, "repeated_fraction_1k")
+
+    def barred(self, kernel: str, bar: str, which: str = "barred_repeats") -> float:
+        """Of all instructions, those that repeat a computation and that `bar` keeps from the reuse buffer."""
+        return self.wir(kernel, usual, f"{which}.{bar}") / self.instructions(kernel)
+
+    def bypass(self, kernel: str, name: str = usual) -> float:
+        return self.wir(kernel, name, "bypass_fraction")
+
+    def bypass_by(self, kernel: str, kind: str, name: str = usual) -> float:
+        """kind: arithmetic, load, pending."""
+        return self.wir(kernel, name, "reused." + kind) / self.instructions(kernel, name)
+
+    def movs(self, kernel: str, name: str = usual) -> float:
+        return self.wir(kernel, name, "dummy_movs") / self.instructions(kernel, name)
+
+    def backend(self, kernel: str, name: str) -> Dict[str, float]:
+        """Operations: instructions by pipeline, bank reads, bank writes."""
+        if name in (base, "affine", part_base):
+            d = self.document(kernel, name)
+            execution = {u: of_all_sms(d, r"pipeline\.execution", f"{u}_instructions") for u in ("sp", "dp", "sfu", "lsu")}
+            return {"sp": execution["sp"] + execution["dp"], "sfu": execution["sfu"], "mem": execution["lsu"],
+                    "rf_read": self.of_file(kernel, name, "reads"), "rf_write": self.of_file(kernel, name, "writes")}
+        return {b: self.wir(kernel, name, "backend." + b) for b in backend}
+
+    def backend_ratio(self, kernel: str, name: str, what: str, to: str = base) -> Optional[float]:
+        before = self.backend(kernel, to)[what]
+        return self.backend(kernel, name)[what] / before if before else None
+
+    def speed(self, kernel: str, name: str, to: str = base) -> float:
+        return 1 / self.run_time(kernel, name, to)
+
+    def sm_energy(self, kernel: str, name: str, static: bool = True) -> float:
+        """nJ of what lies in the SM."""
+        energy = self.document(kernel, name)["energy"]
+        total = sum(nj for s, nj in energy["by_structure"].items() if s not in outside)
+        if not static:
+            total -= sum(nj for s, nj in energy["static_by_structure"].items() if s not in outside)
+        return total
+
+    def sm_saved(self, kernel: str, name: str, static: bool = True) -> float:
+        return 1 - self.sm_energy(kernel, name, static) / self.sm_energy(kernel, base, static)
+
+    def gpu_saved(self, kernel: str, name: str) -> float:
+        return 1 - self.gpu_energy(kernel, name)
+
+    def backend_nj(self, kernel: str, name: str = base) -> float:
+        """What execution and registers need by access."""
+        energy = self.document(kernel, name)["energy"]
+        leakage = energy["static_by_structure"].get("register_structures", 0.0)
+        return sum(energy["by_structure"].get(s, 0.0) for s in ("execution", "register_structures")) - leakage
+
+    def backend_energy(self, kernel: str, name: str = base) -> float:
+        """Of the GPU's energy: what execution and registers need by access."""
+        return self.backend_nj(kernel, name) / self.document(kernel, name)["energy"]["total_nj"]
+
+    def shared_loads(self, kernel: str) -> float:
+        """Of the instructions, those that access shared memory."""
+        return of_all_sms(self.document(kernel, base), r"pipeline\.lsu", "shared_instructions") / self.instructions(kernel, base)
+
+    def l1(self, kernel: str, name: str) -> Dict[str, float]:
+        d = self.document(kernel, name)
+        reads, hits, merges = (of_all_sms(d, "l1", n) for n in ("reads", "read_hits", "mshr_merges"))
+        return {"hits": hits, "merged misses": merges, "misses": reads - hits - merges}
+
+    def shared_writes(self, kernel: str, name: str = "rlp") -> float:
+        """Of the results, those that were found in a register by a verify-read instead of being written."""
+        found = self.wir(kernel, name, "vsb.hits")
+        return found / (found + self.of_file(kernel, name, "writes"))
+
+    def accesses(self, kernel: str, name: str) -> Dict[str, float]:
+        """Of a register bank, by type."""
+        if name in (base, part_base):
+            return {"reads": self.of_file(kernel, name, "reads"), "writes": self.of_file(kernel, name, "writes"),
+                    "verify-reads": 0.0, "dummy MOVs": 0.0}
+        verify, moves = self.of_file(kernel, name, "verify_reads"), 2 * self.of_file(kernel, name, "moves")
+        every = self.backend(kernel, name)
+        return {"reads": every["rf_read"] - verify - moves / 2, "writes": every["rf_write"] - moves / 2,
+                "verify-reads": verify, "dummy MOVs": moves}
+
+    def retries(self, kernel: str, name: str) -> float:
+        """Cycles that an access waited for its bank, per access."""
+        waits = ["read_wait", "write_wait"] + ([] if name in (base, part_base) else ["verify_retries"])
+        return sum(self.of_file(kernel, name, w) for w in waits) / sum(self.accesses(kernel, name).values())
+
+    def registers(self, kernel: str, name: str) -> Tuple[float, float]:
+        """In use of an SM: mean, most."""
+        d = self.document(kernel, name)
+        if name == base:
+            return (of_all_sms(d, "pipeline", "resident_registers_mean"), of_all_sms(d, "pipeline", "resident_registers_max"))
+        return self.wir(kernel, name, "physical_registers.mean"), self.wir(kernel, name, "physical_registers.peak")
+
+    def hit_rate(self, kernel: str, name: str) -> float:
+        """Of the value signature buffer."""
+        hits, misses, false = (self.wir(kernel, name, "vsb." + n) for n in ("hits", "misses", "false_positives"))
+        return hits / (hits + misses + false) if hits + misses + false else 0.0
+
+    def low(self, kernel: str, name: str) -> float:
+        """Of the cycles, those in low-register mode."""
+        return self.wir(kernel, name, "low_register_cycles") / self.document(kernel, name)["cycles"]
+
+    def event(self, kernel: str, name: str, event: str) -> Tuple[float, float, float]:
+        """Of the energy table: how often, pJ each, nJ together."""
+        found = [e for e in self.document(kernel, name)["energy"]["by_event"] if e["event"] == event]
+        return (sum(e["count"] for e in found), found[0]["pj"] if found else 0.0, sum(e["nj"] for e in found))
+
+    def floating(self, kernel: str) -> float:
+        d = self.document(kernel, base)
+        return of_all_sms(d, r"pipeline\.execution", "fp32_instructions") / d["warp_instructions"]
+
+    def flat(self) -> List[str]:
+        return [k for k in flat_kernels if k in self.kernels]
+
+    # --- by configuration ---
+
+    def storage(self) -> Dict[str, Tuple[float, float]]:
+        """KB of the added structures, the paper's and ours by the configuration that was run."""
+        d = self.document(self.kernels[0], usual)
+
+        def of(key: str) -> int:
+            return value(d, "config." + key)
+        physical = of("wir.physical_registers") or of("register_file.registers")
+        number = math.ceil(math.log2(physical))
+        warp_bits = 32 * 32
+        cta_bits = math.ceil(math.log2(of("sm.ctas"))) + 1
+        tag = 8 + 3 * number + cta_bits + of("wir.barrier_bits")
+        bits = {"rename tables": of("sm.warps") * of("sm.registers_per_thread") * (number + 2),
+                "reuse buffer": of("reuse_buffer.entries") * (1 + tag + number + 1),
+                "value signature buffer": of("value_signature_buffer.entries") * (1 + of("wir.hash_bits") + number),
+                "verify cache": of("verify_cache.entries") * (1 + number + warp_bits),
+                "reference counters": physical * of("wir.counter_bits")}
+        stated = {"rename tables": 4.42, "reuse buffer": 1.84, "value signature buffer": 1.34, "verify cache": 1.01,
+                  "reference counters": 1.25}
+        return {name: (stated[name], n / 8 / 1024) for name, n in bits.items()}
+
+    def memories(self) -> float:
+        """KB of register file, L1 caches and shared memory."""
+        d = self.document(self.kernels[0], usual)
+        kb = [value(d, "config." + key) / 1024 for key in ("l1.size_bytes", "shared.bytes", "icache.size_bytes",
+                                                             "constant_cache.size_bytes")]
+        return sum(kb) + value(d, "config.register_file.registers") * 128 / 1024
+
+    # --- over the kernels ---
+
+    def mean_speed(self, name: str, to: str = base) -> float:
+        return geomean(self.speed(k, name, to) for k in self.kernels)
+
+    def mean_retries(self, name: str) -> float:
+        return self.average(lambda k: self.retries(k, name))
+
+    def by_repetition(self) -> List[str]:
+        return sorted(self.kernels, key=lambda k: -self.repeated(k))
+
+    def mean_ratio(self, name: str, what: str) -> Optional[float]:
+        ratios = [r for r in (self.backend_ratio(k, name, what) for k in self.kernels) if r is not None]
+        return mean(ratios) if ratios else None
+
+    def load_reuse(self) -> Dict[str, float]:
+        """By kernel: memory instructions that RLPV executes fewer than RPV."""
+        return {k: 1 - r for k in self.kernels
+                for r in [self.backend_ratio(k, usual, "mem", "rpv")] if r is not None}
+
+    def removed_conflicts(self, name: str, without: str, to: str) -> Optional[float]:
+        """Of the retries that verify-reads add, those that a verify cache takes away."""
+        added = self.mean_retries(without) - self.mean_retries(to)
+        return (self.mean_retries(without) - self.mean_retries(name)) / added if added > 0 else None
+
+    # --- beside the paper ---
+
+    def compare(self, c: Comparisons) -> None:
+        kernels = self.kernels
+        percent = 100.0
+        c.add("WIR-001", percent * self.average(self.repeated))
+        c.add("WIR-002", percent * self.average(lambda k: self.wir(k, usual, "repeated_often_fraction_1k")))
+        whole = all(k in kernels for k in self.counterparts.values())
+        if whole:
+            c.add("TABLE1-ORDER", sorted(self.counterparts, key=lambda n: -self.repeated(self.counterparts[n])))
+        c.add("WIR-003", percent * self.average(self.bypass))
+        movs = self.average(self.movs)
+        c.add("WIR-006", percent * movs)
+        c.add("WIR-007", percent * movs, "mean")
+        c.add("WIR-008", percent * self.average(lambda k: self.bypass(k, "novsb")))
+        c.add("WIR-009", percent * max(self.load_reuse().values()))
+        capped, every = (self.average(lambda k: self.bypass(k, n)) for n in ("rlpvc", usual))
+        c.add("FIG13-CAPPED", 0.75 * every <= capped <= every, "at most a quarter less, mean")
+        c.add("WIR-004", percent * self.average(lambda k: self.sm_saved(k, usual)))
+        c.add("WIR-005", percent * self.average(lambda k: self.gpu_saved(k, usual)))
+        order = self.by_repetition()
+        half = len(order) // 2
+        if half:
+            c.add("SEC7C-HALVES", self.average(lambda k: self.gpu_saved(k, usual), order[:half]) >
+                  self.average(lambda k: self.gpu_saved(k, usual), order[-half:]))
+        c.add("WIR-012", percent * self.average(lambda k: self.gpu_saved(k, "rpv")))
+        c.add("WIR-013", percent * self.average(lambda k: self.gpu_saved(k, usual) - self.gpu_saved(k, "rpv")))
+        saved = {models[n]: self.average(lambda k: self.sm_saved(k, n)) for n in ("affine_rlpv", usual, "affine")}
+        c.add("WIR-014", percent * saved["Affine"])
+        c.add("WIR-015", percent * saved["Affine+RLPV"])
+        c.add("FIG16-ORDER", sorted(saved, key=lambda n: -saved[n]))
+        if whole:
+            before, after = ({k: self.l1(k, n) for k in ("srad", "hotspot")} for n in (base, usual))
+            c.add("FIG15-MISSES", all(sum(after[k].values()) < sum(before[k].values()) and
+                                      after[k]["misses"] < before[k]["misses"] for k in before))
+            c.add("WIR-022", self.speed("bfs", "rlp") < min(1, self.speed("bfs", usual)))
+        c.add("WIR-016", percent * mean(abs(self.speed(k, usual) - 1) <= 0.1 for k in kernels))
+        c.add("WIR-020", percent * self.average(self.shared_writes))
+        c.add("FIG18-CONFLICTS", self.mean_retries("rlp") > self.mean_retries(base), "retries per access, mean")
+        removed = self.removed_conflicts(usual, "rlp", base)
+        if removed is not None:
+            c.add("WIR-021", percent * removed)
+        removed = [self.removed_conflicts(swept("vc", n), swept("vc", 0), part_base) for n in (8, 16)]
+        if None not in removed:
+            c.add("FIG18-SIXTEEN", removed[1] < 1.5 * removed[0])
+        hits = {n: self.average(lambda k: self.bypass(k, n)) for n in ("rl", "rlp")}
+        if hits["rl"]:
+            c.add("WIR-023", percent * (hits["rlp"] / hits["rl"] - 1), "of the means")
+        gains = [self.average(lambda k: self.bypass(k, n) - self.bypass(k, "part-rl")) for n in ("part-rlp", "rl-512")]
+        c.add("SEC7G2-DOUBLING", gains[0] >= gains[1] / 2)
+        c.add("WIR-024", int(max(self.wir(k, usual, "barriers_max") for k in kernels)), "most of our kernels")
+        c.add("FIG19-SHARING", self.average(lambda k: self.registers(k, usual)[0]) <
+              self.average(lambda k: self.registers(k, base)[0]))
+        rates = {n: self.average(lambda k: self.hit_rate(k, swept("vsb", n))) for n in signature_sizes}
+        c.add("WIR-027", percent * rates[128])
+        c.add("FIG20-SATURATES", rates[512] - rates[256] < rates[256] - rates[128])
+        bypassed = [self.average(lambda k: self.bypass(k, swept("rb", n))) for n in reuse_sizes]
+        c.add("WIR-029", percent * bypassed[-1])
+        c.add("FIG21-GROWS", all(a < b for a, b in zip(bypassed, bypassed[1:])))
+        c.add("WIR-030", all(self.mean_speed(swept("d", n), part_base) >= 1 for n in delays))
+        stored = sum(ours for _, ours in self.storage().values())
+        c.add("WIR-025", stored, "by configuration")
+        c.add("WIR-026", percent * stored / self.memories(), "by configuration; there is no texture cache")
+        c.add("WIR-032", percent * 10 / 1024, "by configuration")
+        for name, value_id in floating_point.items():
+            if self.counterparts[name] in kernels:
+                c.add(value_id, percent * self.floating(self.counterparts[name]), self.counterparts[name])

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/aging_compression/compressed_rows.h>
+
+namespace regatta::models::aging {
+
+using protocol::LaneMask;
+using protocol::PowerState;
+using protocol::RegisterId;
+using protocol::RegisterWindow;
+using protocol::Row;
+using protocol::SegmentMask;
+using protocol::WarpSlot;
+
+CompressedRows::CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config,
+                               protocol::RowPower& power)
+    : sc_module(name),
+      power_(power),
+      voter_(power.add_voter("compression")),
+      wake_at_issue_(config.wake == "issue"),
+      loads_(config.loads) {}
+
+void CompressedRows::rows_started(std::uint32_t rows, unsigned warp_size) {
+  warp_size_ = warp_size;
+  beats_ = warp_size / beat_lanes;
+  all_lanes_ = trace::all_lanes(warp_size);
+  asked_.assign(rows, protocol::all_segments);
+  windows_.clear();
+  launch_started(rows);
+}
+
+void CompressedRows::window_taken(WarpSlot warp, const RegisterWindow& window, unsigned) {
+  if (windows_.size() <= warp.value()) windows_.resize(warp.value() + 1u);
+  windows_[warp.value()] = window;
+}
+
+void CompressedRows::window_left(WarpSlot, const RegisterWindow& window, unsigned registers) {
+  // Whether the rows stay on is for others to say; a row that was off stays so until something is stored in it.
+  for (unsigned r = 0; r < registers; ++r) forget(window.row(RegisterId(static_cast<std::uint8_t>(r))));
+}
+
+bool CompressedRows::ask(Row row, SegmentMask on) {
+  SegmentMask& was = asked_[row.value()];
+  if (was == on) return false;
+  const auto falls = static_cast<SegmentMask>(was & ~on);
+  const auto rises = static_cast<SegmentMask>(on & ~was);
+  was = on;
+  if (falls != 0) power_.vote(voter_, row, PowerState::off, falls);
+  if (rises == 0) return false;
+  power_.vote(voter_, row, PowerState::on, rises);
+  ++counters_.rows_woken;
+  return true;
+}
+
+void CompressedRows::wake_at_issue(Row row) { ask(row, protocol::all_segments); }
+
+void CompressedRows::merge(std::uint32_t* cells, const std::uint32_t* values, LaneMask lanes, unsigned warp_size) {
+  if (lanes == trace::all_lanes(warp_size)) {
+    trace::copy_value(cells, values, std::size_t{warp_size} * trace::bytes_per_lane);
+    return;
+  }
+  for (LaneMask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+    cells[lane] = values[lane];
+  }
+}
+
+void CompressedRows::register_stats(support::StatGroup& g) {
+  const Counters& c = counters_;
+  g.counter("writes", c.writes, "warp registers", "written");
+  g.counter("reads", c.reads, "warp registers", "read");
+  g.counter("divergent_writes", c.divergent_writes, "warp registers", "written in part: not compressed");
+  g.counter("moves", c.moves, "warp registers", "written by moves that decompress them");
+  g.counter("rows_woken", c.rows_woken, "rows", "of which segments had to wake for a value that is stored in them");
+  g.counter("slice_reads", c.slice_reads, "sub-wavefronts", "read from the cells");
+  g.counter("slice_writes", c.slice_writes, "sub-wavefronts", "written to the cells");
+  g.counter("cancelled_reads", c.cancelled_reads, "sub-wavefronts", "not read: the register is compressed");
+  g.counter("cancelled_writes", c.cancelled_writes, "sub-wavefronts", "not written: the row is off and stays so");
+  g.counter("compression_beats", c.compression_beats, "sub-wavefronts", "through a compression unit");
+  g.counter("decompression_beats", c.decompression_beats, "sub-wavefronts", "through a decompression unit");
+}
+
+}  // namespace regatta::models::aging

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What register compression and Warped-Compression have in common: which row a warp's register is, what the row's
+// segments are asked to be, how a write waits for a row that wakes, what is counted.
+#pragma once
+
+#include <regatta/models/aging_compression/compression_config.h>
+#include <regatta/models/aging_compression/delta_code.h>
+#include <regatta/protocol/row_power.h>
+#include <regatta/support/stats.h>
+
+#include <array>
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models::aging {
+
+/// One for a register file. Counts accesses of the slices by sub-wavefront, as the paper's energies are.
+class CompressedRows : public sc_core::sc_module,
+                       public protocol::RowCodec,
+                       public protocol::RowListener,
+                       public support::StatProvider {
+ public:
+  struct Counters {
+    std::uint64_t writes = 0;  ///< warp registers
+    std::uint64_t reads = 0;
+    std::uint64_t divergent_writes = 0;  ///< of the writes, not of all lanes
+    std::uint64_t moves = 0;             ///< of the writes, by moves that decompress
+    std::uint64_t rows_woken = 0;        ///< writes for which segments that were off had to wake
+    std::uint64_t slice_reads = 0;       ///< sub-wavefronts
+    std::uint64_t slice_writes = 0;
+    std::uint64_t cancelled_reads = 0;  ///< sub-wavefronts of the slice that were not read: the register is compressed
+    std::uint64_t cancelled_writes = 0;
+    std::uint64_t compression_beats = 0;    ///< sub-wavefronts that went through a compression unit
+    std::uint64_t decompression_beats = 0;  ///< and through a decompression unit
+  };
+
+  CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config, protocol::RowPower& power);
+
+  /// Whether a warp's register is kept compressed: a divergent write needs it decompressed.
+  virtual bool compressed(protocol::Row row) const = 0;
+  protocol::Row row(protocol::WarpSlot warp, protocol::RegisterId reg) const { return windows_[warp.value()].row(reg); }
+  /// compression.wake = issue: an instruction that writes the row has issued.
+  void wake_at_issue(protocol::Row row);
+  bool wakes_at_issue() const { return wake_at_issue_; }
+  protocol::LaneMask all_lanes() const { return all_lanes_; }
+
+  const Counters& counters() const { return counters_; }
+
+  void rows_started(std::uint32_t rows, unsigned warp_size) override;
+  void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void register_stats(support::StatGroup& group) override;
+
+ protected:
+  static constexpr unsigned beat_lanes = 16;
+  /// The register belongs to nobody any more, or to somebody else: forget what it was.
+  virtual void forget(protocol::Row row) = 0;
+  virtual void launch_started(std::uint32_t rows) = 0;
+
+  /// Asks for these segments on and the others off. True: some have to wake, which the file waits for.
+  bool ask(protocol::Row row, protocol::SegmentMask on);
+  protocol::SegmentMask asked(protocol::Row row) const { return asked_[row.value()]; }
+  /// The lanes of an access change; the rest stays.
+  static void merge(std::uint32_t* cells, const std::uint32_t* values, protocol::LaneMask lanes, unsigned warp_size);
+  unsigned beats() const { return beats_; }
+  unsigned warp_size() const { return warp_size_; }
+  /// Whether a result may be compressed at all: all lanes, not a move that decompresses, not from where no unit is.
+  bool passes_unit(const protocol::WarpAccess& access) const {
+    const protocol::DynamicInstruction* d = access.instruction;
+    return access.lanes == all_lanes_ && (d == nullptr || (!d->injected && (loads_ || !d->traits->is_memory)));
+  }
+
+  Counters counters_;
+
+ private:
+  protocol::RowPower& power_;
+  unsigned voter_;
+  bool wake_at_issue_;
+  bool loads_;
+  unsigned warp_size_ = 32;
+  unsigned beats_ = 2;
+  protocol::LaneMask all_lanes_ = 0;
+  std::vector<protocol::SegmentMask> asked_;       ///< by row: segments wanted on
+  std::vector<protocol::RegisterWindow> windows_;  ///< by warp slot
+};
+
+}  // namespace regatta::models::aging

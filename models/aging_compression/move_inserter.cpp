@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/aging_compression/move_inserter.h>
+
+namespace regatta::models::aging {
+
+using protocol::DynamicInstruction;
+using protocol::Row;
+
+bool MoveInserter::in_place(const DynamicInstruction& d) {
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    if (!rows_.compressed(rows_.row(d.warp, d.traits->writes[i]))) continue;
+    injector_->move(d.warp, d.traits->writes[i]);
+    return false;
+  }
+  return true;
+}
+
+void MoveInserter::issued(const DynamicInstruction& d) {
+  if (d.injected) {
+    ++inserted_;
+    return;
+  }
+  if (!rows_.wakes_at_issue() || d.active == 0) return;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) rows_.wake_at_issue(rows_.row(d.warp, d.traits->writes[i]));
+}
+
+void MoveInserter::register_stats(support::StatGroup& g) {
+  g.counter("moves", inserted_, "warp instructions", "inserted before divergent writes of compressed registers");
+}
+
+}  // namespace regatta::models::aging

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/gated_register_file/gated_register_file.h>
+
+#include <regatta/support/energy.h>
+
+#include <algorithm>
+
+namespace regatta::models {
+
+using protocol::Cycle;
+using protocol::PowerState;
+using protocol::RegisterId;
+using protocol::Row;
+
+GatedRegisterFile::GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
+                                     protocol::RowPower& power, std::unique_ptr<protocol::WindowPolicy> windows,
+                                     sc_core::sc_time clock_period)
+    : BankedFile(name, config, clock_period), power_(power), windows_(std::move(windows)) {
+  rows_.resize(config.registers, 32);
+}
+
+void GatedRegisterFile::set_codec(protocol::RowCodec& codec, double partial_read) {
+  codec_ = &codec;
+  partial_read_ = partial_read;
+}
+
+void GatedRegisterFile::own_listener(std::unique_ptr<protocol::RowListener> listener) {
+  add_listener(*listener);
+  owned_.push_back(std::move(listener));
+}
+
+void GatedRegisterFile::kernel_started(const protocol::KernelContext& context) {
+  BankedFile::kernel_started(context);
+  rows_.resize(config_.registers, context.warp_size);
+  owner_.assign(config_.registers, 0);
+  account_rows(-static_cast<int>(allocated_rows_));
+  windows_->kernel_started(config_.registers, registers_per_warp_);
+  for (protocol::RowObserver* o : observers_) {
+    o->kernel_started(Cycle(clock_.now()), config_.registers, context.warp_size);
+  }
+  for (protocol::RowListener* l : listeners_) l->rows_started(config_.registers, context.warp_size);
+}
+
+void GatedRegisterFile::warp_started(const protocol::WarpInfo& warp) {
+  const std::size_t slot = warp.warp.value();
+  if (windows_of_.size() <= slot) windows_of_.resize(slot + 1);
+  const protocol::RegisterWindow window = windows_->assign(warp.warp);
+  windows_of_[slot] = window;
+  for (unsigned r = 0; r < registers_per_warp_; ++r) {
+    const std::uint32_t row = window.row(RegisterId(static_cast<std::uint8_t>(r))).value();
+    if (row >= owner_.size() || owner_[row] != 0) {
+      SC_REPORT_ERROR("regatta/gated_register_file",
+                      ("the window of warp " + std::to_string(slot) + " has row " + std::to_string(row) + " for R" +
+                       std::to_string(r) +
+                       (row >= owner_.size() ? ", which the file has not"
+                                             : ", which is warp " + std::to_string(owner_[row] - 1) + "'s"))
+                          .c_str());
+      continue;
+    }
+    owner_[row] = static_cast<std::uint16_t>(slot + 1);
+  }
+  account_rows(static_cast<int>(registers_per_warp_));
+  for (protocol::RowListener* l : listeners_) l->window_taken(warp.warp, window, registers_per_warp_);
+}
+
+void GatedRegisterFile::warp_finished(const protocol::WarpInfo& warp) {
+  const protocol::RegisterWindow window = windows_of_[warp.warp.value()];
+  for (unsigned r = 0; r < registers_per_warp_; ++r) {
+    const std::uint32_t row = window.row(RegisterId(static_cast<std::uint8_t>(r))).value();
+    if (row < owner_.size() && owner_[row] == warp.warp.value() + 1) owner_[row] = 0;
+  }
+  account_rows(-static_cast<int>(registers_per_warp_));
+  for (protocol::RowListener* l : listeners_) l->window_left(warp.warp, window, registers_per_warp_);
+  windows_->release(warp.warp);
+}
+
+void GatedRegisterFile::account_rows(int change) {
+  const std::uint64_t now = clock_.now();
+  allocated_row_cycles_ += allocated_rows_ * (now - allocated_since_);
+  allocated_since_ = now;
+  allocated_rows_ += static_cast<std::uint64_t>(static_cast<std::int64_t>(change));
+}
+
+double GatedRegisterFile::allocated_row_cycles() const {
+  return static_cast<double>(allocated_row_cycles_ + allocated_rows_ * (clock_.now() - allocated_since_));
+}
+
+void GatedRegisterFile::lost(Row row, unsigned from, unsigned to) {
+  constexpr unsigned word_bits = 32;
+  std::uint32_t* cells = rows_[row.value()];
+  while (from < to) {
+    const unsigned bit = from % word_bits;
+    const unsigned count = std::min(word_bits - bit, to - from);
+    const std::uint32_t mask = count == word_bits ? ~0u : ((1u << count) - 1) << bit;
+    cells[from / word_bits] ^= mask;
+    from += count;
+  }
+}
+
+/// When an access to the row that would be done in `done` is.
+std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done) {
+  const Cycle ready = power_.ready(row);
+  if (ready == protocol::never) {
+    // A switched-off instruction's operands are nobody's.
+    const bool wanted = access.instruction == nullptr || access.instruction->active != 0;
+    if (wanted && power_.state(row) == PowerState::sleep) {
+      SC_REPORT_ERROR("regatta/gated_register_file",
+                      ("row " + std::to_string(row.value()) + ", register R" + std::to_string(access.reg.value()) +
+                       " of warp " + std::to_string(access.warp.value()) + ", is accessed in cycle " +
+                       std::to_string(clock_.now()) + " while it sleeps")
+                          .c_str());
+    }
+    return done;
+  }
+  const std::uint64_t at = done - config_.latency;
+  if (ready.value() <= at) return done;
+  ++late_accesses_;
+  late_cycles_ += ready.value() - at;
+  return ready.value() + config_.latency;
+}
+
+std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row,
+                                      std::uint64_t done) {
+  std::uint32_t* cells = rows_[row.value()];
+  if (codec_ == nullptr || codec_->needs_row(row)) {
+    done = wait_for(row, access, done);
+    ++row_reads_;
+    if (power_.ready(row) == protocol::never) ++reads_of_lost_;
+  } else {
+    ++elsewhere_reads_;
+  }
+  if (codec_ == nullptr ||
+      !codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
+    copy_row(payload, cells);
+  }
+  for (protocol::RowListener* l : listeners_) l->was_read(access, row, Cycle(done));
+  return done;
+}
+
+std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row,
+                                       std::uint64_t done) {
+  std::uint32_t* cells = rows_[row.value()];
+  ++writes_;
+  bool stored = true;
+  if (codec_ != nullptr) {
+    const protocol::RowCodec::Stored s =
+        codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
+    stored = s.row_written;
+    if (stored) done = wait_for(row, access, done);
+    done += s.extra_cycles;
+  } else {
+    done = wait_for(row, access, done);
+    stored = power_.ready(row) != protocol::never;
+    if (stored) {
+      copy_row(payload, cells);
+    } else {
+      ++writes_lost_;
+    }
+  }
+  if (stored) {
+    ++row_writes_;
+    for (protocol::RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
+  }
+  for (protocol::RowListener* l : listeners_) l->was_written(access, row, Cycle(done));
+  return done;
+}
+
+std::uint64_t GatedRegisterFile::transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access,
+                                          unsigned bank, std::uint64_t done) {
+  if (access.reg.value() >= registers_per_warp_) refuse(access);
+  const Row row = row_of(access.warp, access.reg);
+  if (payload.is_read()) {
+    access.origin = protocol::Origin{"bank", bank};
+    return read(payload, access, row, done);
+  }
+  return write(payload, access, row, done);
+}
+
+void GatedRegisterFile::debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank) {
+  if (access.reg.value() >= registers_per_warp_) refuse(access);
+  std::uint32_t* cells = rows_[row_of(access.warp, access.reg).value()];
+  access.origin = protocol::Origin{"bank", bank};
+  if (payload.is_read() && codec_ != nullptr &&
+      codec_->read(access, row_of(access.warp, access.reg), cells,
+                   reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
+    return;
+  }
+  copy_row(payload, cells);
+}
+
+void GatedRegisterFile::register_stats(support::StatGroup& g) {
+  BankedFile::register_stats(g);
+  g.counter("row_reads", row_reads_, "warp registers", "read from their row");
+  g.counter("elsewhere_reads", elsewhere_reads_, "warp registers", "read without their row: the codec had them");
+  g.counter("row_writes", row_writes_, "warp registers", "written to their row");
+  g.counter("late_accesses", late_accesses_, "warp registers", "that waited for their row to wake");
+  g.counter("late_cycles", late_cycles_, "cycles", "that they waited, summed");
+  g.counter("reads_of_lost", reads_of_lost_, "warp registers",
+            "read from a row that is off, by instructions that no lane executes");
+  g.counter("writes_lost", writes_lost_, "warp registers", "written to a row that is off");
+  g.derived(
+      "allocated_row_cycles", [this] { return allocated_row_cycles(); }, "row-cycles", "of rows of resident warps");
+}
+
+void GatedRegisterFile::register_energy(support::EnergyGroup& g) {
+  // An access moves a whole row, whatever lanes are active: banks are not gated by lane. What leaks is the sleep
+  // transistors' account.
+  const double rows = warp_size_ / 32.0;
+  const support::ArrayGeometry size{double(config_.registers) * warp_size_ * trace::bytes_per_lane,
+                                    double(config_.banks)};
+  g.event("register_structures", "register_file.read", row_reads_, rows, size);
+  g.event("register_structures", "register_file.read", elsewhere_reads_, rows * partial_read_, size);
+  g.event("register_structures", "register_file.write", row_writes_, rows, size);
+}
+
+}  // namespace regatta::models

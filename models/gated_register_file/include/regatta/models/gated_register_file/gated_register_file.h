@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The banked register file with a window of rows per warp, rows that sleep transistors switch, and room for a codec
+// between its ports and its rows. With every row on, fixed windows and no codec it is the conventional file, to the
+// cycle.
+#pragma once
+
+#include <regatta/models/banks/banked_file.h>
+#include <regatta/protocol/row_power.h>
+#include <regatta/protocol/warp_registers.h>
+
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+/// Sockets, timing and back-pressure: BankedFile. An access to a row that is waking is done when it could be accessed,
+/// plus the latency. A row that sleeps must not be accessed: a fault, reported with warp, register and row. A row that
+/// is off gives the complement of what it held, so that a value wrongly lost is a value mismatch, and takes no writes.
+///
+/// Banks are those of the register's number, as in the conventional file, wherever its row is: moving windows cost no
+/// conflicts (aging paper, section 5.2: RAR has no effect on time).
+class GatedRegisterFile : public BankedFile<GatedRegisterFile>, public protocol::RowPowerListener {
+ public:
+  GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, protocol::RowPower& power,
+                    std::unique_ptr<protocol::WindowPolicy> windows, sc_core::sc_time clock_period);
+
+  /// The codec outlives the file. `partial_read`: of the energy of a row's read, what one of a register that the codec
+  /// keeps elsewhere takes.
+  void set_codec(protocol::RowCodec& codec, double partial_read);
+  /// Told in this order; they outlive the file.
+  void add_listener(protocol::RowListener& listener) { listeners_.push_back(&listener); }
+  /// The same, and the file owns it.
+  void own_listener(std::unique_ptr<protocol::RowListener> listener);
+  void add_observer(protocol::RowObserver& observer) { observers_.push_back(&observer); }
+
+  void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  void warp_finished(const protocol::WarpInfo& warp) override;
+  void lost(protocol::Row row, unsigned from, unsigned to) override;
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
+
+  /// Row of a resident warp's register.
+  protocol::Row row_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+    return windows_of_[warp.value()].row(reg);
+  }
+  const protocol::WindowPolicy& windows() const { return *windows_; }
+  /// Reads and writes, those of registers kept elsewhere included.
+  std::uint64_t accesses() const { return row_reads_ + elsewhere_reads_ + writes_; }
+  std::uint64_t row_reads() const { return row_reads_; }
+  std::uint64_t row_writes() const { return row_writes_; }
+  /// Rows of resident warps, summed over the cycles until now.
+  double allocated_row_cycles() const;
+
+ private:
+  friend class BankedFile<GatedRegisterFile>;
+  std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
+                         std::uint64_t done);
+  void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
+  std::uint64_t wait_for(protocol::Row row, const protocol::WarpAccess& access, std::uint64_t done);
+  std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, protocol::Row row,
+                     std::uint64_t done);
+  std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, protocol::Row row,
+                      std::uint64_t done);
+  void account_rows(int change);
+
+  protocol::RowPower& power_;
+  std::unique_ptr<protocol::WindowPolicy> windows_;
+  protocol::RowCodec* codec_ = nullptr;
+  double partial_read_ = 0;
+  std::vector<protocol::RowListener*> listeners_;
+  std::vector<std::unique_ptr<protocol::RowListener>> owned_;
+  std::vector<protocol::RowObserver*> observers_;
+  std::vector<protocol::RegisterWindow> windows_of_;  ///< by warp slot
+  std::vector<std::uint16_t> owner_;                  ///< by row: warp slot + 1, 0 for nobody
+  protocol::WarpRegisters rows_;
+
+  std::uint64_t row_reads_ = 0, elsewhere_reads_ = 0, writes_ = 0, row_writes_ = 0;
+  std::uint64_t late_accesses_ = 0, late_cycles_ = 0, reads_of_lost_ = 0, writes_lost_ = 0;
+  std::uint64_t allocated_rows_ = 0, allocated_since_ = 0, allocated_row_cycles_ = 0;
+};
+
+}  // namespace regatta::models

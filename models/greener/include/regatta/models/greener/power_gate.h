@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GREENER (Jatala, thesis, chapter 4): registers are put to sleep or switched off after each access as the compiler
+// says, corrected at run time, and woken before the next one. With it Sleep-Reg, after the warped register file, which
+// puts every register to sleep after each access.
+#pragma once
+
+#include <regatta/models/greener/lookup_table.h>
+#include <regatta/models/greener/power_plan.h>
+
+#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/row_power.h>
+#include <regatta/support/calendar.h>
+#include <regatta/support/config.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models {
+
+struct PowerGateConfig {
+  /// By the compiler's power states; false: Sleep-Reg. Set by the assembly.
+  bool look_ahead = true;
+  unsigned threshold = 0;               ///< W, up to the trace's bound; 0: the trace's own
+  bool runtime_table = true;            ///< correct the compiler's states (GREENER; off: Comp-OPT)
+  unsigned table_entries = 2;           ///< per warp: 1,280 bytes for 64 warps (section 4.3.5)
+  unsigned table_registers = 8;         ///< per entry
+  std::string table_search = "any";     ///< other instructions that count: any, or younger ones only
+  std::string reserve_sources = "all";  ///< reserved until read: all, or those that will not stay on
+  unsigned warps = 64;                  ///< of the SM; set by the assembly
+
+  /// Knobs greener.*.
+  void declare(support::OptionSet& options);
+  void validate() const;
+};
+
+/// Stands at issue and beside the register file. An instruction issues when none of its registers is a source that an
+/// older instruction has still to read (its own scoreboard, for RAR and WAR; RAW and WAW are the pipeline's), and all
+/// of its registers' rows are on. Rows that are not are woken, together, when the instruction is offered: it is the
+/// warp's next, its results have arrived, its unit has room. A source's state is applied in the cycle from which it is
+/// in the collector, a destination's when its instruction's results are written.
+///
+/// Rows of no warp are off, and so are a warp's until their first access (with Sleep-Reg they sleep from the warp's
+/// start).
+class PowerGate : public sc_core::sc_module,
+                  public protocol::IssueGate,
+                  public protocol::RowListener,
+                  public support::StatProvider {
+ public:
+  PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
+            sc_core::sc_time clock_period);
+  ~PowerGate() override;
+
+  /// Sees what is decoded; to be told of fetches and arrivals. Null without a run-time table.
+  std::unique_ptr<protocol::Observer> make_decode_observer();
+  /// Some registers' values are elsewhere: sources of those need no row.
+  void connect(const protocol::RowCodec& codec) { codec_ = &codec; }
+
+  bool keeps_cycle_time() const override { return true; }
+  bool may_issue(const protocol::DynamicInstruction& instruction) override;
+  void issued(const protocol::DynamicInstruction& instruction) override;
+  void written_back(const protocol::DynamicInstruction& instruction) override;
+  void connect(protocol::GateListener& listener) override { listener_ = &listener; }
+  /// Throws support::ConfigError for a kernel without the power states that it needs.
+  void kernel_started(const protocol::KernelContext& context) override;
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+  void was_read(const protocol::WarpAccess& access, protocol::Row row, protocol::Cycle done) override;
+  void rows_started(std::uint32_t rows, unsigned warp_size) override;
+  void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+
+  /// Registers kept on, against the compiler, because of the run-time table.
+  std::uint64_t corrections() const { return corrections_; }
+  /// Warp-cycles that instructions were held here.
+  std::uint64_t stall_cycles() const { return wake_wait_cycles_ + read_wait_cycles_; }
+
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  class DecodeObserver;
+  struct Warp {
+    protocol::GeneralRegisters on{};        ///< this gate wants them on
+    protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
+    protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
+    std::uint64_t ready = 0;                ///< when all that was woken can be accessed
+    protocol::RegisterWindow window;
+    std::uint64_t decoded = 0;
+    std::vector<std::uint32_t> arriving;  ///< fetched, not decoded yet
+  };
+  /// A source comes out of its row.
+  struct ReadDone {
+    std::uint64_t sequence;
+    std::uint16_t warp;
+    std::uint8_t reg;
+    trace::RegisterPower state;
+  };
+
+  std::uint64_t now() const { return clock_.now(); }
+  /// What is due in the present cycle, whoever comes first.
+  void settle();
+  void tick();
+  bool refuse(protocol::WarpSlot warp, std::uint64_t until, std::uint64_t& count, std::uint64_t& cycles);
+  std::uint64_t reads_end(const Warp& w, protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed) const;
+  void wake(Warp& w, const protocol::InstructionTraits& traits);
+  void apply(protocol::WarpSlot slot, std::uint64_t sequence, protocol::RegisterId reg, trace::RegisterPower state);
+  void fetched(protocol::WarpSlot warp, std::uint32_t index);
+  void arrived(protocol::WarpSlot warp);
+  bool in_program(const protocol::DynamicInstruction& d) const { return d.traits == &(*traits_)[d.traits->index]; }
+
+  const PowerGateConfig config_;
+  const bool search_younger_;
+  protocol::RowPower& power_;
+  const unsigned voter_;
+  support::CycleScheduler& clock_;
+  support::CycleClient client_;
+  const protocol::RowCodec* codec_ = nullptr;
+  protocol::GateListener* listener_ = nullptr;
+  sc_core::sc_event changed_;  ///< never: a warp that is held is paused
+
+  const std::vector<protocol::InstructionTraits>* traits_ = nullptr;
+  std::vector<PowerPlan> plans_;
+  std::vector<Warp> warps_;
+  std::vector<std::uint64_t> read_done_;  ///< per warp and register: when its last read is done
+  support::Calendar<ReadDone> calendar_;
+  std::uint64_t settled_ = 0;  ///< cycle
+  std::optional<LookupTable> table_;
+
+  std::uint64_t corrections_ = 0;
+  std::uint64_t wake_waits_ = 0, wake_wait_cycles_ = 0;
+  std::uint64_t read_waits_ = 0, read_wait_cycles_ = 0;
+  std::uint64_t put_to_sleep_ = 0, switched_off_ = 0, kept_on_ = 0;
+};
+
+}  // namespace regatta::models

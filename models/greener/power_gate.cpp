@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/greener/power_gate.h>
+
+#include <algorithm>
+
+namespace regatta::models {
+
+using protocol::Cycle;
+using protocol::DynamicInstruction;
+using protocol::GeneralRegisters;
+using protocol::InstructionTraits;
+using protocol::PowerState;
+using protocol::RegisterId;
+using protocol::Row;
+using protocol::WarpSlot;
+using trace::RegisterPower;
+
+namespace {
+
+constexpr unsigned registers_of_a_warp = 256;
+
+GeneralRegisters common(const GeneralRegisters& a, const GeneralRegisters& b) {
+  return {a[0] & b[0], a[1] & b[1], a[2] & b[2], a[3] & b[3]};
+}
+GeneralRegisters without(const GeneralRegisters& a, const GeneralRegisters& b) {
+  return {a[0] & ~b[0], a[1] & ~b[1], a[2] & ~b[2], a[3] & ~b[3]};
+}
+bool any(const GeneralRegisters& a) { return (a[0] | a[1] | a[2] | a[3]) != 0; }
+void add(GeneralRegisters& set, RegisterId r) { set[r.value() >> 6] |= std::uint64_t{1} << (r.value() & 63); }
+void remove(GeneralRegisters& set, RegisterId r) { set[r.value() >> 6] &= ~(std::uint64_t{1} << (r.value() & 63)); }
+bool contains(const GeneralRegisters& set, RegisterId r) {
+  return ((set[r.value() >> 6] >> (r.value() & 63)) & 1) != 0;
+}
+
+template <class F>
+void for_each(const GeneralRegisters& set, F&& f) {
+  for (unsigned w = 0; w < set.size(); ++w) {
+    for (std::uint64_t bits = set[w]; bits != 0; bits &= bits - 1) {
+      f(RegisterId(static_cast<std::uint8_t>(64 * w + static_cast<unsigned>(__builtin_ctzll(bits)))));
+    }
+  }
+}
+
+}  // namespace
+
+void PowerGateConfig::declare(support::OptionSet& o) {
+  o.add("greener.threshold", threshold, "instructions",
+        "a register that is accessed again within so many stays on; 0: as the trace was annotated", 0,
+        trace::max_power_bound);
+  o.add("greener.runtime_table", runtime_table, "keep on what an instruction that is decoded already accesses");
+  o.add("greener.table_entries", table_entries, "entries", "of the run-time table, per warp", 1, 64);
+  o.add("greener.table_registers", table_registers, "registers", "that an entry of the run-time table has room for", 1,
+        10);
+  o.add("greener.table_search", table_search,
+        "instructions in the run-time table that keep a register on: any other, or younger ones only",
+        {"any", "younger"});
+  o.add("greener.reserve_sources", reserve_sources,
+        "sources that later accesses wait for until they are read: all, or falling: those that will not stay on",
+        {"all", "falling"});
+}
+
+void PowerGateConfig::validate() const {
+  const auto one_of = [](const char* knob, const std::string& found, const char* a, const char* b) {
+    if (found == a || found == b) return;
+    throw support::ConfigError(std::string("configuration: greener.") + knob + " = '" + found + "', expected " + a +
+                               " or " + b);
+  };
+  one_of("table_search", table_search, "any", "younger");
+  one_of("reserve_sources", reserve_sources, "all", "falling");
+}
+
+/// The decoder's side: an instruction is decoded when its fetch arrives.
+class PowerGate::DecodeObserver : public protocol::Observer {
+ public:
+  explicit DecodeObserver(PowerGate& gate) : gate_(gate) {}
+  std::vector<protocol::Event> interests() const override {
+    return {protocol::Event::fetched, protocol::Event::arrived};
+  }
+  bool keeps_cycle_time() const override { return true; }
+  void fetched(Cycle, const protocol::WarpInfo& warp, const InstructionTraits& traits) override {
+    gate_.fetched(warp.warp, traits.index);
+  }
+  void arrived(Cycle, const protocol::WarpInfo& warp) override { gate_.arrived(warp.warp); }
+
+ private:
+  PowerGate& gate_;
+};
+
+PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
+                     sc_core::sc_time clock_period)
+    : sc_module(name),
+      config_(config),
+      search_younger_(config.table_search == "younger"),
+      power_(power),
+      voter_(power.add_voter("power_gate")),
+      clock_(support::CycleScheduler::of(clock_period)),
+      client_(
+          clock_period, [](void* gate) { static_cast<PowerGate*>(gate)->tick(); }, this),
+      warps_(config.warps) {
+  config.validate();
+  if (config.look_ahead && config.runtime_table) table_.emplace(config.warps, config.table_entries);
+}
+
+PowerGate::~PowerGate() = default;
+
+std::unique_ptr<protocol::Observer> PowerGate::make_decode_observer() {
+  return table_ ? std::make_unique<DecodeObserver>(*this) : nullptr;
+}
+
+void PowerGate::settle() {
+  const std::uint64_t cycle = now();
+  if (cycle == settled_) return;
+  settled_ = cycle;
+  calendar_.drain(cycle, [this](const ReadDone& read) {
+    remove(warps_[read.warp].reserved, RegisterId(read.reg));
+    apply(WarpSlot(read.warp), read.sequence, RegisterId(read.reg), read.state);
+  });
+}
+
+void PowerGate::tick() {
+  settle();
+  const std::uint64_t next = calendar_.next();
+  if (next != support::no_cycle) client_.request(next);
+}
+
+bool PowerGate::refuse(WarpSlot warp, std::uint64_t until, std::uint64_t& count, std::uint64_t& cycles) {
+  ++count;
+  cycles += until - settled_;
+  listener_->pause(warp, Cycle(until));
+  return false;
+}
+
+bool PowerGate::may_issue(const DynamicInstruction& d) {
+  settle();
+  Warp& w = warps_[d.warp.value()];
+  const GeneralRegisters& accessed = d.traits->accessed;
+  if (any(common(accessed, w.reserved)))
+    return refuse(d.warp, reads_end(w, d.warp, accessed), read_waits_, read_wait_cycles_);
+  if (any(without(accessed, w.on))) wake(w, *d.traits);
+  if (w.ready > settled_) return refuse(d.warp, w.ready, wake_waits_, wake_wait_cycles_);
+  return true;
+}
+
+/// The cycle in which none of those registers is waited for any more; the next one where that is not known yet.
+std::uint64_t PowerGate::reads_end(const Warp& w, WarpSlot slot, const GeneralRegisters& accessed) const {
+  const GeneralRegisters awaited = common(accessed, w.reserved);
+  std::uint64_t end = settled_ + 1;
+  if (any(common(awaited, w.unread))) return end;
+  const std::uint64_t* done = &read_done_[std::size_t{slot.value()} * registers_of_a_warp];
+  for_each(awaited, [&](RegisterId r) { end = std::max(end, done[r.value()]); });
+  return end;
+}
+
+void PowerGate::wake(Warp& w, const InstructionTraits& traits) {
+  const auto wake_row = [&](RegisterId reg) {
+    if (contains(w.on, reg)) return;
+    const Cycle ready = power_.vote(voter_, w.window.row(reg), PowerState::on);
+    add(w.on, reg);
+    // Never: somebody else keeps it off, who will see to it when it is written.
+    if (ready != protocol::never) w.ready = std::max(w.ready, ready.value());
+  };
+  for (unsigned k = 0; k < traits.write_count; ++k) wake_row(traits.writes[k]);
+  for (unsigned k = 0; k < traits.read_count; ++k) {
+    if (codec_ != nullptr && !codec_->needs_row(w.window.row(traits.reads[k]))) continue;
+    wake_row(traits.reads[k]);
+  }
+}
+
+void PowerGate::issued(const DynamicInstruction& d) {
+  if (!in_program(d)) return;
+  const PowerPlan& plan = plans_[d.traits->index];
+  Warp& w = warps_[d.warp.value()];
+  for (unsigned i = 0; i < plan.reserved.size(); ++i) {
+    w.reserved[i] |= plan.reserved[i];
+    w.unread[i] |= plan.reserved[i];
+  }
+}
+
+void PowerGate::was_read(const protocol::WarpAccess& access, Row, Cycle done) {
+  const DynamicInstruction* d = access.instruction;
+  if (d == nullptr || !in_program(*d)) return;
+  const PowerPlan& plan = plans_[d->traits->index];
+  const RegisterPower state = plan.state_after_read(access.operand);
+  const bool reserved = contains(plan.reserved, access.reg);
+  if (!reserved && state == RegisterPower::on) return;
+  remove(warps_[access.warp.value()].unread, access.reg);
+  read_done_[std::size_t{access.warp.value()} * registers_of_a_warp + access.reg.value()] = done.value();
+  calendar_.schedule(done.value(), ReadDone{d->sequence, access.warp.value(), access.reg.value(), state});
+  client_.request(done.value());
+}
+
+void PowerGate::apply(WarpSlot slot, std::uint64_t sequence, RegisterId reg, RegisterPower state) {
+  if (state == RegisterPower::on) {
+    ++kept_on_;
+    return;
+  }
+  if (table_ && table_->finds(slot.value(), sequence, reg, search_younger_)) {
+    ++corrections_;
+    return;
+  }
+  Warp& w = warps_[slot.value()];
+  const bool off = state == RegisterPower::off;
+  ++(off ? switched_off_ : put_to_sleep_);
+  remove(w.on, reg);
+  power_.vote(voter_, w.window.row(reg), off ? PowerState::off : PowerState::sleep);
+}
+
+void PowerGate::written_back(const DynamicInstruction& d) {
+  settle();
+  const InstructionTraits& t = *d.traits;
+  if (!in_program(d)) return;
+  const PowerPlan& plan = plans_[t.index];
+  for (unsigned k = 0; k < t.write_count; ++k) {
+    apply(d.warp, d.sequence, t.writes[k], plan.state_after_write(k));
+  }
+  if (table_) table_->remove(d.warp.value(), d.sequence, settled_);
+}
+
+void PowerGate::fetched(WarpSlot warp, std::uint32_t index) { warps_[warp.value()].arriving.push_back(index); }
+
+void PowerGate::arrived(WarpSlot warp) {
+  Warp& w = warps_[warp.value()];
+  for (const std::uint32_t index : w.arriving) table_->insert(warp.value(), ++w.decoded, index, now());
+  w.arriving.clear();
+}
+
+void PowerGate::kernel_started(const protocol::KernelContext& context) {
+  PowerPlanOptions options;
+  options.look_ahead = config_.look_ahead;
+  options.threshold = config_.threshold;
+  options.reserve_all = config_.reserve_sources == "all";
+  options.table_registers = config_.table_registers;
+  plans_ = make_power_plans(context, options);
+  traits_ = context.traits;
+  if (table_) table_->start(plans_);
+}
+
+void PowerGate::rows_started(std::uint32_t rows, unsigned) {
+  for (std::uint32_t r = 0; r < rows; ++r) power_.vote(voter_, Row(r), PowerState::off);
+  for (Warp& w : warps_) w = Warp{};
+  read_done_.assign(warps_.size() * registers_of_a_warp, 0);
+}
+
+void PowerGate::window_taken(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
+  Warp& w = warps_[warp.value()];
+  w.window = window;
+  w.decoded = 0;
+  w.ready = 0;
+  if (config_.look_ahead) return;
+  for (unsigned r = 0; r < registers; ++r) {
+    power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::sleep);
+  }
+}
+
+void PowerGate::window_left(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
+  settle();
+  Warp& w = warps_[warp.value()];
+  for (unsigned r = 0; r < registers; ++r) {
+    power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::off);
+  }
+  w.on = w.reserved = w.unread = GeneralRegisters{};
+  if (table_) table_->clear(warp.value());
+}
+
+void PowerGate::register_stats(support::StatGroup& g) {
+  g.counter("put_to_sleep", put_to_sleep_, "warp registers", "after an access");
+  g.counter("switched_off", switched_off_, "warp registers", "after an access");
+  g.counter("kept_on", kept_on_, "warp registers", "after an access, since the compiler says so");
+  g.counter("wake_waits", wake_waits_, "instructions", "that waited for rows to wake");
+  g.counter("wake_wait_cycles", wake_wait_cycles_, "warp-cycles", "that they waited");
+  g.counter("read_waits", read_waits_, "instructions", "that waited for an older instruction to read a register");
+  g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles", "that they waited");
+  if (!table_) return;
+  g.counter("lookup_corrections", corrections_, "warp registers",
+            "kept on, against the compiler, since an instruction in the table accesses them");
+  g.counter("table_entries", table_->inserted(), "entries", "made");
+  g.counter("table_overflows", table_->overflows(), "instructions", "not recorded: the warp's table was full");
+  g.counter("table_entry_cycles", table_->entry_cycles(), "entry-cycles", "from decode to write-back");
+}
+
+}  // namespace regatta::models

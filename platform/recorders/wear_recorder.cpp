@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/recorders/wear_recorder.h>
+
+#include <regatta/support/config.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ostream>
+
+namespace regatta::recorders {
+
+using protocol::Cycle;
+using protocol::LaneMask;
+using protocol::PowerState;
+using protocol::Row;
+using protocol::SegmentMask;
+
+WearRecorder::WearRecorder(std::function<Cycle()> now, unsigned slices, std::vector<unsigned> segments)
+    : now_(std::move(now)), slices_(slices), segments_(std::move(segments)) {
+  const std::size_t count = std::max<std::size_t>(1, segments_.size());
+  present_ = static_cast<SegmentMask>((1u << count) - 1);
+}
+
+void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_size) {
+  if (rows != rows_.size() || warp_size != lanes_) {
+    if (!rows_.empty()) {
+      throw support::ConfigError("wear: the launches of a trace have warps of " + std::to_string(lanes_) + " and " +
+                                 std::to_string(warp_size) + " lanes, expected the same for all");
+    }
+    lanes_ = warp_size;
+    rows_.resize(rows);
+    log_.assign(std::size_t{rows} * (log_size + 1) * lanes_, 0);
+    planes_.assign(std::size_t{rows} * plane_count * lanes_, 0);
+    off_.assign(std::size_t{rows} * protocol::max_segments, 0);
+    if (segments_.empty()) segments_ = {row_bits()};
+    unsigned bit = 0;
+    for (const unsigned end : segments_) {
+      std::vector<std::uint32_t>& mask = masks_.emplace_back(lanes_, 0);
+      for (; bit < end; ++bit) mask[bit / 32] |= 1u << (bit % 32);
+    }
+    kept_.assign((std::size_t{present_} + 1) * lanes_, ~0u);
+    for (unsigned off = 0; off <= present_; ++off) {
+      for (std::size_t segment = 0; segment < masks_.size(); ++segment) {
+        if (((off >> segment) & 1) == 0) continue;
+        for (unsigned w = 0; w < lanes_; ++w) kept_[std::size_t{off} * lanes_ + w] &= ~masks_[segment][w];
+      }
+    }
+  }
+  started_ = at.value();
+  running_ = true;
+  for (RowState& r : rows_) {
+    r.since = started_;
+    r.off = 0;
+    r.used = false;
+  }
+}
+
+void WearRecorder::kernel_finished(Cycle at) {
+  if (!running_) return;
+  running_ = false;
+  // What is written is there a little later than the file hands it over: all rows end together.
+  std::uint64_t end = at.value();
+  for (const RowState& r : rows_) end = std::max(end, r.since);
+  for (std::uint32_t row = 0; row < rows_.size(); ++row) {
+    keep(row, advance(row, end));
+    flush(row);
+  }
+  cycles_ += end - started_;
+  summarised_ = false;
+}
+
+void WearRecorder::window_taken(protocol::WarpSlot, const protocol::RegisterWindow& window, unsigned registers) {
+  const std::uint64_t at = now_().value();
+  for (unsigned r = 0; r < registers; ++r) {
+    const std::uint32_t row = window.row(protocol::RegisterId(static_cast<std::uint8_t>(r))).value();
+    if (rows_[row].used) continue;
+    advance(row, at);
+    rows_[row].used = true;
+  }
+}
+
+void WearRecorder::written(Cycle at, Row row, const std::uint32_t* bits, LaneMask lanes) {
+  const std::uint32_t r = row.value();
+  const bool copy = advance(r, at.value());
+  if (lanes == trace::all_lanes(lanes_)) {
+    trace::copy_value(current(r), bits, std::size_t{lanes_} * sizeof *bits);
+  } else {
+    keep(r, copy);
+    std::uint32_t* cells = current(r);
+    for (LaneMask m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+      cells[lane] = bits[lane];
+    }
+  }
+  if (rows_[r].off != 0) clear_off(r);
+}
+
+void WearRecorder::switched(Cycle at, Row row, SegmentMask segments, PowerState state) {
+  const std::uint32_t r = row.value();
+  const auto which = static_cast<SegmentMask>(segments & present_);
+  const SegmentMask was = rows_[r].off;
+  const auto off = static_cast<SegmentMask>(state == PowerState::off ? was | which : was & ~which);
+  if (off == was) return;
+  keep(r, advance(r, at.value()));
+  rows_[r].off = off;
+  clear_off(r);
+}
+
+/// After advance(): the row still holds what it held.
+void WearRecorder::keep(std::uint32_t row, bool copy) {
+  if (copy) trace::copy_value(current(row), current(row) - lanes_, std::size_t{lanes_} * sizeof(std::uint32_t));
+}
+
+void WearRecorder::clear_off(std::uint32_t row) {
+  const SegmentMask off = rows_[row].off;
+  if (off == 0) return;
+  std::uint32_t* cells = current(row);
+  if (off == present_) {
+    std::fill_n(cells, lanes_, 0);
+    return;
+  }
+  const std::uint32_t* keep = &kept_[std::size_t{off} * lanes_];
+  for (unsigned w = 0; w < lanes_; ++w) cells[w] &= keep[w];
+}
+
+bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
+  RowState& r = rows_[row];
+  if (to <= r.since) return false;  // in the same cycle, or earlier than what is known: what comes last counts
+  const std::uint64_t length = to - r.since;
+  r.since = to;
+  std::uint64_t* off = &off_[std::size_t{row} * protocol::max_segments];
+  if (!r.used || r.off == present_) {
+    // Nothing wears.
+    for (std::size_t s = 0; s < segments_.size(); ++s) off[s] += length;
+    return false;
+  }
+  if (r.off != 0) {
+    for (std::size_t s = 0; s < segments_.size(); ++s) off[s] += ((r.off >> s) & 1) * length;
+  }
+  constexpr std::uint64_t longest = std::uint64_t{1} << 28;  // of which a log's are less than 2^32 together
+  for (std::uint64_t left = length; left != 0;) {
+    const std::uint64_t part = std::min(left, longest);
+    left -= part;
+    r.length[r.intervals] = static_cast<std::uint32_t>(part);
+    ++r.intervals;
+    if (r.intervals == log_size) {
+      flush(row);
+      trace::copy_value(current(row), log(row) + std::size_t{log_size - 1} * lanes_, lanes_ * sizeof(std::uint32_t));
+      if (left == 0) return false;
+    } else if (left != 0) {
+      keep(row, true);
+    }
+  }
+  return true;
+}
+
+namespace {
+
+constexpr unsigned max_intervals = 8;
+constexpr unsigned max_planes = 32;
+
+/// What is to be added to the counters of a row: interval i of `intervals`, whose contents begin at `entries` + i x
+/// lanes, in the planes k that of_plane[k] names it for.
+struct Sums {
+  const std::uint32_t* entries = nullptr;
+  std::uint32_t* planes = nullptr;
+  unsigned lanes = 0;
+  unsigned intervals = 0;
+  unsigned planes_used = 0;
+  std::uint8_t count[max_planes] = {};
+  std::uint8_t of_plane[max_planes][max_intervals];
+};
+
+/// As many words together as Vector has.
+template <class Vector>
+[[gnu::always_inline]] inline void add_up(const Sums& s) {
+  constexpr unsigned words = sizeof(Vector) / sizeof(std::uint32_t);
+  const auto any = [](const Vector& w) __attribute__((always_inline)) {
+    std::uint64_t part[sizeof(Vector) / sizeof(std::uint64_t)];
+    std::memcpy(part, &w, sizeof w);
+    std::uint64_t all = 0;
+    for (const std::uint64_t x : part) all |= x;
+    return all != 0;
+  };
+  for (unsigned word = 0; word < s.lanes; word += words) {
+    Vector held[max_intervals];
+    Vector seen{};
+    for (unsigned i = 0; i < s.intervals; ++i) {
+      std::memcpy(&held[i], s.entries + std::size_t{i} * s.lanes + word, sizeof(Vector));
+      seen |= held[i];
+    }
+    if (!any(seen)) continue;
+    Vector carries[max_intervals + 1];  // into the plane at hand: half of what the plane before had to add
+    unsigned carried = 0;
+    for (unsigned k = 0; k < s.planes_used || carried != 0; ++k) {
+      std::uint32_t* const plane = s.planes + std::size_t{k} * s.lanes + word;
+      Vector sum;
+      std::memcpy(&sum, plane, sizeof sum);
+      // Two at a time, by a full adder whose carry goes to the next plane: `carries` is read faster than it is filled.
+      unsigned out = 0;
+      unsigned i = 0;
+      for (; i + 1 < carried; i += 2) {
+        const Vector half = sum ^ carries[i];
+        const Vector carry = (sum & carries[i]) | (half & carries[i + 1]);
+        sum = half ^ carries[i + 1];
+        carries[out++] = carry;
+      }
+      unsigned n = 0;
+      const unsigned here = k < s.planes_used ? s.count[k] : 0;
+      const std::uint8_t* const from = s.of_plane[k];
+      bool single = i < carried;
+      Vector last{};
+      if (single) last = carries[i];
+      if (single && here != 0) {
+        const Vector& b = held[from[n++]];
+        const Vector half = sum ^ last;
+        carries[out++] = (sum & last) | (half & b);
+        sum = half ^ b;
+        single = false;
+      }
+      for (; n + 1 < here; n += 2) {
+        const Vector& a = held[from[n]];
+        const Vector& b = held[from[n + 1]];
+        const Vector half = sum ^ a;
+        carries[out++] = (sum & a) | (half & b);
+        sum = half ^ b;
+      }
+      if (n < here) {
+        last = held[from[n]];
+        single = true;
+      }
+      if (single) {
+        const Vector carry = sum & last;
+        sum ^= last;
+        // What ripples up alone ends where no bit is carried.
+        if (any(carry)) carries[out++] = carry;
+      }
+      carried = out;
+      std::memcpy(plane, &sum, sizeof sum);
+    }
+  }
+}
+
+using Words4 = std::uint32_t __attribute__((vector_size(16)));
+void add_up_by_4(const Sums& s) { add_up<Words4>(s); }
+
+#if defined(__x86_64__)
+using Words8 = std::uint32_t __attribute__((vector_size(32)));
+[[gnu::target("avx2")]] void add_up_by_8(const Sums& s) { add_up<Words8>(s); }
+const auto add_up_rows = __builtin_cpu_supports("avx2") != 0 ? add_up_by_8 : add_up_by_4;
+#else
+const auto add_up_rows = add_up_by_4;
+#endif
+
+}  // namespace
+
+void WearRecorder::flush(std::uint32_t row) {
+  static_assert(log_size == max_intervals && plane_count == max_planes);
+  RowState& r = rows_[row];
+  if (r.intervals == 0) return;
+  Sums sums;
+  std::uint64_t length = 0;
+  for (unsigned i = 0; i < r.intervals; ++i) {
+    length += r.length[i];
+    for (std::uint32_t m = r.length[i]; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      sums.of_plane[k][sums.count[k]++] = static_cast<std::uint8_t>(i);
+      sums.planes_used = std::max(sums.planes_used, k + 1);
+    }
+  }
+  if (length + r.added > ~std::uint32_t{0}) spill(row);
+  r.added += length;
+  sums.entries = log(row);
+  sums.planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  sums.lanes = lanes_;
+  sums.intervals = r.intervals;
+  add_up_rows(sums);
+  // The row holds what it held.
+  if (r.intervals != log_size) trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
+  r.intervals = 0;
+}
+
+/// The planes might not hold what comes: into counters of 64 bits with them.
+void WearRecorder::spill(std::uint32_t row) {
+  const std::size_t bits = row_bits();
+  if (wide_.empty()) wide_.assign(rows_.size() * bits, 0);
+  std::uint64_t* wide = &wide_[row * bits];
+  std::uint32_t* planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  for (unsigned k = 0; k < plane_count; ++k) {
+    for (unsigned lane = 0; lane < lanes_; ++lane) {
+      std::uint32_t& word = planes[std::size_t{k} * lanes_ + lane];
+      for (std::uint32_t m = word; m != 0; m &= m - 1) {
+        wide[lane * 32 + static_cast<unsigned>(__builtin_ctz(m))] += std::uint64_t{1} << k;
+      }
+      word = 0;
+    }
+  }
+  rows_[row].added = 0;
+}
+
+std::vector<WearRecorder::Times> WearRecorder::times(std::uint32_t row) const {
+  const std::size_t bits = row_bits();
+  std::vector<Times> all(bits);
+  if (!wide_.empty()) {
+    for (std::size_t b = 0; b < bits; ++b) all[b].one = wide_[row * bits + b];
+  }
+  const std::uint32_t* planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  for (unsigned k = 0; k < plane_count && (rows_[row].added >> k) != 0; ++k) {
+    for (unsigned lane = 0; lane < lanes_; ++lane) {
+      const std::uint32_t word = planes[std::size_t{k} * lanes_ + lane];
+      if (word == 0) continue;
+      for (unsigned b = 0; b < 32; ++b) all[lane * 32 + b].one += std::uint64_t{(word >> b) & 1} << k;
+    }
+  }
+  unsigned bit = 0;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const std::uint64_t off = off_[std::size_t{row} * protocol::max_segments + s];
+    for (; bit < segments_[s]; ++bit) {
+      all[bit].off = off;
+      all[bit].zero = cycles_ - off - all[bit].one;
+    }
+  }
+  return all;
+}
+
+namespace {
+
+WearRecorder::Duty share(const WearRecorder::Times& t) {
+  const auto total = static_cast<double>(t.total());
+  if (t.total() == 0) return {};
+  return {static_cast<double>(t.zero) / total, static_cast<double>(t.one) / total, static_cast<double>(t.off) / total};
+}
+
+struct Longest {
+  WearRecorder::Times zero, one;
+  void consider(const WearRecorder::Times& t) {
+    if (zero.total() == 0 || t.zero > zero.zero) zero = t;
+    if (one.total() == 0 || t.one > one.one) one = t;
+  }
+};
+
+}  // namespace
+
+/// Of the bits of a row that are in `mask`, how long those that are one for longest, or for shortest, are so; the sum
+/// of all into `sum`. From the highest plane down, only bits that can still be it are kept.
+std::pair<std::uint64_t, std::uint64_t> WearRecorder::extremes(std::uint32_t row,
+                                                               const std::vector<std::uint32_t>& mask,
+                                                               std::uint64_t& sum) const {
+  const std::uint32_t* planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  std::vector<std::uint32_t> most = mask;
+  std::vector<std::uint32_t> least = mask;
+  std::pair<std::uint64_t, std::uint64_t> found{0, 0};
+  for (unsigned k = plane_count; k-- > 0;) {
+    if ((rows_[row].added >> k) == 0) continue;
+    const std::uint32_t* plane = planes + std::size_t{k} * lanes_;
+    std::uint32_t ones = 0;
+    std::uint32_t zeros = 0;
+    std::uint64_t counted = 0;
+    for (unsigned w = 0; w < lanes_; ++w) {
+      ones |= most[w] & plane[w];
+      zeros |= least[w] & ~plane[w];
+      counted += static_cast<unsigned>(__builtin_popcount(mask[w] & plane[w]));
+    }
+    sum += counted << k;
+    if (ones != 0) {
+      found.first |= std::uint64_t{1} << k;
+      for (unsigned w = 0; w < lanes_; ++w) most[w] &= plane[w];
+    }
+    if (zeros != 0) {
+      for (unsigned w = 0; w < lanes_; ++w) least[w] &= ~plane[w];
+    } else {
+      found.second |= std::uint64_t{1} << k;
+    }
+  }
+  return found;
+}
+
+/// Calls f(times of a bit, of how many bits) for bits of the row among which are those that are a zero, and a one, for
+/// longest; adds the times of all bits to `sum`.
+template <class F>
+void WearRecorder::look_at(std::uint32_t row, Times& sum, F&& f) const {
+  if (!wide_.empty()) {
+    for (const Times& t : times(row)) {
+      f(t);
+      sum.zero += t.zero;
+      sum.one += t.one;
+      sum.off += t.off;
+    }
+    return;
+  }
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const std::uint64_t bits = segments_[s] - (s == 0 ? 0 : segments_[s - 1]);
+    const std::uint64_t off = off_[std::size_t{row} * protocol::max_segments + s];
+    std::uint64_t ones = 0;
+    const auto [most, least] = extremes(row, masks_[s], ones);
+    f(Times{cycles_ - off - most, most, off});
+    f(Times{cycles_ - off - least, least, off});
+    sum.one += ones;
+    sum.off += off * bits;
+    sum.zero += (cycles_ - off) * bits - ones;
+  }
+}
+
+const WearRecorder::Summary& WearRecorder::summary() const {
+  if (summarised_) return summary_;
+  summarised_ = true;
+  summary_ = Summary{};
+  if (cycles_ == 0) return summary_;
+  const std::uint32_t slice_rows = (rows() + slices_ - 1) / slices_;
+  double zero = 0;
+  double one = 0;
+  double off = 0;
+  for (std::uint32_t first = 0; first < rows(); first += slice_rows) {
+    Longest longest;
+    bool used = false;
+    for (std::uint32_t row = first; row < std::min(rows(), first + slice_rows); ++row) {
+      if (!rows_[row].used && rows_[row].added == 0 && wide_.empty() &&
+          off_[std::size_t{row} * protocol::max_segments] == cycles_) {
+        off += static_cast<double>(cycles_) * row_bits();
+        continue;
+      }
+      used = true;
+      Times sum;
+      look_at(row, sum, [&](const Times& t) { longest.consider(t); });
+      zero += static_cast<double>(sum.zero);
+      one += static_cast<double>(sum.one);
+      off += static_cast<double>(sum.off);
+    }
+    if (!used) continue;
+    summary_.longest_zero.push_back(share(longest.zero));
+    summary_.longest_one.push_back(share(longest.one));
+  }
+  const double all = zero + one + off;
+  summary_.mean = Duty{zero / all, one / all, off / all};
+  return summary_;
+}
+
+std::vector<WearRecorder::Duty> WearRecorder::by_bit() const {
+  std::vector<Duty> mean(row_bits());
+  const double share_of_row = cycles_ == 0 ? 0 : 1.0 / (static_cast<double>(cycles_) * rows());
+  for (std::uint32_t row = 0; row < rows(); ++row) {
+    const std::vector<Times> all = times(row);
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      mean[b].zero += static_cast<double>(all[b].zero) * share_of_row;
+      mean[b].one += static_cast<double>(all[b].one) * share_of_row;
+      mean[b].off += static_cast<double>(all[b].off) * share_of_row;
+    }
+  }
+  return mean;
+}
+
+std::vector<std::pair<WearRecorder::Duty, WearRecorder::Duty>> WearRecorder::by_row() const {
+  std::vector<std::pair<Duty, Duty>> all;
+  for (std::uint32_t row = 0; row < rows(); ++row) {
+    Longest longest;
+    Times sum;
+    look_at(row, sum, [&](const Times& t) { longest.consider(t); });
+    all.emplace_back(share(longest.zero), share(longest.one));
+  }
+  return all;
+}
+
+void WearRecorder::write_rows(std::ostream& out, unsigned sm) const {
+  const auto all = by_row();
+  const std::uint32_t slice_rows = (rows() + slices_ - 1) / slices_;
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    const auto& [z, o] = all[row];
+    out << sm << ',' << row << ',' << row / slice_rows << ',' << z.zero << ',' << z.one << ',' << z.off << ',' << o.zero
+        << ',' << o.one << ',' << o.off << '\n';
+  }
+}
+
+void WearRecorder::write_bits(std::ostream& out, unsigned sm) const {
+  const std::vector<Duty> all = by_bit();
+  for (std::size_t bit = 0; bit < all.size(); ++bit) {
+    out << sm << ',' << bit << ',' << all[bit].zero << ',' << all[bit].one << ',' << all[bit].off << '\n';
+  }
+}
+
+}  // namespace regatta::recorders

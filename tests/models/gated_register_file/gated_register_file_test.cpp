@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A register file whose rows are switched: what is lost, what is late, what is refused, and windows that move.
+#include <regatta/models/gated_register_file/gated_register_file.h>
+#include <regatta/models/register_windows/fixed_windows.h>
+#include <regatta/models/register_windows/rotating_windows.h>
+#include <regatta/models/sleep_transistors/sleep_transistors.h>
+#include <regatta/test/catch.h>
+
+#include <map>
+#include <memory>
+#include <random>
+
+using namespace regatta;
+using protocol::PowerState;
+using protocol::RegisterId;
+using protocol::Row;
+using protocol::WarpSlot;
+using protocol::WarpValue;
+
+namespace {
+
+class Driver : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
+ public:
+  protocol::OperandInitiatorSocket reads{"reads"}, writes{"writes"};
+  explicit Driver(const sc_core::sc_module_name& name) : sc_module(name) {
+    reads.bind(*this);
+    writes.bind(*this);
+  }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_core::sc_time&) override {
+    phase = tlm::END_RESP;
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+};
+
+models::RegisterFileConfig small_file() {
+  models::RegisterFileConfig c;
+  c.banks = 4;
+  c.registers = 64;
+  c.write_queue = 4096;
+  return c;
+}
+
+/// 64 rows, warps of 8 registers.
+struct Bench {
+  explicit Bench(std::unique_ptr<protocol::WindowPolicy> windows = std::make_unique<models::FixedWindows>(),
+                 const models::SleepTransistorsConfig& config = {})
+      : period(1, sc_core::SC_NS),
+        control("sleep_transistors", config, period),
+        file("register_file", small_file(), control, std::move(windows), period),
+        driver("driver") {
+    voter = control.add_voter("test");
+    control.connect(file);
+    file.add_listener(control);
+    driver.reads.bind(file.reads);
+    driver.writes.bind(file.writes);
+    protocol::KernelContext context;
+    context.registers_per_warp = 8;
+    file.kernel_started(context);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  }
+  static protocol::WarpInfo warp(unsigned slot) {
+    protocol::WarpInfo info;
+    info.warp = WarpSlot(static_cast<std::uint16_t>(slot));
+    return info;
+  }
+  Row row(unsigned slot, unsigned reg) const {
+    return file.row_of(WarpSlot(static_cast<std::uint16_t>(slot)), RegisterId(static_cast<std::uint8_t>(reg)));
+  }
+  /// The message of the error that an access is.
+  std::string fault(unsigned slot, unsigned reg) {
+    WarpValue value{};
+    payload.prepare(tlm::TLM_READ_COMMAND, WarpSlot(static_cast<std::uint16_t>(slot)),
+                    RegisterId(static_cast<std::uint8_t>(reg)), ~0u, 32, value);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    try {
+      driver.reads->nb_transport_fw(payload.payload(), phase, delay);
+    } catch (const sc_core::sc_report& report) {
+      return report.get_msg();
+    }
+    return "";
+  }
+  std::uint64_t access(tlm::tlm_command command, unsigned slot, unsigned reg, WarpValue& value,
+                       protocol::LaneMask lanes = ~0u) {
+    payload.prepare(command, WarpSlot(static_cast<std::uint16_t>(slot)), RegisterId(static_cast<std::uint8_t>(reg)),
+                    lanes, 32, value);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    auto& socket = command == tlm::TLM_READ_COMMAND ? driver.reads : driver.writes;
+    REQUIRE(socket->nb_transport_fw(payload.payload(), phase, delay) == tlm::TLM_COMPLETED);
+    return delay.value() / period.value();
+  }
+  std::uint64_t write(unsigned slot, unsigned reg, WarpValue value, protocol::LaneMask lanes = ~0u) {
+    return access(tlm::TLM_WRITE_COMMAND, slot, reg, value, lanes);
+  }
+  WarpValue read(unsigned slot, unsigned reg) {
+    WarpValue value{};
+    last_delay = access(tlm::TLM_READ_COMMAND, slot, reg, value);
+    return value;
+  }
+  void wait(std::uint64_t cycles) { sc_core::sc_start(static_cast<double>(cycles) * period); }
+  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
+
+  const sc_core::sc_time period;
+  models::SleepTransistors control;
+  models::GatedRegisterFile file;
+  Driver driver;
+  protocol::OperandPayload payload;
+  unsigned voter = 0;
+  std::uint64_t last_delay = 0;
+};
+
+WarpValue pattern(std::uint32_t seed) {
+  WarpValue v{};
+  for (unsigned lane = 0; lane < 32; ++lane) v.lane[lane] = seed * 2654435761u + lane * 97;
+  return v;
+}
+
+bool same(const WarpValue& a, const WarpValue& b) {
+  return std::equal(a.lane.begin(), a.lane.begin() + 32, b.lane.begin());
+}
+
+}  // namespace
+
+TEST_CASE("gated register file: off loses every lane, sleep loses none") {
+  Bench b;
+  b.file.warp_started(Bench::warp(1));
+  b.write(1, 3, pattern(1));
+  b.write(1, 4, pattern(2));
+  b.wait(10);
+  b.control.vote(b.voter, b.row(1, 3), PowerState::sleep);
+  b.control.vote(b.voter, b.row(1, 4), PowerState::off);
+  b.wait(10);
+  b.control.vote(b.voter, b.row(1, 3), PowerState::on);
+  b.control.vote(b.voter, b.row(1, 4), PowerState::on);
+  b.wait(10);
+  CHECK(same(b.read(1, 3), pattern(1)));
+  const WarpValue lost = b.read(1, 4);
+  for (unsigned lane = 0; lane < 32; ++lane) CHECK(lost.lane[lane] == ~pattern(2).lane[lane]);
+  // A write of some lanes does not bring the others back.
+  b.write(1, 4, pattern(3), 0xffff);
+  const WarpValue half = b.read(1, 4);
+  CHECK(half.lane[15] == pattern(3).lane[15]);
+  CHECK(half.lane[16] == ~pattern(2).lane[16]);
+}
+
+TEST_CASE("gated register file: an access to a waking row is late, one to a sleeping row is an error") {
+  models::SleepTransistorsConfig c;
+  c.wake_sleep = 20;
+  Bench b(std::make_unique<models::FixedWindows>(), c);
+  b.file.warp_started(Bench::warp(0));
+  b.write(0, 5, pattern(9));
+  b.wait(10);
+  b.read(0, 5);
+  const std::uint64_t usual = b.last_delay;
+  b.wait(10);
+  b.control.vote(b.voter, b.row(0, 5), PowerState::sleep);
+  b.control.vote(b.voter, b.row(0, 5), PowerState::on);
+  CHECK(same(b.read(0, 5), pattern(9)));
+  CHECK(b.last_delay == 20 + 1);  // awake, and a cycle of the bank
+  CHECK(b.last_delay > usual);
+  b.wait(30);
+  b.control.vote(b.voter, b.row(0, 5), PowerState::sleep);
+  CHECK(b.fault(0, 5) == "row 5, register R5 of warp 0, is accessed in cycle 50 while it sleeps");
+}
+
+TEST_CASE("gated register file: a write to a row that is off is lost") {
+  Bench b;
+  b.file.warp_started(Bench::warp(0));
+  b.write(0, 1, pattern(1));
+  b.wait(5);
+  b.control.vote(b.voter, b.row(0, 1), PowerState::off);
+  b.write(0, 1, pattern(2));
+  b.control.vote(b.voter, b.row(0, 1), PowerState::on);
+  b.wait(5);
+  CHECK(!same(b.read(0, 1), pattern(2)));
+}
+
+TEST_CASE("gated register file: windows that overlap are an error") {
+  struct Overlapping : models::FixedWindows {
+    protocol::RegisterWindow assign(WarpSlot warp) override { return {warp.value() * 7u, warp.value() * 7u, 256}; }
+  };
+  Bench b(std::make_unique<Overlapping>());
+  b.file.warp_started(Bench::warp(0));
+  std::string message;
+  try {
+    b.file.warp_started(Bench::warp(1));
+  } catch (const sc_core::sc_report& report) {
+    message = report.get_msg();
+  }
+  CHECK(message == "the window of warp 1 has row 7 for R0, which is warp 0's");
+}
+
+TEST_CASE("gated register file: random traffic of warps that come and go, in windows that rotate") {
+  Bench b(std::make_unique<models::RotatingWindows>());
+  std::mt19937_64 random(3);
+  std::map<unsigned, std::vector<WarpValue>> warps;  // resident ones and what they hold
+  unsigned rotated = 0;
+  for (unsigned step = 0; step < 20000; ++step) {
+    CAPTURE(step);
+    const auto slot = static_cast<unsigned>(random() % 8);
+    const auto reg = static_cast<unsigned>(random() % 8);
+    auto it = warps.find(slot);
+    if (it == warps.end()) {
+      b.file.warp_started(Bench::warp(slot));
+      rotated += b.row(slot, 0).value() != slot * 8;
+      std::vector<WarpValue>& held = warps[slot];
+      for (unsigned r = 0; r < 8; ++r) {
+        held.push_back(pattern(step * 8 + r));
+        b.write(slot, r, held.back());
+      }
+    } else if (random() % 50 == 0) {
+      b.file.warp_finished(Bench::warp(slot));
+      warps.erase(it);
+    } else if (random() % 2 == 0) {
+      const auto lanes = static_cast<protocol::LaneMask>(static_cast<std::uint32_t>(random()));
+      const WarpValue value = pattern(step);
+      b.write(slot, reg, value, lanes);
+      for (unsigned lane = 0; lane < 32; ++lane) {
+        if ((lanes >> lane) & 1) it->second[reg].lane[lane] = value.lane[lane];
+      }
+    } else {
+      REQUIRE(same(b.read(slot, reg), it->second[reg]));
+    }
+    if (step % 16 == 0) b.wait(100);
+  }
+  CHECK(rotated > 100);
+}

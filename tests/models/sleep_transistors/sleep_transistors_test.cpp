@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sleep-transistor controller by itself: hand-made cases, and random votes against an account kept cycle by cycle.
+#include <regatta/models/sleep_transistors/sleep_transistors.h>
+#include <regatta/models/sleep_transistors/unused_rows.h>
+#include <regatta/test/catch.h>
+
+#include <algorithm>
+#include <random>
+#include <tuple>
+
+using namespace regatta;
+using models::SleepTransistors;
+using models::SleepTransistorsConfig;
+using protocol::Cycle;
+using protocol::PowerState;
+using protocol::Row;
+
+namespace {
+
+struct Bench : protocol::RowPowerListener {
+  explicit Bench(const SleepTransistorsConfig& config = {}, std::uint32_t rows = 8, unsigned voters = 1)
+      : period(1, sc_core::SC_NS), control("sleep_transistors", config, period) {
+    for (unsigned v = 0; v < voters; ++v) control.add_voter("voter" + std::to_string(v));
+    control.connect(*this);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    control.rows_started(rows, 32);
+  }
+  void lost(Row row, unsigned from, unsigned to) override { losses.emplace_back(row.value(), from, to); }
+  void wait(std::uint64_t cycles) {
+    if (cycles != 0) sc_core::sc_start(static_cast<double>(cycles) * period);
+  }
+  std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
+
+  const sc_core::sc_time period;
+  SleepTransistors control;
+  std::vector<std::tuple<std::uint32_t, unsigned, unsigned>> losses;
+};
+
+}  // namespace
+
+TEST_CASE("sleep transistors: falls are at once, rises take the latency of where they start") {
+  SleepTransistorsConfig c;
+  c.wake_sleep = 3;
+  c.wake_off = 7;
+  Bench b(c);
+  CHECK(b.control.ready(Row(0)) == Cycle(0));
+  b.wait(10);
+  CHECK(b.control.vote(0, Row(0), PowerState::sleep) == protocol::never);
+  CHECK(b.control.state(Row(0), 0) == PowerState::sleep);
+  CHECK(b.losses.empty());
+  CHECK(b.control.vote(0, Row(1), PowerState::off) == protocol::never);
+  REQUIRE(b.losses.size() == 1);
+  CHECK(b.losses[0] == std::make_tuple(1u, 0u, 1024u));
+  b.wait(5);
+  CHECK(b.control.vote(0, Row(0), PowerState::on) == Cycle(18));
+  CHECK(b.control.vote(0, Row(1), PowerState::on) == Cycle(22));
+  CHECK(b.control.vote(0, Row(1), PowerState::on) == Cycle(22));  // said twice, meant once
+  b.wait(100);
+  CHECK(b.control.ready(Row(1)) == Cycle(22));
+  // From sleep to off: the value is gone, and the way back is the longer one.
+  b.control.vote(0, Row(0), PowerState::sleep);
+  b.control.vote(0, Row(0), PowerState::off);
+  CHECK(b.losses.size() == 2);
+  CHECK(b.control.vote(0, Row(0), PowerState::on) == Cycle(115 + 7));
+  CHECK(b.control.wakeups(PowerState::sleep) == 1);
+  CHECK(b.control.wakeups(PowerState::off) == 2);
+}
+
+TEST_CASE("sleep transistors: a row is in the lowest state that a voter asks for") {
+  Bench b({}, 4, 3);
+  const auto state = [&] { return b.control.state(Row(2), 0); };
+  b.control.vote(0, Row(2), PowerState::sleep);
+  CHECK(state() == PowerState::sleep);
+  b.control.vote(1, Row(2), PowerState::off);
+  CHECK(state() == PowerState::off);
+  CHECK(b.control.vote(0, Row(2), PowerState::on) == protocol::never);  // the other still says off
+  CHECK(b.control.wakeups(PowerState::off) == 0);
+  b.control.vote(2, Row(2), PowerState::sleep);
+  CHECK(b.control.vote(1, Row(2), PowerState::on) == protocol::never);
+  CHECK(state() == PowerState::sleep);
+  CHECK(b.control.vote(2, Row(2), PowerState::on) != protocol::never);
+  CHECK(state() == PowerState::on);
+  CHECK(b.control.state(Row(1), 0) == PowerState::on);
+  CHECK(b.control.vote_of(0, Row(2)) == PowerState::on);
+}
+
+TEST_CASE("sleep transistors: as many rows begin to wake in a cycle as may") {
+  SleepTransistorsConfig c;
+  c.wakes_per_cycle = 2;
+  c.wake_off = 10;
+  Bench b(c);
+  for (std::uint32_t r = 0; r < 5; ++r) b.control.vote(0, Row(r), PowerState::off);
+  b.wait(4);
+  std::vector<std::uint64_t> ready;
+  for (std::uint32_t r = 0; r < 5; ++r) ready.push_back(b.control.vote(0, Row(r), PowerState::on).value());
+  CHECK(ready == std::vector<std::uint64_t>{14, 14, 15, 15, 16});
+}
+
+TEST_CASE("sleep transistors: unused rows are off, and a window is on while its warp lives") {
+  Bench b({}, 8, 0);
+  models::UnusedRows unused(b.control);
+  b.control.rows_started(8, 32);
+  unused.rows_started(8, 32);
+  CHECK(b.losses.size() == 8);
+  const protocol::RegisterWindow window{3, 0, 2};  // R0 and R1 in rows 3 and 4, R2 in row 2
+  unused.window_taken(protocol::WarpSlot(0), window, 3);
+  CHECK(b.control.state(Row(3), 0) == PowerState::on);
+  CHECK(b.control.state(Row(4), 0) == PowerState::on);
+  CHECK(b.control.state(Row(2), 0) == PowerState::on);
+  CHECK(b.control.state(Row(5), 0) == PowerState::off);
+  unused.window_left(protocol::WarpSlot(0), window, 3);
+  CHECK(b.control.state(Row(3), 0) == PowerState::off);
+  CHECK(b.control.state(Row(4), 0) == PowerState::off);
+  CHECK(b.control.state(Row(2), 0) == PowerState::off);
+}
+
+TEST_CASE("sleep transistors: random votes on segments, against an account kept cycle by cycle") {
+  SleepTransistorsConfig c;
+  c.segments = {32, 280, 528, 1024};
+  c.wake_sleep = 2;
+  c.wake_off = 5;
+  constexpr std::uint32_t rows = 6;
+  constexpr unsigned voters = 3, segments = 4;
+  const unsigned width[segments] = {32, 248, 248, 496};
+  Bench b(c, rows, voters);
+  std::mt19937_64 random(7);
+  int wish[voters][rows][segments];
+  for (auto& v : wish) {
+    for (auto& r : v) std::fill(std::begin(r), std::end(r), 2);
+  }
+  double bit_cycles[3] = {};
+  std::uint64_t woken[3] = {};
+  const auto state = [&](std::uint32_t row, unsigned s) {
+    return std::min({wish[0][row][s], wish[1][row][s], wish[2][row][s]});
+  };
+  std::vector<std::uint64_t> ready(rows, 0);
+  for (unsigned step = 0; step < 20000; ++step) {
+    CAPTURE(step);
+    for (unsigned n = random() % 3; n != 0; --n) {
+      const auto row = static_cast<std::uint32_t>(random() % rows);
+      const auto voter = static_cast<unsigned>(random() % voters);
+      const int to = static_cast<int>(random() % 3);
+      const auto mask = static_cast<protocol::SegmentMask>(random() % 3 == 0 ? protocol::all_segments : random() % 16);
+      int before[segments];
+      for (unsigned s = 0; s < segments; ++s) {
+        before[s] = state(row, s);
+        if ((mask >> s) & 1) wish[voter][row][s] = to;
+      }
+      bool from_sleep = false, from_off = false, changed = false;
+      std::vector<std::pair<unsigned, unsigned>> gone;
+      unsigned first = 0;
+      for (unsigned s = 0; s < segments; ++s) {
+        const int after = state(row, s);
+        changed = changed || after != before[s];
+        from_sleep = from_sleep || (before[s] == 1 && after == 2);
+        from_off = from_off || (before[s] == 0 && after > 0);
+        if (before[s] > 0 && after == 0) gone.emplace_back(first, first + width[s]);
+        first += width[s];
+      }
+      woken[1] += from_sleep;
+      woken[0] += from_off;
+      b.losses.clear();
+      const Cycle answer = b.control.vote(voter, Row(row), static_cast<PowerState>(to), mask);
+      REQUIRE(b.losses.size() == gone.size());
+      for (std::size_t i = 0; i < gone.size(); ++i) {
+        REQUIRE(b.losses[i] == std::make_tuple(row, gone[i].first, gone[i].second));
+      }
+      bool sleeps = false, on = false;
+      for (unsigned s = 0; s < segments; ++s) {
+        REQUIRE(static_cast<int>(b.control.state(Row(row), s)) == state(row, s));
+        sleeps = sleeps || state(row, s) == 1;
+        on = on || state(row, s) == 2;
+      }
+      if (from_sleep) ready[row] = std::max(ready[row], b.now() + 2);
+      if (from_off) ready[row] = std::max(ready[row], b.now() + 5);
+      if (changed && (sleeps || !on)) ready[row] = b.now();  // it may be accessed later only by waking again
+      if (sleeps || !on) {
+        REQUIRE(answer == protocol::never);
+      } else {
+        REQUIRE(std::max(answer.value(), b.now()) == std::max(ready[row], b.now()));
+      }
+    }
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (unsigned s = 0; s < segments; ++s) bit_cycles[state(row, s)] += width[s];
+    }
+    b.wait(1);
+    if (step % 97 == 0) {
+      for (int s = 0; s < 3; ++s) {
+        REQUIRE(b.control.row_cycles(static_cast<PowerState>(s)) == Approx(bit_cycles[s] / 1024));
+      }
+    }
+  }
+  CHECK(b.control.wakeups(PowerState::sleep) == woken[1]);
+  CHECK(b.control.wakeups(PowerState::off) == woken[0]);
+}
+
+TEST_CASE("sleep transistors: leakages that are none are refused") {
+  SleepTransistorsConfig c;
+  c.off_leakage = 0.5;
+  CHECK_THROWS_WITH(c.validate(), Catch::Contains("sleep_transistors.off_leakage") && Catch::Contains("exceeds"));
+  c.off_leakage = 0;
+  c.sleep_leakage = 1.5;
+  CHECK_THROWS_WITH(c.validate(), Catch::Contains("sleep_transistors.sleep_leakage = 1.5"));
+}

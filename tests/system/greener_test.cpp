@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Register power states end to end: every kernel with every threshold, wake-up latency and scheduling policy, and
+// random programs on random machines. Every operand is checked: a value lost in a row that was off, or an access to one
+// that sleeps, ends a run with status 3.
+//
+// REGATTA_GREENER_RUNS says how many random runs (the default is few), REGATTA_SEED which.
+#include <regatta/test/catch.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "generator.h"
+#include "kernels.h"
+#include "process.h"
+
+using namespace regatta;
+using test::Folder;
+using test::Size;
+
+namespace {
+
+nlohmann::json stats_of(const Folder& folder, const std::string& trace, const std::vector<std::string>& options) {
+  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", folder.file("stats.json")};
+  command.insert(command.end(), options.begin(), options.end());
+  const auto r = test::run_process(command);
+  std::string line;
+  for (const std::string& word : command) line += word + " ";
+  INFO(line << "\n" << r.err);
+  REQUIRE(r.status == 0);
+  auto stats = nlohmann::json::parse(folder.read("stats.json"));
+  REQUIRE(stats.at("ending") == "completed");
+  REQUIRE(stats.at("checks").at("mismatches") == 0);
+  REQUIRE(stats.at("checks").at("operands_checked") > 0);
+  return stats;
+}
+
+double power(const nlohmann::json& stats, const std::string& key) {
+  return stats.at("stats").at("power").at(key).get<double>();
+}
+
+double row_cycles(const nlohmann::json& stats) {
+  return power(stats, "row_cycles.on") + power(stats, "row_cycles.sleep") + power(stats, "row_cycles.off");
+}
+
+struct Variant {
+  std::string scheme;
+  bool table = true;
+};
+
+void check_kernel(const std::string& kernel) {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  for (const std::string scheduler : {"lrr", "gto", "two_level"}) {
+    const auto always_on = stats_of(folder, trace, {"--scheme", "always_on", "--scheduler", scheduler});
+    for (const unsigned latency : {1u, 2u, 4u}) {
+      std::vector<std::string> common{"--scheduler",
+                                      scheduler,
+                                      "--sleep_transistors.wake_sleep",
+                                      std::to_string(latency),
+                                      "--sleep_transistors.wake_off",
+                                      std::to_string(2 * latency)};
+      const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.end(), common.begin(), common.end());
+        const auto stats = stats_of(folder, trace, more);
+        CAPTURE(kernel, scheduler, latency);
+        CHECK(stats.at("checks") == always_on.at("checks"));
+        // Every row is in one state in every cycle, and most of them are not on.
+        CHECK(row_cycles(stats) == Approx(stats.at("cycles").get<double>() * 2048).epsilon(0.01));
+        CHECK(power(stats, "row_cycles.on") < 0.5 * row_cycles(stats));
+        CHECK(power(stats, "leakage_energy") < 0.6 * power(always_on, "leakage_energy"));
+        CHECK(power(stats, "stall_cycles") > 0);
+        return stats;
+      };
+      const auto sleep_reg = with({"--scheme", "sleep_reg"});
+      CHECK(power(sleep_reg, "lookup_corrections") == 0);
+      for (const unsigned threshold : {1u, 3u, 7u, 21u}) {
+        CAPTURE(threshold);
+        const std::vector<std::string> by{"--scheme", "greener", "--greener.threshold", std::to_string(threshold)};
+        auto without_table = by;
+        without_table.insert(without_table.end(), {"--greener.runtime_table", "false"});
+        const auto greener = with(by);
+        const auto compiler = with(without_table);
+        CHECK(power(compiler, "lookup_corrections") == 0);
+        CHECK(power(greener, "lookup_corrections") > 0);
+        // What the compiler knows to be dead is off rather than asleep; with a large threshold it may stay on instead.
+        if (threshold == 1) CHECK(power(compiler, "row_cycles.off") > power(sleep_reg, "row_cycles.off"));
+      }
+    }
+  }
+}
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// A random program as PTX with its launch file.
+std::string random_program(const Folder& folder, std::uint64_t seed, unsigned ctas) {
+  namespace differential = test::differential;
+  const differential::Program program = differential::generate(seed);
+  folder.write("random.ptx", differential::print(program));
+  const std::uint64_t bytes = std::uint64_t{ctas} * differential::threads_per_cta * differential::result_bytes(program);
+  const auto& block = differential::block;
+  return folder.write("random.toml", "ptx = \"random.ptx\"\nentry = \"k\"\ngrid = [" + std::to_string(ctas) +
+                                         ", 1, 1]\nblock = [" + std::to_string(block[0]) + ", " +
+                                         std::to_string(block[1]) + ", " + std::to_string(block[2]) +
+                                         "]\n[[param]]\nbuffer = " + std::to_string(bytes) + "\ninit = \"zero\"\n");
+}
+
+}  // namespace
+
+TEST_CASE("vector_add under register power states") { check_kernel("vector_add"); }
+TEST_CASE("sgemm under register power states") { check_kernel("sgemm"); }
+TEST_CASE("reduction under register power states") { check_kernel("reduction"); }
+TEST_CASE("histogram under register power states") { check_kernel("histogram"); }
+TEST_CASE("spmv under register power states") { check_kernel("spmv"); }
+TEST_CASE("stencil3d under register power states") { check_kernel("stencil3d"); }
+TEST_CASE("hotspot under register power states") { check_kernel("hotspot"); }
+TEST_CASE("pathfinder under register power states") { check_kernel("pathfinder"); }
+TEST_CASE("bfs under register power states") { check_kernel("bfs"); }
+TEST_CASE("black_scholes under register power states") { check_kernel("black_scholes"); }
+TEST_CASE("needleman_wunsch under register power states") { check_kernel("needleman_wunsch"); }
+TEST_CASE("srad under register power states") { check_kernel("srad"); }
+
+TEST_CASE("random programs under register power states") {
+  const std::uint64_t runs = from_environment("REGATTA_GREENER_RUNS", 12);
+  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    std::mt19937_64 random(seed * 1000003 + run);
+    const auto any = [&](std::initializer_list<const char*> of) {
+      return std::string(of.begin()[random() % of.size()]);
+    };
+    const Folder folder;
+    const std::string launch = random_program(folder, random(), 1 + static_cast<unsigned>(random() % 6));
+    const std::string trace = folder.file("random.rgt");
+    const std::string lanes = any({"32", "64"});
+    const auto annotated = test::run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", trace, "--warp-size",
+                                              lanes, "--power-threshold", any({"1", "3", "31"})});
+    INFO("seed " << seed << " run " << run << "\n" << annotated.err);
+    REQUIRE(annotated.status == 0);
+    std::vector<std::string> options{"--scheme", any({"greener", "greener", "sleep_reg"}), "--sm.lanes", lanes};
+    const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
+      if (random() % 2 == 0) return;
+      options.emplace_back(std::string("--") + name);
+      options.emplace_back(any(values));
+    };
+    maybe("greener.threshold", {"1", "2", "5", "12", "31"});
+    maybe("greener.runtime_table", {"true", "false"});
+    maybe("greener.table_entries", {"1", "3", "16"});
+    maybe("greener.table_registers", {"1", "2", "10"});
+    maybe("greener.table_search", {"any", "younger"});
+    maybe("greener.reserve_sources", {"all", "falling"});
+    maybe("sleep_transistors.wake_sleep", {"0", "1", "3", "9"});
+    maybe("sleep_transistors.wake_off", {"0", "2", "5", "20"});
+    maybe("sleep_transistors.wakes_per_cycle", {"0", "1", "2"});
+    maybe("gated.windows", {"fixed", "rotating", "round_robin"});
+    maybe("gated.unused_rows_off", {"true", "false"});
+    maybe("scheduler", {"lrr", "gto", "two_level"});
+    maybe("register_file.banks", {"1", "4", "16", "32"});
+    maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
+    maybe("register_file.priority", {"fcfs", "read", "write"});
+    maybe("register_file.latency", {"1", "3"});
+    maybe("collector.units", {"1", "2", "8"});
+    maybe("writeback.width", {"1", "2"});
+    maybe("fetch.width", {"1", "2", "4"});
+    maybe("sm.issue_width", {"1", "2"});
+    maybe("sm.schedulers", {"1", "2", "4"});
+    stats_of(folder, trace, options);
+  }
+}
+
+TEST_CASE("register power states go with compression, moving windows and any scheduler") {
+  const std::string kernel = GENERATE("bfs", "sgemm", "srad", "needleman_wunsch");
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  const auto alone = stats_of(folder, trace, {"--scheme", "always_on"});
+  for (const std::string scheme : {"rc", "rc_rar", "argo"}) {
+    const auto switched = stats_of(folder, trace, {"--scheme", scheme});
+    for (const std::string states : {"greener", "sleep_reg"}) {
+      CAPTURE(kernel, scheme, states);
+      const std::string scheduler = states == "greener" ? "two_level" : "lrr";
+      const auto both =
+          stats_of(folder, trace, {"--scheme", scheme, "--gated.power", states, "--scheduler", scheduler});
+      // Moves that a compressor needs are checked too.
+      CHECK(both.at("checks").at("operands_checked") >= alone.at("checks").at("operands_checked"));
+      CHECK(power(both, "row_cycles.on") < power(switched, "row_cycles.on"));
+    }
+  }
+}
+
+TEST_CASE("a result does not depend on the quantum, nor on a second run") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "hotspot", Size::small);
+  const std::string scheme = GENERATE("greener", "sleep_reg");
+  const auto bytes = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> options{"--scheme", scheme};
+    options.insert(options.end(), more.begin(), more.end());
+    auto stats = stats_of(folder, trace, options);
+    stats.erase("host");
+    stats.erase("config");
+    return stats.dump();
+  };
+  const std::string first = bytes({});
+  CHECK(bytes({}) == first);
+  CHECK(bytes({"--quantum", "1"}) == first);
+  CHECK(bytes({"--quantum", "1000"}) == first);
+}
+
+TEST_CASE("the threshold of a trace and of a simulation are the same thing") {
+  const Folder folder;
+  const std::string launch = test::launch_path("sgemm", Size::small);
+  std::vector<nlohmann::json> runs;
+  for (const char* annotated : {"3", "9"}) {
+    const std::string trace = folder.file(std::string("w") + annotated + ".rgt");
+    REQUIRE(test::run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", trace, "--power-threshold", annotated})
+                .status == 0);
+    for (const char* threshold : {"0", "3", "9"}) {
+      runs.push_back(stats_of(folder, trace, {"--scheme", "greener", "--greener.threshold", threshold}));
+    }
+  }
+  const auto same = [&](std::size_t a, std::size_t b) {
+    return runs[a].at("stats").at("power") == runs[b].at("stats").at("power") &&
+           runs[a].at("cycles") == runs[b].at("cycles");
+  };
+  CHECK(same(0, 1));
+  CHECK(same(0, 4));
+  CHECK(same(5, 2));
+  CHECK(same(5, 3));
+  CHECK_FALSE(same(0, 5));
+}
+
+TEST_CASE("knobs that do not fit are refused with their names") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "vector_add", Size::small);
+  const auto refused = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> command{REGATTA_SIM, trace};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CHECK(r.status == 2);
+    return r.err;
+  };
+  const auto says = [](const std::string& text, const std::string& part) {
+    CAPTURE(text, part);
+    CHECK(text.find(part) != std::string::npos);
+  };
+  says(refused({"--scheme", "greener", "--greener.threshold", "32"}), "greener.threshold = 32");
+  says(refused({"--scheme", "greener", "--greener.threshold", "32"}), "expected 1 to 31");
+  says(refused({"--scheme", "greener", "--greener.table_entries", "0"}), "greener.table_entries");
+  says(refused({"--scheme", "greener", "--greener.table_search", "older"}), "greener.table_search");
+  says(refused({"--scheme", "greener", "--gated.leakage_node", "28"}),
+       "gated.leakage_node = 28, expected 45, 32 or 22");
+  says(refused({"--scheme", "sleep_reg", "--gated.wake_off_energy", "-1"}), "gated.wake_off_energy");
+  const auto r = test::run_process({REGATTA_ANNOTATE, "--launch", test::launch_path("vector_add", Size::small), "--out",
+                                    folder.file("x.rgt"), "--power-threshold", "0"});
+  CHECK(r.status == 2);
+  says(r.err, "--power-threshold is 0, expected 1 to 31");
+}

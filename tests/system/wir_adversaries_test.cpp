@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Programs made to catch an illegal reuse, under every model of warp instruction reuse and knobs that make everything
+// scarce.
+#include <regatta/test/catch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "wir_programs.h"
+#include "wir_runs.h"
+
+using namespace regatta;
+using namespace regatta::test::wir;  // NOLINT(google-build-using-namespace): programs and runs
+using test::Folder;
+
+namespace {
+
+void check_adversary(const std::string& name, const char* ptx, unsigned ctas, unsigned threads) {
+  const Folder folder;
+  const std::string trace = annotate(folder, name, ptx, ctas, threads);
+  check_all(trace, {"--wir.recount", "50"});
+  // Hashes that collide all the time, tiny tables that everything leaves at once, counters that are soon full.
+  check_all(trace, {"--wir.recount", "50", "--wir.hash_bits", "4"});
+  check_all(trace, {"--wir.recount", "50", "--wir.hash_bits", "5", "--reuse_buffer.entries", "7",
+                    "--value_signature_buffer.entries", "3", "--verify_cache.entries", "2", "--retry_queue.entries",
+                    "2", "--wir.counter_bits", "3"});
+  check_all(trace, {"--reuse_buffer.associative", "true", "--wir.delay", "7", "--wir.verify_patience", "0"});
+  // One port of everything, and entries that take register pairs.
+  check_all(trace, {"--wir.recount", "50", "--reuse_buffer.ports", "1", "--value_signature_buffer.ports", "1",
+                    "--verify_cache.ports", "1", "--wir.rename_ports", "1", "--reuse_buffer.pairs", "true"});
+  // They do reuse, or the test would show nothing.
+  const auto r = run(trace, {"--stats", folder.file("stats.json")});
+  REQUIRE(r.status == 0);
+  const auto wir = nlohmann::json::parse(folder.read("stats.json")).at("stats").at("wir");
+  CHECK(wir.at("bypass_fraction").get<double>() > 0.02);
+}
+
+}  // namespace
+
+TEST_CASE("scratchpad exchanges over more barriers than a CTA's count holds") {
+  check_adversary("exchange", exchange, 5, 128);
+}
+TEST_CASE("stores and loads across warps, barriers and CTAs whose slots are reused") {
+  check_adversary("across", across, 24, 64);
+}
+TEST_CASE("carries, which no register names") { check_adversary("carry", carry, 4, 128); }
+TEST_CASE("loads that flags in memory order") {
+  const Folder folder;
+  check_all(annotate(folder, "flags", flags, 1, 96), {});
+}
+TEST_CASE("variables and places that only an address tells apart") { check_adversary("variables", variables, 6, 64); }
+TEST_CASE("64-bit values, whose halves are shared") { check_adversary("wide", wide, 6, 64); }
+TEST_CASE("divergent writes to shared registers") { check_adversary("diverge", diverge, 12, 64); }
+
+TEST_CASE("a racy load that finds another value is counted where the trace knows of the race, an error where not") {
+  const Folder folder;
+  const std::string unchecked = annotate(folder, "racy", racy, 3, 128, false);
+  const auto wrong = run(unchecked, {});
+  CHECK(wrong.status == 3);
+  CHECK(wrong.err.find("from reuse") != std::string::npos);
+
+  const std::string checked = annotate(folder, "racy", racy, 3, 128, true, true);
+  for (const char* model : {"rl", "rlp", "rlpv", "rlpvc", "rpv"}) {
+    const auto right = run(checked, {"--wir.model", model, "--wir.recount", "1", "--stats", folder.file("stats.json")});
+    CAPTURE(model, right.err);
+    REQUIRE(right.status == 0);
+    const auto document = nlohmann::json::parse(folder.read("stats.json"));
+    CHECK(document.at("checks").at("mismatches") == 0);
+    CHECK((document.at("stats").at("wir").at("racy_loads") > 0) == (model != std::string("rpv")));
+  }
+  const auto info = test::run_process({REGATTA_TRACE, "info", checked});
+  CHECK(info.out.find("races") != std::string::npos);
+}
