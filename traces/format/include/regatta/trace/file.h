@@ -2,7 +2,7 @@
 //
 // A trace file (.rgt): a header, one zstd frame per static part and per CTA, an index at the end.
 // The writer never leaves a half-written file under its final name; the reader streams CTA by CTA,
-// decompressing one ahead in a second thread, and can seek to any CTA through the index.
+// decompressing ahead in a second thread, and can seek to any CTA through the index.
 #pragma once
 
 #include <regatta/trace/kernel.h>
@@ -75,8 +75,8 @@ class Reader {
   /// streams are open. Throws std::out_of_range for a position beyond ctas().
   std::shared_ptr<const Cta> read(std::size_t position) const;
 
-  /// Streams CTAs `first` .. `first+count-1` (or to the last) in order: one waits decompressed while a second thread
-  /// reads the one after it. A stream may outlive its reader.
+  /// Streams CTAs `first` .. `first+count-1` (or to the last) in order. A second thread reads ahead: up to 16 wait
+  /// decompressed, or 4 MiB of them, one whatever its size. A stream may outlive its reader.
   class Stream {
    public:
     ~Stream();
