@@ -96,7 +96,7 @@ unsigned AllocationStage::retire_slot(const DynamicInstruction& d, const InFligh
 unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
   f.phase = Phase::indexing;
   std::uint64_t at = state_.now();
-  if (!f.divergent && state_.config.signatures()) {
+  if (!f.divergent && state_.parts.signatures) {
     for (unsigned i = 0; i < d.traits->write_count; ++i) {
       at = hash_units_.take(state_.now());
     }
@@ -106,7 +106,7 @@ unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f) {
 
 /// A read port of the signature buffer per result.
 unsigned AllocationStage::reach_table(const DynamicInstruction& d, const InFlight& f) {
-  if (f.divergent || !state_.config.signatures()) return 0;
+  if (f.divergent || !state_.parts.signatures) return 0;
   std::uint64_t slot = state_.now();
   for (unsigned i = 0; i < d.traits->write_count; ++i) slot = signature_reads_.take(state_.now());
   state_.counters.signature_read_waits += slot - state_.now();
@@ -116,7 +116,7 @@ unsigned AllocationStage::reach_table(const DynamicInstruction& d, const InFligh
 void AllocationStage::look(const DynamicInstruction& d, InFlight& f) {
   f.phase = Phase::verifying;
   f.asked_at = state_.now();
-  if (f.divergent || !state_.config.signatures()) return;
+  if (f.divergent || !state_.parts.signatures) return;
   RegisterState::Counters& n = state_.counters;
   state_.signatures_accessed();
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
@@ -164,7 +164,7 @@ unsigned AllocationStage::verify(const DynamicInstruction& d, InFlight& f) {
       settle(f, i, same_value(writer.instruction->results[writer.destination].lane.data(), result));
       continue;
     }
-    if (state_.config.verify_cache()) {
+    if (state_.parts.verify_cache) {
       const std::uint64_t at = verify_ports_.take(state_.now());
       if (const std::uint32_t* const kept = file_.verify_cache().find(reg); kept != nullptr) {
         ++state_.counters.verify_hits;
@@ -186,9 +186,9 @@ bool AllocationStage::verify_at_bank(PhysicalRegister reg, const std::uint32_t* 
   const bool first_come = state_.now() - f.asked_at >= state_.config.verify_patience;
   const std::uint64_t read = file_.read_extra(reg, first_come);
   if (read == 0) return false;
-  if (state_.config.affine() && is_affine(result, file_.warp_size())) ++affine_verify_reads_;
+  if (state_.parts.affine && is_affine(result, file_.warp_size())) ++affine_verify_reads_;
   done = read;
-  if (state_.config.verify_cache()) {
+  if (state_.parts.verify_cache) {
     ++state_.counters.verify_misses;
     ++state_.counters.verify_fills;
     file_.verify_cache().fill(reg, file_.value(reg));
@@ -235,7 +235,7 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
 void AllocationStage::starve(const DynamicInstruction& d, InFlight& f) {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     state_.give_up(std::exchange(f.candidates[i], no_register));
-    if (!f.divergent && state_.config.signatures()) {
+    if (!f.divergent && state_.parts.signatures) {
       state_.give_up(state_.signatures.evict(f.hashes[i]));
       ++state_.counters.low_evictions;
     }
@@ -280,7 +280,7 @@ bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
       take(d, f, i, state_.rename.at(d.warp, d.traits->writes[i]).reg);
     } else {
       take(d, f, i, regs[next++]);
-      if (!f.divergent && state_.config.signatures()) remember(f.hashes[i], f.targets[i], low);
+      if (!f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i], low);
     }
   }
   for (; next != 0; --next) allocator_.take(state_.now());
@@ -294,7 +294,7 @@ bool AllocationStage::ports_free(const InFlight& f) {
     ++state_.counters.allocator_waits;
     return false;
   }
-  if (!f.divergent && state_.config.signatures() && !signature_writes_.free(state_.now())) {
+  if (!f.divergent && state_.parts.signatures && !signature_writes_.free(state_.now())) {
     ++state_.counters.signature_write_waits;
     return false;
   }

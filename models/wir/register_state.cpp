@@ -7,6 +7,7 @@ namespace regatta::models::wir {
 
 RegisterState::RegisterState(const WirConfig& c, sc_core::sc_time period)
     : config(c),
+      parts{c.loads(), c.pending(), c.verify_cache(), c.signatures(), c.capped(), c.affine()},
       allocator(c.physical(), c.release_latency, c.counter_bits, c.allocator_ports),
       reuse(c.reuse_entries, c.reuse_associative),
       signatures(c.signatures() ? c.signature_entries : 0),
@@ -26,10 +27,10 @@ void RegisterState::kernel_started(const protocol::KernelContext& context) {
   // As many of them as the rest of the slots, since tables are laid out by slot.
   rename.reset(std::max(warps, config.max_warps), registers_per_warp_);
   // What nobody's rename entry can need is free to be held by readers alone.
-  credits_ = config.capped() ? 0 : config.physical() - std::min(config.physical(), warps * registers_per_warp_);
+  credits_ = parts.capped ? 0 : config.physical() - std::min(config.physical(), warps * registers_per_warp_);
   code = static_code(context, config.reuse_pairs);
   warps_ = 0;
-  allocator.set_limit(config.capped() ? 0 : config.physical());
+  allocator.set_limit(parts.capped ? 0 : config.physical());
   mode_since_ = evicted_until_ = now();
   wanted_ = 1;
   was_low_ = is_low_in(now());
@@ -38,13 +39,13 @@ void RegisterState::kernel_started(const protocol::KernelContext& context) {
 void RegisterState::warp_started(const protocol::WarpInfo&) {
   catch_up();
   ++warps_;
-  if (config.capped()) allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
+  if (parts.capped) allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
 }
 
 void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
   rename.clear(warp.warp, [this](PhysicalRegister reg) { give_up(reg); });
   --warps_;
-  if (!config.capped()) return;
+  if (!parts.capped) return;
   allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
   // The power of what the warp had goes with it.
   for (std::size_t i = 0; i < signatures.entries().size() && allocator.referenced() > allocator.limit(); ++i) {

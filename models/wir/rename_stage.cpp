@@ -107,7 +107,7 @@ void RenameStage::tag(const DynamicInstruction& d, const StaticCode& code, InFli
   f.tag.opcode = code.signature;
   for (unsigned i = 0; i < code.sources; ++i) f.tag.sources[i] = f.sources[code.source[i]];
   if (code.kind == ReuseKind::arithmetic) return;
-  f.reusable = state_->config.loads() && rules_.tag_load(d, code.kind, f.tag);
+  f.reusable = state_->parts.loads && rules_.tag_load(d, code.kind, f.tag);
 }
 
 }  // namespace regatta::models::wir

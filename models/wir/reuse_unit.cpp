@@ -9,7 +9,7 @@ namespace regatta::models::wir {
 using protocol::DynamicInstruction;
 
 ReuseUnit::ReuseUnit(PhysicalRegisterFile& file)
-    : file_(file), state_(file.state()), retry_(state_.config.pending() ? state_.config.retry_entries : 0) {}
+    : file_(file), state_(file.state()), retry_(state_.parts.pending ? state_.config.retry_entries : 0) {}
 
 void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   const auto& sections = context.kernel->annotations;
@@ -91,7 +91,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
         return Decision::wait;
       }
       f.reusable = false;  // it will not update the entry that is another's
-      if (!state_.config.pending()) return execute(d);
+      if (!state_.parts.pending) return execute(d);
       if (retry_.full()) {
         ++state_.counters.queue_full;
         return execute(d);
@@ -108,7 +108,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     return execute(d);
   }
   const bool low = state_.low();
-  if (!low && state_.config.pending() && !state_.reuse_writes.free(state_.now())) {
+  if (!low && state_.parts.pending && !state_.reuse_writes.free(state_.now())) {
     claim_waits_ = true;
     return Decision::wait;
   }
@@ -117,7 +117,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     ++state_.counters.low_evictions;
     retry_.stir();
     f.reusable = false;
-  } else if (state_.config.pending()) {
+  } else if (state_.parts.pending) {
     claim(f);
   } else {
     f.keeps = true;

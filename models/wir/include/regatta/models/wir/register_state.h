@@ -86,6 +86,11 @@ class RegisterState {
   RegisterState(const WirConfig& config, sc_core::sc_time period);
 
   WirConfig config;
+  /// What the configuration's model has.
+  struct Parts {
+    bool loads, pending, verify_cache, signatures, capped, affine;
+  };
+  const Parts parts;
   RegisterAllocator allocator;
   RenameTables rename;
   ReuseBuffer reuse;

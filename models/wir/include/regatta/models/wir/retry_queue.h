@@ -7,7 +7,7 @@
 
 #include <regatta/protocol/dynamic_instruction.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +20,10 @@ class RetryQueue {
   bool empty() const { return queue_.empty(); }
   bool full() const { return queue_.size() >= most_; }
   std::size_t size() const { return queue_.size(); }
-  void push(protocol::DynamicInstruction& d) { queue_.push_back(&d); }
+  void push(protocol::DynamicInstruction& d) {
+    queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(head_), &d);
+    if (++head_ == queue_.size()) head_ = 0;
+  }
 
   /// The instruction that looks again in cycle `now`. Called in every cycle in which somebody may have something to do;
   /// in those between, the head looked in vain and went to the tail. `looked` is raised by the looks so passed over.
@@ -32,7 +35,7 @@ class RetryQueue {
       looked += slept;
       rotate(slept % queue_.size());
     }
-    return queue_.front();
+    return queue_[head_];
   }
   /// An instruction enters an empty queue in cycle `now`: no looks were passed over before.
   void begin(std::uint64_t now) { last_ = now; }
@@ -41,7 +44,10 @@ class RetryQueue {
     rotate(1);
     if (restless_ != 0) --restless_;
   }
-  void pop() { queue_.erase(queue_.begin()); }
+  void pop() {
+    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(head_));
+    if (head_ == queue_.size()) head_ = 0;
+  }
 
   /// A result is there, or an entry gone: all that wait have to look.
   void stir() { restless_ = queue_.size(); }
@@ -49,10 +55,12 @@ class RetryQueue {
 
  private:
   void rotate(std::uint64_t by) {
-    std::rotate(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(by), queue_.end());
+    head_ += by;
+    while (head_ >= queue_.size()) head_ -= queue_.size();
   }
   std::size_t most_;
-  std::vector<protocol::DynamicInstruction*> queue_;
+  std::vector<protocol::DynamicInstruction*> queue_;  ///< a ring of as many as wait
+  std::size_t head_ = 0;
   std::uint64_t last_ = 0;
   std::size_t restless_ = 0;  ///< looks until all have looked
 };
