@@ -80,6 +80,23 @@ TEST_CASE("aging: a conventional file has cells that never change, and each tech
   CHECK(longest("argo") < 0.9);
 }
 
+TEST_CASE("aging: compression, rotation and power states combine, and their knobs") {
+  const std::string kernel = GENERATE("bfs", "stencil3d");
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  for (const char* scheme : {"rc", "wc", "argo"}) {
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--gated.power", "greener"},
+             {"--gated.power", "sleep_reg", "--gated.windows", "rotating"},
+             {"--compression.wake", "issue", "--scheduler", "two_level"},
+             {"--compression.loads", "false", "--gated.windows", "round_robin", "--gated.unused_rows_off", "false"}}) {
+      std::vector<std::string> options{"--scheme", scheme};
+      options.insert(options.end(), more.begin(), more.end());
+      CHECK(simulated(folder, trace, options).at("checks").at("mismatches") == 0);
+    }
+  }
+}
+
 TEST_CASE("aging: the CSV files hold what the statistics say, and results do not depend on the quantum") {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "hotspot", Size::small, 64);
