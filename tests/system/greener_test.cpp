@@ -177,7 +177,7 @@ TEST_CASE("register power states go with compression, moving windows and any sch
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
   const auto alone = stats_of(folder, trace, {"--scheme", "always_on"});
-  for (const std::string scheme : {"rc", "rc_rar", "argo"}) {
+  for (const std::string scheme : {"rc", "rc_rar", "wc", "argo"}) {
     const auto switched = stats_of(folder, trace, {"--scheme", scheme});
     for (const std::string states : {"greener", "sleep_reg"}) {
       CAPTURE(kernel, scheme, states);
