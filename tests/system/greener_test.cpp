@@ -177,7 +177,7 @@ TEST_CASE("register power states go with compression, moving windows and any sch
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
   const auto alone = stats_of(folder, trace, {"--scheme", "always_on"});
-  for (const std::string scheme : {"rc", "rc_rar", "argo"}) {
+  for (const std::string scheme : {"rc", "rc_rar", "wc", "argo"}) {
     const auto switched = stats_of(folder, trace, {"--scheme", scheme});
     for (const std::string states : {"greener", "sleep_reg"}) {
       CAPTURE(kernel, scheme, states);
@@ -217,6 +217,10 @@ TEST_CASE("the threshold of a trace and of a simulation are the same thing") {
     const std::string trace = folder.file(std::string("w") + annotated + ".rgt");
     REQUIRE(test::run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", trace, "--power-threshold", annotated})
                 .status == 0);
+    const auto info = test::run_process({REGATTA_TRACE, "info", trace});
+    CHECK(info.out.find(std::string("threshold ") + annotated + ", distances up to 31") != std::string::npos);
+    const auto dump = test::run_process({REGATTA_TRACE, "dump", trace, "--cta", "0", "--warp", "0"});
+    CHECK(dump.out.find("; power R") != std::string::npos);
     for (const char* threshold : {"0", "3", "9"}) {
       runs.push_back(stats_of(folder, trace, {"--scheme", "greener", "--greener.threshold", threshold}));
     }

@@ -5,6 +5,7 @@
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/power_states.h>
 #include <regatta/trace/region_words.h>
 
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 using namespace regatta;
@@ -179,6 +181,26 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   const auto regions = trace::regions_of(kernel);
   CHECK(regions.size() == entry["regions"]);
   REQUIRE(kernel.annotations.size() == 2);
+  // The power states: those that are reported.
+  const trace::AnnotationSection* power_section = trace::find_power_section(kernel);
+  REQUIRE(power_section != nullptr);
+  const trace::PowerStates power = trace::decode_power_states(kernel, power_section->payload);
+  CHECK(power.threshold == 3);
+  CHECK(power.bound == 31);
+  const auto& counted = entry["power_states"];
+  std::map<trace::RegisterPower, unsigned> states;
+  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
+    const trace::PowerFields fields = trace::power_fields_of(kernel.instructions[i]);
+    const std::uint8_t bits = trace::power_bits(kernel.instructions[i], power.next[i], power.threshold);
+    for (unsigned f = 0; f < trace::power_fields; ++f)
+      if (fields[f] >= 0) ++states[trace::power_field(bits, f)];
+  }
+  CHECK(counted["on"] == states[trace::RegisterPower::on]);
+  CHECK(counted["sleep"] == states[trace::RegisterPower::sleep]);
+  CHECK(counted["off"] == states[trace::RegisterPower::off]);
+  CHECK(states[trace::RegisterPower::off] > 0);
+  CHECK(counted["no_field"] > 0);
+
   CHECK(kernel.annotations[0].name == "regions");
   CHECK(kernel.annotations[0].version == 1);
   const auto section = nlohmann::json::parse(kernel.annotations[0].payload);
