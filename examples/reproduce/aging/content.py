@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import Evaluation, base, bits, machines, of, patterns, schemes, unchanged
+from evaluation import Evaluation, base, bits, machines, of, parts, patterns, schemes, unchanged
 
 Figures = Optional[Path]
 changed = {n: t for n, t in schemes.items() if n != unchanged}
@@ -114,18 +114,8 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
     page.put("table:energy", _by_kernel(e, "register energy", changed, lambda k, n: fixed(e.register_energy(k, n)),
                                         lambda n: fixed(e.average(lambda k: e.register_energy(k, n)))))
 
-    def parts(n: str) -> list:
-        shares = []
-        for static in (True, False):
-            def share(k: str) -> float:
-                energy, whole = (e.document(k, x)["energy"] for x in (n, unchanged))
-                leaks = energy["static_by_structure"]["register_structures"]
-                each = leaks if static else energy["by_structure"]["register_structures"] - leaks
-                return each / whole["by_structure"]["register_structures"]
-            shares.append(fixed(e.average(share)))
-        return shares
-    page.put("table:energy_parts", table(["mean, of the baseline's", "leakage", "by access"],
-                                         [[t] + parts(n) for n, t in schemes.items()]))
+    page.put("table:energy_parts", table(["mean, of the baseline's"] + list(parts.values()), [
+        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts] for n, t in schemes.items()]))
     page.compare("energy", ["AGING-019", "AGING-020", "AGING-021"])
 
 
@@ -147,6 +137,6 @@ def csv(e: Evaluation) -> str:
     keys = [f"writes.{p}" for p in patterns] + [f"duty.{b}.{x}" for b in bits for x in ("longest", "mean")] + \
         ["vth.t0", "vth.t1", "ts_increase", "movs_inserted", "refreshes", "rows_woken"]
     rows = [[kernel, name, r.stats["cycles"], r.stats["warp_instructions"],
-             f"{r.stats['energy']['by_structure']['register_structures']:.1f}"] +
+             None if name.startswith(base) else sum(e.aging(kernel, name, "energy." + p) for p in parts)] +
             [value(r.stats, "stats.aging." + k, None) for k in keys] for (kernel, name), r in sorted(e.results.items())]
     return csv_text(["kernel", "run", "cycles", "warp_instructions", "register_energy_nj", *keys], rows)

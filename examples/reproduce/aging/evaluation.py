@@ -15,6 +15,9 @@ unchanged = "always_on"
 machines = {"hd7770": ["--warp-size", "64"], "k20x": []}
 patterns = {"constant": "constant", "single_delta": "single delta", "double_delta": "double delta", "other": "other"}
 bits = {"zero": "0", "one": "1"}
+#: Fig 21's parts of the energy.
+parts = {"slice_leakage": "slice, leakage", "logic_leakage": "logic, leakage", "slice_dynamic": "slice, dynamic",
+         "logic_dynamic": "logic, dynamic", "wakeup": "wake-up"}
 
 
 def of(name: str, machine: str) -> str:
@@ -53,8 +56,12 @@ class Evaluation(evaluation.Evaluation):
     def cycles_added(self, kernel: str, name: str, to: str = unchanged) -> float:
         return self.run_time(kernel, name, to) - 1
 
+    def energy_part(self, kernel: str, name: str, part: str, to: str = unchanged) -> float:
+        """Of the energy of the slices in the run that is measured against."""
+        return self.aging(kernel, name, "energy." + part) / sum(self.aging(kernel, to, "energy." + p) for p in parts)
+
     def register_energy(self, kernel: str, name: str, to: str = unchanged) -> float:
-        return self.relative(kernel, name, "energy.by_structure.register_structures", to)
+        return sum(self.energy_part(kernel, name, p, to) for p in parts)
 
     def moves(self, kernel: str, name: str = "rc_rar") -> float:
         """Of the register writes, those of moves before divergent ones."""

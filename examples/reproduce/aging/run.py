@@ -24,7 +24,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
         trace = Trace(kernel, command.launch_file(kernel, small), tuple(options))
         simulated = ["--machine", machine, "--sms", "1"]
         runs.append(Run(of(base, machine), trace, tuple(simulated)))
-        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name])) for name in schemes]
+        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name, "--wear.enabled", "true"])) for name in schemes]
     return runs
 
 

@@ -91,7 +91,8 @@ if scheme in gated:
     d["stats"]["aging"] = {
         "writes.constant": 300, "writes.single_delta": 150, "writes.double_delta": 50, "writes.other": 500,
         "duty.zero.longest": on, "duty.one.longest": 0.9 * on, "duty.zero.mean": 0.5 * on, "duty.one.mean": 0.2 * on,
-        "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
+        "energy.slice_leakage": 60 * on, "energy.logic_leakage": 0.0, "energy.slice_dynamic": 70.0, "energy.logic_dynamic": 1.0,
+        "energy.wakeup": 2.0 * (1 - on), "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
 json.dump(d, open(after("--stats"), "w"))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",

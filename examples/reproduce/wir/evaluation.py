@@ -25,7 +25,10 @@ defaults = {"vsb": 256, "rb": 256, "d": 4, "vc": 8}
 experiments = {
     "part-associative": ("a reuse buffer that is searched associatively", ["--reuse_buffer.associative", "true"]),
     "part-room": ("8,192 registers and reuse entries", ["--wir.physical_registers", "8192", "--reuse_buffer.entries", "8192"]),
-    "part-ports": ("16 ports for each table", ["--wir.ports", "16"]),
+    "part-ports": ("16 ports for each table", [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports",
+                                                              "value_signature_buffer.ports", "verify_cache.ports")
+                                               for o in ("--" + knob, "16")]),
+    "part-pairs": ("entries with two results, for 64-bit values", ["--reuse_buffer.pairs", "true"]),
     "part-patience": ("verify-reads as urgent as operands", ["--wir.verify_patience", "0"]),
     "part-large": ("a reuse buffer of 4,096", ["--reuse_buffer.entries", "4096"]),
 }
