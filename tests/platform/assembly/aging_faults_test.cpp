@@ -208,3 +208,30 @@ TEST_CASE("aging fault: a rotated window that runs into the next one is found wh
   }
   CHECK_THAT(message, Catch::Contains("the window of warp") && Catch::Contains("which is warp"));
 }
+
+TEST_CASE("aging: the energy of slices, from events by hand") {
+  const assembly::SliceEnergyConfig config;
+  assembly::SliceEvents e;
+  e.slice_reads = 1000;
+  e.slice_writes = 100;
+  e.leaking_bytes = 65536.0 * 500;  // a slice for 500 cycles
+  e.woken_bytes = 256 * 10;
+  e.compressions = 40;
+  e.decompressions = 30;
+  e.table_reads = 20;
+  e.table_writes = 10;
+  e.refreshes = 2;
+  e.slice_cycles = 500;
+  const assembly::SliceEnergy bare = slice_energy(config, nullptr, e, 1);
+  CHECK(bare.slice_dynamic == Approx(295.86 + 36.591));
+  CHECK(bare.slice_leakage == Approx(37.93));
+  CHECK(bare.wakeup == Approx(2.3288));
+  CHECK(bare.logic_leakage == 0);
+  CHECK(bare.logic_dynamic == 0);
+  const assembly::SliceEnergy rc = slice_energy(config, &config.rc, e, 1);
+  // About 32 % of what the slice leaks (section 5.1.3).
+  CHECK(rc.logic_leakage / rc.slice_leakage == Approx(0.324).epsilon(0.01));
+  CHECK(rc.logic_dynamic == Approx((40 * 1.10 + 30 * 0.96 + 22 * 1.25 + 12 * 66.49) / 1000));
+  // Half the clock: twice the time to leak.
+  CHECK(slice_energy(config, &config.rc, e, 2).logic_leakage == Approx(2 * rc.logic_leakage));
+}

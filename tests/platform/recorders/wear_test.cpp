@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The wear recorder against the obvious way: every bit of every row looked at in every cycle.
+#include <regatta/recorders/nbti.h>
 #include <regatta/recorders/wear_recorder.h>
 #include <regatta/support/config.h>
 #include <regatta/test/catch.h>
@@ -230,4 +231,24 @@ TEST_CASE("wear: times beyond what a row's counters hold at a time") {
   for (unsigned b = 0; b < one.size(); ++b) equal = equal && times[b].one == one[b] && times[b].zero == now - one[b];
   CHECK(equal);
   CHECK_THROWS_AS(recorder.kernel_started(Cycle(now), 1, 32), support::ConfigError);
+}
+
+TEST_CASE("wear: the shift of a threshold voltage by Equation 3, normalised") {
+  recorders::NbtiConfig nbti;
+  CHECK(nbti.threshold_shift(1) == Approx(1));
+  CHECK(nbti.threshold_shift(0) == Approx(0));
+  // A duty that is 58 % shorter makes the shift a little more than half as large (section 6.4: 54 %).
+  CHECK(nbti.threshold_shift(0.42) == Approx(0.4423).epsilon(1e-3));
+  for (unsigned percent = 1; percent <= 100; ++percent) {
+    CHECK(nbti.threshold_shift(percent / 100.0) > nbti.threshold_shift((percent - 1) / 100.0));
+  }
+  CHECK(nbti.switching_delay_increase(1) == Approx(0.139));
+  nbti.lifetime = 48;  // 16 times 3 years: the fourth root is 2
+  CHECK(nbti.switching_delay_increase(0.5) == Approx(0.139));
+  CHECK(nbti.threshold_shift(0.42) == Approx(0.4423).epsilon(1e-3));
+  nbti.eta = 0;  // nothing recovers
+  CHECK(nbti.threshold_shift(0.0625) == Approx(0.5));
+  CHECK_NOTHROW(nbti.validate());
+  nbti.lifetime = 0;
+  CHECK_THROWS_WITH(nbti.validate(), Catch::Contains("nbti.lifetime = 0"));
 }
