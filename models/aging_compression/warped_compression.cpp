@@ -163,6 +163,10 @@ bool WarpedCompression::read(const WarpAccess&, Row row, const std::uint32_t* ce
   return true;
 }
 
+void WarpedCompression::switched(Cycle, Row row, SegmentMask segments, protocol::PowerState state) {
+  if (state == protocol::PowerState::off && (segments & 1) != 0) forget(row);
+}
+
 void WarpedCompression::register_stats(support::StatGroup& g) {
   CompressedRows::register_stats(g);
   for (unsigned p = 0; p < packed_count; ++p) {

@@ -76,8 +76,8 @@ void Compressor::work() {
   }
   // One operation per cycle; those whose lines have come go first.
   support::Ring<Operation>* from = !resumed_.empty()                                ? &resumed_
-                                : !queue_.empty() && queue_.front().ready <= now ? &queue_
-                                                                                 : nullptr;
+                                   : !queue_.empty() && queue_.front().ready <= now ? &queue_
+                                                                                    : nullptr;
   if (from != nullptr && !blocked_) {
     Operation o = from->front();
     const Done done = perform(o, now);

@@ -146,8 +146,8 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
     const protocol::RowCodec::Stored s =
         codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
     stored = s.row_written;
-    done += s.extra_cycles;
     if (stored) done = wait_for(row, access, done);
+    done += s.extra_cycles;
   } else {
     done = wait_for(row, access, done);
     stored = power_.ready(row) != protocol::never;

@@ -25,49 +25,57 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
     state_.reuse_reads.take(state_.now());
     return look_up(d, f, true);
   }
-  if (f.renamed_at > state_.now()) return hold(d, f.renamed_at);
-  if (f.reusable && (held_before(d) || !ports_free())) return hold(d, state_.now());
-  if (!held_.empty()) {
-    const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.instruction == &d; });
-    if (at != held_.end()) held_.erase(at);
+  if (f.renamed_at > state_.now()) return hold(d, f.renamed_at, false);
+  if (!f.reusable) {
+    unhold(d);
+    return execute(d);
   }
-  if (!f.reusable) return execute(d);
+  if (held_before(d)) return hold(d, state_.now(), false);
   RegisterState::Counters& n = state_.counters;
-  ++n.lookups;
-  if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
+  if (!state_.reuse_reads.free(state_.now())) {
+    ++n.reuse_read_waits;
+    return hold(d, state_.now(), true);
+  }
   state_.reuse_accessed();
   state_.reuse_reads.take(state_.now());
-  return look_up(d, f, false);
+  const Decision made = look_up(d, f, false);
+  if (claim_waits_) {
+    // A miss whose entry cannot be claimed in this cycle: it looks again.
+    claim_waits_ = false;
+    ++n.reuse_write_waits;
+    return hold(d, state_.now(), true);
+  }
+  unhold(d);
+  ++n.lookups;
+  if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
+  return made;
+}
+
+ReuseUnit::Held* ReuseUnit::held_entry(const DynamicInstruction& d) {
+  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.instruction == &d; });
+  return at == held_.end() ? nullptr : &*at;
 }
 
 /// Lets the instruction look up in a later cycle.
-ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, std::uint64_t since) {
-  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.instruction == &d; });
-  if (at == held_.end()) held_.push_back({&d, since});
+ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, std::uint64_t since, bool tried) {
+  Held* h = held_entry(d);
+  if (h == nullptr) h = &held_.emplace_back(Held{&d, since, 0});
+  if (tried) h->tried = state_.now() + 1;
   return Decision::wait;
+}
+
+void ReuseUnit::unhold(const DynamicInstruction& d) {
+  if (held_.empty()) return;
+  if (Held* const h = held_entry(d)) held_.erase(held_.begin() + (h - held_.data()));
 }
 
 /// Somebody who could look up in this cycle goes before.
 bool ReuseUnit::held_before(const DynamicInstruction& d) const {
   for (const Held& h : held_) {
     if (h.instruction == &d) return false;
-    if (h.since <= state_.now()) return true;
+    if (h.since <= state_.now() && state_.of(*h.instruction).reusable) return true;
   }
   return false;
-}
-
-/// A lookup takes a read port, and a miss that claims its entry a write port in the same cycle.
-bool ReuseUnit::ports_free() const {
-  RegisterState::Counters& n = state_.counters;
-  if (!state_.reuse_reads.free(state_.now())) {
-    ++n.reuse_read_waits;
-    return false;
-  }
-  if (state_.config.pending() && !state_.reuse_writes.free(state_.now())) {
-    ++n.reuse_write_waits;
-    return false;
-  }
-  return true;
 }
 
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
@@ -99,7 +107,12 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     retry_.pop();
     return execute(d);
   }
-  if (state_.low()) {
+  const bool low = state_.low();
+  if (!low && state_.config.pending() && !state_.reuse_writes.free(state_.now())) {
+    claim_waits_ = true;
+    return Decision::wait;
+  }
+  if (low) {
     state_.give_up(state_.reuse.evict(f.tag));
     ++state_.counters.low_evictions;
     retry_.stir();
@@ -203,8 +216,9 @@ DynamicInstruction* ReuseUnit::again(unsigned asked) {
   bool blocked = false;
   for (const Held& h : held_) {
     if (h.since > state_.now()) continue;
-    if (!state_.of(*h.instruction).reusable) return h.instruction;
-    if (!blocked && ports_free()) return h.instruction;
+    const bool first = h.tried != state_.now() + 1;
+    if (first && !state_.of(*h.instruction).reusable) return h.instruction;
+    if (first && !blocked) return h.instruction;
     blocked = true;  // those behind it keep their order
   }
   return asked == 0 && state_.reuse_reads.free(state_.now()) ? head : nullptr;

@@ -68,6 +68,7 @@ void GatedScheme::add_compression(const Sm& sm, Handles& handles) const {
   // Of a register in the table only the first sub-wavefront is read from the row.
   sm.file.set_codec(*rows, 16.0 / sm.context.machine.sm.lanes);
   sm.file.add_listener(*rows);
+  if (protocol::RowObserver* observer = rows->row_observer()) sm.transistors.add_observer(*observer);
   sm.parts.gates.push_back(std::move(moves));
   sm.parts.modules.push_back(std::move(rows));
 }

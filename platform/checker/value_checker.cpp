@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/checker/value_checker.h>
 
-#include <algorithm>
 #include <sstream>
 
 #if defined(__SSE2__)
@@ -55,66 +54,29 @@ void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context)
   registers_.resize(0, warp_size_);
   expected_.resize(expected_.size(), warp_size_);
   warps_.clear();
-  for (Readers& r : readers_) {
-    r.registers = {};
-    r.instructions.clear();
-  }
 }
 
 void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
   const std::size_t slot = warp.warp.value();
   if (warps_.size() <= slot) {
     warps_.resize(slot + 1);
-    if (readers_.size() <= slot) readers_.resize(slot + 1);
     registers_.resize((slot + 1) * registers_per_warp_, warp_size_);
   }
   warps_[slot] = warp;
 }
 
-void ValueChecker::add_reader(const DynamicInstruction& d) {
-  if (copied_.size() <= d.pool_index) {
-    copied_.resize(std::size_t{d.pool_index} + 64);
-    expected_.resize(copied_.size() * trace::max_source_registers, warp_size_);
-  }
-  copied_[d.pool_index] = 0;
-  Readers& readers = readers_[d.warp.value()];
-  for (unsigned i = 0; i < d.traits->read_count; ++i) {
-    const unsigned reg = d.traits->reads[i].value();
-    readers.registers[reg >> 6] |= std::uint64_t{1} << (reg & 63);
-  }
-  readers.instructions.push_back(&d);
-}
-
-void ValueChecker::remove_reader(const DynamicInstruction& d) {
-  Readers& readers = readers_[d.warp.value()];
-  auto& list = readers.instructions;
-  const auto found = std::find(list.begin(), list.end(), &d);
-  if (found == list.end()) return;
-  *found = list.back();
-  list.pop_back();
-  if (list.empty()) readers.registers = {};
-}
-
-void ValueChecker::overwritten(Readers& readers, protocol::WarpSlot warp, protocol::RegisterId reg) {
-  for (const DynamicInstruction* d : readers.instructions) {
-    for (unsigned i = 0; i < d->traits->read_count; ++i) {
-      std::uint8_t& copied = copied_[d->pool_index];
-      if (d->traits->reads[i] != reg || ((copied >> i) & 1) != 0) continue;
-      copied = static_cast<std::uint8_t>(copied | 1u << i);
-      trace::copy_value(expected_[expected(*d, i)], registers_[architectural(warp, reg.value())], value_bytes_);
+void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
+  const unsigned reads = d.traits->read_count;
+  if (reads != 0) {
+    if (expected_.size() <= expected(d, 0)) expected_.resize(expected(d, 64 * trace::max_source_registers), warp_size_);
+    for (unsigned i = 0; i < reads; ++i) {
+      trace::copy_value(expected_[expected(d, i)], registers_[architectural(d.warp, d.traits->reads[i].value())],
+                        value_bytes_);
     }
   }
-}
-
-void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
-  // An instruction that no unit executes is delivered nothing.
-  if (d.traits->read_count != 0 && d.traits->unit != protocol::Unit::none) add_reader(d);
   if (d.injected) return;  // a move onto itself changes nothing
-  Readers& readers = readers_[d.warp.value()];
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    const protocol::RegisterId reg = d.traits->writes[i];
-    if ((readers.registers[reg.value() >> 6] >> (reg.value() & 63)) & 1) overwritten(readers, d.warp, reg);
-    std::uint32_t* const r = registers_[architectural(d.warp, reg.value())];
+    std::uint32_t* const r = registers_[architectural(d.warp, d.traits->writes[i].value())];
     const std::uint32_t* const result = d.results[i].lane.data();
     if (d.active == all_lanes_) {
       trace::copy_value(r, result, value_bytes_);
@@ -133,22 +95,17 @@ bool ValueChecker::equal(const std::uint32_t* a, const std::uint32_t* b, LaneMas
 
 void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) {
   const unsigned reads = d.traits->read_count;
-  if (reads == 0) return;
   operands_checked_ += reads;
-  const unsigned copied = copied_[d.pool_index];
   for (unsigned i = 0; i < reads; ++i) {
-    const std::uint32_t* const wanted =
-        (copied >> i) & 1 ? expected_[expected(d, i)] : registers_[architectural(d.warp, d.traits->reads[i].value())];
+    const std::uint32_t* const wanted = expected_[expected(d, i)];
     const std::uint32_t* const got = d.operands[i].lane.data();
     if (!equal(wanted, got, d.active)) {
       report(cycle, d, d.traits->reads[i].value(), wanted, got, d.origins[i]);
     }
   }
-  remove_reader(d);
 }
 
 void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
-  if (d.traits->read_count != 0) remove_reader(d);
   // The results were applied at issue; no younger instruction can have changed them (write-after-write waits).
   for (unsigned i = 0; i < d.info->destination_count; ++i) {
     ++operands_checked_;

@@ -38,6 +38,13 @@ void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_si
       std::vector<std::uint32_t>& mask = masks_.emplace_back(lanes_, 0);
       for (; bit < end; ++bit) mask[bit / 32] |= 1u << (bit % 32);
     }
+    kept_.assign((std::size_t{present_} + 1) * lanes_, ~0u);
+    for (unsigned off = 0; off <= present_; ++off) {
+      for (std::size_t segment = 0; segment < masks_.size(); ++segment) {
+        if (((off >> segment) & 1) == 0) continue;
+        for (unsigned w = 0; w < lanes_; ++w) kept_[std::size_t{off} * lanes_ + w] &= ~masks_[segment][w];
+      }
+    }
   }
   started_ = at.value();
   running_ = true;
@@ -105,11 +112,15 @@ void WearRecorder::keep(std::uint32_t row, bool copy) {
 }
 
 void WearRecorder::clear_off(std::uint32_t row) {
+  const SegmentMask off = rows_[row].off;
+  if (off == 0) return;
   std::uint32_t* cells = current(row);
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    if (((rows_[row].off >> s) & 1) == 0) continue;
-    for (unsigned w = 0; w < lanes_; ++w) cells[w] &= ~masks_[s][w];
+  if (off == present_) {
+    std::fill_n(cells, lanes_, 0);
+    return;
   }
+  const std::uint32_t* keep = &kept_[std::size_t{off} * lanes_];
+  for (unsigned w = 0; w < lanes_; ++w) cells[w] &= keep[w];
 }
 
 bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
@@ -145,85 +156,128 @@ bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
 
 namespace {
 
-/// Four words, added up together.
-using Words = std::uint32_t __attribute__((vector_size(16)));
-constexpr unsigned words = sizeof(Words) / sizeof(std::uint32_t);
+constexpr unsigned max_intervals = 8;
+constexpr unsigned max_planes = 32;
 
-inline void load(Words& to, const std::uint32_t* from) { std::memcpy(&to, from, sizeof to); }
-inline void store(std::uint32_t* to, const Words& from) { std::memcpy(to, &from, sizeof from); }
-inline bool any(const Words& w) {
-  std::uint64_t half[2];
-  std::memcpy(half, &w, sizeof half);
-  return (half[0] | half[1]) != 0;
-}
-
-}  // namespace
-
-void WearRecorder::flush(std::uint32_t row) {
-  RowState& r = rows_[row];
-  const unsigned intervals = r.intervals;
-  if (intervals == 0) return;
-  // Plane k takes the contents of the intervals whose length has bit k.
-  std::uint8_t of_plane[plane_count][log_size];
-  std::uint8_t count[plane_count] = {};
+/// What is to be added to the counters of a row: interval i of `intervals`, whose contents begin at `entries` + i x
+/// lanes, in the planes k that of_plane[k] names it for.
+struct Sums {
+  const std::uint32_t* entries = nullptr;
+  std::uint32_t* planes = nullptr;
+  unsigned lanes = 0;
+  unsigned intervals = 0;
   unsigned planes_used = 0;
-  std::uint64_t length = 0;
-  for (unsigned i = 0; i < intervals; ++i) {
-    length += r.length[i];
-    for (std::uint32_t m = r.length[i]; m != 0; m &= m - 1) {
-      const auto k = static_cast<unsigned>(__builtin_ctz(m));
-      of_plane[k][count[k]++] = static_cast<std::uint8_t>(i);
-      planes_used = std::max(planes_used, k + 1);
-    }
-  }
-  if (length + r.added > ~std::uint32_t{0}) spill(row);
-  r.added += length;
-  const std::uint32_t* const entries = log(row);
-  std::uint32_t* const planes = &planes_[std::size_t{row} * plane_count * lanes_];
-  for (unsigned word = 0; word < lanes_; word += words) {
-    Words held[log_size];
-    Words seen{};
-    for (unsigned i = 0; i < intervals; ++i) {
-      load(held[i], entries + std::size_t{i} * lanes_ + word);
+  std::uint8_t count[max_planes] = {};
+  std::uint8_t of_plane[max_planes][max_intervals];
+};
+
+/// As many words together as Vector has.
+template <class Vector>
+[[gnu::always_inline]] inline void add_up(const Sums& s) {
+  constexpr unsigned words = sizeof(Vector) / sizeof(std::uint32_t);
+  const auto any = [](const Vector& w) __attribute__((always_inline)) {
+    std::uint64_t part[sizeof(Vector) / sizeof(std::uint64_t)];
+    std::memcpy(part, &w, sizeof w);
+    std::uint64_t all = 0;
+    for (const std::uint64_t x : part) all |= x;
+    return all != 0;
+  };
+  for (unsigned word = 0; word < s.lanes; word += words) {
+    Vector held[max_intervals];
+    Vector seen{};
+    for (unsigned i = 0; i < s.intervals; ++i) {
+      std::memcpy(&held[i], s.entries + std::size_t{i} * s.lanes + word, sizeof(Vector));
       seen |= held[i];
     }
     if (!any(seen)) continue;
-    Words carries[log_size];  // into the plane at hand: as many as half of what the plane before had to add
+    Vector carries[max_intervals + 1];  // into the plane at hand: half of what the plane before had to add
     unsigned carried = 0;
-    for (unsigned k = 0; k < planes_used || carried != 0; ++k) {
-      std::uint32_t* const plane = planes + std::size_t{k} * lanes_ + word;
-      Words sum;
-      load(sum, plane);
-      // Two at a time: a full adder, whose carry goes to the next plane. `carries` is read faster than it is filled.
-      const unsigned here = k < planes_used ? count[k] : 0;
-      const unsigned inputs = carried + here;
-      const std::uint8_t* const from = of_plane[k < planes_used ? k : 0];
-      const auto input = [&](unsigned i) -> const Words& { return i < carried ? carries[i] : held[from[i - carried]]; };
+    for (unsigned k = 0; k < s.planes_used || carried != 0; ++k) {
+      std::uint32_t* const plane = s.planes + std::size_t{k} * s.lanes + word;
+      Vector sum;
+      std::memcpy(&sum, plane, sizeof sum);
+      // Two at a time, by a full adder whose carry goes to the next plane: `carries` is read faster than it is filled.
       unsigned out = 0;
       unsigned i = 0;
-      for (; i + 1 < inputs; i += 2) {
-        const Words a = input(i);
-        const Words b = input(i + 1);
-        const Words half = sum ^ a;
+      for (; i + 1 < carried; i += 2) {
+        const Vector half = sum ^ carries[i];
+        const Vector carry = (sum & carries[i]) | (half & carries[i + 1]);
+        sum = half ^ carries[i + 1];
+        carries[out++] = carry;
+      }
+      unsigned n = 0;
+      const unsigned here = k < s.planes_used ? s.count[k] : 0;
+      const std::uint8_t* const from = s.of_plane[k];
+      bool single = i < carried;
+      Vector last{};
+      if (single) last = carries[i];
+      if (single && here != 0) {
+        const Vector& b = held[from[n++]];
+        const Vector half = sum ^ last;
+        carries[out++] = (sum & last) | (half & b);
+        sum = half ^ b;
+        single = false;
+      }
+      for (; n + 1 < here; n += 2) {
+        const Vector& a = held[from[n]];
+        const Vector& b = held[from[n + 1]];
+        const Vector half = sum ^ a;
         carries[out++] = (sum & a) | (half & b);
         sum = half ^ b;
       }
-      if (i < inputs) {
-        const Words a = input(i);
-        const Words carry = sum & a;
-        sum ^= a;
+      if (n < here) {
+        last = held[from[n]];
+        single = true;
+      }
+      if (single) {
+        const Vector carry = sum & last;
+        sum ^= last;
         // What ripples up alone ends where no bit is carried.
         if (any(carry)) carries[out++] = carry;
       }
       carried = out;
-      store(plane, sum);
+      std::memcpy(plane, &sum, sizeof sum);
     }
   }
-  r.intervals = 0;
-  // The row holds what it held.
-  if (intervals != log_size) {
-    trace::copy_value(log(row), entries + std::size_t{intervals} * lanes_, lanes_ * sizeof(std::uint32_t));
+}
+
+using Words4 = std::uint32_t __attribute__((vector_size(16)));
+void add_up_by_4(const Sums& s) { add_up<Words4>(s); }
+
+#if defined(__x86_64__)
+using Words8 = std::uint32_t __attribute__((vector_size(32)));
+[[gnu::target("avx2")]] void add_up_by_8(const Sums& s) { add_up<Words8>(s); }
+const auto add_up_rows = __builtin_cpu_supports("avx2") != 0 ? add_up_by_8 : add_up_by_4;
+#else
+const auto add_up_rows = add_up_by_4;
+#endif
+
+}  // namespace
+
+void WearRecorder::flush(std::uint32_t row) {
+  static_assert(log_size == max_intervals && plane_count == max_planes);
+  RowState& r = rows_[row];
+  if (r.intervals == 0) return;
+  Sums sums;
+  std::uint64_t length = 0;
+  for (unsigned i = 0; i < r.intervals; ++i) {
+    length += r.length[i];
+    for (std::uint32_t m = r.length[i]; m != 0; m &= m - 1) {
+      const auto k = static_cast<unsigned>(__builtin_ctz(m));
+      sums.of_plane[k][sums.count[k]++] = static_cast<std::uint8_t>(i);
+      sums.planes_used = std::max(sums.planes_used, k + 1);
+    }
   }
+  if (length + r.added > ~std::uint32_t{0}) spill(row);
+  r.added += length;
+  sums.entries = log(row);
+  sums.planes = &planes_[std::size_t{row} * plane_count * lanes_];
+  sums.lanes = lanes_;
+  sums.intervals = r.intervals;
+  add_up_rows(sums);
+  // The row holds what it held.
+  if (r.intervals != log_size) trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
+  r.intervals = 0;
 }
 
 /// The planes might not hold what comes: into counters of 64 bits with them.

@@ -50,8 +50,39 @@ void OperandCollectors::allocate(DynamicInstruction& d) {
   ++instructions_;
   reads_ += reads;
   duplicates_ += d.info->source_count - reads;
-  for (unsigned i = 0; i < reads; ++i) request(unit, i);
-  if (reads == 0) core_.at(c.ready, Work::Kind::operands_ready, unit);
+  if (reads == 0) {
+    core_.at(c.ready, Work::Kind::operands_ready, unit);
+  } else if (__builtin_expect(channel_.open(core_.now), 1)) {
+    request_all(unit, d);
+  } else {
+    for (unsigned i = 0; i < reads; ++i) request(unit, i);
+  }
+}
+
+// One payload serves all operands of an instruction, as long as the storage answers at once.
+void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
+  const unsigned reads = d.traits->read_count;
+  const unsigned lanes = core_.kernel.warp_size;
+  Collector& c = units_[unit];
+  protocol::OperandPayload& p = payloads_.take();
+  for (unsigned i = 0; i < reads; ++i) {
+    p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[i], core_.all_lanes, lanes, d.operands[i]);
+    p.access().instruction = &d;
+    p.access().operand = static_cast<std::uint8_t>(i);
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    const tlm::tlm_sync_enum answer = read_socket->nb_transport_fw(p.payload(), phase, delay);
+    if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
+      answered(unit, p, answer, phase, delay);
+      while (++i < reads) request(unit, i);
+      return;
+    }
+    d.origins[i] = p.access().origin;
+    c.ready = std::max(c.ready, core_.now + core_.cycles(delay));
+    --d.operands_pending;
+  }
+  payloads_.give_back(p);
+  core_.at(c.ready, Work::Kind::operands_ready, unit);
 }
 
 void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
@@ -69,7 +100,13 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   p.access().operand = static_cast<std::uint8_t>(operand);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  switch (read_socket->nb_transport_fw(p.payload(), phase, delay)) {
+  const tlm::tlm_sync_enum answer = read_socket->nb_transport_fw(p.payload(), phase, delay);
+  answered(unit, p, answer, phase, delay);
+}
+
+void OperandCollectors::answered(std::uint32_t unit, protocol::OperandPayload& p, tlm::tlm_sync_enum answer,
+                                 tlm::tlm_phase phase, const sc_core::sc_time& delay) {
+  switch (answer) {
     case tlm::TLM_COMPLETED:
       delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
       payloads_.give_back(p);

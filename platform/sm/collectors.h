@@ -70,7 +70,10 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
 
   std::uint32_t add_pool(unsigned units);
 
-  void request(std::uint32_t unit, unsigned operand);
+  void request_all(std::uint32_t unit, DynamicInstruction& d);
+  [[gnu::noinline]] void request(std::uint32_t unit, unsigned operand);
+  [[gnu::noinline]] void answered(std::uint32_t unit, protocol::OperandPayload& p, tlm::tlm_sync_enum answer,
+                                  tlm::tlm_phase phase, const sc_core::sc_time& delay);
   void delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;

@@ -230,10 +230,10 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
 }
 
 Stall IssueStage::cycle(Scheduler& s) {
-  const WarpMask refused = s.closed | s.paused;
-  WarpMask candidates = s.in(WarpState::ready) & ~refused;
+  const WarpMask ready = s.in(WarpState::ready);
+  WarpMask candidates = ready & ~(s.closed | s.paused);
   Stall structural = Stall::none;
-  bool gate = (s.in(WarpState::ready) & refused) != 0;
+  bool gate = candidates != ready;
   bool kept_back = false;
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
@@ -294,7 +294,7 @@ void IssueStage::cycle() {
       met = reason_to_wait(s);
     } else if (!turn_of(i)) {
       met = not_its_turn();
-    } else if ((ready & ~s.closed) != 0 || s.restricts) {
+    } else if ((ready & ~(s.closed | s.paused)) != 0 || s.restricts) {
       met = cycle(s);
     }
     last_[i] = met;

@@ -224,9 +224,7 @@ tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payl
   return tlm::TLM_COMPLETED;
 }
 
-void LoadStoreUnit::cycle() {
-  if (!line_requests_.empty()) send_line();
-  if (queue_.empty()) return;
+void LoadStoreUnit::serve() {
   DynamicInstruction& d = *queue_.front();
   if (writeback_.full()) {
     core_.progress = true;

@@ -28,7 +28,10 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
 
   bool can_accept() const { return queue_.size() < core_.config.lsu_queue; }
   void accept(DynamicInstruction& d) { queue_.push(&d); }
-  void cycle();
+  void cycle() {
+    if (!line_requests_.empty()) send_line();
+    if (!queue_.empty()) serve();
+  }
   void kernel_started();
   /// A line for the instruction or the constant cache: leaves before data. `tag` comes back with Work::line_arrived.
   void request_line(protocol::AccessClass access, std::uint64_t address, std::uint8_t sectors, std::uint32_t tag) {
@@ -49,6 +52,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
     std::uint8_t sectors = 0;
     protocol::AccessClass access = protocol::AccessClass::instruction;
   };
+  void serve();
   void send_line();
   void transport(tlm::tlm_generic_payload& payload);
   bool start(DynamicInstruction& d);

@@ -57,8 +57,7 @@ bool ReuseStage::settle(Waiting& w) {
   return true;
 }
 
-void ReuseStage::cycle() {
-  if (waiting_.empty() && delayed_.empty()) return;
+void ReuseStage::serve() {
   bool settled = false;
   waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
                                 [&](Waiting& w) {

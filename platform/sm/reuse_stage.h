@@ -26,7 +26,9 @@ class ReuseStage {
   /// The reuse point's answer may have changed: ask again for the instructions that wait, oldest first.
   void reconsider() { reconsider_ = true; }
   /// Before issue, so that instructions that waited come before new ones.
-  void cycle();
+  void cycle() {
+    if (!waiting_.empty() || !delayed_.empty()) serve();
+  }
   void written_back(const DynamicInstruction& d) {
     if (point_ != nullptr) point_->written_back(d);
   }
@@ -40,6 +42,7 @@ class ReuseStage {
     DynamicInstruction* instruction = nullptr;
     Cycle due;
   };
+  void serve();
   bool settle(Waiting& w);
   void ask(DynamicInstruction& d);
   void ask_again(unsigned asked);

@@ -34,17 +34,19 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum answer = write_socket->nb_transport_fw(p.payload(), phase, delay);
-  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP)) {
-    if (answer == tlm::TLM_UPDATED) {
-      tlm::tlm_phase end = tlm::END_RESP;
-      sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-      write_socket->nb_transport_fw(p.payload(), end, zero);
-    }
-    payloads_.give_back(p);
-    finished(d, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
-  } else if (answer == tlm::TLM_ACCEPTED) {
-    channel_.hold(p.payload());
-  }
+  if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0) && !ended(p, answer, phase)) return;
+  payloads_.give_back(p);
+  finished(d, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+}
+
+/// Whether a write that was not completed at once is answered all the same.
+bool Writeback::ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase) {
+  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload());
+  if (answer != tlm::TLM_UPDATED || phase != tlm::BEGIN_RESP) return false;
+  tlm::tlm_phase end = tlm::END_RESP;
+  sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+  write_socket->nb_transport_fw(p.payload(), end, zero);
+  return true;
 }
 
 Writeback::Progress Writeback::write(DynamicInstruction& d) {
@@ -89,7 +91,7 @@ Ring<DynamicInstruction*>& Writeback::next() {
   return memory_.empty() || (!memory_first_ && !results_.empty()) ? results_ : memory_;
 }
 
-void Writeback::cycle() {
+void Writeback::serve() {
   for (unsigned n = 0; n < core_.config.writeback_width && waiting_ != 0; ++n) {
     Ring<DynamicInstruction*>& queue = next();
     const unsigned before = destination_;

@@ -40,11 +40,14 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   }
   bool full() const { return waiting_ + staged_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
-  void cycle();
+  void cycle() {
+    if (waiting_ != 0) serve();
+  }
   void register_stats(support::StatGroup& group) override;
 
  private:
   enum class Progress { done, held };
+  void serve();
   bool kept(DynamicInstruction& d);
   void queue(DynamicInstruction& d) {
     ++waiting_;
@@ -52,6 +55,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   }
   Progress write(DynamicInstruction& d);
   void send(DynamicInstruction& d, unsigned destination);
+  [[gnu::noinline, gnu::cold]] bool ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase);
   void finished(DynamicInstruction& d, Cycle when);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;

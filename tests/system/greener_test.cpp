@@ -172,6 +172,25 @@ TEST_CASE("random programs under register power states") {
   }
 }
 
+TEST_CASE("register power states go with compression, moving windows and any scheduler") {
+  const std::string kernel = GENERATE("bfs", "sgemm", "srad", "needleman_wunsch");
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  const auto alone = stats_of(folder, trace, {"--scheme", "always_on"});
+  for (const std::string scheme : {"rc", "rc_rar", "argo"}) {
+    const auto switched = stats_of(folder, trace, {"--scheme", scheme});
+    for (const std::string states : {"greener", "sleep_reg"}) {
+      CAPTURE(kernel, scheme, states);
+      const std::string scheduler = states == "greener" ? "two_level" : "lrr";
+      const auto both =
+          stats_of(folder, trace, {"--scheme", scheme, "--gated.power", states, "--scheduler", scheduler});
+      // Moves that a compressor needs are checked too.
+      CHECK(both.at("checks").at("operands_checked") >= alone.at("checks").at("operands_checked"));
+      CHECK(power(both, "row_cycles.on") < power(switched, "row_cycles.on"));
+    }
+  }
+}
+
 TEST_CASE("a result does not depend on the quantum, nor on a second run") {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "hotspot", Size::small);

@@ -66,11 +66,15 @@ TEST_CASE("the static part comes back") {
       CHECK(a.access_bytes == b.access_bytes);
       CHECK(a.reads_memory == b.reads_memory);
       CHECK(a.writes_memory == b.writes_memory);
+      CHECK(a.address_offset == b.address_offset);
+      CHECK(a.reads_carry == b.reads_carry);
+      CHECK(a.writes_carry == b.writes_carry);
       CHECK(a.branch_target == b.branch_target);
       CHECK(a.operands.size() == b.operands.size());
       CHECK(a.operand_destinations == b.operand_destinations);
       CHECK(a.source_line == b.source_line);
     }
+    CHECK(k.static_revision == current_static_revision);
     REQUIRE(k.blocks.size() == 3);
     CHECK(k.blocks[1].successors == std::vector<std::uint32_t>{1, 2});
     CHECK(k.blocks[1].immediate_post_dominator == 2);

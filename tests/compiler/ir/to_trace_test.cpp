@@ -135,6 +135,40 @@ TEST_CASE("a parameter operand lies in the constant bank and reads no register")
   CHECK(k.instructions[1].operands[3].value == 24);
 }
 
+TEST_CASE("the trace names carries, address offsets and the addresses of variables") {
+  ir::Function f = sample();
+  ir::Instruction add;
+  add.op = Opcode::add_cc;
+  add.type = Type::u32;
+  add.destinations = {Operand::reg(4, 1)};
+  add.sources = {Operand::reg(5, 1), Operand::immediate(1)};
+  ir::Instruction addc = add;
+  addc.op = Opcode::addc;
+  ir::Instruction both = addc;
+  both.mod.carry_out = true;
+  ir::Instruction pointer = add;
+  pointer.op = Opcode::mov;
+  pointer.sources = {Operand::immediate(8)};
+  pointer.sources[0].symbol = "table";
+  f.blocks[1].instructions[0].offset = -12;
+  f.blocks[1].instructions.insert(f.blocks[1].instructions.end(), {add, addc, both, pointer});
+  trace::Kernel k = ir::to_trace(f, {2, 2, -1}, 32);
+  CHECK(k.static_revision == trace::current_static_revision);
+  CHECK(k.instructions[3].address_offset == -12);
+  CHECK_FALSE(k.instructions[5].reads_carry);
+  CHECK_FALSE(k.instructions[6].reads_carry);
+  CHECK(k.instructions[6].writes_carry);
+  CHECK(k.instructions[7].reads_carry);
+  CHECK_FALSE(k.instructions[7].writes_carry);
+  CHECK(k.instructions[8].reads_carry);
+  CHECK(k.instructions[8].writes_carry);
+  CHECK(k.instructions[9].operands[1].value == 8);
+  ir::place_variables(
+      f, [](const std::string& name) { return name == "table" ? 4096u : 0u; }, k);
+  CHECK(k.instructions[9].operands[1].value == 4104);
+  CHECK(k.instructions[6].operands[2].value == 1);
+}
+
 TEST_CASE("to_trace refuses what a trace cannot hold") {
   ir::Function f = sample();
   CHECK_THROWS_AS(ir::to_trace(f, {-1}, 32), std::logic_error);

@@ -8,34 +8,20 @@
 #include "wir_support.h"
 
 using namespace regatta;
+using test::bare;
 using test::Fate;
 using test::Knobs;
+using test::read_cycles;
+using test::run_each;
 using test::TraceBuilder;
 using test::Values;
 using test::Watched;
 
 namespace {
 
-/// Every warp runs the kernel from start to end; CTAs of one warp.
-void run_each(TraceBuilder& b, Values& values, unsigned warps) {
-  b.launch(warps, 32);
-  for (unsigned w = 0; w < warps; ++w) {
-    values.own = w;
-    b.begin_cta();
-    b.begin_warp();
-    b.execute_straight();
-    b.end_warp();
-    b.end_cta();
-  }
-}
-
 std::uint64_t reused(const Watched& w) {
   return w.counter("reused_arithmetic") + w.counter("reused_load") + w.counter("reused_pending");
 }
-
-// gtx480: a read takes a cycle of arbitration and one of the bank, an addition four, a write one.
-constexpr std::uint64_t read_cycles = 2, add_cycles = 4, write_cycles = 1;
-constexpr std::uint64_t bare = read_cycles + add_cycles + write_cycles;
 
 /// From the issue of an addition to that of one that needs its result: `delay` cycles more than without reuse.
 void check_delay(unsigned delay) {
@@ -281,6 +267,72 @@ TEST_CASE("a load whose warp has stored looks again, another warp's does not") {
   CHECK(w.of(0, second).is_bypassed);
   CHECK_FALSE(w.of(0, third).is_bypassed);
   CHECK(w.wir.at("reused.load") == 1);
+}
+
+TEST_CASE("places that only the offset tells apart are different loads") {
+  TraceBuilder b;
+  Values v(b);
+  v.op("lane.64", 0, {});
+  const auto load = [&](unsigned destination, std::int64_t offset) {
+    const auto index = b.load(trace::MemorySpace::global, destination, 0);
+    b.kernel().instructions[index].opcode = "load";
+    b.kernel().instructions[index].address_offset = offset;
+    return index;
+  };
+  const auto first = load(1, 0);
+  v.op("add", 5, {1, 1});
+  const auto other = load(2, 4);
+  v.op("add", 6, {2, 2});
+  const auto same = load(3, 4);
+  v.op("add", 7, {3, 3});
+  b.exit();
+  b.launch(1, 32);
+  b.begin_cta();
+  b.begin_warp();
+  for (std::uint32_t i = 0; i < b.kernel().instructions.size(); ++i) {
+    v.memory = i == first ? 0 : 1;
+    b.execute(i, 0, {4096});
+  }
+  b.end_warp();
+  b.end_cta();
+  const Watched w = test::watch(b, "wir_offsets", {{"reuse_buffer.associative", "true"}});
+  test::require_clean(w.result);
+  CHECK_FALSE(w.of(0, first).is_bypassed);
+  CHECK_FALSE(w.of(0, other).is_bypassed);
+  CHECK(w.of(0, same).is_bypassed);
+}
+
+TEST_CASE("results of two registers are reused by entries that have room for them") {
+  TraceBuilder b;
+  Values v(b);
+  v.op("lane.3", 0, {});
+  v.op("const.5", 1, {});
+  const auto wide = [&](unsigned destination) {
+    const auto index = b.op(trace::OpClass::int64, {destination, destination + 1}, {0, 1, 1, 0});
+    b.kernel().instructions[index].opcode = "mul";
+    return index;
+  };
+  const auto first = wide(2);
+  const auto same = wide(4);
+  v.op("add", 6, {4, 5});
+  v.op("add", 7, {2, 3});
+  b.exit();
+  run_each(b, v, 1);
+  const Watched w = test::watch(b, "wir_pairs", {{"reuse_buffer.pairs", "true"}});
+  test::require_clean(w.result);
+  CHECK_FALSE(w.of(0, first).is_bypassed);
+  CHECK(w.of(0, same).is_bypassed);
+  CHECK(w.counter("reused_registers") == 2 + 1);
+}
+
+TEST_CASE("a kernel of a trace that names no carries is refused") {
+  TraceBuilder b;
+  Values v(b);
+  v.op("id.0", 0, {});
+  b.exit();
+  b.kernel().static_revision = 0;
+  run_each(b, v, 1);
+  CHECK_THROWS_WITH(test::watch(b, "wir_old_trace", {}), Catch::Matchers::Contains("annotate it anew"));
 }
 
 TEST_CASE("fewer physical registers than a CTA has logical ones are refused") {

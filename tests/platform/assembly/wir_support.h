@@ -154,4 +154,21 @@ class Values {
   TraceBuilder& builder_;
 };
 
+/// Every warp runs the kernel from start to end; CTAs of one warp.
+inline void run_each(TraceBuilder& b, Values& values, unsigned warps) {
+  b.launch(warps, 32);
+  for (unsigned w = 0; w < warps; ++w) {
+    values.own = w;
+    b.begin_cta();
+    b.begin_warp();
+    b.execute_straight();
+    b.end_warp();
+    b.end_cta();
+  }
+}
+
+// gtx480: a read takes a cycle of arbitration and one of the bank, an addition four, a write one.
+inline constexpr std::uint64_t read_cycles = 2, add_cycles = 4, write_cycles = 1;
+inline constexpr std::uint64_t bare = read_cycles + add_cycles + write_cycles;
+
 }  // namespace regatta::test

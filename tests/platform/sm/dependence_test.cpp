@@ -96,6 +96,26 @@ TEST_CASE("dependence: what waits for a register and what does not") {
   CHECK(r.gap(7, 8) == test::read_cycles(m) + m.sm.of(OpClass::int_add).latency + 1);
 }
 
+TEST_CASE("dependence: a reader of the carry waits for its writer, others do not") {
+  const assembly::MachineConfig m;
+  TraceBuilder b;
+  const auto add_cc = b.op(OpClass::int_add, {1}, {2});
+  const auto other = b.op(OpClass::int_add, {3}, {4});
+  const auto addc = b.op(OpClass::int_add, {5}, {6});
+  const auto again = b.op(OpClass::int_add, {7}, {8});  // writes the carry, as addc.cc does
+  b.exit();
+  b.kernel().instructions[add_cc].writes_carry = true;
+  b.kernel().instructions[addc].reads_carry = true;
+  b.kernel().instructions[again].reads_carry = b.kernel().instructions[again].writes_carry = true;
+  b.launch(1, 32);
+  b.run_all();
+  const Recording r = test::record(b, "carry", m);
+  const std::uint64_t full = test::read_cycles(m) + m.sm.of(OpClass::int_add).latency + test::write_cycles(m);
+  CHECK(r.gap(add_cc, other) < full);
+  CHECK(r.gap(add_cc, addc) == full);
+  CHECK(r.gap(addc, again) < full);
+}
+
 TEST_CASE("dependence: a pipeline takes an instruction per initiation interval") {
   assembly::MachineConfig m;
   m.sm.buffer_entries = 16;

@@ -185,3 +185,78 @@ TEST_CASE("gate listener: a barrier's opening is told once per warp, when the wa
   REQUIRE(seen.cycle.size() == 4);
   for (const auto& [warp, cycle] : seen.cycle) CHECK(cycle == seen.last_arrival + m.sm.barrier_latency);
 }
+
+namespace {
+
+/// Refuses every instruction when it is first asked about it, until `wait` cycles later.
+class Pauses : public protocol::IssueGate {
+ public:
+  struct Seen {
+    std::uint64_t refusals = 0;
+    bool asked_early = false;
+    std::map<std::pair<unsigned, std::uint64_t>, std::uint64_t> until;  ///< by warp and sequence
+  };
+  Pauses(unsigned wait, Seen& seen) : wait_(wait), seen_(seen) {}
+  bool keeps_cycle_time() const override { return true; }
+  void connect(protocol::GateListener& listener) override { listener_ = &listener; }
+  bool may_issue(const protocol::DynamicInstruction& d) override {
+    const std::uint64_t now = support::CycleScheduler::of(period).now();
+    const auto [entry, is_new] = seen_.until.emplace(std::make_pair(d.warp.value(), d.sequence), now + wait_);
+    if (!is_new) {
+      seen_.asked_early = seen_.asked_early || now < entry->second;
+      return true;
+    }
+    ++seen_.refusals;
+    listener_->pause(d.warp, protocol::Cycle(now + wait_));
+    return false;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  unsigned wait_;
+  Seen& seen_;
+  protocol::GateListener* listener_ = nullptr;
+  sc_core::sc_event changed_{"pauses_changed"};
+};
+
+}  // namespace
+
+TEST_CASE("gate listener: a paused warp is asked about again in the cycle that was said") {
+  assembly::MachineConfig m;
+  m.sm.schedulers = 1;
+  m.sm.buffer_entries = 16;
+  m.sm.collectors = 32;
+  TraceBuilder b;
+  independent_kernel(b, 32);
+  Pauses::Seen seen;
+  const Recording r = test::record(
+      b, "pauses", m, [&](assembly::SmParts& parts) { parts.gates.push_back(std::make_unique<Pauses>(7, seen)); });
+  CHECK_FALSE(seen.asked_early);
+  CHECK(seen.refusals == 41);
+  REQUIRE(r.passages.size() == 41);
+  for (const test::Passage& p : r.passages) CHECK(p.issued == seen.until.at({p.warp, p.sequence}));
+  // One warp, whose instructions are there: each waits in the gate, and the SM sleeps meanwhile.
+  for (std::uint32_t i = 10; i + 1 < 40; ++i) CHECK(r.gap(i, i + 1) == 8);
+  CHECK(r.result.stall_cycles[static_cast<unsigned>(protocol::Stall::issue_gate)] >= 30 * 7);
+}
+
+TEST_CASE("gate listener: others issue while a warp is paused, and a policy that keeps a set going does not swap it") {
+  assembly::MachineConfig m;
+  m.sm.schedulers = 1;
+  m.sm.scheduler = "two_level";
+  m.scheduler.active_warps = 2;
+  m.sm.buffer_entries = 16;
+  m.sm.collectors = 32;
+  TraceBuilder b;
+  independent_kernel(b, 128);
+  Pauses::Seen seen;
+  const Recording r = test::record(b, "pauses_two_level", m, [&](assembly::SmParts& parts) {
+    parts.gates.push_back(std::make_unique<Pauses>(3, seen));
+  });
+  CHECK_FALSE(seen.asked_early);
+  REQUIRE(r.passages.size() == 4 * 41);
+  // Two warps at a time, to their end: had they been taken for waiting, all four would take turns.
+  std::set<unsigned> in_first_half;
+  for (std::size_t i = 0; i < r.passages.size() / 4; ++i) in_first_half.insert(r.passages[i].warp);
+  CHECK(in_first_half.size() == 2);
+}

@@ -60,15 +60,6 @@ class ValueChecker : public protocol::Observer {
   static std::size_t expected(const protocol::DynamicInstruction& d, unsigned operand) {
     return std::size_t{d.pool_index} * trace::max_source_registers + operand;
   }
-  /// Instructions of a warp whose operands have not been delivered, and the registers that they read among others. A
-  /// source is copied when a younger instruction overwrites it first; until then the architectural registers have it.
-  struct Readers {
-    protocol::GeneralRegisters registers{};
-    std::vector<const protocol::DynamicInstruction*> instructions;
-  };
-  void add_reader(const protocol::DynamicInstruction& d);
-  void remove_reader(const protocol::DynamicInstruction& d);
-  void overwritten(Readers& readers, protocol::WarpSlot warp, protocol::RegisterId reg);
   bool equal(const std::uint32_t* a, const std::uint32_t* b, protocol::LaneMask lanes) const;
   void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, const std::uint32_t* expected,
               const std::uint32_t* got, const protocol::Origin& origin);
@@ -82,9 +73,7 @@ class ValueChecker : public protocol::Observer {
   protocol::LaneMask all_lanes_ = 0;
   protocol::WarpRegisters registers_;
   std::vector<protocol::WarpInfo> warps_;
-  std::vector<Readers> readers_;      ///< by warp slot
-  protocol::WarpRegisters expected_;  ///< by pool index and operand: sources that were overwritten, as they were before
-  std::vector<std::uint8_t> copied_;  ///< by pool index: which of the sources these are, a bit each
+  protocol::WarpRegisters expected_;  ///< by pool index and operand: sources as they were at issue
   std::vector<Mismatch> found_;
   std::uint64_t operands_checked_ = 0;
   std::uint64_t mismatches_ = 0;

@@ -113,7 +113,7 @@ class RowCodec {
   virtual ~RowCodec() = default;
   struct Stored {
     bool row_written = true;    ///< `cells` changed
-    unsigned extra_cycles = 0;  ///< that the write takes longer than the file's own latency
+    unsigned extra_cycles = 0;  ///< that the write takes longer, behind the row's wake-up if it waits for that
   };
   /// A write of `access.lanes` of `values`; the codec brings the row's contents `cells` up to date, or keeps the
   /// register elsewhere. The file asks in the cycle in which the write reaches its bank, `done` being when it would be

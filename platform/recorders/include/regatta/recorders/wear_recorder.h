@@ -102,6 +102,7 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   unsigned slices_;
   std::vector<unsigned> segments_;
   std::vector<std::vector<std::uint32_t>> masks_;  ///< per segment: its bits of a row's words
+  std::vector<std::uint32_t> kept_;                ///< per set of segments that are off: the other bits
   protocol::SegmentMask present_ = 1;              ///< a bit per segment
   unsigned lanes_ = 0;
   std::uint64_t started_ = 0;  ///< the launch

@@ -41,6 +41,8 @@ class CompressedRows : public sc_core::sc_module,
   /// Whether a warp's register is kept compressed: a divergent write needs it decompressed.
   virtual bool compressed(protocol::Row row) const = 0;
   protocol::Row row(protocol::WarpSlot warp, protocol::RegisterId reg) const { return windows_[warp.value()].row(reg); }
+  /// Where the rows' states are to be told to, if anywhere.
+  virtual protocol::RowObserver* row_observer() { return nullptr; }
   /// compression.wake = issue: an instruction that writes the row has issued.
   void wake_at_issue(protocol::Row row);
   bool wakes_at_issue() const { return wake_at_issue_; }

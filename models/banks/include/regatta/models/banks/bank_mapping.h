@@ -16,7 +16,7 @@ class BankMapping {
   explicit BankMapping(const RegisterFileConfig& config);
 
   unsigned operator()(protocol::WarpSlot warp, protocol::RegisterId reg) const {
-    if (!powers_of_two_) return slow(warp, reg);
+    if (__builtin_expect(!powers_of_two_, 0)) return slow(warp, reg);
     return ((unsigned{reg.value()} + (unsigned{warp.value()} >> warp_shift_)) & bank_mask_) +
            ((warp.value() & part_mask_) << part_shift_);
   }

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -52,7 +53,7 @@ template <class File>
 class BankedFile : public sc_core::sc_module,
                    public protocol::OperandStorage,
                    public support::StatProvider,
-                   tlm::tlm_fw_transport_if<> {
+                   protected tlm::tlm_fw_transport_if<> {
  public:
   BankedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period)
       : sc_module(name),
@@ -123,11 +124,9 @@ class BankedFile : public sc_core::sc_module,
       trace::copy_value(cell, data, bytes);
       return;
     }
-    for (std::size_t i = 0; i < bytes; ++i) {
-      cell[i] = static_cast<unsigned char>((data[i] & enable[i]) | (cell[i] & ~enable[i]));
-    }
+    merge_row(cell, data, enable, bytes);
   }
-  [[noreturn]] void refuse(const protocol::WarpAccess& a) const {
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse(const protocol::WarpAccess& a) const {
     SC_REPORT_FATAL("regatta/register_file",
                     ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
                      " lies outside the register file (" + std::to_string(registers_per_warp_) +
@@ -145,9 +144,26 @@ class BankedFile : public sc_core::sc_module,
  private:
   using Payload = tlm::tlm_generic_payload;
 
+  // What hardly ever happens stands apart from what happens several times per instruction, so that the latter is short
+  // and lies together: whole pipelines compete for the instruction cache of the host.
+
   File& file() { return static_cast<File&>(*this); }
   std::uint64_t arrival_cycle(const sc_core::sc_time& delay) const {
-    return delay == sc_core::SC_ZERO_TIME ? clock_.now() : clock_.now() + delay.value() / period_;
+    const std::uint64_t now = clock_.now();
+    return __builtin_expect(delay.value() == 0, 1) ? now : now + delay.value() / period_;
+  }
+  /// Rows are whole vectors: 16 bytes at a time.
+  [[gnu::noinline]] static void merge_row(unsigned char* cell, const unsigned char* data, const unsigned char* enable,
+                                          std::size_t bytes) {
+    typedef std::uint64_t Vector __attribute__((vector_size(16)));
+    for (std::size_t i = 0; i < bytes; i += sizeof(Vector)) {
+      Vector was, value, mask;
+      std::memcpy(&was, cell + i, sizeof was);
+      std::memcpy(&value, data + i, sizeof value);
+      std::memcpy(&mask, enable + i, sizeof mask);
+      was = (value & mask) | (was & ~mask);
+      std::memcpy(cell + i, &was, sizeof was);
+    }
   }
   /// Serves an access that arrived in cycle `arrival`: the cycle in which it is done.
   std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t arrival) {
@@ -164,17 +180,21 @@ class BankedFile : public sc_core::sc_module,
     protocol::WarpAccess& access = protocol::warp_access(payload);
     const unsigned bank = file().bank(payload, access);
     const std::uint64_t arrival = arrival_cycle(delay);
-    if (bank != no_bank) {
-      if (arbiter_ != nullptr) return wait_at_bank(payload, access, bank, phase, arrival);
-      if (payload.is_write() && ports_.write_free(bank) > arrival + config_.write_queue) {
-        held_ = &payload;
-        ports_.held();
-        room_.request(ports_.write_free(bank) - config_.write_queue);
-        return tlm::TLM_ACCEPTED;
+    if (__builtin_expect(bank != no_bank, 1)) {
+      if (__builtin_expect(arbiter_ != nullptr, 0)) return wait_at_bank(payload, access, bank, phase, arrival);
+      if (payload.is_write() && __builtin_expect(ports_.write_free(bank) > arrival + config_.write_queue, 0)) {
+        return hold(payload, bank);
       }
     }
     delay += clock_.time(serve(payload, access, bank, arrival) - arrival);
     return tlm::TLM_COMPLETED;
+  }
+
+  [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank) {
+    held_ = &payload;
+    ports_.held();
+    room_.request(ports_.write_free(bank) - config_.write_queue);
+    return tlm::TLM_ACCEPTED;
   }
 
   void release_held() {
@@ -187,8 +207,8 @@ class BankedFile : public sc_core::sc_module,
     writes->nb_transport_bw(payload, phase, delay);
   }
 
-  tlm::tlm_sync_enum wait_at_bank(Payload& payload, protocol::WarpAccess& access, unsigned bank, tlm::tlm_phase& phase,
-                                  std::uint64_t arrival) {
+  [[gnu::noinline]] tlm::tlm_sync_enum wait_at_bank(Payload& payload, protocol::WarpAccess& access, unsigned bank,
+                                                    tlm::tlm_phase& phase, std::uint64_t arrival) {
     const bool write = payload.is_write();
     if (write && !arbiter_->has_room(bank, arrival)) {
       held_ = &payload;

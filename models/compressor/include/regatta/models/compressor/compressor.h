@@ -148,16 +148,16 @@ class Compressor : public sc_core::sc_module,
 
   support::Ring<Operation> queue_;    ///< in order of arrival
   support::Ring<Operation> resumed_;  ///< whose line has come
-  unsigned inside_ = 0;            ///< operations in it, those that wait for lines included
-  bool blocked_ = false;           ///< the next operation waits for a line, a fetch or the way out
-  Payload* held_ = nullptr;        ///< the request that waits for room
+  unsigned inside_ = 0;               ///< operations in it, those that wait for lines included
+  bool blocked_ = false;              ///< the next operation waits for a line, a fetch or the way out
+  Payload* held_ = nullptr;           ///< the request that waits for room
   std::uint64_t held_at_ = 0;
-  support::Ring<Timed> out_;          ///< to the L1, in order
+  support::Ring<Timed> out_;       ///< to the L1, in order
   Payload* unanswered_ = nullptr;  ///< sent to the L1, END_REQ to come
   std::uint64_t next_send_ = 0;
-  support::Ring<Timed> fills_;       ///< lines that have come
-  support::Ring<Timed> answers_;     ///< to the staging unit, ours, in the order in which they are due
-  support::Ring<Timed> passing_;     ///< the same, of the L1
+  support::Ring<Timed> fills_;    ///< lines that have come
+  support::Ring<Timed> answers_;  ///< to the staging unit, ours, in the order in which they are due
+  support::Ring<Timed> passing_;  ///< the same, of the L1
   Payload* answering_ = nullptr;  ///< END_RESP to come
   std::uint64_t next_answer_ = 0;
   support::CycleClient wakeup_;

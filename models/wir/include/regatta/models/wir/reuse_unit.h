@@ -29,10 +29,12 @@ class ReuseUnit : public protocol::ReusePoint {
   struct Held {
     protocol::DynamicInstruction* instruction = nullptr;
     std::uint64_t since = 0;  ///< the first cycle in which it could have looked up
+    std::uint64_t tried = 0;  ///< the last cycle in which a port kept it from looking, + 1
   };
-  Decision hold(protocol::DynamicInstruction& d, std::uint64_t since);
+  Decision hold(protocol::DynamicInstruction& d, std::uint64_t since, bool tried);
+  void unhold(const protocol::DynamicInstruction& d);
+  Held* held_entry(const protocol::DynamicInstruction& d);
   bool held_before(const protocol::DynamicInstruction& d) const;
-  bool ports_free() const;
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
   Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
   Decision execute(protocol::DynamicInstruction& d);
@@ -45,7 +47,8 @@ class ReuseUnit : public protocol::ReusePoint {
   PhysicalRegisterFile& file_;
   RegisterState& state_;
   RetryQueue retry_;
-  std::vector<Held> held_;  ///< in order of issue
+  std::vector<Held> held_;    ///< in order of issue
+  bool claim_waits_ = false;  ///< the lookup just made found no port for its claim
   std::uint64_t owners_ = 0;
   bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
   sc_core::sc_event changed_;

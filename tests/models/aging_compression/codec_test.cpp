@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Both codecs between a hand-made file and a hand-made controller of its rows: values, what the rows are asked to be,
+// what is counted.
+#include <regatta/models/aging_compression/register_compression.h>
+#include <regatta/models/aging_compression/warped_compression.h>
+#include <regatta/test/catch.h>
+
+#include <algorithm>
+#include <random>
+#include <systemc>
+#include <vector>
+
+using namespace regatta;
+using namespace regatta::models::aging;
+using protocol::Cycle;
+using protocol::LaneMask;
+using protocol::PowerState;
+using protocol::RegisterId;
+using protocol::RegisterWindow;
+using protocol::Row;
+using protocol::SegmentMask;
+using protocol::WarpSlot;
+
+namespace {
+
+const sc_core::sc_time period(1, sc_core::SC_NS);
+
+/// Remembers what it is asked for; what is switched off is spoilt in the cells.
+class Rows : public protocol::RowPower {
+ public:
+  Rows(std::uint32_t rows, unsigned lanes, std::vector<unsigned> segments)
+      : lanes_(lanes), segments_(std::move(segments)), on(rows, 0xff), cells(std::size_t{rows} * lanes) {}
+  unsigned add_voter(const std::string&) override { return 0; }
+  Cycle vote(unsigned, Row row, PowerState state, SegmentMask segments) override {
+    SegmentMask& now = on[row.value()];
+    now = static_cast<SegmentMask>(state == PowerState::on ? now | segments : now & ~segments);
+    unsigned from = 0;
+    for (std::size_t s = 0; s < segments_.size(); from = segments_[s++]) {
+      if (state == PowerState::on || ((segments >> s) & 1) == 0) continue;
+      for (unsigned b = from; b < segments_[s]; ++b) of(row)[b / 32] ^= 1u << (b % 32);
+    }
+    ++votes;
+    return Cycle(0);
+  }
+  PowerState vote_of(unsigned, Row) const override { return PowerState::on; }
+  PowerState state(Row, unsigned) const override { return PowerState::on; }
+  Cycle ready(Row) const override { return Cycle(0); }
+  std::uint32_t* of(Row row) { return &cells[std::size_t{row.value()} * lanes_]; }
+
+ private:
+  unsigned lanes_;
+  std::vector<unsigned> segments_;
+
+ public:
+  std::vector<SegmentMask> on;
+  std::vector<std::uint32_t> cells;
+  unsigned votes = 0;
+};
+
+CompressionConfig config(std::uint32_t rows) {
+  CompressionConfig c;
+  c.rows = rows;
+  c.slices = 2;
+  return c;
+}
+
+protocol::WarpAccess access(unsigned reg, LaneMask lanes) {
+  protocol::WarpAccess a;
+  a.warp = WarpSlot(0);
+  a.reg = RegisterId(static_cast<std::uint8_t>(reg));
+  a.lanes = lanes;
+  return a;
+}
+
+/// Registers of all kinds.
+std::vector<std::uint32_t> some_value(std::mt19937& random, unsigned lanes) {
+  std::vector<std::uint32_t> v(lanes);
+  const auto base = static_cast<std::uint32_t>(random());
+  const unsigned kind = random() % 6;
+  for (unsigned i = 0; i < lanes; ++i) {
+    switch (kind) {
+      case 0:
+        v[i] = base;
+        break;
+      case 1:
+        v[i] = base + 4 * i;
+        break;
+      case 2:
+        v[i] = base + i / 8 * 64 + i % 8 * 4;
+        break;
+      case 3:
+        v[i] = base + static_cast<std::uint32_t>(random() % 127) - 63;
+        break;
+      case 4:
+        v[i] = base + static_cast<std::uint32_t>(random() % 60000) - 30000;
+        break;
+      default:
+        v[i] = static_cast<std::uint32_t>(random());
+    }
+  }
+  return v;
+}
+
+/// Random writes and reads of a warp's registers against a copy of them. Divergent writes of a compressed register come
+/// behind a full write of what it holds that is not compressed, as a MOV would.
+template <class Codec>
+void random_accesses(Codec& codec, Rows& rows, unsigned lanes, std::uint32_t count) {
+  std::mt19937 random(lanes);
+  const LaneMask all = trace::all_lanes(lanes);
+  codec.rows_started(count, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, count);
+  std::vector<std::vector<std::uint32_t>> truth(count, std::vector<std::uint32_t>(lanes, 0));
+  std::vector<bool> known(count, false);
+  protocol::DynamicInstruction move;
+  move.injected = true;
+  unsigned compressed = 0;
+  unsigned moved = 0;
+  for (unsigned step = 0; step < 20000; ++step) {
+    const auto reg = static_cast<unsigned>(random() % count);
+    const Row row(reg);
+    if (random() % 3 != 0 && known[reg]) {
+      std::vector<std::uint32_t> got(lanes);
+      const bool served = codec.read(access(reg, all), row, rows.of(row), got.data());
+      if (!served) std::copy_n(rows.of(row), lanes, got.begin());
+      REQUIRE(got == truth[reg]);
+      // What needs the cells finds them on.
+      if (codec.needs_row(row)) REQUIRE((rows.on[reg] & 1) != 0);
+      if (!served) REQUIRE(rows.on[reg] == 0xff);
+      compressed += codec.compressed(row) ? 1 : 0;
+      continue;
+    }
+    const std::vector<std::uint32_t> value = some_value(random, lanes);
+    LaneMask mask = all;
+    if (known[reg] && random() % 4 == 0) {
+      mask = ((LaneMask{random()} << 32) | random()) & all;
+      if (codec.compressed(row)) {
+        protocol::WarpAccess a = access(reg, all);
+        a.instruction = &move;
+        codec.write(a, row, truth[reg].data(), rows.of(row), Cycle(0));
+        REQUIRE_FALSE(codec.compressed(row));
+        ++moved;
+      }
+    }
+    for (unsigned l = 0; l < lanes; ++l) {
+      if (((mask >> l) & 1) != 0) truth[reg][l] = value[l];
+    }
+    const auto stored = codec.write(access(reg, mask), row, value.data(), rows.of(row), Cycle(0));
+    REQUIRE(stored.row_written == ((rows.on[reg] & 1) != 0));
+    if (mask != all) REQUIRE_FALSE(codec.compressed(row));
+    known[reg] = true;
+  }
+  CHECK(compressed > 2000);
+  CHECK(moved > 200);
+  CHECK(codec.counters().moves == moved);
+  // A warp that leaves takes what its registers were along.
+  codec.window_left(WarpSlot(0), RegisterWindow{0, 0, 256}, count);
+  for (std::uint32_t r = 0; r < count; ++r) CHECK_FALSE(codec.compressed(Row(r)));
+}
+
+}  // namespace
+
+TEST_CASE("register compression: what was written is read, whatever row or table holds it") {
+  const unsigned lanes = GENERATE(32u, 64u);
+  Rows rows(24, lanes, {32 * lanes});
+  RegisterCompression codec("rc", config(24), rows, period);
+  random_accesses(codec, rows, lanes, 24);
+  const CompressedRows::Counters& c = codec.counters();
+  const unsigned beats = lanes / 16;
+  std::uint64_t patterns = 0;
+  for (unsigned p = 0; p < pattern_count; ++p) patterns += codec.pattern_writes(static_cast<Pattern>(p));
+  CHECK(patterns == c.writes);
+  CHECK(c.slice_writes + c.cancelled_writes == beats * c.writes);
+  CHECK(c.slice_reads + c.cancelled_reads == beats * c.reads);
+  CHECK(codec.table_reads() == c.reads);
+}
+
+TEST_CASE("warped compression: what was written is read, in whatever form") {
+  const unsigned lanes = GENERATE(32u, 64u);
+  Rows rows(24, lanes, warped_segments(lanes));
+  WarpedCompression codec("wc", config(24), rows);
+  random_accesses(codec, rows, lanes, 24);
+  for (unsigned p = 0; p < packed_count; ++p) CHECK(codec.form_writes(static_cast<PackedAs>(p)) > 500);
+}
+
+TEST_CASE("register compression: rows, tables and time, write by write") {
+  constexpr unsigned lanes = 64;
+  Rows rows(8, lanes, {2048});
+  RegisterCompression codec("rc", config(8), rows, period);
+  codec.rows_started(8, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
+  std::vector<std::uint32_t> flat(lanes, 7);
+  std::vector<std::uint32_t> rough(lanes);
+  for (unsigned i = 0; i < lanes; ++i) rough[i] = i * i;
+  const LaneMask all = ~LaneMask{0};
+  // Compressible: the row goes off; again: it stays off, and nothing is written to it.
+  CHECK_FALSE(codec.write(access(0, all), Row(0), flat.data(), rows.of(Row(0)), Cycle(5)).row_written);
+  CHECK(rows.on[0] == 0);
+  CHECK(codec.counters().slice_writes == 4);
+  codec.write(access(0, all), Row(0), flat.data(), rows.of(Row(0)), Cycle(6));
+  CHECK(codec.counters().cancelled_writes == 4);
+  CHECK_FALSE(codec.needs_row(Row(0)));
+  // Not compressible, which the first sub-wavefront says: the row wakes, and that one is written again.
+  const auto stored = codec.write(access(0, all), Row(0), rough.data(), rows.of(Row(0)), Cycle(9));
+  CHECK(stored.row_written);
+  CHECK(stored.extra_cycles >= 1);
+  CHECK(rows.on[0] == 0xff);
+  CHECK(codec.counters().rows_woken == 1);
+  CHECK(codec.counters().compression_beats == 4 + 4 + 1);
+  CHECK(codec.needs_row(Row(0)));
+  // A row that is on takes a value that is not compressible as it comes.
+  CHECK(codec.write(access(1, all), Row(1), rough.data(), rows.of(Row(1)), Cycle(9)).extra_cycles == 0);
+  // A compressed register costs one sub-wavefront of its slice to read.
+  codec.write(access(2, all), Row(2), flat.data(), rows.of(Row(2)), Cycle(9));
+  const std::uint64_t before = codec.counters().slice_reads;
+  std::vector<std::uint32_t> got(lanes);
+  CHECK(codec.read(access(2, all), Row(2), rows.of(Row(2)), got.data()));
+  CHECK(got == flat);
+  CHECK(codec.counters().slice_reads == before + 1);
+  CHECK(codec.counters().cancelled_reads == 3);
+}
+
+TEST_CASE("warped compression: the forms, their limits and their segments") {
+  constexpr unsigned lanes = 64;
+  CHECK(warped_segments(lanes) == std::vector<unsigned>{32, 536, 1040, 2048});  // section 6.1
+  std::vector<std::uint32_t> v(lanes, 1000);
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::base);
+  v[63] = 1127;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::bytes);
+  v[5] = 872;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::bytes);
+  v[5] = 871;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::halves);
+  v[5] = 1000 + 32767;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::halves);
+  v[5] = 1000 + 32768;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::whole);
+  v[5] = 1000u - 32768;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::halves);
+  v[0] = 0x80000000;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::whole);
+  // Deltas across the wrap of 32 bits are small too.
+  for (unsigned i = 0; i < lanes; ++i) v[i] = 0xfffffff0u + i;
+  CHECK(smallest_form(v.data(), lanes) == PackedAs::bytes);
+  // Packed: the base in the first word, the deltas from bit 32 on, the rest as it was.
+  std::vector<std::uint32_t> cells(lanes, 0xabababab);
+  pack(PackedAs::bytes, v.data(), lanes, cells.data());
+  CHECK(cells[0] == 0xfffffff0u);
+  CHECK(cells[1] == 0x04030201);
+  CHECK(cells[17] == 0xabababab);
+  std::vector<std::uint32_t> back(lanes);
+  unpack(PackedAs::bytes, cells.data(), lanes, back.data());
+  CHECK(back == v);
+
+  Rows rows(2, lanes, warped_segments(lanes));
+  WarpedCompression codec("wc", config(2), rows);
+  codec.rows_started(2, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 2);
+  codec.write(access(0, ~LaneMask{0}), Row(0), v.data(), rows.of(Row(0)), Cycle(0));
+  CHECK((rows.on[0] & 0xf) == 0x3);
+  CHECK(codec.counters().slice_writes == 2);  // 67 bytes
+  std::fill(v.begin(), v.end(), 3);
+  codec.write(access(0, ~LaneMask{0}), Row(0), v.data(), rows.of(Row(0)), Cycle(0));
+  CHECK((rows.on[0] & 0xf) == 0x1);
+}
+
+TEST_CASE("compression: a refresh that comes too late is refused") {
+  CompressionConfig c = config(1024);
+  c.slices = 4;
+  c.refresh_period = 465;
+  CHECK_NOTHROW(c.validate());
+  c.refresh_period = 466;
+  CHECK_THROWS_WITH(c.validate(), Catch::Contains("compression.refresh_period = 466") &&
+                                      Catch::Contains("expected at most compression.retention = 119048"));
+  c.refresh_period = 0;
+  c.retention = 255;
+  CHECK_THROWS_WITH(c.validate(), Catch::Contains("compression.retention = 255"));
+}

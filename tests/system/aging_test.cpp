@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compression, rotation and gating of registers on whole programs: every kernel of traces/kernels, on the machine of
+// the aging-aware register file and on one of 32 lanes, every operand checked.
+#include <regatta/test/catch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels.h"
+#include "process.h"
+
+#include <sstream>
+
+using namespace regatta;
+using test::Folder;
+using test::Size;
+
+namespace {
+
+nlohmann::json simulated(const Folder& folder, const std::string& trace, const std::vector<std::string>& options) {
+  const std::string stats = folder.file("stats.json");
+  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", stats};
+  command.insert(command.end(), options.begin(), options.end());
+  const auto r = test::run_process(command);
+  CAPTURE(options, r.err);
+  REQUIRE(r.status == 0);
+  return nlohmann::json::parse(folder.read("stats.json"));
+}
+
+double aging(const nlohmann::json& document, const char* key) {
+  return document.at("stats").at("aging").at(key).get<double>();
+}
+
+void check_kernel(const std::string& kernel) {
+  const Folder folder;
+  for (const auto& [machine, lanes] : {std::pair{"hd7770", 64u}, std::pair{"gtx980", 32u}}) {
+    const std::string trace = test::annotate_kernel(folder, kernel, Size::small, lanes);
+    for (const char* scheme : {"rar", "rc", "rc_rar", "wc", "argo"}) {
+      CAPTURE(kernel, machine, scheme);
+      const auto r = simulated(folder, trace, {"--machine", machine, "--scheme", scheme});
+      CHECK(r.at("checks").at("mismatches") == 0);
+      CHECK(r.at("checks").at("operands_checked").get<std::uint64_t>() > 0);
+      const double all = aging(r, "duty.zero.mean") + aging(r, "duty.one.mean") + aging(r, "duty.off.mean");
+      CHECK(all == Approx(1));
+      CHECK(aging(r, "duty.zero.longest") >= aging(r, "duty.zero.mean"));
+      CHECK(aging(r, "vth.t0") <= 1);
+      if (r.at("stats").count("sm0.compression") == 0) continue;
+      CHECK(aging(r, "movs_inserted") == r.at("stats").at("sm0.compression").at("moves").get<double>());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("vector_add ages") { check_kernel("vector_add"); }
+TEST_CASE("sgemm ages") { check_kernel("sgemm"); }
+TEST_CASE("hotspot ages") { check_kernel("hotspot"); }
+TEST_CASE("bfs ages") { check_kernel("bfs"); }
+TEST_CASE("pathfinder ages") { check_kernel("pathfinder"); }
+TEST_CASE("needleman_wunsch ages") { check_kernel("needleman_wunsch"); }
+TEST_CASE("srad ages") { check_kernel("srad"); }
+TEST_CASE("stencil3d ages") { check_kernel("stencil3d"); }
+TEST_CASE("spmv ages") { check_kernel("spmv"); }
+TEST_CASE("black_scholes ages") { check_kernel("black_scholes"); }
+TEST_CASE("histogram ages") { check_kernel("histogram"); }
+TEST_CASE("reduction ages") { check_kernel("reduction"); }
+
+TEST_CASE("aging: a conventional file has cells that never change, and each technique spares them") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "reduction", Size::small, 64);
+  const auto longest = [&](const std::string& scheme) {
+    return aging(simulated(folder, trace, {"--machine", "hd7770", "--scheme", scheme, "--wear.enabled", "true"}),
+                 "duty.zero.longest");
+  };
+  CHECK(longest("always_on") > 0.99);
+  CHECK(longest("rar") > 0.99);
+  const double rc = longest("rc");
+  CHECK(rc < 0.9);
+  CHECK(longest("rc_rar") < rc);
+  CHECK(longest("argo") < 0.9);
+}
+
+TEST_CASE("aging: compression, rotation and power states combine, and their knobs") {
+  const std::string kernel = GENERATE("bfs", "stencil3d");
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  for (const char* scheme : {"rc", "wc", "argo"}) {
+    for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+             {"--gated.power", "greener"},
+             {"--gated.power", "sleep_reg", "--gated.windows", "rotating"},
+             {"--compression.wake", "issue", "--scheduler", "two_level"},
+             {"--compression.loads", "false", "--gated.windows", "round_robin", "--gated.unused_rows_off", "false"}}) {
+      std::vector<std::string> options{"--scheme", scheme};
+      options.insert(options.end(), more.begin(), more.end());
+      CHECK(simulated(folder, trace, options).at("checks").at("mismatches") == 0);
+    }
+  }
+}
+
+TEST_CASE("aging: the CSV files hold what the statistics say, and results do not depend on the quantum") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "hotspot", Size::small, 64);
+  const std::string rows = folder.file("rows.csv");
+  const std::string bits = folder.file("bits.csv");
+  const std::vector<std::string> options{"--machine",        "hd7770", "--scheme",         "rc_rar",
+                                         "--wear.rows_file", rows,     "--wear.bits_file", bits};
+  auto once = simulated(folder, trace, options);
+  std::istringstream lines(folder.read("bits.csv"));
+  std::string line;
+  std::getline(lines, line);
+  CHECK(line == "sm,bit,zero,one,off");
+  double zero = 0;
+  unsigned count = 0;
+  for (; std::getline(lines, line); ++count) {
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream fields(line);
+    double sm = 0;
+    double bit = 0;
+    double share = 0;
+    fields >> sm >> bit >> share;
+    zero += share;
+  }
+  CHECK(count == 2048);
+  CHECK(zero / count == Approx(aging(once, "duty.zero.mean")).epsilon(1e-3));
+  const std::string by_row = folder.read("rows.csv");
+  CHECK(std::count(by_row.begin(), by_row.end(), '\n') == 1 + 1024);
+
+  std::vector<std::string> exact = options;
+  exact.insert(exact.end(), {"--quantum", "1"});
+  auto again = simulated(folder, trace, exact);
+  CHECK(again.at("stats") == once.at("stats"));
+  CHECK(folder.read("rows.csv") == by_row);
+}
+
+TEST_CASE("aging: knobs that do not fit together are refused by name") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "vector_add", Size::small);
+  const auto refused = [&](const std::vector<std::string>& options, const char* name) {
+    std::vector<std::string> command{REGATTA_SIM, trace};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CAPTURE(r.err);
+    CHECK(r.status == 2);
+    CHECK_THAT(r.err, Catch::Contains(name));
+  };
+  refused({"--scheme", "rc", "--compression.refresh_period", "466"}, "compression.refresh_period = 466");
+  refused({"--scheme", "rc", "--nbti.eta", "1.5"}, "nbti.eta = 1.5");
+  refused({"--scheme", "rc", "--slice_energy.read", "-1"}, "slice_energy.read = -1");
+  refused({"--scheme", "always_on", "--wear.rows_file", folder.file("x.csv")}, "needs wear.enabled = true");
+  refused({"--scheme", "rc", "--wear.rows_file", folder.file("nowhere") + "/x.csv"}, "cannot write");
+}
