@@ -32,7 +32,7 @@ if after("--compressor.enabled", "true") == "false": factor += 0.1
 d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 * factor), "warp_instructions": 9000,
      "ipc": 0.9, "checks": {"operands_checked": 5, "mismatches": 0},
      "energy": {"total_nj": 1000.0 * factor, "by_structure": {"register_structures": 130.0 * (entries / 2048 + 0.05 if
-                                                              scheme != "baseline" else 1), "dram": 500.0, "execution": 70.0 * (0.8 if reuses else 1)},
+                                                              scheme != "baseline" else 1), "dram": 500.0, "pipeline": 80.0, "execution": 70.0 * (0.8 if reuses else 1)},
                 "static_by_structure": {"register_structures": 60.0, "dram": 0.0},
                 "by_event": [{"event": "register_file.read", "nj": 110.0}, {"event": "dram.read", "nj": 500.0}]},
      "config": {"sm.sub_cores": 4, "sm.register_granularity": 2, "sleep_transistors.sleep_leakage": 0.1, "sm.warps": 48, "sm.ctas": 8, "sm.registers_per_thread": 63, "register_file.registers": 1024,

@@ -29,9 +29,8 @@ assert list(operations) == backend
 
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
-    _kernels(page, e)
-    _numbers(page, e)
-    for part in (_repeats, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks, _registers, _signatures, _reuse,
+    _numbers(page, e)  # first: findings speak of them
+    for part in (_kernels, _repeats, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks, _registers, _signatures, _reuse,
                  _delay, _experiments, _hardware):
         part(page, e, figures)
 
@@ -71,6 +70,10 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"retries/{k}/base", fixed(e.retries(k, base), 2))
         page.put(f"retries/{k}/rlpv", fixed(e.retries(k, usual), 2))
         page.put(f"shared_writes/{k}", percent(e.shared_writes(k), 0))
+    for k in e.flat():
+        for name in (part_usual, "flat"):
+            if (k, name) in e.results:
+                page.put(f"repeated/{k}/{name}", percent(e.repeated(k, name)))
     for bar in bars:
         page.put(f"barred/all/{bar}", percent(e.average(lambda k: e.barred(k, bar))))
         page.put(f"of_all/all/{bar}", percent(e.average(lambda k: e.barred(k, bar, "barred")), 0))
@@ -104,7 +107,7 @@ def _grouped(figures: Figures, page: Page, name: str, title: str, groups: Sequen
     page.figure(name, title)
 
 
-def _kernels(page: Page, e: Evaluation) -> None:
+def _kernels(page: Page, e: Evaluation, figures: Figures) -> None:
     rows = [[k, e.theirs(k), e.instructions(k, base), fixed(e.document(k, base)["ipc"], 2), percent(e.floating(k)),
              percent(e.barred(k, "divergent", "barred"), 0), percent(e.barred(k, "none", "barred"), 0),
              percent(e.backend_energy(k), 0)] for k in e.kernels]
