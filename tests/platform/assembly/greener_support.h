@@ -7,6 +7,9 @@
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 #include <regatta/trace/power_states.h>
 
+#include <unistd.h>
+
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -137,7 +140,10 @@ inline PowerRun watch(TraceBuilder& b, const std::string& name, const assembly::
                       const assembly::MachineConfig& machine = {}) {
   PowerRun run;
   WatchedGated scheme(run, power, transistors);
-  run.result = simulate(b.write(name), scheme, machine);
+  // Several processes use one name: the file is this one's.
+  const std::string trace = b.write(name + "_" + std::to_string(::getpid()));
+  run.result = simulate(trace, scheme, machine);
+  std::filesystem::remove(trace);
   for (auto& [row, switches] : run.rows) {
     // The launch begins with every row off.
     if (!switches.empty() && switches.front().cycle == 0) switches.erase(switches.begin());
