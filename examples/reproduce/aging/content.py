@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import Evaluation, base, bits, machines, of, parts, patterns, schemes, unchanged
+from evaluation import Evaluation, base, bits, drawn, machines, of, parts, patterns, schemes, states, unchanged
 
 Figures = Optional[Path]
 changed = {n: t for n, t in schemes.items() if n != unchanged}
@@ -17,7 +17,7 @@ changed = {n: t for n, t in schemes.items() if n != unchanged}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    for part in (_patterns, _duty, _shift, _cycles, _energy, _machines):
+    for part in (_patterns, _bits, _duty, _rows, _shift, _cycles, _energy, _machines):
         part(page, e, figures)
 
 
@@ -83,6 +83,43 @@ def _duty(page: Page, e: Evaluation, figures: Figures) -> None:
     page.put("table:means", table(["of all bits, mean"] + list(schemes.values()), [
         [f"time that a bit holds {bits[b]}"] + [percent(e.average(lambda k: e.aging(k, n, f"duty.{b}.mean"))) for n in schemes]
         for b in bits]))
+    rows = [[title] + [percent(e.average(lambda k: e.aging(k, n, f"duty.{b}.{x}"))) for b, more in
+                       (("zero", ("longest", "longest_one", "longest_off")), ("one", ("longest", "longest_zero", "longest_off")))
+                       for x in more] for n, title in schemes.items()]
+    page.put("table:longest", table(["mean", "longest 0", "the same bit: 1", "off", "longest 1", "the same bit: 0", "off"], rows))
+
+
+def _bits(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {unchanged: "baseline, RAR", "wc": "WC", "argo": "ARGO", "rc": "RC, RC+RAR"}
+    shares = {n: e.bits_of(n) for n in runs}
+    if figures is not None:
+        count = len(shares[unchanged]["zero"])
+        plots.stacked_panels(figures / "fig12_bits", {
+            title: {states[s]: plots.thinned(range(count), [100 * x for x in shares[n][s]], 512)[1] for s in states}
+            for n, title in runs.items()}, "bit of a register, in groups of four", "time (%)")
+    page.figure("fig12_bits", "What a bit of a register does, mean of all kernels; their Fig 12")
+    places = (0, 7, 15, 23, 30, 31)
+    by_run = {n: e.component(n) for n in runs}
+    page.put("table:bits", table(["bit of a component holds 0", *(str(b) for b in places), "is off"], [
+        [title] + [percent(by_run[n]["zero"][b]) for b in places] + [percent(sum(by_run[n]["off"]) / 32)]
+        for n, title in runs.items()]))
+    page.compare("bits", ["AGING-035"])
+
+
+def _rows(page: Page, e: Evaluation, figures: Figures) -> None:
+    for kernel, names in drawn.items():
+        for bit, name, figure in (("zero", *names[:2]), ("one", *names[2:])):
+            if kernel not in e.kernels:
+                page.put(f"figure:{name}", f"({kernel} was not run.)")
+                continue
+            if figures is not None:
+                panels = {}
+                for n, title in schemes.items():
+                    shares = e.rows(kernel, n, bit)
+                    panels[title] = {states[s]: [100 * x for x in shares[s]] for s in states}
+                plots.stacked_panels(figures / name, panels, "register of a slice", "time (%)")
+            page.figure(name, f"{kernel}: the bit of each register that holds {bits[bit]} for longest; their {figure}")
+    page.compare("rows", [i for i in ("AGING-036",) if i in page.comparisons.all])
 
 
 def _shift(page: Page, e: Evaluation, figures: Figures) -> None:

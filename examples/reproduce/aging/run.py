@@ -17,6 +17,9 @@ from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 import content  # noqa: E402
 from evaluation import Evaluation, base, machines, of, schemes  # noqa: E402
 
+#: What the wear observer keeps by register and by bit.
+tables = (("rows", "--wear.rows_file"), ("bits", "--wear.bits_file"))
+
 
 def runs_of(kernel: str, small: bool) -> List[Run]:
     runs = []
@@ -24,7 +27,9 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
         trace = Trace(kernel, command.launch_file(kernel, small), tuple(options))
         simulated = ["--machine", machine, "--sms", "1"]
         runs.append(Run(of(base, machine), trace, tuple(simulated)))
-        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name, "--wear.enabled", "true"])) for name in schemes]
+        dumped = tables if machine == "hd7770" else ()
+        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name, "--wear.enabled", "true"]), tables=dumped)
+                 for name in schemes]
     return runs
 
 

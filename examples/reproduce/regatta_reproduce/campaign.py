@@ -14,7 +14,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -52,6 +52,7 @@ class Run:
     trace: Trace
     options: Options = ()
     samples: Optional[Samples] = None
+    tables: Tuple[Tuple[str, str], ...] = ()  # a name of ours and the option that writes it: CSV of numbers, all kept
     may_be_refused: bool = False  # status 2 is a result then: "this does not fit"
 
     @property
@@ -67,6 +68,7 @@ class Result:
     samples: Optional[Dict[str, List[float]]] = None
     report: Optional[Dict[str, Any]] = None  # of the annotation
     refused: str = ""
+    tables: Dict[str, Dict[str, List[float]]] = field(default_factory=dict)  # by name, columns by title
 
 
 def _files_named_in(document: Any, folder: Path) -> List[Path]:
@@ -127,8 +129,11 @@ class Campaign:
 
     def run_key(self, run: Run) -> str:
         samples = None if run.samples is None else [run.samples.every, run.samples.columns]
-        return _digest({"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"),
-                        "options": run.options, "samples": samples})
+        key = {"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"), "options": run.options,
+               "samples": samples}
+        if run.tables:
+            key["tables"] = run.tables
+        return _digest(key)
 
     # --- what is kept ---
 
@@ -138,7 +143,7 @@ class Campaign:
                 d = json.load(f)
         except (FileNotFoundError, json.JSONDecodeError):
             return None
-        return Result(run, d["stats"], d["samples"], d["report"], d["refused"])
+        return Result(run, d["stats"], d["samples"], d["report"], d["refused"], d.get("tables", {}))
 
     def _keep(self, result: Result) -> None:
         self.results_folder.mkdir(parents=True, exist_ok=True)
@@ -146,7 +151,7 @@ class Campaign:
         partial = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         with open(partial, "w", encoding="utf-8") as f:
             json.dump({"stats": result.stats, "samples": result.samples, "report": result.report,
-                       "refused": result.refused}, f)
+                       "refused": result.refused, "tables": result.tables}, f)
         os.replace(partial, path)
 
     # --- making ---
@@ -235,6 +240,9 @@ class Campaign:
         arguments = [str(trace), "--stats", str(stats)] + list(run.options)
         if run.samples is not None:
             arguments += ["--sample", str(run.samples.every), "--sample-file", str(sampled)]
+        tables = {name: scratch.with_suffix(f".{name}.csv") for name, _ in run.tables}
+        for name, option in run.tables:
+            arguments += [option, str(tables[name])]
         try:
             self.tools.run("regatta-sim", arguments, run.what)
             with open(stats, encoding="utf-8") as f:
@@ -243,10 +251,18 @@ class Campaign:
             document.pop("host", None)
             document["trace"] = run.trace.kernel
             samples = None if run.samples is None else read_samples(sampled, run.samples)
-            return Result(run, document, samples)
+            return Result(run, document, samples, tables={name: read_table(path) for name, path in tables.items()})
         finally:
             stats.unlink(missing_ok=True)
-            sampled.unlink(missing_ok=True)
+            for path in (sampled, *tables.values()):
+                path.unlink(missing_ok=True)
+
+
+def read_table(path: Path) -> Dict[str, List[float]]:
+    """The columns of a file of numbers, by title."""
+    with open(path, newline="", encoding="utf-8") as f:
+        header, *rows = csv.reader(f)
+    return {title: [float(row[i]) for row in rows] for i, title in enumerate(header)}
 
 
 def read_samples(path: Path, wanted: Samples) -> Dict[str, List[float]]:

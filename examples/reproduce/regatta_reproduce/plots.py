@@ -135,6 +135,32 @@ def lines(path: Path, series: Dict[str, Tuple[Sequence[float], Sequence[float]]]
     _save(figure, path)
 
 
+def stacked_panels(path: Path, panels: Dict[str, Dict[str, Sequence[float]]], xlabel: str, ylabel: str,
+                   columns: int = 2) -> None:
+    """A panel per name, on the same axes: areas on top of each other over the place in their sequences, 0 first."""
+    plt = _pyplot()
+    rows = -(-len(panels) // columns)
+    figure, grid = plt.subplots(rows, columns, figsize=(4.6 * columns, 1.6 * rows + 0.5), sharex=True, sharey=True,
+                                squeeze=False)
+    for axes, (name, series) in zip(grid.flat, panels.items()):
+        lengths = {len(values) for values in series.values()}
+        if len(lengths) != 1:
+            raise ReproductionError(f"figure {path.name}: the series of '{name}' are of different lengths: "
+                                    f"{', '.join(str(n) for n in sorted(lengths))}")
+        count = lengths.pop()
+        axes.stackplot(range(count), *series.values(), labels=list(series), colors=colours, linewidth=0)
+        axes.set_xlim(0, max(1, count - 1))
+        axes.set_title(name)
+    for axes in list(grid.flat)[len(panels):]:
+        axes.set_visible(False)
+    figure.supxlabel(xlabel, fontsize=9)
+    figure.supylabel(ylabel, fontsize=9)
+    handles, labels = grid.flat[0].get_legend_handles_labels()
+    figure.tight_layout()
+    figure.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _save(figure, path)
+
+
 def available() -> bool:
     try:
         import matplotlib  # noqa: F401

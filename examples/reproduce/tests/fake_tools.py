@@ -93,6 +93,16 @@ if scheme in gated:
         "duty.zero.longest": on, "duty.one.longest": 0.9 * on, "duty.zero.mean": 0.5 * on, "duty.one.mean": 0.2 * on,
         "energy.slice_leakage": 60 * on, "energy.logic_leakage": 0.0, "energy.slice_dynamic": 70.0, "energy.logic_dynamic": 1.0,
         "energy.wakeup": 2.0 * (1 - on), "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
+    d["stats"]["aging"].update({"duty.zero.longest_one": 0.1, "duty.zero.longest_off": 0.9 - on if on < 0.9 else 0.0, "duty.one.longest_zero": 0.1,
+                                "duty.one.longest_off": 0.9 - 0.9 * on, "duty.off.mean": 1 - 0.7 * on})
+if "--wear.rows_file" in sys.argv:
+    with open(after("--wear.rows_file"), "w") as f:
+        f.write("sm,row,slice,zero_zero,zero_one,zero_off,one_zero,one_one,one_off\\n")
+        for row in range(8): f.write(f"0,{row},{row // 4},{on},{0},{1 - on},{0.5 * on},{0.5 * on},{1 - on}\\n")
+if "--wear.bits_file" in sys.argv:
+    with open(after("--wear.bits_file"), "w") as f:
+        f.write("sm,bit,zero,one,off\\n")
+        for bit in range(64): f.write(f"0,{bit},{0.75 * on},{0.25 * on},{1 - on}\\n")
 json.dump(d, open(after("--stats"), "w"))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",

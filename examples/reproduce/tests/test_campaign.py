@@ -41,6 +41,20 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(fake_tools.calls(self.bin, "annotate"), 1)
         self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
 
+    def test_tables_are_kept_by_column_and_are_part_of_the_key(self):
+        trace = Trace("k", self.launch)
+        plain = Run("plain", trace, ("--scheme", "argo"))
+        bits = Run("bits", trace, ("--scheme", "argo"), tables=(("bits", "--wear.bits_file"),))
+        for _ in range(2):  # made, then kept
+            results = self.execute([plain, bits])
+            self.assertEqual(results[("k", "plain")].tables, {})
+            table = results[("k", "bits")].tables["bits"]
+            self.assertEqual(list(table), ["sm", "bit", "zero", "one", "off"])
+            self.assertEqual(table["bit"], list(range(64)))
+            self.assertAlmostEqual(table["zero"][5], 0.6)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 2)
+        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
+
     def test_what_depends_on_host_or_place_is_not_kept(self):
         stats = self.execute(self.two_runs())[("k", "baseline")].stats
         self.assertNotIn("host", stats)

@@ -20,11 +20,13 @@ class PlotsTest(unittest.TestCase):
         plots.grouped_bars(to / "stack", ["a", "b"], {"x": [1, 2], "y": [3, 4]}, "share", stacked=True)
         plots.scatter(to / "front", [("baseline", 1, 1), ("128", height, 0.9)], [0, 1], "time", "energy")
         plots.lines(to / "line", {"x": ([1, 2, 3], [height, 0, 50])}, "cycles", "accesses", log=True)
+        plots.stacked_panels(to / "panels", {"p": {"x": [1, height], "y": [0, 1]}, "q": {"x": [0, 0], "y": [2, 1]},
+                                             "r": {"x": [0, 1], "y": [1, 0]}}, "register", "time")
         return {p.name: p.read_bytes() for p in sorted(to.iterdir())}
 
     def test_same_numbers_same_bytes_and_other_numbers_others(self):
         first, second, other = self.draw("1"), self.draw("2"), self.draw("3", height=1.3)
-        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "stack")
+        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "panels", "stack")
                                                for t in ("png", "svg")))
         self.assertEqual(first, second)
         self.assertNotEqual(first["bars.svg"], other["bars.svg"])
@@ -35,6 +37,10 @@ class PlotsTest(unittest.TestCase):
     def test_a_series_that_does_not_fit_is_refused(self):
         with self.assertRaisesRegex(ReproductionError, "series 'x' has 1 values for 2 groups"):
             plots.grouped_bars(self.folder / "x", ["a", "b"], {"x": [1]}, "y")
+
+    def test_areas_of_unequal_lengths_are_refused(self):
+        with self.assertRaisesRegex(ReproductionError, "series of 'p' are of different lengths: 1, 2"):
+            plots.stacked_panels(self.folder / "x", {"p": {"x": [1], "y": [1, 2]}}, "register", "time")
 
 
 class ThinningTest(unittest.TestCase):
