@@ -31,9 +31,18 @@ def _numbers(page: Page, e: Evaluation) -> None:
         for k in e.kernels:
             page.put(f"added/{k}/{n}", percent(e.cycles_added(k, n), 2))
             page.put(f"energy/{k}/{n}", fixed(e.register_energy(k, n), 2))
+    for n in schemes:  # were an access's energy a whole register's in place of a sub-wavefront's
+        page.put(f"quarter/{n}", percent(e.average(lambda k: 1 - _quartered(e, k, n) / _quartered(e, k, unchanged))))
     for k in e.kernels:
+        page.put(f"moves/{k}", percent(e.moves(k), 1))
+        page.put(f"shortened/{k}", percent(e.shortened(k, "rc_rar", "zero"), 0))
         page.put(f"compressible/{k}", percent(e.compressible(k), 0))
         page.put(f"in_use/{k}", percent(e.in_use(k), 0))
+
+
+def _quartered(e: Evaluation, kernel: str, name: str) -> float:
+    """The energy with a quarter of that of accesses."""
+    return sum(e.aging(kernel, name, "energy." + p) * (0.25 if p.endswith("dynamic") else 1.0) for p in parts)
 
 
 def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
