@@ -8,8 +8,8 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import (Evaluation, base, chosen, latencies, of, part_base, schedulers, schemes, states, swept,
-                        thresholds)
+from evaluation import (Evaluation, base, chosen, latencies, nodes, of, part_base, pattern, pattern_kernel, schedulers,
+                        schemes, sleepers, states, swept, thresholds)
 
 Figures = Optional[Path]
 titles = {name: title for name, (title, _) in schemes.items()}
@@ -18,7 +18,8 @@ titles = {name: title for name, (title, _) in schemes.items()}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    for part in (_accesses, _power, _cycles, _energy, _schedulers, _machines, _wake, _thresholds):
+    for part in (_pattern, _accesses, _power, _cycles, _energy, _sleeping, _wake, _routing, _schedulers, _nodes, _machines,
+                 _thresholds):
         part(page, e, figures)
 
 
@@ -64,6 +65,25 @@ def _kernels(page: Page, e: Evaluation) -> None:
                                     [f"rows {s}, GREENER" for s in states], rows, left=2))
 
 
+def _pattern(page: Page, e: Evaluation, figures: Figures) -> None:
+    name = "fig4_1_pattern"
+    result = e.results.get((pattern_kernel, pattern))
+    if result is None:  # a page of other kernels
+        page.put("table:pattern", "")
+        page.put(f"figure:{name}", "")
+        return
+    accesses = dict(result.accesses)
+    first, last = accesses.pop("life")
+    if figures is not None:
+        plots.events(figures / name, {r: [c - first for c in cycles] for r, cycles in accesses.items()},
+                     "cycle of the warp's life", "register", (0, last - first))
+    page.figure(name, f"Accesses of warp 0 of {pattern_kernel} to its registers; their Fig 4.1 shows MUM's")
+    rows = [[r, len(c), percent(len(c) / (last - first + 1), 2), max(b - a for a, b in zip([first, *c], [*c, last])),
+             c[-1] - first] for r, c in accesses.items()]
+    page.put("table:pattern", table(["register", "cycles with an access", f"of {last - first + 1:,}", "longest pause",
+                                     "last access in cycle"], rows))
+
+
 def _accesses(page: Page, e: Evaluation, figures: Figures) -> None:
     _bars(page, e, figures, "fig4_2_accesses", "Cycles of a warp's life in which a register is accessed; their Fig 4.2",
           {"greener": "accessed"}, lambda k, n: e.power(k, n, "access_fraction"),
@@ -99,6 +119,38 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
             [int(sum(e.power(k, n, f"wakeups.{s}") for k in e.kernels)) for s in ("sleep", "off")] for n in schemes]
     page.put("table:states", table(["mean"] + [f"rows {s}" for s in states] + ["woken from sleep", "from off"], rows))
     page.compare("energy", ["GREENER-005", "GREENER-006", "GREENER-007", "GREENER-008", "GREENER-009", "FIG4.9-ORDER"])
+
+
+def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
+    """What the energies of the section before hang on."""
+    rows = [[percent(s, 0)] + [percent(e.mean_energy_saved_if(n, s)) for n in schemes] for s in sleepers]
+    page.put("table:sleeping", table(["a sleeping row leaks"] + list(titles.values()), rows))
+    rows = [[e.short(k), percent(e.unallocated_share(k))] + [percent(e.allocated_saved(k, n)) for n in schemes]
+            for k in e.kernels]
+    rows.append(["mean", percent(e.average(e.unallocated_share))] +
+                [percent(e.average(lambda k: e.allocated_saved(k, n))) for n in schemes])
+    page.put("table:allocated", table(["", "rows of no warp"] + [f"saved of warps' rows, {t}" for t in titles.values()], rows))
+
+
+def _routing(page: Page, e: Evaluation, figures: Figures) -> None:
+    shown = {n: titles[n] for n in ("greener", "sleep_reg")}
+    share = e.routing_share(page.comparisons.paper)
+    page.put("routing_share", percent(share, 0))
+    _bars(page, e, figures, "fig4_12_routing", "Leakage energy saved, routing included; their Fig 4.12", shown,
+          lambda k, n: e.routed_saved(k, n, share), lambda n: e.mean_routed_saved(n, share), "leakage energy saved (%)",
+          paper=20.76, paper_label="the thesis's mean, GREENER")
+    page.compare("routing", ["GREENER-010", "GREENER-011"])
+
+
+def _nodes(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {(n, node): f"{titles[n]}, {node} nm" for n in ("greener", "sleep_reg") for node in nodes}
+    _bars(page, e, figures, "fig4_15_nodes", "Leakage energy saved by technology; their Fig 4.15", runs,
+          lambda k, n: e.node_saved(k, *n), lambda n: e.mean_node_saved(*n), "leakage energy saved (%)")
+    first = e.kernels[0]
+    rows = [[f"{node} nm", fixed(e.on_node(first, "always_on", node) / e.on_node(first, "always_on", nodes[0]), 2)] +
+            [percent(e.mean_node_saved(n, node), 2) for n in ("greener", "sleep_reg")] for node in nodes]
+    page.put("table:nodes", table(["", "baseline, of 45 nm's", "saved, GREENER", "saved, Sleep-Reg"], rows))
+    page.compare("nodes", ["FIG4.15-SLEEP", "FIG4.15-BASELINE", "FIG4.15-GROWS"])
 
 
 def _schedulers(page: Page, e: Evaluation, figures: Figures) -> None:

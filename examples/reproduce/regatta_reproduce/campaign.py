@@ -46,12 +46,22 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class Accesses:
+    """Cycles in which a warp accesses each of its registers, out of --pipeline: those in which an instruction has all
+    its operands (reads) or is written back."""
+    launch: int
+    cta: int = 0
+    warp: int = 0
+
+
+@dataclass(frozen=True)
 class Run:
     """A simulation. `name` is what tables call it; it is no part of the key."""
     name: str
     trace: Trace
     options: Options = ()
     samples: Optional[Samples] = None
+    accesses: Optional[Accesses] = None
     may_be_refused: bool = False  # status 2 is a result then: "this does not fit"
 
     @property
@@ -67,6 +77,7 @@ class Result:
     samples: Optional[Dict[str, List[float]]] = None
     report: Optional[Dict[str, Any]] = None  # of the annotation
     refused: str = ""
+    accesses: Optional[Dict[str, List[int]]] = None  # by register; "life": the warp's first and last cycle
 
 
 def _files_named_in(document: Any, folder: Path) -> List[Path]:
@@ -127,8 +138,11 @@ class Campaign:
 
     def run_key(self, run: Run) -> str:
         samples = None if run.samples is None else [run.samples.every, run.samples.columns]
-        return _digest({"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"),
-                        "options": run.options, "samples": samples})
+        parts = {"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"), "options": run.options,
+                 "samples": samples}
+        if run.accesses is not None:
+            parts["accesses"] = [run.accesses.launch, run.accesses.cta, run.accesses.warp]
+        return _digest(parts)
 
     # --- what is kept ---
 
@@ -138,7 +152,7 @@ class Campaign:
                 d = json.load(f)
         except (FileNotFoundError, json.JSONDecodeError):
             return None
-        return Result(run, d["stats"], d["samples"], d["report"], d["refused"])
+        return Result(run, d["stats"], d["samples"], d["report"], d["refused"], d.get("accesses"))
 
     def _keep(self, result: Result) -> None:
         self.results_folder.mkdir(parents=True, exist_ok=True)
@@ -146,7 +160,7 @@ class Campaign:
         partial = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         with open(partial, "w", encoding="utf-8") as f:
             json.dump({"stats": result.stats, "samples": result.samples, "report": result.report,
-                       "refused": result.refused}, f)
+                       "refused": result.refused, "accesses": result.accesses}, f)
         os.replace(partial, path)
 
     # --- making ---
@@ -235,6 +249,9 @@ class Campaign:
         arguments = [str(trace), "--stats", str(stats)] + list(run.options)
         if run.samples is not None:
             arguments += ["--sample", str(run.samples.every), "--sample-file", str(sampled)]
+        pipeline = scratch.with_suffix(".kanata")
+        if run.accesses is not None:
+            arguments += ["--pipeline", str(pipeline), "--pipeline-ctas", f"{run.accesses.cta}:{run.accesses.cta}"]
         try:
             self.tools.run("regatta-sim", arguments, run.what)
             with open(stats, encoding="utf-8") as f:
@@ -243,10 +260,12 @@ class Campaign:
             document.pop("host", None)
             document["trace"] = run.trace.kernel
             samples = None if run.samples is None else read_samples(sampled, run.samples)
-            return Result(run, document, samples)
+            accesses = None if run.accesses is None else read_accesses(pipeline, run.accesses)
+            return Result(run, document, samples, accesses=accesses)
         finally:
             stats.unlink(missing_ok=True)
             sampled.unlink(missing_ok=True)
+            pipeline.unlink(missing_ok=True)
 
 
 def read_samples(path: Path, wanted: Samples) -> Dict[str, List[float]]:
@@ -269,3 +288,40 @@ def read_samples(path: Path, wanted: Samples) -> Dict[str, List[float]]:
             for name, columns in places.items():
                 out[name].append(sum(int(row[i]) for i in columns))
     return out
+
+
+def read_accesses(path: Path, wanted: Accesses) -> Dict[str, List[int]]:
+    """{"life": [first cycle, last cycle], "R1": [...]}: of one warp, from a file for the viewer Konata. Its second
+    label names destinations and sources, "launch 1, slot 0, unit sp, R4 <- R4 R6, PTX line 74"."""
+    cycle = 0
+    ours: Dict[str, Tuple[List[str], List[str]]] = {}  # of instructions under way: registers written, and read
+    mine: set = set()
+    found: Dict[str, set] = {}
+    life: List[int] = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            what, *fields = line.rstrip("\n").split("\t")
+            if what == "C=":
+                cycle = int(fields[0])
+            elif what == "C":
+                cycle += int(fields[0])
+            elif what == "L" and fields[1] == "0":
+                if f" CTA {wanted.cta} warp {wanted.warp}:" in fields[2]:
+                    mine.add(fields[0])
+            elif what == "L" and fields[0] in mine:
+                parts = fields[2].split(", ")
+                if parts[0] != f"launch {wanted.launch}":
+                    mine.discard(fields[0])
+                    continue
+                registers = next((p for p in parts[3:] if "R" in p and not p.startswith("PTX")), "")
+                written, _, read = registers.partition("<-")
+                ours[fields[0]] = (written.split(), read.split())
+            elif what in ("S", "E") and fields[0] in ours:
+                life = [life[0] if life else cycle, cycle]
+                at = {("E", "O"): 1, ("S", "W"): 0}.get((what, fields[2]))
+                if at is not None:
+                    for register in ours[fields[0]][at]:
+                        found.setdefault(register, set()).add(cycle)
+    if not life:
+        raise ReproductionError(f"launch {wanted.launch} has no CTA {wanted.cta} with a warp {wanted.warp}")
+    return {"life": life, **{r: sorted(c) for r, c in sorted(found.items(), key=lambda i: int(i[0][1:]))}}

@@ -20,11 +20,12 @@ class PlotsTest(unittest.TestCase):
         plots.grouped_bars(to / "stack", ["a", "b"], {"x": [1, 2], "y": [3, 4]}, "share", stacked=True)
         plots.scatter(to / "front", [("baseline", 1, 1), ("128", height, 0.9)], [0, 1], "time", "energy")
         plots.lines(to / "line", {"x": ([1, 2, 3], [height, 0, 50])}, "cycles", "accesses", log=True)
+        plots.events(to / "marks", {"R1": [1, height], "R2": []}, "cycle", "register", (0, 3))
         return {p.name: p.read_bytes() for p in sorted(to.iterdir())}
 
     def test_same_numbers_same_bytes_and_other_numbers_others(self):
         first, second, other = self.draw("1"), self.draw("2"), self.draw("3", height=1.3)
-        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "stack")
+        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "marks", "stack")
                                                for t in ("png", "svg")))
         self.assertEqual(first, second)
         self.assertNotEqual(first["bars.svg"], other["bars.svg"])
