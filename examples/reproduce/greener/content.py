@@ -8,8 +8,8 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import (Evaluation, base, chosen, latencies, nodes, of, part_base, pattern, pattern_kernel, schedulers,
-                        schemes, sleepers, states, swept, thresholds)
+from evaluation import (Evaluation, base, changes, chosen, latencies, leaks, nodes, of, part_base, pattern, pattern_kernel,
+                        schedulers, schemes, states, swept, thresholds)
 
 Figures = Optional[Path]
 titles = {name: title for name, (title, _) in schemes.items()}
@@ -18,7 +18,7 @@ titles = {name: title for name, (title, _) in schemes.items()}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    for part in (_pattern, _accesses, _power, _cycles, _energy, _sleeping, _wake, _routing, _schedulers, _nodes, _machines,
+    for part in (_pattern, _accesses, _power, _cycles, _changes, _energy, _sleeping, _wake, _routing, _schedulers, _nodes, _machines,
                  _thresholds):
         part(page, e, figures)
 
@@ -35,6 +35,10 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"added/{k}/{name}", percent(e.cycles_added(k, name), 2))
             for s in states:
                 page.put(f"state/{k}/{name}/{s}", percent(e.state_share(k, name, s), 0))
+    for k in e.kernels:
+        page.put(f"registers/{k}", str(max(x["registers"] for x in e.results[(k, base)].report["entries"])))
+        page.put(f"free/{k}", percent(e.unallocated_share(k), 0))
+    page.put("free/all", percent(e.average(e.unallocated_share), 0))
     page.put("sleep_leakage", percent(value(e.document(e.kernels[0], "greener"), "config.sleep_transistors.sleep_leakage"), 0))
 
 
@@ -123,13 +127,33 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
 
 def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
     """What the energies of the section before hang on."""
-    rows = [[percent(s, 0)] + [percent(e.mean_energy_saved_if(n, s)) for n in schemes] for s in sleepers]
-    page.put("table:sleeping", table(["a sleeping row leaks"] + list(titles.values()), rows))
+    shared = e.shared_kernels() or e.kernels
+    rows = [[percent(leak[0], 0), percent(leak[1], 0)] + [percent(e.mean_energy_saved_if(n, leak)) for n in schemes] +
+            [fixed(max(e.threshold_range_if(k, leak) for k in shared), 2)] for leak in leaks]
+    page.put("table:sleeping", table(["a sleeping row leaks", "one that is off"] + [f"saved, {t}" for t in titles.values()] +
+                                     ["range over thresholds"], rows, left=0))
+    for leak in leaks:
+        where = f"{100 * leak[0]:.0f}-{100 * leak[1]:.0f}"
+        page.put(f"range_if/{where}", fixed(max(e.threshold_range_if(k, leak) for k in shared), 2))
+        for n in schemes:
+            page.put(f"saved_if/{where}/{n}", percent(e.mean_energy_saved_if(n, leak)))
     rows = [[e.short(k), percent(e.unallocated_share(k))] + [percent(e.allocated_saved(k, n)) for n in schemes]
             for k in e.kernels]
     rows.append(["mean", percent(e.average(e.unallocated_share))] +
                 [percent(e.average(lambda k: e.allocated_saved(k, n))) for n in schemes])
     page.put("table:allocated", table(["", "rows of no warp"] + [f"saved of warps' rows, {t}" for t in titles.values()], rows))
+
+
+def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {swept("greener", 1): "GREENER", swept("sleep_reg", 1): "Sleep-Reg", **{n: t for n, (t, _, _) in changes.items()}}
+    rows = []
+    for n, title in runs.items():
+        rows.append([title, percent(e.mean_cycles_added(n, part_base), 2), percent(e.mean_energy_saved(n, part_base), 2)])
+        page.put(f"change/{n}/added", rows[-1][1])
+        page.put(f"change/{n}/saved", rows[-1][2])
+        for k in e.kernels:
+            page.put(f"change/{n}/added/{k}", percent(e.cycles_added(k, n, part_base), 2))
+    page.put("table:changes", table(["in parts", "cycles added", "leakage energy saved"], rows))
 
 
 def _routing(page: Page, e: Evaluation, figures: Figures) -> None:

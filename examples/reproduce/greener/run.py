@@ -14,8 +14,8 @@ from regatta_reproduce.campaign import Accesses, Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import (Evaluation, always_on, base, latencies, noded, nodes, of, part_base, pattern, pattern_kernel,  # noqa: E402
-                        pattern_launch, schedulers, schemes, swept, thresholds)
+from evaluation import (Evaluation, always_on, base, changes, latencies, noded, nodes, of, part_base, pattern,  # noqa: E402
+                        pattern_kernel, pattern_launch, schedulers, schemes, swept, thresholds)
 
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:64")
@@ -42,6 +42,8 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
                  for name in ("greener", "sleep_reg")]
     runs += [Run(f"w-{w}", some, tuple(machine + schemes["greener"][1] + ["--greener.threshold", str(w)]))
              for w in thresholds]
+    runs += [Run(name, some, tuple(machine + schemes[of_scheme][1] + options))
+             for name, (_, of_scheme, options) in changes.items()]
     for node in nodes:
         options = ["--gated.leakage_node", str(node)]
         runs.append(Run(noded(always_on, node), some, tuple(machine + ["--scheme", always_on] + options)))
