@@ -18,8 +18,9 @@ titles = {name: title for name, (title, _) in schemes.items()}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    for part in (_pattern, _accesses, _power, _cycles, _changes, _energy, _sleeping, _wake, _routing, _schedulers, _nodes, _machines,
-                 _thresholds):
+    # First what findings take numbers of.
+    for part in (_sleeping, _changes, _pattern, _accesses, _power, _cycles, _energy, _wake, _routing, _schedulers, _nodes,
+                 _machines, _thresholds):
         part(page, e, figures)
 
 
@@ -35,7 +36,19 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"added/{k}/{name}", percent(e.cycles_added(k, name), 2))
             for s in states:
                 page.put(f"state/{k}/{name}/{s}", percent(e.state_share(k, name, s), 0))
+    for name in schemes:
+        for s in schedulers:
+            if name != "comp_opt":
+                page.put(f"added_with/{name}/{s}", percent(e.mean_cycles_added(of(name, s), of(base, s)), 2))
+        for key in ("wake_waits", "wake_wait_cycles"):
+            page.put(f"{key}/{name}", f"{sum(e.gate(k, name, key) for k in e.kernels) / 1e6:.1f} million")
     for k in e.kernels:
+        for name in (base, *schemes):
+            page.put(f"dram_reads/{k}/{name}", f"{e.dram_reads(k, name):,.0f}")
+        for w in (thresholds[0], thresholds[-1]):
+            page.put(f"on/{k}/{w}", percent(e.state_share(k, f"w-{w}", "on")))
+            page.put(f"cycles/{k}/{w}", f"{e.document(k, f'w-{w}')['cycles']:,}")
+        page.put(f"table_range/{k}", fixed(e.threshold_range(k), 2))
         page.put(f"registers/{k}", str(max(x["registers"] for x in e.results[(k, base)].report["entries"])))
         page.put(f"free/{k}", percent(e.unallocated_share(k), 0))
     page.put("free/all", percent(e.average(e.unallocated_share), 0))

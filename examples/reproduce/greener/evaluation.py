@@ -29,13 +29,14 @@ nodes = [45, 32, 22]
 pattern, pattern_kernel, pattern_launch = "pattern", "spmv", 1
 #: Of what a row leaks that is on: a sleeping one, and one that is off. What the sources leave open is varied; the last is
 #: where all three means come to the thesis's.
-leaks = [(0.0, 0.0), (0.1, 0.0), (0.2, 0.0), (0.4, 0.0), (0.6, 0.0), (0.6, 0.2), (0.85, 0.4)]
+leaks = [(0.0, 0.0), (0.1, 0.0), (0.2, 0.0), (0.4, 0.0), (0.6, 0.0), (0.6, 0.2), (0.8, 0.4)]
 #: Single changes to runs of the part: by run, what it is, its scheme, options.
 changes = {
     "greener-now": ("GREENER, rows wake at once", "greener",
                     ["--sleep_transistors.wake_sleep", "0", "--sleep_transistors.wake_off", "0"]),
     "sleep_reg-now": ("Sleep-Reg, rows wake at once", "sleep_reg",
                       ["--sleep_transistors.wake_sleep", "0", "--sleep_transistors.wake_off", "0"]),
+    "greener-off-1": ("GREENER, from off as fast as from sleep", "greener", ["--sleep_transistors.wake_off", "1"]),
     "greener-falling": ("GREENER, no reservation of sources that stay on", "greener", ["--greener.reserve_sources", "falling"]),
     "greener-younger": ("GREENER, table searched for younger instructions only", "greener", ["--greener.table_search", "younger"]),
 }
@@ -88,6 +89,13 @@ class Evaluation(evaluation.Evaluation):
         """Of all rows and cycles, those in a state."""
         cycles = {s: self.power(kernel, name, "row_cycles." + s) for s in states}
         return cycles[state] / sum(cycles.values())
+
+    def gate(self, kernel: str, name: str, key: str) -> float:
+        return self.statistic(kernel, name, "stats.sm0.power_gate." + key, 0)
+
+    def dram_reads(self, kernel: str, name: str) -> float:
+        return sum(group.get("reads", 0) for part, group in self.document(kernel, name)["stats"].items()
+                   if part.startswith("memory.dram_"))
 
     def leaking(self, kernel: str, name: str, leak: Tuple[float, float]) -> float:
         """Rows that are on times cycles, counting a sleeping row and one that is off as so much of one; no wake-ups."""
