@@ -40,6 +40,8 @@ def _numbers(page: Page, e: Evaluation) -> None:
         for s in schedulers:
             if name != "comp_opt":
                 page.put(f"added_with/{name}/{s}", percent(e.mean_cycles_added(of(name, s), of(base, s)), 2))
+        page.put(f"waits_each/{name}", fixed(sum(e.gate(k, name, "wake_waits") for k in e.kernels) /
+                                             sum(e.document(k, name)["warp_instructions"] for k in e.kernels), 2))
         for key in ("wake_waits", "wake_wait_cycles"):
             page.put(f"{key}/{name}", f"{sum(e.gate(k, name, key) for k in e.kernels) / 1e6:.1f} million")
     for k in e.kernels:
