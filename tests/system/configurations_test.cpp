@@ -15,6 +15,7 @@
 #include <random>
 #include <sstream>
 
+#include "dice.h"
 #include "kernels.h"
 #include "process.h"
 
@@ -22,29 +23,10 @@ using namespace regatta;
 
 namespace {
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return random_() % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-  template <class T>
-  const T& any(const std::vector<T>& of) {
-    return of[below(of.size())];
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
 /// A rate, not a size: turned far down it makes a run last for ever, which is not what is looked for.
 bool is_rate(const support::Option& o) { return o.unit == "MHz" || o.unit == "10^6 bytes/s"; }
 
-std::string value_for(const support::Option& o, Dice& dice) {
+std::string value_for(const support::Option& o, test::Dice& dice) {
   if (std::holds_alternative<bool>(o.default_value)) return dice.one_in(2) ? "true" : "false";
   if (std::holds_alternative<std::string>(o.default_value)) {
     return o.choices.empty() ? "" : "\"" + dice.any(o.choices) + "\"";
@@ -62,7 +44,7 @@ std::string value_for(const support::Option& o, Dice& dice) {
 }
 
 /// A configuration file that turns `count` knobs of `machine`.
-std::string configuration(const std::string& machine, unsigned count, Dice& dice) {
+std::string configuration(const std::string& machine, unsigned count, test::Dice& dice) {
   assembly::MachineConfig config;
   support::OptionSet knobs;
   config.declare(knobs);
@@ -88,8 +70,8 @@ std::string configuration(const std::string& machine, unsigned count, Dice& dice
 }  // namespace
 
 TEST_CASE("random configurations run clean or are refused by a sentence") {
-  const std::uint64_t count = from_environment("REGATTA_CONFIGURATIONS", 40);
-  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  const std::uint64_t count = test::from_environment("REGATTA_CONFIGURATIONS", 40);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
   const test::Folder folder;
   const std::vector<std::string> kernels{"bfs", "hotspot", "histogram", "reduction", "spmv", "sgemm"};
   std::map<std::pair<std::string, unsigned>, std::string> traces;
@@ -102,7 +84,7 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
   }
   std::uint64_t finished = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    Dice dice(seed * 1000003 + i);
+    test::Dice dice(seed * 1000003 + i);
     const std::string machine = dice.any(assembly::machine_names());
     const std::string kernel = dice.any(kernels);
     const std::string text = configuration(machine, static_cast<unsigned>(1 + dice.below(12)), dice);

@@ -12,9 +12,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "generator.h"
+#include "dice.h"
 #include "kernels.h"
 #include "process.h"
+#include "random_program.h"
 
 using namespace regatta;
 using test::Folder;
@@ -92,24 +93,6 @@ void check_kernel(const std::string& kernel) {
   }
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// A random program as PTX with its launch file.
-std::string random_program(const Folder& folder, std::uint64_t seed, unsigned ctas) {
-  namespace differential = test::differential;
-  const differential::Program program = differential::generate(seed);
-  folder.write("random.ptx", differential::print(program));
-  const std::uint64_t bytes = std::uint64_t{ctas} * differential::threads_per_cta * differential::result_bytes(program);
-  const auto& block = differential::block;
-  return folder.write("random.toml", "ptx = \"random.ptx\"\nentry = \"k\"\ngrid = [" + std::to_string(ctas) +
-                                         ", 1, 1]\nblock = [" + std::to_string(block[0]) + ", " +
-                                         std::to_string(block[1]) + ", " + std::to_string(block[2]) +
-                                         "]\n[[param]]\nbuffer = " + std::to_string(bytes) + "\ninit = \"zero\"\n");
-}
-
 }  // namespace
 
 TEST_CASE("vector_add under register power states") { check_kernel("vector_add"); }
@@ -126,15 +109,15 @@ TEST_CASE("needleman_wunsch under register power states") { check_kernel("needle
 TEST_CASE("srad under register power states") { check_kernel("srad"); }
 
 TEST_CASE("random programs under register power states") {
-  const std::uint64_t runs = from_environment("REGATTA_GREENER_RUNS", 12);
-  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  const std::uint64_t runs = test::from_environment("REGATTA_GREENER_RUNS", 12);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
   for (std::uint64_t run = 0; run < runs; ++run) {
     std::mt19937_64 random(seed * 1000003 + run);
     const auto any = [&](std::initializer_list<const char*> of) {
       return std::string(of.begin()[random() % of.size()]);
     };
     const Folder folder;
-    const std::string launch = random_program(folder, random(), 1 + static_cast<unsigned>(random() % 6));
+    const std::string launch = test::random_program(folder, random(), 1 + static_cast<unsigned>(random() % 6));
     const std::string trace = folder.file("random.rgt");
     const std::string lanes = any({"32", "64"});
     const auto annotated = test::run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", trace, "--warp-size",

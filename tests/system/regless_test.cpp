@@ -14,9 +14,10 @@
 #include <random>
 #include <regex>
 
-#include "generator.h"
+#include "dice.h"
 #include "kernels.h"
 #include "process.h"
+#include "random_program.h"
 
 using namespace regatta;
 using test::Folder;
@@ -63,40 +64,8 @@ void check_sizes(const std::string& kernel) {
   }
 }
 
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : random_(seed) {}
-  std::uint64_t below(std::uint64_t n) { return random_() % n; }
-  bool one_in(std::uint64_t n) { return below(n) == 0; }
-  template <class T>
-  T any(std::initializer_list<T> of) {
-    return of.begin()[below(of.size())];
-  }
-
- private:
-  std::mt19937_64 random_;
-};
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-/// A random program as PTX with its launch file.
-std::string random_kernel(const Folder& folder, std::uint64_t seed, unsigned ctas) {
-  namespace differential = test::differential;
-  const differential::Program program = differential::generate(seed);
-  folder.write("random.ptx", differential::print(program));
-  const std::uint64_t bytes = std::uint64_t{ctas} * differential::threads_per_cta * differential::result_bytes(program);
-  const auto& block = differential::block;
-  return folder.write("random.toml", "ptx = \"random.ptx\"\nentry = \"k\"\ngrid = [" + std::to_string(ctas) +
-                                         ", 1, 1]\nblock = [" + std::to_string(block[0]) + ", " +
-                                         std::to_string(block[1]) + ", " + std::to_string(block[2]) +
-                                         "]\n[[param]]\nbuffer = " + std::to_string(bytes) + "\ninit = \"zero\"\n");
-}
-
 /// Knobs of the staging units and of what they share with others, many of them as small as they can be.
-std::vector<std::string> random_knobs(Dice& dice, unsigned entries, unsigned schedulers) {
+std::vector<std::string> random_knobs(test::Dice& dice, unsigned entries, unsigned schedulers) {
   std::vector<std::string> knobs{"--osu.entries", std::to_string(entries), "--sm.schedulers",
                                  std::to_string(schedulers)};
   const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
@@ -150,24 +119,24 @@ TEST_CASE("histogram under regless") { check_sizes("histogram"); }
 TEST_CASE("reduction under regless") { check_sizes("reduction"); }
 
 TEST_CASE("random runs of regless are clean or refused by a sentence") {
-  const std::uint64_t count = from_environment("REGATTA_REGLESS_RUNS", 30);
-  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  const std::uint64_t count = test::from_environment("REGATTA_REGLESS_RUNS", 30);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
   const Folder folder;
   const std::vector<std::string> kernels{"bfs",  "hotspot", "histogram",       "reduction",
                                          "spmv", "sgemm",   "needleman_wunsch"};
   std::uint64_t finished = 0;
   std::map<std::string, unsigned> refusals;  // by the beginning of their sentence
   for (std::uint64_t i = 0; i < count; ++i) {
-    Dice dice(seed * 1000003 + i);
+    test::Dice dice(seed * 1000003 + i);
     const unsigned schedulers = dice.any({1u, 2u, 4u});
     const unsigned lines = dice.any({3u, 4u, 4u, 5u, 6u, 8u, 12u, 16u, 24u});
     const unsigned entries = lines * banks * schedulers;
     // Now and then the regions are cut for a larger unit than there is.
     const unsigned cut_for = dice.one_in(5) ? lines + 1 + static_cast<unsigned>(dice.below(8)) : lines;
     const auto limit = static_cast<unsigned>(1 + dice.below(std::uint64_t{lines} * banks));
-    const std::string launch = dice.one_in(3)
-                                   ? test::launch_path(kernels[dice.below(kernels.size())], test::Size::small)
-                                   : random_kernel(folder, seed * 7919 + i, static_cast<unsigned>(1 + dice.below(24)));
+    const std::string launch =
+        dice.one_in(3) ? test::launch_path(kernels[dice.below(kernels.size())], test::Size::small)
+                       : test::random_program(folder, seed * 7919 + i, static_cast<unsigned>(1 + dice.below(24)));
     const std::string trace = annotate(folder, launch, "random", std::min(cut_for, most_lines), std::min(limit, 248u));
     std::vector<std::string> command{REGATTA_SIM,   trace,
                                      "--scheme",    "regless",

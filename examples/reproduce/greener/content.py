@@ -8,8 +8,8 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import (Evaluation, base, chosen, latencies, of, part_base, schedulers, schemes, states, swept,
-                        thresholds)
+from evaluation import (Evaluation, base, changes, chosen, latencies, leaks, nodes, of, part_base, pattern, pattern_kernel,
+                        schedulers, schemes, states, swept, thresholds)
 
 Figures = Optional[Path]
 titles = {name: title for name, (title, _) in schemes.items()}
@@ -18,7 +18,9 @@ titles = {name: title for name, (title, _) in schemes.items()}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    for part in (_accesses, _power, _cycles, _energy, _schedulers, _machines, _wake, _thresholds):
+    # First what findings take numbers of.
+    for part in (_sleeping, _changes, _pattern, _accesses, _power, _cycles, _energy, _wake, _routing, _schedulers, _nodes,
+                 _machines, _thresholds):
         part(page, e, figures)
 
 
@@ -34,6 +36,24 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"added/{k}/{name}", percent(e.cycles_added(k, name), 2))
             for s in states:
                 page.put(f"state/{k}/{name}/{s}", percent(e.state_share(k, name, s), 0))
+    for name in schemes:
+        for s in schedulers:
+            if name != "comp_opt":
+                page.put(f"added_with/{name}/{s}", percent(e.mean_cycles_added(of(name, s), of(base, s)), 2))
+        page.put(f"waits_each/{name}", fixed(sum(e.gate(k, name, "wake_waits") for k in e.kernels) /
+                                             sum(e.document(k, name)["warp_instructions"] for k in e.kernels), 2))
+        for key in ("wake_waits", "wake_wait_cycles"):
+            page.put(f"{key}/{name}", f"{sum(e.gate(k, name, key) for k in e.kernels) / 1e6:.1f} million")
+    for k in e.kernels:
+        for name in (base, *schemes):
+            page.put(f"dram_reads/{k}/{name}", f"{e.dram_reads(k, name):,.0f}")
+        for w in (thresholds[0], thresholds[-1]):
+            page.put(f"on/{k}/{w}", percent(e.state_share(k, f"w-{w}", "on")))
+            page.put(f"cycles/{k}/{w}", f"{e.document(k, f'w-{w}')['cycles']:,}")
+        page.put(f"table_range/{k}", fixed(e.threshold_range(k), 2))
+        page.put(f"registers/{k}", str(max(x["registers"] for x in e.results[(k, base)].report["entries"])))
+        page.put(f"free/{k}", percent(e.unallocated_share(k), 0))
+    page.put("free/all", percent(e.average(e.unallocated_share), 0))
     page.put("sleep_leakage", percent(value(e.document(e.kernels[0], "greener"), "config.sleep_transistors.sleep_leakage"), 0))
 
 
@@ -62,6 +82,25 @@ def _kernels(page: Page, e: Evaluation) -> None:
                     [percent(e.state_share(k, "greener", s), 0) for s in states])
     page.put("table:kernels", table(["kernel", "theirs", "warp instructions", "cycles", "IPC"] +
                                     [f"rows {s}, GREENER" for s in states], rows, left=2))
+
+
+def _pattern(page: Page, e: Evaluation, figures: Figures) -> None:
+    name = "fig4_1_pattern"
+    result = e.results.get((pattern_kernel, pattern))
+    if result is None:  # a page of other kernels
+        page.put("table:pattern", "")
+        page.put(f"figure:{name}", "")
+        return
+    accesses = dict(result.accesses)
+    first, last = accesses.pop("life")
+    if figures is not None:
+        plots.events(figures / name, {r: [c - first for c in cycles] for r, cycles in accesses.items()},
+                     "cycle of the warp's life", "register", (0, last - first))
+    page.figure(name, f"Accesses of warp 0 of {pattern_kernel} to its registers; their Fig 4.1 shows MUM's")
+    rows = [[r, len(c), percent(len(c) / (last - first + 1), 2), max(b - a for a, b in zip([first, *c], [*c, last])),
+             c[-1] - first] for r, c in accesses.items()]
+    page.put("table:pattern", table(["register", "cycles with an access", f"of {last - first + 1:,}", "longest pause",
+                                     "last access in cycle"], rows))
 
 
 def _accesses(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -99,6 +138,58 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
             [int(sum(e.power(k, n, f"wakeups.{s}") for k in e.kernels)) for s in ("sleep", "off")] for n in schemes]
     page.put("table:states", table(["mean"] + [f"rows {s}" for s in states] + ["woken from sleep", "from off"], rows))
     page.compare("energy", ["GREENER-005", "GREENER-006", "GREENER-007", "GREENER-008", "GREENER-009", "FIG4.9-ORDER"])
+
+
+def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
+    """What the energies of the section before hang on."""
+    shared = e.shared_kernels() or e.kernels
+    rows = [[percent(leak[0], 0), percent(leak[1], 0)] + [percent(e.mean_energy_saved_if(n, leak)) for n in schemes] +
+            [fixed(max(e.threshold_range_if(k, leak) for k in shared), 2)] for leak in leaks]
+    page.put("table:sleeping", table(["a sleeping row leaks", "one that is off"] + [f"saved, {t}" for t in titles.values()] +
+                                     ["range over thresholds"], rows, left=0))
+    for leak in leaks:
+        where = f"{100 * leak[0]:.0f}-{100 * leak[1]:.0f}"
+        page.put(f"range_if/{where}", fixed(max(e.threshold_range_if(k, leak) for k in shared), 2))
+        for n in schemes:
+            page.put(f"saved_if/{where}/{n}", percent(e.mean_energy_saved_if(n, leak)))
+    rows = [[e.short(k), percent(e.unallocated_share(k))] + [percent(e.allocated_saved(k, n)) for n in schemes]
+            for k in e.kernels]
+    rows.append(["mean", percent(e.average(e.unallocated_share))] +
+                [percent(e.average(lambda k: e.allocated_saved(k, n))) for n in schemes])
+    page.put("table:allocated", table(["", "rows of no warp"] + [f"saved of warps' rows, {t}" for t in titles.values()], rows))
+
+
+def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {swept("greener", 1): "GREENER", swept("sleep_reg", 1): "Sleep-Reg", **{n: t for n, (t, _, _) in changes.items()}}
+    rows = []
+    for n, title in runs.items():
+        rows.append([title, percent(e.mean_cycles_added(n, part_base), 2), percent(e.mean_energy_saved(n, part_base), 2)])
+        page.put(f"change/{n}/added", rows[-1][1])
+        page.put(f"change/{n}/saved", rows[-1][2])
+        for k in e.kernels:
+            page.put(f"change/{n}/added/{k}", percent(e.cycles_added(k, n, part_base), 2))
+    page.put("table:changes", table(["in parts", "cycles added", "leakage energy saved"], rows))
+
+
+def _routing(page: Page, e: Evaluation, figures: Figures) -> None:
+    shown = {n: titles[n] for n in ("greener", "sleep_reg")}
+    share = e.routing_share(page.comparisons.paper)
+    page.put("routing_share", percent(share, 0))
+    _bars(page, e, figures, "fig4_12_routing", "Leakage energy saved, routing included; their Fig 4.12", shown,
+          lambda k, n: e.routed_saved(k, n, share), lambda n: e.mean_routed_saved(n, share), "leakage energy saved (%)",
+          paper=20.76, paper_label="the thesis's mean, GREENER")
+    page.compare("routing", ["GREENER-010", "GREENER-011"])
+
+
+def _nodes(page: Page, e: Evaluation, figures: Figures) -> None:
+    runs = {(n, node): f"{titles[n]}, {node} nm" for n in ("greener", "sleep_reg") for node in nodes}
+    _bars(page, e, figures, "fig4_15_nodes", "Leakage energy saved by technology; their Fig 4.15", runs,
+          lambda k, n: e.node_saved(k, *n), lambda n: e.mean_node_saved(*n), "leakage energy saved (%)")
+    first = e.kernels[0]
+    rows = [[f"{node} nm", fixed(e.on_node(first, "always_on", node) / e.on_node(first, "always_on", nodes[0]), 2)] +
+            [percent(e.mean_node_saved(n, node), 2) for n in ("greener", "sleep_reg")] for node in nodes]
+    page.put("table:nodes", table(["", "baseline, of 45 nm's", "saved, GREENER", "saved, Sleep-Reg"], rows))
+    page.compare("nodes", ["FIG4.15-SLEEP", "FIG4.15-BASELINE", "FIG4.15-GROWS"])
 
 
 def _schedulers(page: Page, e: Evaluation, figures: Figures) -> None:

@@ -3,10 +3,10 @@
 
 import json
 from pathlib import Path
-from typing import Dict
+from typing import Dict, Tuple
 
 from regatta_reproduce import evaluation
-from regatta_reproduce.paper import Comparisons
+from regatta_reproduce.paper import Comparisons, Paper
 from regatta_reproduce.stats import geomean
 
 base = evaluation.baseline
@@ -23,6 +23,23 @@ chosen = 3
 #: The sweeps' baseline.
 part_base = "part"
 states = ["on", "sleep", "off"]
+always_on = "always_on"
+nodes = [45, 32, 22]
+#: Whose registers Fig 4.1 shows: warp 0 of CTA 0 of its last launch.
+pattern, pattern_kernel, pattern_launch = "pattern", "spmv", 1
+#: Of what a row leaks that is on: a sleeping one, and one that is off. What the sources leave open is varied; the last is
+#: where all three means come to the thesis's.
+leaks = [(0.0, 0.0), (0.1, 0.0), (0.2, 0.0), (0.4, 0.0), (0.6, 0.0), (0.6, 0.2), (0.8, 0.4)]
+#: Single changes to runs of the part: by run, what it is, its scheme, options.
+changes = {
+    "greener-now": ("GREENER, rows wake at once", "greener",
+                    ["--sleep_transistors.wake_sleep", "0", "--sleep_transistors.wake_off", "0"]),
+    "sleep_reg-now": ("Sleep-Reg, rows wake at once", "sleep_reg",
+                      ["--sleep_transistors.wake_sleep", "0", "--sleep_transistors.wake_off", "0"]),
+    "greener-off-1": ("GREENER, from off as fast as from sleep", "greener", ["--sleep_transistors.wake_off", "1"]),
+    "greener-falling": ("GREENER, no reservation of sources that stay on", "greener", ["--greener.reserve_sources", "falling"]),
+    "greener-younger": ("GREENER, table searched for younger instructions only", "greener", ["--greener.table_search", "younger"]),
+}
 
 
 def of(name: str, variant: str) -> str:
@@ -32,6 +49,11 @@ def of(name: str, variant: str) -> str:
 
 def swept(name: str, latency: int) -> str:
     return f"{name}-wake-{latency}"
+
+
+def noded(name: str, node: int) -> str:
+    """The run of a scheme on a node; the last is the run of the sweep with the default latency."""
+    return f"{name}-{node}nm" if name == always_on or node != nodes[-1] else swept(name, latencies[0])
 
 
 class Evaluation(evaluation.Evaluation):
@@ -68,6 +90,41 @@ class Evaluation(evaluation.Evaluation):
         cycles = {s: self.power(kernel, name, "row_cycles." + s) for s in states}
         return cycles[state] / sum(cycles.values())
 
+    def gate(self, kernel: str, name: str, key: str) -> float:
+        return self.statistic(kernel, name, "stats.sm0.power_gate." + key, 0)
+
+    def dram_reads(self, kernel: str, name: str) -> float:
+        return sum(group.get("reads", 0) for part, group in self.document(kernel, name)["stats"].items()
+                   if part.startswith("memory.dram_"))
+
+    def leaking(self, kernel: str, name: str, leak: Tuple[float, float]) -> float:
+        """Rows that are on times cycles, counting a sleeping row and one that is off as so much of one; no wake-ups."""
+        return sum(self.power(kernel, name, "row_cycles." + s) * f for s, f in zip(states, (1.0, *leak)))
+
+    def energy_saved_if(self, kernel: str, name: str, leak: Tuple[float, float]) -> float:
+        """Of the leakage energy, if low states leaked that much."""
+        return 1 - self.leaking(kernel, name, leak) / self.leaking(kernel, name, (1, 1)) * self.run_time(kernel, name)
+
+    def unallocated_share(self, kernel: str) -> float:
+        """Of all rows and cycles, rows of no warp: those that Sleep-Reg has off."""
+        return self.state_share(kernel, "sleep_reg", "off")
+
+    def allocated_saved(self, kernel: str, name: str) -> float:
+        """Of the leakage energy of rows of warps."""
+        free = self.unallocated_share(kernel)
+        return 1 - (1 - self.energy_saved(kernel, name)) / (1 - free)
+
+    def on_node(self, kernel: str, name: str, node: int) -> float:
+        """nJ that the cells leak on a node, and that their rows need to wake."""
+        return self.power(kernel, noded(name, node), "leakage_energy")
+
+    def node_saved(self, kernel: str, name: str, node: int) -> float:
+        return 1 - self.on_node(kernel, name, node) / self.on_node(kernel, always_on, node)
+
+    def routed_saved(self, kernel: str, name: str, routing: float) -> float:
+        """Of the leakage energy, when that share of the baseline's is the routing network's, which is never off."""
+        return 1 - (1 - routing) * (1 - self.energy_saved(kernel, name)) - routing * self.run_time(kernel, name)
+
     # --- over the kernels ---
 
     def mean_energy_saved(self, name: str, to: str = base) -> float:
@@ -80,9 +137,27 @@ class Evaluation(evaluation.Evaluation):
     def mean_cycles_added(self, name: str, to: str = base) -> float:
         return geomean(1 + self.cycles_added(k, name, to) for k in self.kernels) - 1
 
+    def mean_energy_saved_if(self, name: str, leak: Tuple[float, float]) -> float:
+        return 1 - geomean(1 - self.energy_saved_if(k, name, leak) for k in self.kernels)
+
+    def mean_node_saved(self, name: str, node: int) -> float:
+        return 1 - geomean(1 - self.node_saved(k, name, node) for k in self.kernels)
+
+    def mean_routed_saved(self, name: str, routing: float) -> float:
+        return 1 - geomean(1 - self.routed_saved(k, name, routing) for k in self.kernels)
+
+    @staticmethod
+    def routing_share(paper: Paper) -> float:
+        """Of the baseline's leakage, the routing network's: that by which the thesis's mean shrinks in Fig 4.12."""
+        return 1 - paper.values["GREENER-010"].value / paper.values["GREENER-005"].value
+
     def threshold_range(self, kernel: str) -> float:
         """Leakage energy by threshold: most over least."""
         energies = [self.leakage(kernel, f"w-{w}") for w in thresholds]
+        return max(energies) / min(energies)
+
+    def threshold_range_if(self, kernel: str, leak: Tuple[float, float]) -> float:
+        energies = [self.leaking(kernel, f"w-{w}", leak) for w in thresholds]
         return max(energies) / min(energies)
 
     def table45_range(self, benchmark: str) -> float:
@@ -109,6 +184,13 @@ class Evaluation(evaluation.Evaluation):
         for scheduler, value_id in (("gto", "GREENER-012"), ("two_level", "GREENER-013")):
             c.add(value_id, percent * self.mean_energy_saved(of("greener", scheduler), of(base, scheduler)),
                   "geometric mean")
+        routing = self.routing_share(c.paper)
+        for name, value_id in (("greener", "GREENER-010"), ("sleep_reg", "GREENER-011")):
+            c.add(value_id, percent * self.mean_routed_saved(name, routing), "geometric mean")
+        by_node = {name: [self.mean_node_saved(name, n) for n in nodes] for name in ("greener", "sleep_reg")}
+        c.add("FIG4.15-SLEEP", all(a > b for a, b in zip(by_node["greener"], by_node["sleep_reg"])))
+        c.add("FIG4.15-BASELINE", all(self.on_node(k, always_on, 32) > self.on_node(k, always_on, 45) for k in self.kernels))
+        c.add("FIG4.15-GROWS", by_node["greener"][1] > by_node["greener"][0])
         c.add("GREENER-015", percent * self.average(lambda k: self.power(k, "greener", "access_fraction")))
         added = {n: [self.mean_cycles_added(swept(n, w), part_base) for w in latencies] for n in ("greener", "sleep_reg")}
         saved = {n: [self.mean_energy_saved(swept(n, w), part_base) for w in latencies] for n in ("greener", "sleep_reg")}

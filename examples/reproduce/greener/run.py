@@ -10,11 +10,12 @@ here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
 from regatta_reproduce import command  # noqa: E402
-from regatta_reproduce.campaign import Run, Trace  # noqa: E402
+from regatta_reproduce.campaign import Accesses, Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import Evaluation, base, latencies, of, part_base, schedulers, schemes, swept, thresholds  # noqa: E402
+from evaluation import (Evaluation, always_on, base, changes, latencies, noded, nodes, of, part_base, pattern,  # noqa: E402
+                        pattern_kernel, pattern_launch, schedulers, schemes, swept, thresholds)
 
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:64")
@@ -41,6 +42,16 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
                  for name in ("greener", "sleep_reg")]
     runs += [Run(f"w-{w}", some, tuple(machine + schemes["greener"][1] + ["--greener.threshold", str(w)]))
              for w in thresholds]
+    runs += [Run(name, some, tuple(machine + schemes[of_scheme][1] + options))
+             for name, (_, of_scheme, options) in changes.items()]
+    for node in nodes:
+        options = ["--gated.leakage_node", str(node)]
+        runs.append(Run(noded(always_on, node), some, tuple(machine + ["--scheme", always_on] + options)))
+        if node != nodes[-1]:  # the last is the scheme's own, as the sweep of latencies has it
+            runs += [Run(noded(name, node), some, tuple(machine + schemes[name][1] + options))
+                     for name in ("greener", "sleep_reg")]
+    if kernel == pattern_kernel:
+        runs.append(Run(pattern, some, tuple(machine), accesses=Accesses(pattern_launch)))
     return runs
 
 

@@ -46,12 +46,22 @@ class Samples:
 
 
 @dataclass(frozen=True)
+class Accesses:
+    """Cycles in which a warp accesses each of its registers, out of --pipeline: those in which an instruction has all
+    its operands (reads) or is written back."""
+    launch: int
+    cta: int = 0
+    warp: int = 0
+
+
+@dataclass(frozen=True)
 class Run:
     """A simulation. `name` is what tables call it; it is no part of the key."""
     name: str
     trace: Trace
     options: Options = ()
     samples: Optional[Samples] = None
+    accesses: Optional[Accesses] = None
     tables: Tuple[Tuple[str, str], ...] = ()  # a name of ours and the option that writes it: CSV of numbers, all kept
     may_be_refused: bool = False  # status 2 is a result then: "this does not fit"
 
@@ -68,6 +78,7 @@ class Result:
     samples: Optional[Dict[str, List[float]]] = None
     report: Optional[Dict[str, Any]] = None  # of the annotation
     refused: str = ""
+    accesses: Optional[Dict[str, List[int]]] = None  # by register; "life": the warp's first and last cycle
     tables: Dict[str, Dict[str, List[float]]] = field(default_factory=dict)  # by name, columns by title
 
 
@@ -129,11 +140,13 @@ class Campaign:
 
     def run_key(self, run: Run) -> str:
         samples = None if run.samples is None else [run.samples.every, run.samples.columns]
-        key = {"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"), "options": run.options,
-               "samples": samples}
+        parts = {"trace": self.trace_key(run.trace), "sim": self.tools.digest("regatta-sim"), "options": run.options,
+                 "samples": samples}
+        if run.accesses is not None:
+            parts["accesses"] = [run.accesses.launch, run.accesses.cta, run.accesses.warp]
         if run.tables:
-            key["tables"] = run.tables
-        return _digest(key)
+            parts["tables"] = run.tables
+        return _digest(parts)
 
     # --- what is kept ---
 
@@ -143,7 +156,7 @@ class Campaign:
                 d = json.load(f)
         except (FileNotFoundError, json.JSONDecodeError):
             return None
-        return Result(run, d["stats"], d["samples"], d["report"], d["refused"], d.get("tables", {}))
+        return Result(run, d["stats"], d["samples"], d["report"], d["refused"], d.get("accesses"), d.get("tables", {}))
 
     def _keep(self, result: Result) -> None:
         self.results_folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +164,7 @@ class Campaign:
         partial = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}.part")
         with open(partial, "w", encoding="utf-8") as f:
             json.dump({"stats": result.stats, "samples": result.samples, "report": result.report,
-                       "refused": result.refused, "tables": result.tables}, f)
+                       "refused": result.refused, "accesses": result.accesses, "tables": result.tables}, f)
         os.replace(partial, path)
 
     # --- making ---
@@ -240,6 +253,9 @@ class Campaign:
         arguments = [str(trace), "--stats", str(stats)] + list(run.options)
         if run.samples is not None:
             arguments += ["--sample", str(run.samples.every), "--sample-file", str(sampled)]
+        pipeline = scratch.with_suffix(".kanata")
+        if run.accesses is not None:
+            arguments += ["--pipeline", str(pipeline), "--pipeline-ctas", f"{run.accesses.cta}:{run.accesses.cta}"]
         tables = {name: scratch.with_suffix(f".{name}.csv") for name, _ in run.tables}
         for name, option in run.tables:
             arguments += [option, str(tables[name])]
@@ -251,10 +267,11 @@ class Campaign:
             document.pop("host", None)
             document["trace"] = run.trace.kernel
             samples = None if run.samples is None else read_samples(sampled, run.samples)
-            return Result(run, document, samples, tables={name: read_table(path) for name, path in tables.items()})
+            accesses = None if run.accesses is None else read_accesses(pipeline, run.accesses)
+            return Result(run, document, samples, accesses=accesses,
+                          tables={name: read_table(path) for name, path in tables.items()})
         finally:
-            stats.unlink(missing_ok=True)
-            for path in (sampled, *tables.values()):
+            for path in (stats, sampled, pipeline, *tables.values()):
                 path.unlink(missing_ok=True)
 
 
@@ -285,3 +302,40 @@ def read_samples(path: Path, wanted: Samples) -> Dict[str, List[float]]:
             for name, columns in places.items():
                 out[name].append(sum(int(row[i]) for i in columns))
     return out
+
+
+def read_accesses(path: Path, wanted: Accesses) -> Dict[str, List[int]]:
+    """{"life": [first cycle, last cycle], "R1": [...]}: of one warp, from a file for the viewer Konata. Its second
+    label names destinations and sources, "launch 1, slot 0, unit sp, R4 <- R4 R6, PTX line 74"."""
+    cycle = 0
+    ours: Dict[str, Tuple[List[str], List[str]]] = {}  # of instructions under way: registers written, and read
+    mine: set = set()
+    found: Dict[str, set] = {}
+    life: List[int] = []
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            what, *fields = line.rstrip("\n").split("\t")
+            if what == "C=":
+                cycle = int(fields[0])
+            elif what == "C":
+                cycle += int(fields[0])
+            elif what == "L" and fields[1] == "0":
+                if f" CTA {wanted.cta} warp {wanted.warp}:" in fields[2]:
+                    mine.add(fields[0])
+            elif what == "L" and fields[0] in mine:
+                parts = fields[2].split(", ")
+                if parts[0] != f"launch {wanted.launch}":
+                    mine.discard(fields[0])
+                    continue
+                registers = next((p for p in parts[3:] if "R" in p and not p.startswith("PTX")), "")
+                written, _, read = registers.partition("<-")
+                ours[fields[0]] = (written.split(), read.split())
+            elif what in ("S", "E") and fields[0] in ours:
+                life = [life[0] if life else cycle, cycle]
+                at = {("E", "O"): 1, ("S", "W"): 0}.get((what, fields[2]))
+                if at is not None:
+                    for register in ours[fields[0]][at]:
+                        found.setdefault(register, set()).add(cycle)
+    if not life:
+        raise ReproductionError(f"launch {wanted.launch} has no CTA {wanted.cta} with a warp {wanted.warp}")
+    return {"life": life, **{r: sorted(c) for r, c in sorted(found.items(), key=lambda i: int(i[0][1:]))}}

@@ -161,6 +161,20 @@ def stacked_panels(path: Path, panels: Dict[str, Dict[str, Sequence[float]]], xl
     _save(figure, path)
 
 
+def events(path: Path, rows: Dict[str, Sequence[float]], xlabel: str, ylabel: str, span: Tuple[float, float]) -> None:
+    """A row of marks per name, the first at the bottom."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(figsize=(7.5, 0.8 + 0.17 * len(rows)))
+    for i, (name, xs) in enumerate(rows.items()):
+        axes.plot(list(xs), [i] * len(xs), "|", color=colours[0], markersize=6, markeredgewidth=0.5)
+    axes.set_yticks(list(range(len(rows))))
+    axes.set_yticklabels(list(rows), fontsize=7)
+    axes.set_xlim(*span)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    _save(figure, path)
+
+
 def available() -> bool:
     try:
         import matplotlib  # noqa: F401

@@ -87,7 +87,8 @@ d["energy"]["static_by_structure"]["register_structures"] = 60.0 * on
 if scheme in gated:
     d["stats"]["power"] = {"row_cycles.on": 100 * on, "row_cycles.sleep": 60 * (1 - on), "row_cycles.off": 40 * (1 - on),
                            "wakeups.sleep": 7, "wakeups.off": 3, "access_fraction": 0.012, "lookup_corrections": 5,
-                           "stall_cycles": 11}
+                           "stall_cycles": 11,
+                           "leakage_energy": {45: 49.0, 32: 69.0, 22: 41.0}[int(after("--gated.leakage_node", "22"))] * on}
     d["stats"]["aging"] = {
         "writes.constant": 300, "writes.single_delta": 150, "writes.double_delta": 50, "writes.other": 500,
         "duty.zero.longest": on, "duty.one.longest": 0.9 * on, "duty.zero.mean": 0.5 * on, "duty.one.mean": 0.2 * on,
@@ -104,6 +105,16 @@ if "--wear.bits_file" in sys.argv:
         f.write("sm,bit,zero,one,off\\n")
         for bit in range(64): f.write(f"0,{bit},{0.75 * on},{0.25 * on},{1 - on}\\n")
 json.dump(d, open(after("--stats"), "w"))
+if "--pipeline" in sys.argv:
+    rows = ["Kanata 0004", "C= 100"]
+    for i, (warp, told) in enumerate([
+            (0, "launch 1, slot 0, unit sp, R2, PTX line 3"), (1, "launch 1, slot 1, unit sp, R2, PTX line 3"),
+            (0, "launch 1, slot 0, unit sp, R10 <- R2 R3, PTX line 4"), (0, "launch 0, slot 0, unit sp, R9, PTX line 1"),
+            (0, "launch 1, slot 0, unit sp, <- R2, PTX line 5")]):
+        rows += [f"I {i} {i} 0", f"L {i} 0 sm0_CTA_0_warp_{warp}:_0x0000_add", f"L {i} 1 " + told.replace(" ", "_"), f"S {i} 0 F",
+                 f"E {i} 0 F", f"S {i} 0 O", "C 2", f"E {i} 0 O", f"S {i} 0 W", "C 1", f"E {i} 0 W"]
+    with open(after("--pipeline"), "w") as f:
+        f.write("".join(r.replace(" ", "\\t").replace("_", " ") + "\\n" for r in rows))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",
              "sm0.l1.accesses_register_read", "sm0.l1.accesses_register_write"]

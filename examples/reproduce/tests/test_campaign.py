@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests import fake_tools
 from regatta_reproduce import ReproductionError
-from regatta_reproduce.campaign import Campaign, Run, Samples, Trace
+from regatta_reproduce.campaign import Accesses, Campaign, Run, Samples, Trace
 from regatta_reproduce.tools import Tools
 
 
@@ -119,6 +119,16 @@ class CampaignTest(unittest.TestCase):
         wrong = Samples(100, (("x", ("nothing.of_it",)),))
         with self.assertRaisesRegex(ReproductionError, "no counter of the run is called nothing.of_it"):
             self.execute([Run("s", Trace("k", self.launch), (), wrong)])
+
+    def test_accesses_are_of_one_warp_of_one_launch(self):
+        # Three instructions of three cycles each, after one another with two others: read in their second, written then.
+        run = Run("a", Trace("k", self.launch), (), accesses=Accesses(1))
+        expected = {"life": [100, 115], "R2": [102, 108, 114], "R3": [108], "R10": [108]}
+        self.assertEqual(self.execute([run])[("k", "a")].accesses, expected)
+        self.assertEqual(self.execute([run])[("k", "a")].accesses, expected)  # kept
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 1)
+        with self.assertRaisesRegex(ReproductionError, "launch 2 has no CTA 0 with a warp 0"):
+            self.execute([Run("b", Trace("k", self.launch), (), accesses=Accesses(2))])
 
     def test_a_result_that_was_cut_off_is_made_again(self):
         self.execute(self.two_runs())

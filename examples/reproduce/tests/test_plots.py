@@ -22,11 +22,12 @@ class PlotsTest(unittest.TestCase):
         plots.lines(to / "line", {"x": ([1, 2, 3], [height, 0, 50])}, "cycles", "accesses", log=True)
         plots.stacked_panels(to / "panels", {"p": {"x": [1, height], "y": [0, 1]}, "q": {"x": [0, 0], "y": [2, 1]},
                                              "r": {"x": [0, 1], "y": [1, 0]}}, "register", "time")
+        plots.events(to / "marks", {"R1": [1, height], "R2": []}, "cycle", "register", (0, 3))
         return {p.name: p.read_bytes() for p in sorted(to.iterdir())}
 
     def test_same_numbers_same_bytes_and_other_numbers_others(self):
         first, second, other = self.draw("1"), self.draw("2"), self.draw("3", height=1.3)
-        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "panels", "stack")
+        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "marks", "panels", "stack")
                                                for t in ("png", "svg")))
         self.assertEqual(first, second)
         self.assertNotEqual(first["bars.svg"], other["bars.svg"])
