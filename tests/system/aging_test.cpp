@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "process.h"
+#include "statistics.h"
 
 #include <sstream>
 
@@ -16,16 +17,6 @@ using test::Folder;
 using test::Size;
 
 namespace {
-
-nlohmann::json simulated(const Folder& folder, const std::string& trace, const std::vector<std::string>& options) {
-  const std::string stats = folder.file("stats.json");
-  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", stats};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto r = test::run_process(command);
-  CAPTURE(options, r.err);
-  REQUIRE(r.status == 0);
-  return nlohmann::json::parse(folder.read("stats.json"));
-}
 
 double aging(const nlohmann::json& document, const char* key) {
   return document.at("stats").at("aging").at(key).get<double>();
@@ -37,7 +28,7 @@ void check_kernel(const std::string& kernel) {
     const std::string trace = test::annotate_kernel(folder, kernel, Size::small, lanes);
     for (const char* scheme : {"rar", "rc", "rc_rar", "wc", "argo"}) {
       CAPTURE(kernel, machine, scheme);
-      const auto r = simulated(folder, trace, {"--machine", machine, "--scheme", scheme});
+      const auto r = test::statistics_of(folder, trace, {"--machine", machine, "--scheme", scheme});
       CHECK(r.at("checks").at("mismatches") == 0);
       CHECK(r.at("checks").at("operands_checked").get<std::uint64_t>() > 0);
       const double all = aging(r, "duty.zero.mean") + aging(r, "duty.one.mean") + aging(r, "duty.off.mean");
@@ -69,8 +60,9 @@ TEST_CASE("aging: a conventional file has cells that never change, and each tech
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "reduction", Size::small, 64);
   const auto longest = [&](const std::string& scheme) {
-    return aging(simulated(folder, trace, {"--machine", "hd7770", "--scheme", scheme, "--wear.enabled", "true"}),
-                 "duty.zero.longest");
+    return aging(
+        test::statistics_of(folder, trace, {"--machine", "hd7770", "--scheme", scheme, "--wear.enabled", "true"}),
+        "duty.zero.longest");
   };
   CHECK(longest("always_on") > 0.99);
   CHECK(longest("rar") > 0.99);
@@ -92,7 +84,7 @@ TEST_CASE("aging: compression, rotation and power states combine, and their knob
              {"--compression.loads", "false", "--gated.windows", "round_robin", "--gated.unused_rows_off", "false"}}) {
       std::vector<std::string> options{"--scheme", scheme};
       options.insert(options.end(), more.begin(), more.end());
-      CHECK(simulated(folder, trace, options).at("checks").at("mismatches") == 0);
+      CHECK(test::statistics_of(folder, trace, options).at("checks").at("mismatches") == 0);
     }
   }
 }
@@ -104,7 +96,7 @@ TEST_CASE("aging: the CSV files hold what the statistics say, and results do not
   const std::string bits = folder.file("bits.csv");
   const std::vector<std::string> options{"--machine",        "hd7770", "--scheme",         "rc_rar",
                                          "--wear.rows_file", rows,     "--wear.bits_file", bits};
-  auto once = simulated(folder, trace, options);
+  auto once = test::statistics_of(folder, trace, options);
   std::istringstream lines(folder.read("bits.csv"));
   std::string line;
   std::getline(lines, line);
@@ -127,7 +119,7 @@ TEST_CASE("aging: the CSV files hold what the statistics say, and results do not
 
   std::vector<std::string> exact = options;
   exact.insert(exact.end(), {"--quantum", "1"});
-  auto again = simulated(folder, trace, exact);
+  auto again = test::statistics_of(folder, trace, exact);
   CHECK(again.at("stats") == once.at("stats"));
   CHECK(folder.read("rows.csv") == by_row);
 }

@@ -7,32 +7,19 @@
 
 #include "kernels.h"
 #include "process.h"
+#include "statistics.h"
 
 using namespace regatta;
 using test::Folder;
 using test::Size;
-
-namespace {
-
-nlohmann::json stats_of(const Folder& folder, const std::string& trace, const std::vector<std::string>& options) {
-  const std::string stats = folder.file("stats.json");
-  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", stats};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto r = test::run_process(command);
-  CAPTURE(options, r.err);
-  REQUIRE(r.status == 0);
-  return nlohmann::json::parse(folder.read("stats.json"));
-}
-
-}  // namespace
 
 TEST_CASE("system: a file whose rows are always on is the conventional one, to the cycle") {
   const std::string kernel = GENERATE("vector_add", "bfs", "reduction", "sgemm", "hotspot");
   const std::string machine = GENERATE("gtx980", "gtx480");
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
-  const auto baseline = stats_of(folder, trace, {"--machine", machine});
-  const auto gated = stats_of(folder, trace, {"--machine", machine, "--scheme", "always_on"});
+  const auto baseline = test::statistics_of(folder, trace, {"--machine", machine});
+  const auto gated = test::statistics_of(folder, trace, {"--machine", machine, "--scheme", "always_on"});
   CAPTURE(kernel, machine);
   CHECK(gated.at("cycles") == baseline.at("cycles"));
   CHECK(gated.at("stall_cycles") == baseline.at("stall_cycles"));

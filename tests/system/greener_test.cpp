@@ -16,27 +16,13 @@
 #include "kernels.h"
 #include "process.h"
 #include "random_program.h"
+#include "statistics.h"
 
 using namespace regatta;
 using test::Folder;
 using test::Size;
 
 namespace {
-
-nlohmann::json stats_of(const Folder& folder, const std::string& trace, const std::vector<std::string>& options) {
-  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", folder.file("stats.json")};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto r = test::run_process(command);
-  std::string line;
-  for (const std::string& word : command) line += word + " ";
-  INFO(line << "\n" << r.err);
-  REQUIRE(r.status == 0);
-  auto stats = nlohmann::json::parse(folder.read("stats.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return stats;
-}
 
 double power(const nlohmann::json& stats, const std::string& key) {
   return stats.at("stats").at("power").at(key).get<double>();
@@ -55,7 +41,7 @@ void check_kernel(const std::string& kernel) {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
   for (const std::string scheduler : {"lrr", "gto", "two_level"}) {
-    const auto always_on = stats_of(folder, trace, {"--scheme", "always_on", "--scheduler", scheduler});
+    const auto always_on = test::statistics_of(folder, trace, {"--scheme", "always_on", "--scheduler", scheduler});
     for (const unsigned latency : {1u, 2u, 4u}) {
       std::vector<std::string> common{"--scheduler",
                                       scheduler,
@@ -65,7 +51,7 @@ void check_kernel(const std::string& kernel) {
                                       std::to_string(2 * latency)};
       const auto with = [&](std::vector<std::string> more) {
         more.insert(more.end(), common.begin(), common.end());
-        const auto stats = stats_of(folder, trace, more);
+        const auto stats = test::statistics_of(folder, trace, more);
         CAPTURE(kernel, scheduler, latency);
         CHECK(stats.at("checks") == always_on.at("checks"));
         // Every row is in one state in every cycle, and most of them are not on.
@@ -151,7 +137,7 @@ TEST_CASE("random programs under register power states") {
     maybe("fetch.width", {"1", "2", "4"});
     maybe("sm.issue_width", {"1", "2"});
     maybe("sm.schedulers", {"1", "2", "4"});
-    stats_of(folder, trace, options);
+    test::statistics_of(folder, trace, options);
   }
 }
 
@@ -159,14 +145,14 @@ TEST_CASE("register power states go with compression, moving windows and any sch
   const std::string kernel = GENERATE("bfs", "sgemm", "srad", "needleman_wunsch");
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
-  const auto alone = stats_of(folder, trace, {"--scheme", "always_on"});
+  const auto alone = test::statistics_of(folder, trace, {"--scheme", "always_on"});
   for (const std::string scheme : {"rc", "rc_rar", "wc", "argo"}) {
-    const auto switched = stats_of(folder, trace, {"--scheme", scheme});
+    const auto switched = test::statistics_of(folder, trace, {"--scheme", scheme});
     for (const std::string states : {"greener", "sleep_reg"}) {
       CAPTURE(kernel, scheme, states);
       const std::string scheduler = states == "greener" ? "two_level" : "lrr";
       const auto both =
-          stats_of(folder, trace, {"--scheme", scheme, "--gated.power", states, "--scheduler", scheduler});
+          test::statistics_of(folder, trace, {"--scheme", scheme, "--gated.power", states, "--scheduler", scheduler});
       // Moves that a compressor needs are checked too.
       CHECK(both.at("checks").at("operands_checked") >= alone.at("checks").at("operands_checked"));
       CHECK(power(both, "row_cycles.on") < power(switched, "row_cycles.on"));
@@ -181,7 +167,7 @@ TEST_CASE("a result does not depend on the quantum, nor on a second run") {
   const auto bytes = [&](const std::vector<std::string>& more) {
     std::vector<std::string> options{"--scheme", scheme};
     options.insert(options.end(), more.begin(), more.end());
-    auto stats = stats_of(folder, trace, options);
+    auto stats = test::statistics_of(folder, trace, options);
     stats.erase("host");
     stats.erase("config");
     return stats.dump();
@@ -205,7 +191,7 @@ TEST_CASE("the threshold of a trace and of a simulation are the same thing") {
     const auto dump = test::run_process({REGATTA_TRACE, "dump", trace, "--cta", "0", "--warp", "0"});
     CHECK(dump.out.find("; power R") != std::string::npos);
     for (const char* threshold : {"0", "3", "9"}) {
-      runs.push_back(stats_of(folder, trace, {"--scheme", "greener", "--greener.threshold", threshold}));
+      runs.push_back(test::statistics_of(folder, trace, {"--scheme", "greener", "--greener.threshold", threshold}));
     }
   }
   const auto same = [&](std::size_t a, std::size_t b) {
