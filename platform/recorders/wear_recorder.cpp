@@ -50,6 +50,7 @@ void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_si
   running_ = true;
   for (RowState& r : rows_) {
     r.since = started_;
+    r.off_since = started_;
     r.off = 0;
     r.used = false;
   }
@@ -60,28 +61,32 @@ void WearRecorder::kernel_finished(Cycle at) {
   running_ = false;
   // What is written is there a little later than the file hands it over: all rows end together.
   std::uint64_t end = at.value();
-  for (const RowState& r : rows_) end = std::max(end, r.since);
+  for (const RowState& r : rows_) end = std::max(end, r.known());
   for (std::uint32_t row = 0; row < rows_.size(); ++row) {
+    count_off(row, end);
     keep(row, advance(row, end));
     flush(row);
   }
+  full_ = none;
   cycles_ += end - started_;
   summarised_ = false;
 }
 
 void WearRecorder::window_taken(protocol::WarpSlot, const protocol::RegisterWindow& window, unsigned registers) {
-  const std::uint64_t at = now_().value();
   for (unsigned r = 0; r < registers; ++r) {
     const std::uint32_t row = window.row(protocol::RegisterId(static_cast<std::uint8_t>(r))).value();
-    if (rows_[row].used) continue;
-    advance(row, at);
-    rows_[row].used = true;
+    RowState& state = rows_[row];
+    if (state.used) continue;
+    const std::uint64_t at = std::max(now_().value(), state.known());
+    count_off(row, at);
+    state.since = at;
+    state.used = true;
   }
 }
 
 void WearRecorder::written(Cycle at, Row row, const std::uint32_t* bits, LaneMask lanes) {
   const std::uint32_t r = row.value();
-  const bool copy = advance(r, at.value());
+  const bool copy = advance(r, std::max(at.value(), rows_[r].known()));
   if (lanes == trace::all_lanes(lanes_)) {
     trace::copy_value(current(r), bits, std::size_t{lanes_} * sizeof *bits);
   } else {
@@ -97,13 +102,18 @@ void WearRecorder::written(Cycle at, Row row, const std::uint32_t* bits, LaneMas
 
 void WearRecorder::switched(Cycle at, Row row, SegmentMask segments, PowerState state) {
   const std::uint32_t r = row.value();
+  RowState& known = rows_[r];
   const auto which = static_cast<SegmentMask>(segments & present_);
-  const SegmentMask was = rows_[r].off;
+  const SegmentMask was = known.off;
   const auto off = static_cast<SegmentMask>(state == PowerState::off ? was | which : was & ~which);
   if (off == was) return;
-  keep(r, advance(r, at.value()));
-  rows_[r].off = off;
-  clear_off(r);
+  const std::uint64_t to = std::max(at.value(), known.known());
+  count_off(r, to);
+  if (was == present_) known.since = to;  // zeros until here
+  const bool copy = (off & ~was) != 0 && holds_ones(r, off) && advance(r, to);
+  known.off = off;
+  keep(r, copy);
+  if ((off & ~was) != 0) clear_off(r);
 }
 
 /// After advance(): the row still holds what it held.
@@ -115,43 +125,60 @@ void WearRecorder::clear_off(std::uint32_t row) {
   const SegmentMask off = rows_[row].off;
   if (off == 0) return;
   std::uint32_t* cells = current(row);
-  if (off == present_) {
-    std::fill_n(cells, lanes_, 0);
-    return;
-  }
   const std::uint32_t* keep = &kept_[std::size_t{off} * lanes_];
   for (unsigned w = 0; w < lanes_; ++w) cells[w] &= keep[w];
 }
 
-bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
+bool WearRecorder::holds_ones(std::uint32_t row, SegmentMask segments) {
+  const std::uint32_t* cells = current(row);
+  const std::uint32_t* keep = &kept_[std::size_t{segments} * lanes_];
+  std::uint32_t ones = 0;
+  for (unsigned w = 0; w < lanes_; ++w) ones |= cells[w] & ~keep[w];
+  return ones != 0;
+}
+
+void WearRecorder::count_off(std::uint32_t row, std::uint64_t to) {
   RowState& r = rows_[row];
-  if (to <= r.since) return false;  // in the same cycle, or earlier than what is known: what comes last counts
+  const std::uint64_t length = to - r.off_since;
+  r.off_since = to;
+  const SegmentMask off = r.used ? r.off : present_;
+  if (off == 0 || length == 0) return;
+  std::uint64_t* cycles = &off_[std::size_t{row} * protocol::max_segments];
+  for (std::size_t s = 0; s < segments_.size(); ++s) cycles[s] += ((off >> s) & 1) * length;
+}
+
+bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
+  if (full_ != none) {
+    flush(full_);
+    full_ = none;
+  }
+  RowState& r = rows_[row];
+  if (to <= r.since) return false;  // in the same cycle: what comes last counts
   const std::uint64_t length = to - r.since;
   r.since = to;
-  std::uint64_t* off = &off_[std::size_t{row} * protocol::max_segments];
-  if (!r.used || r.off == present_) {
-    // Nothing wears.
-    for (std::size_t s = 0; s < segments_.size(); ++s) off[s] += length;
-    return false;
-  }
-  if (r.off != 0) {
-    for (std::size_t s = 0; s < segments_.size(); ++s) off[s] += ((r.off >> s) & 1) * length;
-  }
+  if (!r.used || r.off == present_) return false;  // nothing wears
   constexpr std::uint64_t longest = std::uint64_t{1} << 28;  // of which a log's are less than 2^32 together
   for (std::uint64_t left = length; left != 0;) {
     const std::uint64_t part = std::min(left, longest);
     left -= part;
+    if (r.intervals == log_size) flush(row);
     r.length[r.intervals] = static_cast<std::uint32_t>(part);
     ++r.intervals;
-    if (r.intervals == log_size) {
-      flush(row);
-      trace::copy_value(current(row), log(row) + std::size_t{log_size - 1} * lanes_, lanes_ * sizeof(std::uint32_t));
-      if (left == 0) return false;
-    } else if (left != 0) {
-      keep(row, true);
-    }
+    if (left != 0) keep(row, true);
   }
+  if (r.intervals == log_size) flush_soon(row);
   return true;
+}
+
+void WearRecorder::flush_soon(std::uint32_t row) {
+  full_ = row;
+  std::uint32_t longest = 0;
+  for (const std::uint32_t l : rows_[row].length) longest |= l;
+  // As far as a sum of the log's lengths reaches; what is carried further is rare.
+  const unsigned planes = std::min(plane_count, 35u - static_cast<unsigned>(__builtin_clz(longest)));
+  const char* const from = reinterpret_cast<const char*>(&planes_[std::size_t{row} * plane_count * lanes_]);
+  constexpr std::size_t line = 64;
+  for (std::size_t b = 0; b < planes * lanes_ * sizeof(std::uint32_t); b += line) __builtin_prefetch(from + b, 1);
 }
 
 namespace {
@@ -175,6 +202,7 @@ struct Sums {
 template <class Vector>
 [[gnu::always_inline]] inline void add_up(const Sums& s) {
   constexpr unsigned words = sizeof(Vector) / sizeof(std::uint32_t);
+  const unsigned intervals = std::min(s.intervals, max_intervals);
   const auto any = [](const Vector& w) __attribute__((always_inline)) {
     std::uint64_t part[sizeof(Vector) / sizeof(std::uint64_t)];
     std::memcpy(part, &w, sizeof w);
@@ -185,7 +213,7 @@ template <class Vector>
   for (unsigned word = 0; word < s.lanes; word += words) {
     Vector held[max_intervals];
     Vector seen{};
-    for (unsigned i = 0; i < s.intervals; ++i) {
+    for (unsigned i = 0; i < intervals; ++i) {
       std::memcpy(&held[i], s.entries + std::size_t{i} * s.lanes + word, sizeof(Vector));
       seen |= held[i];
     }
@@ -247,7 +275,11 @@ void add_up_by_4(const Sums& s) { add_up<Words4>(s); }
 #if defined(__x86_64__)
 using Words8 = std::uint32_t __attribute__((vector_size(32)));
 [[gnu::target("avx2")]] void add_up_by_8(const Sums& s) { add_up<Words8>(s); }
-const auto add_up_rows = __builtin_cpu_supports("avx2") != 0 ? add_up_by_8 : add_up_by_4;
+using Words16 = std::uint32_t __attribute__((vector_size(64)));
+[[gnu::target("avx512f,prefer-vector-width=512")]] void add_up_by_16(const Sums& s) { add_up<Words16>(s); }
+const auto add_up_rows = __builtin_cpu_supports("avx512f") != 0 ? add_up_by_16
+                         : __builtin_cpu_supports("avx2") != 0  ? add_up_by_8
+                                                                : add_up_by_4;
 #else
 const auto add_up_rows = add_up_by_4;
 #endif
@@ -276,7 +308,7 @@ void WearRecorder::flush(std::uint32_t row) {
   sums.intervals = r.intervals;
   add_up_rows(sums);
   // The row holds what it held.
-  if (r.intervals != log_size) trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
+  trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
   r.intervals = 0;
 }
 

@@ -74,13 +74,19 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   static constexpr unsigned log_size = 8;      ///< intervals that a row keeps
   static constexpr unsigned plane_count = 32;  ///< bits of a counter
 
-  struct RowState {
+  /// Contents and switches have a clock each: segments that are switched on hold the zeros that they lost their value
+  /// to, and so change no bit.
+  struct alignas(64) RowState {
     std::uint64_t since = 0;        ///< the interval that is not closed yet began
+    std::uint64_t off_since = 0;    ///< up to here the cycles off are counted
     std::uint64_t added = 0;        ///< cycles in the planes: what a counter holds at most
     std::uint8_t intervals = 0;     ///< closed, in the log
     protocol::SegmentMask off = 0;  ///< segments that are off
     bool used = false;              ///< a warp had it in this launch
     std::uint32_t length[log_size] = {};
+
+    /// Nothing that happens to the row is earlier than this: of what happens in a cycle, the last counts.
+    std::uint64_t known() const { return since > off_since ? since : off_since; }
   };
 
   /// What the row held in its closed intervals, one behind the other, then what it holds.
@@ -89,10 +95,16 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   /// The row's interval ends in `to`, and the next one begins with what `current` becomes. True: what the row holds is
   /// still to be copied from the interval before.
   bool advance(std::uint32_t row, std::uint64_t to);
+  void count_off(std::uint32_t row, std::uint64_t to);
+  /// A row whose log is full is added up when the next interval ends, whosever it is: its counters are on their way
+  /// into the host's cache until then.
+  void flush_soon(std::uint32_t row);
   void flush(std::uint32_t row);
   void spill(std::uint32_t row);
   void keep(std::uint32_t row, bool copy);
   void clear_off(std::uint32_t row);
+  /// A cell of the segments holds a one.
+  bool holds_ones(std::uint32_t row, protocol::SegmentMask segments);
   std::pair<std::uint64_t, std::uint64_t> extremes(std::uint32_t row, const std::vector<std::uint32_t>& mask,
                                                    std::uint64_t& sum) const;
   template <class F>
@@ -109,6 +121,8 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   bool running_ = false;
   std::uint64_t cycles_ = 0;  ///< of finished launches
   std::vector<RowState> rows_;
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t full_ = none;          ///< the row that is added up next
   std::vector<std::uint32_t> log_;     ///< per row: what it held in each interval of the log, then what it holds
   std::vector<std::uint32_t> planes_;  ///< per row and plane: a word per lane
   std::vector<std::uint64_t> off_;     ///< per row and segment: cycles
