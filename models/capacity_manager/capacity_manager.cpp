@@ -38,6 +38,7 @@ CapacityManager::CapacityManager(const sc_core::sc_module_name& name, const Capa
                                  unsigned shards, sc_core::sc_time clock_period)
     : sc_module(name),
       clock_(support::CycleScheduler::of(clock_period)),
+      by_shards_(shards),
       lines_("lines"),
       room_("room"),
       decode_(*this) {

@@ -32,7 +32,7 @@ CapacityShard::CapacityShard(const sc_core::sc_module_name& name, const Capacity
     : sc_module(name),
       staging("staging"),
       config_(config),
-      shards_(shards),
+      by_shards_(shards),
       table_(table),
       lines_event_(lines),
       room_event_(room),
@@ -116,7 +116,7 @@ unsigned CapacityShard::room(WarpSlot slot) const {
 void CapacityShard::decoded(WarpSlot slot, std::uint32_t inserted, std::uint64_t sequence) {
   Warp& w = of(slot);
   const RegionTable::Word& word = table_.word(inserted);
-  w.words[(w.head + w.held) % w.words.size()] = StoredWord{inserted, sequence};
+  w.words[w.place(w.held)] = StoredWord{inserted, sequence};
   ++w.held;
   ++counters_.words;
   if (word.completes) {

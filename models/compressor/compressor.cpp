@@ -37,7 +37,6 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
       downstream("downstream"),
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
-      period_(clock_period.value()),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
       out_places_(std::size_t{config.queue} + 2),
       lines_(config.lines),

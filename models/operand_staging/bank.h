@@ -58,8 +58,9 @@ class LineList {
   std::uint16_t first_ = no_line, last_ = no_line;
 };
 
-class StagingBank : public sc_core::sc_module, public support::StatProvider {
- public:
+/// The banks of a shard lie one behind the other; what every access touches comes first, in two lines of the host's
+/// cache.
+struct alignas(64) StagingBank {
   /// A request of the capacity manager.
   struct Request {
     enum class Kind : std::uint8_t { preload, last_preload, invalidate };
@@ -74,8 +75,7 @@ class StagingBank : public sc_core::sc_module, public support::StatProvider {
     tlm::tlm_generic_payload* payload = nullptr;
     std::uint16_t line = no_line;
   };
-  StagingBank(const sc_core::sc_module_name& name, unsigned lines, unsigned buffer);
-  void register_stats(support::StatGroup& group) override;
+  StagingBank(unsigned lines, unsigned buffer) : requests(lines), fills(lines), readouts(buffer) {}
 
   LineList& list(StagingLine::State state) {
     return state == StagingLine::State::free ? free : state == StagingLine::State::clean ? clean : dirty;
@@ -83,13 +83,22 @@ class StagingBank : public sc_core::sc_module, public support::StatProvider {
 
   SlotPort tag, data;
   LineList free, clean, dirty;
+  std::uint64_t read_count = 0, write_count = 0, tag_lookups = 0;
+  std::uint64_t read_conflicts = 0, write_conflicts = 0, read_wait = 0, write_wait = 0;
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)
   FixedQueue<Fill> fills;
   FixedQueue<std::uint8_t> readouts;  ///< places of the write-back buffer whose values are still in their lines
-  bool stalled = false;               ///< the first request waits for a line, the buffer or the way to memory
+  std::uint64_t fill_count = 0, readout_count = 0;
+};
 
-  std::uint64_t read_count = 0, write_count = 0, read_conflicts = 0, write_conflicts = 0;
-  std::uint64_t read_wait = 0, write_wait = 0, tag_lookups = 0, fill_count = 0, readout_count = 0;
+/// A bank's place in the design, and its statistics.
+class StagingBankModule : public sc_core::sc_module, public support::StatProvider {
+ public:
+  StagingBankModule(const sc_core::sc_module_name& name, const StagingBank& bank) : sc_module(name), bank_(bank) {}
+  void register_stats(support::StatGroup& group) override;
+
+ private:
+  const StagingBank& bank_;
 };
 
 }  // namespace regatta::models

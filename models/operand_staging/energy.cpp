@@ -27,11 +27,11 @@ void StagingShard::register_energy(support::EnergyGroup& g) {
   const double registers = config_.line_bytes / 128.0;
   const double tags = lines_per_bank_ / tags_per_lookup;
   for (const auto& b : banks_) {
-    g.event("register_structures", "register_file.read", b->read_count, registers, geometry(config_));
-    g.event("register_structures", "register_file.read", b->readout_count, registers, geometry(config_));
-    g.event("register_structures", "register_file.write", b->write_count, registers, geometry(config_));
-    g.event("register_structures", "register_file.write", b->fill_count, registers, geometry(config_));
-    g.event("register_structures", "operand_staging.tag", b->tag_lookups, tags);
+    g.event("register_structures", "register_file.read", b.read_count, registers, geometry(config_));
+    g.event("register_structures", "register_file.read", b.readout_count, registers, geometry(config_));
+    g.event("register_structures", "register_file.write", b.write_count, registers, geometry(config_));
+    g.event("register_structures", "register_file.write", b.fill_count, registers, geometry(config_));
+    g.event("register_structures", "operand_staging.tag", b.tag_lookups, tags);
   }
 }
 

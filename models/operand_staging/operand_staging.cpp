@@ -48,9 +48,7 @@ OperandStaging::OperandStaging(const sc_core::sc_module_name& name, const Operan
       writes("writes"),
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
-      period_(clock_period.value()),
-      power_of_two_((config.shards & (config.shards - 1)) == 0),
-      mask_(config.shards - 1),
+      by_shards_(std::max(1u, config.shards)),
       room_(
           clock_period, [](void* m) { static_cast<OperandStaging*>(m)->release_held(); }, this) {
   config.validate();
@@ -88,7 +86,7 @@ tlm::tlm_sync_enum OperandStaging::nb_transport_fw(tlm::tlm_generic_payload& pay
   WarpAccess& access = protocol::warp_access(payload);
   StagingShard& shard = shard_of(access.warp);
   const std::uint64_t now = clock_.now();
-  const std::uint64_t at = delay == sc_core::SC_ZERO_TIME ? now : now + delay.value() / period_;
+  const std::uint64_t at = now + clock_.cycles(delay);
   std::uint64_t done = 0;
   if (payload.is_read()) {
     done = shard.read(payload, access, now, at + config_.arbitration);
@@ -130,7 +128,7 @@ void OperandStaging::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_
   WarpAccess& access = protocol::warp_access(payload);
   StagingShard& shard = shard_of(access.warp);
   const std::uint64_t now = clock_.now();
-  const std::uint64_t at = now + delay.value() / period_;
+  const std::uint64_t at = now + clock_.cycles(delay);
   const std::uint64_t done = payload.is_read() ? shard.read(payload, access, now, at + config_.arbitration)
                                                : shard.write(payload, access, now, at);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);

@@ -28,9 +28,7 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
       config_(config),
       shard_(shard),
       clock_(support::CycleScheduler::of(clock_period)),
-      period_(clock_period.value()),
-      power_of_two_(power_of_two(config.shards)),
-      shard_shift_(static_cast<unsigned>(__builtin_ctz(config.shards))),
+      by_shards_(config.shards),
       bank_mask_(power_of_two(config.banks) ? config.banks - 1 : 0),
       lines_per_bank_(config.lines_per_bank()),
       warps_((config.warps + config.shards - 1) / config.shards),
@@ -45,13 +43,14 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
       wakeup_(
           clock_period, [](void* s) { static_cast<StagingShard*>(s)->work(); }, this) {
   values_.resize(lines_.size(), config.line_bytes / trace::bytes_per_lane);
+  banks_.reserve(config.banks);
   for (unsigned b = 0; b < config.banks; ++b) {
-    banks_.push_back(
-        std::make_unique<StagingBank>(("bank" + std::to_string(b)).c_str(), lines_per_bank_, config.writeback_buffer));
+    StagingBank& bank = banks_.emplace_back(lines_per_bank_, config.writeback_buffer);
+    bank_modules_.push_back(std::make_unique<StagingBankModule>(("bank" + std::to_string(b)).c_str(), bank));
     for (unsigned i = 0; i < lines_per_bank_; ++i) {
       const auto line = static_cast<std::uint16_t>(b * lines_per_bank_ + i);
       lines_[line].bank = static_cast<std::uint16_t>(b);
-      banks_[b]->free.push(lines_, line);
+      banks_[b].free.push(lines_, line);
     }
   }
   memory.bind(*this);
@@ -104,7 +103,7 @@ bool StagingShard::has_lines(const StagingBank& bank, unsigned wanted, unsigned&
 
 // A line for a register that has none: free, else clean, else dirty (section 5.2). none: there is nothing to be had.
 std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now) {
-  StagingBank& b = *banks_[bank];
+  StagingBank& b = banks_[bank];
   auto available = [&](const LineList& list) { return !list.empty() && lines_[list.first()].available_at <= now; };
   std::uint16_t line = no_line;
   if (available(b.free)) {
@@ -148,7 +147,7 @@ void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
   StagingLine& l = lines_[line];
   l.state = list;
   l.available_at = at;
-  banks_[l.bank]->list(list).push(lines_, line);
+  banks_[l.bank].list(list).push(lines_, line);
 }
 
 // The line's tag is no longer its register's.
@@ -170,7 +169,7 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   } else {
     to_list(line, l.is_dirty ? State::dirty : State::clean, at);
   }
-  if (refused_ || banks_[l.bank]->stalled) came_free();
+  if (refused_ || (stalled_ >> l.bank & 1) != 0) tell_free();
 }
 
 // Whatever the line holds is not wanted any more.
@@ -186,7 +185,7 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   if (l.state == State::owned) {
     remove(owned_[l.warp], l.reg);
   } else {
-    banks_[l.bank]->list(l.state).remove(lines_, line);
+    banks_[l.bank].list(l.state).remove(lines_, line);
   }
   l.reads = l.writes = 0;
   l.fate = LastUse::none;
@@ -209,19 +208,19 @@ bool StagingShard::can_issue(const protocol::DynamicInstruction& d) const {
   auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
   bool enough = true;
   if (count == 1) {
-    enough = has_lines(*banks_[missing[0]], 1, buffer_room, now);
+    enough = has_lines(banks_[missing[0]], 1, buffer_room, now);
   } else {
     for (unsigned i = 0; i < count && enough; ++i) {
       const auto end = missing.begin() + count;
       if (std::find(missing.begin(), missing.begin() + i, missing[i]) != missing.begin() + i) continue;  // counted
       const auto wanted = static_cast<unsigned>(std::count(missing.begin() + i, end, missing[i]));
-      enough = has_lines(*banks_[missing[i]], wanted, buffer_room, now);
+      enough = has_lines(banks_[missing[i]], wanted, buffer_room, now);
     }
   }
   if (!enough) {
     refused_ = true;
     ++refusals_;
-    for (unsigned i = 0; i < count; ++i) wait_for_line(*banks_[missing[i]], now);
+    for (unsigned i = 0; i < count; ++i) wait_for_line(banks_[missing[i]], now);
   }
   return enough;
 }
@@ -262,11 +261,11 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
         }
         line = allocate(bank, w, r, now);
         if (line == no_line) continue;
-        StagingBank& b = *banks_[bank];
+        StagingBank& b = banks_[bank];
         b.tag.reserve(now, now + config_.arbitration);
         ++b.tag_lookups;
       } else if (lines_[line].state == State::clean || lines_[line].state == State::dirty) {
-        banks_[lines_[line].bank]->list(lines_[line].state).remove(lines_, line);
+        banks_[lines_[line].bank].list(lines_[line].state).remove(lines_, line);
         own(line);
       }
       ++lines_[line].writes;
@@ -302,7 +301,7 @@ std::uint64_t StagingShard::read(tlm::tlm_generic_payload& payload, WarpAccess& 
                                  std::uint64_t at) {
   const unsigned w = local(access.warp);
   const unsigned bank = bank_of(w, access.reg.value());
-  StagingBank& b = *banks_[bank];
+  StagingBank& b = banks_[bank];
   const std::uint64_t slot = SlotPort::reserve(b.tag, b.data, now, at);
   ++b.read_count;
   ++b.tag_lookups;
@@ -334,7 +333,7 @@ std::uint64_t StagingShard::write(tlm::tlm_generic_payload& payload, WarpAccess&
                                   std::uint64_t at) {
   const unsigned w = local(access.warp);
   const unsigned bank = bank_of(w, access.reg.value());
-  StagingBank& b = *banks_[bank];
+  StagingBank& b = banks_[bank];
   const std::uint16_t line = line_of(w, access.reg.value());
   if (line != no_line && lines_[line].readout != 0) {
     b.data.reserve(now, at);

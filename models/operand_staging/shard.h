@@ -33,7 +33,7 @@ class StagingShard : public sc_core::sc_module,
   }
   void connect(protocol::StagingClient& client) override { client_ = &client; }
   unsigned request_room(unsigned bank) const override {
-    return static_cast<unsigned>(lines_per_bank_ - banks_[bank]->requests.size());
+    return static_cast<unsigned>(lines_per_bank_ - banks_[bank].requests.size());
   }
   void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) override;
   void invalidate(protocol::WarpSlot warp, protocol::RegisterId reg) override;
@@ -47,7 +47,7 @@ class StagingShard : public sc_core::sc_module,
                      std::uint64_t at);
   /// Cycles of work before a write that arrives at `at`.
   std::uint64_t backlog(const protocol::WarpAccess& access, std::uint64_t now, std::uint64_t at) {
-    return banks_[bank_of(local(access.warp), access.reg.value())]->data.backlog(now, at);
+    return banks_[bank_of(local(access.warp), access.reg.value())].data.backlog(now, at);
   }
   std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, std::uint64_t now,
                       std::uint64_t at);
@@ -82,7 +82,7 @@ class StagingShard : public sc_core::sc_module,
   };
 
   unsigned local(protocol::WarpSlot warp) const {
-    return power_of_two_ ? warp.value() >> shard_shift_ : warp.value() / config_.shards;
+    return by_shards_.quotient(warp.value());
   }
   protocol::WarpSlot global(unsigned warp) const {
     return protocol::WarpSlot(static_cast<std::uint16_t>(warp * config_.shards + shard_));
@@ -117,7 +117,10 @@ class StagingShard : public sc_core::sc_module,
   void drop(std::uint16_t line, std::uint64_t at);
   void poison(void* to) const;
   void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
-  [[gnu::noinline, gnu::cold]] void came_free();
+  void came_free() {
+    if (stalled_ != 0 || refused_) tell_free();
+  }
+  [[gnu::noinline]] void tell_free();
   [[gnu::noinline, gnu::cold]] void wait_for_line(const StagingBank& bank, std::uint64_t now) const;
 
   // What uses left-over cycles, and the way to memory (shard_flow.cpp).
@@ -145,20 +148,19 @@ class StagingShard : public sc_core::sc_module,
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-  std::uint64_t cycles(const sc_core::sc_time& delay) const { return delay.value() / period_; }
+  std::uint64_t cycles(const sc_core::sc_time& delay) const { return clock_.cycles(delay); }
 
   const OperandStagingConfig config_;
   unsigned shard_;
   support::CycleScheduler& clock_;
-  std::uint64_t period_;
-  bool power_of_two_;
-  unsigned shard_shift_;
+  support::SmallDivisor by_shards_;
   unsigned bank_mask_;  ///< 0: the banks are no power of two
   unsigned lines_per_bank_;
   unsigned registers_ = 0;  ///< per warp
   unsigned warps_;          ///< of this shard
   std::size_t bytes_;       ///< of a warp register
-  std::vector<std::unique_ptr<StagingBank>> banks_;
+  std::vector<StagingBank> banks_;
+  std::vector<std::unique_ptr<StagingBankModule>> bank_modules_;
   std::vector<StagingLine> lines_;    ///< bank after bank
   protocol::WarpRegisters values_;    ///< parallel to lines_
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
@@ -176,7 +178,8 @@ class StagingShard : public sc_core::sc_module,
   tlm::tlm_generic_payload* waiting_ = nullptr;  ///< sent, not taken
   Outgoing sent_;                                ///< the last one that was sent
   std::uint64_t next_send_ = 0;
-  std::uint64_t active_ = 0;      ///< banks with something to do, a bit each
+  std::uint64_t active_ = 0;   ///< banks with something to do, a bit each
+  std::uint64_t stalled_ = 0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
   mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
   mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
   mutable support::CycleClient wakeup_;

@@ -20,7 +20,7 @@ void StagingShard::invalidate(WarpSlot warp, RegisterId reg) { request(warp, reg
 
 void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
   const unsigned bank = bank_of(warp, reg);
-  StagingBank& b = *banks_[bank];
+  StagingBank& b = banks_[bank];
   if (b.requests.full()) {
     SC_REPORT_ERROR("regatta/operand_staging",
                     ("bank " + std::to_string(bank) + ": more preloads and invalidations than lines").c_str());
@@ -41,14 +41,14 @@ void StagingShard::work() {
   }
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
     const auto index = static_cast<unsigned>(__builtin_ctzll(m));
-    StagingBank& b = *banks_[index];
-    if (!b.requests.empty() && !b.stalled && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
+    StagingBank& b = banks_[index];
+    if (!b.requests.empty() && (stalled_ >> index & 1) == 0 && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
       const Served served = serve_request(index, now);
       if (served == Served::done) {
         b.requests.pop();
         ++b.tag_lookups;
       } else if (served == Served::stalled) {
-        b.stalled = true;
+        stalled_ |= std::uint64_t{1} << index;
         ++stalled_requests_;
         wait_for_line(b, now);
       }
@@ -60,7 +60,7 @@ void StagingShard::work() {
         read_out(buffer_[b.readouts.front()].line);
       }
     }
-    if ((b.requests.empty() || b.stalled) && b.fills.empty() && b.readouts.empty()) {
+    if ((b.requests.empty() || (stalled_ >> index & 1) != 0) && b.fills.empty() && b.readouts.empty()) {
       active_ &= ~(std::uint64_t{1} << index);
     }
   }
@@ -71,7 +71,7 @@ void StagingShard::work() {
 }
 
 StagingShard::Served StagingShard::serve_request(unsigned index, std::uint64_t now) {
-  const Request r = banks_[index]->requests.front();
+  const Request r = banks_[index].requests.front();
   return r.kind == Request::Kind::invalidate ? serve_invalidate(r, now) : serve_preload(index, r, now);
 }
 
@@ -102,7 +102,7 @@ void StagingShard::send_invalidation(unsigned warp, unsigned reg, std::uint64_t 
 }
 
 StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& r, std::uint64_t now) {
-  StagingBank& b = *banks_[index];
+  StagingBank& b = banks_[index];
   const unsigned w = local(r.warp);
   const unsigned reg = r.reg.value();
   const bool last = r.kind == Request::Kind::last_preload;
@@ -151,7 +151,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
 
 // The value is in the write-back buffer: it moves back to a line. False: there is no line.
 bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg, unsigned place, std::uint64_t now) {
-  StagingBank& b = *banks_[index];
+  StagingBank& b = banks_[index];
   const bool sent = buffer_[place].state == Buffered::State::sent;
   // Its own place may be what makes room for a dirty line.
   auto room = static_cast<unsigned>(buffer_.size()) - buffered_ + (sent ? 0 : 1);
@@ -225,7 +225,7 @@ void StagingShard::to_buffer(std::uint16_t line, std::uint64_t now) {
   ++buffered_;
   buffer_max_ = std::max<std::uint64_t>(buffer_max_, buffered_);
   l.readout = static_cast<std::uint8_t>(place + 1);
-  banks_[l.bank]->readouts.push(static_cast<std::uint8_t>(place));
+  banks_[l.bank].readouts.push(static_cast<std::uint8_t>(place));
   activate(l.bank);
   wakeup_.request(now, now + 1);
 }
@@ -235,7 +235,7 @@ void StagingShard::read_out(std::uint16_t line) {
   StagingLine& l = lines_[line];
   const auto place = static_cast<std::uint8_t>(l.readout - 1);
   l.readout = 0;
-  StagingBank& b = *banks_[l.bank];
+  StagingBank& b = banks_[l.bank];
   b.readouts.remove_if([&](std::uint8_t p) { return p == place; });
   ++b.readout_count;
   buffer_[place].state = Buffered::State::read_out;
@@ -267,7 +267,7 @@ bool StagingShard::cancel(unsigned place) {
   if (p.state == Buffered::State::sent) return false;
   if (p.state == Buffered::State::in_line) {
     lines_[p.line].readout = 0;
-    banks_[lines_[p.line].bank]->readouts.remove_if([&](std::uint8_t q) { return q == place; });
+    banks_[lines_[p.line].bank].readouts.remove_if([&](std::uint8_t q) { return q == place; });
   } else {
     outgoing_.remove_if([&](const Outgoing& o) { return o.place == place; });
   }
@@ -352,7 +352,7 @@ void StagingShard::answered(tlm::tlm_generic_payload& payload, std::uint64_t whe
     return;
   }
   const auto line = static_cast<std::uint16_t>(access.tag);
-  StagingBank& b = *banks_[lines_[line].bank];
+  StagingBank& b = banks_[lines_[line].bank];
   b.fills.push(StagingBank::Fill{when, &payload, line});
   activate(lines_[line].bank);
   wakeup_.request(clock_.now(), when + 1);
@@ -369,13 +369,11 @@ tlm::tlm_sync_enum StagingShard::nb_transport_bw(tlm::tlm_generic_payload& paylo
 }
 
 // Those who were told to wait may look again: there is a line, a place in the buffer, or one among the requests.
-void StagingShard::came_free() {
-  const std::uint64_t now = clock_.now();
-  for (unsigned b = 0; b < banks_.size(); ++b) {
-    if (!banks_[b]->stalled) continue;
-    banks_[b]->stalled = false;
-    activate(b);
-    wakeup_.request(now + 1);
+void StagingShard::tell_free() {
+  if (stalled_ != 0) {
+    active_ |= stalled_;
+    stalled_ = 0;
+    wakeup_.request(clock_.now() + 1);
   }
   if (refused_) {
     refused_ = false;

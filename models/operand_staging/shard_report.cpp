@@ -14,14 +14,14 @@ std::string StagingShard::check() const {
   for (const auto& b : banks_) {
     unsigned here = 0;
     for (const auto& [list, state] :
-         {std::pair{&b->free, State::free}, {&b->clean, State::clean}, {&b->dirty, State::dirty}}) {
+         {std::pair{&b.free, State::free}, {&b.clean, State::clean}, {&b.dirty, State::dirty}}) {
       for (std::uint16_t l = list->first(); l != no_line; l = lines_[l].next, ++here) {
         ++seen[l];
         if (lines_[l].state != state) return "line " + std::to_string(l) + " is in a list of another state";
         if (here > lines_.size()) return "a list has a loop";
       }
     }
-    if (b->fills.size() > lines_per_bank_) return "more fills than lines";
+    if (b.fills.size() > lines_per_bank_) return "more fills than lines";
   }
   std::size_t tagged = 0;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -54,7 +54,7 @@ std::string StagingShard::check() const {
 bool StagingShard::idle() const {
   return outgoing_.empty() && waiting_ == nullptr && pool_.outstanding() == 0 &&
          std::all_of(banks_.begin(), banks_.end(),
-                     [](const auto& b) { return b->requests.empty() && b->fills.empty(); });
+                     [](const auto& b) { return b.requests.empty() && b.fills.empty(); });
 }
 
 void StagingShard::register_stats(support::StatGroup& g) {

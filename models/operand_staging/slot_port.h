@@ -13,11 +13,16 @@ class SlotPort {
   /// The first free cycle at or after `at`, given away. `now` is the present cycle; cycles before now - 1 are
   /// forgotten.
   std::uint64_t reserve(std::uint64_t now, std::uint64_t at) {
+    if (const std::uint64_t free = free_from(at); free != 0) return take(at + first(free));
     advance(now);
     return give(first_free(bits_, far_end_, at));
   }
   /// The same for a job that needs two ports in the same cycle.
   static std::uint64_t reserve(SlotPort& a, SlotPort& b, std::uint64_t now, std::uint64_t at) {
+    if (const std::uint64_t free = a.free_from(at) & b.free_from(at); free != 0) {
+      a.take(at + first(free));
+      return b.take(at + first(free));
+    }
     a.advance(now);
     b.advance(now);
     const std::uint64_t slot = a.first_free(a.bits_ | b.bits_, std::max(a.far_end_, b.far_end_), at);
@@ -31,12 +36,22 @@ class SlotPort {
   }
   /// Cycles from `at` to the first free one.
   std::uint64_t backlog(std::uint64_t now, std::uint64_t at) {
+    if (const std::uint64_t free = free_from(at); free != 0) return first(free);
     advance(now);
     return first_free(bits_, far_end_, at) - at;
   }
 
  private:
   static constexpr std::uint64_t window = 64;
+
+  // The window is moved only when a job does not fit into it where it lies: most do.
+  static unsigned first(std::uint64_t free) { return static_cast<unsigned>(__builtin_ctzll(free)); }
+  /// Bit i: cycle `at` + i lies in the window as it is, and is free. 0 where `at` lies outside.
+  std::uint64_t free_from(std::uint64_t at) const { return at - base_ < window ? ~bits_ >> (at - base_) : 0; }
+  std::uint64_t take(std::uint64_t slot) {
+    bits_ |= std::uint64_t{1} << (slot - base_);
+    return slot;
+  }
 
   std::uint64_t first_free(std::uint64_t bits, std::uint64_t far_end, std::uint64_t at) const {
     if (at < base_) at = base_;

@@ -26,6 +26,7 @@ struct RequestArbiter::Port : NonBlockingTarget {
   protocol::MemoryTargetSocket socket;
   Payload* waiting = nullptr;  ///< taken by nobody yet
   std::uint64_t since = 0;     ///< the first cycle in which it may be granted
+  std::uint64_t due = no_cycle;  ///< when its next answer may go; none waits, or one waits for END_RESP: never
   bool held = false;           ///< its request is the one that waits at the target
   ResponseSender responder;
   TransferQueue late{16};     ///< answers that came with the grant of a request that had waited; grows with the latency
@@ -136,7 +137,7 @@ void RequestArbiter::grant(std::uint64_t now) {
     phase = tlm::END_REQ;
     if (sync == tlm::TLM_COMPLETED) {
       port.late.push({&payload, std::max(when, now + 2)});
-      wakeup_.request(now, port.late.next() - 1);
+      look(port, now, port.late.next() - 1);
       delay = clock_.one();
       port.socket->nb_transport_bw(payload, phase, delay);
     } else {
@@ -173,7 +174,7 @@ tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_ph
     if (port.responder.send(port.socket, payload, clock_, now, at)) payload.release();
   } else {
     port.refused.push({&payload, at});
-    wakeup_.request(now, at - 1);
+    look(port, now, at - 1);
   }
   return tlm::TLM_COMPLETED;
 }
@@ -185,12 +186,20 @@ void RequestArbiter::end_response(Port& port, Payload& payload, const sc_core::s
     protocol_error(sc_module::name(), "END_RESP for no response under way");
   }
   payload.release();
-  if (!port.late.empty() || !port.refused.empty()) wakeup_.request(now, at);
+  if (!port.late.empty() || !port.refused.empty()) look(port, now, at);
+}
+
+/// The port has an answer that may go in cycle `at`.
+void RequestArbiter::look(Port& port, std::uint64_t now, std::uint64_t at) {
+  port.due = std::min(port.due, std::max(at, now + 1));
+  answering_ |= std::uint64_t{1} << port.index;
+  wakeup_.request(now, port.due);
 }
 
 // Answers that are due go one per cycle, those that the target gave first.
 void RequestArbiter::answer(Port& port, std::uint64_t now) {
-  if (port.late.empty() && port.refused.empty()) return;
+  port.due = no_cycle;
+  answering_ &= ~(std::uint64_t{1} << port.index);
   if (port.responder.blocked()) return;  // END_RESP wakes us
   if (port.responder.next_at() <= now + 1) {
     TransferQueue* queue = port.refused.ready(now + 1) ? &port.refused
@@ -204,17 +213,24 @@ void RequestArbiter::answer(Port& port, std::uint64_t now) {
     }
   }
   const std::uint64_t due = std::min(port.late.next(), port.refused.next());
-  if (due != no_cycle) wakeup_.request(now, std::max(due, port.responder.next_at()) - 1);
+  if (due != no_cycle) look(port, now, std::max(due, port.responder.next_at()) - 1);
 }
 
 void RequestArbiter::work() {
   const std::uint64_t now = clock_.now();
   if (waiting_ != 0 && open(now)) grant(now);
-  for (auto& port : ports_) answer(*port, now);
+  for (std::uint64_t m = answering_; m != 0; m &= m - 1) {
+    Port& port = *ports_[static_cast<unsigned>(__builtin_ctzll(m))];
+    if (port.due <= now) {
+      answer(port, now);
+    } else {
+      wakeup_.request(port.due);
+    }
+  }
   if (waiting_ != 0 && held_ == nullptr) {
     std::uint64_t next = no_cycle;
-    for (const auto& port : ports_) {
-      if (port->waiting != nullptr) next = std::min(next, port->since);
+    for (std::uint64_t m = waiting_; m != 0; m &= m - 1) {
+      next = std::min(next, ports_[static_cast<unsigned>(__builtin_ctzll(m))]->since);
     }
     wakeup_.request(now, std::max(next, free_at_));
   }

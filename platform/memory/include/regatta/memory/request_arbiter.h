@@ -48,6 +48,7 @@ class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, p
   tlm::tlm_sync_enum pass(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   bool open(std::uint64_t now) const { return held_ == nullptr && free_at_ <= now; }
   void grant(std::uint64_t now);
+  void look(Port& port, std::uint64_t now, std::uint64_t at);
   void answer(Port& port, std::uint64_t now);
   void work();
   void enter(Payload& payload, const Port& port);
@@ -57,6 +58,7 @@ class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, p
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<RequestArbiter*>(m)->work(); }, this};
   std::vector<std::unique_ptr<Port>> ports_;
   std::uint64_t waiting_ = 0;      // ports with a request that waits, a bit each
+  std::uint64_t answering_ = 0;    // ports with answers that wait for a cycle that is known
   unsigned last_ = 0;              // the port that was granted last among those that waited
   const Payload* held_ = nullptr;  // sent, and END_REQ is to come
   unsigned held_port_ = 0;         // its port

@@ -60,6 +60,11 @@ class CycleScheduler : public sc_core::sc_module {
   const sc_core::sc_time& time(std::uint64_t cycles) const {
     return cycles < times_.size() ? times_[cycles] : long_time(cycles);
   }
+  /// Whole cycles of a delay; most are of one or none.
+  std::uint64_t cycles(const sc_core::sc_time& delay) const {
+    const std::uint64_t value = delay.value();
+    return value == 0 ? 0 : value == period_ ? 1 : value / period_;
+  }
   /// Cycles in which somebody ran, and runs.
   std::uint64_t cycles_run() const { return cycles_run_; }
   std::uint64_t activations() const { return activations_; }

@@ -64,10 +64,11 @@ class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, p
     CapacityManager& manager_;
   };
 
-  CapacityShard& of(protocol::WarpSlot warp) const { return *shards_[warp.value() % shards_.size()]; }
+  CapacityShard& of(protocol::WarpSlot warp) const { return *shards_[by_shards_.remainder(warp.value())]; }
   void count_resident(int change);
 
   support::CycleScheduler& clock_;
+  support::SmallDivisor by_shards_;
   RegionTable table_;
   sc_core::sc_event lines_, room_;
   std::vector<std::unique_ptr<CapacityShard>> shards_;

@@ -10,6 +10,7 @@
 #include <regatta/protocol/operand_staging.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/small_divisor.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -93,29 +94,35 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
     std::uint32_t inserted = 0;
     std::uint64_t sequence = 0;  ///< of the instruction behind it
   };
-  struct Warp {
+  /// What every instruction touches comes first, in one line of the host's cache.
+  struct alignas(64) Warp {
     protocol::WarpSlot slot;
     State state = State::absent;
     bool at_barrier = false;
     bool stacked = false;
     mutable bool refused_words = false;  ///< room() answered 0
     std::uint8_t rotation = 0;           ///< bank of register 0
-    std::uint64_t age = 0;               ///< order of start
-    const Region* region = nullptr;      ///< while preloading or active
-    std::uint64_t first = 0;             ///< the region's first instruction, by sequence
-    std::uint64_t end = 0;               ///< behind its last, by sequence; 0: not known yet
-    std::uint64_t last = 0;              ///< issued, by sequence
-    std::uint64_t since = 0;             ///< cycle in which it came into its state
-    unsigned acknowledgements = 0;       ///< awaited
     unsigned writes = 0;                 ///< results on their way to the staging unit
-    BankCounts writing{};                ///< of these, by bank
-    BankCounts reserved{};               ///< lines, by bank
     unsigned heads = 0;                  ///< regions that could start as far as words go, in `words`
+    BankCounts writing{};                ///< results on their way, by bank
+    std::uint64_t end = 0;               ///< behind its region's last instruction, by sequence; 0: not known yet
+    std::uint64_t last = 0;              ///< issued, by sequence
     // A ring: the marks of the region that runs, then the words of the regions behind it.
-    std::vector<StoredWord> words;
     unsigned head = 0, held = 0;
+    std::vector<StoredWord> words;
+    const Region* region = nullptr;  ///< while preloading or active
+    BankCounts reserved{};           ///< lines, by bank
+    std::uint64_t first = 0;         ///< the region's first instruction, by sequence
+    std::uint64_t since = 0;         ///< cycle in which it came into its state
+    unsigned acknowledgements = 0;   ///< awaited
+    std::uint64_t age = 0;           ///< order of start
 
-    const StoredWord& word(unsigned i) const { return words[(head + i) % words.size()]; }
+    /// Of `words`, that which is `i` places behind the first, i at most their number.
+    std::size_t place(unsigned i) const {
+      const std::size_t at = std::size_t{head} + i;
+      return at < words.size() ? at : at - words.size();
+    }
+    const StoredWord& word(unsigned i) const { return words[place(i)]; }
   };
   /// A preload or an invalidation.
   struct Request {
@@ -126,7 +133,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   enum class Wait : std::uint8_t { none, words, lines };
   static constexpr unsigned wait_count = 3;
 
-  std::size_t local(protocol::WarpSlot warp) const { return warp.value() / shards_; }
+  std::size_t local(protocol::WarpSlot warp) const { return by_shards_.quotient(warp.value()); }
   Warp& of(protocol::WarpSlot warp) { return warps_[local(warp)]; }
   std::uint64_t now() const { return clock_.now(); }
   void end_of_elaboration() override;
@@ -150,7 +157,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void release_all(Warp& warp);
 
   const CapacityManagerConfig config_;
-  const unsigned shards_;
+  const support::SmallDivisor by_shards_;
   const RegionTable& table_;
   sc_core::sc_event& lines_event_;
   sc_core::sc_event& room_event_;

@@ -131,11 +131,10 @@ class Compressor : public sc_core::sc_module,
   void fill(Payload& payload);
   void respond(std::uint64_t now);
   void respond_with(Payload& payload, std::uint64_t now, std::uint64_t at);
-  std::uint64_t cycles(const sc_core::sc_time& delay) const { return delay.value() / period_; }
+  std::uint64_t cycles(const sc_core::sc_time& delay) const { return clock_.cycles(delay); }
 
   const CompressorConfig config_;
   support::CycleScheduler& clock_;
-  std::uint64_t period_;
   protocol::RegisterMap map_;
   std::size_t out_places_;
   std::vector<bool> bits_;             ///< "is compressed", by place in the shard's register order

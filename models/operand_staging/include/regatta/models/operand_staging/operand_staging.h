@@ -10,6 +10,7 @@
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/small_divisor.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -99,16 +100,13 @@ class OperandStaging : public sc_core::sc_module,
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
   StagingShard& shard_of(protocol::WarpSlot warp) const {
-    const unsigned w = warp.value();
-    return *shard_pointers_[power_of_two_ ? w & mask_ : w % config_.shards];
+    return *shard_pointers_[by_shards_.remainder(warp.value())];
   }
   void release_held();
 
   OperandStagingConfig config_;
   support::CycleScheduler& clock_;
-  std::uint64_t period_;
-  bool power_of_two_;
-  unsigned mask_;
+  support::SmallDivisor by_shards_;
   std::vector<std::unique_ptr<StagingShard>> shards_;
   std::vector<StagingShard*> shard_pointers_;
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
