@@ -244,6 +244,7 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
     const std::uint16_t line = line_of(w, t.reads[i].value());
     if (line == no_line || lines_[line].state != State::owned) continue;
     lines_[line].reads = static_cast<std::uint8_t>(lines_[line].reads + reads_come);
+    values_.prefetch(line);
     if (marks.reads[i] != LastUse::none) lines_[line].fate = marks.reads[i];
     if (!reads_come) settle(line, now);
   }

@@ -165,7 +165,7 @@ bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg,
     read_out(line);
     b.data.reserve(now, now);
   }
-  std::memcpy(values_[line], value.get_data_ptr(), bytes_);
+  trace::copy_value(values_[line], value.get_data_ptr(), bytes_);
   value.release();
   lines_[line].is_defined = true;
   lines_[line].is_dirty = !sent;
@@ -190,7 +190,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
     f.payload->release();
     return;
   }
-  std::memcpy(values_[f.line], f.payload->get_data_ptr(), bytes_);
+  trace::copy_value(values_[f.line], f.payload->get_data_ptr(), bytes_);
   l.is_defined = true;
   l.state = State::owned;
   const protocol::Supplier supplier = protocol::memory_access(*f.payload).supplier;
@@ -221,7 +221,7 @@ void StagingShard::to_buffer(std::uint16_t line, std::uint64_t now) {
   p.reg = l.reg;
   p.line = line;
   p.payload = message(l.warp, l.reg, AccessClass::register_write);
-  std::memcpy(p.payload->get_data_ptr(), values_[line], bytes_);
+  trace::copy_value(p.payload->get_data_ptr(), values_[line], bytes_);
   ++buffered_;
   buffer_max_ = std::max<std::uint64_t>(buffer_max_, buffered_);
   l.readout = static_cast<std::uint8_t>(place + 1);

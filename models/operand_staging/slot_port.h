@@ -13,32 +13,27 @@ class SlotPort {
   /// The first free cycle at or after `at`, given away. `now` is the present cycle; cycles before now - 1 are
   /// forgotten.
   std::uint64_t reserve(std::uint64_t now, std::uint64_t at) {
-    if (const std::uint64_t free = free_from(at); free != 0) return take(at + first(free));
-    advance(now);
-    return give(first_free(bits_, far_end_, at));
+    const std::uint64_t free = free_from(at);
+    return free != 0 ? take(at + first(free)) : reserve_far(now, at);
   }
   /// The same for a job that needs two ports in the same cycle.
   static std::uint64_t reserve(SlotPort& a, SlotPort& b, std::uint64_t now, std::uint64_t at) {
-    if (const std::uint64_t free = a.free_from(at) & b.free_from(at); free != 0) {
-      a.take(at + first(free));
-      return b.take(at + first(free));
-    }
-    a.advance(now);
-    b.advance(now);
-    const std::uint64_t slot = a.first_free(a.bits_ | b.bits_, std::max(a.far_end_, b.far_end_), at);
-    a.give(slot);
-    return b.give(slot);
+    const std::uint64_t free = a.free_from(at) & b.free_from(at);
+    if (free == 0) return reserve_far(a, b, now, at);
+    a.take(at + first(free));
+    return b.take(at + first(free));
   }
   /// Whether the cycle before `now` was given away.
   bool used_before(std::uint64_t now) {
+    const std::uint64_t place = now - 1 - base_;
+    if (place < window) return (bits_ >> place & 1) != 0;
     advance(now);
     return (bits_ & 1) != 0;
   }
   /// Cycles from `at` to the first free one.
   std::uint64_t backlog(std::uint64_t now, std::uint64_t at) {
-    if (const std::uint64_t free = free_from(at); free != 0) return first(free);
-    advance(now);
-    return first_free(bits_, far_end_, at) - at;
+    const std::uint64_t free = free_from(at);
+    return free != 0 ? first(free) : backlog_far(now, at);
   }
 
  private:
@@ -51,6 +46,22 @@ class SlotPort {
   std::uint64_t take(std::uint64_t slot) {
     bits_ |= std::uint64_t{1} << (slot - base_);
     return slot;
+  }
+
+  [[gnu::noinline]] std::uint64_t reserve_far(std::uint64_t now, std::uint64_t at) {
+    advance(now);
+    return give(first_free(bits_, far_end_, at));
+  }
+  [[gnu::noinline]] static std::uint64_t reserve_far(SlotPort& a, SlotPort& b, std::uint64_t now, std::uint64_t at) {
+    a.advance(now);
+    b.advance(now);
+    const std::uint64_t slot = a.first_free(a.bits_ | b.bits_, std::max(a.far_end_, b.far_end_), at);
+    a.give(slot);
+    return b.give(slot);
+  }
+  [[gnu::noinline]] std::uint64_t backlog_far(std::uint64_t now, std::uint64_t at) {
+    advance(now);
+    return first_free(bits_, far_end_, at) - at;
   }
 
   std::uint64_t first_free(std::uint64_t bits, std::uint64_t far_end, std::uint64_t at) const {
@@ -72,7 +83,7 @@ class SlotPort {
     }
     return slot;
   }
-  void advance(std::uint64_t now) {
+  [[gnu::noinline]] void advance(std::uint64_t now) {
     const std::uint64_t to = now == 0 ? 0 : now - 1;
     if (to <= base_) return;
     const std::uint64_t n = to - base_;

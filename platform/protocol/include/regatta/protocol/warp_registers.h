@@ -27,6 +27,10 @@ class WarpRegisters {
   /// The lanes of row `i`.
   std::uint32_t* operator[](std::size_t i) { return lines_[i * lines_per_row_].lane.data(); }
   const std::uint32_t* operator[](std::size_t i) const { return lines_[i * lines_per_row_].lane.data(); }
+  /// Row `i` will be wanted in a cycle or a few: into the host's first cache with it.
+  void prefetch(std::size_t i) const {
+    for (std::size_t line = 0; line < lines_per_row_; ++line) __builtin_prefetch(&lines_[i * lines_per_row_ + line]);
+  }
 
  private:
   struct alignas(64) Line {
