@@ -56,6 +56,7 @@ struct InFlight {
   bool keeps = false;      ///< without pending-retry: holds its sources until its entry is made, at retirement
   bool claimed = false;    ///< with pending-retry: an entry was claimed for it
   bool divergent = false;  ///< a lane is switched off
+  bool waits = false;      ///< at the reuse stage, for renaming or for a port
   ReuseKind kind = ReuseKind::none;
   std::uint8_t held = 0;    ///< a bit per source that has yet to be read
   std::uint8_t writes = 0;  ///< a bit per destination that goes to a bank
