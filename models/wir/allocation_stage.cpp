@@ -53,7 +53,7 @@ unsigned AllocationStage::arrive(DynamicInstruction& d) {
       f.phase = Phase::allocating;
       [[fallthrough]];
     case Phase::allocating: {
-      if (!allocate(d, f)) return 1;
+      if (!allocate(d, f)) return in_line;
       break;
     }
     case Phase::moving:
@@ -298,6 +298,14 @@ bool AllocationStage::ports_free(const InFlight& f) {
     ++state_.counters.signature_write_waits;
     return false;
   }
+  return true;
+}
+
+/// Those in line want a register, each of them: without a port of the free pool none gets any.
+bool AllocationStage::pass(std::size_t count) {
+  state_.low();
+  if (allocator_.free(state_.now())) return false;
+  state_.counters.allocator_waits += count;
   return true;
 }
 
