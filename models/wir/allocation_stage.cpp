@@ -206,6 +206,7 @@ bool AllocationStage::candidates_written(const DynamicInstruction& d, const InFl
 }
 
 void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg) {
+  file_.fetch_ahead(reg);
   f.targets[destination] = reg;
   f.writes |= static_cast<std::uint8_t>(bit(destination));
   state_.writers[reg.value()] = {&d, static_cast<std::uint8_t>(destination)};
