@@ -45,14 +45,33 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   if (claim_waits_) {
     // A miss whose entry cannot be claimed in this cycle: it looks again.
     claim_waits_ = false;
+    missed_ = &d;
+    missed_at_ = state_.reuse.entered();
     ++n.reuse_write_waits;
     held_.tried(now);
     return hold(d, f, now);
   }
+  missed_ = nullptr;
   unhold(d, f);
   ++n.lookups;
   if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
   return made;
+}
+
+/// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
+/// would do, without a look at the instruction.
+bool ReuseUnit::misses_again() {
+  const std::uint64_t now = state_.now();
+  if (missed_at_ != state_.reuse.entered() || !state_.reuse_reads.free(now) || state_.reuse_writes.free(now) ||
+      state_.low()) {
+    return false;
+  }
+  state_.reuse_accessed();
+  state_.reuse_reads.take(now);
+  ++state_.counters.reuse_reads;
+  ++state_.counters.reuse_write_waits;
+  held_.tried(now);
+  return true;
 }
 
 /// Lets the instruction look up in a later cycle.
@@ -202,7 +221,12 @@ ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
 DynamicInstruction* ReuseUnit::again(unsigned asked) {
   // Queued instructions look only when rename delivers nothing.
   DynamicInstruction* const head = retry_.head(state_.now(), state_.counters.retries);
-  if (DynamicInstruction* const held = held_.next(state_.now())) return held;
+  DynamicInstruction* held = held_.next(state_.now());
+  if (held != nullptr && held == missed_ && misses_again()) {
+    ++asked;
+    held = held_.next(state_.now());
+  }
+  if (held != nullptr) return held;
   return asked == 0 && state_.reuse_reads.free(state_.now()) ? head : nullptr;
 }
 

@@ -349,3 +349,24 @@ TEST_CASE("loads of a CTA slot leave the reuse buffer with it") {
   CHECK(dropped == 2);
   CHECK(buffer.find(other).found == ReuseBuffer::Found::nothing);
 }
+
+TEST_CASE("what the reuse buffer did not find is not there until a tag is entered") {
+  ReuseBuffer buffer(16, false);
+  ReuseTag tag;
+  tag.opcode = 1;
+  tag.sources[0] = PhysicalRegister(3);
+  CHECK(buffer.find(tag).found == ReuseBuffer::Found::nothing);
+  const std::uint64_t before = buffer.entered();
+  CHECK(buffer.find(tag).found == ReuseBuffer::Found::nothing);
+  CHECK(buffer.entered() == before);
+  buffer.claim(tag, 1);
+  CHECK(buffer.entered() == before + 1);
+  // A result, and what is dropped, make nothing be found that was not.
+  ReuseResult result;
+  result[0] = PhysicalRegister(4);
+  CHECK(buffer.complete(tag, 1, result));
+  buffer.evict(tag);
+  CHECK(buffer.entered() == before + 1);
+  buffer.insert(tag, result);
+  CHECK(buffer.entered() == before + 2);
+}

@@ -27,6 +27,7 @@ class ReuseUnit : public protocol::ReusePoint {
  private:
   Decision hold(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t since);
   void unhold(const protocol::DynamicInstruction& d, InFlight& f);
+  bool misses_again();
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
   Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
   Decision execute(protocol::DynamicInstruction& d);
@@ -40,7 +41,9 @@ class ReuseUnit : public protocol::ReusePoint {
   RegisterState& state_;
   RetryQueue retry_;
   LookupQueue held_;
-  bool claim_waits_ = false;  ///< the lookup just made found no port for its claim
+  const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
+  std::uint64_t missed_at_ = 0;                           ///< what the buffer had entered by then
+  bool claim_waits_ = false;                              ///< the lookup just made found no port for its claim
   std::uint64_t owners_ = 0;
   bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
   sc_core::sc_event changed_;
