@@ -53,7 +53,7 @@ unsigned AllocationStage::arrive(DynamicInstruction& d) {
       f.phase = Phase::allocating;
       [[fallthrough]];
     case Phase::allocating: {
-      if (!allocate(d, f)) return 1;
+      if (!allocate(d, f)) return in_line;
       break;
     }
     case Phase::moving:
@@ -206,6 +206,7 @@ bool AllocationStage::candidates_written(const DynamicInstruction& d, const InFl
 }
 
 void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg) {
+  file_.fetch_ahead(reg);
   f.targets[destination] = reg;
   f.writes |= static_cast<std::uint8_t>(bit(destination));
   state_.writers[reg.value()] = {&d, static_cast<std::uint8_t>(destination)};
@@ -298,6 +299,14 @@ bool AllocationStage::ports_free(const InFlight& f) {
     ++state_.counters.signature_write_waits;
     return false;
   }
+  return true;
+}
+
+/// Those in line want a register, each of them: without a port of the free pool none gets any.
+bool AllocationStage::pass(std::size_t count) {
+  state_.low();
+  if (allocator_.free(state_.now())) return false;
+  state_.counters.allocator_waits += count;
   return true;
 }
 

@@ -60,7 +60,7 @@ InFlight& RegisterState::enter(const protocol::DynamicInstruction& d) {
   if (in_flight_.size() <= d.pool_index) in_flight_.resize(std::size_t{d.pool_index} + 64);
   InFlight& f = in_flight_[d.pool_index];
   f.live = true;
-  f.reusable = f.keeps = f.claimed = f.divergent = false;
+  f.reusable = f.keeps = f.claimed = f.divergent = f.waits = false;
   f.kind = ReuseKind::none;
   f.held = f.writes = f.in_place = f.equal = 0;
   f.phase = AllocationPhase::arriving;

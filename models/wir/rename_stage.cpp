@@ -6,7 +6,8 @@ namespace regatta::models::wir {
 using protocol::DynamicInstruction;
 
 RenameStage::RenameStage(PhysicalRegisterFile& file, sc_core::sc_time period)
-    : state_(&file.state()),
+    : file_(&file),
+      state_(&file.state()),
       rules_(state_->config.barrier_bits),
       halves_(state_->config.schedulers),
       freed_(
@@ -92,6 +93,7 @@ void RenameStage::issued(const DynamicInstruction& d) {
     known = known && e.valid();
     pinned = pinned || e.pinned;
     if (!e.valid() || t.unit == protocol::Unit::none) continue;  // the others read no operands
+    file_->fetch_ahead(e.reg);
     state_->hold(e.reg);
     f.held |= static_cast<std::uint8_t>(1u << i);
   }

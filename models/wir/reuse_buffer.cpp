@@ -53,6 +53,7 @@ Dropped ReuseBuffer::claim(const ReuseTag& tag, std::uint64_t owner) {
   Entry& e = place(tag);
   const Dropped dropped = drop(e);
   e = Entry{true, true, tag, {}, owner, ++uses_};
+  ++entered_;
   return dropped;
 }
 
@@ -74,6 +75,7 @@ Dropped ReuseBuffer::insert(const ReuseTag& tag, const ReuseResult& result) {
   Entry& e = place(tag);
   const Dropped dropped = drop(e);
   e = Entry{true, false, tag, result, 0, ++uses_};
+  ++entered_;
   return dropped;
 }
 

@@ -25,57 +25,65 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
     state_.reuse_reads.take(state_.now());
     return look_up(d, f, true);
   }
-  if (f.renamed_at > state_.now()) return hold(d, f.renamed_at, false);
+  const std::uint64_t now = state_.now();
+  if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) {
-    unhold(d);
+    unhold(d, f);
     return execute(d);
   }
-  if (held_before(d)) return hold(d, state_.now(), false);
+  // Somebody who could look up in this cycle goes before.
+  if (const DynamicInstruction* const first = held_.first(now); first != nullptr && first != &d) return hold(d, f, now);
   RegisterState::Counters& n = state_.counters;
-  if (!state_.reuse_reads.free(state_.now())) {
+  if (!state_.reuse_reads.free(now)) {
     ++n.reuse_read_waits;
-    return hold(d, state_.now(), true);
+    held_.tried(now);
+    return hold(d, f, now);
   }
   state_.reuse_accessed();
-  state_.reuse_reads.take(state_.now());
+  state_.reuse_reads.take(now);
   const Decision made = look_up(d, f, false);
   if (claim_waits_) {
     // A miss whose entry cannot be claimed in this cycle: it looks again.
     claim_waits_ = false;
+    missed_ = &d;
+    missed_at_ = state_.reuse.entered();
     ++n.reuse_write_waits;
-    return hold(d, state_.now(), true);
+    held_.tried(now);
+    return hold(d, f, now);
   }
-  unhold(d);
+  missed_ = nullptr;
+  unhold(d, f);
   ++n.lookups;
   if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
   return made;
 }
 
-ReuseUnit::Held* ReuseUnit::held_entry(const DynamicInstruction& d) {
-  const auto at = std::find_if(held_.begin(), held_.end(), [&](const Held& h) { return h.instruction == &d; });
-  return at == held_.end() ? nullptr : &*at;
+/// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
+/// would do, without a look at the instruction.
+bool ReuseUnit::misses_again() {
+  const std::uint64_t now = state_.now();
+  if (missed_at_ != state_.reuse.entered() || !state_.reuse_reads.free(now) || state_.reuse_writes.free(now) ||
+      state_.low()) {
+    return false;
+  }
+  state_.reuse_accessed();
+  state_.reuse_reads.take(now);
+  ++state_.counters.reuse_reads;
+  ++state_.counters.reuse_write_waits;
+  held_.tried(now);
+  return true;
 }
 
 /// Lets the instruction look up in a later cycle.
-ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, std::uint64_t since, bool tried) {
-  Held* h = held_entry(d);
-  if (h == nullptr) h = &held_.emplace_back(Held{&d, since, 0});
-  if (tried) h->tried = state_.now() + 1;
+ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, InFlight& f, std::uint64_t since) {
+  if (!f.waits) held_.push(d, since, f.reusable);
+  f.waits = true;
   return Decision::wait;
 }
 
-void ReuseUnit::unhold(const DynamicInstruction& d) {
-  if (held_.empty()) return;
-  if (Held* const h = held_entry(d)) held_.erase(held_.begin() + (h - held_.data()));
-}
-
-/// Somebody who could look up in this cycle goes before.
-bool ReuseUnit::held_before(const DynamicInstruction& d) const {
-  for (const Held& h : held_) {
-    if (h.instruction == &d) return false;
-    if (h.since <= state_.now() && state_.of(*h.instruction).reusable) return true;
-  }
-  return false;
+void ReuseUnit::unhold(const DynamicInstruction& d, InFlight& f) {
+  if (f.waits) held_.remove(d);
+  f.waits = false;
 }
 
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
@@ -213,14 +221,12 @@ ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
 DynamicInstruction* ReuseUnit::again(unsigned asked) {
   // Queued instructions look only when rename delivers nothing.
   DynamicInstruction* const head = retry_.head(state_.now(), state_.counters.retries);
-  bool blocked = false;
-  for (const Held& h : held_) {
-    if (h.since > state_.now()) continue;
-    const bool first = h.tried != state_.now() + 1;
-    if (first && !state_.of(*h.instruction).reusable) return h.instruction;
-    if (first && !blocked) return h.instruction;
-    blocked = true;  // those behind it keep their order
+  DynamicInstruction* held = held_.next(state_.now());
+  if (held != nullptr && held == missed_ && misses_again()) {
+    ++asked;
+    held = held_.next(state_.now());
   }
+  if (held != nullptr) return held;
   return asked == 0 && state_.reuse_reads.free(state_.now()) ? head : nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include "collectors.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace regatta::sm {
 
@@ -19,55 +20,104 @@ void ReuseStage::enter(DynamicInstruction& d) {
   core_.progress = true;
 }
 
+void ReuseStage::WaitingList::push(std::uint32_t index) {
+  if (links_.size() <= index) links_.resize(std::size_t{index} + 64);
+  links_[index] = Link{last_, none, ++pushed_};
+  (last_ == none ? first_ : links_[last_].after) = index;
+  last_ = index;
+}
+
+void ReuseStage::WaitingList::remove(std::uint32_t index) {
+  const Link link = std::exchange(links_[index], Link{});
+  (link.before == none ? first_ : links_[link.before].after) = link.after;
+  (link.after == none ? last_ : links_[link.after].before) = link.before;
+}
+
 void ReuseStage::ask(DynamicInstruction& d) {
-  Waiting w{&d, false};
-  if (!settle(w)) waiting_.push_back(w);
+  const Settled settled = settle(d);
+  if (settled == Settled::yes) return;
+  waiting_.push(d.pool_index);
+  if (settled == Settled::executes) decided(d.pool_index);
 }
 
 void ReuseStage::ask_again(unsigned asked) {
   while (!waiting_.empty()) {
-    const DynamicInstruction* d = point_->again(asked++);
+    DynamicInstruction* const d = point_->again(asked++);
     if (d == nullptr) return;
-    const auto w = std::find_if(waiting_.begin(), waiting_.end(), [d](const Waiting& x) { return x.instruction == d; });
-    if (w == waiting_.end() || w->execute || !settle(*w)) continue;
-    waiting_.erase(w);
+    const std::uint32_t index = d->pool_index;
+    if (!waiting_.has(index) || is_decided(index)) continue;
+    const Settled settled = settle(*d);
+    if (settled == Settled::executes) decided(index);
+    if (settled != Settled::yes) continue;
+    waiting_.remove(index);
     core_.progress = true;
   }
 }
 
-bool ReuseStage::settle(Waiting& w) {
-  DynamicInstruction& d = *w.instruction;
-  if (!w.execute) {
-    switch (point_->decide(d)) {
-      case ReusePoint::Decision::wait:
-        return false;
-      case ReusePoint::Decision::bypass:
-        d.bypassed = true;
-        core_.counters.bypassed_registers += d.traits->write_count;
-        core_.observers.notify(protocol::Event::bypassed, [&](protocol::Observer& o) { o.bypassed(core_.now, d); });
-        core_.at(core_.now + std::max(1u, point_->bypass_latency()), Work::Kind::executed, d.pool_index);
-        return true;
-      case ReusePoint::Decision::execute:
-        w.execute = true;
-        break;
-    }
+void ReuseStage::decided(std::uint32_t index) {
+  const auto later = [this](std::uint32_t a, std::uint32_t b) { return waiting_.order(a) < waiting_.order(b); };
+  decided_.insert(std::upper_bound(decided_.begin(), decided_.end(), index, later), index);
+}
+
+bool ReuseStage::is_decided(std::uint32_t index) const {
+  return std::find(decided_.begin(), decided_.end(), index) != decided_.end();
+}
+
+ReuseStage::Settled ReuseStage::settle(DynamicInstruction& d) {
+  switch (point_->decide(d)) {
+    case ReusePoint::Decision::wait:
+      return Settled::waits;
+    case ReusePoint::Decision::bypass:
+      d.bypassed = true;
+      core_.counters.bypassed_registers += d.traits->write_count;
+      core_.observers.notify(protocol::Event::bypassed, [&](protocol::Observer& o) { o.bypassed(core_.now, d); });
+      core_.at(core_.now + std::max(1u, point_->bypass_latency()), Work::Kind::executed, d.pool_index);
+      return Settled::yes;
+    case ReusePoint::Decision::execute:
+      break;
   }
+  return collect(d) ? Settled::yes : Settled::executes;
+}
+
+bool ReuseStage::collect(DynamicInstruction& d) {
   if (!collectors_.available(d.scheduler, d.traits->unit)) return false;
   collectors_.allocate(d);
   return true;
 }
 
+/// Collector units for those that only wait for one. Whether there was one for any.
+bool ReuseStage::collect_decided() {
+  const auto kept = std::remove_if(decided_.begin(), decided_.end(), [this](std::uint32_t index) {
+    if (!collect(core_.pool[index])) return false;
+    waiting_.remove(index);
+    return true;
+  });
+  const bool any = kept != decided_.end();
+  decided_.erase(kept, decided_.end());
+  return any;
+}
+
+/// All that wait, in order of entry. Whether any of them is gone.
+bool ReuseStage::ask_all() {
+  const std::vector<std::uint32_t> before = std::exchange(decided_, {});
+  bool any = false;
+  for (std::uint32_t index = waiting_.first(); index != WaitingList::none;) {
+    const std::uint32_t next = waiting_.after(index);
+    DynamicInstruction& d = core_.pool[index];
+    const bool executes = std::find(before.begin(), before.end(), index) != before.end();
+    const Settled settled = !executes ? settle(d) : collect(d) ? Settled::yes : Settled::executes;
+    if (settled == Settled::executes) decided_.push_back(index);
+    if (settled == Settled::yes) {
+      waiting_.remove(index);
+      any = true;
+    }
+    index = next;
+  }
+  return any;
+}
+
 void ReuseStage::serve() {
-  bool settled = false;
-  waiting_.erase(std::remove_if(waiting_.begin(), waiting_.end(),
-                                [&](Waiting& w) {
-                                  if (!w.execute && !reconsider_) return false;
-                                  const bool done = settle(w);
-                                  settled = settled || done;
-                                  return done;
-                                }),
-                 waiting_.end());
-  reconsider_ = false;
+  const bool settled = std::exchange(reconsider_, false) ? ask_all() : !decided_.empty() && collect_decided();
   unsigned asked = 0;
   for (; !delayed_.empty() && delayed_.front().due <= core_.now; ++asked) {
     DynamicInstruction& d = *delayed_.front().instruction;

@@ -9,6 +9,9 @@
 #include "core.h"
 #include "ring.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace regatta::sm {
 
 class OperandCollectors;
@@ -34,25 +37,54 @@ class ReuseStage {
   }
 
  private:
-  struct Waiting {
-    DynamicInstruction* instruction;
-    bool execute;  ///< decided, but no collector unit was free
-  };
   struct Delayed {
     DynamicInstruction* instruction = nullptr;
     Cycle due;
   };
+  enum class Settled : std::uint8_t {
+    yes,       ///< it is gone: bypassed, or in a collector unit
+    waits,     ///< the point has it wait
+    executes,  ///< decided, but no collector unit is free
+  };
+  /// Those that wait, linked in order of entry: they leave in any order, and there can be hundreds.
+  class WaitingList {
+   public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    bool empty() const { return first_ == none; }
+    std::uint32_t first() const { return first_; }
+    std::uint32_t after(std::uint32_t index) const { return links_[index].after; }
+    bool has(std::uint32_t index) const { return index < links_.size() && links_[index].order != 0; }
+    /// Rises with entry.
+    std::uint64_t order(std::uint32_t index) const { return links_[index].order; }
+    void push(std::uint32_t index);
+    void remove(std::uint32_t index);
+
+   private:
+    struct Link {
+      std::uint32_t before = none, after = none;
+      std::uint64_t order = 0;  ///< 0: not in the list
+    };
+    std::vector<Link> links_;  ///< by pool index
+    std::uint32_t first_ = none, last_ = none;
+    std::uint64_t pushed_ = 0;
+  };
   void serve();
-  bool settle(Waiting& w);
+  Settled settle(DynamicInstruction& d);
+  bool collect(DynamicInstruction& d);
+  bool collect_decided();
+  bool ask_all();
   void ask(DynamicInstruction& d);
   void ask_again(unsigned asked);
+  void decided(std::uint32_t index);
+  bool is_decided(std::uint32_t index) const;
 
   Core& core_;
   OperandCollectors& collectors_;
   protocol::ReusePoint* point_ = nullptr;
   unsigned latency_ = 0;
   Ring<Delayed> delayed_;  ///< on their way to the point, in order of issue
-  std::vector<Waiting> waiting_;
+  WaitingList waiting_;
+  std::vector<std::uint32_t> decided_;  ///< of those, the ones that execute and wait for a collector unit, in order
   bool reconsider_ = false;
 };
 

@@ -2,6 +2,7 @@
 //
 // When loads may be reused (WIR section VI-A, figure 10), the order of the pending-retry queue, and ports.
 #include <regatta/models/wir/load_rules.h>
+#include <regatta/models/wir/lookup_queue.h>
 #include <regatta/models/wir/register_state.h>
 #include <regatta/models/wir/retry_queue.h>
 #include <regatta/test/catch.h>
@@ -216,6 +217,83 @@ TEST_CASE("the retry queue keeps the SM awake for one round after something chan
   queue.stir();
   while (!queue.empty()) queue.pop();
   CHECK_FALSE(queue.restless());
+}
+
+TEST_CASE("lookups keep their order, and what only waits for renaming passes them") {
+  std::vector<protocol::DynamicInstruction> pool(4);
+  LookupQueue queue;
+  CHECK(queue.empty());
+  CHECK(queue.next(10) == nullptr);
+  queue.push(pool[0], 12, true);   // renamed in cycle 12
+  queue.push(pool[1], 11, false);  // looks up nothing
+  queue.push(pool[2], 10, true);
+  queue.push(pool[3], 10, true);
+  CHECK_FALSE(queue.empty());
+  CHECK(queue.first(9) == nullptr);
+  CHECK(queue.next(9) == nullptr);
+  CHECK(queue.next(10) == &pool[2]);
+  queue.tried(10);
+  CHECK(queue.first(10) == &pool[2]);
+  CHECK(queue.next(10) == nullptr);  // no port for the one behind it either
+  CHECK(queue.next(11) == &pool[1]);
+  queue.tried(11);
+  CHECK(queue.next(11) == &pool[1]);
+  queue.remove(pool[1]);
+  CHECK(queue.next(11) == nullptr);
+  CHECK(queue.next(12) == &pool[0]);
+  queue.remove(pool[0]);
+  CHECK(queue.next(12) == &pool[2]);
+  queue.remove(pool[2]);
+  queue.remove(pool[3]);
+  CHECK(queue.empty());
+}
+
+TEST_CASE("whose turn to look up it is, is what a walk over all that wait finds") {
+  struct Model {
+    protocol::DynamicInstruction* instruction;
+    std::uint64_t since;
+    bool looks_up, tried;
+  };
+  std::mt19937_64 random(7);
+  std::vector<protocol::DynamicInstruction> pool(300);
+  std::vector<Model> model;
+  LookupQueue queue;
+  std::size_t most = 0;
+  for (std::uint64_t now = 10; now < 20000; ++now) {
+    for (Model& m : model) m.tried = false;
+    // Phases in which more come than can go on, and such in which fewer do.
+    const unsigned come = now % 400 < 200 ? 2 : 0;
+    for (unsigned n = 0; n < come && model.size() < pool.size(); ++n) {
+      auto free = std::find_if(pool.begin(), pool.end(), [&](const auto& d) {
+        return std::none_of(model.begin(), model.end(), [&](const Model& m) { return m.instruction == &d; });
+      });
+      const std::uint64_t since = now + (random() % 8 == 0 ? random() % 5 : 0);
+      const bool looks_up = random() % 5 != 0;
+      queue.push(*free, since, looks_up);
+      model.push_back({&*free, since, looks_up, false});
+    }
+    most = std::max(most, model.size());
+    for (unsigned turn = 0; turn < 3; ++turn) {
+      auto wanted = model.end();
+      bool blocked = false;
+      for (auto m = model.begin(); m != model.end() && wanted == model.end(); ++m) {
+        if (m->since > now) continue;
+        if (!m->looks_up || (!m->tried && !blocked)) wanted = m;
+        blocked = blocked || m->looks_up;
+      }
+      REQUIRE(queue.next(now) == (wanted == model.end() ? nullptr : wanted->instruction));
+      if (wanted == model.end()) break;
+      if (wanted->looks_up && random() % 2 == 0) {
+        queue.tried(now);
+        wanted->tried = true;
+        continue;
+      }
+      queue.remove(*wanted->instruction);
+      model.erase(wanted);
+    }
+    REQUIRE(queue.empty() == model.empty());
+  }
+  CHECK(most > 150);
 }
 
 TEST_CASE("a port takes so many accesses a cycle, and the rest later") {

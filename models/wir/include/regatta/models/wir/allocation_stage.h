@@ -20,6 +20,7 @@ class AllocationStage : public protocol::WritebackPoint {
 
   bool keeps_cycle_time() const override { return true; }
   unsigned arrive(protocol::DynamicInstruction& d) override;
+  bool pass(std::size_t count) override;
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
   }

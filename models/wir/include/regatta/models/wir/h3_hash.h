@@ -16,36 +16,25 @@ class H3Hash {
   /// of one seed agree in the bits that both have.
   explicit H3Hash(unsigned lanes, unsigned bits = 32, std::uint64_t seed = default_seed);
 
-  std::uint32_t operator()(const std::uint32_t* value) const {
-    std::uint32_t hash = 0;
-    const Digit* digits = table_.data();
-    for (unsigned lane = 0; lane < lanes_; ++lane, digits += digits_per_word) {
-      const std::uint32_t v = value[lane];
-      hash ^= digits[0][v & 15] ^ digits[1][v >> 4 & 15] ^ digits[2][v >> 8 & 15] ^ digits[3][v >> 12 & 15] ^
-              digits[4][v >> 16 & 15] ^ digits[5][v >> 20 & 15] ^ digits[6][v >> 24 & 15] ^ digits[7][v >> 28];
-    }
-    return hash & mask_;
-  }
+  std::uint32_t operator()(const std::uint32_t* value) const { return parities_(words_.data(), lanes_, value) & mask_; }
   /// The column of the matrix for one bit of the value: what the hash changes by when the bit does.
-  std::uint32_t column(unsigned lane, unsigned bit) const {
-    return table_[lane * digits_per_word + bit / 4][1u << bit % 4] & mask_;
-  }
+  std::uint32_t column(unsigned lane, unsigned bit) const;
   unsigned bits() const { return bits_; }
 
   /// The paper gives no matrix; this one is arbitrary and fixed, so that runs can be repeated.
   static constexpr std::uint64_t default_seed = 0x57495253;
 
+  /// The 32 parities by their definition, many rows at a time; a function per width of vectors.
+  using Parities = std::uint32_t (*)(const std::uint32_t* words, unsigned lanes, const std::uint32_t* value);
+  /// Those that this host can run, the fastest one first: it is the one in use.
+  static std::vector<Parities> variants();
+  void use(Parities variant) { parities_ = variant; }
+
  private:
-  static constexpr unsigned digits_per_word = 8;
-  /// Hash contribution of each value that four bits can have: their columns, summed. 16 KB in all, so that the table
-  /// stays in a first-level cache.
-  struct alignas(64) Digit {
-    std::uint32_t of[16] = {};
-    std::uint32_t operator[](std::size_t digit) const { return of[digit]; }
-  };
   unsigned lanes_, bits_;
   std::uint32_t mask_;
-  std::vector<Digit> table_;
+  std::vector<std::uint32_t> words_;  ///< of the matrix: 32 rows' of a lane, then the next lane's
+  Parities parities_;
 };
 
 }  // namespace regatta::models::wir

@@ -33,6 +33,12 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   RegisterState& state() { return *state_; }
   VerifyCache& verify_cache() { return verify_cache_; }
   const std::uint32_t* value(PhysicalRegister reg) const { return rows_[reg.value()]; }
+  /// A hint to the host that the value will be read or written in some cycles: by then it is in a near cache.
+  void fetch_ahead(PhysicalRegister reg) const {
+    const auto* const bytes = reinterpret_cast<const char*>(rows_[reg.value()]);
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + 64);
+  }
   std::size_t value_bytes() const { return value_bytes_; }
   unsigned warp_size() const { return warp_size_; }
 

@@ -49,28 +49,28 @@ enum class AllocationPhase : std::uint8_t {
   done
 };
 
-/// A warp instruction from issue to retirement.
-struct InFlight {
+/// A warp instruction from issue to retirement. What every stage touches fills the first cache line.
+struct alignas(64) InFlight {
   bool live = false;
   bool reusable = false;   ///< may look up and update the reuse buffer
   bool keeps = false;      ///< without pending-retry: holds its sources until its entry is made, at retirement
   bool claimed = false;    ///< with pending-retry: an entry was claimed for it
   bool divergent = false;  ///< a lane is switched off
+  bool waits = false;      ///< at the reuse stage, for renaming or for a port
+  AllocationPhase phase = AllocationPhase::arriving;
   ReuseKind kind = ReuseKind::none;
-  std::uint8_t held = 0;    ///< a bit per source that has yet to be read
-  std::uint8_t writes = 0;  ///< a bit per destination that goes to a bank
-  std::uint64_t owner = 0;  ///< of the claimed entry
-  ReuseTag tag;
+  std::uint8_t held = 0;         ///< a bit per source that has yet to be read
+  std::uint8_t writes = 0;       ///< a bit per destination that goes to a bank
+  std::uint8_t in_place = 0;     ///< a bit per destination that overwrites the register it has
+  std::uint8_t equal = 0;        ///< a bit per destination whose candidate has the value
   std::uint64_t renamed_at = 0;  ///< the cycle in which it may look up, at the earliest
   std::array<PhysicalRegister, trace::max_source_registers> sources;       ///< parallel to traits->reads
   std::array<PhysicalRegister, trace::max_destination_registers> targets;  ///< parallel to info->destinations
-  // Register allocation.
-  AllocationPhase phase = AllocationPhase::arriving;
-  std::uint8_t in_place = 0;  ///< a bit per destination that overwrites the register it has
-  std::uint8_t equal = 0;     ///< a bit per destination whose candidate has the value
   std::array<PhysicalRegister, trace::max_destination_registers> candidates;
-  std::array<std::uint32_t, trace::max_destination_registers> hashes{};
+  std::uint64_t owner = 0;     ///< of the claimed entry
   std::uint64_t asked_at = 0;  ///< the cycle of the verify-read's request
+  ReuseTag tag;
+  std::array<std::uint32_t, trace::max_destination_registers> hashes{};
 };
 
 /// References to a physical register are those of rename entries, of the two buffers, and of instructions in flight:

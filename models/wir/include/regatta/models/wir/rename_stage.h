@@ -47,6 +47,7 @@ class RenameStage : public protocol::IssueGate {
   void occupy_tables(const protocol::DynamicInstruction& d, InFlight& f);
   void tag(const protocol::DynamicInstruction& d, const StaticCode& code, InFlight& f) const;
 
+  PhysicalRegisterFile* file_;
   RegisterState* state_;
   LoadRules rules_;
   protocol::LaneMask all_lanes_ = 0;

@@ -84,6 +84,9 @@ class ReuseBuffer {
     }
   }
 
+  /// Rises with every tag that is entered: as long as it stays, what was not found is not there.
+  std::uint64_t entered() const { return entered_; }
+
   struct Entry {
     bool valid = false;
     bool pending = false;
@@ -102,6 +105,7 @@ class ReuseBuffer {
   std::vector<Entry> entries_;
   bool associative_;
   std::uint64_t uses_ = 0;
+  std::uint64_t entered_ = 0;
 };
 
 }  // namespace regatta::models::wir

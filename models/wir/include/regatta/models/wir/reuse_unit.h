@@ -4,6 +4,7 @@
 // and at its end writes the rename table and the buffer.
 #pragma once
 
+#include <regatta/models/wir/lookup_queue.h>
 #include <regatta/models/wir/physical_register_file.h>
 #include <regatta/models/wir/retry_queue.h>
 #include <regatta/protocol/extension_points.h>
@@ -24,17 +25,9 @@ class ReuseUnit : public protocol::ReusePoint {
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
-  /// An instruction that has reached the stage and cannot look up yet: its registers are still being renamed, or the
-  /// buffer's ports are taken.
-  struct Held {
-    protocol::DynamicInstruction* instruction = nullptr;
-    std::uint64_t since = 0;  ///< the first cycle in which it could have looked up
-    std::uint64_t tried = 0;  ///< the last cycle in which a port kept it from looking, + 1
-  };
-  Decision hold(protocol::DynamicInstruction& d, std::uint64_t since, bool tried);
-  void unhold(const protocol::DynamicInstruction& d);
-  Held* held_entry(const protocol::DynamicInstruction& d);
-  bool held_before(const protocol::DynamicInstruction& d) const;
+  Decision hold(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t since);
+  void unhold(const protocol::DynamicInstruction& d, InFlight& f);
+  bool misses_again();
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
   Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
   Decision execute(protocol::DynamicInstruction& d);
@@ -47,8 +40,10 @@ class ReuseUnit : public protocol::ReusePoint {
   PhysicalRegisterFile& file_;
   RegisterState& state_;
   RetryQueue retry_;
-  std::vector<Held> held_;    ///< in order of issue
-  bool claim_waits_ = false;  ///< the lookup just made found no port for its claim
+  LookupQueue held_;
+  const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
+  std::uint64_t missed_at_ = 0;                           ///< what the buffer had entered by then
+  bool claim_waits_ = false;                              ///< the lookup just made found no port for its claim
   std::uint64_t owners_ = 0;
   bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
   sc_core::sc_event changed_;
