@@ -81,9 +81,7 @@ class StagingShard : public sc_core::sc_module,
     std::uint8_t place = no_place;
   };
 
-  unsigned local(protocol::WarpSlot warp) const {
-    return by_shards_.quotient(warp.value());
-  }
+  unsigned local(protocol::WarpSlot warp) const { return by_shards_.quotient(warp.value()); }
   protocol::WarpSlot global(unsigned warp) const {
     return protocol::WarpSlot(static_cast<std::uint16_t>(warp * config_.shards + shard_));
   }
@@ -178,8 +176,9 @@ class StagingShard : public sc_core::sc_module,
   tlm::tlm_generic_payload* waiting_ = nullptr;  ///< sent, not taken
   Outgoing sent_;                                ///< the last one that was sent
   std::uint64_t next_send_ = 0;
-  std::uint64_t active_ = 0;   ///< banks with something to do, a bit each
-  std::uint64_t stalled_ = 0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
+  std::uint64_t active_ = 0;  ///< banks with something to do, a bit each
+  std::uint64_t stalled_ =
+      0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
   mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
   mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
   mutable support::CycleClient wakeup_;

@@ -42,7 +42,8 @@ void StagingShard::work() {
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
     const auto index = static_cast<unsigned>(__builtin_ctzll(m));
     StagingBank& b = banks_[index];
-    if (!b.requests.empty() && (stalled_ >> index & 1) == 0 && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
+    if (!b.requests.empty() && (stalled_ >> index & 1) == 0 && b.requests.front().since < now - 1 &&
+        !b.tag.used_before(now)) {
       const Served served = serve_request(index, now);
       if (served == Served::done) {
         b.requests.pop();

@@ -53,8 +53,7 @@ std::string StagingShard::check() const {
 
 bool StagingShard::idle() const {
   return outgoing_.empty() && waiting_ == nullptr && pool_.outstanding() == 0 &&
-         std::all_of(banks_.begin(), banks_.end(),
-                     [](const auto& b) { return b.requests.empty() && b.fills.empty(); });
+         std::all_of(banks_.begin(), banks_.end(), [](const auto& b) { return b.requests.empty() && b.fills.empty(); });
 }
 
 void StagingShard::register_stats(support::StatGroup& g) {

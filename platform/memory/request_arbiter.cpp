@@ -24,10 +24,10 @@ struct RequestArbiter::Port : NonBlockingTarget {
   RequestArbiter& arbiter;
   const unsigned index;
   protocol::MemoryTargetSocket socket;
-  Payload* waiting = nullptr;  ///< taken by nobody yet
-  std::uint64_t since = 0;     ///< the first cycle in which it may be granted
+  Payload* waiting = nullptr;    ///< taken by nobody yet
+  std::uint64_t since = 0;       ///< the first cycle in which it may be granted
   std::uint64_t due = no_cycle;  ///< when its next answer may go; none waits, or one waits for END_RESP: never
-  bool held = false;           ///< its request is the one that waits at the target
+  bool held = false;             ///< its request is the one that waits at the target
   ResponseSender responder;
   TransferQueue late{16};     ///< answers that came with the grant of a request that had waited; grows with the latency
   TransferQueue refused{16};  ///< answers of the target that the initiator had no place for; one per request of its own

@@ -156,7 +156,7 @@ bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
   if (to <= r.since) return false;  // in the same cycle: what comes last counts
   const std::uint64_t length = to - r.since;
   r.since = to;
-  if (!r.used || r.off == present_) return false;  // nothing wears
+  if (!r.used || r.off == present_) return false;            // nothing wears
   constexpr std::uint64_t longest = std::uint64_t{1} << 28;  // of which a log's are less than 2^32 together
   for (std::uint64_t left = length; left != 0;) {
     const std::uint64_t part = std::min(left, longest);

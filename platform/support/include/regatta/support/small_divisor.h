@@ -28,7 +28,8 @@ class SmallDivisor {
  private:
   static constexpr std::uint32_t limit = 1u << 16;
   std::uint32_t divisor_;
-  std::uint64_t reciprocal_;  ///< 2^32 / divisor, rounded up: too large by less than n x 2^-32 < 1 / divisor of a quotient
+  std::uint64_t
+      reciprocal_;  ///< 2^32 / divisor, rounded up: too large by less than n x 2^-32 < 1 / divisor of a quotient
 };
 
 }  // namespace regatta::support

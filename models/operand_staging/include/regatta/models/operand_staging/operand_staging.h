@@ -99,9 +99,7 @@ class OperandStaging : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
-  StagingShard& shard_of(protocol::WarpSlot warp) const {
-    return *shard_pointers_[by_shards_.remainder(warp.value())];
-  }
+  StagingShard& shard_of(protocol::WarpSlot warp) const { return *shard_pointers_[by_shards_.remainder(warp.value())]; }
   void release_held();
 
   OperandStagingConfig config_;
