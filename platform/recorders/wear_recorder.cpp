@@ -3,6 +3,8 @@
 
 #include <regatta/support/config.h>
 
+#include "bit_sums.h"
+
 #include <algorithm>
 #include <cstring>
 #include <ostream>
@@ -181,116 +183,11 @@ void WearRecorder::flush_soon(std::uint32_t row) {
   for (std::size_t b = 0; b < planes * lanes_ * sizeof(std::uint32_t); b += line) __builtin_prefetch(from + b, 1);
 }
 
-namespace {
-
-constexpr unsigned max_intervals = 8;
-constexpr unsigned max_planes = 32;
-
-/// What is to be added to the counters of a row: interval i of `intervals`, whose contents begin at `entries` + i x
-/// lanes, in the planes k that of_plane[k] names it for.
-struct Sums {
-  const std::uint32_t* entries = nullptr;
-  std::uint32_t* planes = nullptr;
-  unsigned lanes = 0;
-  unsigned intervals = 0;
-  unsigned planes_used = 0;
-  std::uint8_t count[max_planes] = {};
-  std::uint8_t of_plane[max_planes][max_intervals];
-};
-
-/// As many words together as Vector has.
-template <class Vector>
-[[gnu::always_inline]] inline void add_up(const Sums& s) {
-  constexpr unsigned words = sizeof(Vector) / sizeof(std::uint32_t);
-  const unsigned intervals = std::min(s.intervals, max_intervals);
-  const auto any = [](const Vector& w) __attribute__((always_inline)) {
-    std::uint64_t part[sizeof(Vector) / sizeof(std::uint64_t)];
-    std::memcpy(part, &w, sizeof w);
-    std::uint64_t all = 0;
-    for (const std::uint64_t x : part) all |= x;
-    return all != 0;
-  };
-  for (unsigned word = 0; word < s.lanes; word += words) {
-    Vector held[max_intervals];
-    Vector seen{};
-    for (unsigned i = 0; i < intervals; ++i) {
-      std::memcpy(&held[i], s.entries + std::size_t{i} * s.lanes + word, sizeof(Vector));
-      seen |= held[i];
-    }
-    if (!any(seen)) continue;
-    Vector carries[max_intervals + 1];  // into the plane at hand: half of what the plane before had to add
-    unsigned carried = 0;
-    for (unsigned k = 0; k < s.planes_used || carried != 0; ++k) {
-      std::uint32_t* const plane = s.planes + std::size_t{k} * s.lanes + word;
-      Vector sum;
-      std::memcpy(&sum, plane, sizeof sum);
-      // Two at a time, by a full adder whose carry goes to the next plane: `carries` is read faster than it is filled.
-      unsigned out = 0;
-      unsigned i = 0;
-      for (; i + 1 < carried; i += 2) {
-        const Vector half = sum ^ carries[i];
-        const Vector carry = (sum & carries[i]) | (half & carries[i + 1]);
-        sum = half ^ carries[i + 1];
-        carries[out++] = carry;
-      }
-      unsigned n = 0;
-      const unsigned here = k < s.planes_used ? s.count[k] : 0;
-      const std::uint8_t* const from = s.of_plane[k];
-      bool single = i < carried;
-      Vector last{};
-      if (single) last = carries[i];
-      if (single && here != 0) {
-        const Vector& b = held[from[n++]];
-        const Vector half = sum ^ last;
-        carries[out++] = (sum & last) | (half & b);
-        sum = half ^ b;
-        single = false;
-      }
-      for (; n + 1 < here; n += 2) {
-        const Vector& a = held[from[n]];
-        const Vector& b = held[from[n + 1]];
-        const Vector half = sum ^ a;
-        carries[out++] = (sum & a) | (half & b);
-        sum = half ^ b;
-      }
-      if (n < here) {
-        last = held[from[n]];
-        single = true;
-      }
-      if (single) {
-        const Vector carry = sum & last;
-        sum ^= last;
-        // What ripples up alone ends where no bit is carried.
-        if (any(carry)) carries[out++] = carry;
-      }
-      carried = out;
-      std::memcpy(plane, &sum, sizeof sum);
-    }
-  }
-}
-
-using Words4 = std::uint32_t __attribute__((vector_size(16)));
-void add_up_by_4(const Sums& s) { add_up<Words4>(s); }
-
-#if defined(__x86_64__)
-using Words8 = std::uint32_t __attribute__((vector_size(32)));
-[[gnu::target("avx2")]] void add_up_by_8(const Sums& s) { add_up<Words8>(s); }
-using Words16 = std::uint32_t __attribute__((vector_size(64)));
-[[gnu::target("avx512f,prefer-vector-width=512")]] void add_up_by_16(const Sums& s) { add_up<Words16>(s); }
-const auto add_up_rows = __builtin_cpu_supports("avx512f") != 0 ? add_up_by_16
-                         : __builtin_cpu_supports("avx2") != 0  ? add_up_by_8
-                                                                : add_up_by_4;
-#else
-const auto add_up_rows = add_up_by_4;
-#endif
-
-}  // namespace
-
 void WearRecorder::flush(std::uint32_t row) {
-  static_assert(log_size == max_intervals && plane_count == max_planes);
+  static_assert(log_size == BitSums::max_intervals && plane_count == BitSums::max_planes);
   RowState& r = rows_[row];
   if (r.intervals == 0) return;
-  Sums sums;
+  BitSums sums;
   std::uint64_t length = 0;
   for (unsigned i = 0; i < r.intervals; ++i) {
     length += r.length[i];
@@ -306,7 +203,7 @@ void WearRecorder::flush(std::uint32_t row) {
   sums.planes = &planes_[std::size_t{row} * plane_count * lanes_];
   sums.lanes = lanes_;
   sums.intervals = r.intervals;
-  add_up_rows(sums);
+  add_up(sums);
   // The row holds what it held.
   trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
   r.intervals = 0;
@@ -353,160 +250,6 @@ std::vector<WearRecorder::Times> WearRecorder::times(std::uint32_t row) const {
     }
   }
   return all;
-}
-
-namespace {
-
-WearRecorder::Duty share(const WearRecorder::Times& t) {
-  const auto total = static_cast<double>(t.total());
-  if (t.total() == 0) return {};
-  return {static_cast<double>(t.zero) / total, static_cast<double>(t.one) / total, static_cast<double>(t.off) / total};
-}
-
-struct Longest {
-  WearRecorder::Times zero, one;
-  void consider(const WearRecorder::Times& t) {
-    if (zero.total() == 0 || t.zero > zero.zero) zero = t;
-    if (one.total() == 0 || t.one > one.one) one = t;
-  }
-};
-
-}  // namespace
-
-/// Of the bits of a row that are in `mask`, how long those that are one for longest, or for shortest, are so; the sum
-/// of all into `sum`. From the highest plane down, only bits that can still be it are kept.
-std::pair<std::uint64_t, std::uint64_t> WearRecorder::extremes(std::uint32_t row,
-                                                               const std::vector<std::uint32_t>& mask,
-                                                               std::uint64_t& sum) const {
-  const std::uint32_t* planes = &planes_[std::size_t{row} * plane_count * lanes_];
-  std::vector<std::uint32_t> most = mask;
-  std::vector<std::uint32_t> least = mask;
-  std::pair<std::uint64_t, std::uint64_t> found{0, 0};
-  for (unsigned k = plane_count; k-- > 0;) {
-    if ((rows_[row].added >> k) == 0) continue;
-    const std::uint32_t* plane = planes + std::size_t{k} * lanes_;
-    std::uint32_t ones = 0;
-    std::uint32_t zeros = 0;
-    std::uint64_t counted = 0;
-    for (unsigned w = 0; w < lanes_; ++w) {
-      ones |= most[w] & plane[w];
-      zeros |= least[w] & ~plane[w];
-      counted += static_cast<unsigned>(__builtin_popcount(mask[w] & plane[w]));
-    }
-    sum += counted << k;
-    if (ones != 0) {
-      found.first |= std::uint64_t{1} << k;
-      for (unsigned w = 0; w < lanes_; ++w) most[w] &= plane[w];
-    }
-    if (zeros != 0) {
-      for (unsigned w = 0; w < lanes_; ++w) least[w] &= ~plane[w];
-    } else {
-      found.second |= std::uint64_t{1} << k;
-    }
-  }
-  return found;
-}
-
-/// Calls f(times of a bit, of how many bits) for bits of the row among which are those that are a zero, and a one, for
-/// longest; adds the times of all bits to `sum`.
-template <class F>
-void WearRecorder::look_at(std::uint32_t row, Times& sum, F&& f) const {
-  if (!wide_.empty()) {
-    for (const Times& t : times(row)) {
-      f(t);
-      sum.zero += t.zero;
-      sum.one += t.one;
-      sum.off += t.off;
-    }
-    return;
-  }
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const std::uint64_t bits = segments_[s] - (s == 0 ? 0 : segments_[s - 1]);
-    const std::uint64_t off = off_[std::size_t{row} * protocol::max_segments + s];
-    std::uint64_t ones = 0;
-    const auto [most, least] = extremes(row, masks_[s], ones);
-    f(Times{cycles_ - off - most, most, off});
-    f(Times{cycles_ - off - least, least, off});
-    sum.one += ones;
-    sum.off += off * bits;
-    sum.zero += (cycles_ - off) * bits - ones;
-  }
-}
-
-const WearRecorder::Summary& WearRecorder::summary() const {
-  if (summarised_) return summary_;
-  summarised_ = true;
-  summary_ = Summary{};
-  if (cycles_ == 0) return summary_;
-  const std::uint32_t slice_rows = (rows() + slices_ - 1) / slices_;
-  double zero = 0;
-  double one = 0;
-  double off = 0;
-  for (std::uint32_t first = 0; first < rows(); first += slice_rows) {
-    Longest longest;
-    bool used = false;
-    for (std::uint32_t row = first; row < std::min(rows(), first + slice_rows); ++row) {
-      if (!rows_[row].used && rows_[row].added == 0 && wide_.empty() &&
-          off_[std::size_t{row} * protocol::max_segments] == cycles_) {
-        off += static_cast<double>(cycles_) * row_bits();
-        continue;
-      }
-      used = true;
-      Times sum;
-      look_at(row, sum, [&](const Times& t) { longest.consider(t); });
-      zero += static_cast<double>(sum.zero);
-      one += static_cast<double>(sum.one);
-      off += static_cast<double>(sum.off);
-    }
-    if (!used) continue;
-    summary_.longest_zero.push_back(share(longest.zero));
-    summary_.longest_one.push_back(share(longest.one));
-  }
-  const double all = zero + one + off;
-  summary_.mean = Duty{zero / all, one / all, off / all};
-  return summary_;
-}
-
-std::vector<WearRecorder::Duty> WearRecorder::by_bit() const {
-  std::vector<Duty> mean(row_bits());
-  const double share_of_row = cycles_ == 0 ? 0 : 1.0 / (static_cast<double>(cycles_) * rows());
-  for (std::uint32_t row = 0; row < rows(); ++row) {
-    const std::vector<Times> all = times(row);
-    for (std::size_t b = 0; b < all.size(); ++b) {
-      mean[b].zero += static_cast<double>(all[b].zero) * share_of_row;
-      mean[b].one += static_cast<double>(all[b].one) * share_of_row;
-      mean[b].off += static_cast<double>(all[b].off) * share_of_row;
-    }
-  }
-  return mean;
-}
-
-std::vector<std::pair<WearRecorder::Duty, WearRecorder::Duty>> WearRecorder::by_row() const {
-  std::vector<std::pair<Duty, Duty>> all;
-  for (std::uint32_t row = 0; row < rows(); ++row) {
-    Longest longest;
-    Times sum;
-    look_at(row, sum, [&](const Times& t) { longest.consider(t); });
-    all.emplace_back(share(longest.zero), share(longest.one));
-  }
-  return all;
-}
-
-void WearRecorder::write_rows(std::ostream& out, unsigned sm) const {
-  const auto all = by_row();
-  const std::uint32_t slice_rows = (rows() + slices_ - 1) / slices_;
-  for (std::size_t row = 0; row < all.size(); ++row) {
-    const auto& [z, o] = all[row];
-    out << sm << ',' << row << ',' << row / slice_rows << ',' << z.zero << ',' << z.one << ',' << z.off << ',' << o.zero
-        << ',' << o.one << ',' << o.off << '\n';
-  }
-}
-
-void WearRecorder::write_bits(std::ostream& out, unsigned sm) const {
-  const std::vector<Duty> all = by_bit();
-  for (std::size_t bit = 0; bit < all.size(); ++bit) {
-    out << sm << ',' << bit << ',' << all[bit].zero << ',' << all[bit].one << ',' << all[bit].off << '\n';
-  }
 }
 
 }  // namespace regatta::recorders
