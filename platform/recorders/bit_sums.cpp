@@ -86,7 +86,7 @@ void add_up_by_4(const BitSums& s) { add_up_by<Words4>(s); }
 using Words8 = std::uint32_t __attribute__((vector_size(32)));
 [[gnu::target("avx2")]] void add_up_by_8(const BitSums& s) { add_up_by<Words8>(s); }
 using Words16 = std::uint32_t __attribute__((vector_size(64)));
-[[gnu::target("avx512f,prefer-vector-width=512")]] void add_up_by_16(const BitSums& s) { add_up_by<Words16>(s); }
+[[gnu::target("avx512f")]] void add_up_by_16(const BitSums& s) { add_up_by<Words16>(s); }
 #endif
 
 }  // namespace
