@@ -25,7 +25,10 @@ template <class Vector>
     Vector held[BitSums::max_intervals];
     Vector seen{};
     for (unsigned i = 0; i < intervals; ++i) {
-      std::memcpy(&held[i], s.entries + std::size_t{i} * s.lanes + word, sizeof(Vector));
+      Vector kept;
+      std::memcpy(&kept, s.kept[i] + word, sizeof kept);
+      std::memcpy(&held[i], s.held[i] + word, sizeof kept);
+      held[i] &= kept;
       seen |= held[i];
     }
     if (!any(seen)) continue;

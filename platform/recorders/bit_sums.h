@@ -9,13 +9,14 @@
 
 namespace regatta::recorders {
 
-/// What is to be added to the counters of a row: interval i of `intervals`, whose contents begin at `entries` + i x
-/// lanes, in the planes k that of_plane[k] names it for.
+/// What is to be added to the counters of a row: interval i of `intervals`, in which it held what is in both held[i]
+/// and kept[i], in the planes k that of_plane[k] names it for.
 struct BitSums {
   static constexpr unsigned max_intervals = 8;
   static constexpr unsigned max_planes = 32;
 
-  const std::uint32_t* entries = nullptr;
+  const std::uint32_t* held[max_intervals];
+  const std::uint32_t* kept[max_intervals];
   std::uint32_t* planes = nullptr;
   unsigned lanes = 0;
   unsigned intervals = 0;

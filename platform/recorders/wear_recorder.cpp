@@ -66,7 +66,7 @@ void WearRecorder::kernel_finished(Cycle at) {
   for (const RowState& r : rows_) end = std::max(end, r.known());
   for (std::uint32_t row = 0; row < rows_.size(); ++row) {
     count_off(row, end);
-    keep(row, advance(row, end));
+    advance(row, end);
     flush(row);
   }
   full_ = none;
@@ -87,56 +87,34 @@ void WearRecorder::window_taken(protocol::WarpSlot, const protocol::RegisterWind
 }
 
 void WearRecorder::written(Cycle at, Row row, const std::uint32_t* bits, LaneMask lanes) {
-  const std::uint32_t r = row.value();
-  const bool copy = advance(r, std::max(at.value(), rows_[r].known()));
+  const std::uint32_t index = row.value();
+  RowState& r = rows_[index];
+  advance(index, std::max(at.value(), r.known()));
+  const std::uint32_t* const before = current(index);
+  // What an interval of the log held stays there.
+  if (r.intervals != 0 && r.length[r.intervals - 1] >> place_shift == r.current) ++r.current;
+  std::uint32_t* const cells = current(index);
   if (lanes == trace::all_lanes(lanes_)) {
-    trace::copy_value(current(r), bits, std::size_t{lanes_} * sizeof *bits);
+    trace::copy_value(cells, bits, std::size_t{lanes_} * sizeof *bits);
   } else {
-    keep(r, copy);
-    std::uint32_t* cells = current(r);
-    for (LaneMask m = lanes; m != 0; m &= m - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
-      cells[lane] = bits[lane];
+    const std::uint32_t* const keep = kept(r.lost);
+    for (unsigned lane = 0; lane < lanes_; ++lane) {
+      cells[lane] = ((lanes >> lane) & 1) != 0 ? bits[lane] : before[lane] & keep[lane];
     }
   }
-  if (rows_[r].off != 0) clear_off(r);
+  r.lost = r.off;
 }
 
 void WearRecorder::switched(Cycle at, Row row, SegmentMask segments, PowerState state) {
-  const std::uint32_t r = row.value();
-  RowState& known = rows_[r];
+  RowState& r = rows_[row.value()];
   const auto which = static_cast<SegmentMask>(segments & present_);
-  const SegmentMask was = known.off;
-  const auto off = static_cast<SegmentMask>(state == PowerState::off ? was | which : was & ~which);
-  if (off == was) return;
-  const std::uint64_t to = std::max(at.value(), known.known());
-  count_off(r, to);
-  if (was == present_) known.since = to;  // zeros until here
-  const bool copy = (off & ~was) != 0 && holds_ones(r, off) && advance(r, to);
-  known.off = off;
-  keep(r, copy);
-  if ((off & ~was) != 0) clear_off(r);
-}
-
-/// After advance(): the row still holds what it held.
-void WearRecorder::keep(std::uint32_t row, bool copy) {
-  if (copy) trace::copy_value(current(row), current(row) - lanes_, std::size_t{lanes_} * sizeof(std::uint32_t));
-}
-
-void WearRecorder::clear_off(std::uint32_t row) {
-  const SegmentMask off = rows_[row].off;
-  if (off == 0) return;
-  std::uint32_t* cells = current(row);
-  const std::uint32_t* keep = &kept_[std::size_t{off} * lanes_];
-  for (unsigned w = 0; w < lanes_; ++w) cells[w] &= keep[w];
-}
-
-bool WearRecorder::holds_ones(std::uint32_t row, SegmentMask segments) {
-  const std::uint32_t* cells = current(row);
-  const std::uint32_t* keep = &kept_[std::size_t{segments} * lanes_];
-  std::uint32_t ones = 0;
-  for (unsigned w = 0; w < lanes_; ++w) ones |= cells[w] & ~keep[w];
-  return ones != 0;
+  const auto off = static_cast<SegmentMask>(state == PowerState::off ? r.off | which : r.off & ~which);
+  if (off == r.off) return;
+  const std::uint64_t to = std::max(at.value(), r.known());
+  count_off(row.value(), to);
+  if ((off & ~r.lost) != 0) advance(row.value(), to);
+  r.off = off;
+  r.lost |= off;
 }
 
 void WearRecorder::count_off(std::uint32_t row, std::uint64_t to) {
@@ -149,33 +127,32 @@ void WearRecorder::count_off(std::uint32_t row, std::uint64_t to) {
   for (std::size_t s = 0; s < segments_.size(); ++s) cycles[s] += ((off >> s) & 1) * length;
 }
 
-bool WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
+void WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
   if (full_ != none) {
     flush(full_);
     full_ = none;
   }
   RowState& r = rows_[row];
-  if (to <= r.since) return false;  // in the same cycle: what comes last counts
+  if (to <= r.since) return;  // in the same cycle: what comes last counts
   const std::uint64_t length = to - r.since;
   r.since = to;
-  if (!r.used || r.off == present_) return false;            // nothing wears
-  constexpr std::uint64_t longest = std::uint64_t{1} << 28;  // of which a log's are less than 2^32 together
+  if (!r.used || r.lost == present_) return;  // nothing that could wear, or zeros
+  constexpr std::uint64_t longest = (std::uint64_t{1} << place_shift) - 1;
   for (std::uint64_t left = length; left != 0;) {
     const std::uint64_t part = std::min(left, longest);
     left -= part;
     if (r.intervals == log_size) flush(row);
-    r.length[r.intervals] = static_cast<std::uint32_t>(part);
+    r.length[r.intervals] = static_cast<std::uint32_t>(part) | static_cast<std::uint32_t>(r.current) << place_shift;
+    r.zeros[r.intervals] = r.lost;
     ++r.intervals;
-    if (left != 0) keep(row, true);
   }
   if (r.intervals == log_size) flush_soon(row);
-  return true;
 }
 
 void WearRecorder::flush_soon(std::uint32_t row) {
   full_ = row;
   std::uint32_t longest = 0;
-  for (const std::uint32_t l : rows_[row].length) longest |= l;
+  for (const std::uint32_t l : rows_[row].length) longest |= l & ((1u << place_shift) - 1);
   // As far as a sum of the log's lengths reaches; what is carried further is rare.
   const unsigned planes = std::min(plane_count, 35u - static_cast<unsigned>(__builtin_clz(longest)));
   const char* const from = reinterpret_cast<const char*>(&planes_[std::size_t{row} * plane_count * lanes_]);
@@ -189,24 +166,28 @@ void WearRecorder::flush(std::uint32_t row) {
   if (r.intervals == 0) return;
   BitSums sums;
   std::uint64_t length = 0;
+  const std::uint32_t* const entries = log(row);
   for (unsigned i = 0; i < r.intervals; ++i) {
-    length += r.length[i];
-    for (std::uint32_t m = r.length[i]; m != 0; m &= m - 1) {
+    sums.held[i] = entries + std::size_t{r.length[i] >> place_shift} * lanes_;
+    sums.kept[i] = kept(r.zeros[i]);
+    const std::uint32_t cycles = r.length[i] & ((1u << place_shift) - 1);
+    length += cycles;
+    for (std::uint32_t m = cycles; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));
       sums.of_plane[k][sums.count[k]++] = static_cast<std::uint8_t>(i);
       sums.planes_used = std::max(sums.planes_used, k + 1);
     }
   }
   if (length + r.added > ~std::uint32_t{0}) spill(row);
-  r.added += length;
-  sums.entries = log(row);
+  r.added += static_cast<std::uint32_t>(length);
   sums.planes = &planes_[std::size_t{row} * plane_count * lanes_];
   sums.lanes = lanes_;
   sums.intervals = r.intervals;
   add_up(sums);
   // The row holds what it held.
-  trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
+  if (r.current != 0) trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
   r.intervals = 0;
+  r.current = 0;
 }
 
 /// The planes might not hold what comes: into counters of 64 bits with them.

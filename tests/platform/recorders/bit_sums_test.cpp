@@ -22,6 +22,10 @@ TEST_CASE("bit sums: equal to counting every bit by itself") {
         BitSums sums;
         sums.intervals = 1 + static_cast<unsigned>(random() % BitSums::max_intervals);
         std::vector<std::uint32_t> entries(std::size_t{sums.intervals} * lanes);
+        std::vector<std::uint32_t> kept(std::size_t{sums.intervals} * lanes, ~0u);
+        for (std::uint32_t& word : kept) {
+          if (random() % 4 == 0) word = static_cast<std::uint32_t>(random());
+        }
         // Few ones, many, or none in a word of the host's: what has nothing to add is passed over.
         for (std::uint32_t& word : entries) {
           const auto bits = static_cast<std::uint32_t>(random());
@@ -36,10 +40,15 @@ TEST_CASE("bit sums: equal to counting every bit by itself") {
             if (sums.planes_used < k + 1) sums.planes_used = k + 1;
           }
           for (std::size_t b = 0; b < wanted.size(); ++b) {
-            wanted[b] += (entries[std::size_t{i} * lanes + b / 32] >> (b % 32) & 1) * std::uint64_t{length};
+            wanted[b] +=
+                ((entries[std::size_t{i} * lanes + b / 32] & kept[std::size_t{i} * lanes + b / 32]) >> (b % 32) & 1) *
+                std::uint64_t{length};
           }
         }
-        sums.entries = entries.data();
+        for (unsigned i = 0; i < sums.intervals; ++i) {
+          sums.held[i] = &entries[std::size_t{i} * lanes];
+          sums.kept[i] = &kept[std::size_t{i} * lanes];
+        }
         sums.planes = planes.data();
         sums.lanes = lanes;
         add_up(sums);

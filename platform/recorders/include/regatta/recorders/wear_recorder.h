@@ -77,34 +77,35 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   /// Contents and switches have a clock each: segments that are switched on hold the zeros that they lost their value
   /// to, and so change no bit.
   struct alignas(64) RowState {
-    std::uint64_t since = 0;        ///< the interval that is not closed yet began
-    std::uint64_t off_since = 0;    ///< up to here the cycles off are counted
-    std::uint64_t added = 0;        ///< cycles in the planes: what a counter holds at most
-    std::uint8_t intervals = 0;     ///< closed, in the log
-    protocol::SegmentMask off = 0;  ///< segments that are off
-    bool used = false;              ///< a warp had it in this launch
-    std::uint32_t length[log_size] = {};
+    std::uint64_t since = 0;              ///< the interval that is not closed yet began
+    std::uint64_t off_since = 0;          ///< up to here the cycles off are counted
+    std::uint32_t added = 0;              ///< cycles in the planes: what a counter holds at most
+    std::uint8_t intervals : 4;           ///< closed, in the log
+    std::uint8_t current : 4;             ///< the place in the log of what the row holds
+    bool used = false;                    ///< a warp had it in this launch
+    protocol::SegmentMask off = 0;        ///< segments that are off
+    protocol::SegmentMask lost = 0;       ///< those that were, since what `current` says was written: zeros
+    std::uint32_t length[log_size] = {};  ///< of the closed intervals; in the upper bits the place of the contents
+    protocol::SegmentMask zeros[log_size] = {};  ///< `lost` in the closed intervals
 
+    RowState() : intervals(0), current(0) {}
     /// Nothing that happens to the row is earlier than this: of what happens in a cycle, the last counts.
     std::uint64_t known() const { return since > off_since ? since : off_since; }
   };
+  static constexpr unsigned place_shift = 28;  ///< of RowState::length
 
-  /// What the row held in its closed intervals, one behind the other, then what it holds.
+  /// What the row held in its closed intervals and holds, in order of writing.
   std::uint32_t* log(std::uint32_t row) { return &log_[std::size_t{row} * (log_size + 1) * lanes_]; }
-  std::uint32_t* current(std::uint32_t row) { return log(row) + std::size_t{rows_[row].intervals} * lanes_; }
-  /// The row's interval ends in `to`, and the next one begins with what `current` becomes. True: what the row holds is
-  /// still to be copied from the interval before.
-  bool advance(std::uint32_t row, std::uint64_t to);
+  std::uint32_t* current(std::uint32_t row) { return log(row) + std::size_t{rows_[row].current} * lanes_; }
+  const std::uint32_t* kept(protocol::SegmentMask off) const { return &kept_[std::size_t{off} * lanes_]; }
+  /// The row's interval ends in `to`, and the next one begins.
+  void advance(std::uint32_t row, std::uint64_t to);
   void count_off(std::uint32_t row, std::uint64_t to);
   /// A row whose log is full is added up when the next interval ends, whosever it is: its counters are on their way
   /// into the host's cache until then.
   void flush_soon(std::uint32_t row);
   void flush(std::uint32_t row);
   void spill(std::uint32_t row);
-  void keep(std::uint32_t row, bool copy);
-  void clear_off(std::uint32_t row);
-  /// A cell of the segments holds a one.
-  bool holds_ones(std::uint32_t row, protocol::SegmentMask segments);
   std::pair<std::uint64_t, std::uint64_t> extremes(std::uint32_t row, const std::vector<std::uint32_t>& mask,
                                                    std::uint64_t& sum) const;
   template <class F>
