@@ -16,6 +16,7 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
   const std::string stats = scratch_file("stats.json");
   WholeRun m;
   m.kernel = kernel;
+  std::array<std::vector<double>, mode_count> rates;
   for (unsigned round = 0; round < rounds; ++round) {
     for (unsigned mode = 0; mode < mode_count; ++mode) {
       std::vector<std::string> command{REGATTA_SIM, trace, "--machine", "gtx980", "--sms", "1", "--stats", stats};
@@ -27,12 +28,17 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
       run(command);
       const auto document = nlohmann::json::parse(support::read_text_file(stats));
       const auto& host = document.at("host");
-      m.rate[mode] = std::max(m.rate[mode], host.at("warp_instructions_per_second").get<double>());
+      rates[mode].push_back(host.at("warp_instructions_per_second").get<double>());
       if (mode != checked) continue;
       m.warp_instructions = document.at("warp_instructions").get<std::uint64_t>();
       m.cycles = document.at("cycles").get<std::uint64_t>();
       m.peak_rss_mib = host.at("peak_rss_mib").get<double>();
     }
+  }
+  for (unsigned mode = 0; mode < mode_count; ++mode) {
+    const auto middle = rates[mode].begin() + static_cast<std::ptrdiff_t>(rates[mode].size() / 2);
+    std::nth_element(rates[mode].begin(), middle, rates[mode].end());
+    m.rate[mode] = *middle;
   }
   show_progress("");
   return m;
