@@ -169,7 +169,7 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   } else {
     to_list(line, l.is_dirty ? State::dirty : State::clean, at);
   }
-  if (refused_ || (stalled_ >> l.bank & 1) != 0) tell_free();
+  if (refused_ || is_stalled(l.bank)) tell_free();
 }
 
 // Whatever the line holds is not wanted any more.

@@ -142,6 +142,7 @@ class StagingShard : public sc_core::sc_module,
   void send(std::uint64_t now);
   void taken(std::uint64_t now, std::uint64_t at);
   void answered(tlm::tlm_generic_payload& payload, std::uint64_t when);
+  bool is_stalled(unsigned bank) const { return (stalled_ >> bank & 1) != 0; }
   void activate(unsigned bank) { active_ |= std::uint64_t{1} << bank; }
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;

@@ -3,7 +3,6 @@
 #include "shard.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace regatta::models {
 
@@ -42,8 +41,7 @@ void StagingShard::work() {
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
     const auto index = static_cast<unsigned>(__builtin_ctzll(m));
     StagingBank& b = banks_[index];
-    if (!b.requests.empty() && (stalled_ >> index & 1) == 0 && b.requests.front().since < now - 1 &&
-        !b.tag.used_before(now)) {
+    if (!b.requests.empty() && !is_stalled(index) && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
       const Served served = serve_request(index, now);
       if (served == Served::done) {
         b.requests.pop();
@@ -61,7 +59,7 @@ void StagingShard::work() {
         read_out(buffer_[b.readouts.front()].line);
       }
     }
-    if ((b.requests.empty() || (stalled_ >> index & 1) != 0) && b.fills.empty() && b.readouts.empty()) {
+    if ((b.requests.empty() || is_stalled(index)) && b.fills.empty() && b.readouts.empty()) {
       active_ &= ~(std::uint64_t{1} << index);
     }
   }

@@ -6,8 +6,6 @@
 #include "bit_sums.h"
 
 #include <algorithm>
-#include <cstring>
-#include <ostream>
 
 namespace regatta::recorders {
 
@@ -137,9 +135,8 @@ void WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
   const std::uint64_t length = to - r.since;
   r.since = to;
   if (!r.used || r.lost == present_) return;  // nothing that could wear, or zeros
-  constexpr std::uint64_t longest = (std::uint64_t{1} << place_shift) - 1;
   for (std::uint64_t left = length; left != 0;) {
-    const std::uint64_t part = std::min(left, longest);
+    const std::uint64_t part = std::min<std::uint64_t>(left, longest_interval);
     left -= part;
     if (r.intervals == log_size) flush(row);
     r.length[r.intervals] = static_cast<std::uint32_t>(part) | static_cast<std::uint32_t>(r.current) << place_shift;
@@ -152,7 +149,7 @@ void WearRecorder::advance(std::uint32_t row, std::uint64_t to) {
 void WearRecorder::flush_soon(std::uint32_t row) {
   full_ = row;
   std::uint32_t longest = 0;
-  for (const std::uint32_t l : rows_[row].length) longest |= l & ((1u << place_shift) - 1);
+  for (const std::uint32_t l : rows_[row].length) longest |= l & longest_interval;
   // As far as a sum of the log's lengths reaches; what is carried further is rare.
   const unsigned planes = std::min(plane_count, 35u - static_cast<unsigned>(__builtin_clz(longest)));
   const char* const from = reinterpret_cast<const char*>(&planes_[std::size_t{row} * plane_count * lanes_]);
@@ -170,7 +167,7 @@ void WearRecorder::flush(std::uint32_t row) {
   for (unsigned i = 0; i < r.intervals; ++i) {
     sums.held[i] = entries + std::size_t{r.length[i] >> place_shift} * lanes_;
     sums.kept[i] = kept(r.zeros[i]);
-    const std::uint32_t cycles = r.length[i] & ((1u << place_shift) - 1);
+    const std::uint32_t cycles = r.length[i] & longest_interval;
     length += cycles;
     for (std::uint32_t m = cycles; m != 0; m &= m - 1) {
       const auto k = static_cast<unsigned>(__builtin_ctz(m));

@@ -93,6 +93,7 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
     std::uint64_t known() const { return since > off_since ? since : off_since; }
   };
   static constexpr unsigned place_shift = 28;  ///< of RowState::length
+  static constexpr std::uint32_t longest_interval = (std::uint32_t{1} << place_shift) - 1;
 
   /// What the row held in its closed intervals and holds, in order of writing.
   std::uint32_t* log(std::uint32_t row) { return &log_[std::size_t{row} * (log_size + 1) * lanes_]; }
@@ -124,7 +125,7 @@ class WearRecorder : public protocol::RowObserver, public protocol::RowListener 
   std::vector<RowState> rows_;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t full_ = none;          ///< the row that is added up next
-  std::vector<std::uint32_t> log_;     ///< per row: what it held in each interval of the log, then what it holds
+  std::vector<std::uint32_t> log_;     ///< per row: what it held in its closed intervals and holds, in order of writing
   std::vector<std::uint32_t> planes_;  ///< per row and plane: a word per lane
   std::vector<std::uint64_t> off_;     ///< per row and segment: cycles
   std::vector<std::uint64_t> wide_;    ///< per row and bit, once a counter might not fit its planes

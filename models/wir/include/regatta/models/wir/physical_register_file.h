@@ -34,11 +34,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   VerifyCache& verify_cache() { return verify_cache_; }
   const std::uint32_t* value(PhysicalRegister reg) const { return rows_[reg.value()]; }
   /// A hint to the host that the value will be read or written in some cycles: by then it is in a near cache.
-  void fetch_ahead(PhysicalRegister reg) const {
-    const auto* const bytes = reinterpret_cast<const char*>(rows_[reg.value()]);
-    __builtin_prefetch(bytes);
-    __builtin_prefetch(bytes + 64);
-  }
+  void fetch_ahead(PhysicalRegister reg) const { rows_.prefetch(reg.value()); }
   std::size_t value_bytes() const { return value_bytes_; }
   unsigned warp_size() const { return warp_size_; }
 
