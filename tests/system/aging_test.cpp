@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compression, rotation and gating of registers on whole programs: every kernel of traces/kernels, on the machine of
-// the aging-aware register file and on one of 32 lanes, every operand checked.
+// Compression, rotation and gating of registers on whole programs: every kernel of traces/kernels with every wake-up
+// latency, on the machine of the aging-aware register file and on one of 32 lanes, every operand checked.
 #include <regatta/test/catch.h>
 
 #include <nlohmann/json.hpp>
@@ -24,19 +24,24 @@ double aging(const nlohmann::json& document, const char* key) {
 
 void check_kernel(const std::string& kernel) {
   const Folder folder;
-  for (const auto& [machine, lanes] : {std::pair{"hd7770", 64u}, std::pair{"gtx980", 32u}}) {
+  for (const auto& [machine, lanes] : {std::pair{"hd7770", 64u}, std::pair{"k20x", 32u}}) {
     const std::string trace = test::annotate_kernel(folder, kernel, Size::small, lanes);
     for (const char* scheme : {"rar", "rc", "rc_rar", "wc", "argo"}) {
-      CAPTURE(kernel, machine, scheme);
-      const auto r = test::statistics_of(folder, trace, {"--machine", machine, "--scheme", scheme});
-      CHECK(r.at("checks").at("mismatches") == 0);
-      CHECK(r.at("checks").at("operands_checked").get<std::uint64_t>() > 0);
-      const double all = aging(r, "duty.zero.mean") + aging(r, "duty.one.mean") + aging(r, "duty.off.mean");
-      CHECK(all == Approx(1));
-      CHECK(aging(r, "duty.zero.longest") >= aging(r, "duty.zero.mean"));
-      CHECK(aging(r, "vth.t0") <= 1);
-      if (r.at("stats").count("sm0.compression") == 0) continue;
-      CHECK(aging(r, "movs_inserted") == r.at("stats").at("sm0.compression").at("moves").get<double>());
+      for (const unsigned latency : {1u, 2u, 4u, 10u}) {
+        CAPTURE(kernel, machine, scheme, latency);
+        const auto r = test::statistics_of(
+            folder, trace,
+            {"--machine", machine, "--scheme", scheme, "--sleep_transistors.wake_off", std::to_string(latency),
+             "--sleep_transistors.wake_sleep", std::to_string((latency + 1) / 2)});
+        CHECK(r.at("checks").at("mismatches") == 0);
+        CHECK(r.at("checks").at("operands_checked").get<std::uint64_t>() > 0);
+        const double all = aging(r, "duty.zero.mean") + aging(r, "duty.one.mean") + aging(r, "duty.off.mean");
+        CHECK(all == Approx(1));
+        CHECK(aging(r, "duty.zero.longest") >= aging(r, "duty.zero.mean"));
+        CHECK(aging(r, "vth.t0") <= 1);
+        if (r.at("stats").count("sm0.compression") == 0) continue;
+        CHECK(aging(r, "movs_inserted") == r.at("stats").at("sm0.compression").at("moves").get<double>());
+      }
     }
   }
 }
