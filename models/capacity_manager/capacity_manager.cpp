@@ -39,12 +39,12 @@ CapacityManager::CapacityManager(const sc_core::sc_module_name& name, const Capa
     : sc_module(name),
       clock_(support::CycleScheduler::of(clock_period)),
       by_shards_(shards),
-      lines_("lines"),
+      changed_("changed"),
       room_("room"),
       decode_(*this) {
   for (unsigned s = 0; s < shards; ++s) {
     shards_.push_back(std::make_unique<CapacityShard>(("shard" + std::to_string(s)).c_str(), config, shards, table_,
-                                                      lines_, room_, clock_period));
+                                                      room_, clock_period));
   }
 }
 

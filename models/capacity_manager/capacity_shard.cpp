@@ -27,14 +27,13 @@ const char* to_string(CapacityShard::State state) {
 }
 
 CapacityShard::CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
-                             const RegionTable& table, sc_core::sc_event& lines, sc_core::sc_event& room,
+                             const RegionTable& table, sc_core::sc_event& room,
                              sc_core::sc_time clock_period)
     : sc_module(name),
       staging("staging"),
       config_(config),
       by_shards_(shards),
       table_(table),
-      lines_event_(lines),
       room_event_(room),
       clock_(support::CycleScheduler::of(clock_period)),
       client_(
@@ -397,7 +396,7 @@ void CapacityShard::invalidated(WarpSlot warp, RegisterId) { acknowledged(of(war
 void CapacityShard::lines_available() {
   if (!refused_lines_) return;
   refused_lines_ = false;
-  lines_event_.notify(sc_core::SC_ZERO_TIME);
+  listener_->reconsider();
 }
 
 std::string CapacityShard::describe_stuck() const {

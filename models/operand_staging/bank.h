@@ -7,7 +7,7 @@
 #include <regatta/support/stats.h>
 
 #include "fixed_queue.h"
-#include "slot_port.h"
+#include "slot_ports.h"
 
 #include <cstdint>
 #include <systemc>
@@ -81,8 +81,9 @@ struct alignas(64) StagingBank {
     return state == StagingLine::State::free ? free : state == StagingLine::State::clean ? clean : dirty;
   }
 
-  SlotPort tag, data;
+  SlotPorts ports;
   LineList free, clean, dirty;
+  std::uint32_t changes = 0;  ///< lines that came into a list
   std::uint64_t read_count = 0, write_count = 0, tag_lookups = 0;
   std::uint64_t read_conflicts = 0, write_conflicts = 0, read_wait = 0, write_wait = 0;
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)

@@ -3,6 +3,7 @@
 
 #include "shard.h"
 
+#include <stdexcept>
 #include <string>
 
 namespace regatta::models {
@@ -48,13 +49,14 @@ OperandStaging::OperandStaging(const sc_core::sc_module_name& name, const Operan
       writes("writes"),
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
-      by_shards_(std::max(1u, config.shards)),
       room_(
           clock_period, [](void* m) { static_cast<OperandStaging*>(m)->release_held(); }, this) {
   config.validate();
   for (unsigned s = 0; s < config.shards; ++s) {
     shards_.push_back(std::make_unique<StagingShard>(("shard" + std::to_string(s)).c_str(), s, config, clock_period));
-    shard_pointers_.push_back(shards_.back().get());
+  }
+  for (unsigned w = 0; w < config.warps; ++w) {
+    homes_.push_back(Home{shards_[w % config.shards].get(), static_cast<std::uint16_t>(w / config.shards)});
   }
   reads.bind(*this);
   writes.bind(*this);
@@ -77,62 +79,62 @@ void OperandStaging::kernel_started(const protocol::KernelContext& context) {
   for (auto& s : shards_) s->kernel_started(context.registers_per_warp);
 }
 
-void OperandStaging::warp_started(const protocol::WarpInfo& warp) { shard_of(warp.warp).warp_started(warp.warp); }
-void OperandStaging::warp_finished(const protocol::WarpInfo& warp) { shard_of(warp.warp).warp_finished(warp.warp); }
+void OperandStaging::warp_started(const protocol::WarpInfo& warp) { home_of(warp.warp).shard->warp_started(warp.warp); }
+void OperandStaging::warp_finished(const protocol::WarpInfo& warp) {
+  home_of(warp.warp).shard->warp_finished(warp.warp);
+}
 
 tlm::tlm_sync_enum OperandStaging::nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                    sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
   WarpAccess& access = protocol::warp_access(payload);
-  StagingShard& shard = shard_of(access.warp);
-  const std::uint64_t now = clock_.now();
-  const std::uint64_t at = now + clock_.cycles(delay);
-  std::uint64_t done = 0;
+  const Home home = home_of(access.warp);
   if (payload.is_read()) {
-    done = shard.read(payload, access, now, at + config_.arbitration);
-  } else {
-    const std::uint64_t work = shard.backlog(access, now, at);
-    if (work > config_.write_queue) {
-      held_ = &payload;
-      ++held_writes_;
-      room_.request(now, at + work - config_.write_queue);
-      return tlm::TLM_ACCEPTED;
-    }
-    done = shard.write(payload, access, now, at);
+    home.shard->read(payload, access, home.warp, delay);
+  } else if (!home.shard->write(payload, access, home.warp, delay, config_.write_queue)) {
+    hold(payload, home.shard->backlog(access, home.warp, delay) + clock_.cycles(delay));
+    return tlm::TLM_ACCEPTED;
   }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  delay += clock_.time(done - at);
   return tlm::TLM_COMPLETED;
+}
+
+void OperandStaging::refuse(protocol::WarpSlot warp) const {
+  SC_REPORT_FATAL("regatta/operand_staging", ("warp " + std::to_string(warp.value()) + ": the staging units serve " +
+                                              std::to_string(homes_.size()) + " warps")
+                                                 .c_str());
+  throw std::logic_error("a fatal SystemC report returned");
+}
+
+/// A write has `work` cycles of others' before it.
+void OperandStaging::hold(tlm::tlm_generic_payload& payload, std::uint64_t work) {
+  held_ = &payload;
+  ++held_writes_;
+  room_.request(clock_.now() + work - config_.write_queue);
 }
 
 // The bank has room: the write is taken and answered in the same breath (BEGIN_RESP implies END_REQ).
 void OperandStaging::release_held() {
   tlm::tlm_generic_payload& payload = *held_;
-  WarpAccess& access = protocol::warp_access(payload);
-  StagingShard& shard = shard_of(access.warp);
-  const std::uint64_t now = clock_.now();
-  const std::uint64_t work = shard.backlog(access, now, now);
-  if (work > config_.write_queue) {  // a read came before it
-    room_.request(now, now + work - config_.write_queue);
+  const WarpAccess& access = protocol::warp_access(payload);
+  const Home home = home_of(access.warp);
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  if (!home.shard->write(payload, access, home.warp, delay, config_.write_queue)) {  // a read came before it
+    room_.request(clock_.now() + home.shard->backlog(access, home.warp, delay) - config_.write_queue);
     return;
   }
   held_ = nullptr;
-  const std::uint64_t done = shard.write(payload, access, now, now);
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
   tlm::tlm_phase phase = tlm::BEGIN_RESP;
-  sc_core::sc_time delay = clock_.time(done - now);
   writes->nb_transport_bw(payload, phase, delay);
 }
 
 void OperandStaging::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   WarpAccess& access = protocol::warp_access(payload);
-  StagingShard& shard = shard_of(access.warp);
-  const std::uint64_t now = clock_.now();
-  const std::uint64_t at = now + clock_.cycles(delay);
-  const std::uint64_t done = payload.is_read() ? shard.read(payload, access, now, at + config_.arbitration)
-                                               : shard.write(payload, access, now, at);
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  delay += clock_.time(done - at);
+  const Home home = home_of(access.warp);
+  if (payload.is_read()) {
+    home.shard->read(payload, access, home.warp, delay);
+  } else {
+    home.shard->write(payload, access, home.warp, delay, ~std::uint64_t{0});
+  }
 }
 
 std::string OperandStaging::check() const {

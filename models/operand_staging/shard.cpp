@@ -36,6 +36,7 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
       lines_(std::size_t{lines_per_bank_} * config.banks),
       owned_(warps_),
       backed_(warps_),
+      refused_at_(warps_),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
       buffer_(config.writeback_buffer),
       outgoing_(std::size_t{config.writeback_buffer} + config.request_queue),
@@ -104,18 +105,17 @@ bool StagingShard::has_lines(const StagingBank& bank, unsigned wanted, unsigned&
 // A line for a register that has none: free, else clean, else dirty (section 5.2). none: there is nothing to be had.
 std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now) {
   StagingBank& b = banks_[bank];
-  auto available = [&](const LineList& list) { return !list.empty() && lines_[list.first()].available_at <= now; };
   std::uint16_t line = no_line;
-  if (available(b.free)) {
+  if (is_available(b.free, now)) {
     line = b.free.first();
     b.free.remove(lines_, line);
     ++from_free_;
-  } else if (available(b.clean)) {
+  } else if (is_available(b.clean, now)) {
     line = b.clean.first();
     b.clean.remove(lines_, line);
     forget(line);
     ++clean_dropped_;
-  } else if (available(b.dirty) && buffered_ < buffer_.size()) {
+  } else if (is_available(b.dirty, now) && buffered_ < buffer_.size()) {
     line = b.dirty.first();
     to_buffer(line, now);
     b.dirty.remove(lines_, line);
@@ -147,7 +147,9 @@ void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
   StagingLine& l = lines_[line];
   l.state = list;
   l.available_at = at;
-  banks_[l.bank].list(list).push(lines_, line);
+  StagingBank& b = banks_[l.bank];
+  ++b.changes;
+  b.list(list).push(lines_, line);
 }
 
 // The line's tag is no longer its register's.
@@ -198,31 +200,71 @@ bool StagingShard::can_issue(const protocol::DynamicInstruction& d) const {
   const protocol::InstructionTraits& t = *d.traits;
   if (t.write_count == 0 || d.active == 0) return true;
   const unsigned w = local(d.warp);
-  std::array<unsigned, trace::max_destination_registers> missing{};
-  unsigned count = 0;
-  for (unsigned i = 0; i < t.write_count; ++i) {
-    if (line_of(w, t.writes[i].value()) == no_line) missing[count++] = bank_of(w, t.writes[i].value());
-  }
-  if (count == 0) return true;
   const std::uint64_t now = clock_.now();
+  if (t.write_count != 1) return finds_lines(t, w, now);
+  const unsigned r = t.writes[0].value();
+  if (line_of(w, r) != no_line) return true;
+  const unsigned bank = bank_of(w, r);
+  const StagingBank& b = banks_[bank];
+  if (is_available(b.free, now) || is_available(b.clean, now)) return true;
+  if (buffered_ < buffer_.size() && is_available(b.dirty, now)) return true;
+  return refuse(w, std::uint64_t{1} << bank, now);
+}
+
+bool StagingShard::finds_lines(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
   auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
+  std::uint64_t seen = 0;
   bool enough = true;
-  if (count == 1) {
-    enough = has_lines(banks_[missing[0]], 1, buffer_room, now);
-  } else {
-    for (unsigned i = 0; i < count && enough; ++i) {
-      const auto end = missing.begin() + count;
-      if (std::find(missing.begin(), missing.begin() + i, missing[i]) != missing.begin() + i) continue;  // counted
-      const auto wanted = static_cast<unsigned>(std::count(missing.begin() + i, end, missing[i]));
-      enough = has_lines(banks_[missing[i]], wanted, buffer_room, now);
+  for (unsigned i = 0; i < t.write_count; ++i) {
+    const unsigned r = t.writes[i].value();
+    if (line_of(w, r) != no_line) continue;
+    const unsigned bank = bank_of(w, r);
+    if ((seen >> bank & 1) != 0) return finds_lines_together(t, w, now);
+    seen |= std::uint64_t{1} << bank;
+    const StagingBank& b = banks_[bank];
+    if (is_available(b.free, now) || is_available(b.clean, now)) continue;
+    if (buffer_room != 0 && is_available(b.dirty, now)) {
+      --buffer_room;
+    } else {
+      enough = false;
     }
   }
-  if (!enough) {
-    refused_ = true;
-    ++refusals_;
-    for (unsigned i = 0; i < count; ++i) wait_for_line(banks_[missing[i]], now);
+  return enough || refuse(w, seen, now);
+}
+
+/// The same where an instruction needs several lines of a bank.
+bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
+  std::array<unsigned, 64> wanted{};
+  std::uint64_t seen = 0;
+  for (unsigned i = 0; i < t.write_count; ++i) {
+    if (line_of(w, t.writes[i].value()) != no_line) continue;
+    const unsigned bank = bank_of(w, t.writes[i].value());
+    ++wanted[bank];
+    seen |= std::uint64_t{1} << bank;
   }
-  return enough;
+  auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
+  bool enough = true;
+  for (std::uint64_t m = seen; m != 0 && enough; m &= m - 1) {
+    const auto bank = static_cast<unsigned>(__builtin_ctzll(m));
+    enough = has_lines(banks_[bank], wanted[bank], buffer_room, now);
+  }
+  return enough || refuse(w, seen, now);
+}
+
+/// A warp has to wait for lines of `banks`. It is asked again in every cycle: as long as nothing changes, it is known
+/// what to wait for.
+bool StagingShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const {
+  refused_ = true;
+  ++refusals_;
+  std::uint64_t changes = buffer_changes_;
+  for (std::uint64_t m = banks; m != 0; m &= m - 1)
+    changes += banks_[static_cast<unsigned>(__builtin_ctzll(m))].changes;
+  if (refused_at_[w] == changes && now < look_again_) return false;
+  refused_at_[w] = changes;
+  for (std::uint64_t m = banks; m != 0; m &= m - 1) {
+    wait_for_line(banks_[static_cast<unsigned>(__builtin_ctzll(m))], now);
+  }
+  return false;
 }
 
 // Lines that have been let go and whose last access is still to come wake us; all others wake those who wait.
@@ -263,7 +305,7 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
         line = allocate(bank, w, r, now);
         if (line == no_line) continue;
         StagingBank& b = banks_[bank];
-        b.tag.reserve(now, now + config_.arbitration);
+        b.ports.reserve(SlotPorts::tag, now, now + config_.arbitration);
         ++b.tag_lookups;
       } else if (lines_[line].state == State::clean || lines_[line].state == State::dirty) {
         banks_[lines_[line].bank].list(lines_[line].state).remove(lines_, line);
@@ -298,57 +340,62 @@ void StagingShard::region_ended(WarpSlot warp, const protocol::GeneralRegisters&
 
 // ---- accesses of instructions ----
 
-std::uint64_t StagingShard::read(tlm::tlm_generic_payload& payload, WarpAccess& access, std::uint64_t now,
-                                 std::uint64_t at) {
-  const unsigned w = local(access.warp);
+void StagingShard::read(tlm::tlm_generic_payload& payload, WarpAccess& access, unsigned w, sc_core::sc_time& delay) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = now + cycles(delay) + config_.arbitration;
   const unsigned bank = bank_of(w, access.reg.value());
   StagingBank& b = banks_[bank];
-  const std::uint64_t slot = SlotPort::reserve(b.tag, b.data, now, at);
+  const std::uint64_t slot = b.ports.reserve_both(now, at);
   ++b.read_count;
   ++b.tag_lookups;
   if (slot != at) {
     ++b.read_conflicts;
     b.read_wait += slot - at;
   }
+  delay += clock_.time(slot - at + config_.arbitration + config_.latency);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  access.origin.index = shard_ * config_.banks + bank;
   const std::uint16_t line = line_of(w, access.reg.value());
   if (line == no_line) {
     poison(payload.get_data_ptr());
-    access.origin = protocol::Origin{"not staged, bank", shard_ * config_.banks + bank};
+    access.origin.place = "not staged, bank";
     ++not_staged_;
-    return slot + config_.latency;
+    return;
   }
   StagingLine& l = lines_[line];
   if (l.is_defined) {
     trace::copy_value(payload.get_data_ptr(), values_[line], bytes_);
-    access.origin = protocol::Origin{"staging bank", shard_ * config_.banks + bank};
+    access.origin.place = "staging bank";
   } else {
     poison(payload.get_data_ptr());
-    access.origin = protocol::Origin{"unwritten line of staging bank", shard_ * config_.banks + bank};
+    access.origin.place = "unwritten line of staging bank";
   }
   if (l.reads != 0) --l.reads;
   settle(line, slot + 1);
-  return slot + config_.latency;
 }
 
-std::uint64_t StagingShard::write(tlm::tlm_generic_payload& payload, WarpAccess& access, std::uint64_t now,
-                                  std::uint64_t at) {
-  const unsigned w = local(access.warp);
-  const unsigned bank = bank_of(w, access.reg.value());
-  StagingBank& b = banks_[bank];
+bool StagingShard::write(tlm::tlm_generic_payload& payload, const WarpAccess& access, unsigned w,
+                         sc_core::sc_time& delay, std::uint64_t most) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t at = now + cycles(delay);
+  StagingBank& b = banks_[bank_of(w, access.reg.value())];
+  if (b.ports.backlog(SlotPorts::data, now, at) > most) return false;
   const std::uint16_t line = line_of(w, access.reg.value());
   if (line != no_line && lines_[line].readout != 0) {
-    b.data.reserve(now, at);
+    b.ports.reserve(SlotPorts::data, now, at);
     read_out(line);
   }
-  const std::uint64_t slot = b.data.reserve(now, at);
+  const std::uint64_t slot = b.ports.reserve(SlotPorts::data, now, at);
   ++b.write_count;
   if (slot != at) {
     ++b.write_conflicts;
     b.write_wait += slot - at;
   }
+  delay += clock_.time(slot - at + config_.latency);
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
   if (line == no_line) {
     ++lost_writes_;
-    return slot + config_.latency;
+    return true;
   }
   StagingLine& l = lines_[line];
   merge(line, payload);
@@ -359,7 +406,7 @@ std::uint64_t StagingShard::write(tlm::tlm_generic_payload& payload, WarpAccess&
   }
   if (l.writes != 0) --l.writes;
   settle(line, slot + 1);
-  return slot + config_.latency;
+  return true;
 }
 
 void StagingShard::poison(void* to) const {

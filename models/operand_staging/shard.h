@@ -6,6 +6,7 @@
 #include <regatta/models/operand_staging/operand_staging.h>
 #include <regatta/protocol/register_map.h>
 #include <regatta/protocol/warp_registers.h>
+#include <regatta/support/small_divisor.h>
 
 #include "bank.h"
 
@@ -42,15 +43,18 @@ class StagingShard : public sc_core::sc_module,
   void region_ended(protocol::WarpSlot warp, const protocol::GeneralRegisters& erase) override;
 
   // For the socket side.
-  /// Reads a register into the payload; the cycle in which it is delivered.
-  std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, std::uint64_t now,
-                     std::uint64_t at);
-  /// Cycles of work before a write that arrives at `at`.
-  std::uint64_t backlog(const protocol::WarpAccess& access, std::uint64_t now, std::uint64_t at) {
-    return banks_[bank_of(local(access.warp), access.reg.value())].data.backlog(now, at);
+  // `warp` is the number of the access's warp in the shard; a request arrives after `delay`, to which what it takes is
+  // added.
+  /// Reads a register into the payload.
+  void read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned warp, sc_core::sc_time& delay);
+  /// Writes a register, unless its bank has more than `most` cycles of work before it. Whether it did.
+  bool write(tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access, unsigned warp,
+             sc_core::sc_time& delay, std::uint64_t most);
+  /// Cycles of work before a write.
+  std::uint64_t backlog(const protocol::WarpAccess& access, unsigned warp, const sc_core::sc_time& delay) {
+    const std::uint64_t now = clock_.now();
+    return banks_[bank_of(warp, access.reg.value())].ports.backlog(SlotPorts::data, now, now + cycles(delay));
   }
-  std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, std::uint64_t now,
-                      std::uint64_t at);
 
   void connect_below(protocol::BackingStore& below) { below_ = &below; }
   void kernel_started(unsigned registers_per_warp);
@@ -100,7 +104,14 @@ class StagingShard : public sc_core::sc_module,
   }
 
   // Lines (shard.cpp).
+  bool is_available(const LineList& list, std::uint64_t now) const {
+    return !list.empty() && lines_[list.first()].available_at <= now;
+  }
   bool has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const;
+  [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
+  [[gnu::noinline, gnu::cold]] bool finds_lines_together(const protocol::InstructionTraits& traits, unsigned warp,
+                                                         std::uint64_t now) const;
+  [[gnu::noinline]] bool refuse(unsigned warp, std::uint64_t banks, std::uint64_t now) const;
   std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
   void own(std::uint16_t line);
   void to_list(std::uint16_t line, State list, std::uint64_t at);
@@ -113,7 +124,7 @@ class StagingShard : public sc_core::sc_module,
     }
   }
   void drop(std::uint16_t line, std::uint64_t at);
-  void poison(void* to) const;
+  [[gnu::noinline, gnu::cold]] void poison(void* to) const;
   void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
   void came_free() {
     if (stalled_ != 0 || refused_) tell_free();
@@ -165,6 +176,8 @@ class StagingShard : public sc_core::sc_module,
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
+  /// Per warp, how often what it waits for had changed when it was refused last.
+  mutable std::vector<std::uint64_t> refused_at_;
   protocol::RegisterMap map_;
   protocol::StagingClient* client_ = nullptr;
   protocol::BackingStore* below_ = nullptr;
@@ -180,7 +193,8 @@ class StagingShard : public sc_core::sc_module,
   std::uint64_t active_ = 0;  ///< banks with something to do, a bit each
   std::uint64_t stalled_ =
       0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
-  mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
+  mutable bool refused_ = false;      ///< can_issue() said no, and lines_available() has not been called since
+  std::uint64_t buffer_changes_ = 1;  ///< places of the write-back buffer that became free
   mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
   mutable support::CycleClient wakeup_;
 

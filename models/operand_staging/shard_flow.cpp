@@ -41,7 +41,8 @@ void StagingShard::work() {
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
     const auto index = static_cast<unsigned>(__builtin_ctzll(m));
     StagingBank& b = banks_[index];
-    if (!b.requests.empty() && !is_stalled(index) && b.requests.front().since < now - 1 && !b.tag.used_before(now)) {
+    if (!b.requests.empty() && !is_stalled(index) && b.requests.front().since < now - 1 &&
+        !b.ports.used_before(SlotPorts::tag, now)) {
       const Served served = serve_request(index, now);
       if (served == Served::done) {
         b.requests.pop();
@@ -52,7 +53,7 @@ void StagingShard::work() {
         wait_for_line(b, now);
       }
     }
-    if (!b.data.used_before(now)) {
+    if (!b.ports.used_before(SlotPorts::data, now)) {
       if (!b.fills.empty() && b.fills.front().ready < now) {
         serve_fill(b, now);
       } else if (!b.readouts.empty()) {
@@ -115,7 +116,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
     if (l.state == State::clean || l.state == State::dirty) b.list(l.state).remove(lines_, line);
     own(line);
   } else if (place >= 0) {
-    if (b.data.used_before(now)) return Served::next_cycle;
+    if (b.ports.used_before(SlotPorts::data, now)) return Served::next_cycle;
     if (!fill_from_buffer(index, w, reg, static_cast<unsigned>(place), now)) return Served::stalled;
     line = line_of(w, reg);
   } else {
@@ -159,10 +160,10 @@ bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg,
   value.acquire();
   if (!sent) cancel(place);
   const std::uint16_t line = allocate(index, warp, reg, now);
-  b.data.reserve(now, now - 1);
+  b.ports.reserve(SlotPorts::data, now, now - 1);
   if (lines_[line].readout != 0) {
     read_out(line);
-    b.data.reserve(now, now);
+    b.ports.reserve(SlotPorts::data, now, now);
   }
   trace::copy_value(values_[line], value.get_data_ptr(), bytes_);
   value.release();
@@ -182,7 +183,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   }
   b.fills.pop();
   ++b.fill_count;
-  b.data.reserve(now, now - 1);
+  b.ports.reserve(SlotPorts::data, now, now - 1);
   if (l.state == State::dropped) {
     to_list(f.line, State::free, now);
     came_free();
@@ -258,6 +259,7 @@ int StagingShard::find_buffered(unsigned warp, unsigned reg) const {
 void StagingShard::free_place(unsigned place) {
   buffer_[place] = Buffered{};
   --buffered_;
+  ++buffer_changes_;
 }
 
 // Takes a value out of the buffer that has not left. False: it has.

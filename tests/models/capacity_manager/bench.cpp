@@ -18,7 +18,7 @@ RegionSpec region_of(unsigned instructions, unsigned lines, std::vector<std::uin
   return spec;
 }
 
-/// Counts notifications of the events that a pipeline listens to.
+/// Counts notifications of the event that a front end listens to.
 class Bench::Ears : public sc_core::sc_module {
  public:
   Ears(const sc_core::sc_module_name& name, Bench& bench) : sc_module(name), bench_(bench) {
@@ -26,14 +26,10 @@ class Bench::Ears : public sc_core::sc_module {
     SC_METHOD(room);
     sensitive << bench.manager->decode_point().changed();
     dont_initialize();
-    SC_METHOD(lines);
-    sensitive << bench.manager->changed();
-    dont_initialize();
   }
 
  private:
   void room() { ++bench_.room_notified; }
-  void lines() { ++bench_.lines_notified; }
   Bench& bench_;
 };
 

@@ -40,6 +40,7 @@ class Bench : public protocol::GateListener {
 
   void closed(protocol::WarpSlot warp, bool is_closed) override;
   void pause(protocol::WarpSlot, protocol::Cycle) override { ++pauses; }
+  void reconsider() override { ++lines_notified; }
   ~Bench() override;
   std::uint64_t now() const { return clock_.now(); }
   /// Calls `f` in cycle `cycle`, after the manager's own work of that cycle.

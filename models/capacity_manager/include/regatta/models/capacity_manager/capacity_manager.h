@@ -42,8 +42,8 @@ class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, p
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
-  /// A staging unit has lines again for instructions that it had none for.
-  const sc_core::sc_event& changed() const override { return lines_; }
+  /// Never: when a staging unit has lines again for instructions that it had none for, the listener hears of it.
+  const sc_core::sc_event& changed() const override { return changed_; }
 
   void register_stats(support::StatGroup& group) override;
 
@@ -70,7 +70,7 @@ class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, p
   support::CycleScheduler& clock_;
   support::SmallDivisor by_shards_;
   RegionTable table_;
-  sc_core::sc_event lines_, room_;
+  sc_core::sc_event changed_, room_;
   std::vector<std::unique_ptr<CapacityShard>> shards_;
   Decode decode_;
   unsigned resident_ = 0;

@@ -53,8 +53,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
 
   /// `table` is of the running kernel; `lines` and `room` are notified when can_issue() or room() may have got better.
   CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
-                const RegionTable& table, sc_core::sc_event& lines, sc_core::sc_event& room,
-                sc_core::sc_time clock_period);
+                const RegionTable& table, sc_core::sc_event& room, sc_core::sc_time clock_period);
 
   sc_core::sc_port<protocol::StagingUnit> staging;
 
@@ -159,7 +158,6 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   const CapacityManagerConfig config_;
   const support::SmallDivisor by_shards_;
   const RegionTable& table_;
-  sc_core::sc_event& lines_event_;
   sc_core::sc_event& room_event_;
   support::CycleScheduler& clock_;
   support::CycleClient client_;

@@ -10,7 +10,6 @@
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
-#include <regatta/support/small_divisor.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -99,14 +98,23 @@ class OperandStaging : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
-  StagingShard& shard_of(protocol::WarpSlot warp) const { return *shard_pointers_[by_shards_.remainder(warp.value())]; }
+  /// Where a warp's registers are: which is asked in every access.
+  struct Home {
+    StagingShard* shard;
+    std::uint16_t warp;  ///< its number in the shard
+  };
+  const Home& home_of(protocol::WarpSlot warp) const {
+    if (warp.value() >= homes_.size()) refuse(warp);
+    return homes_[warp.value()];
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse(protocol::WarpSlot warp) const;
+  void hold(tlm::tlm_generic_payload& payload, std::uint64_t work);
   void release_held();
 
   OperandStagingConfig config_;
   support::CycleScheduler& clock_;
-  support::SmallDivisor by_shards_;
   std::vector<std::unique_ptr<StagingShard>> shards_;
-  std::vector<StagingShard*> shard_pointers_;
+  std::vector<Home> homes_;                   ///< by warp slot
   tlm::tlm_generic_payload* held_ = nullptr;  ///< the write that waits for room
   support::CycleClient room_;                 ///< runs when there is
   std::uint64_t held_writes_ = 0;
