@@ -27,8 +27,7 @@ const char* to_string(CapacityShard::State state) {
 }
 
 CapacityShard::CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
-                             const RegionTable& table, sc_core::sc_event& room,
-                             sc_core::sc_time clock_period)
+                             const RegionTable& table, sc_core::sc_event& room, sc_core::sc_time clock_period)
     : sc_module(name),
       staging("staging"),
       config_(config),
@@ -375,14 +374,15 @@ void CapacityShard::open(Warp& w) {
   listener_->closed(w.slot, false);
 }
 
+void CapacityShard::unasked(const Warp& w) const {
+  SC_REPORT_ERROR("regatta/capacity_manager",
+                  (std::string(name()) + ": the staging unit acknowledged what warp " + std::to_string(w.slot.value()) +
+                   " (" + to_string(w.state) + ") did not ask for")
+                      .c_str());
+}
+
 void CapacityShard::acknowledged(Warp& w) {
-  if (w.state != State::preloading || w.acknowledgements == 0) {
-    SC_REPORT_ERROR("regatta/capacity_manager",
-                    (std::string(name()) + ": the staging unit acknowledged what warp " +
-                     std::to_string(w.slot.value()) + " (" + to_string(w.state) + ") did not ask for")
-                        .c_str());
-    return;
-  }
+  if (w.state != State::preloading || w.acknowledgements == 0) return unasked(w);
   if (--w.acknowledgements == 0) open(w);
 }
 

@@ -40,6 +40,7 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
       map_(config.sm, config.warps, config.line_bytes, config.shards),
       out_places_(std::size_t{config.queue} + 2),
       lines_(config.lines),
+      addresses_(config.lines, no_address),
       pool_(config.line_bytes),
       wakeup_(
           clock_period, [](void* c) { static_cast<Compressor*>(c)->work(); }, this) {
@@ -72,10 +73,8 @@ void Compressor::set_bit(std::uint32_t reg, bool value) {
 }
 
 Compressor::Line* Compressor::find(std::uint64_t address) {
-  for (Line& l : lines_) {
-    if (l.state != Line::State::empty && l.address == address) return &l;
-  }
-  return nullptr;
+  const auto found = std::find(addresses_.begin(), addresses_.end(), address);
+  return found == addresses_.end() ? nullptr : &lines_[static_cast<std::size_t>(found - addresses_.begin())];
 }
 
 // An operation for the same register waits for the line: this one must not pass it.
@@ -97,7 +96,7 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
   if (oldest->dirty && in_line_[oldest->number] == 0) {
     ++dropped_;
   } else if (oldest->dirty) {
-    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, oldest->address);
+    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, address_of(*oldest));
     protocol::MemoryAccess& access = protocol::memory_access(*out);
     access.access = AccessClass::register_write;
     access.sm = static_cast<std::uint16_t>(config_.sm);
@@ -106,6 +105,7 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
     ++written_back_;
   }
   oldest->state = Line::State::empty;
+  address_of(*oldest) = no_address;
   oldest->dirty = false;
   return oldest;
 }
@@ -123,7 +123,7 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
   if (!empty_will_do && fetching_ == config_.fetches) return Done::not_now;
   line = make_place(now);
   if (line == nullptr) return Done::not_now;
-  line->address = address;
+  address_of(*line) = address;
   line->number = line_number(operation.reg);
   line->used = ++uses_;
   line->bytes.fill(0);
@@ -236,16 +236,15 @@ std::string Compressor::check() const {
     if (counts[i] != in_line_[i]) return "line " + std::to_string(i) + ": compressed registers are miscounted";
   }
   unsigned fetching = 0;
-  for (const Line& l : lines_) {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const Line& l = lines_[i];
     fetching += l.state == Line::State::fetching;
     if (l.state != Line::State::fetching && !l.waiting.empty()) return "operations wait for a line that is not fetched";
     if (l.state == Line::State::fetching && l.waiting.empty()) return "a line is fetched for nobody";
     if (l.state == Line::State::fetching && l.dirty) return "a line that is fetched is dirty";
-    for (const Line& other : lines_) {
-      if (&other != &l && l.state != Line::State::empty && other.state != Line::State::empty &&
-          l.address == other.address) {
-        return "a line is there twice";
-      }
+    if ((l.state == Line::State::empty) != (addresses_[i] == no_address)) return "an empty line has an address";
+    if (addresses_[i] != no_address && std::count(addresses_.begin(), addresses_.end(), addresses_[i]) != 1) {
+      return "a line is there twice";
     }
   }
   if (fetching != fetching_) return "fetches are miscounted";

@@ -14,6 +14,10 @@ void Compressor::b_transport(Payload& payload, sc_core::sc_time&) {
   SC_REPORT_ERROR("regatta/compressor", "b_transport: the compressor is approximately timed, use nb_transport_fw");
 }
 
+void Compressor::complain(const std::string& what) const {
+  SC_REPORT_ERROR("regatta/compressor", (std::string(name()) + ": " + what).c_str());
+}
+
 tlm::tlm_sync_enum Compressor::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = now + std::max<std::uint64_t>(1, cycles(delay));
@@ -25,7 +29,7 @@ tlm::tlm_sync_enum Compressor::nb_transport_fw(Payload& payload, tlm::tlm_phase&
     return tlm::TLM_COMPLETED;
   }
   if (held_ != nullptr) {
-    SC_REPORT_ERROR("regatta/compressor", "BEGIN_REQ before END_REQ of the previous request");
+    complain("BEGIN_REQ before END_REQ of the previous request");
     return tlm::TLM_ACCEPTED;
   }
   if (!has_room()) {
@@ -89,20 +93,7 @@ void Compressor::work() {
       if (done == Done::yes) --inside_;
     }
   }
-  if (held_ != nullptr && held_at_ <= now && has_room()) {
-    Payload& p = *held_;
-    held_ = nullptr;
-    const bool answered = protocol::memory_access(p).access != AccessClass::register_read;
-    take(p, now + 1);
-    tlm::tlm_phase phase = tlm::END_REQ;
-    sc_core::sc_time delay = clock_.time(1);
-    upstream->nb_transport_bw(p, phase, delay);
-    if (answered) {
-      answers_.push(Timed{&p, now + 2});  // with our hold on it
-    } else {
-      p.release();
-    }
-  }
+  if (held_ != nullptr && held_at_ <= now && has_room()) take_held(now);
   if (!out_.empty()) send(now);
   if (!answers_.empty() || !passing_.empty()) respond(now);
 
@@ -120,6 +111,21 @@ void Compressor::work() {
     }
   }
   if (next != ~std::uint64_t{0}) wakeup_.request(now, next);
+}
+
+void Compressor::take_held(std::uint64_t now) {
+  Payload& p = *held_;
+  held_ = nullptr;
+  const bool answered = protocol::memory_access(p).access != AccessClass::register_read;
+  take(p, now + 1);
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = clock_.time(1);
+  upstream->nb_transport_bw(p, phase, delay);
+  if (answered) {
+    answers_.push(Timed{&p, now + 2});  // with our hold on it
+  } else {
+    p.release();
+  }
 }
 
 // ---- to and from the L1 ----
@@ -152,7 +158,7 @@ void Compressor::send(std::uint64_t now) {
 // A request was answered: ours are done with, or bring a line; reads that went on are the staging unit's.
 void Compressor::sent(Payload& payload, std::uint64_t when) {
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
-    SC_REPORT_ERROR("regatta/compressor", ("the L1 answered " + payload.get_response_string()).c_str());
+    complain("the L1 answered " + payload.get_response_string());
   }
   const std::uint64_t now = clock_.now();
   if (protocol::memory_access(payload).access != AccessClass::register_read) {
@@ -176,8 +182,7 @@ void Compressor::sent(Payload& payload, std::uint64_t when) {
 void Compressor::fill(Payload& payload) {
   Line* const fetched = find(payload.get_address());
   if (fetched == nullptr) {
-    SC_REPORT_ERROR("regatta/compressor", "a line came that nobody fetches");
-    return;
+    return complain("a line came that nobody fetches");
   }
   Line& line = *fetched;
   std::memcpy(line.bytes.data(), payload.get_data_ptr(), compressed_line_bytes);

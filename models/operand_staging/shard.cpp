@@ -256,10 +256,10 @@ bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, un
 bool StagingShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const {
   refused_ = true;
   ++refusals_;
-  std::uint64_t changes = buffer_changes_;
+  std::uint64_t changes = changes_;
   for (std::uint64_t m = banks; m != 0; m &= m - 1)
     changes += banks_[static_cast<unsigned>(__builtin_ctzll(m))].changes;
-  if (refused_at_[w] == changes && now < look_again_) return false;
+  if (refused_at_[w] == changes) return false;
   refused_at_[w] = changes;
   for (std::uint64_t m = banks; m != 0; m &= m - 1) {
     wait_for_line(banks_[static_cast<unsigned>(__builtin_ctzll(m))], now);

@@ -125,6 +125,7 @@ class StagingShard : public sc_core::sc_module,
   }
   void drop(std::uint16_t line, std::uint64_t at);
   [[gnu::noinline, gnu::cold]] void poison(void* to) const;
+  [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
   void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
   void came_free() {
     if (stalled_ != 0 || refused_) tell_free();
@@ -193,8 +194,8 @@ class StagingShard : public sc_core::sc_module,
   std::uint64_t active_ = 0;  ///< banks with something to do, a bit each
   std::uint64_t stalled_ =
       0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
-  mutable bool refused_ = false;      ///< can_issue() said no, and lines_available() has not been called since
-  std::uint64_t buffer_changes_ = 1;  ///< places of the write-back buffer that became free
+  mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
+  std::uint64_t changes_ = 1;     ///< for all banks: free places in the write-back buffer, look_again_ given up
   mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
   mutable support::CycleClient wakeup_;
 

@@ -17,14 +17,15 @@ void StagingShard::preload(WarpSlot warp, RegisterId reg, bool last) {
 
 void StagingShard::invalidate(WarpSlot warp, RegisterId reg) { request(warp, reg, Request::Kind::invalidate); }
 
+void StagingShard::complain(const std::string& what) const {
+  SC_REPORT_ERROR("regatta/operand_staging", (std::string(name()) + ": " + what).c_str());
+}
+
 void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
   const unsigned bank = bank_of(warp, reg);
   StagingBank& b = banks_[bank];
-  if (b.requests.full()) {
-    SC_REPORT_ERROR("regatta/operand_staging",
-                    ("bank " + std::to_string(bank) + ": more preloads and invalidations than lines").c_str());
-    return;
-  }
+  if (b.requests.full())
+    return complain("bank " + std::to_string(bank) + ": more preloads and invalidations than lines");
   const std::uint64_t now = clock_.now();
   b.requests.push(Request{now, warp, reg, kind});
   activate(bank);
@@ -36,6 +37,7 @@ void StagingShard::work() {
   const std::uint64_t now = clock_.now();
   if (look_again_ <= now) {
     look_again_ = ~std::uint64_t{0};
+    ++changes_;
     came_free();
   }
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
@@ -259,7 +261,7 @@ int StagingShard::find_buffered(unsigned warp, unsigned reg) const {
 void StagingShard::free_place(unsigned place) {
   buffer_[place] = Buffered{};
   --buffered_;
-  ++buffer_changes_;
+  ++changes_;
 }
 
 // Takes a value out of the buffer that has not left. False: it has.
@@ -345,7 +347,7 @@ void StagingShard::taken(std::uint64_t now, std::uint64_t at) {
 
 void StagingShard::answered(tlm::tlm_generic_payload& payload, std::uint64_t when) {
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
-    SC_REPORT_ERROR("regatta/operand_staging", ("memory answered " + payload.get_response_string()).c_str());
+    complain("memory answered " + payload.get_response_string());
   }
   const protocol::MemoryAccess& access = protocol::memory_access(payload);
   if (access.access != AccessClass::register_read) {

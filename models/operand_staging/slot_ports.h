@@ -31,7 +31,7 @@ class SlotPorts {
     of_[data].bits |= bit(slot);
     return slot;
   }
-  /// Whether the port's cycle before `now` was given away.
+  /// Whether the port's cycle before `now`, which is 1 at least, was given away.
   bool used_before(Port port, std::uint64_t now) {
     const std::uint64_t place = now - 1 - base_;
     if (place < window) return (of_[port].bits >> place & 1) != 0;

@@ -116,36 +116,40 @@ tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_p
 
 // The next one of those that wait, from the one behind the last on.
 void RequestArbiter::grant(std::uint64_t now) {
-  const unsigned count = ports();
-  for (unsigned i = 1; i <= count; ++i) {
-    const unsigned p = (last_ + i) % count;
-    Port& port = *ports_[p];
-    if (port.waiting == nullptr || port.since > now) continue;
-    last_ = p;
-    Payload& payload = *port.waiting;
-    port.waiting = nullptr;
-    waiting_ &= ~(std::uint64_t{1} << p);
-    port.wait_cycles += now - port.since;
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm::tlm_sync_enum sync = pass(port, payload, phase, delay);
-    if (sync == tlm::TLM_ACCEPTED) {
-      payload.release();  // the target has it
-      return;
+  const std::uint64_t behind = ~std::uint64_t{1} << last_;
+  for (std::uint64_t mask : {waiting_ & behind, waiting_ & ~behind}) {
+    for (; mask != 0; mask &= mask - 1) {
+      const auto p = static_cast<unsigned>(__builtin_ctzll(mask));
+      if (ports_[p]->since > now) continue;
+      last_ = p;
+      return let_go(*ports_[p], now);
     }
-    const std::uint64_t when = now + clock_.cycles(delay);
-    phase = tlm::END_REQ;
-    if (sync == tlm::TLM_COMPLETED) {
-      port.late.push({&payload, std::max(when, now + 2)});
-      look(port, now, port.late.next() - 1);
-      delay = clock_.one();
-      port.socket->nb_transport_bw(payload, phase, delay);
-    } else {
-      if (when == now) delay = clock_.one();
-      port.socket->nb_transport_bw(payload, phase, delay);
-      payload.release();
-    }
+  }
+}
+
+void RequestArbiter::let_go(Port& port, std::uint64_t now) {
+  Payload& payload = *port.waiting;
+  port.waiting = nullptr;
+  waiting_ &= ~(std::uint64_t{1} << port.index);
+  port.wait_cycles += now - port.since;
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum sync = pass(port, payload, phase, delay);
+  if (sync == tlm::TLM_ACCEPTED) {
+    payload.release();  // the target has it
     return;
+  }
+  const std::uint64_t when = now + clock_.cycles(delay);
+  phase = tlm::END_REQ;
+  if (sync == tlm::TLM_COMPLETED) {
+    port.late.push({&payload, std::max(when, now + 2)});
+    look(port, now, port.late.next() - 1);
+    delay = clock_.one();
+    port.socket->nb_transport_bw(payload, phase, delay);
+  } else {
+    if (when == now) delay = clock_.one();
+    port.socket->nb_transport_bw(payload, phase, delay);
+    payload.release();
   }
 }
 

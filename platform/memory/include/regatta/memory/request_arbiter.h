@@ -48,6 +48,7 @@ class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, p
   tlm::tlm_sync_enum pass(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   bool open(std::uint64_t now) const { return held_ == nullptr && free_at_ <= now; }
   void grant(std::uint64_t now);
+  void let_go(Port& port, std::uint64_t now);
   void look(Port& port, std::uint64_t now, std::uint64_t at);
   void answer(Port& port, std::uint64_t now);
   void work();

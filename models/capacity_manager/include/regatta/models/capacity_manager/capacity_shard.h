@@ -145,6 +145,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   bool ask(const Request& request);
   void ask_deferred();
   void acknowledged(Warp& warp);
+  [[gnu::noinline, gnu::cold]] void unasked(const Warp& warp) const;
   void open(Warp& warp);
   void end_region(Warp& warp);
   void shrink(Warp& warp);

@@ -91,7 +91,6 @@ class Compressor : public sc_core::sc_module,
     enum class State : std::uint8_t { empty, fetching, valid };
     State state = State::empty;
     bool dirty = false;
-    std::uint64_t address = 0;
     std::uint32_t number = 0;  ///< among the shard's lines
     std::uint64_t used = 0;    ///< for the order of replacement
     unsigned pins = 0;         ///< operations that waited for it and have not been performed
@@ -112,6 +111,8 @@ class Compressor : public sc_core::sc_module,
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   void work();
+  void take_held(std::uint64_t now);
+  [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
   bool has_room() const { return inside_ < config_.queue; }
   void take(Payload& payload, std::uint64_t ready);
   Done perform(Operation& operation, std::uint64_t now);
@@ -120,6 +121,7 @@ class Compressor : public sc_core::sc_module,
   Done perform_invalidate(Operation& operation, std::uint64_t now);
   bool waits_behind(Line& line, const Operation& operation) const;
   Line* find(std::uint64_t address);
+  std::uint64_t& address_of(const Line& line) { return addresses_[static_cast<std::size_t>(&line - lines_.data())]; }
   Line* make_place(std::uint64_t now);
   Done need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line);
   void set_bit(std::uint32_t reg, bool value);
@@ -141,6 +143,9 @@ class Compressor : public sc_core::sc_module,
   unsigned highest_ = 0;               ///< no register above it was ever compressed
   std::vector<std::uint8_t> in_line_;  ///< compressed registers of each line
   std::vector<Line> lines_;
+  /// Parallel to lines_: where in memory, no_address while empty. Apart, as all are compared in every look-up.
+  std::vector<std::uint64_t> addresses_;
+  static constexpr std::uint64_t no_address = ~std::uint64_t{0};
   std::uint64_t uses_ = 0;
   unsigned fetching_ = 0;
   protocol::MemoryPayloadPool pool_;
