@@ -139,10 +139,7 @@ void CapacityShard::drop_word(Warp& w) {
 
 bool CapacityShard::may_issue(const DynamicInstruction& d) {
   const Warp& w = of(d.warp);
-  if (w.state != State::active) return false;
-  if (unit_->can_issue(d)) return true;
-  refused_lines_ = true;
-  return false;
+  return w.state == State::active && unit_->can_issue(d);
 }
 
 void CapacityShard::issued(const DynamicInstruction& d) {
@@ -393,11 +390,7 @@ void CapacityShard::preloaded(WarpSlot warp, RegisterId, protocol::PreloadSource
 
 void CapacityShard::invalidated(WarpSlot warp, RegisterId) { acknowledged(of(warp)); }
 
-void CapacityShard::lines_available() {
-  if (!refused_lines_) return;
-  refused_lines_ = false;
-  listener_->reconsider();
-}
+void CapacityShard::lines_available(std::uint64_t at) { listener_->reconsider(protocol::Cycle(at)); }
 
 std::string CapacityShard::describe_stuck() const {
   std::string text;

@@ -42,6 +42,7 @@ class LineList {
  public:
   bool empty() const { return first_ == no_line; }
   std::uint16_t first() const { return first_; }
+  std::uint16_t last() const { return last_; }
   void push(std::vector<StagingLine>& lines, std::uint16_t line) {
     lines[line].previous = last_;
     lines[line].next = no_line;
@@ -83,7 +84,6 @@ struct alignas(64) StagingBank {
 
   SlotPorts ports;
   LineList free, clean, dirty;
-  std::uint32_t changes = 0;  ///< lines that came into a list
   std::uint64_t read_count = 0, write_count = 0, tag_lookups = 0;
   std::uint64_t read_conflicts = 0, write_conflicts = 0, read_wait = 0, write_wait = 0;
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)

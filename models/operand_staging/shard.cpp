@@ -36,7 +36,6 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
       lines_(std::size_t{lines_per_bank_} * config.banks),
       owned_(warps_),
       backed_(warps_),
-      refused_at_(warps_),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
       buffer_(config.writeback_buffer),
       outgoing_(std::size_t{config.writeback_buffer} + config.request_queue),
@@ -62,6 +61,8 @@ void StagingShard::kernel_started(unsigned registers_per_warp) {
   for (std::size_t i = 0; i < lines_.size(); ++i) drop(static_cast<std::uint16_t>(i), clock_.now());
   registers_ = std::max(1u, std::min(registers_per_warp, protocol::RegisterMap::registers));
   table_.assign(std::size_t{warps_} * registers_, no_line);
+  refused_ = false;
+  told_at_ = 0;
 }
 
 void StagingShard::warp_started(WarpSlot warp) {
@@ -108,17 +109,17 @@ std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg,
   std::uint16_t line = no_line;
   if (is_available(b.free, now)) {
     line = b.free.first();
-    b.free.remove(lines_, line);
+    unlist(line);
     ++from_free_;
   } else if (is_available(b.clean, now)) {
     line = b.clean.first();
-    b.clean.remove(lines_, line);
+    unlist(line);
     forget(line);
     ++clean_dropped_;
-  } else if (is_available(b.dirty, now) && buffered_ < buffer_.size()) {
+  } else if (is_available(b.dirty, now) && buffer_room(now) != 0) {
     line = b.dirty.first();
     to_buffer(line, now);
-    b.dirty.remove(lines_, line);
+    unlist(line);
     forget(line);
     ++evictions_;
   } else {
@@ -143,13 +144,18 @@ void StagingShard::own(std::uint16_t line) {
   add(owned_[l.warp], l.reg);
 }
 
+// A list is in the order in which its lines may be taken.
 void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
   StagingLine& l = lines_[line];
+  LineList& lines = banks_[l.bank].list(list);
   l.state = list;
-  l.available_at = at;
-  StagingBank& b = banks_[l.bank];
-  ++b.changes;
-  b.list(list).push(lines_, line);
+  l.available_at = lines.empty() ? at : std::max(at, lines_[lines.last()].available_at);
+  lines.push(lines_, line);
+  if (refused_) tell(l.available_at);
+}
+
+void StagingShard::unlist(std::uint16_t line) {
+  banks_[lines_[line].bank].list(lines_[line].state).remove(lines_, line);
 }
 
 // The line's tag is no longer its register's.
@@ -171,7 +177,7 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   } else {
     to_list(line, l.is_dirty ? State::dirty : State::clean, at);
   }
-  if (refused_ || is_stalled(l.bank)) tell_free();
+  if (is_stalled(l.bank)) try_stalled();
 }
 
 // Whatever the line holds is not wanted any more.
@@ -187,7 +193,7 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   if (l.state == State::owned) {
     remove(owned_[l.warp], l.reg);
   } else {
-    banks_[l.bank].list(l.state).remove(lines_, line);
+    unlist(line);
   }
   l.reads = l.writes = 0;
   l.fate = LastUse::none;
@@ -207,73 +213,107 @@ bool StagingShard::can_issue(const protocol::DynamicInstruction& d) const {
   const unsigned bank = bank_of(w, r);
   const StagingBank& b = banks_[bank];
   if (is_available(b.free, now) || is_available(b.clean, now)) return true;
-  if (buffered_ < buffer_.size() && is_available(b.dirty, now)) return true;
-  return refuse(w, std::uint64_t{1} << bank, now);
+  if (is_available(b.dirty, now) && buffer_room(now) != 0) return true;
+  return refuse(std::uint64_t{1} << bank, now);
 }
 
 bool StagingShard::finds_lines(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
-  auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
-  std::uint64_t seen = 0;
+  unsigned room = buffer_room(now);
+  std::uint64_t wanted = 0, listed = 0;  // banks
   bool enough = true;
   for (unsigned i = 0; i < t.write_count; ++i) {
     const unsigned r = t.writes[i].value();
-    if (line_of(w, r) != no_line) continue;
+    const std::uint16_t line = line_of(w, r);
     const unsigned bank = bank_of(w, r);
-    if ((seen >> bank & 1) != 0) return finds_lines_together(t, w, now);
-    seen |= std::uint64_t{1} << bank;
+    const std::uint64_t bit = std::uint64_t{1} << bank;
+    if (line != no_line) {
+      if (lines_[line].state == State::clean || lines_[line].state == State::dirty) listed |= bit;
+      continue;
+    }
+    if ((wanted & bit) != 0) return finds_lines_together(t, w, now);
+    wanted |= bit;
     const StagingBank& b = banks_[bank];
     if (is_available(b.free, now) || is_available(b.clean, now)) continue;
-    if (buffer_room != 0 && is_available(b.dirty, now)) {
-      --buffer_room;
+    if (room != 0 && is_available(b.dirty, now)) {
+      --room;
     } else {
       enough = false;
     }
   }
-  return enough || refuse(w, seen, now);
+  if ((wanted & listed) != 0) return finds_lines_together(t, w, now);
+  return enough || refuse(wanted, now);
 }
 
-/// The same where an instruction needs several lines of a bank.
+/// The same where an instruction needs several lines of a bank, or one that has a line of another destination's in its
+/// lists, which is as good as taken.
 bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
   std::array<unsigned, 64> wanted{};
-  std::uint64_t seen = 0;
+  std::uint64_t banks = 0;
   for (unsigned i = 0; i < t.write_count; ++i) {
     if (line_of(w, t.writes[i].value()) != no_line) continue;
     const unsigned bank = bank_of(w, t.writes[i].value());
     ++wanted[bank];
-    seen |= std::uint64_t{1} << bank;
+    banks |= std::uint64_t{1} << bank;
   }
-  auto buffer_room = static_cast<unsigned>(buffer_.size()) - buffered_;
+  const auto is_destination = [&](const StagingLine& l) {
+    const auto end = t.writes.begin() + t.write_count;
+    return l.warp == w && std::find(t.writes.begin(), end, RegisterId(l.reg)) != end;
+  };
+  unsigned room = buffer_room(now);
   bool enough = true;
-  for (std::uint64_t m = seen; m != 0 && enough; m &= m - 1) {
-    const auto bank = static_cast<unsigned>(__builtin_ctzll(m));
-    enough = has_lines(banks_[bank], wanted[bank], buffer_room, now);
+  for (std::uint64_t m = banks; m != 0; m &= m - 1) {
+    const StagingBank& b = banks_[static_cast<unsigned>(__builtin_ctzll(m))];
+    unsigned missing = wanted[static_cast<unsigned>(__builtin_ctzll(m))];
+    for (const LineList* list : {&b.free, &b.clean, &b.dirty}) {
+      for (std::uint16_t l = list->first(); l != no_line && lines_[l].available_at <= now; l = lines_[l].next) {
+        if (missing == 0 || (list != &b.free && is_destination(lines_[l]))) continue;
+        if (list == &b.dirty && room == 0) break;
+        room -= list == &b.dirty;
+        --missing;
+      }
+    }
+    enough = enough && missing == 0;
   }
-  return enough || refuse(w, seen, now);
+  return enough || refuse(banks, now);
 }
 
-/// A warp has to wait for lines of `banks`. It is asked again in every cycle: as long as nothing changes, it is known
-/// what to wait for.
-bool StagingShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const {
-  refused_ = true;
+/// The instruction has to wait for lines of `banks`.
+bool StagingShard::refuse(std::uint64_t banks, std::uint64_t now) const {
   ++refusals_;
-  std::uint64_t changes = changes_;
-  for (std::uint64_t m = banks; m != 0; m &= m - 1)
-    changes += banks_[static_cast<unsigned>(__builtin_ctzll(m))].changes;
-  if (refused_at_[w] == changes) return false;
-  refused_at_[w] = changes;
+  refused_ = true;
+  refused_last_ = now;
+  std::uint64_t at = never;
   for (std::uint64_t m = banks; m != 0; m &= m - 1) {
-    wait_for_line(banks_[static_cast<unsigned>(__builtin_ctzll(m))], now);
+    at = std::min(at, next_line(banks_[static_cast<unsigned>(__builtin_ctzll(m))], now));
   }
+  if (at != never) tell(at);
   return false;
 }
 
-// Lines that have been let go and whose last access is still to come wake us; all others wake those who wait.
-void StagingShard::wait_for_line(const StagingBank& bank, std::uint64_t now) const {
+/// The next cycle in which more lines of the bank may be had than now, by what is known now.
+std::uint64_t StagingShard::next_line(const StagingBank& bank, std::uint64_t now) const {
+  std::uint64_t next = freed_at_ == now ? now + 1 : never;
   for (const LineList* list : {&bank.free, &bank.clean, &bank.dirty}) {
-    if (list->empty() || lines_[list->first()].available_at <= now) continue;
-    look_again_ = std::min(look_again_, lines_[list->first()].available_at);
-    wakeup_.request(now, look_again_);
+    std::uint16_t line = list->first();
+    while (line != no_line && lines_[line].available_at <= now) line = lines_[line].next;
+    if (line != no_line) next = std::min(next, lines_[line].available_at);
   }
+  return next;
+}
+
+/// Whoever was refused is to be asked again in cycle `at`, or in the next one. Nobody is refused any more when that was
+/// said before, the cycle has passed, and no refusal came in it or after it: as long as somebody is, the SM asks in
+/// every cycle, or sleeps from one in which it did.
+void StagingShard::tell(std::uint64_t at) const {
+  const std::uint64_t now = clock_.now();
+  at = std::max(at, now + 1);
+  if (told_at_ > now && told_at_ <= at) return;
+  if (told_at_ <= now && refused_last_ < told_at_) {
+    refused_ = false;
+    return;
+  }
+  told_at_ = at;
+  if (client_ != nullptr) client_->lines_available(at);
 }
 
 void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol::UseMarks& marks) {
@@ -289,6 +329,13 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
     values_.prefetch(line);
     if (marks.reads[i] != LastUse::none) lines_[line].fate = marks.reads[i];
     if (!reads_come) settle(line, now);
+  }
+  // Destinations that have a line keep it, before the others take what there is.
+  for (unsigned i = 0; i < t.write_count && writes_come; ++i) {
+    const std::uint16_t line = line_of(w, t.writes[i].value());
+    if (line == no_line || (lines_[line].state != State::clean && lines_[line].state != State::dirty)) continue;
+    unlist(line);
+    own(line);
   }
   for (unsigned i = 0; i < t.write_count; ++i) {
     const unsigned r = t.writes[i].value();
@@ -307,9 +354,6 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol:
         StagingBank& b = banks_[bank];
         b.ports.reserve(SlotPorts::tag, now, now + config_.arbitration);
         ++b.tag_lookups;
-      } else if (lines_[line].state == State::clean || lines_[line].state == State::dirty) {
-        banks_[lines_[line].bank].list(lines_[line].state).remove(lines_, line);
-        own(line);
       }
       ++lines_[line].writes;
     }
@@ -401,8 +445,9 @@ bool StagingShard::write(tlm::tlm_generic_payload& payload, const WarpAccess& ac
   merge(line, payload);
   l.is_dirty = true;
   if (l.state == State::clean) {
-    b.clean.remove(lines_, line);
+    unlist(line);
     to_list(line, State::dirty, slot + 1);
+    came_free();
   }
   if (l.writes != 0) --l.writes;
   settle(line, slot + 1);

@@ -67,6 +67,7 @@ class StagingShard : public sc_core::sc_module,
 
  private:
   using State = StagingLine::State;
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
   using Request = StagingBank::Request;
 
   /// A line on its way to memory.
@@ -111,10 +112,13 @@ class StagingShard : public sc_core::sc_module,
   [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
   [[gnu::noinline, gnu::cold]] bool finds_lines_together(const protocol::InstructionTraits& traits, unsigned warp,
                                                          std::uint64_t now) const;
-  [[gnu::noinline]] bool refuse(unsigned warp, std::uint64_t banks, std::uint64_t now) const;
+  [[gnu::noinline]] bool refuse(std::uint64_t banks, std::uint64_t now) const;
+  std::uint64_t next_line(const StagingBank& bank, std::uint64_t now) const;
+  [[gnu::noinline]] void tell(std::uint64_t at) const;
   std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
   void own(std::uint16_t line);
   void to_list(std::uint16_t line, State list, std::uint64_t at);
+  void unlist(std::uint16_t line);
   void forget(std::uint16_t line);
   void release(std::uint16_t line, protocol::LastUse fate, std::uint64_t at);
   void settle(std::uint16_t line, std::uint64_t at) {
@@ -128,10 +132,9 @@ class StagingShard : public sc_core::sc_module,
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
   void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
   void came_free() {
-    if (stalled_ != 0 || refused_) tell_free();
+    if (stalled_ != 0) try_stalled();
   }
-  [[gnu::noinline]] void tell_free();
-  [[gnu::noinline, gnu::cold]] void wait_for_line(const StagingBank& bank, std::uint64_t now) const;
+  [[gnu::noinline]] void try_stalled();
 
   // What uses left-over cycles, and the way to memory (shard_flow.cpp).
   void request(protocol::WarpSlot warp, protocol::RegisterId reg, Request::Kind kind);
@@ -148,6 +151,11 @@ class StagingShard : public sc_core::sc_module,
   int find_buffered(unsigned warp, unsigned reg) const;
   void free_place(unsigned place);
   bool cancel(unsigned place);
+  /// Places that may be taken: what comes free in a cycle may be in the next one, so that the order of those who act in
+  /// a cycle makes no difference.
+  unsigned buffer_room(std::uint64_t now) const {
+    return static_cast<unsigned>(buffer_.size()) - buffered_ - (freed_at_ == now ? freed_ : 0);
+  }
   bool has_request_room() const { return requests_out_ < config_.request_queue; }
   void push_request(tlm::tlm_generic_payload* payload, std::uint64_t now);
   tlm::tlm_generic_payload* message(unsigned warp, unsigned reg, protocol::AccessClass access);
@@ -177,14 +185,14 @@ class StagingShard : public sc_core::sc_module,
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
-  /// Per warp, how often what it waits for had changed when it was refused last.
-  mutable std::vector<std::uint64_t> refused_at_;
   protocol::RegisterMap map_;
   protocol::StagingClient* client_ = nullptr;
   protocol::BackingStore* below_ = nullptr;
 
   std::vector<Buffered> buffer_;
-  unsigned buffered_ = 0;          ///< places in use
+  unsigned buffered_ = 0;  ///< places in use
+  unsigned freed_ = 0;     ///< that came free in cycle freed_at_
+  std::uint64_t freed_at_ = 0;
   FixedQueue<Outgoing> outgoing_;  ///< in the order in which they arose, which is what keeps a register's in order
   unsigned requests_out_ = 0;      ///< of these, not write-backs
   protocol::MemoryPayloadPool pool_;
@@ -194,10 +202,11 @@ class StagingShard : public sc_core::sc_module,
   std::uint64_t active_ = 0;  ///< banks with something to do, a bit each
   std::uint64_t stalled_ =
       0;  ///< of these, those whose first request waits for a line, the buffer or the way to memory
-  mutable bool refused_ = false;  ///< can_issue() said no, and lines_available() has not been called since
-  std::uint64_t changes_ = 1;     ///< for all banks: free places in the write-back buffer, look_again_ given up
-  mutable std::uint64_t look_again_ = ~std::uint64_t{0};  ///< when a line can be taken that somebody waits for
-  mutable support::CycleClient wakeup_;
+  std::uint64_t look_again_ = never;  ///< when a line can be taken that a stalled request waits for
+  mutable bool refused_ = false;      ///< can_issue() said no, and it is not known to be said no more
+  mutable std::uint64_t refused_last_ = 0;
+  mutable std::uint64_t told_at_ = 0;  ///< the cycle that lines_available() named last
+  support::CycleClient wakeup_;
 
   std::uint64_t evictions_ = 0, clean_dropped_ = 0, erased_ = 0, from_free_ = 0, preloads_ = 0, undefined_preloads_ = 0;
   std::uint64_t buffer_hits_ = 0, invalidations_ = 0, reads_sent_ = 0, writes_sent_ = 0, invalidations_sent_ = 0;

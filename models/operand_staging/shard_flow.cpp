@@ -24,8 +24,9 @@ void StagingShard::complain(const std::string& what) const {
 void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
   const unsigned bank = bank_of(warp, reg);
   StagingBank& b = banks_[bank];
-  if (b.requests.full())
+  if (b.requests.full()) {
     return complain("bank " + std::to_string(bank) + ": more preloads and invalidations than lines");
+  }
   const std::uint64_t now = clock_.now();
   b.requests.push(Request{now, warp, reg, kind});
   activate(bank);
@@ -36,8 +37,7 @@ void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
 void StagingShard::work() {
   const std::uint64_t now = clock_.now();
   if (look_again_ <= now) {
-    look_again_ = ~std::uint64_t{0};
-    ++changes_;
+    look_again_ = never;
     came_free();
   }
   for (std::uint64_t m = active_; m != 0; m &= m - 1) {
@@ -52,7 +52,7 @@ void StagingShard::work() {
       } else if (served == Served::stalled) {
         stalled_ |= std::uint64_t{1} << index;
         ++stalled_requests_;
-        wait_for_line(b, now);
+        look_again_ = std::min(look_again_, next_line(b, now));
       }
     }
     if (!b.ports.used_before(SlotPorts::data, now)) {
@@ -69,7 +69,7 @@ void StagingShard::work() {
   if (!outgoing_.empty()) send(now);
   if (active_ != 0) wakeup_.request(now + 1);
   if (!outgoing_.empty() && waiting_ == nullptr) wakeup_.request(now, next_send_ - 1);
-  if (look_again_ != ~std::uint64_t{0}) wakeup_.request(now, look_again_);
+  if (look_again_ != never) wakeup_.request(now, look_again_);
 }
 
 StagingShard::Served StagingShard::serve_request(unsigned index, std::uint64_t now) {
@@ -84,7 +84,7 @@ StagingShard::Served StagingShard::serve_invalidate(const Request& r, std::uint6
   if (backed && !has_request_room()) return Served::stalled;
   const std::uint16_t line = line_of(w, reg);
   if (line != no_line) {
-    drop(line, now);
+    drop(line, now + 1);
     came_free();
   }
   if (buffered_ != 0) {
@@ -115,7 +115,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   const int place = line == no_line && buffered_ != 0 ? find_buffered(w, reg) : -1;
   if (line != no_line) {
     StagingLine& l = lines_[line];
-    if (l.state == State::clean || l.state == State::dirty) b.list(l.state).remove(lines_, line);
+    if (l.state == State::clean || l.state == State::dirty) unlist(line);
     own(line);
   } else if (place >= 0) {
     if (b.ports.used_before(SlotPorts::data, now)) return Served::next_cycle;
@@ -124,7 +124,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   } else {
     line = allocate(index, w, reg, now);
     if (line == no_line) {
-      buffer_full_ += buffered_ == buffer_.size();
+      buffer_full_ += buffer_room(now) == 0;
       return Served::stalled;
     }
     if (backed) {
@@ -156,11 +156,14 @@ bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg,
   StagingBank& b = banks_[index];
   const bool sent = buffer_[place].state == Buffered::State::sent;
   // Its own place may be what makes room for a dirty line.
-  auto room = static_cast<unsigned>(buffer_.size()) - buffered_ + (sent ? 0 : 1);
+  unsigned room = buffer_room(now) + (sent ? 0 : 1);
   if (!has_lines(b, 1, room, now)) return false;
   tlm::tlm_generic_payload& value = *buffer_[place].payload;
   value.acquire();
-  if (!sent) cancel(place);
+  if (!sent) {
+    cancel(place);
+    --freed_;  // what its place may be used for happens now
+  }
   const std::uint16_t line = allocate(index, warp, reg, now);
   b.ports.reserve(SlotPorts::data, now, now - 1);
   if (lines_[line].readout != 0) {
@@ -187,7 +190,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   ++b.fill_count;
   b.ports.reserve(SlotPorts::data, now, now - 1);
   if (l.state == State::dropped) {
-    to_list(f.line, State::free, now);
+    to_list(f.line, State::free, now + 1);
     came_free();
     f.payload->release();
     return;
@@ -205,7 +208,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   ++sources_[static_cast<unsigned>(source)];
   const WarpSlot warp = global(l.warp);
   const RegisterId reg(l.reg);
-  settle(f.line, now);  // a region that ended without waiting for it
+  settle(f.line, now + 1);  // a region that ended without waiting for it
   if (client_ != nullptr) client_->preloaded(warp, reg, source);
 }
 
@@ -261,7 +264,11 @@ int StagingShard::find_buffered(unsigned warp, unsigned reg) const {
 void StagingShard::free_place(unsigned place) {
   buffer_[place] = Buffered{};
   --buffered_;
-  ++changes_;
+  const std::uint64_t now = clock_.now();
+  if (freed_at_ != now) freed_ = 0;
+  freed_at_ = now;
+  ++freed_;
+  if (refused_) tell(now + 1);
 }
 
 // Takes a value out of the buffer that has not left. False: it has.
@@ -277,6 +284,7 @@ bool StagingShard::cancel(unsigned place) {
   p.payload->release();
   free_place(place);
   ++writes_cancelled_;
+  came_free();
   return true;
 }
 
@@ -306,6 +314,7 @@ void StagingShard::send(std::uint64_t now) {
   outgoing_.pop();
   if (sent_.place == no_place) {
     --requests_out_;
+    came_free();
   } else {
     Buffered& p = buffer_[sent_.place];
     p.state = Buffered::State::sent;
@@ -371,17 +380,11 @@ tlm::tlm_sync_enum StagingShard::nb_transport_bw(tlm::tlm_generic_payload& paylo
   return tlm::TLM_COMPLETED;
 }
 
-// Those who were told to wait may look again: there is a line, a place in the buffer, or one among the requests.
-void StagingShard::tell_free() {
-  if (stalled_ != 0) {
-    active_ |= stalled_;
-    stalled_ = 0;
-    wakeup_.request(clock_.now() + 1);
-  }
-  if (refused_) {
-    refused_ = false;
-    if (client_ != nullptr) client_->lines_available();
-  }
+// Requests that were told to wait look again: there is a line, a place in the buffer, or one among the requests.
+void StagingShard::try_stalled() {
+  active_ |= stalled_;
+  stalled_ = 0;
+  wakeup_.request(clock_.now() + 1);
 }
 
 }  // namespace regatta::models

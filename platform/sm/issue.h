@@ -74,7 +74,7 @@ class IssueStage {
     Listener(IssueStage& stage, unsigned gate) : stage_(stage), bit_(1u << gate) {}
     void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.core_.warp(warp), bit_, is_closed); }
     void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.core_.warp(warp), until); }
-    void reconsider() override { stage_.core_.rouse(stage_.core_.current() + 1); }
+    void reconsider(Cycle at) override { stage_.core_.rouse(at); }
 
    private:
     IssueStage& stage_;

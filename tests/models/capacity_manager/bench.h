@@ -40,7 +40,7 @@ class Bench : public protocol::GateListener {
 
   void closed(protocol::WarpSlot warp, bool is_closed) override;
   void pause(protocol::WarpSlot, protocol::Cycle) override { ++pauses; }
-  void reconsider() override { ++lines_notified; }
+  void reconsider(protocol::Cycle at) override { asked_again.push_back(at.value()); }
   ~Bench() override;
   std::uint64_t now() const { return clock_.now(); }
   /// Calls `f` in cycle `cycle`, after the manager's own work of that cycle.
@@ -79,7 +79,8 @@ class Bench : public protocol::GateListener {
   std::unique_ptr<models::CapacityManager> manager;
   std::vector<Told> told;
   unsigned pauses = 0;
-  unsigned room_notified = 0, lines_notified = 0;
+  unsigned room_notified = 0;
+  std::vector<std::uint64_t> asked_again;  ///< cycles in which the manager wants to be asked
 
  private:
   protocol::DynamicInstruction instruction(unsigned warp, std::uint32_t index, std::uint64_t sequence) const;

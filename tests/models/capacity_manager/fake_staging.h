@@ -73,7 +73,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
     call.erase = erase;
     calls.push_back(call);
   }
-  void lines_available() { told_->lines_available(); }
+  void lines_available(std::uint64_t at) { told_->lines_available(at); }
   void set_banks(unsigned banks) { banks_ = banks; }
 
   std::vector<Call> calls;

@@ -44,7 +44,7 @@ struct Bench : protocol::GateListener {
     CHECK(until.value() > now());
     paused_until = until.value();
   }
-  void reconsider() override { FAIL("a warp that the gate holds is paused"); }
+  void reconsider(Cycle) override { FAIL("a warp that the gate holds is paused"); }
   std::uint64_t now() const { return sc_core::sc_time_stamp().value() / period.value(); }
   void wait_until(std::uint64_t cycle) {
     if (cycle > now()) sc_core::sc_start(static_cast<double>(cycle - now()) * period);

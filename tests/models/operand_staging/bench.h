@@ -44,6 +44,7 @@ class Client : public protocol::StagingClient {
   };
   std::vector<Told> told;
   unsigned available = 0;
+  std::uint64_t available_at = 0;
   std::function<std::uint64_t()> now;
   std::function<void(const Told&)> on_told;
 
@@ -53,7 +54,10 @@ class Client : public protocol::StagingClient {
   void invalidated(WarpSlot warp, RegisterId reg) override {
     tell({'i', warp.value(), reg.value(), PreloadSource::staged, now()});
   }
-  void lines_available() override { ++available; }
+  void lines_available(std::uint64_t at) override {
+    ++available;
+    available_at = at;
+  }
 
  private:
   void tell(const Told& t) {

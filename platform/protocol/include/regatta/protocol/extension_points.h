@@ -63,9 +63,9 @@ class GateListener {
   /// one. The warp is not offered before that cycle, and is then if it can be; no changed() is needed. For short waits:
   /// to a scheduling policy the warp goes on being one of those that could issue, unlike one that is closed.
   virtual void pause(WarpSlot warp, Cycle until) = 0;
-  /// The same as notifying changed(), without the SystemC kernel's having a part in it: for a gate that turns warps
-  /// away often.
-  virtual void reconsider() = 0;
+  /// In cycle `at`, later than the present one, may_issue() may turn to yes for a warp that it was no for. Takes the
+  /// place of notifying changed(), for a gate that turns warps away often or knows beforehand when to ask again.
+  virtual void reconsider(Cycle at) = 0;
 };
 
 /// Puts register moves of a gate's own into the pipeline.

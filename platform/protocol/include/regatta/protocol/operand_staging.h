@@ -36,8 +36,8 @@ class StagingClient {
   virtual void preloaded(WarpSlot warp, RegisterId reg, PreloadSource source) = 0;
   /// An invalidation of the warp's next region is on its way to every copy.
   virtual void invalidated(WarpSlot warp, RegisterId reg) = 0;
-  /// can_issue() may have turned to yes for warps that it was no for.
-  virtual void lines_available() = 0;
+  /// In cycle `at`, later than the present one, can_issue() may turn to yes for a warp that it was no for.
+  virtual void lines_available(std::uint64_t at) = 0;
 };
 
 /// The control side of an operand staging unit; operands themselves move over the sockets of OperandStorage.

@@ -51,7 +51,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   /// A warp's way round: inactive (on the stack unless it waits at a barrier), preloading, active, draining.
   enum class State : std::uint8_t { absent, inactive, preloading, active, draining };
 
-  /// `table` is of the running kernel; `lines` and `room` are notified when can_issue() or room() may have got better.
+  /// `table` is of the running kernel; `room` is notified when room() may have got better.
   CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
                 const RegionTable& table, sc_core::sc_event& room, sc_core::sc_time clock_period);
 
@@ -72,7 +72,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   // The staging unit's client.
   void preloaded(protocol::WarpSlot warp, protocol::RegisterId reg, protocol::PreloadSource source) override;
   void invalidated(protocol::WarpSlot warp, protocol::RegisterId reg) override;
-  void lines_available() override;
+  void lines_available(std::uint64_t at) override;
 
   State state(protocol::WarpSlot warp) const { return warps_[local(warp)].state; }
   /// Lines of a bank that no region has reserved.
@@ -171,7 +171,6 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   std::uint64_t age_ = 0;
   std::vector<Request> deferred_;  ///< requests that found it full, in order
   std::uint64_t deferred_count_ = 0;
-  bool refused_lines_ = false;       ///< may_issue() refused because of can_issue()
   std::uint64_t released_at_ = 0;    ///< cycle in which barriers last put warps on the stack
   unsigned released_ = 0;            ///< how many of them, which are the topmost
   unsigned blocked_warp_ = no_warp;  ///< the topmost with a known region, when it did not fit
