@@ -73,7 +73,7 @@ H3Hash::H3Hash(unsigned lanes, unsigned bits, std::uint64_t seed)
     : lanes_(lanes),
       bits_(bits),
       mask_(bits >= 32 ? ~0u : (1u << bits) - 1),
-      words_(std::size_t{lanes} * rows),
+      matrix_(lanes),
       parities_(variants().front()) {
   if (bits == 0 || bits > 32)
     throw std::invalid_argument("a hash of " + std::to_string(bits) + " bits, expected 1 to 32");
@@ -81,7 +81,7 @@ H3Hash::H3Hash(unsigned lanes, unsigned bits, std::uint64_t seed)
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     for (unsigned bit = 0; bit < 32; ++bit) {
       const auto column = static_cast<std::uint32_t>(random());
-      for (unsigned row = 0; row < rows; ++row) words_[lane * rows + row] |= (column >> row & 1) << bit;
+      for (unsigned row = 0; row < rows; ++row) matrix_[lane].words[row] |= (column >> row & 1) << bit;
     }
   }
 }
@@ -89,7 +89,7 @@ H3Hash::H3Hash(unsigned lanes, unsigned bits, std::uint64_t seed)
 std::uint32_t H3Hash::column(unsigned lane, unsigned bit) const {
   std::uint32_t column = 0;
   for (unsigned row = 0; row < rows; ++row) {
-    column |= (words_[std::size_t{lane} * rows + row] >> bit & 1) << row;
+    column |= (matrix_[lane].words[row] >> bit & 1) << row;
   }
   return column & mask_;
 }

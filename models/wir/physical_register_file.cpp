@@ -30,38 +30,16 @@ void PhysicalRegisterFile::refuse_stranger() const {
   throw std::logic_error("a fatal SystemC report returned");
 }
 
-std::uint64_t PhysicalRegisterFile::transfer(tlm::tlm_generic_payload& payload, WarpAccess& access, unsigned bank,
-                                             std::uint64_t done) {
-  debug_transfer(payload, access, bank);
-  if (payload.is_write()) return done;
-  if (bank == no_bank) {
-    ++unmapped_reads_;
-    return done;
-  }
-  ++bank_reads_;
-  InFlight& f = state_->of(*access.instruction);
-  if (!f.keeps) {
-    f.held &= static_cast<std::uint8_t>(~(1u << access.operand));
-    state_->unhold(f.sources[access.operand]);
-  }
-  return done;
+/// An operand that was never written: no physical register is spent on it.
+void PhysicalRegisterFile::read_nothing(tlm::tlm_generic_payload& payload, WarpAccess& access) {
+  std::memset(payload.get_data_ptr(), 0, payload.get_data_length());
+  access.origin = protocol::Origin{"no register", 0};
 }
 
 void PhysicalRegisterFile::debug_transfer(tlm::tlm_generic_payload& payload, WarpAccess& access, unsigned bank) {
-  if (bank == no_bank) {
-    // Never written: no physical register is spent on it.
-    std::memset(payload.get_data_ptr(), 0, payload.get_data_length());
-    access.origin = protocol::Origin{"no register", 0};
-    return;
-  }
+  if (bank == no_bank) return read_nothing(payload, access);
   const PhysicalRegister reg = place(payload, access);
-  copy_row(payload, rows_[reg.value()]);
-  if (payload.is_read()) {
-    access.origin = protocol::Origin{"physical register", reg.value()};
-    return;
-  }
-  state_->writers[reg.value()] = {};
-  verify_cache_.written(reg);
+  payload.is_read() ? read(payload, access, reg) : write(payload, reg);
 }
 
 std::uint64_t PhysicalRegisterFile::read_extra(PhysicalRegister reg, bool first_come) {

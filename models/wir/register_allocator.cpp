@@ -21,7 +21,7 @@ RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latenc
 }
 
 void RegisterAllocator::reset() {
-  std::fill(count_.begin(), count_.end(), 0);
+  std::fill(count_.begin(), count_.end(), Count{});
   pool_.reset(count_.size());
   leaving_.reset(count_.size());
   for (unsigned i = 0; i < count_.size(); ++i) pool_.push_back(PhysicalRegister(static_cast<std::uint16_t>(i)));
@@ -37,36 +37,12 @@ void RegisterAllocator::take_back(std::uint64_t now) {
   }
 }
 
-PhysicalRegister RegisterAllocator::allocate(std::uint64_t now) {
-  if (low(now)) return no_register;
-  account(now);
-  const PhysicalRegister reg = pool_.front();
-  pool_.pop_front();
-  count_[reg.value()] = 1;
-  peak_ = std::max(peak_, ++in_use_);
-  return reg;
-}
-
-void RegisterAllocator::refuse_free(PhysicalRegister reg) const {
+void RegisterAllocator::refuse_free(PhysicalRegister reg) {
   throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
 }
 
-bool RegisterAllocator::acquire(PhysicalRegister reg) {
-  std::uint32_t& count = count_[reg.value()];
-  if (count == 0) refuse_free(reg);
-  if (count >= most_) {
-    ++saturations_;
-    return false;
-  }
-  ++count;
-  return true;
-}
-
-void RegisterAllocator::release(PhysicalRegister reg, std::uint64_t now) {
-  std::uint32_t& count = count_[reg.value()];
-  if (count == 0)
-    throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
-  if (--count == 0) leaving_.push_back({returns_.take(now + release_latency_), reg});
+void RegisterAllocator::refuse_release(PhysicalRegister reg) {
+  throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
 }
 
 }  // namespace regatta::models::wir

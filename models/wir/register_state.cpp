@@ -13,10 +13,9 @@ RegisterState::RegisterState(const WirConfig& c, sc_core::sc_time period)
       signatures(c.signatures() ? c.signature_entries : 0),
       reuse_reads(c.reuse_ports),
       reuse_writes(c.reuse_ports),
-      writers(c.physical()),
       clock_(support::CycleScheduler::of(period)),
-      holds_(c.physical()),
-      promises_(c.physical()) {}
+      promises_(c.physical()),
+      writers_(c.physical()) {}
 
 void RegisterState::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
@@ -56,30 +55,7 @@ void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
   }
 }
 
-InFlight& RegisterState::enter(const protocol::DynamicInstruction& d) {
-  if (in_flight_.size() <= d.pool_index) in_flight_.resize(std::size_t{d.pool_index} + 64);
-  InFlight& f = in_flight_[d.pool_index];
-  f.live = true;
-  f.reusable = f.keeps = f.claimed = f.divergent = f.waits = false;
-  f.kind = ReuseKind::none;
-  f.held = f.writes = f.in_place = f.equal = 0;
-  f.phase = AllocationPhase::arriving;
-  f.renamed_at = 0;
-  f.targets.fill(no_register);
-  f.candidates.fill(no_register);
-  return f;
-}
-
-void RegisterState::unhold_all(InFlight& f) {
-  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
-    unhold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
-  }
-}
-
-void RegisterState::no_holds(PhysicalRegister reg) {
-  promised_ -= promises_[reg.value()];
-  promises_[reg.value()] = 0;
-  if (!refused_) return;
+void RegisterState::reopen() {
   refused_ = false;
   on_opened();
 }
@@ -109,7 +85,7 @@ void RegisterState::evict_idle() {
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     if (reuse_accessed_ != cycle) {
-      for (const PhysicalRegister reg : reuse.evict_entry(random_ >> 8).regs) drop(reg);
+      reuse.evict_entry(random_ >> 8).for_each(drop);
       ++counters.low_evictions;
     }
     if (signatures_accessed_ != cycle) {
@@ -120,20 +96,10 @@ void RegisterState::evict_idle() {
   evicted_until_ = now();
 }
 
-bool RegisterState::allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
-  if (need == 0) return true;
-  if (allocator.available(now()) < need) {
-    wanted_ = std::max(wanted_, need);
-    low();
-    return false;
-  }
-  for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
-  counters.allocations += need;
-  if (need >= wanted_) wanted_ = 1;
-  if (allocator.in_use() > allocator.limit())
-    over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
+bool RegisterState::find_too_few(unsigned need) {
+  wanted_ = std::max(wanted_, need);
   low();
-  return true;
+  return false;
 }
 
 void RegisterState::clear_buffers() {
@@ -170,10 +136,10 @@ std::string RegisterState::recount() const {
   }
   for (unsigned i = 0; i < allocator.size(); ++i) {
     const PhysicalRegister reg(static_cast<std::uint16_t>(i));
-    if (allocator.references(reg) != count[i] || holds_[i] != holds[i]) {
+    if (allocator.references(reg) != count[i] || allocator.holds(reg) != holds[i]) {
       return "physical register " + std::to_string(i) + " is counted " + std::to_string(allocator.references(reg)) +
-             " times (" + std::to_string(holds_[i]) + " by readers) and referred to " + std::to_string(count[i]) +
-             " times (" + std::to_string(holds[i]) + ")";
+             " times (" + std::to_string(allocator.holds(reg)) + " by readers) and referred to " +
+             std::to_string(count[i]) + " times (" + std::to_string(holds[i]) + ")";
     }
   }
   return {};
@@ -191,8 +157,7 @@ std::string RegisterState::leak() {
   return {};
 }
 
-void RegisterState::retired() {
-  if (config.recount_interval == 0 || ++retired_ % config.recount_interval != 0) return;
+void RegisterState::check() {
   const std::string wrong = recount();
   if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
 }

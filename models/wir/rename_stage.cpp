@@ -57,9 +57,10 @@ void RenameStage::occupy_tables(const DynamicInstruction& d, InFlight& f) {
 bool RenameStage::may_issue(const DynamicInstruction& d) {
   if (tables_busy(d.warp)) return false;
   const protocol::InstructionTraits& t = *d.traits;
+  const RenameEntry* const entries = state_->rename.of(d.warp);
   unsigned wanted = 0;
   for (unsigned i = 0; i < t.write_count; ++i) {
-    const RenameEntry& e = state_->rename.at(d.warp, t.writes[i]);
+    const RenameEntry& e = entries[t.writes[i].value()];
     if (!e.valid() || !state_->is_held(e.reg)) continue;
     const bool in_place = e.pinned && d.active != all_lanes_;
     if (in_place || !state_->credits_left(++wanted)) {
@@ -71,7 +72,7 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   return true;
 }
 
-void RenameStage::issued(const DynamicInstruction& d) {
+[[gnu::flatten]] void RenameStage::issued(const DynamicInstruction& d) {
   const protocol::InstructionTraits& t = *d.traits;
   const StaticCode& code = state_->code[t.index];
   RegisterState::Counters& n = state_->counters;
@@ -79,24 +80,30 @@ void RenameStage::issued(const DynamicInstruction& d) {
   n.rename_reads += t.read_count + t.write_count;
   InFlight& f = state_->enter(d);
   occupy_tables(d, f);
+  const RenameEntry* const entries = state_->rename.of(d.warp);
   // The readers that this instruction makes the last to know a register, before it becomes a reader itself.
   for (unsigned i = 0; i < t.write_count; ++i) {
-    const RenameEntry& e = state_->rename.at(d.warp, t.writes[i]);
+    const RenameEntry& e = entries[t.writes[i].value()];
     if (e.valid() && state_->is_held(e.reg)) state_->promise(e.reg);
   }
   f.divergent = d.active != all_lanes_;
+  const bool reads = t.unit != protocol::Unit::none;  // the others read no operands
   bool known = true;
   bool pinned = false;
+  unsigned held = 0;
   for (unsigned i = 0; i < t.read_count; ++i) {
-    const RenameEntry& e = state_->rename.at(d.warp, t.reads[i]);
+    const RenameEntry e = entries[t.reads[i].value()];
     f.sources[i] = e.reg;
-    known = known && e.valid();
     pinned = pinned || e.pinned;
-    if (!e.valid() || t.unit == protocol::Unit::none) continue;  // the others read no operands
-    file_->fetch_ahead(e.reg);
-    state_->hold(e.reg);
-    f.held |= static_cast<std::uint8_t>(1u << i);
+    if (!e.valid()) {
+      known = false;
+    } else if (reads) {
+      file_->fetch_ahead(e.reg);
+      state_->hold(e.reg);
+      held |= 1u << i;
+    }
   }
+  f.held = static_cast<std::uint8_t>(held);
   f.kind = code.kind;
   // A pinned register is overwritten in place: its number says nothing about its value (blocks.md B2).
   f.reusable = code.kind != ReuseKind::none && !f.divergent && known && !pinned;
@@ -105,11 +112,16 @@ void RenameStage::issued(const DynamicInstruction& d) {
 }
 
 void RenameStage::tag(const DynamicInstruction& d, const StaticCode& code, InFlight& f) const {
-  f.tag = ReuseTag{};
-  f.tag.opcode = code.signature;
-  for (unsigned i = 0; i < code.sources; ++i) f.tag.sources[i] = f.sources[code.source[i]];
-  if (code.kind == ReuseKind::arithmetic) return;
-  f.reusable = state_->parts.loads && rules_.tag_load(d, code.kind, f.tag);
+  // In its place: a tag that is copied when it has just been put together waits for its parts.
+  ReuseTag& tag = f.tag;
+  tag.opcode = code.signature;
+  tag.sources.fill(no_register);
+  tag.block = 0;
+  tag.barriers = 0;
+  for (unsigned i = 0; i < code.sources; ++i) tag.sources[i] = f.sources[code.source[i]];
+  if (code.kind != ReuseKind::arithmetic) f.reusable = state_->parts.loads && rules_.tag_load(d, code.kind, tag);
+  f.fold = tag.fold();
+  state_->reuse.fetch_ahead(f.fold);
 }
 
 }  // namespace regatta::models::wir

@@ -17,15 +17,15 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
                       [](const trace::AnnotationSection& s) { return s.name == races_section; });
 }
 
-ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
+[[gnu::flatten]] ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   state_.catch_up();
   InFlight& f = state_.of(d);
-  if (!retry_.empty() && retry_.head(state_.now(), state_.counters.retries) == &d) {
-    ++state_.counters.retries;
-    state_.reuse_reads.take(state_.now());
-    return look_up(d, f, true);
-  }
   const std::uint64_t now = state_.now();
+  if (!retry_.empty() && retry_.head(now, state_.counters.retries) == &d) {
+    ++state_.counters.retries;
+    state_.reuse_reads.take(now);
+    return look_up(d, f, now, true);
+  }
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) {
     unhold(d, f);
@@ -41,7 +41,7 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   }
   state_.reuse_accessed();
   state_.reuse_reads.take(now);
-  const Decision made = look_up(d, f, false);
+  const Decision made = look_up(d, f, now, false);
   if (claim_waits_) {
     // A miss whose entry cannot be claimed in this cycle: it looks again.
     claim_waits_ = false;
@@ -59,12 +59,14 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
 }
 
 /// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
-/// would do, without a look at the instruction.
+/// would do, in short.
 bool ReuseUnit::misses_again() {
   const std::uint64_t now = state_.now();
-  if (missed_at_ != state_.reuse.entered() || !state_.reuse_reads.free(now) || state_.reuse_writes.free(now) ||
-      state_.low()) {
-    return false;
+  if (!state_.reuse_reads.free(now) || state_.reuse_writes.free(now) || state_.low()) return false;
+  if (missed_at_ != state_.reuse.entered()) {
+    const InFlight& f = state_.of(*missed_);
+    if (state_.reuse.has(f.tag, f.fold)) return false;
+    missed_at_ = state_.reuse.entered();
   }
   state_.reuse_accessed();
   state_.reuse_reads.take(now);
@@ -86,9 +88,9 @@ void ReuseUnit::unhold(const DynamicInstruction& d, InFlight& f) {
   f.waits = false;
 }
 
-ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool waited) {
+ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited) {
   if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
-  const ReuseBuffer::Lookup found = state_.reuse.find(f.tag);
+  const ReuseBuffer::Lookup found = state_.reuse.find(f.tag, f.fold);
   switch (found.found) {
     case ReuseBuffer::Found::result:
       if (waited) retry_.pop();
@@ -105,7 +107,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
         return execute(d);
       }
       ++state_.counters.queued;
-      if (retry_.empty()) retry_.begin(state_.now());
+      if (retry_.empty()) retry_.begin(now);
       retry_.push(d);
       return Decision::wait;
     case ReuseBuffer::Found::nothing:
@@ -116,7 +118,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     return execute(d);
   }
   const bool low = state_.low();
-  if (!low && state_.parts.pending && !state_.reuse_writes.free(state_.now())) {
+  if (!low && state_.parts.pending && !state_.reuse_writes.free(now)) {
     claim_waits_ = true;
     return Decision::wait;
   }
@@ -126,7 +128,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool 
     retry_.stir();
     f.reusable = false;
   } else if (state_.parts.pending) {
-    claim(f);
+    claim(f, now);
   } else {
     f.keeps = true;
   }
@@ -147,14 +149,14 @@ bool ReuseUnit::acquire_sources(const InFlight& f) {
   return true;
 }
 
-void ReuseUnit::claim(InFlight& f) {
+void ReuseUnit::claim(InFlight& f, std::uint64_t now) {
   f.reusable = acquire_sources(f);
   if (!f.reusable) return;
   f.claimed = true;
   f.owner = ++owners_;
   ++state_.counters.reuse_writes;
-  state_.reuse_writes.take(state_.now());
-  state_.give_up(state_.reuse.claim(f.tag, f.owner));
+  state_.reuse_writes.take(now);
+  state_.reuse.claim(f.tag, f.fold, f.owner, [this](PhysicalRegister reg) { state_.give_up(reg); });
   retry_.stir();  // it may have been the entry that somebody waits for
 }
 
@@ -220,17 +222,18 @@ ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
 
 DynamicInstruction* ReuseUnit::again(unsigned asked) {
   // Queued instructions look only when rename delivers nothing.
-  DynamicInstruction* const head = retry_.head(state_.now(), state_.counters.retries);
-  DynamicInstruction* held = held_.next(state_.now());
+  const std::uint64_t now = state_.now();
+  DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
+  DynamicInstruction* held = held_.next(now);
   if (held != nullptr && held == missed_ && misses_again()) {
     ++asked;
-    held = held_.next(state_.now());
+    held = held_.next(now);
   }
   if (held != nullptr) return held;
-  return asked == 0 && state_.reuse_reads.free(state_.now()) ? head : nullptr;
+  return asked == 0 && head != nullptr && state_.reuse_reads.free(now) ? head : nullptr;
 }
 
-void ReuseUnit::written_back(const DynamicInstruction& d) {
+[[gnu::flatten]] void ReuseUnit::written_back(const DynamicInstruction& d) {
   state_.catch_up();
   InFlight& f = state_.of(d);
   if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
@@ -241,8 +244,9 @@ void ReuseUnit::written_back(const DynamicInstruction& d) {
 }
 
 void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
+  RenameEntry* const entries = state_.rename.of(d.warp);
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    RenameEntry& e = entries[d.traits->writes[i].value()];
     const PhysicalRegister before = e.reg;
     e.reg = f.targets[i];
     e.pinned = f.divergent;
@@ -258,7 +262,7 @@ void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
 
 void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
   ReuseResult result;
-  std::copy_n(f.targets.begin(), d.traits->write_count, result.begin());
+  for (unsigned i = 0; i < d.traits->write_count && i < pair_results; ++i) result[i] = f.targets[i];
   // The entry's references to the result; a counter at its end leaves the buffer without the entry.
   const bool counted = result[0] != no_register && acquire(result);
   const auto give_up = [this](const ReuseResult& r) {
@@ -269,7 +273,7 @@ void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
     ++state_.counters.reuse_writes;
     if (!counted) {
       state_.give_up(state_.reuse.abandon(f.tag, f.owner));
-    } else if (!state_.reuse.complete(f.tag, f.owner, result)) {
+    } else if (!state_.reuse.complete(f.tag, f.fold, f.owner, result)) {
       give_up(result);
     }
     retry_.stir();

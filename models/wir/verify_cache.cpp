@@ -9,7 +9,7 @@ VerifyCache::VerifyCache(unsigned entries, unsigned lanes) : tags_(entries), lan
   values_.resize(entries, lanes);
 }
 
-const std::uint32_t* VerifyCache::find(PhysicalRegister reg) {
+const std::uint32_t* VerifyCache::search(PhysicalRegister reg) {
   for (std::size_t i = 0; i < tags_.size(); ++i) {
     if (tags_[i].reg != reg) continue;
     tags_[i].used = ++uses_;
@@ -26,14 +26,26 @@ void VerifyCache::fill(PhysicalRegister reg, const std::uint32_t* value) {
     tag = std::min_element(tags_.begin(), tags_.end(), [](const Tag& a, const Tag& b) { return a.used < b.used; });
   *tag = Tag{reg, ++uses_};
   std::copy_n(value, lanes_, values_[static_cast<std::size_t>(tag - tags_.begin())]);
+  note();
 }
 
-void VerifyCache::written(PhysicalRegister reg) {
+void VerifyCache::forget(PhysicalRegister reg) {
   for (Tag& t : tags_) {
     if (t.reg == reg) t = Tag{};
   }
+  note();
 }
 
-void VerifyCache::clear() { std::fill(tags_.begin(), tags_.end(), Tag{}); }
+void VerifyCache::note() {
+  kept_ = 0;
+  for (const Tag& t : tags_) {
+    if (t.reg != no_register) kept_ |= std::uint64_t{1} << t.reg.value() % 64;
+  }
+}
+
+void VerifyCache::clear() {
+  std::fill(tags_.begin(), tags_.end(), Tag{});
+  note();
+}
 
 }  // namespace regatta::models::wir

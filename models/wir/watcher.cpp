@@ -13,7 +13,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) {
   return h ^ h >> 32;
 }
 
-std::uint64_t text_of(const trace::StaticInstruction& i) {
+std::uint64_t digest_of(const trace::StaticInstruction& i) {
   using trace::OpClass;
   const bool never = i.op_class == OpClass::branch || i.op_class == OpClass::barrier || i.op_class == OpClass::exit ||
                      i.op_class == OpClass::fence || i.op_class == OpClass::nop || i.writes_memory;
@@ -47,7 +47,7 @@ void RepeatMeter::kernel_started(protocol::Cycle, const protocol::KernelContext&
   registers_ = std::max(1u, context.kernel->registers_per_thread);
   lanes_ = context.warp_size;
   text_.clear();
-  for (const protocol::InstructionTraits& t : *context.traits) text_.push_back(text_of(*t.info));
+  for (const protocol::InstructionTraits& t : *context.traits) text_.push_back(digest_of(*t.info));
   values_.clear();
   predicates_.clear();
   barriers_.clear();

@@ -45,7 +45,7 @@ void ReuseStage::ask_again(unsigned asked) {
     DynamicInstruction* const d = point_->again(asked++);
     if (d == nullptr) return;
     const std::uint32_t index = d->pool_index;
-    if (!waiting_.has(index) || is_decided(index)) continue;
+    if (!waiting_.has(index) || waiting_.is_decided(index)) continue;
     const Settled settled = settle(*d);
     if (settled == Settled::executes) decided(index);
     if (settled != Settled::yes) continue;
@@ -57,10 +57,7 @@ void ReuseStage::ask_again(unsigned asked) {
 void ReuseStage::decided(std::uint32_t index) {
   const auto later = [this](std::uint32_t a, std::uint32_t b) { return waiting_.order(a) < waiting_.order(b); };
   decided_.insert(std::upper_bound(decided_.begin(), decided_.end(), index, later), index);
-}
-
-bool ReuseStage::is_decided(std::uint32_t index) const {
-  return std::find(decided_.begin(), decided_.end(), index) != decided_.end();
+  waiting_.set_decided(index);
 }
 
 ReuseStage::Settled ReuseStage::settle(DynamicInstruction& d) {
@@ -99,14 +96,17 @@ bool ReuseStage::collect_decided() {
 
 /// All that wait, in order of entry. Whether any of them is gone.
 bool ReuseStage::ask_all() {
-  const std::vector<std::uint32_t> before = std::exchange(decided_, {});
+  decided_.clear();
   bool any = false;
   for (std::uint32_t index = waiting_.first(); index != WaitingList::none;) {
     const std::uint32_t next = waiting_.after(index);
     DynamicInstruction& d = core_.pool[index];
-    const bool executes = std::find(before.begin(), before.end(), index) != before.end();
+    const bool executes = waiting_.is_decided(index);
     const Settled settled = !executes ? settle(d) : collect(d) ? Settled::yes : Settled::executes;
-    if (settled == Settled::executes) decided_.push_back(index);
+    if (settled == Settled::executes) {
+      decided_.push_back(index);
+      waiting_.set_decided(index);
+    }
     if (settled == Settled::yes) {
       waiting_.remove(index);
       any = true;
@@ -116,7 +116,8 @@ bool ReuseStage::ask_all() {
   return any;
 }
 
-void ReuseStage::serve() {
+// With all its steps in one function: their calls would take as much time.
+[[gnu::flatten]] void ReuseStage::serve() {
   const bool settled = std::exchange(reconsider_, false) ? ask_all() : !decided_.empty() && collect_decided();
   unsigned asked = 0;
   for (; !delayed_.empty() && delayed_.front().due <= core_.now; ++asked) {

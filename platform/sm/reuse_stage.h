@@ -56,6 +56,8 @@ class ReuseStage {
     bool has(std::uint32_t index) const { return index < links_.size() && links_[index].order != 0; }
     /// Rises with entry.
     std::uint64_t order(std::uint32_t index) const { return links_[index].order; }
+    bool is_decided(std::uint32_t index) const { return links_[index].decided; }
+    void set_decided(std::uint32_t index) { links_[index].decided = true; }
     void push(std::uint32_t index);
     void remove(std::uint32_t index);
 
@@ -63,6 +65,7 @@ class ReuseStage {
     struct Link {
       std::uint32_t before = none, after = none;
       std::uint64_t order = 0;  ///< 0: not in the list
+      bool decided = false;     ///< it executes, and waits for a collector unit
     };
     std::vector<Link> links_;  ///< by pool index
     std::uint32_t first_ = none, last_ = none;
@@ -76,7 +79,6 @@ class ReuseStage {
   void ask(DynamicInstruction& d);
   void ask_again(unsigned asked);
   void decided(std::uint32_t index);
-  bool is_decided(std::uint32_t index) const;
 
   Core& core_;
   OperandCollectors& collectors_;

@@ -48,6 +48,10 @@ CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
 
 void CycleScheduler::remove(Client client) { clients_[client] = Entry{}; }
 
+std::uint64_t CycleScheduler::now_between() const {
+  return std::max<std::uint64_t>(cycle_, sc_core::sc_time_stamp().value() / period_);
+}
+
 void CycleScheduler::request_far(Client client, std::uint64_t at) {
   far_.push_back(client);
   if (!running_ && at < armed_) arm_at(at);

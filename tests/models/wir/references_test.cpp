@@ -34,7 +34,7 @@ struct Tables {
     if (r != no_register) allocator.release(r, now);
   }
   void give_up(const Dropped& d) {
-    for (const PhysicalRegister r : d.regs) give_up(r);
+    d.for_each([this](PhysicalRegister r) { give_up(r); });
   }
   void recount() const {
     std::vector<unsigned> count(physical);
@@ -183,6 +183,23 @@ TEST_CASE("a full counter takes no further reference") {
   CHECK_FALSE(a.acquire(r));
   CHECK(a.saturations() == 1);
   CHECK(a.references(r) == 3);
+}
+
+TEST_CASE("holds are references that no counter bounds, and the last one is known") {
+  RegisterAllocator a(2, 0, 2);
+  const PhysicalRegister r = a.allocate(0);
+  for (unsigned n = 0; n < 5; ++n) a.hold(r);
+  CHECK(a.holds(r) == 5);
+  CHECK(a.references(r) == 6);
+  CHECK_FALSE(a.acquire(r));
+  for (unsigned n = 0; n < 4; ++n) {
+    CHECK_FALSE(a.unhold(r));
+    a.release(r, 0);
+  }
+  CHECK(a.unhold(r));
+  a.release(r, 0);
+  CHECK(a.references(r) == 1);
+  CHECK_THROWS_AS(a.hold(PhysicalRegister(1)), std::logic_error);
 }
 
 TEST_CASE("references that nobody has are a fault") {

@@ -7,6 +7,7 @@
 #include <regatta/models/wir/retry_queue.h>
 #include <regatta/test/catch.h>
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 #include <random>
@@ -308,4 +309,19 @@ TEST_CASE("a port takes so many accesses a cycle, and the rest later") {
   CHECK(ports.take(9) == 9);
   CHECK_FALSE(ports.free(9));
   CHECK(ports.free(10));
+}
+
+TEST_CASE("ports give the slots that they would give numbered through") {
+  std::mt19937_64 random(5);
+  for (const unsigned width : {1u, 2u, 3u, 8u}) {
+    Ports ports(width);
+    std::uint64_t now = 0, next = 0;
+    for (unsigned n = 0; n < 10000; ++n) {
+      if (random() % 3 == 0) now += random() % 4;
+      CHECK(ports.free(now) == (next < (now + 1) * width));
+      const std::uint64_t slot = std::max(next, now * width);
+      next = slot + 1;
+      CHECK(ports.take(now) == slot / width);
+    }
+  }
 }

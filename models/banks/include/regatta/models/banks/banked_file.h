@@ -166,7 +166,8 @@ class BankedFile : public sc_core::sc_module,
     }
   }
   /// Serves an access that arrived in cycle `arrival`: the cycle in which it is done.
-  std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t arrival) {
+  [[gnu::always_inline]] std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank,
+                                             std::uint64_t arrival) {
     const bool write = payload.is_write();
     ports_.accessed(write);
     const std::uint64_t earliest = write ? arrival : arrival + config_.arbitration;

@@ -34,20 +34,21 @@ class AllocationStage : public protocol::WritebackPoint {
   virtual bool same_value(const std::uint32_t* candidate, const std::uint32_t* result) const;
 
  private:
-  unsigned enter(const protocol::DynamicInstruction& d, InFlight& f);
-  void look(const protocol::DynamicInstruction& d, InFlight& f);
-  unsigned verify(const protocol::DynamicInstruction& d, InFlight& f);
-  bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t& done);
+  unsigned enter(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  void look(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned verify(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
+                      std::uint64_t& done);
   void settle(InFlight& f, unsigned destination, bool equal);
-  bool allocate(const protocol::DynamicInstruction& d, InFlight& f);
+  bool allocate(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg);
   unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
   void starve(const protocol::DynamicInstruction& d, InFlight& f);
-  void remember(std::uint32_t hash, PhysicalRegister reg, bool low);
+  void remember(std::uint32_t hash, PhysicalRegister reg, bool low, std::uint64_t now);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
-  unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f);
-  bool ports_free(const InFlight& f);
-  unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f);
+  unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
+  bool ports_free(const InFlight& f, std::uint64_t now);
+  unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
 
   PhysicalRegisterFile& file_;
   RegisterState& state_;

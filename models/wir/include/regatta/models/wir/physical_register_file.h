@@ -56,17 +56,46 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   std::size_t row(const tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access) const {
     return place(payload, access).value();
   }
-  std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
-                         std::uint64_t done);
+  [[gnu::always_inline]] std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access,
+                                                unsigned bank, std::uint64_t done) {
+    if (__builtin_expect(bank == no_bank, 0)) {
+      ++unmapped_reads_;
+      read_nothing(payload, access);
+      return done;
+    }
+    InFlight& f = state_->of(*access.instruction);
+    if (payload.is_write()) {
+      write(payload, f.targets[access.operand]);
+      return done;
+    }
+    const PhysicalRegister reg = f.sources[access.operand];
+    read(payload, access, reg);
+    ++bank_reads_;
+    if (!f.keeps) {
+      f.held &= static_cast<std::uint8_t>(~(1u << access.operand));
+      state_->unhold(reg);
+    }
+    return done;
+  }
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
+  void read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, PhysicalRegister reg) const {
+    trace::copy_value(payload.get_data_ptr(), rows_[reg.value()], payload.get_data_length());
+    access.origin = protocol::Origin{"physical register", reg.value()};
+  }
+  void write(tlm::tlm_generic_payload& payload, PhysicalRegister reg) {
+    copy_row(payload, rows_[reg.value()]);
+    state_->written(reg);
+    verify_cache_.written(reg);
+  }
+  [[gnu::noinline]] static void read_nothing(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
 
   /// The physical register that the instruction was given for the operand; no_register for one never written.
   PhysicalRegister place(const tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access) const {
-    if (access.instruction == nullptr) refuse_stranger();
+    if (__builtin_expect(access.instruction == nullptr, 0)) refuse_stranger();
     const InFlight& f = state_->of(*access.instruction);
     return payload.is_read() ? f.sources[access.operand] : f.targets[access.operand];
   }
-  [[noreturn]] void refuse_stranger() const;
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_stranger() const;
   unsigned bank_of(PhysicalRegister reg) const {
     const unsigned n = ports_.banks();
     return (n & (n - 1)) == 0 ? reg.value() & (n - 1) : reg.value() % n;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 namespace regatta::models::wir {
@@ -12,16 +11,23 @@ class Ports {
   explicit Ports(unsigned ports = 1) : ports_(ports) {}
   /// Books one more access: the cycle, `now` or later, in which it is made.
   std::uint64_t take(std::uint64_t now) {
-    const std::uint64_t slot = std::max(next_, now * ports_);
-    next_ = slot + 1;
-    return slot / ports_;
+    if (cycle_ < now) {
+      cycle_ = now;
+      taken_ = 0;
+    } else if (taken_ == ports_) {
+      ++cycle_;
+      taken_ = 0;
+    }
+    ++taken_;
+    return cycle_;
   }
   /// Whether an access can be made in cycle `now`.
-  bool free(std::uint64_t now) const { return next_ < (now + 1) * ports_; }
+  bool free(std::uint64_t now) const { return cycle_ < now || (cycle_ == now && taken_ < ports_); }
 
  private:
-  std::uint64_t ports_;
-  std::uint64_t next_ = 0;  ///< first free slot, slots numbered through: `ports_` a cycle
+  std::uint64_t cycle_ = 0;  ///< of the last access booked
+  unsigned ports_;
+  unsigned taken_ = 0;  ///< accesses booked in it
 };
 
 }  // namespace regatta::models::wir

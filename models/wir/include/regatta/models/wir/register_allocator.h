@@ -32,17 +32,44 @@ class RegisterAllocator {
   unsigned limit() const { return limit_; }
 
   /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
-  PhysicalRegister allocate(std::uint64_t now);
+  PhysicalRegister allocate(std::uint64_t now) {
+    if (low(now)) return no_register;
+    account(now);
+    const PhysicalRegister reg = pool_.front();
+    pool_.pop_front();
+    count_[reg.value()].references = 1;
+    if (++in_use_ > peak_) peak_ = in_use_;
+    return reg;
+  }
   /// One more reference to a referenced register. False, and nothing is done, when its counter is at its end.
-  bool acquire(PhysicalRegister reg);
+  bool acquire(PhysicalRegister reg) {
+    Count& count = count_[reg.value()];
+    if (__builtin_expect(count.references == 0, 0)) refuse_free(reg);
+    if (__builtin_expect(count.references >= most_, 0)) {
+      ++saturations_;
+      return false;
+    }
+    ++count.references;
+    return true;
+  }
   /// One more reference that no counter bounds: an instruction in flight that has yet to read the register.
   void hold(PhysicalRegister reg) {
-    if (count_[reg.value()]++ == 0) refuse_free(reg);
+    Count& count = count_[reg.value()];
+    if (__builtin_expect(count.references++ == 0, 0)) refuse_free(reg);
+    ++count.holds;
   }
+  /// It has read it; the reference itself has yet to be given up. Whether it was the last that had to.
+  bool unhold(PhysicalRegister reg) { return --count_[reg.value()].holds == 0; }
+  /// Of the references, those of hold().
+  std::uint32_t holds(PhysicalRegister reg) const { return count_[reg.value()].holds; }
   /// acquire() would succeed.
-  bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()] < most_; }
+  bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()].references < most_; }
   /// One reference less; after the last one the register is free from cycle `now` + release_latency on.
-  void release(PhysicalRegister reg, std::uint64_t now);
+  void release(PhysicalRegister reg, std::uint64_t now) {
+    Count& count = count_[reg.value()];
+    if (__builtin_expect(count.references == 0, 0)) refuse_release(reg);
+    if (--count.references == 0) leaving_.push_back({returns_.take(now + release_latency_), reg});
+  }
 
   /// Nothing can be allocated at cycle `now`: tables have to give registers up (low-register mode).
   bool low(std::uint64_t now) {
@@ -52,7 +79,7 @@ class RegisterAllocator {
   /// First cycle in which a register now on its way is in the pool; the largest number when none is.
   std::uint64_t next_free() const { return leaving_.empty() ? ~std::uint64_t{0} : leaving_.front().free_at; }
 
-  std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()]; }
+  std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()].references; }
   unsigned size() const { return static_cast<unsigned>(count_.size()); }
   /// Allocated and not back in the pool, those on their way included.
   unsigned in_use() const { return in_use_; }
@@ -83,7 +110,8 @@ class RegisterAllocator {
     std::uint64_t free_at = 0;
     PhysicalRegister reg;
   };
-  [[noreturn]] void refuse_free(PhysicalRegister reg) const;
+  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_free(PhysicalRegister reg);
+  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_release(PhysicalRegister reg);
   void drain(std::uint64_t now) {
     if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
   }
@@ -95,7 +123,10 @@ class RegisterAllocator {
     accounted_ = until;
   }
 
-  std::vector<std::uint32_t> count_;
+  struct Count {
+    std::uint32_t references = 0, holds = 0;
+  };
+  std::vector<Count> count_;  ///< by register
   /// A queue of bounded length: no register is in it twice.
   template <class T>
   class Queue {

@@ -14,6 +14,7 @@
 #include <regatta/protocol/observer.h>
 #include <regatta/support/cycle_scheduler.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -70,7 +71,9 @@ struct alignas(64) InFlight {
   std::uint64_t owner = 0;     ///< of the claimed entry
   std::uint64_t asked_at = 0;  ///< the cycle of the verify-read's request
   ReuseTag tag;
+  std::uint32_t fold = 0;  ///< of the tag
   std::array<std::uint32_t, trace::max_destination_registers> hashes{};
+  const protocol::DynamicInstruction* instruction = nullptr;  ///< whose this is, once it has sent a result
 };
 
 /// References to a physical register are those of rename entries, of the two buffers, and of instructions in flight:
@@ -106,30 +109,43 @@ class RegisterState {
 
   InFlight& of(const protocol::DynamicInstruction& d) { return in_flight_[d.pool_index]; }
   /// A fresh record for an instruction that issues.
-  InFlight& enter(const protocol::DynamicInstruction& d);
+  InFlight& enter(const protocol::DynamicInstruction& d) {
+    if (__builtin_expect(in_flight_.size() <= d.pool_index, 0)) in_flight_.resize(std::size_t{d.pool_index} + 64);
+    InFlight& f = in_flight_[d.pool_index];
+    f.live = true;
+    f.reusable = f.keeps = f.claimed = f.divergent = f.waits = false;
+    f.phase = AllocationPhase::arriving;
+    f.kind = ReuseKind::none;
+    f.held = f.writes = f.in_place = f.equal = 0;
+    f.renamed_at = 0;
+    f.targets.fill(no_register);
+    f.candidates.fill(no_register);
+    return f;
+  }
   void leave(InFlight& f) { f.live = false; }
 
   // References.
-  void hold(PhysicalRegister reg) {
-    allocator.hold(reg);
-    ++holds_[reg.value()];
-  }
+  void hold(PhysicalRegister reg) { allocator.hold(reg); }
   void unhold(PhysicalRegister reg) {
-    if (--holds_[reg.value()] == 0) no_holds(reg);
+    if (allocator.unhold(reg) && (promised_ != 0 || refused_)) no_holds(reg);
     give_up(reg);
   }
-  void unhold_all(InFlight& f);
+  void unhold_all(InFlight& f) {
+    for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+      unhold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
+    }
+  }
   void give_up(PhysicalRegister reg) {
     if (reg == no_register) return;
     catch_up();
     allocator.release(reg, now());
   }
   void give_up(const Dropped& dropped) {
-    for (const PhysicalRegister reg : dropped.regs) give_up(reg);
+    dropped.for_each([this](PhysicalRegister reg) { give_up(reg); });
   }
 
   // Issue of an instruction that overwrites a register which is still to be read.
-  bool is_held(PhysicalRegister reg) const { return holds_[reg.value()] != 0; }
+  bool is_held(PhysicalRegister reg) const { return allocator.holds(reg) != 0; }
   bool credits_left(unsigned wanted) const { return promised_ + wanted <= credits_; }
   void promise(PhysicalRegister reg) {
     ++promises_[reg.value()];
@@ -143,9 +159,7 @@ class RegisterState {
   /// Low-register mode (section V-E): there are not as many free registers as were asked for, one at least.
   bool low() {
     catch_up();
-    const bool is_low = is_low_in(now());
-    if (is_low != was_low_) switch_mode(is_low, now());
-    return is_low;
+    return update_low();
   }
   /// What low-register mode did in the cycles that are over since the last call: in each in which a buffer was not
   /// accessed it lost one of its entries, chosen at random. To be called before buffers and counts are used.
@@ -166,14 +180,24 @@ class RegisterState {
   /// At the end of a kernel: a sentence when a register is still referenced.
   std::string leak();
   /// A warp instruction has retired: recounts now and then when the configuration says so. Reports a SystemC error.
-  void retired();
+  void retired() {
+    if (config.recount_interval != 0 && ++retired_ % config.recount_interval == 0) check();
+  }
 
-  /// Results on their way to a register, by register: who writes it.
-  struct Writer {
-    const protocol::DynamicInstruction* instruction = nullptr;
-    std::uint8_t destination = 0;
-  };
-  std::vector<Writer> writers;
+  // Results on their way to a register.
+  void send(const protocol::DynamicInstruction& d, unsigned destination, PhysicalRegister reg) {
+    of(d).instruction = &d;
+    writers_[reg.value()] = d.pool_index * trace::max_destination_registers + destination + 1;
+  }
+  void written(PhysicalRegister reg) { writers_[reg.value()] = 0; }
+  bool on_its_way(PhysicalRegister reg) const { return writers_[reg.value()] != 0; }
+  /// The value that is.
+  const std::uint32_t* sent(PhysicalRegister reg) const {
+    const std::uint32_t writer = writers_[reg.value()] - 1;
+    return in_flight_[writer / trace::max_destination_registers]
+        .instruction->results[writer % trace::max_destination_registers]
+        .lane.data();
+  }
 
   /// What is counted.
   struct Counters {
@@ -208,18 +232,43 @@ class RegisterState {
   /// Most registers in use at an allocation beyond the limit of that time: 0, or the cap was exceeded.
   unsigned over_limit() const { return over_limit_; }
   /// An allocation of `need` registers at once; false, and nothing is done, when there are not as many.
-  bool allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs);
+  bool allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
+    if (need == 0) return true;
+    if (allocator.available(now()) < need) return find_too_few(need);
+    for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
+    counters.allocations += need;
+    if (need >= wanted_) wanted_ = 1;
+    if (allocator.in_use() > allocator.limit())
+      over_limit_ = std::max(over_limit_, allocator.in_use() - allocator.limit());
+    low();
+    return true;
+  }
 
  private:
-  void no_holds(PhysicalRegister reg);
+  void no_holds(PhysicalRegister reg) {
+    std::uint32_t& promises = promises_[reg.value()];
+    promised_ -= promises;
+    promises = 0;
+    if (__builtin_expect(refused_, 0)) reopen();
+  }
+  [[gnu::noinline]] void reopen();
   bool is_low_in(std::uint64_t cycle) { return allocator.available(cycle) < wanted_; }
-  void switch_mode(bool is_low, std::uint64_t at);
+  bool update_low() {
+    const bool is_low = is_low_in(now());
+    if (is_low != was_low_) switch_mode(is_low, now());
+    return is_low;
+  }
+  [[gnu::noinline]] void switch_mode(bool is_low, std::uint64_t at);
   void account_mode(std::uint64_t at);
-  void evict_idle();
+  [[gnu::noinline]] void evict_idle();
+  [[gnu::noinline]] void check();
+  [[gnu::noinline]] bool find_too_few(unsigned need);
 
   support::CycleScheduler& clock_;
   std::vector<InFlight> in_flight_;
-  std::vector<std::uint32_t> holds_, promises_;
+  std::vector<std::uint32_t> promises_;  ///< by register: the credits that it took
+  std::vector<std::uint32_t> writers_;   ///< by register: whose result for it is on its way (a number of pool index and
+                                         ///< destination), 0: nobody's
   std::uint32_t promised_ = 0, credits_ = 0;
   unsigned registers_per_warp_ = 1;
   unsigned warps_ = 0;  ///< resident

@@ -32,6 +32,8 @@ class RenameTables {
   const RenameEntry& at(protocol::WarpSlot warp, protocol::RegisterId reg) const {
     return entries_[std::size_t{warp.value()} * registers_ + reg.value()];
   }
+  /// The warp's entries, by logical register.
+  RenameEntry* of(protocol::WarpSlot warp) { return entries_.data() + std::size_t{warp.value()} * registers_; }
   /// Invalidates a warp's entries; `give_up(reg)` is called for each that was valid.
   template <class F>
   void clear(protocol::WarpSlot warp, F&& give_up) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -35,13 +36,36 @@ struct ReuseTag {
   std::uint8_t barriers = 0;  ///< loads: barriers that the CTA has passed
 
   friend bool operator==(const ReuseTag& a, const ReuseTag& b) {
-    return a.opcode == b.opcode && a.sources == b.sources && a.block == b.block && a.barriers == b.barriers;
+    static_assert(sizeof a.sources == pair_operands * sizeof(std::uint16_t), "register numbers and nothing else");
+    return a.opcode == b.opcode && std::memcmp(&a.sources, &b.sources, sizeof a.sources) == 0 && a.block == b.block &&
+           a.barriers == b.barriers;
+  }
+  /// XOR-fold of all that the tag has (blocks.md B2: the paper does not give the hash), finished so that neighbouring
+  /// register numbers spread.
+  std::uint32_t fold() const {
+    std::uint64_t h = opcode * std::uint64_t{0x9e3779b97f4a7c15};
+    for (const PhysicalRegister r : sources) {
+      if (r == no_register) break;
+      h = (h ^ r.value()) * std::uint64_t{0xff51afd7ed558ccd};
+    }
+    h ^= std::uint64_t{block} << 40 ^ std::uint64_t{barriers} << 56;
+    h ^= h >> 32;
+    h ^= h >> 16;
+    return static_cast<std::uint32_t>(h);
   }
 };
 
 /// Registers that an entry referred to and refers to no more: its sources and results.
 struct Dropped {
-  PhysicalRegisters<pair_operands + pair_results> regs;
+  PhysicalRegisters<pair_operands> sources;
+  ReuseResult results;
+
+  /// `f(reg)` for each: they come first in their arrays.
+  template <class F>
+  void for_each(F&& f) const {
+    for (unsigned i = 0; i < pair_operands && sources[i] != no_register; ++i) f(sources[i]);
+    for (unsigned i = 0; i < pair_results && results[i] != no_register; ++i) f(results[i]);
+  }
 };
 
 class ReuseBuffer {
@@ -54,13 +78,51 @@ class ReuseBuffer {
     Found found = Found::nothing;
     ReuseResult result;
   };
+  // Where a tag belongs is told from its fold(), which an instruction needs several times and computes once.
+
   /// Looks for the tag; counts as a use for replacement.
-  Lookup find(const ReuseTag& tag);
+  Lookup find(const ReuseTag& tag) { return find(tag, tag.fold()); }
+  Lookup find(const ReuseTag& tag, std::uint32_t fold) {
+    Entry& e = place(tag, fold);
+    if (!e.valid || !(e.tag == tag)) return {};
+    e.used = ++uses_;
+    if (e.pending) return {Found::pending, {}};
+    return {Found::result, e.result};
+  }
+  /// Whether find() would find something; no use.
+  bool has(const ReuseTag& tag, std::uint32_t fold) {
+    const Entry& e = place(tag, fold);
+    return e.valid && e.tag == tag;
+  }
+  /// A hint to the host that the fold's entry will be looked at.
+  void fetch_ahead(std::uint32_t fold) const { __builtin_prefetch(&entries_[fold & mask_]); }
   /// Takes an entry for an instruction that executes now: tag written, pending, owned by `owner` (not 0). What the
   /// entry referred to is dropped.
-  Dropped claim(const ReuseTag& tag, std::uint64_t owner);
+  Dropped claim(const ReuseTag& tag, std::uint64_t owner) {
+    Dropped dropped = dropped_by(place(tag, tag.fold()));
+    claim(tag, tag.fold(), owner, [](PhysicalRegister) {});
+    return dropped;
+  }
+  /// The same; `give_up(reg)` for each register that is dropped.
+  template <class F>
+  void claim(const ReuseTag& tag, std::uint32_t fold, std::uint64_t owner, F&& give_up) {
+    Entry& e = place(tag, fold);
+    if (e.valid) {
+      for (unsigned i = 0; i < pair_operands && e.tag.sources[i] != no_register; ++i) give_up(e.tag.sources[i]);
+      for (unsigned i = 0; !e.pending && i < pair_results && e.result[i] != no_register; ++i) give_up(e.result[i]);
+    }
+    e.valid = e.pending = true;
+    e.tag = tag;
+    e.result.fill(no_register);
+    e.owner = owner;
+    e.used = ++uses_;
+    ++entered_;
+  }
   /// The claimed entry's result is there. False, and nothing is kept, when the entry has another owner by now.
-  bool complete(const ReuseTag& tag, std::uint64_t owner, const ReuseResult& result);
+  bool complete(const ReuseTag& tag, std::uint64_t owner, const ReuseResult& result) {
+    return complete(tag, tag.fold(), owner, result);
+  }
+  bool complete(const ReuseTag& tag, std::uint32_t fold, std::uint64_t owner, const ReuseResult& result);
   /// The owner will bring no result: the entry goes, if it is still its own.
   Dropped abandon(const ReuseTag& tag, std::uint64_t owner);
   /// Enters tag and result at once (without pending-retry: at retirement).
@@ -99,11 +161,17 @@ class ReuseBuffer {
 
  private:
   /// The entry with this tag, or the one that it would replace.
-  Entry& place(const ReuseTag& tag);
+  Entry& place(const ReuseTag& tag, std::uint32_t fold) {
+    if (__builtin_expect(mask_ != 0, 1)) return entries_[fold & mask_];
+    return place_at_length(tag, fold);
+  }
+  Entry& place_at_length(const ReuseTag& tag, std::uint32_t fold);
   static Dropped drop(Entry& e);
+  static Dropped dropped_by(const Entry& e);
 
   std::vector<Entry> entries_;
   bool associative_;
+  std::uint32_t mask_ = 0;  ///< the index's bits; 0 where it is no part of the fold
   std::uint64_t uses_ = 0;
   std::uint64_t entered_ = 0;
 };

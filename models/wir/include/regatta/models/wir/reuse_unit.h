@@ -28,10 +28,10 @@ class ReuseUnit : public protocol::ReusePoint {
   Decision hold(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t since);
   void unhold(const protocol::DynamicInstruction& d, InFlight& f);
   bool misses_again();
-  Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool waited);
+  Decision look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited);
   Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
   Decision execute(protocol::DynamicInstruction& d);
-  void claim(InFlight& f);
+  void claim(InFlight& f, std::uint64_t now);
   bool acquire_sources(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
   bool acquire(const ReuseResult& result);

@@ -14,7 +14,8 @@ namespace regatta::models::wir {
 class ValueSignatureBuffer {
  public:
   /// 0 to 65535 entries (the paper: 256; 0: every value gets a register of its own).
-  explicit ValueSignatureBuffer(unsigned entries) : entries_(entries) {}
+  explicit ValueSignatureBuffer(unsigned entries)
+      : entries_(entries), mask_((entries & (entries - 1)) == 0 ? entries - 1 : 0) {}
 
   struct Entry {
     bool valid = false;
@@ -30,7 +31,13 @@ class ValueSignatureBuffer {
   /// Registers `reg` for the hash, in place of what had the entry: that register is returned, and with it goes the
   /// buffer's reference to it. no_register when there was none. With 0 entries nothing is kept: `reg` itself comes
   /// back.
-  PhysicalRegister insert(std::uint32_t hash, PhysicalRegister reg);
+  PhysicalRegister insert(std::uint32_t hash, PhysicalRegister reg) {
+    if (entries_.empty()) return reg;
+    Entry& e = entries_[index(hash)];
+    const PhysicalRegister before = e.valid ? e.reg : no_register;
+    e = Entry{true, hash, reg};
+    return before;
+  }
   /// Drops the hash's entry, whoever has it (low-register mode, a miss), or entry `which` modulo the entries.
   PhysicalRegister evict(std::uint32_t hash) { return entries_.empty() ? no_register : drop(entries_[index(hash)]); }
   PhysicalRegister evict_entry(std::size_t which) {
@@ -47,8 +54,7 @@ class ValueSignatureBuffer {
 
  private:
   std::size_t index(std::uint32_t hash) const {
-    const std::size_t n = entries_.size();
-    return (n & (n - 1)) == 0 ? hash & (n - 1) : hash % n;
+    return __builtin_expect(mask_ != 0, 1) ? hash & mask_ : hash % entries_.size();
   }
   static PhysicalRegister drop(Entry& e) {
     const PhysicalRegister reg = e.valid ? e.reg : no_register;
@@ -56,6 +62,7 @@ class ValueSignatureBuffer {
     return reg;
   }
   std::vector<Entry> entries_;
+  std::uint32_t mask_;  ///< of an index that is the hash's low bits; 0: it is not
 };
 
 }  // namespace regatta::models::wir

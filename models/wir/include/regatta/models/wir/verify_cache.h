@@ -18,13 +18,19 @@ class VerifyCache {
   VerifyCache(unsigned entries, unsigned lanes);
 
   /// The value of a register, used now; null when it is not there.
-  const std::uint32_t* find(PhysicalRegister reg);
+  const std::uint32_t* find(PhysicalRegister reg) { return may_have(reg) ? search(reg) : nullptr; }
   void fill(PhysicalRegister reg, const std::uint32_t* value);
   /// The register is written: its value here is old.
-  void written(PhysicalRegister reg);
+  void written(PhysicalRegister reg) {
+    if (may_have(reg)) forget(reg);
+  }
   void clear();
 
  private:
+  bool may_have(PhysicalRegister reg) const { return (kept_ >> reg.value() % 64 & 1) != 0; }
+  const std::uint32_t* search(PhysicalRegister reg);
+  void forget(PhysicalRegister reg);
+  void note();
   struct Tag {
     PhysicalRegister reg = no_register;
     std::uint64_t used = 0;
@@ -33,6 +39,7 @@ class VerifyCache {
   protocol::WarpRegisters values_;
   unsigned lanes_;
   std::uint64_t uses_ = 0;
+  std::uint64_t kept_ = 0;  ///< a bit for each register in the cache, by its number's low bits: most are told from it
 };
 
 }  // namespace regatta::models::wir
