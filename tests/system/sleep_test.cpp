@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An SM sleeps while nothing can happen, and whoever it waits for wakes it. A run whose SMs look in every cycle must
+// come out the same: nothing depends on who sleeps.
+#include <regatta/test/catch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+using test::Size;
+
+namespace {
+
+nlohmann::json run(const char* program, const Folder& folder, const std::string& trace,
+                   const std::vector<std::string>& options) {
+  std::vector<std::string> command{program, trace, "--stats", folder.file("stats.json")};
+  command.insert(command.end(), options.begin(), options.end());
+  const auto r = test::run_process(command);
+  INFO(r.err);
+  REQUIRE(r.status == 0);
+  return nlohmann::json::parse(folder.read("stats.json"));
+}
+
+void check_kernel(const std::string& kernel) {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  using Options = std::vector<std::string>;
+  for (const Options& of : std::vector<Options>{{"baseline"},
+                                                {"baseline", "--scheduler", "two_level"},
+                                                {"regless"},
+                                                {"regless", "--osu.writeback_buffer", "4", "--osu.request_queue", "1"},
+                                                {"wir"},
+                                                {"greener"},
+                                                {"sleep_reg"},
+                                                {"rc_rar"},
+                                                {"wc"},
+                                                {"argo"}}) {
+    for (const std::string machine : {"gtx980", "gtx480"}) {
+      Options options{"--machine", machine, "--scheme"};
+      options.insert(options.end(), of.begin(), of.end());
+      const auto usual = run(REGATTA_SIM, folder, trace, options);
+      const auto sleepless = run(REGATTA_SLEEPLESS_SIM, folder, trace, options);
+      CAPTURE(kernel, machine, of);
+      CHECK(sleepless.at("cycles") == usual.at("cycles"));
+      CHECK(sleepless.at("stall_cycles") == usual.at("stall_cycles"));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("vector_add whoever sleeps") { check_kernel("vector_add"); }
+TEST_CASE("sgemm whoever sleeps") { check_kernel("sgemm"); }
+TEST_CASE("reduction whoever sleeps") { check_kernel("reduction"); }
+TEST_CASE("histogram whoever sleeps") { check_kernel("histogram"); }
+TEST_CASE("spmv whoever sleeps") { check_kernel("spmv"); }
+TEST_CASE("stencil3d whoever sleeps") { check_kernel("stencil3d"); }
+TEST_CASE("hotspot whoever sleeps") { check_kernel("hotspot"); }
+TEST_CASE("pathfinder whoever sleeps") { check_kernel("pathfinder"); }
+TEST_CASE("bfs whoever sleeps") { check_kernel("bfs"); }
+TEST_CASE("black_scholes whoever sleeps") { check_kernel("black_scholes"); }
+TEST_CASE("needleman_wunsch whoever sleeps") { check_kernel("needleman_wunsch"); }
+TEST_CASE("srad whoever sleeps") { check_kernel("srad"); }
