@@ -59,7 +59,7 @@ class LineList {
   std::uint16_t first_ = no_line, last_ = no_line;
 };
 
-/// The banks of a shard lie one behind the other; what every access touches comes first, in two lines of the host's
+/// The banks of a shard lie one behind the other; what every access touches comes first, in one line of the host's
 /// cache.
 struct alignas(64) StagingBank {
   /// A request of the capacity manager.
@@ -82,9 +82,10 @@ struct alignas(64) StagingBank {
     return state == StagingLine::State::free ? free : state == StagingLine::State::clean ? clean : dirty;
   }
 
-  SlotPorts ports;
   LineList free, clean, dirty;
+  std::uint32_t lines_listed = 0;  ///< how often a line came into a list
   std::uint64_t read_count = 0, write_count = 0, tag_lookups = 0;
+  SlotPorts ports;
   std::uint64_t read_conflicts = 0, write_conflicts = 0, read_wait = 0, write_wait = 0;
   FixedQueue<Request> requests;  ///< one place per line (section 5.1)
   FixedQueue<Fill> fills;

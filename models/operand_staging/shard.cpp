@@ -36,6 +36,7 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
       lines_(std::size_t{lines_per_bank_} * config.banks),
       owned_(warps_),
       backed_(warps_),
+      last_refusal_(warps_),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
       buffer_(config.writeback_buffer),
       outgoing_(std::size_t{config.writeback_buffer} + config.request_queue),
@@ -147,8 +148,10 @@ void StagingShard::own(std::uint16_t line) {
 // A list is in the order in which its lines may be taken.
 void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
   StagingLine& l = lines_[line];
-  LineList& lines = banks_[l.bank].list(list);
+  StagingBank& b = banks_[l.bank];
+  LineList& lines = b.list(list);
   l.state = list;
+  ++b.lines_listed;
   l.available_at = lines.empty() ? at : std::max(at, lines_[lines.last()].available_at);
   lines.push(lines_, line);
   if (refused_) tell(l.available_at);
@@ -214,7 +217,7 @@ bool StagingShard::can_issue(const protocol::DynamicInstruction& d) const {
   const StagingBank& b = banks_[bank];
   if (is_available(b.free, now) || is_available(b.clean, now)) return true;
   if (is_available(b.dirty, now) && buffer_room(now) != 0) return true;
-  return refuse(std::uint64_t{1} << bank, now);
+  return refuse(w, std::uint64_t{1} << bank, now);
 }
 
 bool StagingShard::finds_lines(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
@@ -241,7 +244,7 @@ bool StagingShard::finds_lines(const protocol::InstructionTraits& t, unsigned w,
     }
   }
   if ((wanted & listed) != 0) return finds_lines_together(t, w, now);
-  return enough || refuse(wanted, now);
+  return enough || refuse(w, wanted, now);
 }
 
 /// The same where an instruction needs several lines of a bank, or one that has a line of another destination's in its
@@ -262,7 +265,7 @@ bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, un
   unsigned room = buffer_room(now);
   bool enough = true;
   for (std::uint64_t m = banks; m != 0; m &= m - 1) {
-    const StagingBank& b = banks_[static_cast<unsigned>(__builtin_ctzll(m))];
+    const StagingBank& b = bank(m);
     unsigned missing = wanted[static_cast<unsigned>(__builtin_ctzll(m))];
     for (const LineList* list : {&b.free, &b.clean, &b.dirty}) {
       for (std::uint16_t l = list->first(); l != no_line && lines_[l].available_at <= now; l = lines_[l].next) {
@@ -274,19 +277,23 @@ bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, un
     }
     enough = enough && missing == 0;
   }
-  return enough || refuse(banks, now);
+  return enough || refuse(w, banks, now);
 }
 
-/// The instruction has to wait for lines of `banks`.
-bool StagingShard::refuse(std::uint64_t banks, std::uint64_t now) const {
+/// The warp's instruction has to wait for lines of `banks`. It is asked about again and again: as long as nothing came
+/// free, it is known until when.
+bool StagingShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const {
   ++refusals_;
   refused_ = true;
   refused_last_ = now;
-  std::uint64_t at = never;
-  for (std::uint64_t m = banks; m != 0; m &= m - 1) {
-    at = std::min(at, next_line(banks_[static_cast<unsigned>(__builtin_ctzll(m))], now));
+  std::uint64_t changes = places_freed_;
+  for (std::uint64_t m = banks; m != 0; m &= m - 1) changes += bank(m).lines_listed;
+  Refusal& last = last_refusal_[w];
+  if (last.changes != changes || last.until <= now) {
+    last = Refusal{changes, never};
+    for (std::uint64_t m = banks; m != 0; m &= m - 1) last.until = std::min(last.until, next_line(bank(m), now));
   }
-  if (at != never) tell(at);
+  if (last.until != never) tell(last.until);
   return false;
 }
 

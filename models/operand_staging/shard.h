@@ -112,7 +112,9 @@ class StagingShard : public sc_core::sc_module,
   [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
   [[gnu::noinline, gnu::cold]] bool finds_lines_together(const protocol::InstructionTraits& traits, unsigned warp,
                                                          std::uint64_t now) const;
-  [[gnu::noinline]] bool refuse(std::uint64_t banks, std::uint64_t now) const;
+  [[gnu::noinline]] bool refuse(unsigned warp, std::uint64_t banks, std::uint64_t now) const;
+  /// The first of `banks`, a bit each.
+  const StagingBank& bank(std::uint64_t banks) const { return banks_[static_cast<unsigned>(__builtin_ctzll(banks))]; }
   std::uint64_t next_line(const StagingBank& bank, std::uint64_t now) const;
   [[gnu::noinline]] void tell(std::uint64_t at) const;
   std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
@@ -185,13 +187,19 @@ class StagingShard : public sc_core::sc_module,
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
+  /// Why a warp was refused last, for whom nothing has changed while `changes` is the same: until when.
+  struct Refusal {
+    std::uint64_t changes = 0, until = 0;
+  };
+  mutable std::vector<Refusal> last_refusal_;  ///< per warp
   protocol::RegisterMap map_;
   protocol::StagingClient* client_ = nullptr;
   protocol::BackingStore* below_ = nullptr;
 
   std::vector<Buffered> buffer_;
-  unsigned buffered_ = 0;  ///< places in use
-  unsigned freed_ = 0;     ///< that came free in cycle freed_at_
+  unsigned buffered_ = 0;           ///< places in use
+  std::uint64_t places_freed_ = 0;  ///< ever
+  unsigned freed_ = 0;              ///< of these, in cycle freed_at_
   std::uint64_t freed_at_ = 0;
   FixedQueue<Outgoing> outgoing_;  ///< in the order in which they arose, which is what keeps a register's in order
   unsigned requests_out_ = 0;      ///< of these, not write-backs

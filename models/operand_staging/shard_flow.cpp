@@ -268,6 +268,7 @@ void StagingShard::free_place(unsigned place) {
   if (freed_at_ != now) freed_ = 0;
   freed_at_ = now;
   ++freed_;
+  ++places_freed_;
   if (refused_) tell(now + 1);
 }
 

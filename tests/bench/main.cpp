@@ -23,13 +23,12 @@ constexpr const char* usage =
     "usage: regatta-bench [--json FILE] [--rounds N] [KERNEL...]\n\n"
     "Measures the emulator and the traces of the kernels of traces/kernels, all of them unless some are named, then\n"
     "regatta-sim on gtx980 with one SM, on vector_add, sgemm, hotspot and bfs unless others are named. Takes the best\n"
-    "of N rounds (5) of the emulator and the median of those of regatta-sim. Traces are annotated into the build "
-    "folder\n"
-    "once.\n";
+    "of N rounds (7) of the emulator; the rates of regatta-sim are over the time of all rounds, which alternate\n"
+    "between its modes. Traces are annotated into the build folder once.\n";
 
 struct Options {
   std::string json;
-  unsigned rounds = 5;
+  unsigned rounds = 7;
   std::vector<std::string> kernels;  ///< none: the usual ones
 };
 

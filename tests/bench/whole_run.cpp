@@ -16,7 +16,8 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
   const std::string stats = scratch_file("stats.json");
   WholeRun m;
   m.kernel = kernel;
-  std::array<std::vector<double>, mode_count> rates;
+  // The time of all rounds together: shared hosts run at one of a few speeds, between which a median jumps.
+  std::array<double, mode_count> seconds{};
   for (unsigned round = 0; round < rounds; ++round) {
     for (unsigned mode = 0; mode < mode_count; ++mode) {
       std::vector<std::string> command{REGATTA_SIM, trace, "--machine", "gtx980", "--sms", "1", "--stats", stats};
@@ -28,7 +29,7 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
       run(command);
       const auto document = nlohmann::json::parse(support::read_text_file(stats));
       const auto& host = document.at("host");
-      rates[mode].push_back(host.at("warp_instructions_per_second").get<double>());
+      seconds[mode] += host.at("seconds").get<double>();
       if (mode != checked) continue;
       m.warp_instructions = document.at("warp_instructions").get<std::uint64_t>();
       m.cycles = document.at("cycles").get<std::uint64_t>();
@@ -36,9 +37,7 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
     }
   }
   for (unsigned mode = 0; mode < mode_count; ++mode) {
-    const auto middle = rates[mode].begin() + static_cast<std::ptrdiff_t>(rates[mode].size() / 2);
-    std::nth_element(rates[mode].begin(), middle, rates[mode].end());
-    m.rate[mode] = *middle;
+    m.rate[mode] = static_cast<double>(m.warp_instructions) * rounds / seconds[mode];
   }
   show_progress("");
   return m;

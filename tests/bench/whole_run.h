@@ -2,9 +2,9 @@
 //
 // How fast whole runs are. Kernels at full size on gtx980 with one SM, each (a) replayed, (b) simulated with the value
 // checker, (c) simulated without, (d) simulated with it under RegLess and (e) under WIR, whose blocks stand in the way
-// of every operand and instruction; the median of some rounds of a, b, c, d, e, a, b, ..., so that whatever else the
-// machine does hits all of them alike; the best would be of whoever was alone on it for once. Figures are regatta-sim's
-// own ("host").
+// of every operand and instruction. Rates are over the time of all rounds of a, b, c, d, e, a, b, ..., so that whatever
+// else the machine does hits all of them alike; the best would be of whoever was alone on it for once. Times are
+// regatta-sim's own ("host").
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct WholeRun {
   std::string kernel;
   std::uint64_t warp_instructions = 0;
   std::uint64_t cycles = 0;
-  std::array<double, mode_count> rate{};  ///< warp instructions per second, the median
+  std::array<double, mode_count> rate{};  ///< warp instructions per second, over all rounds
   double peak_rss_mib = 0;                ///< of the checked simulation
   double ratio() const { return rate[checked] / rate[replayed]; }
   /// Of a scheme to the baseline, both checked.
