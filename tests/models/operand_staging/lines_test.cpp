@@ -260,8 +260,9 @@ TEST_CASE("operand staging: marks act at the access that carries them") {
   b.read(0, 0, v);
   CHECK(same(v, pattern(1)));
   CHECK(!b.shard().can_issue(wants.dynamic));  // the bank reads it in the next cycle
-  b.wait(2);
-  CHECK(b.client.available >= 1);
+  const std::uint64_t told = b.client.available_at;
+  REQUIRE(told > b.now());
+  for (; b.now() < told; b.wait(1)) CHECK(!b.shard().can_issue(wants.dynamic));
   CHECK(b.shard().can_issue(wants.dynamic));
   // The written one is let go at its write.
   Instruction other(0, {}, {9});
@@ -278,6 +279,33 @@ TEST_CASE("operand staging: marks act at the access that carries them") {
   b.shard().issued(off.dynamic, off.marks);
   b.wait(2);
   CHECK(b.statistic("erased") == 2);
+  b.end(0);
+  b.finish();
+}
+
+TEST_CASE("operand staging: a destination's own line is none for another destination") {
+  Bench b(Bench::one_shard(2), 64);
+  b.define(0, 8, pattern(1));
+  b.wait(3);
+  b.end(0);
+  b.wait(3);
+  b.define(0, 16, pattern(2));  // bank 0 has two lines: one is R8's, let go, the other R16's, owned
+  b.wait(3);
+  Instruction both(0, {}, {0, 8});
+  CHECK(!b.shard().can_issue(both.dynamic));
+  b.end(0, {16});
+  b.wait(3);
+  REQUIRE(b.shard().can_issue(both.dynamic));
+  b.shard().issued(both.dynamic, both.marks);
+  b.write(0, 0, pattern(3));
+  b.write(0, 8, pattern(4));
+  b.wait(5);
+  WarpValue v{};
+  b.read(0, 0, v);
+  CHECK(same(v, pattern(3)));
+  b.read(0, 8, v);
+  CHECK(same(v, pattern(4)));
+  CHECK(b.statistic("lost_writes") == 0);
   b.end(0);
   b.finish();
 }
