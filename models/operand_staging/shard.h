@@ -108,15 +108,13 @@ class StagingShard : public sc_core::sc_module,
   bool is_available(const LineList& list, std::uint64_t now) const {
     return !list.empty() && lines_[list.first()].available_at <= now;
   }
-  bool has_lines(const StagingBank& bank, unsigned wanted, unsigned& buffer_room, std::uint64_t now) const;
-  [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
-  [[gnu::noinline, gnu::cold]] bool finds_lines_together(const protocol::InstructionTraits& traits, unsigned warp,
-                                                         std::uint64_t now) const;
-  [[gnu::noinline]] bool refuse(unsigned warp, std::uint64_t banks, std::uint64_t now) const;
-  /// The first of `banks`, a bit each.
-  const StagingBank& bank(std::uint64_t banks) const { return banks_[static_cast<unsigned>(__builtin_ctzll(banks))]; }
-  std::uint64_t next_line(const StagingBank& bank, std::uint64_t now) const;
-  [[gnu::noinline]] void tell(std::uint64_t at) const;
+  /// Whether a line of the bank could be taken; a dirty one takes a place of `room` in the write-back buffer.
+  bool has_line(const StagingBank& bank, unsigned& room, std::uint64_t now) const {
+    if (is_available(bank.free, now) || is_available(bank.clean, now)) return true;
+    if (room == 0 || !is_available(bank.dirty, now)) return false;
+    --room;
+    return true;
+  }
   std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
   void own(std::uint16_t line);
   void to_list(std::uint16_t line, State list, std::uint64_t at);
@@ -137,6 +135,16 @@ class StagingShard : public sc_core::sc_module,
     if (stalled_ != 0) try_stalled();
   }
   [[gnu::noinline]] void try_stalled();
+
+  // Whether destinations find lines (shard_issue.cpp).
+  [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
+  [[gnu::noinline, gnu::cold]] bool finds_lines_together(const protocol::InstructionTraits& traits, unsigned warp,
+                                                         std::uint64_t now) const;
+  [[gnu::noinline]] bool refuse(unsigned warp, std::uint64_t banks, std::uint64_t now) const;
+  /// The first of `banks`, a bit each.
+  const StagingBank& bank(std::uint64_t banks) const { return banks_[static_cast<unsigned>(__builtin_ctzll(banks))]; }
+  std::uint64_t next_line(const StagingBank& bank, std::uint64_t now) const;
+  [[gnu::noinline]] void tell(std::uint64_t at) const;
 
   // What uses left-over cycles, and the way to memory (shard_flow.cpp).
   void request(protocol::WarpSlot warp, protocol::RegisterId reg, Request::Kind kind);

@@ -157,7 +157,7 @@ bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg,
   const bool sent = buffer_[place].state == Buffered::State::sent;
   // Its own place may be what makes room for a dirty line.
   unsigned room = buffer_room(now) + (sent ? 0 : 1);
-  if (!has_lines(b, 1, room, now)) return false;
+  if (!has_line(b, room, now)) return false;
   tlm::tlm_generic_payload& value = *buffer_[place].payload;
   value.acquire();
   if (!sent) {
