@@ -28,6 +28,11 @@ void RegisterAllocator::reset() {
   in_use_ = peak_ = 0;
 }
 
+/// Nobody refers to it any more: it is on its way to the pool.
+void RegisterAllocator::leave(PhysicalRegister reg, std::uint64_t now) {
+  leaving_.push_back({returns_.take(now + release_latency_), reg});
+}
+
 void RegisterAllocator::take_back(std::uint64_t now) {
   while (!leaving_.empty() && leaving_.front().free_at <= now) {
     account(leaving_.front().free_at);

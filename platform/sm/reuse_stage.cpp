@@ -117,7 +117,7 @@ bool ReuseStage::ask_all() {
 }
 
 // With all its steps in one function: their calls would take as much time.
-[[gnu::flatten]] void ReuseStage::serve() {
+void ReuseStage::serve() {
   const bool settled = std::exchange(reconsider_, false) ? ask_all() : !decided_.empty() && collect_decided();
   unsigned asked = 0;
   for (; !delayed_.empty() && delayed_.front().due <= core_.now; ++asked) {

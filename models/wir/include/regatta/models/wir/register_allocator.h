@@ -68,7 +68,7 @@ class RegisterAllocator {
   void release(PhysicalRegister reg, std::uint64_t now) {
     Count& count = count_[reg.value()];
     if (__builtin_expect(count.references == 0, 0)) refuse_release(reg);
-    if (--count.references == 0) leaving_.push_back({returns_.take(now + release_latency_), reg});
+    if (--count.references == 0) leave(reg, now);
   }
 
   /// Nothing can be allocated at cycle `now`: tables have to give registers up (low-register mode).
@@ -116,6 +116,7 @@ class RegisterAllocator {
     if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
   }
   void take_back(std::uint64_t now);
+  [[gnu::noinline]] void leave(PhysicalRegister reg, std::uint64_t now);
   /// in_use_ was what it is until cycle `until`.
   void account(std::uint64_t until) {
     if (until <= accounted_) return;
