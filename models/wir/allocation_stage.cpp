@@ -66,20 +66,24 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
   }
   if (f.phase == Phase::allocating) {
     // The first divergent write of a logical register takes the other lanes along (section V-D).
-    std::uint64_t moved = 0;
-    if (f.divergent) {
-      for (unsigned i = 0; i < d.traits->write_count; ++i) {
-        const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
-        if (!e.valid() || (f.in_place & bit(i)) != 0) continue;
-        moved = std::max(moved, file_.move(e.reg, f.targets[i]));
-        ++state_.counters.dummy_movs;
-      }
-    }
+    const std::uint64_t moved = f.divergent ? move_rest(d, f) : 0;
     f.phase = Phase::moving;
     if (moved > now) return static_cast<unsigned>(moved - now);
   }
   f.phase = Phase::done;
   return retire_slot(d, f, now);
+}
+
+/// Dummy MOVs of what a divergent write leaves as it is: the cycle in which the last is done.
+std::uint64_t AllocationStage::move_rest(const DynamicInstruction& d, const InFlight& f) {
+  std::uint64_t moved = 0;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    if (!e.valid() || (f.in_place & bit(i)) != 0) continue;
+    moved = std::max(moved, file_.move(e.reg, f.targets[i]));
+    ++state_.counters.dummy_movs;
+  }
+  return moved;
 }
 
 /// The rename table's write port: one retirement per register, half of the tables and cycle. And the reuse buffer's,
@@ -238,13 +242,27 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
 void AllocationStage::starve(const DynamicInstruction& d, InFlight& f) {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     state_.give_up(std::exchange(f.candidates[i], no_register));
-    if (!f.divergent && state_.parts.signatures) {
-      state_.give_up(state_.signatures.evict(f.hashes[i]));
-      ++state_.counters.low_evictions;
-    }
+    if (!f.divergent && state_.parts.signatures) forget(f.hashes[i]);
   }
   f.equal = 0;
   ++state_.counters.starved;
+}
+
+/// Too few are free: as many as are needed when what can be is overwritten in place.
+bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFlight& f, unsigned open, unsigned& places,
+                                            Registers& regs) {
+  if (f.keeps) {
+    // What it holds for its reuse buffer entry's sake.
+    f.keeps = f.reusable = false;
+    state_.unhold_all(f);
+  }
+  places = overwritable(d, open);
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
+    starve(d, f);
+    return false;
+  }
+  state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
+  return true;
 }
 
 /// Gives every destination its register, all at once or none.
@@ -258,20 +276,11 @@ bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, std::ui
   }
   const bool low = open != 0 && state_.low();
   if (open != 0 && !ports_free(f, now)) return false;
-  std::array<PhysicalRegister, trace::max_destination_registers> regs{};
+  Registers regs{};
   unsigned places = 0;
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs)) {
-    if (f.keeps) {
-      // What it holds for its reuse buffer entry's sake.
-      f.keeps = f.reusable = false;
-      state_.unhold_all(f);
-    }
-    places = overwritable(d, open);
-    if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
-      starve(d, f);
-      return false;
-    }
-    state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs) &&
+      !allocate_or_overwrite(d, f, open, places, regs)) {
+    return false;
   }
   unsigned next = 0;
   for (unsigned i = 0; i < count; ++i) {
@@ -312,15 +321,16 @@ bool AllocationStage::pass(std::size_t count) {
   return true;
 }
 
+void AllocationStage::forget(std::uint32_t hash) {
+  state_.give_up(state_.signatures.evict(hash));
+  ++state_.counters.low_evictions;
+}
+
 /// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
 void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low, std::uint64_t now) {
   state_.signatures_accessed();
   signature_writes_.take(now);
-  if (low) {
-    state_.give_up(state_.signatures.evict(hash));
-    ++state_.counters.low_evictions;
-    return;
-  }
+  if (low) return forget(hash);
   if (!state_.allocator.acquire(reg)) return;
   ++state_.counters.signature_writes;
   ++state_.counters.counts;

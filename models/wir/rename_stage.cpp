@@ -5,13 +5,8 @@ namespace regatta::models::wir {
 
 using protocol::DynamicInstruction;
 
-RenameStage::RenameStage(PhysicalRegisterFile& file, sc_core::sc_time period)
-    : file_(&file),
-      state_(&file.state()),
-      rules_(state_->config.barrier_bits),
-      halves_(state_->config.schedulers),
-      freed_(
-          period, [](void* stage) { static_cast<RenameStage*>(stage)->opened(); }, this) {
+RenameStage::RenameStage(PhysicalRegisterFile& file)
+    : file_(&file), state_(&file.state()), rules_(state_->config.barrier_bits), halves_(state_->config.schedulers) {
   state_->on_opened = [this] { opened(); };
 }
 
@@ -22,8 +17,6 @@ void RenameStage::kernel_started(const protocol::KernelContext& context) {
 
 void RenameStage::warp_started(const protocol::WarpInfo& warp) {
   rules_.warp_started(warp);
-  if (scheduler_of_.size() <= warp.warp.value()) scheduler_of_.resize(warp.warp.value() + 1u);
-  scheduler_of_[warp.warp.value()] = unknown;
   if (warps_of_cta_.size() <= warp.cta.value()) warps_of_cta_.resize(warp.cta.value() + 1u);
   if (warps_of_cta_[warp.cta.value()]++ == 0) rules_.cta_started(warp.cta);
 }
@@ -35,16 +28,16 @@ void RenameStage::warp_finished(const protocol::WarpInfo& warp) {
                            [this](const Dropped& dropped) { state_->give_up(dropped); });
 }
 
-bool RenameStage::tables_busy(protocol::WarpSlot warp) {
-  const std::uint8_t scheduler = scheduler_of_[warp.value()];
-  if (scheduler == unknown || halves_[scheduler].busy_until <= state_->now()) return false;
-  freed_.request(halves_[scheduler].busy_until);
+bool RenameStage::tables_busy(unsigned scheduler) {
+  Half& half = halves_[scheduler];
+  if (half.busy_until <= state_->now()) return false;
+  if (half.told != half.busy_until) listener_->reconsider(protocol::Cycle(half.busy_until));
+  half.told = half.busy_until;
   return true;
 }
 
 /// The further cycles that the half's ports need for all registers of the instruction.
 void RenameStage::occupy_tables(const DynamicInstruction& d, InFlight& f) {
-  scheduler_of_[d.warp.value()] = d.scheduler;
   const unsigned registers = d.traits->read_count + d.traits->write_count;
   const unsigned ports = state_->config.rename_ports;
   if (registers <= ports) return;
@@ -55,7 +48,7 @@ void RenameStage::occupy_tables(const DynamicInstruction& d, InFlight& f) {
 }
 
 bool RenameStage::may_issue(const DynamicInstruction& d) {
-  if (tables_busy(d.warp)) return false;
+  if (tables_busy(d.scheduler)) return false;
   const protocol::InstructionTraits& t = *d.traits;
   const RenameEntry* const entries = state_->rename.of(d.warp);
   unsigned wanted = 0;

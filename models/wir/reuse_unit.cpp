@@ -21,11 +21,7 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   state_.catch_up();
   InFlight& f = state_.of(d);
   const std::uint64_t now = state_.now();
-  if (!retry_.empty() && retry_.head(now, state_.counters.retries) == &d) {
-    ++state_.counters.retries;
-    state_.reuse_reads.take(now);
-    return look_up(d, f, now, true);
-  }
+  if (!retry_.empty() && retry_.head(now, state_.counters.retries) == &d) return retry(d, f, now);
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) {
     unhold(d, f);
@@ -56,6 +52,12 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   ++n.lookups;
   if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
   return made;
+}
+
+ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+  ++state_.counters.retries;
+  state_.reuse_reads.take(now);
+  return look_up(d, f, now, true);
 }
 
 /// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
@@ -123,16 +125,21 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
     return Decision::wait;
   }
   if (low) {
-    state_.give_up(state_.reuse.evict(f.tag));
-    ++state_.counters.low_evictions;
-    retry_.stir();
-    f.reusable = false;
+    give_way(f);
   } else if (state_.parts.pending) {
     claim(f, now);
   } else {
     f.keeps = true;
   }
   return execute(d);
+}
+
+/// In low-register mode a miss makes its entry's registers free.
+void ReuseUnit::give_way(InFlight& f) {
+  state_.give_up(state_.reuse.evict(f.tag));
+  ++state_.counters.low_evictions;
+  retry_.stir();
+  f.reusable = false;
 }
 
 /// References for the sources of an entry with the instruction's tag; false, and none are taken, when a counter is at

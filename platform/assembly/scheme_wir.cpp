@@ -74,7 +74,7 @@ SmParts WirScheme::build(const BuildContext& c) {
   parts.storage.reset();  // its name is the renamed file's
   auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
   auto stage = allocation_stage(*file);
-  auto gate = std::make_unique<RenameStage>(*file, c.clock_period);
+  auto gate = std::make_unique<RenameStage>(*file);
   parts.reuse_point = reuse_unit(*file);
   parts.observers.push_back(std::make_unique<Watcher>(file->state()));
   if (config.affine()) parts.observers.push_back(std::make_unique<AffineMeter>("affine", stage.get()));

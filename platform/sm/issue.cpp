@@ -103,6 +103,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   w.local = static_cast<std::uint8_t>(__builtin_ctzll(~schedulers_[s].used));
   schedulers_[s].used |= WarpMask{1} << w.local;
   schedulers_[s].slots[w.local] = w.info.warp;
+  if (w.next != nullptr) w.next->scheduler = w.scheduler;
   schedulers_[s].policy->warp_added(w.local, age);
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;

@@ -75,8 +75,8 @@ TEST_CASE("a hash is linear, tells single bits apart, and can be repeated") {
   }
   CHECK(hash(Value{}.data()) == 0);
   // Results of earlier runs are compared with: the matrix is what it was.
-  CHECK(hash.column(0, 0) == 0xef59f76d);
-  CHECK(hash.column(31, 31) == 0x53bd09f0);
+  CHECK(hash.column(0, 0) == 0xa372da60);
+  CHECK(hash.column(31, 31) == 0x755a0b63);
   const Value v = random_value(random);
   CHECK(H3Hash(lanes, 32, 7)(v.data()) != hash(v.data()));
 }

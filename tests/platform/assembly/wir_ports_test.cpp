@@ -31,7 +31,7 @@ Watched two_lookups(const std::string& name, const Knobs& knobs) {
 }  // namespace
 
 TEST_CASE("Table III: two instructions look up in a cycle") {
-  const Watched w = two_lookups("wir_two_ports", {});
+  const Watched w = two_lookups("wir_two_ports", {{"wir.allocator_ports", "2"}});
   REQUIRE(w.of(0, 1).issued == w.of(1, 1).issued);
   CHECK(w.counter("reuse_read_waits") == 0);
   CHECK(w.counter("reuse_write_waits") == 0);
@@ -99,4 +99,18 @@ TEST_CASE("rename takes a further cycle for more than three sources") {
   CHECK(few.counter("long_renames") == 1);
   // The dependent instruction comes a cycle later; bank conflicts of the reads apart, of which four have none.
   CHECK(few.of(0, 7).issued - few.of(0, 6).issued == bare + 4 + 1);
+}
+
+TEST_CASE("a warp's first instruction waits for the tables as well") {
+  TraceBuilder b;
+  Values v(b);
+  v.op("add", 6, {0, 1, 2, 3});  // of registers that nobody has written
+  b.exit();
+  run_each(b, v, 3);
+  const Watched w = test::watch(b, "wir_rename_first", {{"wir.model", "novsb"}});
+  test::require_clean(w.result);
+  CHECK(w.counter("long_renames") == 3);
+  // Warps 0 and 2 have one scheduler, and with it one half of the tables. The cycle behind warp 0's addition is the
+  // tables' own; then comes the end of warp 0, which is older.
+  CHECK(w.of(2, 0).issued - w.of(0, 0).issued == 3);
 }

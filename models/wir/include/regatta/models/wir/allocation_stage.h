@@ -8,6 +8,8 @@
 #include <regatta/models/wir/physical_register_file.h>
 #include <regatta/protocol/extension_points.h>
 
+#include <array>
+
 namespace regatta::models::wir {
 
 /// Per instruction: hash (1 cycle, as many at a time as schedulers), table (1 cycle); for a hit of the value signature
@@ -42,8 +44,14 @@ class AllocationStage : public protocol::WritebackPoint {
   void settle(InFlight& f, unsigned destination, bool equal);
   bool allocate(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg);
-  unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
-  void starve(const protocol::DynamicInstruction& d, InFlight& f);
+  [[gnu::noinline]] unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
+  using Registers = std::array<PhysicalRegister, trace::max_destination_registers>;
+  // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
+  [[gnu::noinline]] std::uint64_t move_rest(const protocol::DynamicInstruction& d, const InFlight& f);
+  [[gnu::noinline]] bool allocate_or_overwrite(const protocol::DynamicInstruction& d, InFlight& f, unsigned open,
+                                               unsigned& places, Registers& regs);
+  [[gnu::noinline]] void forget(std::uint32_t hash);
+  [[gnu::noinline]] void starve(const protocol::DynamicInstruction& d, InFlight& f);
   void remember(std::uint32_t hash, PhysicalRegister reg, bool low, std::uint64_t now);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
   unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);

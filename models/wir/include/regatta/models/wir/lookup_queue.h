@@ -19,11 +19,11 @@ class LookupQueue {
  public:
   bool empty() const { return lookups_.empty() && others_.empty(); }
   /// The instruction waits behind all others; `since`: the first cycle in which it can go on.
-  void push(protocol::DynamicInstruction& d, std::uint64_t since, bool looks_up) {
+  [[gnu::noinline]] void push(protocol::DynamicInstruction& d, std::uint64_t since, bool looks_up) {
     (looks_up ? lookups_ : others_).push({&d, since, ++order_});
   }
   /// It waits no more.
-  void remove(const protocol::DynamicInstruction& d) {
+  [[gnu::noinline]] void remove(const protocol::DynamicInstruction& d) {
     if (lookups_.remove(d)) {
       tried_ = 0;
     } else {

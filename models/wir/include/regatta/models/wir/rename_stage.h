@@ -23,12 +23,13 @@ namespace regatta::models::wir {
 /// scarce that waiting readers could take the last ones, any other (RegisterState::credits_left).
 class RenameStage : public protocol::IssueGate {
  public:
-  RenameStage(PhysicalRegisterFile& file, sc_core::sc_time clock_period);
+  explicit RenameStage(PhysicalRegisterFile& file);
 
   bool keeps_cycle_time() const override { return true; }
   bool may_issue(const protocol::DynamicInstruction& d) override;
   void issued(const protocol::DynamicInstruction& d) override;
   void barrier_opened(const protocol::WarpInfo& warp) override { rules_.barrier_opened(warp, state_->now()); }
+  void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
@@ -39,11 +40,11 @@ class RenameStage : public protocol::IssueGate {
   const LoadRules& load_rules() const { return rules_; }
 
  private:
-  static constexpr std::uint8_t unknown = 0xff;
   struct Half {
     std::uint64_t busy_until = 0;  ///< the first cycle in which its ports are free
+    std::uint64_t told = 0;        ///< that cycle, once somebody was refused and is to be asked again in it
   };
-  bool tables_busy(protocol::WarpSlot warp);
+  bool tables_busy(unsigned scheduler);
   void occupy_tables(const protocol::DynamicInstruction& d, InFlight& f);
   void tag(const protocol::DynamicInstruction& d, const StaticCode& code, InFlight& f) const;
 
@@ -51,11 +52,10 @@ class RenameStage : public protocol::IssueGate {
   RegisterState* state_;
   LoadRules rules_;
   protocol::LaneMask all_lanes_ = 0;
-  std::vector<unsigned> warps_of_cta_;      ///< by CTA slot: resident
-  std::vector<Half> halves_;                ///< of the rename tables, by scheduler
-  std::vector<std::uint8_t> scheduler_of_;  ///< by warp slot, once it has issued
+  std::vector<unsigned> warps_of_cta_;  ///< by CTA slot: resident
+  std::vector<Half> halves_;            ///< of the rename tables, by scheduler
+  protocol::GateListener* listener_ = nullptr;
   sc_core::sc_event changed_;
-  support::CycleClient freed_;  ///< runs when a half is free that somebody was refused for
 };
 
 }  // namespace regatta::models::wir

@@ -20,7 +20,7 @@ class RetryQueue {
   bool empty() const { return queue_.empty(); }
   bool full() const { return queue_.size() >= most_; }
   std::size_t size() const { return queue_.size(); }
-  void push(protocol::DynamicInstruction& d) {
+  [[gnu::noinline]] void push(protocol::DynamicInstruction& d) {
     queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(head_), &d);
     if (++head_ == queue_.size()) head_ = 0;
   }
@@ -31,10 +31,7 @@ class RetryQueue {
     const std::uint64_t slept = now > last_ + 1 ? now - last_ - 1 : 0;
     last_ = now;
     if (queue_.empty()) return nullptr;
-    if (slept != 0) {
-      looked += slept;
-      rotate(slept % queue_.size());
-    }
+    if (slept != 0) pass_over(slept, looked);
     return queue_[head_];
   }
   /// An instruction enters an empty queue in cycle `now`: no looks were passed over before.
@@ -44,7 +41,7 @@ class RetryQueue {
     rotate(1);
     if (restless_ != 0) --restless_;
   }
-  void pop() {
+  [[gnu::noinline]] void pop() {
     queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(head_));
     if (head_ == queue_.size()) head_ = 0;
   }
@@ -54,6 +51,10 @@ class RetryQueue {
   bool restless() const { return restless_ != 0 && !queue_.empty(); }
 
  private:
+  [[gnu::noinline]] void pass_over(std::uint64_t cycles, std::uint64_t& looked) {
+    looked += cycles;
+    rotate(cycles % queue_.size());
+  }
   void rotate(std::uint64_t by) {
     head_ += by;
     while (head_ >= queue_.size()) head_ -= queue_.size();

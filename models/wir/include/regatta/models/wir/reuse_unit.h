@@ -29,7 +29,11 @@ class ReuseUnit : public protocol::ReusePoint {
   void unhold(const protocol::DynamicInstruction& d, InFlight& f);
   bool misses_again();
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited);
-  Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited);
+  // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
+  [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
+                                    bool waited);
+  [[gnu::noinline]] void give_way(InFlight& f);
   Decision execute(protocol::DynamicInstruction& d);
   void claim(InFlight& f, std::uint64_t now);
   bool acquire_sources(const InFlight& f);
