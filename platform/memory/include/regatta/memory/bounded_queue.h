@@ -56,7 +56,7 @@ class BoundedQueue {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     std::vector<T> bigger(ring_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i) bigger[i] = std::move(ring_[(head_ + i) & mask_]);
     ring_.swap(bigger);
@@ -145,7 +145,7 @@ class DepartureRing {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     std::vector<std::uint64_t> bigger(ring_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i) bigger[i] = ring_[(head_ + i) & mask_];
     ring_.swap(bigger);
