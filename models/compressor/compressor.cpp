@@ -90,10 +90,9 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
   if (oldest->dirty && in_line_[oldest->number] == 0) {
     ++dropped_;
   } else if (oldest->dirty) {
-    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, address_of(oldest->number));
-    protocol::MemoryAccess& access = protocol::memory_access(*out);
-    access.access = AccessClass::register_write;
-    access.sm = static_cast<std::uint16_t>(config_.sm);
+    const auto [out, access] = pool_.take_with_access(tlm::TLM_WRITE_COMMAND, address_of(oldest->number));
+    access->access = AccessClass::register_write;
+    access->sm = static_cast<std::uint16_t>(config_.sm);
     std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
     out_.push(Timed{out, now + 1});
     ++written_back_;
@@ -127,10 +126,9 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
     return Done::yes;
   }
   line->state = Line::State::fetching;
-  Payload* fetch = pool_.take(tlm::TLM_READ_COMMAND, address_of(number));
-  protocol::MemoryAccess& access = protocol::memory_access(*fetch);
-  access.access = AccessClass::register_read;
-  access.sm = static_cast<std::uint16_t>(config_.sm);
+  const auto [fetch, access] = pool_.take_with_access(tlm::TLM_READ_COMMAND, address_of(number));
+  access->access = AccessClass::register_read;
+  access->sm = static_cast<std::uint16_t>(config_.sm);
   out_.push(Timed{fetch, now + 1});
   ++fetching_;
   ++fetched_;

@@ -58,8 +58,9 @@ AccessClass Compressor::take(Payload& payload, std::uint64_t ready) {
     o.payload = &payload;
     o.extension = &access;
   } else {
-    o.payload = pool_.take(payload.get_command(), payload.get_address());
-    o.extension = &protocol::memory_access(*o.payload);
+    const auto [own, extension] = pool_.take_with_access(payload.get_command(), payload.get_address());
+    o.payload = own;
+    o.extension = extension;
     o.extension->access = access.access;
     o.extension->sm = access.sm;
     if (o.access == AccessClass::register_write) {

@@ -67,16 +67,20 @@ MemoryPayloadPool::MemoryPayloadPool(unsigned line_bytes) : line_bytes_(line_byt
 
 MemoryPayloadPool::~MemoryPayloadPool() = default;
 
-tlm::tlm_generic_payload* MemoryPayloadPool::take(tlm::tlm_command command, std::uint64_t address) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<tlm::tlm_generic_payload>(this));
-    buffers_.push_back(std::make_unique<unsigned char[]>(line_bytes_));
-    tlm::tlm_generic_payload* p = all_.back().get();
-    p->set_extension(new MemoryAccess);
-    p->set_data_ptr(buffers_.back().get());
-    free_.push_back(p);
-  }
-  tlm::tlm_generic_payload* p = free_.back();
+void MemoryPayloadPool::make() {
+  all_.push_back(std::make_unique<tlm::tlm_generic_payload>(this));
+  buffers_.push_back(std::make_unique<unsigned char[]>(line_bytes_));
+  tlm::tlm_generic_payload* const p = all_.back().get();
+  auto* const access = new MemoryAccess;
+  p->set_extension(access);
+  p->set_data_ptr(buffers_.back().get());
+  free_.push_back(Taken{p, access});
+}
+
+MemoryPayloadPool::Taken MemoryPayloadPool::take_with_access(tlm::tlm_command command, std::uint64_t address) {
+  if (free_.empty()) make();
+  const Taken taken = free_.back();
+  tlm::tlm_generic_payload* const p = taken.payload;
   free_.pop_back();
   ++outstanding_;
   p->acquire();
@@ -88,13 +92,14 @@ tlm::tlm_generic_payload* MemoryPayloadPool::take(tlm::tlm_command command, std:
   p->set_byte_enable_length(0);
   p->set_dmi_allowed(false);
   p->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  return p;
+  return taken;
 }
 
 void MemoryPayloadPool::free(tlm::tlm_generic_payload* payload) {
-  *payload->get_extension<MemoryAccess>() = MemoryAccess{};
+  auto* const access = payload->get_extension<MemoryAccess>();
+  *access = MemoryAccess{};
   --outstanding_;
-  free_.push_back(payload);
+  free_.push_back(Taken{payload, access});
 }
 
 }  // namespace regatta::protocol

@@ -172,16 +172,25 @@ class MemoryPayloadPool : public tlm::tlm_mm_interface {
  public:
   explicit MemoryPayloadPool(unsigned line_bytes);
   ~MemoryPayloadPool() override;
+  struct Taken {
+    tlm::tlm_generic_payload* payload;
+    MemoryAccess* access;  ///< its extension: who knows it here need not ask the payload
+  };
   /// A payload with reference count 1, response status incomplete. Release with payload->release().
-  tlm::tlm_generic_payload* take(tlm::tlm_command command, std::uint64_t address);
+  Taken take_with_access(tlm::tlm_command command, std::uint64_t address);
+  tlm::tlm_generic_payload* take(tlm::tlm_command command, std::uint64_t address) {
+    return take_with_access(command, address).payload;
+  }
   void free(tlm::tlm_generic_payload* payload) override;
   /// Payloads taken and not yet released: 0 at the end of a clean run.
   std::size_t outstanding() const { return outstanding_; }
 
  private:
+  [[gnu::noinline, gnu::cold]] void make();
+
   unsigned line_bytes_;
   std::size_t outstanding_ = 0;
-  std::vector<tlm::tlm_generic_payload*> free_;
+  std::vector<Taken> free_;
   std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;
   std::vector<std::unique_ptr<unsigned char[]>> buffers_;
 };
