@@ -186,12 +186,14 @@ class MemoryPayloadPool : public tlm::tlm_mm_interface {
   std::size_t outstanding() const { return outstanding_; }
 
  private:
+  /// What is taken comes back through free(), which needs no search for what belongs to it.
+  class Own;
   [[gnu::noinline, gnu::cold]] void make();
 
   unsigned line_bytes_;
   std::size_t outstanding_ = 0;
-  std::vector<Taken> free_;
-  std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;
+  std::vector<Own*> free_;
+  std::vector<std::unique_ptr<Own>> all_;
   std::vector<std::unique_ptr<unsigned char[]>> buffers_;
 };
 
