@@ -24,8 +24,9 @@ class FixedQueue {
     ++size_;
   }
   void pop() {
-    head_ = head_ + 1 == capacity_ ? 0 : head_ + 1;
     --size_;
+    // One that is mostly short stays in the same line of the host's cache.
+    head_ = size_ == 0 || head_ + 1 == capacity_ ? 0 : head_ + 1;
   }
   /// Takes out the elements for which `gone(element)` is true.
   template <class Gone>

@@ -46,8 +46,9 @@ class BoundedQueue {
     if (++size_ > max_size_) max_size_ = size_;
   }
   void pop(std::uint64_t now) {
-    head_ = (head_ + 1) & mask_;
     --size_;
+    // One that is mostly short stays in the same lines of the host's cache.
+    head_ = size_ == 0 ? 0 : (head_ + 1) & mask_;
     if (popped_at_ != now) {
       popped_at_ = now;
       popped_ = 0;

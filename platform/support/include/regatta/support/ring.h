@@ -19,8 +19,9 @@ class Ring {
     ++count_;
   }
   void pop() {
-    head_ = (head_ + 1) & mask_;
     --count_;
+    // One that is mostly short stays in the same lines of the host's cache.
+    head_ = count_ == 0 ? 0 : (head_ + 1) & mask_;
   }
   /// The i-th oldest entry.
   T& operator[](std::size_t i) { return items_[(head_ + i) & mask_]; }
