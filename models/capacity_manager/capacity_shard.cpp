@@ -148,7 +148,7 @@ void CapacityShard::issued(const DynamicInstruction& d) {
   w.last = d.sequence;
   ++counters_.instructions;
   for (unsigned i = 0; i < t.write_count; ++i) {
-    ++w.writing[(w.rotation + t.writes[i].value()) % trace::region_banks];
+    ++w.writing[bank_of(w, t.writes[i])];
   }
   w.writes += t.write_count;
   unit_->issued(d, table_.marks(t.index));
@@ -174,16 +174,17 @@ void CapacityShard::end_region(Warp& w) {
 /// Lines are reserved for what is still to be written.
 void CapacityShard::shrink(Warp& w) {
   account();
-  bool any = false;
+  const BankCounts reserved = w.reserved;
+  const BankCounts writing = w.writing;
+  BankCounts needed{}, released{};
   for (unsigned b = 0; b < trace::region_banks; ++b) {
-    if (w.reserved[b] <= w.writing[b]) continue;
-    const auto released = static_cast<std::uint8_t>(w.reserved[b] - w.writing[b]);
-    free_[b] = static_cast<std::uint16_t>(free_[b] + released);
-    reserved_lines_ -= released;
-    w.reserved[b] = w.writing[b];
-    any = true;
+    needed[b] = std::min(reserved[b], writing[b]);
+    released[b] = static_cast<std::uint8_t>(reserved[b] - needed[b]);
   }
-  if (any && !stack_.empty()) look_again();
+  if (needed == reserved) return;
+  w.reserved = needed;
+  give_back(released);
+  if (!stack_.empty()) look_again();
 }
 
 void CapacityShard::written_back(const DynamicInstruction& d) {
@@ -191,7 +192,7 @@ void CapacityShard::written_back(const DynamicInstruction& d) {
   if (t.write_count == 0) return;
   Warp& w = of(d.warp);
   for (unsigned i = 0; i < t.write_count; ++i) {
-    --w.writing[(w.rotation + t.writes[i].value()) % trace::region_banks];
+    --w.writing[bank_of(w, t.writes[i])];
   }
   w.writes -= t.write_count;
   if (w.state != State::draining) return;
@@ -208,11 +209,17 @@ void CapacityShard::drained(Warp& w) {
 
 void CapacityShard::release_all(Warp& w) {
   account();
+  give_back(w.reserved);
+  w.reserved = {};
+}
+
+void CapacityShard::give_back(BankCounts lines) {
+  unsigned all = 0;
   for (unsigned b = 0; b < trace::region_banks; ++b) {
-    free_[b] = static_cast<std::uint16_t>(free_[b] + w.reserved[b]);
-    reserved_lines_ -= w.reserved[b];
-    w.reserved[b] = 0;
+    free_[b] = static_cast<std::uint16_t>(free_[b] + lines[b]);
+    all += lines[b];
   }
+  reserved_lines_ -= all;
 }
 
 void CapacityShard::push(Warp& w) {
@@ -247,10 +254,10 @@ void CapacityShard::barrier_opened(WarpSlot slot) {
 
 bool CapacityShard::fits(const Warp& w) const {
   const Region& region = table_.regions()[table_.word(w.word(0).inserted).region];
-  for (unsigned b = 0; b < trace::region_banks; ++b) {
-    if (region.lines_of[b] > free_[(b + w.rotation) % trace::region_banks]) return false;
-  }
-  return true;
+  const BankCounts lines = region.lines_by_rotation[w.rotation];
+  unsigned short_of = 0;  // banks; all are looked at, which takes a host no branch
+  for (unsigned b = 0; b < trace::region_banks; ++b) short_of += lines[b] > free_[b];
+  return short_of == 0;
 }
 
 /// The cycles since the last change of the stack, or of the lines reserved, were spent with them as they are.
@@ -306,11 +313,8 @@ void CapacityShard::activate(Warp& w) {
   w.first = start.sequence;
   w.last = start.sequence - 1;
   --w.heads;
-  for (unsigned b = 0; b < trace::region_banks; ++b) {
-    const unsigned bank = (b + w.rotation) % trace::region_banks;
-    w.reserved[bank] = region.lines_of[b];
-    free_[bank] = static_cast<std::uint16_t>(free_[bank] - region.lines_of[b]);
-  }
+  w.reserved = region.lines_by_rotation[w.rotation];
+  for (unsigned b = 0; b < trace::region_banks; ++b) free_[b] = static_cast<std::uint16_t>(free_[b] - w.reserved[b]);
   reserved_lines_ += region.lines;
   // What the head says is done with; the marks stay.
   for (unsigned i = 1; i < region.head_words; ++i) drop_word(w);
@@ -339,7 +343,7 @@ void CapacityShard::activate(Warp& w) {
 /// The banks' queues have a place per line: enough for preloads, which have lines, and not for any number of
 /// invalidations besides.
 bool CapacityShard::ask(const Request& request) {
-  if (unit_->request_room(unit_->bank_of(request.warp, request.reg)) == 0) return false;
+  if (unit_->request_room(bank_of(of(request.warp), request.reg)) == 0) return false;
   if (request.kind == Request::Kind::invalidate) {
     unit_->invalidate(request.warp, request.reg);
   } else {

@@ -76,6 +76,11 @@ void RegionTable::start(const trace::Kernel& kernel, std::uint32_t inserted, con
   region.compact = word.opcode == RegionOpcode::compact;
   region.lines_of = word.lines;
   for (const std::uint8_t lines : word.lines) region.lines += lines;
+  for (unsigned rotation = 0; rotation < trace::region_banks; ++rotation) {
+    for (unsigned b = 0; b < trace::region_banks; ++b) {
+      region.lines_by_rotation[rotation][(b + rotation) % trace::region_banks] = word.lines[b];
+    }
+  }
   region.head_words = region.compact ? 1 : 0;  // counted when the last uses are found
   regions_.push_back(std::move(region));
 }

@@ -38,43 +38,37 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
+      first_line_(map_.compressed_line(config.shard)),
+      shard_warps_((config.warps + config.shards - 1) / config.shards),
       out_places_(std::size_t{config.queue} + 2),
       lines_(config.lines),
-      addresses_(config.lines, no_address),
       pool_(config.line_bytes),
       wakeup_(
           clock_period, [](void* c) { static_cast<Compressor*>(c)->work(); }, this) {
   config.validate();
-  const std::size_t registers =
-      std::size_t{protocol::RegisterMap::registers} * ((config.warps + config.shards - 1) / config.shards);
+  const std::size_t registers = std::size_t{protocol::RegisterMap::registers} * shard_warps_;
   bits_.resize(registers);
   in_line_.resize(registers / line_slots + 1);
+  inside_at_.resize(in_line_.size(), no_line);
   upstream.bind(*this);
   downstream.bind(*this);
 }
 
 void Compressor::warp_started(protocol::WarpSlot warp) {
-  for (unsigned r = 0; r <= highest_; ++r) {
-    set_bit(map_.index(warp, protocol::RegisterId(static_cast<std::uint8_t>(r))), false);
-  }
+  const std::uint32_t first = map_.shard_order(map_.index(warp, protocol::RegisterId(0)));
+  for (std::uint32_t reg = first; reg <= highest_; reg += shard_warps_) set_bit(reg, false);
 }
 
 bool Compressor::is_compressed(protocol::WarpSlot warp, protocol::RegisterId reg) const {
-  return bit(map_.index(warp, reg));
+  return bit(map_.shard_order(map_.index(warp, reg)));
 }
 
 void Compressor::set_bit(std::uint32_t reg, bool value) {
-  const std::uint32_t place = map_.shard_order(reg);
-  if (bits_[place] == value) return;
-  if (value) highest_ = std::max<unsigned>(highest_, map_.register_of(reg).value());
-  bits_[place] = value;
-  std::uint8_t& count = in_line_[place / line_slots];
+  if (bits_[reg] == value) return;
+  if (value) highest_ = std::max(highest_, reg);
+  bits_[reg] = value;
+  std::uint8_t& count = in_line_[line_number(reg)];
   count = static_cast<std::uint8_t>(value ? count + 1 : count - 1);
-}
-
-Compressor::Line* Compressor::find(std::uint64_t address) {
-  const auto found = std::find(addresses_.begin(), addresses_.end(), address);
-  return found == addresses_.end() ? nullptr : &lines_[static_cast<std::size_t>(found - addresses_.begin())];
 }
 
 // An operation for the same register waits for the line: this one must not pass it.
@@ -96,24 +90,23 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
   if (oldest->dirty && in_line_[oldest->number] == 0) {
     ++dropped_;
   } else if (oldest->dirty) {
-    Payload* out = pool_.take(tlm::TLM_WRITE_COMMAND, address_of(*oldest));
-    protocol::MemoryAccess& access = protocol::memory_access(*out);
-    access.access = AccessClass::register_write;
-    access.sm = static_cast<std::uint16_t>(config_.sm);
+    const auto [out, access] = pool_.take_with_access(tlm::TLM_WRITE_COMMAND, address_of(oldest->number));
+    access->access = AccessClass::register_write;
+    access->sm = static_cast<std::uint16_t>(config_.sm);
     std::memcpy(out->get_data_ptr(), oldest->bytes.data(), compressed_line_bytes);
     out_.push(Timed{out, now + 1});
     ++written_back_;
   }
   oldest->state = Line::State::empty;
-  address_of(*oldest) = no_address;
+  inside_at_[oldest->number] = no_line;
   oldest->dirty = false;
   return oldest;
 }
 
 // yes: `line` is the operation's, here and valid.
 Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line) {
-  const std::uint64_t address = map_.compressed_line(operation.reg);
-  line = find(address);
+  const std::uint32_t number = line_number(operation.reg);
+  line = find(number);
   if (line != nullptr && line->state == Line::State::valid) {
     line->used = ++uses_;
     return Done::yes;
@@ -123,20 +116,19 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
   if (!empty_will_do && fetching_ == config_.fetches) return Done::not_now;
   line = make_place(now);
   if (line == nullptr) return Done::not_now;
-  address_of(*line) = address;
-  line->number = line_number(operation.reg);
+  inside_at_[number] = static_cast<std::uint16_t>(line - lines_.data());
+  line->number = number;
   line->used = ++uses_;
-  line->bytes.fill(0);
   if (empty_will_do) {
+    line->bytes.fill(0);
     line->state = Line::State::valid;
     ++started_empty_;
     return Done::yes;
   }
   line->state = Line::State::fetching;
-  Payload* fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
-  protocol::MemoryAccess& access = protocol::memory_access(*fetch);
-  access.access = AccessClass::register_read;
-  access.sm = static_cast<std::uint16_t>(config_.sm);
+  const auto [fetch, access] = pool_.take_with_access(tlm::TLM_READ_COMMAND, address_of(number));
+  access->access = AccessClass::register_read;
+  access->sm = static_cast<std::uint16_t>(config_.sm);
   out_.push(Timed{fetch, now + 1});
   ++fetching_;
   ++fetched_;
@@ -145,27 +137,21 @@ Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, 
 
 Compressor::Done Compressor::perform(Operation& operation, std::uint64_t now) {
   if (fetching_ != 0) {
-    Line* line = find(map_.compressed_line(operation.reg));
+    Line* line = find(line_number(operation.reg));
     if (line != nullptr && waits_behind(*line, operation)) {
-      line->waiting.push_back(operation);
-      ++line->pins;
+      wait_for(*line, operation);
       return Done::waits_for_line;
     }
   }
   const Done done = operation.access == AccessClass::register_read    ? perform_read(operation, now)
                     : operation.access == AccessClass::register_write ? perform_write(operation, now)
                                                                       : perform_invalidate(operation, now);
-  if (done == Done::waits_for_line) {
-    Line* line = find(map_.compressed_line(operation.reg));
-    line->waiting.push_back(operation);
-    ++line->pins;
-  }
+  if (done == Done::waits_for_line) wait_for(*find(line_number(operation.reg)), operation);
   return done;
 }
 
 Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t now) {
   Payload& payload = *operation.payload;
-  protocol::MemoryAccess& access = protocol::memory_access(payload);
   if (!bit(operation.reg)) {
     if (!has_out_room()) return Done::not_now;
     ++lookups_;
@@ -178,11 +164,11 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   ++lookups_;
   ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
   ++expanded_;
-  const unsigned slot = map_.compressed_slot(operation.reg);
+  const unsigned slot = operation.reg % line_slots;
   expand(state_of(line->bytes.data(), slot), slot_of(line->bytes.data(), slot),
          reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()));
-  if (access.last_read) set_bit(operation.reg, false);
-  access.supplier = operation.supplier;
+  if (operation.extension->last_read) set_bit(operation.reg, false);
+  operation.extension->supplier = operation.supplier;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   answers_.push(Timed{&payload, now + config_.lookup_latency + config_.expand_latency});
   return Done::yes;
@@ -202,7 +188,7 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
     if (done != Done::yes) return done;
     // A line that was begun for this write was neither found nor waited for.
     if (started_empty_ == begun) ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
-    const unsigned slot = map_.compressed_slot(operation.reg);
+    const unsigned slot = operation.reg % line_slots;
     compress(pattern, lanes, slot_of(line->bytes.data(), slot));
     set_state(line->bytes.data(), slot, pattern);
     line->dirty = true;
@@ -235,17 +221,18 @@ std::string Compressor::check() const {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] != in_line_[i]) return "line " + std::to_string(i) + ": compressed registers are miscounted";
   }
+  for (const std::uint16_t at : inside_at_) {
+    if (at != no_line && lines_[at].state == Line::State::empty) return "a line is found that is empty";
+  }
   unsigned fetching = 0;
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Line& l = lines_[i];
+  for (const Line& l : lines_) {
     fetching += l.state == Line::State::fetching;
     if (l.state != Line::State::fetching && !l.waiting.empty()) return "operations wait for a line that is not fetched";
     if (l.state == Line::State::fetching && l.waiting.empty()) return "a line is fetched for nobody";
     if (l.state == Line::State::fetching && l.dirty) return "a line that is fetched is dirty";
-    if ((l.state == Line::State::empty) != (addresses_[i] == no_address)) return "an empty line has an address";
-    if (addresses_[i] != no_address && std::count(addresses_.begin(), addresses_.end(), addresses_[i]) != 1) {
-      return "a line is there twice";
-    }
+    if (l.state == Line::State::empty) continue;
+    const std::uint16_t at = inside_at_[l.number];
+    if (at == no_line || &lines_[at] != &l) return "a line is there twice, or not found";
   }
   if (fetching != fetching_) return "fetches are miscounted";
   if (inside_ > config_.queue) return "more operations than the queue holds";

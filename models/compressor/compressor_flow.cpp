@@ -39,28 +39,30 @@ tlm::tlm_sync_enum Compressor::nb_transport_fw(Payload& payload, tlm::tlm_phase&
     ++held_count_;
     return tlm::TLM_ACCEPTED;  // taken when an operation is done
   }
-  take(payload, at);
+  const AccessClass access = take(payload, at);
   delay = clock_.time(at - now);
-  if (protocol::memory_access(payload).access != AccessClass::register_read) return tlm::TLM_COMPLETED;
+  if (access != AccessClass::register_read) return tlm::TLM_COMPLETED;
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }
 
 // Writes and invalidations are answered by whoever calls this; their bytes are copied.
-void Compressor::take(Payload& payload, std::uint64_t ready) {
-  const protocol::MemoryAccess& access = protocol::memory_access(payload);
+AccessClass Compressor::take(Payload& payload, std::uint64_t ready) {
+  protocol::MemoryAccess& access = protocol::memory_access(payload);
   Operation o;
-  o.reg = map_.index_of(payload.get_address());
+  o.reg = map_.shard_order(map_.index_of(payload.get_address()));
   o.ready = ready;
   o.access = access.access;
   if (o.access == AccessClass::register_read) {
     payload.acquire();
     o.payload = &payload;
+    o.extension = &access;
   } else {
-    o.payload = pool_.take(payload.get_command(), payload.get_address());
-    protocol::MemoryAccess& own = protocol::memory_access(*o.payload);
-    own.access = access.access;
-    own.sm = access.sm;
+    const auto [own, extension] = pool_.take_with_access(payload.get_command(), payload.get_address());
+    o.payload = own;
+    o.extension = extension;
+    o.extension->access = access.access;
+    o.extension->sm = access.sm;
     if (o.access == AccessClass::register_write) {
       std::memcpy(o.payload->get_data_ptr(), payload.get_data_ptr(), compressed_line_bytes);
     }
@@ -69,6 +71,7 @@ void Compressor::take(Payload& payload, std::uint64_t ready) {
   queue_.push(o);
   ++inside_;
   if (!blocked_) wakeup_.request(clock_.now(), ready);
+  return o.access;
 }
 
 void Compressor::work() {
@@ -88,7 +91,7 @@ void Compressor::work() {
     blocked_ = done == Done::not_now;
     blocked_count_ += blocked_;
     if (!blocked_) {
-      if (from == &resumed_) --find(map_.compressed_line(o.reg))->pins;
+      if (from == &resumed_) --find(line_number(o.reg))->pins;
       from->pop();
       if (done == Done::yes) --inside_;
     }
@@ -116,8 +119,7 @@ void Compressor::work() {
 void Compressor::take_held(std::uint64_t now) {
   Payload& p = *held_;
   held_ = nullptr;
-  const bool answered = protocol::memory_access(p).access != AccessClass::register_read;
-  take(p, now + 1);
+  const bool answered = take(p, now + 1) != AccessClass::register_read;
   tlm::tlm_phase phase = tlm::END_REQ;
   sc_core::sc_time delay = clock_.time(1);
   upstream->nb_transport_bw(p, phase, delay);
@@ -180,10 +182,9 @@ void Compressor::sent(Payload& payload, std::uint64_t when) {
 }
 
 void Compressor::fill(Payload& payload) {
-  Line* const fetched = find(payload.get_address());
-  if (fetched == nullptr) {
-    return complain("a line came that nobody fetches");
-  }
+  const std::uint64_t number = (payload.get_address() - first_line_) / compressed_line_bytes;
+  Line* const fetched = number < inside_at_.size() ? find(static_cast<std::uint32_t>(number)) : nullptr;
+  if (fetched == nullptr) return complain("a line came that nobody fetches");
   Line& line = *fetched;
   std::memcpy(line.bytes.data(), payload.get_data_ptr(), compressed_line_bytes);
   line.state = Line::State::valid;

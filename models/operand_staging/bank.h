@@ -75,6 +75,7 @@ struct alignas(64) StagingBank {
     std::uint64_t ready = 0;
     tlm::tlm_generic_payload* payload = nullptr;
     std::uint16_t line = no_line;
+    protocol::Supplier supplier = protocol::Supplier::unknown;
   };
   StagingBank(unsigned lines, unsigned buffer) : requests(lines), fills(lines), readouts(buffer) {}
 

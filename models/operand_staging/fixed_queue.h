@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <cstdint>
+#include <memory>
 
 namespace regatta::models {
 
@@ -10,9 +11,10 @@ namespace regatta::models {
 template <class T>
 class FixedQueue {
  public:
-  explicit FixedQueue(std::size_t capacity) : ring_(capacity) {}
+  explicit FixedQueue(std::size_t capacity)
+      : capacity_(static_cast<std::uint32_t>(capacity)), ring_(std::make_unique<T[]>(capacity)) {}
   bool empty() const { return size_ == 0; }
-  bool full() const { return size_ == ring_.size(); }
+  bool full() const { return size_ == capacity_; }
   std::size_t size() const { return size_; }
   T& front() { return ring_[head_]; }
   /// The element `i` places behind the front.
@@ -22,8 +24,9 @@ class FixedQueue {
     ++size_;
   }
   void pop() {
-    head_ = head_ + 1 == ring_.size() ? 0 : head_ + 1;
     --size_;
+    // One that is mostly short stays in the same line of the host's cache.
+    head_ = size_ == 0 || head_ + 1 == capacity_ ? 0 : head_ + 1;
   }
   /// Takes out the elements for which `gone(element)` is true.
   template <class Gone>
@@ -39,11 +42,12 @@ class FixedQueue {
   /// `i` places behind the front, i at most the capacity: it wraps once at most.
   std::size_t place(std::size_t i) const {
     const std::size_t at = head_ + i;
-    return at < ring_.size() ? at : at - ring_.size();
+    return at < capacity_ ? at : at - capacity_;
   }
-  std::vector<T> ring_;
-  std::size_t head_ = 0;
-  std::size_t size_ = 0;
+  std::uint32_t size_ = 0;
+  std::uint32_t head_ = 0;
+  std::uint32_t capacity_;
+  std::unique_ptr<T[]> ring_;
 };
 
 }  // namespace regatta::models

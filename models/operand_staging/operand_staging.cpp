@@ -88,11 +88,11 @@ tlm::tlm_sync_enum OperandStaging::nb_transport_fw(tlm::tlm_generic_payload& pay
                                                    sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
   WarpAccess& access = protocol::warp_access(payload);
-  const Home home = home_of(access.warp);
+  const Home& home = home_of(access.warp);
   if (payload.is_read()) {
     home.shard->read(payload, access, home.warp, delay);
   } else if (!home.shard->write(payload, access, home.warp, delay, config_.write_queue)) {
-    hold(payload, home.shard->backlog(access, home.warp, delay) + clock_.cycles(delay));
+    hold(payload, access, home, delay);
     return tlm::TLM_ACCEPTED;
   }
   return tlm::TLM_COMPLETED;
@@ -105,8 +105,9 @@ void OperandStaging::refuse(protocol::WarpSlot warp) const {
   throw std::logic_error("a fatal SystemC report returned");
 }
 
-/// A write has `work` cycles of others' before it.
-void OperandStaging::hold(tlm::tlm_generic_payload& payload, std::uint64_t work) {
+void OperandStaging::hold(tlm::tlm_generic_payload& payload, const WarpAccess& access, const Home& home,
+                          const sc_core::sc_time& delay) {
+  const std::uint64_t work = home.shard->backlog(access, home.warp, delay) + clock_.cycles(delay);
   held_ = &payload;
   ++held_writes_;
   room_.request(clock_.now() + work - config_.write_queue);

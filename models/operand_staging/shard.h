@@ -14,10 +14,10 @@
 
 namespace regatta::models {
 
-class StagingShard : public sc_core::sc_module,
-                     public protocol::StagingUnit,
-                     public support::StatProvider,
-                     tlm::tlm_bw_transport_if<> {
+class StagingShard final : public sc_core::sc_module,
+                           public protocol::StagingUnit,
+                           public support::StatProvider,
+                           tlm::tlm_bw_transport_if<> {
  public:
   /// `shard`: which of config.shards.
   StagingShard(const sc_core::sc_module_name& name, unsigned shard, const OperandStagingConfig& config,
@@ -130,6 +130,8 @@ class StagingShard : public sc_core::sc_module,
   void drop(std::uint16_t line, std::uint64_t at);
   [[gnu::noinline, gnu::cold]] void poison(void* to) const;
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
+  [[gnu::noinline, gnu::cold]] void too_many_requests(unsigned bank) const;
+  [[gnu::noinline, gnu::cold]] void failed(const tlm::tlm_generic_payload& payload) const;
   void merge(std::uint16_t line, const tlm::tlm_generic_payload& payload);
   void came_free() {
     if (stalled_ != 0) try_stalled();
@@ -168,7 +170,7 @@ class StagingShard : public sc_core::sc_module,
   }
   bool has_request_room() const { return requests_out_ < config_.request_queue; }
   void push_request(tlm::tlm_generic_payload* payload, std::uint64_t now);
-  tlm::tlm_generic_payload* message(unsigned warp, unsigned reg, protocol::AccessClass access);
+  protocol::MemoryPayloadPool::Taken message(unsigned warp, unsigned reg, protocol::AccessClass access);
   void send(std::uint64_t now);
   void taken(std::uint64_t now, std::uint64_t at);
   void answered(tlm::tlm_generic_payload& payload, std::uint64_t when);

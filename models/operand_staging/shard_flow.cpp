@@ -21,12 +21,14 @@ void StagingShard::complain(const std::string& what) const {
   SC_REPORT_ERROR("regatta/operand_staging", (std::string(name()) + ": " + what).c_str());
 }
 
+void StagingShard::too_many_requests(unsigned bank) const {
+  complain("bank " + std::to_string(bank) + ": more preloads and invalidations than lines");
+}
+
 void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
   const unsigned bank = bank_of(warp, reg);
   StagingBank& b = banks_[bank];
-  if (b.requests.full()) {
-    return complain("bank " + std::to_string(bank) + ": more preloads and invalidations than lines");
-  }
+  if (b.requests.full()) return too_many_requests(bank);
   const std::uint64_t now = clock_.now();
   b.requests.push(Request{now, warp, reg, kind});
   activate(bank);
@@ -99,7 +101,7 @@ StagingShard::Served StagingShard::serve_invalidate(const Request& r, std::uint6
 
 void StagingShard::send_invalidation(unsigned warp, unsigned reg, std::uint64_t now) {
   remove(backed_[warp], reg);
-  push_request(message(warp, reg, AccessClass::register_invalidate), now);
+  push_request(message(warp, reg, AccessClass::register_invalidate).payload, now);
   ++invalidations_sent_;
 }
 
@@ -131,11 +133,10 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
       lines_[line].state = State::filling;
       lines_[line].is_dirty = last;
       if (last) remove(backed_[w], reg);
-      tlm::tlm_generic_payload* p = message(w, reg, AccessClass::register_read);
-      protocol::MemoryAccess& access = protocol::memory_access(*p);
-      access.last_read = last;
-      access.tag = line;
-      push_request(p, now);
+      const auto [payload, access] = message(w, reg, AccessClass::register_read);
+      access->last_read = last;
+      access->tag = line;
+      push_request(payload, now);
       ++reads_sent_;
       return Served::done;  // acknowledged when it is filled
     }
@@ -198,12 +199,11 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   trace::copy_value(values_[f.line], f.payload->get_data_ptr(), bytes_);
   l.is_defined = true;
   l.state = State::owned;
-  const protocol::Supplier supplier = protocol::memory_access(*f.payload).supplier;
   f.payload->release();
   PreloadSource source = PreloadSource::l1;
-  if (supplier == protocol::Supplier::compressor) source = PreloadSource::compressor;
-  if (supplier == protocol::Supplier::l2) source = PreloadSource::l2;
-  if (supplier == protocol::Supplier::dram) source = PreloadSource::dram;
+  if (f.supplier == protocol::Supplier::compressor) source = PreloadSource::compressor;
+  if (f.supplier == protocol::Supplier::l2) source = PreloadSource::l2;
+  if (f.supplier == protocol::Supplier::dram) source = PreloadSource::dram;
   ++preloads_;
   ++sources_[static_cast<unsigned>(source)];
   const WarpSlot warp = global(l.warp);
@@ -225,7 +225,7 @@ void StagingShard::to_buffer(std::uint16_t line, std::uint64_t now) {
   p.warp = l.warp;
   p.reg = l.reg;
   p.line = line;
-  p.payload = message(l.warp, l.reg, AccessClass::register_write);
+  p.payload = message(l.warp, l.reg, AccessClass::register_write).payload;
   trace::copy_value(p.payload->get_data_ptr(), values_[line], bytes_);
   ++buffered_;
   buffer_max_ = std::max<std::uint64_t>(buffer_max_, buffered_);
@@ -291,15 +291,14 @@ bool StagingShard::cancel(unsigned place) {
 
 // ---- to memory ----
 
-tlm::tlm_generic_payload* StagingShard::message(unsigned warp, unsigned reg, AccessClass c) {
+protocol::MemoryPayloadPool::Taken StagingShard::message(unsigned warp, unsigned reg, AccessClass c) {
   const WarpSlot slot = global(warp);
   const std::uint64_t address = map_.address(map_.index(slot, RegisterId(static_cast<std::uint8_t>(reg))));
-  tlm::tlm_generic_payload* p =
-      pool_.take(c == AccessClass::register_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address);
-  protocol::MemoryAccess& access = protocol::memory_access(*p);
-  access.access = c;
-  access.sm = static_cast<std::uint16_t>(config_.sm);
-  return p;
+  const protocol::MemoryPayloadPool::Taken taken = pool_.take_with_access(
+      c == AccessClass::register_write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, address);
+  taken.access->access = c;
+  taken.access->sm = static_cast<std::uint16_t>(config_.sm);
+  return taken;
 }
 
 void StagingShard::push_request(tlm::tlm_generic_payload* payload, std::uint64_t now) {
@@ -355,10 +354,12 @@ void StagingShard::taken(std::uint64_t now, std::uint64_t at) {
   if (!outgoing_.empty()) wakeup_.request(now, next_send_ - 1);
 }
 
+void StagingShard::failed(const tlm::tlm_generic_payload& payload) const {
+  complain("memory answered " + payload.get_response_string());
+}
+
 void StagingShard::answered(tlm::tlm_generic_payload& payload, std::uint64_t when) {
-  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
-    complain("memory answered " + payload.get_response_string());
-  }
+  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) failed(payload);
   const protocol::MemoryAccess& access = protocol::memory_access(payload);
   if (access.access != AccessClass::register_read) {
     payload.release();
@@ -366,7 +367,7 @@ void StagingShard::answered(tlm::tlm_generic_payload& payload, std::uint64_t whe
   }
   const auto line = static_cast<std::uint16_t>(access.tag);
   StagingBank& b = banks_[lines_[line].bank];
-  b.fills.push(StagingBank::Fill{when, &payload, line});
+  b.fills.push(StagingBank::Fill{when, &payload, line, access.supplier});
   activate(lines_[line].bank);
   wakeup_.request(clock_.now(), when + 1);
 }

@@ -47,16 +47,18 @@ RequestArbiter::~RequestArbiter() = default;
 
 protocol::MemoryTargetSocket& RequestArbiter::upstream(unsigned port) { return ports_.at(port)->socket; }
 
-void RequestArbiter::enter(Payload& payload, const Port& port) {
-  std::uint8_t& mark = access_of(payload).port;
+void RequestArbiter::enter(Payload& payload, protocol::MemoryAccess& access, const Port& port) {
+  std::uint8_t& mark = access.port;
   if (__builtin_expect(mark != 0, 0)) nested_.emplace_back(&payload, mark);
   mark = static_cast<std::uint8_t>(port.index);
 }
 
-void RequestArbiter::leave(Payload& payload) {
-  std::uint8_t& mark = access_of(payload).port;
-  mark = 0;
-  if (__builtin_expect(nested_.empty(), 1)) return;
+void RequestArbiter::leave(Payload& payload, protocol::MemoryAccess& access) {
+  access.port = 0;
+  if (__builtin_expect(!nested_.empty(), 0)) restore(payload, access.port);
+}
+
+void RequestArbiter::restore(Payload& payload, std::uint8_t& mark) {
   const auto found = std::find_if(nested_.begin(), nested_.end(), [&](const auto& n) { return n.first == &payload; });
   if (found == nested_.end()) return;
   mark = found->second;
@@ -91,7 +93,8 @@ tlm::tlm_sync_enum RequestArbiter::request(Port& port, Payload& payload, tlm::tl
 // there.
 tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
-  enter(payload, port);
+  protocol::MemoryAccess& access = access_of(payload);
+  enter(payload, access, port);
   held_ = &payload;
   held_port_ = port.index;
   port.held = true;
@@ -109,7 +112,7 @@ tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_p
     sc_core::sc_time at = delay;
     downstream->nb_transport_fw(payload, end, at);
   }
-  leave(payload);
+  leave(payload, access);
   ++port.answers;
   return tlm::TLM_COMPLETED;
 }
@@ -143,7 +146,7 @@ void RequestArbiter::let_go(Port& port, std::uint64_t now) {
   phase = tlm::END_REQ;
   if (sync == tlm::TLM_COMPLETED) {
     port.late.push({&payload, std::max(when, now + 2)});
-    look(port, now, port.late.next() - 1);
+    set_due(port, now, port.late.next() - 1);
     delay = clock_.one();
     port.socket->nb_transport_bw(payload, phase, delay);
   } else {
@@ -157,7 +160,8 @@ tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_ph
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
   // Until a request is taken it has the port number of whoever is the last on its way.
-  const unsigned index = held_ == &payload && phase == tlm::END_REQ ? held_port_ : access_of(payload).port;
+  protocol::MemoryAccess& access = access_of(payload);
+  const unsigned index = held_ == &payload && phase == tlm::END_REQ ? held_port_ : access.port;
   if (index >= ports_.size()) protocol_error(sc_module::name(), "an answer for a port that there is not");
   Port& port = *ports_[index];
   if (held_ == &payload) {  // END_REQ, or BEGIN_RESP which implies it
@@ -172,7 +176,7 @@ tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_ph
   }
   if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
   payload.acquire();
-  leave(payload);
+  leave(payload, access);
   ++port.answers;
   if (port.refused.unused(now) && port.responder.open(now) && port.responder.next_at() <= at) {
     if (port.responder.send(port.socket, payload, clock_, now, at)) payload.release();
@@ -194,9 +198,14 @@ void RequestArbiter::end_response(Port& port, Payload& payload, const sc_core::s
 }
 
 /// The port has an answer that may go in cycle `at`.
-void RequestArbiter::look(Port& port, std::uint64_t now, std::uint64_t at) {
+void RequestArbiter::set_due(Port& port, std::uint64_t now, std::uint64_t at) {
   port.due = std::min(port.due, std::max(at, now + 1));
   answering_ |= std::uint64_t{1} << port.index;
+}
+
+/// The same while work() does not run, which asks for all ports together.
+void RequestArbiter::look(Port& port, std::uint64_t now, std::uint64_t at) {
+  set_due(port, now, at);
   wakeup_.request(now, port.due);
 }
 
@@ -217,7 +226,7 @@ void RequestArbiter::answer(Port& port, std::uint64_t now) {
     }
   }
   const std::uint64_t due = std::min(port.late.next(), port.refused.next());
-  if (due != no_cycle) look(port, now, std::max(due, port.responder.next_at()) - 1);
+  if (due != no_cycle) set_due(port, now, std::max(due, port.responder.next_at()) - 1);
 }
 
 void RequestArbiter::work() {
@@ -225,19 +234,19 @@ void RequestArbiter::work() {
   if (waiting_ != 0 && open(now)) grant(now);
   for (std::uint64_t m = answering_; m != 0; m &= m - 1) {
     Port& port = *ports_[static_cast<unsigned>(__builtin_ctzll(m))];
-    if (port.due <= now) {
-      answer(port, now);
-    } else {
-      wakeup_.request(port.due);
-    }
+    if (port.due <= now) answer(port, now);
   }
+  std::uint64_t next = no_cycle;
   if (waiting_ != 0 && held_ == nullptr) {
-    std::uint64_t next = no_cycle;
     for (std::uint64_t m = waiting_; m != 0; m &= m - 1) {
       next = std::min(next, ports_[static_cast<unsigned>(__builtin_ctzll(m))]->since);
     }
-    wakeup_.request(now, std::max(next, free_at_));
+    next = std::max(next, free_at_);
   }
+  for (std::uint64_t m = answering_; m != 0; m &= m - 1) {
+    next = std::min(next, ports_[static_cast<unsigned>(__builtin_ctzll(m))]->due);
+  }
+  if (next != no_cycle) wakeup_.request(now, next);
 }
 
 bool RequestArbiter::idle() const {

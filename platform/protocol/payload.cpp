@@ -63,20 +63,28 @@ void missing_extension(const char* name) {
   throw std::logic_error("a fatal SystemC report returned");
 }
 
+class MemoryPayloadPool::Own : public tlm::tlm_generic_payload {
+ public:
+  explicit Own(MemoryPayloadPool& pool) : tlm_generic_payload(&pool) { set_extension(&access); }
+  ~Own() override { clear_extension(&access); }
+
+  MemoryAccess access;
+};
+
 MemoryPayloadPool::MemoryPayloadPool(unsigned line_bytes) : line_bytes_(line_bytes) {}
 
 MemoryPayloadPool::~MemoryPayloadPool() = default;
 
-tlm::tlm_generic_payload* MemoryPayloadPool::take(tlm::tlm_command command, std::uint64_t address) {
-  if (free_.empty()) {
-    all_.push_back(std::make_unique<tlm::tlm_generic_payload>(this));
-    buffers_.push_back(std::make_unique<unsigned char[]>(line_bytes_));
-    tlm::tlm_generic_payload* p = all_.back().get();
-    p->set_extension(new MemoryAccess);
-    p->set_data_ptr(buffers_.back().get());
-    free_.push_back(p);
-  }
-  tlm::tlm_generic_payload* p = free_.back();
+void MemoryPayloadPool::make() {
+  all_.push_back(std::make_unique<Own>(*this));
+  buffers_.push_back(std::make_unique<unsigned char[]>(line_bytes_));
+  all_.back()->set_data_ptr(buffers_.back().get());
+  free_.push_back(all_.back().get());
+}
+
+MemoryPayloadPool::Taken MemoryPayloadPool::take_with_access(tlm::tlm_command command, std::uint64_t address) {
+  if (free_.empty()) make();
+  Own* const p = free_.back();
   free_.pop_back();
   ++outstanding_;
   p->acquire();
@@ -88,13 +96,14 @@ tlm::tlm_generic_payload* MemoryPayloadPool::take(tlm::tlm_command command, std:
   p->set_byte_enable_length(0);
   p->set_dmi_allowed(false);
   p->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  return p;
+  return Taken{p, &p->access};
 }
 
 void MemoryPayloadPool::free(tlm::tlm_generic_payload* payload) {
-  *payload->get_extension<MemoryAccess>() = MemoryAccess{};
+  Own* const own = static_cast<Own*>(payload);
+  own->access = MemoryAccess{};
   --outstanding_;
-  free_.push_back(payload);
+  free_.push_back(own);
 }
 
 }  // namespace regatta::protocol

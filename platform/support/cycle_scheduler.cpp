@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace regatta::support {
 
@@ -35,14 +36,7 @@ const sc_core::sc_time& CycleScheduler::long_time(std::uint64_t cycles) const {
 
 CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
   clients_.push_back(Entry{work, object, no_cycle});
-  if (clients_.size() > words_ * 64) {
-    std::vector<std::uint64_t> wider(ring_size * (words_ + 1));
-    for (std::size_t slot = 0; slot < ring_size; ++slot) {
-      std::copy_n(&due_[slot * words_], words_, &wider[slot * (words_ + 1)]);
-    }
-    due_ = std::move(wider);
-    ++words_;
-  }
+  due_.resize((clients_.size() + 63) / 64 * ring_size);
   return static_cast<Client>(clients_.size() - 1);
 }
 
@@ -52,9 +46,16 @@ std::uint64_t CycleScheduler::now_between() const {
   return std::max<std::uint64_t>(cycle_, sc_core::sc_time_stamp().value() / period_);
 }
 
+void CycleScheduler::schedule(Client client, std::uint64_t at) {
+  clients_[client].next = at;
+  if (at - base_ >= ring_size) return request_far(client, at);
+  mark(at, client);
+  if (at < armed_) arm_at(at);
+}
+
 void CycleScheduler::request_far(Client client, std::uint64_t at) {
   far_.push_back(client);
-  if (!running_ && at < armed_) arm_at(at);
+  if (at < armed_) arm_at(at);
 }
 
 void CycleScheduler::arm_at(std::uint64_t at) {
@@ -77,13 +78,15 @@ void CycleScheduler::run() {
   const std::uint64_t first = sc_core::sc_time_stamp().value() / period_;
   cycle_ = first;
   running_ = true;
+  armed_ = 0;
   yield_ = false;
   run_cycle();
   while (quantum_ > 1 && !yield_) {
     const std::uint64_t next = next_due();
     if (next >= first + quantum_) break;
     // Mostly nothing is pending in the kernel, which costs less to learn than when it would be due.
-    if (sc_core::sc_pending_activity() && (next - first) * period_ >= sc_core::sc_time_to_pending_activity().value()) {
+    if (sc_core::sc_pending_activity(simcontext()) &&
+        (next - first) * period_ >= sc_core::sc_time_to_pending_activity().value()) {
       break;
     }
     cycle_ = next;
@@ -123,11 +126,10 @@ void CycleScheduler::run_cycle() {
   const std::size_t slot = occupied_.slot(cycle_);
   occupied_.clear(cycle_);
   ++cycles_run_;
-  for (std::size_t word = 0; word < words_; ++word) {
-    std::uint64_t bits = due_[slot * words_ + word];
-    due_[slot * words_ + word] = 0;
+  for (std::size_t first = 0; first < clients_.size(); first += 64) {
+    std::uint64_t bits = std::exchange(due_[first / 64 * ring_size + slot], 0);
     for (; bits != 0; bits &= bits - 1) {
-      const auto client = static_cast<Client>(word * 64 + static_cast<unsigned>(__builtin_ctzll(bits)));
+      const auto client = static_cast<Client>(first + static_cast<unsigned>(__builtin_ctzll(bits)));
       Entry& entry = clients_[client];
       if (entry.next != cycle_) continue;  // an earlier request has overtaken this one
       entry.next = no_cycle;

@@ -46,8 +46,9 @@ class BoundedQueue {
     if (++size_ > max_size_) max_size_ = size_;
   }
   void pop(std::uint64_t now) {
-    head_ = (head_ + 1) & mask_;
     --size_;
+    // One that is mostly short stays in the same lines of the host's cache.
+    head_ = size_ == 0 ? 0 : (head_ + 1) & mask_;
     if (popped_at_ != now) {
       popped_at_ = now;
       popped_ = 0;
@@ -56,7 +57,7 @@ class BoundedQueue {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     std::vector<T> bigger(ring_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i) bigger[i] = std::move(ring_[(head_ + i) & mask_]);
     ring_.swap(bigger);
@@ -145,7 +146,7 @@ class DepartureRing {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     std::vector<std::uint64_t> bigger(ring_.size() * 2);
     for (std::size_t i = 0; i < size_; ++i) bigger[i] = ring_[(head_ + i) & mask_];
     ring_.swap(bigger);

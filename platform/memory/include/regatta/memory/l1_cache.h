@@ -69,10 +69,10 @@ struct L1Config {
 ///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the bytes are held by the line
 ///   register_invalidate  the line is dropped without a write-back
 ///   instruction, metadata  to the L2
-class L1Cache : public sc_core::sc_module,
-                public NonBlockingTarget,
-                public NonBlockingInitiator,
-                public support::StatProvider {
+class L1Cache final : public sc_core::sc_module,
+                      public NonBlockingTarget,
+                      public NonBlockingInitiator,
+                      public support::StatProvider {
  public:
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;

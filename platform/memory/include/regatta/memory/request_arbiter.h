@@ -25,7 +25,7 @@ namespace regatta::memory {
 ///
 /// Results do not depend on the order in which the initiators of a cycle call, as long as at most one of them calls
 /// without a delay: the others are known before their cycle begins.
-class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, public support::StatProvider {
+class RequestArbiter final : public sc_core::sc_module, public NonBlockingInitiator, public support::StatProvider {
  public:
   protocol::MemoryInitiatorSocket downstream;
 
@@ -49,11 +49,13 @@ class RequestArbiter : public sc_core::sc_module, public NonBlockingInitiator, p
   bool open(std::uint64_t now) const { return held_ == nullptr && free_at_ <= now; }
   void grant(std::uint64_t now);
   void let_go(Port& port, std::uint64_t now);
+  void set_due(Port& port, std::uint64_t now, std::uint64_t at);
   void look(Port& port, std::uint64_t now, std::uint64_t at);
   void answer(Port& port, std::uint64_t now);
   void work();
-  void enter(Payload& payload, const Port& port);
-  void leave(Payload& payload);
+  void enter(Payload& payload, protocol::MemoryAccess& access, const Port& port);
+  void leave(Payload& payload, protocol::MemoryAccess& access);
+  [[gnu::noinline, gnu::cold]] void restore(Payload& payload, std::uint8_t& mark);
 
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<RequestArbiter*>(m)->work(); }, this};

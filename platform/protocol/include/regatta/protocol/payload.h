@@ -172,17 +172,28 @@ class MemoryPayloadPool : public tlm::tlm_mm_interface {
  public:
   explicit MemoryPayloadPool(unsigned line_bytes);
   ~MemoryPayloadPool() override;
+  struct Taken {
+    tlm::tlm_generic_payload* payload;
+    MemoryAccess* access;  ///< its extension: who knows it here need not ask the payload
+  };
   /// A payload with reference count 1, response status incomplete. Release with payload->release().
-  tlm::tlm_generic_payload* take(tlm::tlm_command command, std::uint64_t address);
+  Taken take_with_access(tlm::tlm_command command, std::uint64_t address);
+  tlm::tlm_generic_payload* take(tlm::tlm_command command, std::uint64_t address) {
+    return take_with_access(command, address).payload;
+  }
   void free(tlm::tlm_generic_payload* payload) override;
   /// Payloads taken and not yet released: 0 at the end of a clean run.
   std::size_t outstanding() const { return outstanding_; }
 
  private:
+  /// What is taken comes back through free(), which needs no search for what belongs to it.
+  class Own;
+  [[gnu::noinline, gnu::cold]] void make();
+
   unsigned line_bytes_;
   std::size_t outstanding_ = 0;
-  std::vector<tlm::tlm_generic_payload*> free_;
-  std::vector<std::unique_ptr<tlm::tlm_generic_payload>> all_;
+  std::vector<Own*> free_;
+  std::vector<std::unique_ptr<Own>> all_;
   std::vector<std::unique_ptr<unsigned char[]>> buffers_;
 };
 

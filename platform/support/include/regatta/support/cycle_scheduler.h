@@ -32,12 +32,7 @@ class CycleScheduler : public sc_core::sc_module {
   /// Runs the client in cycle `at`, which must be later than the present one, or earlier if it asked for an earlier
   /// cycle: only the earliest request counts, and it is used up when the client runs.
   void request(Client client, std::uint64_t at) {
-    Entry& entry = clients_[client];
-    if (at >= entry.next) return;
-    entry.next = at;
-    if (at - base_ >= ring_size) return request_far(client, at);
-    mark(at, client);
-    if (!running_ && at < armed_) arm_at(at);
+    if (at < clients_[client].next) schedule(client, at);
   }
   /// The present cycle; a mere load while a client runs.
   std::uint64_t now() const { return __builtin_expect(running_, 1) ? cycle_ : now_between(); }
@@ -77,11 +72,13 @@ class CycleScheduler : public sc_core::sc_module {
   void arm();
   std::uint64_t next_due() const;
   void mark(std::uint64_t at, Client client) {
-    due_[occupied_.slot(at) * words_ + client / 64] |= std::uint64_t{1} << (client % 64);
+    due_[client / 64 * ring_size + occupied_.slot(at)] |= std::uint64_t{1} << (client % 64);
     occupied_.mark(at);
   }
-  void request_far(Client client, std::uint64_t at);
-  void arm_at(std::uint64_t at);
+  /// Out of the way of those that ask, who are many: small code stays in the host's caches.
+  [[gnu::noinline]] void schedule(Client client, std::uint64_t at);
+  [[gnu::noinline]] void request_far(Client client, std::uint64_t at);
+  [[gnu::noinline]] void arm_at(std::uint64_t at);
   const sc_core::sc_time& long_time(std::uint64_t cycles) const;
 
   struct Entry {
@@ -93,15 +90,15 @@ class CycleScheduler : public sc_core::sc_module {
 
   std::uint64_t period_;
   std::vector<Entry> clients_;
-  std::size_t words_ = 1;           ///< 64 clients each, per slot of the ring
-  std::vector<std::uint64_t> due_;  ///< per slot, a bit per client; may hold requests since overtaken
+  /// For 64 clients after another, a word per slot of the ring: a bit each. May hold requests since overtaken.
+  std::vector<std::uint64_t> due_;
   CycleRing<ring_size> occupied_;
   std::vector<Client> far_;  ///< clients whose request lies beyond the ring
   std::vector<sc_core::sc_time> times_;
   mutable sc_core::sc_time long_time_;
-  std::uint64_t base_ = 0;  ///< the cycle that ran last
-  std::uint64_t armed_ = no_cycle;
-  std::uint64_t cycle_ = 0;  ///< the cycle that runs, or ran last
+  std::uint64_t base_ = 0;          ///< the cycle that ran last
+  std::uint64_t armed_ = no_cycle;  ///< the cycle of the next activation; 0 during one, which arms when it is over
+  std::uint64_t cycle_ = 0;         ///< the cycle that runs, or ran last
   std::uint64_t quantum_ = 1;
   bool running_ = false;
   bool yield_ = false;

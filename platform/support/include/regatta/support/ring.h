@@ -14,25 +14,28 @@ class Ring {
   std::size_t size() const { return count_; }
   T& front() { return items_[head_]; }
   void push(const T& item) {
-    if (count_ == items_.size()) grow();
-    items_[(head_ + count_) & (items_.size() - 1)] = item;
+    if (count_ == mask_ + 1) grow();
+    items_[(head_ + count_) & mask_] = item;
     ++count_;
   }
   void pop() {
-    head_ = (head_ + 1) & (items_.size() - 1);
     --count_;
+    // One that is mostly short stays in the same lines of the host's cache.
+    head_ = count_ == 0 ? 0 : (head_ + 1) & mask_;
   }
   /// The i-th oldest entry.
-  T& operator[](std::size_t i) { return items_[(head_ + i) & (items_.size() - 1)]; }
+  T& operator[](std::size_t i) { return items_[(head_ + i) & mask_]; }
 
  private:
-  void grow() {
+  [[gnu::noinline, gnu::cold]] void grow() {
     std::vector<T> bigger(items_.empty() ? 16 : items_.size() * 2);
-    for (std::size_t i = 0; i < count_; ++i) bigger[i] = items_[(head_ + i) & (items_.size() - 1)];
+    for (std::size_t i = 0; i < count_; ++i) bigger[i] = items_[(head_ + i) & mask_];
     items_.swap(bigger);
+    mask_ = items_.size() - 1;
     head_ = 0;
   }
   std::vector<T> items_;
+  std::size_t mask_ = ~std::size_t{0};  ///< the size, a power of two, less 1
   std::size_t head_ = 0;
   std::size_t count_ = 0;
 };

@@ -13,7 +13,7 @@
 
 namespace regatta::models {
 
-class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, public support::StatProvider {
+class CapacityManager final : public sc_core::sc_module, public protocol::IssueGate, public support::StatProvider {
  public:
   /// `shards`: one per warp scheduler; a warp belongs to shard slot modulo shards.
   CapacityManager(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
@@ -49,7 +49,7 @@ class CapacityManager : public sc_core::sc_module, public protocol::IssueGate, p
 
  private:
   /// Its own object: gate and decode point have functions of the same names.
-  class Decode : public protocol::DecodePoint {
+  class Decode final : public protocol::DecodePoint {
    public:
     explicit Decode(CapacityManager& manager) : manager_(manager) {}
     bool keeps_cycle_time() const override { return true; }

@@ -46,7 +46,7 @@ struct RegionCounters {
   RegionCounters& operator+=(const RegionCounters& other);
 };
 
-class CapacityShard : public sc_core::sc_module, public protocol::StagingClient, public support::StatProvider {
+class CapacityShard final : public sc_core::sc_module, public protocol::StagingClient, public support::StatProvider {
  public:
   /// A warp's way round: inactive (on the stack unless it waits at a barrier), preloading, active, draining.
   enum class State : std::uint8_t { absent, inactive, preloading, active, draining };
@@ -88,7 +88,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void register_stats(support::StatGroup& group) override;
 
  private:
-  using BankCounts = std::array<std::uint8_t, trace::region_banks>;
+  using BankCounts = Region::BankCounts;
   struct StoredWord {
     std::uint32_t inserted = 0;
     std::uint64_t sequence = 0;  ///< of the instruction behind it
@@ -142,6 +142,9 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void look_again() { client_.request(now() + 1); }
   bool fits(const Warp& warp) const;
   void activate(Warp& warp);
+  static unsigned bank_of(const Warp& warp, protocol::RegisterId reg) {
+    return (warp.rotation + reg.value()) % trace::region_banks;
+  }
   bool ask(const Request& request);
   void ask_deferred();
   void acknowledged(Warp& warp);
@@ -155,6 +158,7 @@ class CapacityShard : public sc_core::sc_module, public protocol::StagingClient,
   void drop_word(Warp& warp);
   void find_end(Warp& warp);
   void release_all(Warp& warp);
+  void give_back(BankCounts lines);
 
   const CapacityManagerConfig config_;
   const support::SmallDivisor by_shards_;

@@ -17,6 +17,7 @@ namespace regatta::models {
 
 /// A region as its first words describe it.
 struct Region {
+  using BankCounts = std::array<std::uint8_t, trace::region_banks>;
   struct Preload {
     protocol::RegisterId reg;
     bool last = false;  ///< the value is not wanted in memory any more
@@ -25,7 +26,9 @@ struct Region {
   unsigned head_words = 0;  ///< words up to the first that has last uses, which is counted
   bool compact = false;     ///< a single word is all
   unsigned lines = 0;       ///< most lines held at a time, all banks together
-  std::array<std::uint8_t, trace::region_banks> lines_of{};  ///< by register modulo 8
+  BankCounts lines_of{};    ///< by register modulo 8
+  /// The same by bank, for every bank that the warp's register 0 may be in.
+  std::array<BankCounts, trace::region_banks> lines_by_rotation{};
   std::vector<Preload> preloads;
   std::vector<protocol::RegisterId> invalidations;
   protocol::GeneralRegisters erase{};  ///< dead when the region ends

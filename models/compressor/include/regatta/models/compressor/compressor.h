@@ -55,11 +55,11 @@ struct CompressorConfig {
 /// Lines are replaced least recently used first and written back when dirty, unless none of their registers is
 /// compressed any more. Requests for one register stay in order;
 /// those for others pass one that waits for its line.
-class Compressor : public sc_core::sc_module,
-                   public protocol::BackingStore,
-                   public support::StatProvider,
-                   tlm::tlm_fw_transport_if<>,
-                   tlm::tlm_bw_transport_if<> {
+class Compressor final : public sc_core::sc_module,
+                         public protocol::BackingStore,
+                         public support::StatProvider,
+                         tlm::tlm_fw_transport_if<>,
+                         tlm::tlm_bw_transport_if<> {
  public:
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
@@ -82,8 +82,9 @@ class Compressor : public sc_core::sc_module,
   /// bytes.
   struct Operation {
     Payload* payload = nullptr;
-    std::uint32_t reg = 0;  ///< RegisterMap index
+    protocol::MemoryAccess* extension = nullptr;  ///< of the payload
     std::uint64_t ready = 0;
+    std::uint32_t reg = 0;  ///< its place in the shard's register order
     protocol::AccessClass access = protocol::AccessClass::register_read;
     protocol::Supplier supplier = protocol::Supplier::compressor;  ///< who had the line
   };
@@ -114,19 +115,26 @@ class Compressor : public sc_core::sc_module,
   void take_held(std::uint64_t now);
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
   bool has_room() const { return inside_ < config_.queue; }
-  void take(Payload& payload, std::uint64_t ready);
+  protocol::AccessClass take(Payload& payload, std::uint64_t ready);
   Done perform(Operation& operation, std::uint64_t now);
   Done perform_read(Operation& operation, std::uint64_t now);
   Done perform_write(Operation& operation, std::uint64_t now);
   Done perform_invalidate(Operation& operation, std::uint64_t now);
   bool waits_behind(Line& line, const Operation& operation) const;
-  Line* find(std::uint64_t address);
-  std::uint64_t& address_of(const Line& line) { return addresses_[static_cast<std::size_t>(&line - lines_.data())]; }
+  void wait_for(Line& line, const Operation& operation) {
+    line.waiting.push_back(operation);
+    ++line.pins;
+  }
+  static std::uint32_t line_number(std::uint32_t reg) { return reg / line_slots; }
+  /// The line of that number; null when it is not inside.
+  Line* find(std::uint32_t number) { return inside_at_[number] == no_line ? nullptr : &lines_[inside_at_[number]]; }
+  std::uint64_t address_of(std::uint32_t number) const {
+    return first_line_ + std::uint64_t{number} * compressed_line_bytes;
+  }
   Line* make_place(std::uint64_t now);
   Done need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line);
   void set_bit(std::uint32_t reg, bool value);
-  bool bit(std::uint32_t reg) const { return bits_[map_.shard_order(reg)]; }
-  std::uint32_t line_number(std::uint32_t reg) const { return map_.shard_order(reg) / line_slots; }
+  bool bit(std::uint32_t reg) const { return bits_[reg]; }
   bool has_out_room() const { return out_.size() + 2 <= out_places_; }
   void send(std::uint64_t now);
   void sent(Payload& payload, std::uint64_t when);
@@ -138,14 +146,15 @@ class Compressor : public sc_core::sc_module,
   const CompressorConfig config_;
   support::CycleScheduler& clock_;
   protocol::RegisterMap map_;
+  std::uint64_t first_line_;  ///< where in memory the shard's compressed lines begin
+  unsigned shard_warps_;      ///< from a warp's register to its next in the shard's register order
   std::size_t out_places_;
   std::vector<bool> bits_;             ///< "is compressed", by place in the shard's register order
-  unsigned highest_ = 0;               ///< no register above it was ever compressed
+  std::uint32_t highest_ = 0;          ///< no register above it was ever compressed
   std::vector<std::uint8_t> in_line_;  ///< compressed registers of each line
   std::vector<Line> lines_;
-  /// Parallel to lines_: where in memory, no_address while empty. Apart, as all are compared in every look-up.
-  std::vector<std::uint64_t> addresses_;
-  static constexpr std::uint64_t no_address = ~std::uint64_t{0};
+  std::vector<std::uint16_t> inside_at_;  ///< where in lines_ a line is, by its number
+  static constexpr std::uint16_t no_line = 0xffff;
   std::uint64_t uses_ = 0;
   unsigned fetching_ = 0;
   protocol::MemoryPayloadPool pool_;

@@ -55,10 +55,10 @@ class StagingShard;
 ///
 /// A read of a register that is not staged delivers a poison pattern with the origin "not staged": the value checker
 /// stops the run. So does one of a line that nothing was written to.
-class OperandStaging : public sc_core::sc_module,
-                       public protocol::OperandStorage,
-                       public support::StatProvider,
-                       tlm::tlm_fw_transport_if<> {
+class OperandStaging final : public sc_core::sc_module,
+                             public protocol::OperandStorage,
+                             public support::StatProvider,
+                             tlm::tlm_fw_transport_if<> {
  public:
   OperandStaging(const sc_core::sc_module_name& name, const OperandStagingConfig& config,
                  sc_core::sc_time clock_period);
@@ -108,7 +108,8 @@ class OperandStaging : public sc_core::sc_module,
     return homes_[warp.value()];
   }
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(protocol::WarpSlot warp) const;
-  void hold(tlm::tlm_generic_payload& payload, std::uint64_t work);
+  [[gnu::noinline]] void hold(tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access, const Home& home,
+                              const sc_core::sc_time& delay);
   void release_held();
 
   OperandStagingConfig config_;
