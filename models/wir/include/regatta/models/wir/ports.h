@@ -11,14 +11,10 @@ class Ports {
   explicit Ports(unsigned ports = 1) : ports_(ports) {}
   /// Books one more access: the cycle, `now` or later, in which it is made.
   std::uint64_t take(std::uint64_t now) {
-    if (cycle_ < now) {
-      cycle_ = now;
-      taken_ = 0;
-    } else if (taken_ == ports_) {
-      ++cycle_;
-      taken_ = 0;
-    }
-    ++taken_;
+    // Without branches: nothing tells a host beforehand how they would go.
+    const bool idle = cycle_ < now, full = taken_ == ports_;
+    cycle_ = idle ? now : cycle_ + full;
+    taken_ = (idle || full ? 0 : taken_) + 1;
     return cycle_;
   }
   /// Whether an access can be made in cycle `now`.
