@@ -116,7 +116,6 @@ bool ReuseStage::ask_all() {
   return any;
 }
 
-// With all its steps in one function: their calls would take as much time.
 void ReuseStage::serve() {
   const bool settled = std::exchange(reconsider_, false) ? ask_all() : !decided_.empty() && collect_decided();
   unsigned asked = 0;

@@ -17,6 +17,8 @@ namespace regatta::models::wir {
 /// is known without a walk over all that wait: there can be as many as the warps have instructions in flight.
 class LookupQueue {
  public:
+  // What changes the queue is no part of its callers, which are inlined as a whole: the host's instruction cache is
+  // short.
   bool empty() const { return lookups_.empty() && others_.empty(); }
   /// The instruction waits behind all others; `since`: the first cycle in which it can go on.
   [[gnu::noinline]] void push(protocol::DynamicInstruction& d, std::uint64_t since, bool looks_up) {

@@ -20,6 +20,7 @@ class RetryQueue {
   bool empty() const { return queue_.empty(); }
   bool full() const { return queue_.size() >= most_; }
   std::size_t size() const { return queue_.size(); }
+  // As in LookupQueue, what changes the queue is no part of its callers.
   [[gnu::noinline]] void push(protocol::DynamicInstruction& d) {
     queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(head_), &d);
     if (++head_ == queue_.size()) head_ = 0;
