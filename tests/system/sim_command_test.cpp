@@ -239,10 +239,16 @@ TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") 
   o.signal = SIGINT;
   for (const bool replay : {false, true}) {
     CAPTURE(replay);
-    o.signal_delay_ms = replay ? 10 : 100;
     std::vector<std::string> arguments{"k.rgt", "--stats", "s.json"};
     if (replay) arguments.push_back("--replay");
-    const ProcessResult r = bench.sim(arguments, o);
+    // A replay takes a third of a second, and a busy host may hold this process up for as long: what was over before
+    // the signal came shows nothing of interrupts.
+    o.signal_delay_ms = replay ? 10 : 100;
+    ProcessResult r = bench.sim(arguments, o);
+    for (int again = 0; again < 5 && r.status == 0; ++again) {
+      o.signal_delay_ms = 0;
+      r = bench.sim(arguments, o);
+    }
     CHECK(r.status == 130);
     CHECK(r.signal == 0);
     CHECK(contains(r.err, "interrupted"));
