@@ -33,8 +33,7 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
 // As one function, like the other stages' entries: twice per instruction through a dozen steps that take less time than
 // their calls.
 [[gnu::flatten]] unsigned AllocationStage::arrive(DynamicInstruction& d) {
-  state_.catch_up();
-  const std::uint64_t now = state_.now();
+  const std::uint64_t now = state_.begin();
   InFlight& f = state_.of(d);
   switch (f.phase) {
     case Phase::arriving:
@@ -315,8 +314,9 @@ bool AllocationStage::ports_free(const InFlight& f, std::uint64_t now) {
 
 /// Those in line want a register, each of them: without a port of the free pool none gets any.
 bool AllocationStage::pass(std::size_t count) {
+  const std::uint64_t now = state_.begin();
   state_.low();
-  if (allocator_.free(state_.now())) return false;
+  if (allocator_.free(now)) return false;
   state_.counters.allocator_waits += count;
   return true;
 }

@@ -30,18 +30,19 @@ void RegisterState::kernel_started(const protocol::KernelContext& context) {
   code = static_code(context, config.reuse_pairs);
   warps_ = 0;
   allocator.set_limit(parts.capped ? 0 : config.physical());
-  mode_since_ = evicted_until_ = now();
+  mode_since_ = evicted_until_ = now_ = clock_.now();
   wanted_ = 1;
-  was_low_ = is_low_in(now());
+  was_low_ = is_low_in(now_);
 }
 
 void RegisterState::warp_started(const protocol::WarpInfo&) {
-  catch_up();
+  begin();
   ++warps_;
   if (parts.capped) allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
 }
 
 void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
+  begin();
   rename.clear(warp.warp, [this](PhysicalRegister reg) { give_up(reg); });
   --warps_;
   if (!parts.capped) return;
@@ -72,7 +73,7 @@ void RegisterState::switch_mode(bool is_low, std::uint64_t at) {
 }
 
 void RegisterState::evict_idle() {
-  for (std::uint64_t cycle = evicted_until_; cycle < now(); ++cycle) {
+  for (std::uint64_t cycle = evicted_until_; cycle < now_; ++cycle) {
     if (!is_low_in(cycle)) {
       switch_mode(false, cycle);
       return;
@@ -93,7 +94,7 @@ void RegisterState::evict_idle() {
       ++counters.low_evictions;
     }
   }
-  evicted_until_ = now();
+  evicted_until_ = now_;
 }
 
 bool RegisterState::find_too_few(unsigned need) {
@@ -146,6 +147,7 @@ std::string RegisterState::recount() const {
 }
 
 std::string RegisterState::leak() {
+  begin();
   if (const std::string wrong = recount(); !wrong.empty()) return wrong;
   clear_buffers();
   if (allocator.referenced() != 0) {

@@ -23,6 +23,7 @@ void RenameStage::warp_started(const protocol::WarpInfo& warp) {
 
 void RenameStage::warp_finished(const protocol::WarpInfo& warp) {
   if (--warps_of_cta_[warp.cta.value()] != 0) return;
+  state_->begin();
   // The slot's next CTA has another scratchpad, and begins to count barriers anew.
   state_->reuse.drop_loads(static_cast<std::uint16_t>(warp.cta.value() + 1),
                            [this](const Dropped& dropped) { state_->give_up(dropped); });
@@ -30,7 +31,7 @@ void RenameStage::warp_finished(const protocol::WarpInfo& warp) {
 
 bool RenameStage::tables_busy(unsigned scheduler) {
   Half& half = halves_[scheduler];
-  if (half.busy_until <= state_->now()) return false;
+  if (half.busy_until <= state_->begin()) return false;
   if (half.told != half.busy_until) listener_->reconsider(protocol::Cycle(half.busy_until));
   half.told = half.busy_until;
   return true;
@@ -69,6 +70,7 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   const protocol::InstructionTraits& t = *d.traits;
   const StaticCode& code = state_->code[t.index];
   RegisterState::Counters& n = state_->counters;
+  state_->begin();
   ++n.instructions;
   n.rename_reads += t.read_count + t.write_count;
   InFlight& f = state_->enter(d);

@@ -18,9 +18,8 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
 }
 
 [[gnu::flatten]] ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
-  state_.catch_up();
+  const std::uint64_t now = state_.begin();
   InFlight& f = state_.of(d);
-  const std::uint64_t now = state_.now();
   if (!retry_.empty() && retry_.head(now, state_.counters.retries) == &d) return retry(d, f, now);
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) {
@@ -229,7 +228,7 @@ ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
 
 DynamicInstruction* ReuseUnit::again(unsigned asked) {
   // Queued instructions look only when rename delivers nothing.
-  const std::uint64_t now = state_.now();
+  const std::uint64_t now = state_.begin();
   DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
   DynamicInstruction* held = held_.next(now);
   if (held != nullptr && held == missed_ && misses_again()) {
@@ -241,7 +240,7 @@ DynamicInstruction* ReuseUnit::again(unsigned asked) {
 }
 
 [[gnu::flatten]] void ReuseUnit::written_back(const DynamicInstruction& d) {
-  state_.catch_up();
+  state_.begin();
   InFlight& f = state_.of(d);
   if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
   if (f.claimed || f.keeps) update_buffer(d, f);

@@ -175,9 +175,9 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   g.derived(
       "physical_registers.mean",
       [sum] {
-        const double cycles = sum([](PhysicalRegisterFile& f) { return f.state().now(); });
+        const double cycles = sum([](PhysicalRegisterFile& f) { return f.state().begin(); });
         const double used =
-            sum([](PhysicalRegisterFile& f) { return f.state().allocator.register_cycles(f.state().now()); });
+            sum([](PhysicalRegisterFile& f) { return f.state().allocator.register_cycles(f.state().begin()); });
         return cycles == 0 ? 0.0 : used / cycles;
       },
       registers, "in use, of an SM, mean over all cycles");

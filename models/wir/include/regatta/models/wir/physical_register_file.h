@@ -73,6 +73,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
     ++bank_reads_;
     if (!f.keeps) {
       f.held &= static_cast<std::uint8_t>(~(1u << access.operand));
+      state_->begin();
       state_->unhold(reg);
     }
     return done;

@@ -33,7 +33,10 @@ class RegisterAllocator {
 
   /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
   PhysicalRegister allocate(std::uint64_t now) {
-    if (low(now)) return no_register;
+    return low(now) ? no_register : take(now);
+  }
+  /// The same where some are available().
+  PhysicalRegister take(std::uint64_t now) {
     account(now);
     const PhysicalRegister reg = pool_.front();
     pool_.pop_front();

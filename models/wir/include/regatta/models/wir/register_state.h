@@ -100,7 +100,16 @@ class RegisterState {
   ValueSignatureBuffer signatures;
   std::vector<StaticCode> code;  ///< of the running kernel, by static index
 
-  std::uint64_t now() const { return clock_.now(); }
+  /// To be called first by whatever is called from outside: the present cycle. What low-register mode did in the cycles
+  /// that are over is made up for: in each in which a buffer was not accessed it lost one of its entries, chosen at
+  /// random.
+  std::uint64_t begin() {
+    now_ = clock_.now();
+    if (was_low_ && evicted_until_ < now_) evict_idle();
+    return now_;
+  }
+  /// The cycle that begin() found.
+  std::uint64_t now() const { return now_; }
   void kernel_started(const protocol::KernelContext& context);
   void warp_started(const protocol::WarpInfo& warp);
   /// Gives up what the warp's rename entries refer to; with capped registers, the buffers give up what the rest may not
@@ -136,9 +145,7 @@ class RegisterState {
     }
   }
   void give_up(PhysicalRegister reg) {
-    if (reg == no_register) return;
-    catch_up();
-    allocator.release(reg, now());
+    if (reg != no_register) allocator.release(reg, now_);
   }
   void give_up(const Dropped& dropped) {
     dropped.for_each([this](PhysicalRegister reg) { give_up(reg); });
@@ -158,18 +165,14 @@ class RegisterState {
 
   /// Low-register mode (section V-E): there are not as many free registers as were asked for, one at least.
   bool low() {
-    catch_up();
-    return update_low();
-  }
-  /// What low-register mode did in the cycles that are over since the last call: in each in which a buffer was not
-  /// accessed it lost one of its entries, chosen at random. To be called before buffers and counts are used.
-  void catch_up() {
-    if (was_low_ && evicted_until_ < now()) evict_idle();
+    const bool is_low = is_low_in(now_);
+    if (is_low != was_low_) switch_mode(is_low, now_);
+    return is_low;
   }
   /// A buffer is accessed in this cycle. An instruction that waits for a result and looks again in vain does not count:
   /// what it waits for may wait for a register.
-  void reuse_accessed() { reuse_accessed_ = now(); }
-  void signatures_accessed() { signatures_accessed_ = now(); }
+  void reuse_accessed() { reuse_accessed_ = now_; }
+  void signatures_accessed() { signatures_accessed_ = now_; }
   /// The ports of the reuse buffer, which lookup and retirement share.
   Ports reuse_reads, reuse_writes;
 
@@ -225,8 +228,9 @@ class RegisterState {
   };
   Counters counters;
   std::uint64_t low_cycles() {
+    begin();
     low();
-    account_mode(now());
+    account_mode(now_);
     return counters.low_cycles;
   }
   /// Most registers in use at an allocation beyond the limit of that time: 0, or the cap was exceeded.
@@ -234,8 +238,8 @@ class RegisterState {
   /// An allocation of `need` registers at once; false, and nothing is done, when there are not as many.
   bool allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
     if (need == 0) return true;
-    if (allocator.available(now()) < need) return find_too_few(need);
-    for (unsigned i = 0; i < need; ++i) regs[i] = allocator.allocate(now());
+    if (allocator.available(now_) < need) return find_too_few(need);
+    for (unsigned i = 0; i < need; ++i) regs[i] = allocator.take(now_);
     counters.allocations += need;
     if (need >= wanted_) wanted_ = 1;
     if (allocator.in_use() > allocator.limit())
@@ -253,11 +257,6 @@ class RegisterState {
   }
   [[gnu::noinline]] void reopen();
   bool is_low_in(std::uint64_t cycle) { return allocator.available(cycle) < wanted_; }
-  bool update_low() {
-    const bool is_low = is_low_in(now());
-    if (is_low != was_low_) switch_mode(is_low, now());
-    return is_low;
-  }
   [[gnu::noinline]] void switch_mode(bool is_low, std::uint64_t at);
   void account_mode(std::uint64_t at);
   [[gnu::noinline]] void evict_idle();
@@ -265,6 +264,7 @@ class RegisterState {
   [[gnu::noinline]] bool find_too_few(unsigned need);
 
   support::CycleScheduler& clock_;
+  std::uint64_t now_ = 0;
   std::vector<InFlight> in_flight_;
   std::vector<std::uint32_t> promises_;  ///< by register: the credits that it took
   std::vector<std::uint32_t> writers_;   ///< by register: whose result for it is on its way (a number of pool index and

@@ -28,7 +28,7 @@ class RenameStage : public protocol::IssueGate {
   bool keeps_cycle_time() const override { return true; }
   bool may_issue(const protocol::DynamicInstruction& d) override;
   void issued(const protocol::DynamicInstruction& d) override;
-  void barrier_opened(const protocol::WarpInfo& warp) override { rules_.barrier_opened(warp, state_->now()); }
+  void barrier_opened(const protocol::WarpInfo& warp) override { rules_.barrier_opened(warp, state_->begin()); }
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
