@@ -35,42 +35,41 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
 [[gnu::flatten]] unsigned AllocationStage::arrive(DynamicInstruction& d) {
   const std::uint64_t now = state_.begin();
   InFlight& f = state_.of(d);
-  switch (f.phase) {
-    case Phase::arriving:
-      if (d.bypassed || d.active == 0) break;
-      return enter(d, f, now);
-    case Phase::indexing:
-      f.phase = Phase::looking;
-      if (const unsigned wait = reach_table(d, f, now); wait != 0) return wait;
-      [[fallthrough]];
-    case Phase::looking:
-      look(d, f, now);
-      [[fallthrough]];
-    case Phase::verifying:
-      if (const unsigned wait = verify(d, f, now); wait != 0) return wait;
-      f.phase = Phase::written_elsewhere;
-      [[fallthrough]];
-    case Phase::written_elsewhere:
-      if (!candidates_written(d, f)) return 1;
-      f.phase = Phase::allocating;
-      [[fallthrough]];
-    case Phase::allocating: {
-      if (!allocate(d, f, now)) return in_line;
-      break;
-    }
-    case Phase::moving:
-      break;
-    case Phase::done:
-      return 0;
-  }
-  if (f.phase == Phase::allocating) {
-    // The first divergent write of a logical register takes the other lanes along (section V-D).
-    const std::uint64_t moved = f.divergent ? move_rest(d, f) : 0;
-    f.phase = Phase::moving;
-    if (moved > now) return static_cast<unsigned>(moved - now);
+  // Comparisons in place of a switch: a host foretells them by who called, and a jump through a table it does not.
+  if (f.phase == Phase::arriving) {
+    if (!d.bypassed && d.active != 0) return enter(d, f, now);
+  } else if (f.phase < Phase::moving) {
+    if (const unsigned wait = advance(d, f, now); wait != 0) return wait;
+  } else if (f.phase == Phase::done) {
+    return 0;
   }
   f.phase = Phase::done;
   return retire_slot(d, f, now);
+}
+
+/// From the signature buffer to the register: in as many calls as there is to wait for. 0 when the instruction has its
+/// registers, else the cycles to wait, or in_line.
+unsigned AllocationStage::advance(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+  if (f.phase <= Phase::looking) {
+    if (f.phase == Phase::indexing) {
+      f.phase = Phase::looking;
+      if (const unsigned wait = reach_table(d, f, now); wait != 0) return wait;
+    }
+    look(d, f, now);
+  }
+  if (f.phase == Phase::verifying) {
+    if (const unsigned wait = verify(d, f, now); wait != 0) return wait;
+    f.phase = Phase::written_elsewhere;
+  }
+  if (f.phase == Phase::written_elsewhere) {
+    if (!candidates_written(d, f)) return 1;
+    f.phase = Phase::allocating;
+  }
+  if (!allocate(d, f, now)) return in_line;
+  // The first divergent write of a logical register takes the other lanes along (section V-D).
+  const std::uint64_t moved = f.divergent ? move_rest(d, f) : 0;
+  f.phase = Phase::moving;
+  return moved > now ? static_cast<unsigned>(moved - now) : 0;
 }
 
 /// Dummy MOVs of what a divergent write leaves as it is: the cycle in which the last is done.

@@ -100,6 +100,8 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   }
   f.held = static_cast<std::uint8_t>(held);
   f.kind = code.kind;
+  f.wide_immediate = code.wide_immediate;
+  f.unit = t.unit;
   // A pinned register is overwritten in place: its number says nothing about its value (blocks.md B2).
   f.reusable = code.kind != ReuseKind::none && !f.divergent && known && !pinned;
   if (f.reusable) tag(d, code, f);

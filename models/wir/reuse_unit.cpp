@@ -24,7 +24,7 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) {
     unhold(d, f);
-    return execute(d);
+    return execute(f);
   }
   // Somebody who could look up in this cycle goes before.
   if (const DynamicInstruction* const first = held_.first(now); first != nullptr && first != &d) return hold(d, f, now);
@@ -49,7 +49,7 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   missed_ = nullptr;
   unhold(d, f);
   ++n.lookups;
-  if (state_.code[d.traits->index].wide_immediate) ++n.wide_immediates;
+  if (f.wide_immediate) ++n.wide_immediates;
   return made;
 }
 
@@ -102,10 +102,10 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
         return Decision::wait;
       }
       f.reusable = false;  // it will not update the entry that is another's
-      if (!state_.parts.pending) return execute(d);
+      if (!state_.parts.pending) return execute(f);
       if (retry_.full()) {
         ++state_.counters.queue_full;
-        return execute(d);
+        return execute(f);
       }
       ++state_.counters.queued;
       if (retry_.empty()) retry_.begin(now);
@@ -116,7 +116,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
   }
   if (waited) {
     retry_.pop();
-    return execute(d);
+    return execute(f);
   }
   const bool low = state_.low();
   if (!low && state_.parts.pending && !state_.reuse_writes.free(now)) {
@@ -130,7 +130,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
   } else {
     f.keeps = true;
   }
-  return execute(d);
+  return execute(f);
 }
 
 /// In low-register mode a miss makes its entry's registers free.
@@ -176,10 +176,10 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
       // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal
       // one, and the one that the run goes on with.
       ++n.racy_loads;
-      return execute(d);
+      return execute(f);
     }
   }
-  if (!acquire(result)) return execute(d);
+  if (!acquire(result)) return execute(f);
   for (unsigned i = 0; i < count; ++i) {
     f.targets[i] = result[i];
     // What the register holds, not what the trace says: an illegal reuse is found out.
@@ -205,24 +205,8 @@ bool ReuseUnit::acquire(const ReuseResult& result) {
   return true;
 }
 
-ReuseUnit::Decision ReuseUnit::execute(DynamicInstruction& d) {
-  RegisterState::Counters& n = state_.counters;
-  switch (d.traits->unit) {
-    case protocol::Unit::sp:
-      ++n.executed_sp;
-      break;
-    case protocol::Unit::sfu:
-      ++n.executed_sfu;
-      break;
-    case protocol::Unit::dp:
-      ++n.executed_dp;
-      break;
-    case protocol::Unit::lsu:
-      ++n.executed_mem;
-      break;
-    case protocol::Unit::none:
-      break;
-  }
+ReuseUnit::Decision ReuseUnit::execute(const InFlight& f) {
+  ++state_.counters.executed[static_cast<unsigned>(f.unit)];
   return Decision::execute;
 }
 

@@ -163,9 +163,22 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
   total("racy_loads", {&C::racy_loads}, instructions,
         "loads of racy kernels whose reusable result was not the traced one");
-  total("backend.sp", {&C::executed_sp, &C::executed_dp}, instructions, "executed by SP and DP pipelines");
-  total("backend.sfu", {&C::executed_sfu}, instructions, "executed by the SFU");
-  total("backend.mem", {&C::executed_mem}, instructions, "executed by the load-store unit");
+  using protocol::Unit;
+  const auto executed = [&](const char* name, std::vector<Unit> units, const char* what) {
+    g.derived(
+        name,
+        [sum, units = std::move(units)] {
+          return sum([&](PhysicalRegisterFile& file) {
+            std::uint64_t all = 0;
+            for (const Unit u : units) all += file.state().counters.executed[static_cast<unsigned>(u)];
+            return all;
+          });
+        },
+        instructions, what);
+  };
+  executed("backend.sp", {Unit::sp, Unit::dp}, "executed by SP and DP pipelines");
+  executed("backend.sfu", {Unit::sfu}, "executed by the SFU");
+  executed("backend.mem", {Unit::lsu}, "executed by the load-store unit");
   g.derived(
       "backend.rf_read", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_reads(); }); }, registers,
       "bank reads");

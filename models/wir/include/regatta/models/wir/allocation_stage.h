@@ -37,6 +37,7 @@ class AllocationStage : public protocol::WritebackPoint {
 
  private:
   unsigned enter(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned advance(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   void look(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   unsigned verify(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,

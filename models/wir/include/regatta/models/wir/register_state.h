@@ -39,6 +39,7 @@ enum class ReuseBar : std::uint8_t {
 constexpr unsigned reuse_bars = static_cast<unsigned>(ReuseBar::load) + 1;
 
 /// Where an instruction is in the register allocation stage.
+/// In the order in which it goes through them.
 enum class AllocationPhase : std::uint8_t {
   arriving,
   indexing,
@@ -60,6 +61,8 @@ struct alignas(64) InFlight {
   bool waits = false;      ///< at the reuse stage, for renaming or for a port
   AllocationPhase phase = AllocationPhase::arriving;
   ReuseKind kind = ReuseKind::none;
+  bool wide_immediate = false;  ///< StaticCode's
+  protocol::Unit unit = protocol::Unit::none;
   std::uint8_t held = 0;         ///< a bit per source that has yet to be read
   std::uint8_t writes = 0;       ///< a bit per destination that goes to a bank
   std::uint8_t in_place = 0;     ///< a bit per destination that overwrites the register it has
@@ -214,7 +217,7 @@ class RegisterState {
     std::uint64_t dummy_movs = 0;
     std::uint64_t reused_arithmetic = 0, reused_load = 0, reused_pending = 0;
     std::uint64_t reused_registers = 0, racy_loads = 0;
-    std::uint64_t executed_sp = 0, executed_sfu = 0, executed_dp = 0, executed_mem = 0;
+    std::array<std::uint64_t, protocol::unit_count> executed{};  ///< by unit
     std::uint64_t instructions = 0, lookups = 0, wide_immediates = 0;
     std::uint64_t queued = 0, retries = 0, queue_full = 0;
     std::uint64_t starved = 0, in_place = 0, refused_issues = 0;

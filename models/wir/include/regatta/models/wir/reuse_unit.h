@@ -34,7 +34,7 @@ class ReuseUnit : public protocol::ReusePoint {
   [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
                                     bool waited);
   [[gnu::noinline]] void give_way(InFlight& f);
-  Decision execute(protocol::DynamicInstruction& d);
+  Decision execute(const InFlight& f);
   void claim(InFlight& f, std::uint64_t now);
   bool acquire_sources(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
