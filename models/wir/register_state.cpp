@@ -86,7 +86,7 @@ void RegisterState::evict_idle() {
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;
     if (reuse_accessed_ != cycle) {
-      reuse.evict_entry(random_ >> 8).for_each(drop);
+      reuse.evict_entry(random_ >> 8, drop);
       ++counters.low_evictions;
     }
     if (signatures_accessed_ != cycle) {

@@ -7,7 +7,7 @@
 namespace regatta::models::wir {
 
 ReuseBuffer::ReuseBuffer(unsigned entries, bool fully_associative)
-    : entries_(entries), associative_(fully_associative) {
+    : entries_(entries), used_(fully_associative ? entries : 0), associative_(fully_associative) {
   if (entries == 0) throw std::invalid_argument("a reuse buffer without entries");
   if (!associative_ && (entries & (entries - 1)) == 0) mask_ = entries - 1;
 }
@@ -17,11 +17,10 @@ ReuseBuffer::Entry& ReuseBuffer::place_at_length(const ReuseTag& tag, std::uint3
   const auto same =
       std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.valid && e.tag == tag; });
   if (same != entries_.end()) return *same;
-  return *std::min_element(entries_.begin(), entries_.end(),
-                           [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  return entries_[static_cast<std::size_t>(std::min_element(used_.begin(), used_.end()) - used_.begin())];
 }
 
-bool ReuseBuffer::complete(const ReuseTag& tag, std::uint32_t fold, std::uint64_t owner, const ReuseResult& result) {
+bool ReuseBuffer::complete(const ReuseTag& tag, std::uint32_t fold, std::uint32_t owner, const ReuseResult& result) {
   Entry& e = place(tag, fold);
   if (!e.valid || !e.pending || e.owner != owner || !(e.tag == tag)) return false;
   e.pending = false;
@@ -29,7 +28,7 @@ bool ReuseBuffer::complete(const ReuseTag& tag, std::uint32_t fold, std::uint64_
   return true;
 }
 
-Dropped ReuseBuffer::abandon(const ReuseTag& tag, std::uint64_t owner) {
+Dropped ReuseBuffer::abandon(const ReuseTag& tag, std::uint32_t owner) {
   Entry& e = place(tag, tag.fold());
   if (!e.valid || !e.pending || e.owner != owner || !(e.tag == tag)) return {};
   return drop(e);
@@ -38,7 +37,8 @@ Dropped ReuseBuffer::abandon(const ReuseTag& tag, std::uint64_t owner) {
 Dropped ReuseBuffer::insert(const ReuseTag& tag, const ReuseResult& result) {
   Entry& e = place(tag, tag.fold());
   const Dropped dropped = dropped_by(e);
-  e = Entry{true, false, tag, result, 0, ++uses_};
+  e = Entry{tag, result, 0, true, false};
+  used(e);
   ++entered_;
   return dropped;
 }
@@ -47,7 +47,7 @@ Dropped ReuseBuffer::evict(const ReuseTag& tag) { return drop(place(tag, tag.fol
 
 Dropped ReuseBuffer::drop(Entry& e) {
   const Dropped dropped = dropped_by(e);
-  e = Entry{};
+  clear(e);
   return dropped;
 }
 

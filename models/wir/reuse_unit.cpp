@@ -126,7 +126,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
   if (low) {
     give_way(f);
   } else if (state_.parts.pending) {
-    claim(f, now);
+    claim(d, f, now);
   } else {
     f.keeps = true;
   }
@@ -135,7 +135,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
 
 /// In low-register mode a miss makes its entry's registers free.
 void ReuseUnit::give_way(InFlight& f) {
-  state_.give_up(state_.reuse.evict(f.tag));
+  state_.reuse.evict(f.tag, f.fold, [this](PhysicalRegister reg) { state_.give_up(reg); });
   ++state_.counters.low_evictions;
   retry_.stir();
   f.reusable = false;
@@ -155,11 +155,11 @@ bool ReuseUnit::acquire_sources(const InFlight& f) {
   return true;
 }
 
-void ReuseUnit::claim(InFlight& f, std::uint64_t now) {
+void ReuseUnit::claim(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   f.reusable = acquire_sources(f);
   if (!f.reusable) return;
   f.claimed = true;
-  f.owner = ++owners_;
+  f.owner = d.pool_index + 1;
   ++state_.counters.reuse_writes;
   state_.reuse_writes.take(now);
   state_.reuse.claim(f.tag, f.fold, f.owner, [this](PhysicalRegister reg) { state_.give_up(reg); });

@@ -85,7 +85,7 @@ class ReuseBuffer {
   Lookup find(const ReuseTag& tag, std::uint32_t fold) {
     Entry& e = place(tag, fold);
     if (!e.valid || !(e.tag == tag)) return {};
-    e.used = ++uses_;
+    used(e);
     if (e.pending) return {Found::pending, {}};
     return {Found::result, e.result};
   }
@@ -98,33 +98,30 @@ class ReuseBuffer {
   void fetch_ahead(std::uint32_t fold) const { __builtin_prefetch(&entries_[fold & mask_]); }
   /// Takes an entry for an instruction that executes now: tag written, pending, owned by `owner` (not 0). What the
   /// entry referred to is dropped.
-  Dropped claim(const ReuseTag& tag, std::uint64_t owner) {
+  Dropped claim(const ReuseTag& tag, std::uint32_t owner) {
     Dropped dropped = dropped_by(place(tag, tag.fold()));
     claim(tag, tag.fold(), owner, [](PhysicalRegister) {});
     return dropped;
   }
   /// The same; `give_up(reg)` for each register that is dropped.
   template <class F>
-  void claim(const ReuseTag& tag, std::uint32_t fold, std::uint64_t owner, F&& give_up) {
+  void claim(const ReuseTag& tag, std::uint32_t fold, std::uint32_t owner, F&& give_up) {
     Entry& e = place(tag, fold);
-    if (e.valid) {
-      for (unsigned i = 0; i < pair_operands && e.tag.sources[i] != no_register; ++i) give_up(e.tag.sources[i]);
-      for (unsigned i = 0; !e.pending && i < pair_results && e.result[i] != no_register; ++i) give_up(e.result[i]);
-    }
+    registers_of(e, give_up);
     e.valid = e.pending = true;
     e.tag = tag;
     e.result.fill(no_register);
     e.owner = owner;
-    e.used = ++uses_;
+    used(e);
     ++entered_;
   }
   /// The claimed entry's result is there. False, and nothing is kept, when the entry has another owner by now.
-  bool complete(const ReuseTag& tag, std::uint64_t owner, const ReuseResult& result) {
+  bool complete(const ReuseTag& tag, std::uint32_t owner, const ReuseResult& result) {
     return complete(tag, tag.fold(), owner, result);
   }
-  bool complete(const ReuseTag& tag, std::uint32_t fold, std::uint64_t owner, const ReuseResult& result);
+  bool complete(const ReuseTag& tag, std::uint32_t fold, std::uint32_t owner, const ReuseResult& result);
   /// The owner will bring no result: the entry goes, if it is still its own.
-  Dropped abandon(const ReuseTag& tag, std::uint64_t owner);
+  Dropped abandon(const ReuseTag& tag, std::uint32_t owner);
   /// Enters tag and result at once (without pending-retry: at retirement).
   Dropped insert(const ReuseTag& tag, const ReuseResult& result);
 
@@ -132,6 +129,19 @@ class ReuseBuffer {
   /// entries are dropped like others: their owner finds another's entry, or none.
   Dropped evict(const ReuseTag& tag);
   Dropped evict_entry(std::size_t which) { return drop(entries_[which % entries_.size()]); }
+  /// The same; `give_up(reg)` for each register that is dropped.
+  template <class F>
+  void evict(const ReuseTag& tag, std::uint32_t fold, F&& give_up) {
+    Entry& e = place(tag, fold);
+    registers_of(e, give_up);
+    clear(e);
+  }
+  template <class F>
+  void evict_entry(std::size_t which, F&& give_up) {
+    Entry& e = entries_[mask_ != 0 ? which & mask_ : which % entries_.size()];
+    registers_of(e, give_up);
+    clear(e);
+  }
   /// Drops every load's entry of a CTA slot (a CTA ended), or of all (`block` 0: a kernel ended).
   template <class F>
   void drop_loads(std::uint16_t block, F&& give_up) {
@@ -149,13 +159,13 @@ class ReuseBuffer {
   /// Rises with every tag that is entered: as long as it stays, what was not found is not there.
   std::uint64_t entered() const { return entered_; }
 
-  struct Entry {
-    bool valid = false;
-    bool pending = false;
+  /// Two to a line of a host's cache.
+  struct alignas(32) Entry {
     ReuseTag tag;
     ReuseResult result;
-    std::uint64_t owner = 0;
-    std::uint64_t used = 0;
+    std::uint32_t owner = 0;
+    bool valid = false;
+    bool pending = false;
   };
   const std::vector<Entry>& entries() const { return entries_; }
 
@@ -166,10 +176,25 @@ class ReuseBuffer {
     return place_at_length(tag, fold);
   }
   Entry& place_at_length(const ReuseTag& tag, std::uint32_t fold);
-  static Dropped drop(Entry& e);
+  void used(const Entry& e) {
+    if (__builtin_expect(associative_, 0)) used_[static_cast<std::size_t>(&e - entries_.data())] = ++uses_;
+  }
+  Dropped drop(Entry& e);
   static Dropped dropped_by(const Entry& e);
+  /// `f(reg)` for each register that the entry refers to.
+  template <class F>
+  static void registers_of(const Entry& e, F&& f) {
+    if (!e.valid) return;
+    for (unsigned i = 0; i < pair_operands && e.tag.sources[i] != no_register; ++i) f(e.tag.sources[i]);
+    for (unsigned i = 0; !e.pending && i < pair_results && e.result[i] != no_register; ++i) f(e.result[i]);
+  }
+  void clear(Entry& e) {
+    if (__builtin_expect(associative_, 0)) used_[static_cast<std::size_t>(&e - entries_.data())] = 0;
+    e = Entry{};
+  }
 
   std::vector<Entry> entries_;
+  std::vector<std::uint64_t> used_;  ///< associative: by entry, when it was used last; 0 for one that is free
   bool associative_;
   std::uint32_t mask_ = 0;  ///< the index's bits; 0 where it is no part of the fold
   std::uint64_t uses_ = 0;

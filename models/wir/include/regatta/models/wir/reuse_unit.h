@@ -35,7 +35,7 @@ class ReuseUnit : public protocol::ReusePoint {
                                     bool waited);
   [[gnu::noinline]] void give_way(InFlight& f);
   Decision execute(const InFlight& f);
-  void claim(InFlight& f, std::uint64_t now);
+  void claim(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool acquire_sources(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
   bool acquire(const ReuseResult& result);
@@ -48,7 +48,6 @@ class ReuseUnit : public protocol::ReusePoint {
   const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
   std::uint64_t missed_at_ = 0;                           ///< what the buffer had entered by then
   bool claim_waits_ = false;                              ///< the lookup just made found no port for its claim
-  std::uint64_t owners_ = 0;
   bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
   sc_core::sc_event changed_;
 };
