@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace regatta::models::wir {
@@ -12,13 +13,13 @@ class Ports {
   /// Books one more access: the cycle, `now` or later, in which it is made.
   std::uint64_t take(std::uint64_t now) {
     // Without branches: nothing tells a host beforehand how they would go.
-    const bool idle = cycle_ < now, full = taken_ == ports_;
-    cycle_ = idle ? now : cycle_ + full;
-    taken_ = (idle || full ? 0 : taken_) + 1;
-    return cycle_;
+    const std::uint64_t next = std::max(now, cycle_ + (taken_ == ports_));
+    taken_ = taken_ * (next == cycle_) + 1;
+    cycle_ = next;
+    return next;
   }
   /// Whether an access can be made in cycle `now`.
-  bool free(std::uint64_t now) const { return cycle_ < now || (cycle_ == now && taken_ < ports_); }
+  bool free(std::uint64_t now) const { return (cycle_ + (taken_ == ports_)) <= now; }
 
  private:
   std::uint64_t cycle_ = 0;  ///< of the last access booked

@@ -139,7 +139,8 @@ class RegisterState {
   // References.
   void hold(PhysicalRegister reg) { allocator.hold(reg); }
   void unhold(PhysicalRegister reg) {
-    if (allocator.unhold(reg) && (promised_ != 0 || refused_)) no_holds(reg);
+    // One branch, and that a rare one.
+    if (unsigned{allocator.unhold(reg)} & ((promised_ | unsigned{refused_}) != 0)) no_holds(reg);
     give_up(reg);
   }
   void unhold_all(InFlight& f) {
