@@ -240,7 +240,7 @@ TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") 
   for (const bool replay : {false, true}) {
     CAPTURE(replay);
     std::vector<std::string> arguments{"k.rgt", "--stats", "s.json"};
-    if (replay) arguments.push_back("--replay");
+    if (replay) arguments.emplace_back("--replay");
     // A replay takes a third of a second, and a busy host may hold this process up for as long: what was over before
     // the signal came shows nothing of interrupts.
     o.signal_delay_ms = replay ? 10 : 100;

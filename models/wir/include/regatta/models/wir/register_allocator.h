@@ -32,9 +32,7 @@ class RegisterAllocator {
   unsigned limit() const { return limit_; }
 
   /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
-  PhysicalRegister allocate(std::uint64_t now) {
-    return low(now) ? no_register : take(now);
-  }
+  PhysicalRegister allocate(std::uint64_t now) { return low(now) ? no_register : take(now); }
   /// The same where some are available().
   PhysicalRegister take(std::uint64_t now) {
     account(now);

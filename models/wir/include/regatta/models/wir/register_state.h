@@ -38,8 +38,7 @@ enum class ReuseBar : std::uint8_t {
 };
 constexpr unsigned reuse_bars = static_cast<unsigned>(ReuseBar::load) + 1;
 
-/// Where an instruction is in the register allocation stage.
-/// In the order in which it goes through them.
+/// Where an instruction is in the register allocation stage, in the order in which it goes through them.
 enum class AllocationPhase : std::uint8_t {
   arriving,
   indexing,
