@@ -52,7 +52,7 @@ void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
     give_up(signatures.evict_entry(i));
   }
   for (std::size_t i = 0; i < reuse.entries().size() && allocator.referenced() > allocator.limit(); ++i) {
-    give_up(reuse.evict_entry(i));
+    reuse.evict_entry(i, [this](PhysicalRegister reg) { give_up(reg); });
   }
 }
 

@@ -43,8 +43,6 @@ Dropped ReuseBuffer::insert(const ReuseTag& tag, const ReuseResult& result) {
   return dropped;
 }
 
-Dropped ReuseBuffer::evict(const ReuseTag& tag) { return drop(place(tag, tag.fold())); }
-
 Dropped ReuseBuffer::drop(Entry& e) {
   const Dropped dropped = dropped_by(e);
   clear(e);

@@ -8,6 +8,11 @@ namespace regatta::models::wir {
 
 using protocol::DynamicInstruction;
 
+namespace {
+/// By which an entry that is claimed knows whose it is: nobody else in flight has it.
+std::uint32_t owner(const DynamicInstruction& d) { return d.pool_index + 1; }
+}  // namespace
+
 ReuseUnit::ReuseUnit(PhysicalRegisterFile& file)
     : file_(file), state_(file.state()), retry_(state_.parts.pending ? state_.config.retry_entries : 0) {}
 
@@ -159,10 +164,9 @@ void ReuseUnit::claim(const DynamicInstruction& d, InFlight& f, std::uint64_t no
   f.reusable = acquire_sources(f);
   if (!f.reusable) return;
   f.claimed = true;
-  f.owner = d.pool_index + 1;
   ++state_.counters.reuse_writes;
   state_.reuse_writes.take(now);
-  state_.reuse.claim(f.tag, f.fold, f.owner, [this](PhysicalRegister reg) { state_.give_up(reg); });
+  state_.reuse.claim(f.tag, f.fold, owner(d), [this](PhysicalRegister reg) { state_.give_up(reg); });
   retry_.stir();  // it may have been the entry that somebody waits for
 }
 
@@ -262,8 +266,8 @@ void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
   if (f.claimed) {
     ++state_.counters.reuse_writes;
     if (!counted) {
-      state_.give_up(state_.reuse.abandon(f.tag, f.owner));
-    } else if (!state_.reuse.complete(f.tag, f.fold, f.owner, result)) {
+      state_.give_up(state_.reuse.abandon(f.tag, owner(d)));
+    } else if (!state_.reuse.complete(f.tag, f.fold, owner(d), result)) {
       give_up(result);
     }
     retry_.stir();

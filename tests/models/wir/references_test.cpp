@@ -85,7 +85,7 @@ TEST_CASE("reference counts equal a recount after every operation") {
           if (r == no_register) {
             ++refused;
             t.give_up(t.signatures.evict(hash));
-            t.give_up(t.reuse.evict(tag));
+            t.reuse.evict(tag, tag.fold(), [&](PhysicalRegister r) { t.give_up(r); });
             break;
           }
           REQUIRE(t.allocator.acquire(r));
@@ -115,7 +115,7 @@ TEST_CASE("reference counts equal a recount after every operation") {
       }
       case 6:
         t.give_up(t.signatures.evict_entry(random()));
-        t.give_up(t.reuse.evict_entry(random()));
+        t.reuse.evict_entry(random(), [&](PhysicalRegister r) { t.give_up(r); });
         break;
       default:
         if (random() % 16 == 0) t.rename.clear(warp, [&](PhysicalRegister r) { t.give_up(r); });

@@ -365,7 +365,7 @@ TEST_CASE("what the reuse buffer did not find is not there until a tag is entere
   ReuseResult result;
   result[0] = PhysicalRegister(4);
   CHECK(buffer.complete(tag, 1, result));
-  buffer.evict(tag);
+  buffer.evict(tag, tag.fold(), [](PhysicalRegister) {});
   CHECK(buffer.entered() == before + 1);
   buffer.insert(tag, result);
   CHECK(buffer.entered() == before + 2);

@@ -70,7 +70,6 @@ struct alignas(64) InFlight {
   std::array<PhysicalRegister, trace::max_source_registers> sources;       ///< parallel to traits->reads
   std::array<PhysicalRegister, trace::max_destination_registers> targets;  ///< parallel to info->destinations
   std::array<PhysicalRegister, trace::max_destination_registers> candidates;
-  std::uint32_t owner = 0;     ///< of the claimed entry: its pool index + 1, which no other in flight has
   std::uint64_t asked_at = 0;  ///< the cycle of the verify-read's request
   ReuseTag tag;
   std::uint32_t fold = 0;  ///< of the tag

@@ -140,9 +140,7 @@ class ReuseBuffer {
 
   /// Drops the entry that the tag would take (low-register mode, a miss), or entry `which` modulo the entries. Pending
   /// entries are dropped like others: their owner finds another's entry, or none.
-  Dropped evict(const ReuseTag& tag);
-  Dropped evict_entry(std::size_t which) { return drop(entries_[which % entries_.size()]); }
-  /// The same; `give_up(reg)` for each register that is dropped.
+  /// `give_up(reg)` is called for each register that it referred to.
   template <class F>
   void evict(const ReuseTag& tag, std::uint32_t fold, F&& give_up) {
     Entry& e = place(tag, fold);
@@ -151,7 +149,7 @@ class ReuseBuffer {
   }
   template <class F>
   void evict_entry(std::size_t which, F&& give_up) {
-    Entry& e = entries_[mask_ != 0 ? which & mask_ : which % entries_.size()];
+    Entry& e = entries_[which % entries_.size()];
     registers_of(e, give_up);
     clear(e);
   }
