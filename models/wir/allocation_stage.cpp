@@ -48,7 +48,7 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
 }
 
 /// From the signature buffer to the register: in as many calls as there is to wait for. 0 when the instruction has its
-/// registers, else the cycles to wait, or in_line.
+/// registers, else the cycles to wait.
 unsigned AllocationStage::advance(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   if (f.phase <= Phase::looking) {
     if (f.phase == Phase::indexing) {
@@ -64,8 +64,9 @@ unsigned AllocationStage::advance(const DynamicInstruction& d, InFlight& f, std:
   if (f.phase == Phase::written_elsewhere) {
     if (!candidates_written(d, f)) return 1;
     f.phase = Phase::allocating;
+    if (const unsigned wait = reach_pool(d, f, now); wait != 0) return wait;
   }
-  if (!allocate(d, f, now)) return in_line;
+  if (!allocate(d, f)) return starve(d, f, now);
   // The first divergent write of a logical register takes the other lanes along (section V-D).
   const std::uint64_t moved = f.divergent ? move_rest(d, f) : 0;
   f.phase = Phase::moving;
@@ -235,15 +236,16 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
   return places;
 }
 
-/// Not as many free registers as are needed: the instruction waits, and while it does it has no references that others
-/// may need to go on, and the buffers give up theirs (low-register mode).
-void AllocationStage::starve(const DynamicInstruction& d, InFlight& f) {
+/// Not as many free registers as are needed: the instruction waits for the free pool's port again, and while it does it
+/// has no references that others may need to go on, and the buffers give up theirs (low-register mode).
+unsigned AllocationStage::starve(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     state_.give_up(std::exchange(f.candidates[i], no_register));
     if (!f.divergent && state_.parts.signatures) forget(f.hashes[i]);
   }
   f.equal = 0;
   ++state_.counters.starved;
+  return static_cast<unsigned>(allocator_.take(now + 1) - now);
 }
 
 /// Too few are free: as many as are needed when what can be is overwritten in place.
@@ -255,25 +257,47 @@ bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFligh
     state_.unhold_all(f);
   }
   places = overwritable(d, open);
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
-    starve(d, f);
-    return false;
-  }
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) return false;
   state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
   return true;
 }
 
+/// Destinations that need a register: their result is in none yet, and they have none of their own that it may partly
+/// overwrite.
+unsigned AllocationStage::open(const DynamicInstruction& d, const InFlight& f) const {
+  const unsigned count = d.traits->write_count;
+  unsigned open = (bit(count) - 1) & ~f.equal;
+  if (!f.divergent) return open;
+  const RenameEntry* const entries = state_.rename.of(d.warp);
+  for (unsigned i = 0; i < count; ++i) {
+    const RenameEntry& e = entries[d.traits->writes[i].value()];
+    if (e.valid() && e.pinned) open &= ~bit(i);
+  }
+  return open;
+}
+
+/// The free pool gives out so many registers a cycle, in order of request; a new one is entered in the signature
+/// buffer.
+unsigned AllocationStage::reach_pool(const DynamicInstruction& d, const InFlight& f, std::uint64_t now) {
+  unsigned wanted = static_cast<unsigned>(__builtin_popcount(open(d, f)));
+  if (wanted == 0) return 0;
+  std::uint64_t slot = now;
+  for (; wanted != 0; --wanted) slot = allocator_.take(now);
+  state_.counters.allocator_waits += slot - now;
+  if (!f.divergent && state_.parts.signatures) {
+    const std::uint64_t entered = signature_writes_.take(slot);
+    state_.counters.signature_write_waits += entered - slot;
+    slot = entered;
+  }
+  return static_cast<unsigned>(slot - now);
+}
+
 /// Gives every destination its register, all at once or none.
-bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
   const unsigned count = d.traits->write_count;
   const RenameEntry* const entries = state_.rename.of(d.warp);
-  unsigned open = (bit(count) - 1) & ~f.equal;
-  for (unsigned i = 0; f.divergent && i < count; ++i) {
-    const RenameEntry& e = entries[d.traits->writes[i].value()];
-    if (e.valid() && e.pinned) open &= ~bit(i);  // its own
-  }
+  const unsigned open = this->open(d, f);
   const bool low = open != 0 && state_.low();
-  if (open != 0 && !ports_free(f, now)) return false;
   Registers regs{};
   unsigned places = 0;
   if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs) &&
@@ -290,33 +314,10 @@ bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, std::ui
       take(d, f, i, entries[d.traits->writes[i].value()].reg);
     } else {
       take(d, f, i, regs[next++]);
-      if (!f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i], low, now);
+      if (!f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i], low);
     }
   }
-  for (; next != 0; --next) allocator_.take(now);
   f.equal = 0;
-  return true;
-}
-
-/// The free pool gives out so many registers a cycle, and a new one is entered in the signature buffer.
-bool AllocationStage::ports_free(const InFlight& f, std::uint64_t now) {
-  if (!allocator_.free(now)) {
-    ++state_.counters.allocator_waits;
-    return false;
-  }
-  if (!f.divergent && state_.parts.signatures && !signature_writes_.free(now)) {
-    ++state_.counters.signature_write_waits;
-    return false;
-  }
-  return true;
-}
-
-/// Those in line want a register, each of them: without a port of the free pool none gets any.
-bool AllocationStage::pass(std::size_t count) {
-  const std::uint64_t now = state_.begin();
-  state_.low();
-  if (allocator_.free(now)) return false;
-  state_.counters.allocator_waits += count;
   return true;
 }
 
@@ -326,9 +327,8 @@ void AllocationStage::forget(std::uint32_t hash) {
 }
 
 /// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
-void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low, std::uint64_t now) {
+void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low) {
   state_.signatures_accessed();
-  signature_writes_.take(now);
   if (low) return forget(hash);
   if (!state_.allocator.acquire(reg)) return;
   ++state_.counters.signature_writes;

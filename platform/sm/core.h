@@ -29,7 +29,6 @@ struct Work {
     operands_ready,   ///< all operands of a collector unit are there; value: unit
     executed,         ///< an instruction's result is ready for write-back; value: pool index
     staged,           ///< it is to be offered to the write-back point again; value: pool index
-    staged_line,      ///< results that stand in line there, one behind the other; value: line
     released,         ///< an instruction's writes are done; value: pool index
     barrier_open,     ///< a barrier releases a warp; value: warp slot
     store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot

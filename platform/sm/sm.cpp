@@ -152,9 +152,6 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::staged:
       writeback.staged(core.pool[work.value]);
       break;
-    case Work::Kind::staged_line:
-      writeback.staged_line(work.value);
-      break;
     case Work::Kind::released:
       released(core.pool[work.value]);
       break;

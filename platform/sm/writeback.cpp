@@ -14,47 +14,8 @@ Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
 
 bool Writeback::kept(DynamicInstruction& d) {
   const unsigned cycles = point_->arrive(d);
-  if (cycles == protocol::WritebackPoint::in_line) {
-    join(Line{d.pool_index, d.pool_index, 1});
-  } else if (cycles != 0) {
-    core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
-  }
+  if (cycles != 0) core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
   return cycles != 0;
-}
-
-/// Puts results in line for the next cycle: behind those that are the last so far of what it holds, or else anew.
-void Writeback::join(const Line& results) {
-  if (behind_.size() <= results.last) behind_.resize(std::size_t{results.last} + 64);
-  const Cycle next = core_.now + 1;
-  if (const Work* const before = core_.calendar.last(next.value());
-      before != nullptr && before->kind == Work::Kind::staged_line) {
-    Line& line = lines_[before->value];
-    behind_[line.last] = results.first;
-    line.last = results.last;
-    line.count += results.count;
-    return;
-  }
-  if (free_lines_.empty()) {
-    free_lines_.push_back(static_cast<std::uint32_t>(lines_.size()));
-    lines_.emplace_back();
-  }
-  const std::uint32_t index = free_lines_.back();
-  free_lines_.pop_back();
-  lines_[index] = results;
-  core_.at(next, Work::Kind::staged_line, index);
-}
-
-void Writeback::staged_line(std::uint32_t index) {
-  Line line = lines_[index];
-  free_lines_.push_back(index);
-  while (!point_->pass(line.count)) {
-    DynamicInstruction& d = core_.pool[line.first];
-    line.first = behind_[line.first];  // before it joins another line
-    --line.count;
-    staged(d);
-    if (line.count == 0) return;
-  }
-  join(line);
 }
 
 void Writeback::finished(DynamicInstruction& d, Cycle when) {

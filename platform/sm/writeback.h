@@ -40,8 +40,6 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
     --staged_;
     queue(d);
   }
-  /// Results that stand in line at the write-back point: theirs is the next cycle.
-  void staged_line(std::uint32_t line);
   bool full() const { return waiting_ + staged_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle() {
@@ -52,14 +50,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
  private:
   enum class Progress { done, held };
   void serve();
-  /// Results in line at the write-back point that come one behind the other in their cycle. One entry of the calendar
-  /// for all of them, in the place that they would have there each by itself.
-  struct Line {
-    std::uint32_t first = 0, last = 0;  ///< pool indices
-    std::uint32_t count = 0;
-  };
   bool kept(DynamicInstruction& d);
-  void join(const Line& results);
   void queue(DynamicInstruction& d) {
     ++waiting_;
     (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
@@ -82,10 +73,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Ring<DynamicInstruction*> memory_;
   std::size_t waiting_ = 0;  ///< in both
   std::size_t staged_ = 0;   ///< with the write-back point, on their way to a queue
-  std::vector<Line> lines_;
-  std::vector<std::uint32_t> free_lines_;
-  std::vector<std::uint32_t> behind_;  ///< by pool index: who stands behind it in its line
-  unsigned destination_ = 0;           ///< of the head: destinations already dealt with
+  unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;
   std::uint64_t writes_ = 0;

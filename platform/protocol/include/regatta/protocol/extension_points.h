@@ -169,12 +169,6 @@ class WritebackPoint : public virtual TimeKeeper {
   /// queue now; n: it is asked about again n cycles later, and others pass it meanwhile. The result stage that this
   /// makes takes places of the write-back queue, so that a full one holds the units.
   virtual unsigned arrive(DynamicInstruction&) { return 0; }
-  /// arrive()'s answer for what waits for its turn at something that serves few of them a cycle: as 1, but pass() may
-  /// spare its being asked.
-  static constexpr unsigned in_line = ~0u;
-  /// In place of asking the next `count` instructions that stand in line, one behind the other, in this cycle: true
-  /// when none of them could go on, and the point has counted what it would have when asked.
-  virtual bool pass(std::size_t /*count*/) { return false; }
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}
   virtual void warp_finished(const WarpInfo&) {}

@@ -22,7 +22,6 @@ class AllocationStage : public protocol::WritebackPoint {
 
   bool keeps_cycle_time() const override { return true; }
   unsigned arrive(protocol::DynamicInstruction& d) override;
-  bool pass(std::size_t count) override;
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
   }
@@ -43,7 +42,9 @@ class AllocationStage : public protocol::WritebackPoint {
   bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
                       std::uint64_t& done);
   void settle(InFlight& f, unsigned destination, bool equal);
-  bool allocate(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned open(const protocol::DynamicInstruction& d, const InFlight& f) const;
+  unsigned reach_pool(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
+  bool allocate(const protocol::DynamicInstruction& d, InFlight& f);
   void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg);
   [[gnu::noinline]] unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
   using Registers = std::array<PhysicalRegister, trace::max_destination_registers>;
@@ -52,11 +53,10 @@ class AllocationStage : public protocol::WritebackPoint {
   [[gnu::noinline]] bool allocate_or_overwrite(const protocol::DynamicInstruction& d, InFlight& f, unsigned open,
                                                unsigned& places, Registers& regs);
   [[gnu::noinline]] void forget(std::uint32_t hash);
-  [[gnu::noinline]] void starve(const protocol::DynamicInstruction& d, InFlight& f);
-  void remember(std::uint32_t hash, PhysicalRegister reg, bool low, std::uint64_t now);
+  [[gnu::noinline]] unsigned starve(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  void remember(std::uint32_t hash, PhysicalRegister reg, bool low);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
   unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
-  bool ports_free(const InFlight& f, std::uint64_t now);
   unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
 
   PhysicalRegisterFile& file_;
