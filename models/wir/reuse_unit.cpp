@@ -22,46 +22,68 @@ void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
                       [](const trace::AnnotationSection& s) { return s.name == races_section; });
 }
 
-[[gnu::flatten]] ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
+ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   const std::uint64_t now = state_.begin();
   InFlight& f = state_.of(d);
-  if (!retry_.empty() && retry_.head(now, state_.counters.retries) == &d) return retry(d, f, now);
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
-  if (!f.reusable) {
-    unhold(d, f);
-    return execute(f);
-  }
+  if (!f.reusable) return execute(f);
   // Somebody who could look up in this cycle goes before.
-  if (const DynamicInstruction* const first = held_.first(now); first != nullptr && first != &d) return hold(d, f, now);
+  if (held_.first(now) != nullptr) return hold(d, f, now);
+  const Decision made = try_look_up(d, f, now);
+  return made == Decision::wait ? hold(d, f, now) : made;
+}
+
+/// All that has a port in this cycle and nobody before it, then one of those that wait for a result: these look only
+/// when rename delivers nothing.
+[[gnu::flatten]] std::size_t ReuseUnit::again(unsigned asked, DecidedList& decided) {
+  const std::uint64_t now = state_.begin();
+  DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
+  std::size_t count = 0;
+  while (DynamicInstruction* const d = held_.next(now)) {
+    if (count == decided.size()) return count;
+    ++asked;
+    if (d == missed_ && misses_again()) continue;
+    InFlight& f = state_.of(*d);
+    const Decision made = f.reusable ? try_look_up(*d, f, now) : execute(f);
+    if (made == Decision::wait) continue;
+    held_.remove(*d);
+    if (made != Decision::keep) decided[count++] = {d, made};
+  }
+  if (asked != 0 || head == nullptr || !state_.reuse_reads.free(now)) return count;
+  const Decision made = retry(*head, now);
+  if (made != Decision::keep) decided[count++] = {head, made};
+  return count;
+}
+
+/// Wait: there is no port for it, nor for any behind it.
+ReuseUnit::Decision ReuseUnit::try_look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   RegisterState::Counters& n = state_.counters;
   if (!state_.reuse_reads.free(now)) {
     ++n.reuse_read_waits;
     held_.tried(now);
-    return hold(d, f, now);
+    return Decision::wait;
   }
   state_.reuse_accessed();
   state_.reuse_reads.take(now);
   const Decision made = look_up(d, f, now, false);
-  if (claim_waits_) {
+  if (made == Decision::wait) {
     // A miss whose entry cannot be claimed in this cycle: it looks again.
-    claim_waits_ = false;
     missed_ = &d;
     missed_at_ = state_.reuse.entered();
     ++n.reuse_write_waits;
     held_.tried(now);
-    return hold(d, f, now);
+    return made;
   }
   missed_ = nullptr;
-  unhold(d, f);
   ++n.lookups;
   if (f.wide_immediate) ++n.wide_immediates;
   return made;
 }
 
-ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, std::uint64_t now) {
   ++state_.counters.retries;
   state_.reuse_reads.take(now);
-  return look_up(d, f, now, true);
+  return look_up(d, state_.of(d), now, true);
 }
 
 /// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
@@ -83,17 +105,12 @@ bool ReuseUnit::misses_again() {
 }
 
 /// Lets the instruction look up in a later cycle.
-ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, InFlight& f, std::uint64_t since) {
-  if (!f.waits) held_.push(d, since, f.reusable);
-  f.waits = true;
-  return Decision::wait;
+ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, const InFlight& f, std::uint64_t since) {
+  held_.push(d, since, f.reusable);
+  return Decision::keep;
 }
 
-void ReuseUnit::unhold(const DynamicInstruction& d, InFlight& f) {
-  if (f.waits) held_.remove(d);
-  f.waits = false;
-}
-
+/// Keep: it waits for another's result. Wait: it missed, and its entry cannot be claimed in this cycle.
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited) {
   if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
   const ReuseBuffer::Lookup found = state_.reuse.find(f.tag, f.fold);
@@ -104,7 +121,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
     case ReuseBuffer::Found::pending:
       if (waited) {
         retry_.to_tail();
-        return Decision::wait;
+        return Decision::keep;
       }
       f.reusable = false;  // it will not update the entry that is another's
       if (!state_.parts.pending) return execute(f);
@@ -115,7 +132,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
       ++state_.counters.queued;
       if (retry_.empty()) retry_.begin(now);
       retry_.push(d);
-      return Decision::wait;
+      return Decision::keep;
     case ReuseBuffer::Found::nothing:
       break;
   }
@@ -124,10 +141,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
     return execute(f);
   }
   const bool low = state_.low();
-  if (!low && state_.parts.pending && !state_.reuse_writes.free(now)) {
-    claim_waits_ = true;
-    return Decision::wait;
-  }
+  if (!low && state_.parts.pending && !state_.reuse_writes.free(now)) return Decision::wait;
   if (low) {
     give_way(f);
   } else if (state_.parts.pending) {
@@ -212,19 +226,6 @@ bool ReuseUnit::acquire(const ReuseResult& result) {
 ReuseUnit::Decision ReuseUnit::execute(const InFlight& f) {
   ++state_.counters.executed[static_cast<unsigned>(f.unit)];
   return Decision::execute;
-}
-
-DynamicInstruction* ReuseUnit::again(unsigned asked) {
-  // Queued instructions look only when rename delivers nothing.
-  const std::uint64_t now = state_.begin();
-  DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
-  DynamicInstruction* held = held_.next(now);
-  if (held != nullptr && held == missed_ && misses_again()) {
-    ++asked;
-    held = held_.next(now);
-  }
-  if (held != nullptr) return held;
-  return asked == 0 && head != nullptr && state_.reuse_reads.free(now) ? head : nullptr;
 }
 
 [[gnu::flatten]] void ReuseUnit::written_back(const DynamicInstruction& d) {

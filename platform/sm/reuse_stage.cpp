@@ -8,8 +8,6 @@
 
 namespace regatta::sm {
 
-using protocol::ReusePoint;
-
 void ReuseStage::enter(DynamicInstruction& d) {
   if (point_ == nullptr) {
     collectors_.allocate(d);
@@ -20,60 +18,27 @@ void ReuseStage::enter(DynamicInstruction& d) {
   core_.progress = true;
 }
 
-void ReuseStage::WaitingList::push(std::uint32_t index) {
-  if (links_.size() <= index) links_.resize(std::size_t{index} + 64);
-  links_[index] = Link{last_, none, ++pushed_};
-  (last_ == none ? first_ : links_[last_].after) = index;
-  last_ = index;
-}
-
-void ReuseStage::WaitingList::remove(std::uint32_t index) {
-  const Link link = std::exchange(links_[index], Link{});
-  (link.before == none ? first_ : links_[link.before].after) = link.after;
-  (link.after == none ? last_ : links_[link.after].before) = link.before;
-}
-
 void ReuseStage::ask(DynamicInstruction& d) {
-  const Settled settled = settle(d);
-  if (settled == Settled::yes) return;
-  waiting_.push(d.pool_index);
-  if (settled == Settled::executes) decided(d.pool_index);
-}
-
-void ReuseStage::ask_again(unsigned asked) {
-  while (!waiting_.empty()) {
-    DynamicInstruction* const d = point_->again(asked++);
-    if (d == nullptr) return;
-    const std::uint32_t index = d->pool_index;
-    if (!waiting_.has(index) || waiting_.is_decided(index)) continue;
-    const Settled settled = settle(*d);
-    if (settled == Settled::executes) decided(index);
-    if (settled != Settled::yes) continue;
-    waiting_.remove(index);
-    core_.progress = true;
+  const Decision decision = point_->decide(d);
+  if (decision == Decision::keep) {
+    ++kept_;
+  } else if (decision == Decision::wait) {
+    waiting_.push_back(&d);
+  } else {
+    settle(d, decision);
   }
 }
 
-void ReuseStage::decided(std::uint32_t index) {
-  const auto later = [this](std::uint32_t a, std::uint32_t b) { return waiting_.order(a) < waiting_.order(b); };
-  decided_.insert(std::upper_bound(decided_.begin(), decided_.end(), index, later), index);
-  waiting_.set_decided(index);
-}
-
-ReuseStage::Settled ReuseStage::settle(DynamicInstruction& d) {
-  switch (point_->decide(d)) {
-    case ReusePoint::Decision::wait:
-      return Settled::waits;
-    case ReusePoint::Decision::bypass:
-      d.bypassed = true;
-      core_.counters.bypassed_registers += d.traits->write_count;
-      core_.observers.notify(protocol::Event::bypassed, [&](protocol::Observer& o) { o.bypassed(core_.now, d); });
-      core_.at(core_.now + std::max(1u, point_->bypass_latency()), Work::Kind::executed, d.pool_index);
-      return Settled::yes;
-    case ReusePoint::Decision::execute:
-      break;
+/// Execute or bypass.
+void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
+  if (decision == Decision::execute) {
+    if (!collect(d)) executing_.push_back(&d);
+    return;
   }
-  return collect(d) ? Settled::yes : Settled::executes;
+  d.bypassed = true;
+  core_.counters.bypassed_registers += d.traits->write_count;
+  core_.observers.notify(protocol::Event::bypassed, [&](protocol::Observer& o) { o.bypassed(core_.now, d); });
+  core_.at(core_.now + std::max(1u, point_->bypass_latency()), Work::Kind::executed, d.pool_index);
 }
 
 bool ReuseStage::collect(DynamicInstruction& d) {
@@ -83,48 +48,43 @@ bool ReuseStage::collect(DynamicInstruction& d) {
 }
 
 /// Collector units for those that only wait for one. Whether there was one for any.
-bool ReuseStage::collect_decided() {
-  const auto kept = std::remove_if(decided_.begin(), decided_.end(), [this](std::uint32_t index) {
-    if (!collect(core_.pool[index])) return false;
-    waiting_.remove(index);
-    return true;
-  });
-  const bool any = kept != decided_.end();
-  decided_.erase(kept, decided_.end());
+bool ReuseStage::collect_executing() {
+  const auto left = std::remove_if(executing_.begin(), executing_.end(), [this](auto* d) { return collect(*d); });
+  const bool any = left != executing_.end();
+  executing_.erase(left, executing_.end());
   return any;
 }
 
-/// All that wait, in order of entry. Whether any of them is gone.
-bool ReuseStage::ask_all() {
-  decided_.clear();
-  bool any = false;
-  for (std::uint32_t index = waiting_.first(); index != WaitingList::none;) {
-    const std::uint32_t next = waiting_.after(index);
-    DynamicInstruction& d = core_.pool[index];
-    const bool executes = waiting_.is_decided(index);
-    const Settled settled = !executes ? settle(d) : collect(d) ? Settled::yes : Settled::executes;
-    if (settled == Settled::executes) {
-      decided_.push_back(index);
-      waiting_.set_decided(index);
-    }
-    if (settled == Settled::yes) {
-      waiting_.remove(index);
-      any = true;
-    }
-    index = next;
-  }
-  return any;
+/// Whether any of those that wait does no more.
+bool ReuseStage::ask_waiting() {
+  std::vector<DynamicInstruction*> asked;
+  asked.swap(waiting_);
+  for (DynamicInstruction* const d : asked) ask(*d);
+  return waiting_.size() != asked.size();
+}
+
+void ReuseStage::ask_keeper(unsigned asked) {
+  protocol::ReusePoint::DecidedList decided;
+  std::size_t count = 0;
+  do {
+    count = point_->again(asked, decided);
+    for (std::size_t i = 0; i < count; ++i) settle(*decided[i].instruction, decided[i].decision);
+    kept_ -= count;
+    asked += static_cast<unsigned>(count);
+    if (count != 0) core_.progress = true;
+  } while (count == decided.size());
 }
 
 void ReuseStage::serve() {
-  const bool settled = std::exchange(reconsider_, false) ? ask_all() : !decided_.empty() && collect_decided();
+  bool settled = !executing_.empty() && collect_executing();
+  if (std::exchange(reconsider_, false) && ask_waiting()) settled = true;
   unsigned asked = 0;
   for (; !delayed_.empty() && delayed_.front().due <= core_.now; ++asked) {
     DynamicInstruction& d = *delayed_.front().instruction;
     delayed_.pop();
     ask(d);
   }
-  if (!waiting_.empty()) ask_again(asked);
+  if (kept_ != 0) ask_keeper(asked);
   if (settled || !delayed_.empty() || point_->restless()) core_.progress = true;
 }
 

@@ -9,7 +9,7 @@
 #include "core.h"
 #include "ring.h"
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 namespace regatta::sm {
@@ -30,63 +30,34 @@ class ReuseStage {
   void reconsider() { reconsider_ = true; }
   /// Before issue, so that instructions that waited come before new ones.
   void cycle() {
-    if (!waiting_.empty() || !delayed_.empty()) serve();
+    if (!delayed_.empty() || kept_ != 0 || !executing_.empty() || !waiting_.empty()) serve();
   }
   void written_back(const DynamicInstruction& d) {
     if (point_ != nullptr) point_->written_back(d);
   }
 
  private:
+  using Decision = protocol::ReusePoint::Decision;
   struct Delayed {
     DynamicInstruction* instruction = nullptr;
     Cycle due;
   };
-  enum class Settled : std::uint8_t {
-    yes,       ///< it is gone: bypassed, or in a collector unit
-    waits,     ///< the point has it wait
-    executes,  ///< decided, but no collector unit is free
-  };
-  /// Those that wait, linked in order of entry: they leave in any order, and there can be hundreds.
-  class WaitingList {
-   public:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
-    bool empty() const { return first_ == none; }
-    std::uint32_t first() const { return first_; }
-    std::uint32_t after(std::uint32_t index) const { return links_[index].after; }
-    bool has(std::uint32_t index) const { return index < links_.size() && links_[index].order != 0; }
-    /// Rises with entry.
-    std::uint64_t order(std::uint32_t index) const { return links_[index].order; }
-    bool is_decided(std::uint32_t index) const { return links_[index].decided; }
-    void set_decided(std::uint32_t index) { links_[index].decided = true; }
-    void push(std::uint32_t index);
-    void remove(std::uint32_t index);
-
-   private:
-    struct Link {
-      std::uint32_t before = none, after = none;
-      std::uint64_t order = 0;  ///< 0: not in the list
-      bool decided = false;     ///< it executes, and waits for a collector unit
-    };
-    std::vector<Link> links_;  ///< by pool index
-    std::uint32_t first_ = none, last_ = none;
-    std::uint64_t pushed_ = 0;
-  };
   void serve();
-  Settled settle(DynamicInstruction& d);
-  bool collect(DynamicInstruction& d);
-  bool collect_decided();
-  bool ask_all();
   void ask(DynamicInstruction& d);
-  void ask_again(unsigned asked);
-  void decided(std::uint32_t index);
+  void settle(DynamicInstruction& d, Decision decision);
+  bool collect(DynamicInstruction& d);
+  bool collect_executing();
+  bool ask_waiting();
+  void ask_keeper(unsigned asked);
 
   Core& core_;
   OperandCollectors& collectors_;
   protocol::ReusePoint* point_ = nullptr;
   unsigned latency_ = 0;
-  Ring<Delayed> delayed_;  ///< on their way to the point, in order of issue
-  WaitingList waiting_;
-  std::vector<std::uint32_t> decided_;  ///< of those, the ones that execute and wait for a collector unit, in order
+  Ring<Delayed> delayed_;                       ///< on their way to the point, in order of issue
+  std::vector<DynamicInstruction*> waiting_;    ///< the point has them wait; in order of entry
+  std::vector<DynamicInstruction*> executing_;  ///< to be executed, when there is a collector unit; in order of decision
+  std::size_t kept_ = 0;                        ///< those that wait in the point's own queue
   bool reconsider_ = false;
 };
 

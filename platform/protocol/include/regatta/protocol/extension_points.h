@@ -10,6 +10,8 @@
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/payload.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <systemc>
@@ -132,19 +134,32 @@ class DecodePoint : public virtual TimeKeeper {
 /// After issue, before operand read: execute, wait, or bypass with a result.
 ///
 /// Called by: the SM latency() cycles after issue, in the order of issue; then again, while the answer was wait, every
-/// cycle in which changed() was notified, and when again() names the instruction. May change: on bypass it writes
+/// cycle in which changed() was notified. One that the point keeps comes back by again(). May change: on bypass it writes
 /// instruction.results (and nothing else); the instruction then skips operand read and execution and goes to write-back
 /// after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate destination.
 class ReusePoint : public virtual TimeKeeper {
  public:
-  enum class Decision : std::uint8_t { execute, wait, bypass };
+  enum class Decision : std::uint8_t {
+    execute,
+    wait,
+    bypass,
+    keep  ///< it waits in a queue of the point's own
+  };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
   /// Cycles from issue until decide() is asked first: pipeline stages of the point's own. Asked once, before the first
   /// launch.
   virtual unsigned latency() const { return 0; }
-  /// While instructions wait, in every cycle in which the SM runs, after `asked` of them were asked about in it (new
-  /// ones come first): one more that is to be asked now, or null. It may pass over cycles in which the SM sleeps.
-  virtual DynamicInstruction* again(unsigned /*asked*/) { return nullptr; }
+  /// One of those that the point kept, and what it has decided: execute or bypass.
+  struct Decided {
+    DynamicInstruction* instruction = nullptr;
+    Decision decision = Decision::execute;
+  };
+  static constexpr std::size_t decided_at_once = 8;
+  using DecidedList = std::array<Decided, decided_at_once>;
+  /// While the point keeps instructions, in every cycle in which the SM runs, after `asked` were asked about in it (new
+  /// ones come first): those that wait no more. How many there are; when the list is full, it is asked again. The SM
+  /// may sleep meanwhile.
+  virtual std::size_t again(unsigned /*asked*/, DecidedList&) { return 0; }
   /// The SM must not sleep: again() has something to do in the next cycle.
   virtual bool restless() const { return false; }
   virtual unsigned bypass_latency() const { return 1; }

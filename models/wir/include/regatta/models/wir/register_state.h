@@ -57,7 +57,6 @@ struct alignas(64) InFlight {
   bool keeps = false;      ///< without pending-retry: holds its sources until its entry is made, at retirement
   bool claimed = false;    ///< with pending-retry: an entry was claimed for it
   bool divergent = false;  ///< a lane is switched off
-  bool waits = false;      ///< at the reuse stage, for renaming or for a port
   AllocationPhase phase = AllocationPhase::arriving;
   ReuseKind kind = ReuseKind::none;
   bool wide_immediate = false;  ///< StaticCode's
@@ -123,7 +122,7 @@ class RegisterState {
     if (__builtin_expect(in_flight_.size() <= d.pool_index, 0)) in_flight_.resize(std::size_t{d.pool_index} + 64);
     InFlight& f = in_flight_[d.pool_index];
     f.live = true;
-    f.reusable = f.keeps = f.claimed = f.divergent = f.waits = false;
+    f.reusable = f.keeps = f.claimed = f.divergent = false;
     f.phase = AllocationPhase::arriving;
     f.kind = ReuseKind::none;
     f.held = f.writes = f.in_place = f.equal = 0;

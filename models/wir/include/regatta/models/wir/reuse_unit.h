@@ -18,19 +18,19 @@ class ReuseUnit : public protocol::ReusePoint {
   bool keeps_cycle_time() const override { return true; }
   Decision decide(protocol::DynamicInstruction& d) override;
   unsigned latency() const override { return state_.config.front_delay(); }
-  protocol::DynamicInstruction* again(unsigned asked) override;
+  std::size_t again(unsigned asked, DecidedList& decided) override;
   bool restless() const override { return !held_.empty() || retry_.restless(); }
   void written_back(const protocol::DynamicInstruction& d) override;
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
-  Decision hold(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t since);
-  void unhold(const protocol::DynamicInstruction& d, InFlight& f);
+  Decision hold(protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t since);
+  Decision try_look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool misses_again();
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited);
   // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
-  [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d, std::uint64_t now);
   [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
                                     bool waited);
   [[gnu::noinline]] void give_way(InFlight& f);
@@ -47,8 +47,7 @@ class ReuseUnit : public protocol::ReusePoint {
   LookupQueue held_;
   const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
   std::uint64_t missed_at_ = 0;                           ///< what the buffer had entered by then
-  bool claim_waits_ = false;                              ///< the lookup just made found no port for its claim
-  bool racy_ = false;  ///< the race detector found the running kernel's loads unordered
+  bool racy_ = false;                                     ///< the race detector found its loads unordered
   sc_core::sc_event changed_;
 };
 
