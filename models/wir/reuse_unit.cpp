@@ -130,7 +130,11 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
         return execute(f);
       }
       ++state_.counters.queued;
-      if (retry_.empty()) retry_.begin(now);
+      if (retry_.empty()) {
+        retry_.begin(now);
+      } else {
+        retry_.head(now, state_.counters.retries);  // the turns of cycles that are over, before there is one more
+      }
       retry_.push(d);
       return Decision::keep;
     case ReuseBuffer::Found::nothing:

@@ -52,19 +52,6 @@ TEST_CASE("calendar: far work waits, and keeps its place among nearer work of th
   CHECK(c.next() == no_cycle);
 }
 
-TEST_CASE("calendar: the last item of a cycle is known") {
-  Calendar<int> c;
-  CHECK(c.last(5) == nullptr);
-  c.schedule(5, 1);
-  c.schedule(5, 2);
-  c.schedule(6, 3);
-  REQUIRE(c.last(5) != nullptr);
-  CHECK(*c.last(5) == 2);
-  CHECK(drained(c, 5) == std::vector<int>{1, 2});
-  CHECK(c.last(5) == nullptr);
-  CHECK(*c.last(6) == 3);
-}
-
 TEST_CASE("calendar: slots of the ring are used again and again") {
   Calendar<int> c;
   for (std::uint64_t now = 0; now < 10000; now += 1023) {

@@ -63,12 +63,6 @@ class Calendar {
     for (std::uint32_t e = ring_[occupied_.slot(at)].first; e != none; e = pool_[e].next) f(pool_[e].item);
   }
 
-  /// What was scheduled last for cycle `at`, which lies within the ring; null when nothing is.
-  const Item* last(std::uint64_t at) const {
-    const List& list = ring_[occupied_.slot(at)];
-    return list.first == none ? nullptr : &pool_[list.last].item;
-  }
-
   /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
   std::uint64_t next() const {
     const std::uint64_t near = occupied_.next_after(base_);
