@@ -48,8 +48,8 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
 }
 
 /// From the signature buffer to the register: in as many calls as there is to wait for. 0 when the instruction has its
-/// registers, else the cycles to wait.
-unsigned AllocationStage::advance(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+/// registers, else the cycles to wait, or keep.
+unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   if (f.phase <= Phase::looking) {
     if (f.phase == Phase::indexing) {
       f.phase = Phase::looking;
@@ -63,10 +63,14 @@ unsigned AllocationStage::advance(const DynamicInstruction& d, InFlight& f, std:
   }
   if (f.phase == Phase::written_elsewhere) {
     if (!candidates_written(d, f)) return 1;
-    f.phase = Phase::allocating;
-    if (const unsigned wait = reach_pool(d, f, now); wait != 0) return wait;
+    unsigned taken = 0;
+    if (!allocate(d, f, taken)) {
+      starve(d, f);
+      return keep;
+    }
+    if (const unsigned wait = reach_pool(f, taken, now); wait != 0) return wait;
   }
-  if (!allocate(d, f)) return starve(d, f, now);
+  enter_results(d, f);
   // The first divergent write of a logical register takes the other lanes along (section V-D).
   const std::uint64_t moved = f.divergent ? move_rest(d, f) : 0;
   f.phase = Phase::moving;
@@ -210,9 +214,9 @@ bool AllocationStage::candidates_written(const DynamicInstruction& d, const InFl
   return true;
 }
 
-void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg) {
+void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination) {
+  const PhysicalRegister reg = f.targets[destination];
   file_.fetch_ahead(reg);
-  f.targets[destination] = reg;
   f.writes |= static_cast<std::uint8_t>(bit(destination));
   state_.send(d, destination, reg);
 }
@@ -236,28 +240,48 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
   return places;
 }
 
-/// Not as many free registers as are needed: the instruction waits for the free pool's port again, and while it does it
-/// has no references that others may need to go on, and the buffers give up theirs (low-register mode).
-unsigned AllocationStage::starve(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+/// Gives up what it holds for the sake of a reuse buffer entry (without pending-retry).
+void AllocationStage::forgo_entry(InFlight& f) {
+  if (!f.keeps) return;
+  f.keeps = f.reusable = false;
+  state_.unhold_all(f);
+}
+
+/// Not as many free registers as are needed: the instruction waits, and while it does it has no references that others
+/// may need to go on, and the buffers give up theirs (low-register mode).
+void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
+  starving_.push(&d);
+  forgo_entry(f);
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     state_.give_up(std::exchange(f.candidates[i], no_register));
     if (!f.divergent && state_.parts.signatures) forget(f.hashes[i]);
   }
   f.equal = 0;
-  ++state_.counters.starved;
-  return static_cast<unsigned>(allocator_.take(now + 1) - now);
+}
+
+/// In order of request: a register that comes free is the first one's. All those behind hold nothing that it may need.
+std::size_t AllocationStage::again(RecalledList& recalled) {
+  const std::uint64_t now = state_.begin();
+  std::size_t count = 0;
+  for (; !starving_.empty() && count < recalled.size(); starving_.pop()) {
+    DynamicInstruction& d = *starving_.front();
+    InFlight& f = state_.of(d);
+    unsigned taken = 0;
+    if (!find_registers(d, f, taken)) break;
+    recalled[count++] = {&d, reach_pool(f, taken, now)};
+  }
+  if (count < recalled.size()) state_.counters.starved += starving_.size();
+  return count;
 }
 
 /// Too few are free: as many as are needed when what can be is overwritten in place.
 bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFlight& f, unsigned open, unsigned& places,
                                             Registers& regs) {
-  if (f.keeps) {
-    // What it holds for its reuse buffer entry's sake.
-    f.keeps = f.reusable = false;
-    state_.unhold_all(f);
-  }
+  forgo_entry(f);
   places = overwritable(d, open);
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) return false;
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
+    return false;
+  }
   state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
   return true;
 }
@@ -276,49 +300,62 @@ unsigned AllocationStage::open(const DynamicInstruction& d, const InFlight& f) c
   return open;
 }
 
-/// The free pool gives out so many registers a cycle, in order of request; a new one is entered in the signature
-/// buffer.
-unsigned AllocationStage::reach_pool(const DynamicInstruction& d, const InFlight& f, std::uint64_t now) {
-  unsigned wanted = static_cast<unsigned>(__builtin_popcount(open(d, f)));
-  if (wanted == 0) return 0;
-  std::uint64_t slot = now;
-  for (; wanted != 0; --wanted) slot = allocator_.take(now);
-  state_.counters.allocator_waits += slot - now;
-  if (!f.divergent && state_.parts.signatures) {
-    const std::uint64_t entered = signature_writes_.take(slot);
-    state_.counters.signature_write_waits += entered - slot;
-    slot = entered;
-  }
-  return static_cast<unsigned>(slot - now);
+/// Gives every destination its register, all at once or none; those that starve go before. `taken`: how many came from
+/// the pool.
+bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
+  if (__builtin_expect(!starving_.empty(), 0) && open(d, f) != 0) return false;
+  return find_registers(d, f, taken);
 }
 
-/// Gives every destination its register, all at once or none.
-bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f) {
+bool AllocationStage::find_registers(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
   const unsigned count = d.traits->write_count;
   const RenameEntry* const entries = state_.rename.of(d.warp);
   const unsigned open = this->open(d, f);
-  const bool low = open != 0 && state_.low();
   Registers regs{};
   unsigned places = 0;
   if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs) &&
       !allocate_or_overwrite(d, f, open, places, regs)) {
     return false;
   }
-  unsigned next = 0;
   for (unsigned i = 0; i < count; ++i) {
     if ((f.equal & bit(i)) != 0) {
       f.targets[i] = std::exchange(f.candidates[i], no_register);
     } else if ((open & ~places & bit(i)) == 0) {
       // Pinned, and overwritten in part; or nobody else's.
       f.in_place |= static_cast<std::uint8_t>(bit(i));
-      take(d, f, i, entries[d.traits->writes[i].value()].reg);
+      f.targets[i] = entries[d.traits->writes[i].value()].reg;
     } else {
-      take(d, f, i, regs[next++]);
-      if (!f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i], low);
+      f.targets[i] = regs[taken++];
     }
   }
-  f.equal = 0;
+  f.phase = Phase::entering;
   return true;
+}
+
+/// The free pool gives out so many registers a cycle, in order of request, and a new one is entered in the signature
+/// buffer.
+unsigned AllocationStage::reach_pool(const InFlight& f, unsigned taken, std::uint64_t now) {
+  std::uint64_t slot = now;
+  for (; taken != 0; --taken) {
+    slot = allocator_.take(now);
+    if (!f.divergent && state_.parts.signatures) {
+      const std::uint64_t entered = signature_writes_.take(slot);
+      state_.counters.signature_write_waits += entered - slot;
+      slot = entered;
+    }
+  }
+  state_.counters.allocator_waits += slot - now;
+  return static_cast<unsigned>(slot - now);
+}
+
+/// Results that are in no register yet are on their way to theirs.
+void AllocationStage::enter_results(const DynamicInstruction& d, InFlight& f) {
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    if ((f.equal & bit(i)) != 0) continue;
+    take(d, f, i);
+    if ((f.in_place & bit(i)) == 0 && !f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i]);
+  }
+  f.equal = 0;
 }
 
 void AllocationStage::forget(std::uint32_t hash) {
@@ -327,9 +364,9 @@ void AllocationStage::forget(std::uint32_t hash) {
 }
 
 /// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
-void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg, bool low) {
+void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg) {
   state_.signatures_accessed();
-  if (low) return forget(hash);
+  if (state_.low()) return forget(hash);
   if (!state_.allocator.acquire(reg)) return;
   ++state_.counters.signature_writes;
   ++state_.counters.counts;

@@ -12,10 +12,34 @@ Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
   write_socket.bind(*this);
 }
 
-bool Writeback::kept(DynamicInstruction& d) {
+bool Writeback::stays(DynamicInstruction& d) {
   const unsigned cycles = point_->arrive(d);
-  if (cycles != 0) core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
-  return cycles != 0;
+  if (cycles == 0) return false;
+  if (cycles == protocol::WritebackPoint::keep) {
+    ++kept_;
+  } else {
+    core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
+  }
+  return true;
+}
+
+/// What the write-back point keeps no more.
+void Writeback::recall() {
+  protocol::WritebackPoint::RecalledList recalled;
+  std::size_t count = 0;
+  do {
+    count = point_->again(recalled);
+    kept_ -= count;
+    for (std::size_t i = 0; i < count; ++i) {
+      DynamicInstruction& d = *recalled[i].instruction;
+      if (recalled[i].cycles == 0) {
+        staged(d);
+      } else {
+        core_.at(core_.now + recalled[i].cycles, Work::Kind::staged, d.pool_index);
+      }
+    }
+  } while (count == recalled.size());
+  core_.progress = true;  // no sleep while it keeps any
 }
 
 void Writeback::finished(DynamicInstruction& d, Cycle when) {

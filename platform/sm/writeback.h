@@ -28,7 +28,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
 
   /// A result is ready: queue it, unless the write-back point keeps it for a while.
   void executed(DynamicInstruction& d) {
-    if (point_ != nullptr && d.traits->write_count != 0 && kept(d)) {
+    if (point_ != nullptr && d.traits->write_count != 0 && stays(d)) {
       ++staged_;
       return;
     }
@@ -36,21 +36,23 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   }
   /// The time for which the write-back point kept a result is over.
   void staged(DynamicInstruction& d) {
-    if (kept(d)) return;
+    if (stays(d)) return;
     --staged_;
     queue(d);
   }
   bool full() const { return waiting_ + staged_ >= core_.config.writeback_queue; }
   /// First stage of a cycle.
   void cycle() {
+    if (kept_ != 0) recall();
     if (waiting_ != 0) serve();
   }
   void register_stats(support::StatGroup& group) override;
 
  private:
   enum class Progress { done, held };
+  void recall();
   void serve();
-  bool kept(DynamicInstruction& d);
+  bool stays(DynamicInstruction& d);
   void queue(DynamicInstruction& d) {
     ++waiting_;
     (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
@@ -73,6 +75,7 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Ring<DynamicInstruction*> memory_;
   std::size_t waiting_ = 0;  ///< in both
   std::size_t staged_ = 0;   ///< with the write-back point, on their way to a queue
+  std::size_t kept_ = 0;     ///< of these, the ones in a queue of the point's own
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;

@@ -184,6 +184,18 @@ class WritebackPoint : public virtual TimeKeeper {
   /// queue now; n: it is asked about again n cycles later, and others pass it meanwhile. The result stage that this
   /// makes takes places of the write-back queue, so that a full one holds the units.
   virtual unsigned arrive(DynamicInstruction&) { return 0; }
+  /// arrive()'s answer for what waits in a queue of the point's own: again() brings it back.
+  static constexpr unsigned keep = ~0u;
+  /// One of these, and the cycles after which it is asked about again; 0: at once.
+  struct Recalled {
+    DynamicInstruction* instruction = nullptr;
+    unsigned cycles = 0;
+  };
+  static constexpr std::size_t recalled_at_once = 8;
+  using RecalledList = std::array<Recalled, recalled_at_once>;
+  /// While the point keeps instructions, in every cycle, behind the results of that cycle: those that wait there no
+  /// more. How many there are; when the list is full, it is asked again.
+  virtual std::size_t again(RecalledList&) { return 0; }
   virtual void kernel_started(const KernelContext&) {}
   virtual void warp_started(const WarpInfo&) {}
   virtual void warp_finished(const WarpInfo&) {}

@@ -7,6 +7,7 @@
 #include <regatta/models/wir/h3_hash.h>
 #include <regatta/models/wir/physical_register_file.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/ring.h>
 
 #include <array>
 
@@ -22,6 +23,7 @@ class AllocationStage : public protocol::WritebackPoint {
 
   bool keeps_cycle_time() const override { return true; }
   unsigned arrive(protocol::DynamicInstruction& d) override;
+  std::size_t again(RecalledList& recalled) override;
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
   }
@@ -36,16 +38,18 @@ class AllocationStage : public protocol::WritebackPoint {
 
  private:
   unsigned enter(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  unsigned advance(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned advance(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   void look(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   unsigned verify(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
                       std::uint64_t& done);
   void settle(InFlight& f, unsigned destination, bool equal);
   unsigned open(const protocol::DynamicInstruction& d, const InFlight& f) const;
-  unsigned reach_pool(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
-  bool allocate(const protocol::DynamicInstruction& d, InFlight& f);
-  void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination, PhysicalRegister reg);
+  bool allocate(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
+  bool find_registers(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
+  unsigned reach_pool(const InFlight& f, unsigned taken, std::uint64_t now);
+  void enter_results(const protocol::DynamicInstruction& d, InFlight& f);
+  void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination);
   [[gnu::noinline]] unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
   using Registers = std::array<PhysicalRegister, trace::max_destination_registers>;
   // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
@@ -53,8 +57,9 @@ class AllocationStage : public protocol::WritebackPoint {
   [[gnu::noinline]] bool allocate_or_overwrite(const protocol::DynamicInstruction& d, InFlight& f, unsigned open,
                                                unsigned& places, Registers& regs);
   [[gnu::noinline]] void forget(std::uint32_t hash);
-  [[gnu::noinline]] unsigned starve(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  void remember(std::uint32_t hash, PhysicalRegister reg, bool low);
+  void forgo_entry(InFlight& f);
+  [[gnu::noinline]] void starve(protocol::DynamicInstruction& d, InFlight& f);
+  void remember(std::uint32_t hash, PhysicalRegister reg);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
   unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
   unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
@@ -63,6 +68,7 @@ class AllocationStage : public protocol::WritebackPoint {
   RegisterState& state_;
   H3Hash hash_;
   Ports hash_units_, verify_ports_, signature_reads_, signature_writes_, allocator_;
+  support::Ring<protocol::DynamicInstruction*> starving_;  ///< wait for free registers, in order of request
   std::vector<Ports> rename_ports_;  ///< write ports, one per scheduler's half of the rename tables
   sc_core::sc_event changed_;
   std::uint64_t affine_verify_reads_ = 0;

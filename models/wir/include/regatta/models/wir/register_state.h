@@ -45,7 +45,7 @@ enum class AllocationPhase : std::uint8_t {
   looking,
   verifying,
   written_elsewhere,
-  allocating,
+  entering,
   moving,
   done
 };
