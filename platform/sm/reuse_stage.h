@@ -54,10 +54,11 @@ class ReuseStage {
   OperandCollectors& collectors_;
   protocol::ReusePoint* point_ = nullptr;
   unsigned latency_ = 0;
-  Ring<Delayed> delayed_;                       ///< on their way to the point, in order of issue
-  std::vector<DynamicInstruction*> waiting_;    ///< the point has them wait; in order of entry
-  std::vector<DynamicInstruction*> executing_;  ///< to be executed, when there is a collector unit; in order of decision
-  std::size_t kept_ = 0;                        ///< those that wait in the point's own queue
+  Ring<Delayed> delayed_;                     ///< on their way to the point, in order of issue
+  std::vector<DynamicInstruction*> waiting_;  ///< the point has them wait; in order of entry
+  std::vector<DynamicInstruction*>
+      executing_;         ///< to be executed, when there is a collector unit; in order of decision
+  std::size_t kept_ = 0;  ///< those that wait in the point's own queue
   bool reconsider_ = false;
 };
 

@@ -73,9 +73,9 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Ring<DynamicInstruction*>* current_ = nullptr;  ///< the queue whose head is held, and comes next whatever the order
   Ring<DynamicInstruction*> results_;             ///< of pipelines, or of all
   Ring<DynamicInstruction*> memory_;
-  std::size_t waiting_ = 0;  ///< in both
-  std::size_t staged_ = 0;   ///< with the write-back point, on their way to a queue
-  std::size_t kept_ = 0;     ///< of these, the ones in a queue of the point's own
+  std::size_t waiting_ = 0;   ///< in both
+  std::size_t staged_ = 0;    ///< with the write-back point, on their way to a queue
+  std::size_t kept_ = 0;      ///< of these, the ones in a queue of the point's own
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
   RequestChannel channel_;
   protocol::OperandPayloadPool payloads_;

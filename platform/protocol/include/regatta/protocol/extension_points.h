@@ -134,9 +134,10 @@ class DecodePoint : public virtual TimeKeeper {
 /// After issue, before operand read: execute, wait, or bypass with a result.
 ///
 /// Called by: the SM latency() cycles after issue, in the order of issue; then again, while the answer was wait, every
-/// cycle in which changed() was notified. One that the point keeps comes back by again(). May change: on bypass it writes
-/// instruction.results (and nothing else); the instruction then skips operand read and execution and goes to write-back
-/// after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate destination.
+/// cycle in which changed() was notified. One that the point keeps comes back by again(). May change: on bypass it
+/// writes instruction.results (and nothing else); the instruction then skips operand read and execution and goes to
+/// write-back after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate
+/// destination.
 class ReusePoint : public virtual TimeKeeper {
  public:
   enum class Decision : std::uint8_t {
