@@ -4,6 +4,7 @@
 Every figure is drawn with matplotlib's own font and no date, so that a file changes only when what it shows does.
 """
 
+import sys
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence, Tuple
 
@@ -13,15 +14,18 @@ from . import ReproductionError
 colours = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#000000"]
 
 
-def _pyplot():
-    try:
-        import matplotlib
-    except ImportError as e:
-        import sys
+def require() -> None:
+    """To be called before what takes long: refuses when there is no matplotlib."""
+    if not available():
         raise ReproductionError(
             f"plots need matplotlib, which {sys.executable} does not have: install python3-matplotlib "
             f"(.cmake/setup-packages.sh --reproduce) and run this with the Python that it is for (/usr/bin/python3 on "
-            f"Debian), or leave plots out (--no-plots)") from e
+            f"Debian), or leave plots out (--no-plots)")
+
+
+def _pyplot():
+    require()
+    import matplotlib
     matplotlib.use("Agg", force=True)
     matplotlib.rcdefaults()
     matplotlib.rcParams.update({

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, List, Optional, Type
 
-from . import command
+from . import command, plots
 from .campaign import Campaign, Run
 from .evaluation import Evaluation
 from .findings import Findings
@@ -28,6 +28,8 @@ class Reproduction:
     def run(self, arguments: Optional[List[str]] = None) -> int:
         """The exit status."""
         options = command.checked(command.parser(self.description, self.folder).parse_args(arguments))
+        if not options.no_plots:
+            plots.require()
         paper = Paper(self.folder / "paper.json")
         findings = Findings(self.folder / "findings.toml")
         campaign = Campaign(Tools(options.bin), options.work, options.jobs, options.keep_traces, not options.quiet)

@@ -2,8 +2,10 @@
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from regatta_reproduce import ReproductionError, plots
+from regatta_reproduce.reproduction import Reproduction
 
 
 @unittest.skipUnless(plots.available(), "matplotlib is not installed")
@@ -42,6 +44,16 @@ class PlotsTest(unittest.TestCase):
     def test_areas_of_unequal_lengths_are_refused(self):
         with self.assertRaisesRegex(ReproductionError, "series of 'p' are of different lengths: 1, 2"):
             plots.stacked_panels(self.folder / "x", {"p": {"x": [1], "y": [1, 2]}}, "register", "time")
+
+
+class WithoutMatplotlibTest(unittest.TestCase):
+    def test_nothing_is_run_for_a_page_whose_plots_cannot_be_drawn(self):
+        runs = mock.Mock()
+        page = Reproduction("a page", Path("nowhere"), runs, mock.Mock(), mock.Mock(), mock.Mock())
+        with mock.patch.dict("sys.modules", {"matplotlib": None}):
+            with self.assertRaisesRegex(ReproductionError, "plots need matplotlib, which .* does not have: install"):
+                page.run([])
+        runs.assert_not_called()
 
 
 class ThinningTest(unittest.TestCase):
