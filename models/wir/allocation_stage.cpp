@@ -279,9 +279,8 @@ bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFligh
                                             Registers& regs) {
   forgo_entry(f);
   places = overwritable(d, open);
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) {
-    return false;
-  }
+  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) return false;
+  state_.satisfied();
   state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
   return true;
 }

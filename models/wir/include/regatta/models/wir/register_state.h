@@ -248,6 +248,11 @@ class RegisterState {
     low();
     return true;
   }
+  /// Who could not have as many as it asked for made do with fewer.
+  void satisfied() {
+    wanted_ = 1;
+    low();
+  }
 
  private:
   void no_holds(PhysicalRegister reg) {
