@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
@@ -26,12 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 /// Whether the process has a handler of its own for `signal`: before that, the signal would end it.
 bool catches(pid_t process, int signal) {
-  // Until it has become the other program it shows the handlers of this one.
-  std::error_code gone;
-  const std::filesystem::path proc = "/proc/" + std::to_string(process);
-  if (std::filesystem::read_symlink(proc / "exe", gone) == std::filesystem::read_symlink("/proc/self/exe"))
-    return false;
-  std::ifstream status(proc / "status");
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);) {
     if (line.rfind("SigCgt:", 0) != 0) continue;
     return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1;
@@ -39,29 +33,49 @@ bool catches(pid_t process, int signal) {
   return false;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command, const ProcessOptions& o, int out, int err) {
+/// The pipe `failure` is closed when the program runs; before, the reason why it does not is written to it.
+[[noreturn]] void become(const std::vector<std::string>& command, const ProcessOptions& o, int out, int err,
+                         int failure) {
   const int nothing = ::open("/dev/null", O_RDONLY);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
-  if (!o.directory.empty() && ::chdir(o.directory.c_str()) != 0) ::_exit(126);
-  std::vector<char*> arguments;
-  for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
-  arguments.push_back(nullptr);
-  ::execv(arguments[0], arguments.data());
+  if (o.directory.empty() || ::chdir(o.directory.c_str()) == 0) {
+    std::vector<char*> arguments;
+    for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
+    arguments.push_back(nullptr);
+    ::execv(arguments[0], arguments.data());
+  }
+  const int reason = errno;
+  [[maybe_unused]] const ssize_t told = ::write(failure, &reason, sizeof reason);
   ::_exit(127);
+}
+
+/// Waits until the process is the other program; throws when it could not become it.
+void wait_for_start(const std::string& program, pid_t process, int failure) {
+  int reason = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(failure, &reason, sizeof reason);
+  } while (got < 0 && errno == EINTR);
+  ::close(failure);
+  if (got == 0) return;
+  ::waitpid(process, nullptr, 0);
+  throw std::runtime_error("cannot run " + program + ": " + std::strerror(reason));
 }
 
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& o) {
-  std::array<int, 2> out{}, err{};
-  if (::pipe2(out.data(), O_CLOEXEC) != 0 || ::pipe2(err.data(), O_CLOEXEC) != 0) fail("pipe");
+  std::array<int, 2> out{}, err{}, failure{};
+  for (auto* const ends : {&out, &err, &failure}) {
+    if (::pipe2(ends->data(), O_CLOEXEC) != 0) fail("pipe");
+  }
   const pid_t process = ::fork();
   if (process < 0) fail("fork");
-  if (process == 0) become(command, o, out[1], err[1]);
-  ::close(out[1]);
-  ::close(err[1]);
+  if (process == 0) become(command, o, out[1], err[1], failure[1]);
+  for (auto* const ends : {&out, &err, &failure}) ::close((*ends)[1]);
+  wait_for_start(command.at(0), process, failure[0]);
 
   ProcessResult result;
   const auto deadline = Clock::now() + std::chrono::seconds(o.timeout_seconds);
@@ -98,9 +112,6 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   }
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
-  if (result.status == 127 && result.out.empty() && result.err.empty()) {
-    throw std::runtime_error("cannot run " + command.at(0));
-  }
   return result;
 }
 

@@ -24,7 +24,7 @@ struct ProcessOptions {
 };
 
 /// Runs a program without a shell and without standard input, and waits for its end.
-/// Throws std::runtime_error when it cannot be started.
+/// Throws std::runtime_error when it cannot be started, and says why.
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options = {});
 
 }  // namespace regatta::test
