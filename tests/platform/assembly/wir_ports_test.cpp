@@ -2,6 +2,7 @@
 //
 // The ports of WIR's tables (Table III), and what waits for them.
 #include <algorithm>
+#include <deque>
 
 #include "wir_support.h"
 
@@ -113,4 +114,71 @@ TEST_CASE("a warp's first instruction waits for the tables as well") {
   // Warps 0 and 2 have one scheduler, and with it one half of the tables. The cycle behind warp 0's addition is the
   // tables' own; then comes the end of warp 0, which is older.
   CHECK(w.of(2, 0).issued - w.of(0, 0).issued == 3);
+}
+
+namespace {
+
+/// Looks on as registers are given out: to those who stand in line in its order, and to nobody else meanwhile.
+class Orderly : public models::wir::AllocationStage {
+ public:
+  struct Seen {
+    std::size_t longest = 0;  ///< line
+    unsigned overtaken = 0;   ///< registers given to others while somebody stood in line
+    unsigned out_of_turn = 0;
+  };
+  Orderly(models::wir::PhysicalRegisterFile& file, Seen& seen)
+      : AllocationStage(file), allocations_(file.state().counters.allocations), seen_(seen) {}
+  unsigned arrive(protocol::DynamicInstruction& d) override {
+    const std::uint64_t before = allocations_;
+    const unsigned answer = AllocationStage::arrive(d);
+    if (!line_.empty() && allocations_ != before) ++seen_.overtaken;
+    if (answer == keep) line_.push_back(&d);
+    seen_.longest = std::max(seen_.longest, line_.size());
+    return answer;
+  }
+  std::size_t again(RecalledList& recalled) override {
+    const std::size_t count = AllocationStage::again(recalled);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (line_.empty() || line_.front() != recalled[i].instruction) ++seen_.out_of_turn;
+      if (!line_.empty()) line_.pop_front();
+    }
+    return count;
+  }
+
+ private:
+  const std::uint64_t& allocations_;
+  Seen& seen_;
+  std::deque<protocol::DynamicInstruction*> line_;
+};
+
+class OrderlyWir : public assembly::WirScheme {
+ public:
+  mutable Orderly::Seen seen;
+
+ protected:
+  std::unique_ptr<models::wir::AllocationStage> allocation_stage(
+      models::wir::PhysicalRegisterFile& file) const override {
+    return std::make_unique<Orderly>(file, seen);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("registers that come free go to those who asked for one first") {
+  TraceBuilder b;
+  Values v(b);
+  const unsigned registers = 8;
+  for (unsigned n = 0; n < 12; ++n) {
+    for (unsigned r = 0; r < registers; ++r) v.op("id." + std::to_string(n * registers + r), r, {});
+    for (unsigned r = 0; r + 1 < registers; ++r) v.op("mul", r, {r, r + 1});
+  }
+  b.exit();
+  run_each(b, v, 16);
+  OrderlyWir scheme;
+  const auto result =
+      test::simulate_wir(b.write("wir_line"), scheme, {{"wir.physical_registers", "80"}, {"wir.recount", "0"}});
+  test::require_clean(result);
+  CHECK(scheme.seen.longest > 8);  // more than are recalled at once
+  CHECK(scheme.seen.overtaken == 0);
+  CHECK(scheme.seen.out_of_turn == 0);
 }

@@ -14,9 +14,9 @@
 namespace regatta::models::wir {
 
 /// Per instruction: hash (1 cycle, as many at a time as schedulers), table (1 cycle); for a hit of the value signature
-/// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it waits when there is
-/// none; for the first divergent write of a logical register a dummy MOV; then the write, if there is one. Each
-/// instruction by itself: those that wait do not hold up others.
+/// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it stands in line when
+/// there is none; for the first divergent write of a logical register a dummy MOV; then the write, if there is one.
+/// Each instruction by itself: those that wait hold up no others, but for registers.
 class AllocationStage : public protocol::WritebackPoint {
  public:
   explicit AllocationStage(PhysicalRegisterFile& file);
