@@ -287,7 +287,7 @@ bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFligh
 
 /// Destinations that need a register: their result is in none yet, and they have none of their own that it may partly
 /// overwrite.
-unsigned AllocationStage::open(const DynamicInstruction& d, const InFlight& f) const {
+unsigned AllocationStage::open_destinations(const DynamicInstruction& d, const InFlight& f) const {
   const unsigned count = d.traits->write_count;
   unsigned open = (bit(count) - 1) & ~f.equal;
   if (!f.divergent) return open;
@@ -302,14 +302,14 @@ unsigned AllocationStage::open(const DynamicInstruction& d, const InFlight& f) c
 /// Gives every destination its register, all at once or none; those that starve go before. `taken`: how many came from
 /// the pool.
 bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
-  if (__builtin_expect(!starving_.empty(), 0) && open(d, f) != 0) return false;
+  if (__builtin_expect(!starving_.empty(), 0) && open_destinations(d, f) != 0) return false;
   return find_registers(d, f, taken);
 }
 
 bool AllocationStage::find_registers(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
   const unsigned count = d.traits->write_count;
   const RenameEntry* const entries = state_.rename.of(d.warp);
-  const unsigned open = this->open(d, f);
+  const unsigned open = open_destinations(d, f);
   Registers regs{};
   unsigned places = 0;
   if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs) &&

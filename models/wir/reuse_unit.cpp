@@ -86,8 +86,8 @@ ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, std::uint64_t now) {
   return look_up(d, state_.of(d), now, true);
 }
 
-/// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what decide()
-/// would do, in short.
+/// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what
+/// try_look_up() would do, in short.
 bool ReuseUnit::misses_again() {
   const std::uint64_t now = state_.now();
   if (!state_.reuse_reads.free(now) || state_.reuse_writes.free(now) || state_.low()) return false;

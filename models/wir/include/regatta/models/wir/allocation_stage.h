@@ -44,7 +44,7 @@ class AllocationStage : public protocol::WritebackPoint {
   bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
                       std::uint64_t& done);
   void settle(InFlight& f, unsigned destination, bool equal);
-  unsigned open(const protocol::DynamicInstruction& d, const InFlight& f) const;
+  unsigned open_destinations(const protocol::DynamicInstruction& d, const InFlight& f) const;
   bool allocate(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
   bool find_registers(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
   unsigned reach_pool(const InFlight& f, unsigned taken, std::uint64_t now);
