@@ -18,8 +18,9 @@ using ir::Opcode;
 using ir::Operand;
 
 void check(const ir::Function& f, const AllocationOptions& options) {
-  if (options.max_registers < 16 || options.max_registers > trace::max_general_registers)
-    throw trace::InputError("--max-registers " + std::to_string(options.max_registers) + ": expected 16 to " +
+  if (options.max_registers < trace::min_register_budget || options.max_registers > trace::max_general_registers)
+    throw trace::InputError("--max-registers " + std::to_string(options.max_registers) + ": expected " +
+                            std::to_string(trace::min_register_budget) + " to " +
                             std::to_string(trace::max_general_registers));
   if (options.banks < 1 || options.banks > 256)
     throw trace::InputError("register banks " + std::to_string(options.banks) + ": expected 1 to 256");

@@ -126,9 +126,10 @@ AnnotateResult annotate(const AnnotateOptions& options) {
   if (options.warp_size != 32 && options.warp_size != 64) {
     throw trace::InputError("error: --warp-size is " + std::to_string(options.warp_size) + ", expected 32 or 64");
   }
-  if (options.max_registers < 16 || options.max_registers > 255) {
-    throw trace::InputError("error: --max-registers is " + std::to_string(options.max_registers) +
-                            ", expected 16 to 255");
+  if (options.max_registers < trace::min_register_budget || options.max_registers > trace::max_general_registers) {
+    throw trace::InputError("error: --max-registers is " + std::to_string(options.max_registers) + ", expected " +
+                            std::to_string(trace::min_register_budget) + " to " +
+                            std::to_string(trace::max_general_registers));
   }
   passes::check(compile_options(options).regions);
   passes::check(compile_options(options).power);

@@ -86,6 +86,7 @@ struct Bench : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   }
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase& phase, sc_time&) override {
+    if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
     ++answers;
     phase = tlm::END_RESP;
     return tlm::TLM_COMPLETED;

@@ -220,10 +220,13 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
                                std::to_string(config.lanes));
   }
   if (kernel.registers_per_thread > config.registers_per_thread) {
+    const std::string have = std::to_string(config.registers_per_thread);
+    const std::string least = std::to_string(trace::min_register_budget);
     throw support::ConfigError(
         "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
-        " registers per thread, this machine's threads have " + std::to_string(config.registers_per_thread) +
-        " (sm.registers_per_thread): annotate it with --max-registers " + std::to_string(config.registers_per_thread));
+        " registers per thread, this machine's threads have " + have + " (sm.registers_per_thread): " +
+        (config.registers_per_thread < trace::min_register_budget ? "kernels cannot be compiled for fewer than " + least
+                                                                  : "annotate it with --max-registers " + have));
   }
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random configurations: a machine with some of its knobs turned, to 1 or to much, runs a kernel with every operand
-// right, or is refused by a sentence. Never a crash, a deadlock, a failed check or a hang.
+// Random configurations: a machine with some of its knobs and its scheme's turned, to 1 or to much, runs a kernel with
+// every operand right, or is refused by a sentence. Never a crash, a deadlock, a failed check or a hang.
 //
 // REGATTA_CONFIGURATIONS says how many (the default is few), REGATTA_SEED which.
 #include <regatta/assembly/machine.h>
+#include <regatta/assembly/scheme.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 #include <regatta/test/catch.h>
 
@@ -43,11 +44,12 @@ std::string value_for(const support::Option& o, test::Dice& dice) {
   return std::to_string(std::min(std::max(value, o.minimum), o.maximum));
 }
 
-/// A configuration file that turns `count` knobs of `machine`.
-std::string configuration(const std::string& machine, unsigned count, test::Dice& dice) {
+/// A configuration file that turns `count` knobs of `machine` or `scheme`.
+std::string configuration(const std::string& machine, assembly::Scheme& scheme, unsigned count, test::Dice& dice) {
   assembly::MachineConfig config;
   support::OptionSet knobs;
   config.declare(knobs);
+  scheme.declare(knobs);
   std::string file;
   const std::string preset = assembly::machine_text(machine, file);
   knobs.load_toml(preset, file, "machine");
@@ -82,15 +84,19 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
       REQUIRE(std::rename(trace.c_str(), traces[{kernel, warp_size}].c_str()) == 0);
     }
   }
+  const assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  std::map<std::string, std::uint64_t> finished_by;
   std::uint64_t finished = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     test::Dice dice(seed * 1000003 + i);
     const std::string machine = dice.any(assembly::machine_names());
     const std::string kernel = dice.any(kernels);
-    const std::string text = configuration(machine, static_cast<unsigned>(1 + dice.below(12)), dice);
+    assembly::Scheme& scheme = *(dice.one_in(2) ? registry.schemes().front() : dice.any(registry.schemes()));
+    const std::string text = configuration(machine, scheme, static_cast<unsigned>(1 + dice.below(12)), dice);
     folder.write("c.toml", text);
     std::vector<std::string> command{REGATTA_SIM,   traces.at({kernel, machine == "hd7770" ? 64u : 32u}),
                                      "--machine",   machine,
+                                     "--scheme",    scheme.name(),
                                      "--config",    folder.file("c.toml"),
                                      "--sms",       std::to_string(1 + dice.below(3)),
                                      "--scheduler", dice.any(models::scheduler_names()),
@@ -110,8 +116,11 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
     REQUIRE(stats.at("ending") == "completed");
     REQUIRE(stats.at("checks").at("mismatches") == 0);
     ++finished;
+    ++finished_by[scheme.name()];
   }
-  std::cout << count << " configurations: " << finished << " ran, " << count - finished << " refused\n";
+  std::cout << count << " configurations: " << finished << " ran, " << count - finished << " refused;";
+  for (const auto& [name, runs] : finished_by) std::cout << " " << name << " " << runs;
+  std::cout << "\n";
   // A test that only met refusals would show nothing.
   REQUIRE(finished * 3 > count);
 }

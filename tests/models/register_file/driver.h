@@ -37,6 +37,7 @@ class Driver : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
                                      sc_core::sc_time& delay) override {
     responses.push_back(
         {&payload, sc_core::sc_time_stamp().value() / period_.value(), delay.value() / period_.value(), phase});
+    if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
     phase = tlm::END_RESP;
     return tlm::TLM_COMPLETED;
   }

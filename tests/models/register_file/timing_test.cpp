@@ -145,12 +145,18 @@ TEST_CASE("register file: a write to a full queue is held until the bank has roo
   tlm::tlm_generic_payload* held = &b.last().payload();
   CHECK(b.write_delay(0, 1) == 1);  // other banks have room
   CHECK(b.driver.responses.empty());
-  b.wait(5);
+  b.wait(2);
+  // One access done: room for one.
   REQUIRE(b.driver.responses.size() == 1);
-  const test::Driver::Response& r = b.driver.responses[0];
+  CHECK(b.driver.responses[0].payload == held);
+  CHECK(b.driver.responses[0].phase == tlm::END_REQ);
+  CHECK(b.driver.responses[0].cycle == 1);
+  CHECK(b.driver.responses[0].delay == 0);
+  b.wait(3);
+  REQUIRE(b.driver.responses.size() == 2);
+  const test::Driver::Response& r = b.driver.responses[1];
   CHECK(r.payload == held);
   CHECK(r.phase == tlm::BEGIN_RESP);
-  CHECK(r.cycle == 1);            // one access done: room for one
   CHECK(r.cycle + r.delay == 4);  // cycles 0, 1 and 2 are taken, so 3, and one of latency
   CHECK(held->is_response_ok());
   WarpValue found{};
@@ -160,6 +166,23 @@ TEST_CASE("register file: a write to a full queue is held until the bank has roo
   CHECK(b.statistic("writes") == 5);
 }
 
+TEST_CASE("register file: who was held stops others until there is room, not until it is written") {
+  models::RegisterFileConfig c = Bench::eight_banks();
+  c.write_queue = 4;
+  c.latency = 5;
+  Bench b(c);
+  for (unsigned i = 0; i < 5; ++i) CHECK(b.write_delay(0, 0) == 5 + i);
+  CHECK(b.write(0, 8, test::pattern(1), ~0u).sync == tlm::TLM_ACCEPTED);
+  b.wait(2);  // END_REQ in cycle 1
+  REQUIRE(b.driver.responses.size() == 1);
+  CHECK(b.driver.responses[0].cycle == 1);
+  CHECK(b.write_delay(0, 1) == 5);                                          // another bank's: in cycle 2
+  CHECK(b.write(0, 16, test::pattern(2), ~0u).sync == tlm::TLM_COMPLETED);  // and one of the same bank's
+  b.wait(20);
+  REQUIRE(b.driver.responses.size() == 2);
+  CHECK(b.driver.responses[1].cycle + b.driver.responses[1].delay == 10);  // bank 0 in cycle 5
+}
+
 TEST_CASE("register file: a held write that arrives later is not taken before it arrives") {
   models::RegisterFileConfig c = Bench::eight_banks();
   c.write_queue = 1;
@@ -167,9 +190,10 @@ TEST_CASE("register file: a held write that arrives later is not taken before it
   for (unsigned i = 0; i < 12; ++i) b.read_delay(0, 0);  // cycles 1 to 12 of bank 0
   CHECK(b.write(0, 8, test::pattern(1), ~0u, 6).sync == tlm::TLM_ACCEPTED);
   b.wait(30);
-  REQUIRE(b.driver.responses.size() == 1);
+  REQUIRE(b.driver.responses.size() == 2);
+  CHECK(b.driver.responses[0].phase == tlm::END_REQ);
   CHECK(b.driver.responses[0].cycle == 12);  // one access left
-  CHECK(b.driver.responses[0].cycle + b.driver.responses[0].delay == 14);
+  CHECK(b.driver.responses[1].cycle + b.driver.responses[1].delay == 14);
 }
 
 namespace {

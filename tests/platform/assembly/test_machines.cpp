@@ -153,6 +153,19 @@ TEST_CASE("machines: a kernel with more registers than a thread can name is refu
         "annotate it with --max-registers 63");
 }
 
+TEST_CASE("machines: nobody is told to annotate with fewer registers than can be asked for") {
+  test::TraceBuilder b;
+  b.op(trace::OpClass::int_add, {1}, {9});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  assembly::MachineConfig m = load("gtx480");
+  m.sm.registers_per_thread = 8;
+  CHECK(refused_kernel(b, "few_registers", m) ==
+        "kernel hand_made uses 10 registers per thread, this machine's threads have 8 (sm.registers_per_thread): "
+        "kernels cannot be compiled for fewer than 16");
+}
+
 TEST_CASE("machines: a kernel with as many registers as a thread can name runs") {
   test::TraceBuilder b;
   b.op(trace::OpClass::int_add, {1}, {62});

@@ -49,6 +49,8 @@ inline constexpr unsigned max_destination_predicates = 2;
 inline constexpr unsigned max_source_predicates = 4;
 /// General registers R0..R254 of one thread; predicates P0..P6.
 inline constexpr unsigned max_general_registers = 255;
+/// The fewest that a kernel can be compiled for.
+inline constexpr unsigned min_register_budget = 16;
 inline constexpr unsigned max_predicates = 7;
 
 /// What an instruction costs and which unit runs it; a machine maps each class to a unit, a latency

@@ -9,6 +9,7 @@
 #include <regatta/models/banks/bank_ports.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/support/calendar.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
 
@@ -28,8 +29,9 @@ inline constexpr unsigned no_bank = ~0u;
 
 /// Accesses of one bank are served in order of arrival, one per port and cycle, so the finishing time is known
 /// when a request arrives and most requests complete at once (TLM_COMPLETED with the annotated delay).
-/// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room,
-/// and write-back is held meanwhile. Reads are bounded by the collectors' entries and never held.
+/// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room, and
+/// write-back is held until then and no longer; BEGIN_RESP follows by the bank's account. Reads are bounded by the
+/// collectors' entries and never held.
 ///
 /// With a priority at a shared port, the finishing time depends on what comes later: requests are taken (END_REQ), wait
 /// at their bank, which is arbitrated cycle by cycle, and are answered when served (BEGIN_RESP).
@@ -64,13 +66,8 @@ class BankedFile : public sc_core::sc_module,
         ports_(config),
         period_(clock_period.value()),
         mapping_(config),
-        room_(
-            clock_period,
-            [](void* file) {
-              auto& f = *static_cast<BankedFile*>(file);
-              f.arbiter_ == nullptr ? f.release_held() : f.arbitrate();
-            },
-            this) {
+        client_(
+            clock_period, [](void* file) { static_cast<BankedFile*>(file)->run(); }, this) {
     config.validate();
     if (config.shared_port() && config.priority != "fcfs") {
       arbiter_ = std::make_unique<BankArbiter>(config.banks, config.write_queue, config.priority == "write");
@@ -193,19 +190,60 @@ class BankedFile : public sc_core::sc_module,
 
   [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank) {
     held_ = &payload;
+    room_at_ = ports_.write_free(bank) - config_.write_queue;
     ports_.held();
-    room_.request(ports_.write_free(bank) - config_.write_queue);
+    client_.request(room_at_);
     return tlm::TLM_ACCEPTED;
   }
 
-  void release_held() {
-    // The bank has room: take the write, and answer it in the same breath (BEGIN_RESP implies END_REQ).
+  /// What happens later than its call: answers that are due, arbitration, room for the write that waits.
+  void run() {
+    const std::uint64_t now = clock_.now();
+    answers_.drain(now, [this](const Answer& a) { answer(a); });
+    if (arbiter_ != nullptr) {
+      arbitrate(now);
+    } else if (held_ != nullptr && room_at_ <= now) {
+      take_held(now);
+    }
+    if (answers_.next() != support::no_cycle) client_.request(answers_.next());
+    if (arbiter_ == nullptr) {
+      if (held_ != nullptr) client_.request(room_at_);
+    } else if (!arbiter_->empty() || held_ != nullptr) {
+      client_.request(now + 1);
+    }
+  }
+
+  void take_held(std::uint64_t now) {
     Payload& payload = *std::exchange(held_, nullptr);
     protocol::WarpAccess& access = protocol::warp_access(payload);
-    const std::uint64_t at = clock_.now();
+    const std::uint64_t done = serve(payload, access, file().bank(payload, access), now);
+    end_request(payload);
+    answer_in(now, done - config_.latency, {&payload, true});
+  }
+
+  void end_request(Payload& write) {
+    tlm::tlm_phase phase = tlm::END_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    writes->nb_transport_bw(write, phase, delay);
+  }
+
+  /// An answer of its own, where the request was not answered at once. Every one is sent as many cycles ahead as a bank
+  /// access takes, whatever its row adds: so one never begins before the end of another that was sent earlier.
+  struct Answer {
+    Payload* payload;
+    bool write;
+  };
+  void answer(const Answer& a) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = clock_.time(serve(payload, access, file().bank(payload, access), at) - at);
-    writes->nb_transport_bw(payload, phase, delay);
+    sc_core::sc_time delay = clock_.time(config_.latency);
+    (a.write ? writes : reads)->nb_transport_bw(*a.payload, phase, delay);
+  }
+  void answer_in(std::uint64_t now, std::uint64_t cycle, const Answer& a) {
+    if (cycle == now) {
+      answer(a);
+    } else {
+      answers_.schedule(cycle, a);
+    }
   }
 
   [[gnu::noinline]] tlm::tlm_sync_enum wait_at_bank(Payload& payload, protocol::WarpAccess& access, unsigned bank,
@@ -215,12 +253,12 @@ class BankedFile : public sc_core::sc_module,
       held_ = &payload;
       held_since_ = arrival;
       ports_.held();
-      room_.request(arrival + 1);
+      client_.request(arrival + 1);
       return tlm::TLM_ACCEPTED;
     }
     const std::uint64_t earliest = arrival + (write ? 1 : std::max(1u, config_.arbitration));
     enqueue(payload, access, bank, earliest);
-    room_.request(earliest);
+    client_.request(earliest);
     phase = tlm::END_REQ;
     return tlm::TLM_UPDATED;
   }
@@ -233,14 +271,11 @@ class BankedFile : public sc_core::sc_module,
     arbiter_->add(payload.is_write(), bank, {&payload, file().row(payload, access), earliest, late});
   }
 
-  void arbitrate() {
-    const std::uint64_t now = clock_.now();
+  void arbitrate(std::uint64_t now) {
     arbiter_->serve(now, [&](const BankArbiter::Request& r, bool write) {
       ports_.accessed(write);
       if (r.earliest != now) ports_.waited(write, now - r.earliest);
-      tlm::tlm_phase phase = tlm::BEGIN_RESP;
-      sc_core::sc_time delay = clock_.time(config_.latency + r.late);
-      (write ? writes : reads)->nb_transport_bw(*r.payload, phase, delay);
+      answer_in(now, now + r.late, {r.payload, write});
     });
     if (held_ != nullptr && held_since_ < now) {
       protocol::WarpAccess& access = protocol::warp_access(*held_);
@@ -248,12 +283,9 @@ class BankedFile : public sc_core::sc_module,
       if (arbiter_->has_room_now(bank)) {
         Payload& payload = *std::exchange(held_, nullptr);
         enqueue(payload, access, bank, now + 1);
-        tlm::tlm_phase phase = tlm::END_REQ;
-        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-        writes->nb_transport_bw(payload, phase, delay);
+        end_request(payload);
       }
     }
-    if (!arbiter_->empty() || held_ != nullptr) room_.request(now + 1);
   }
 
   void b_transport(Payload& payload, sc_core::sc_time& delay) override {
@@ -273,8 +305,10 @@ class BankedFile : public sc_core::sc_module,
   BankMapping mapping_;
   Payload* held_ = nullptr;               ///< the write that waits for room
   std::uint64_t held_since_ = 0;          ///< where there is an arbiter: the cycle of its arrival
+  std::uint64_t room_at_ = 0;             ///< where there is none: the cycle in which its bank has room
   std::unique_ptr<BankArbiter> arbiter_;  ///< none: first come first served
-  support::CycleClient room_;             ///< runs when there is, or when there is something to arbitrate
+  support::Calendar<Answer> answers_;     ///< those that wait for their time
+  support::CycleClient client_;
 };
 
 }  // namespace regatta::models
