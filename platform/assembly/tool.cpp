@@ -33,7 +33,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
-  line.option("scheme", o.scheme, "NAME", schemes);
+  line.option("scheme", o.scheme, "NAME", schemes + "; with --help, its knobs are listed too");
   line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr, two_level): short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",
               "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
@@ -163,6 +163,11 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::OptionSet knobs;
   machine.declare(knobs);
   scheme.declare(knobs);
+  for (const auto& other : registry.schemes()) {
+    support::OptionSet theirs;
+    other->declare(theirs);
+    knobs.add_absent(theirs, "--scheme " + other->name());
+  }
   load_machine(knobs, machine, o.machine);
   const std::string base = machine.base;
   if (!line.parse(argc, argv, knobs)) {

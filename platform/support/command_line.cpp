@@ -126,8 +126,10 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
         if (tolerant) continue;
         std::string name = option.string_key;
         name.erase(0, name.find_first_not_of('-'));
+        const std::string elsewhere = knobs.elsewhere(name);
         const std::string near = nearest(name, knobs);
-        fail("unknown option '--" + name + "'" + nearest_clause(near.empty() ? near : "--" + near));
+        fail("unknown option '--" + name + "'" +
+             (elsewhere.empty() ? nearest_clause(near.empty() ? near : "--" + near) : elsewhere));
       } else {
         result.named.emplace_back(option.string_key, option.value.empty() ? "" : option.value.front());
       }

@@ -197,11 +197,30 @@ std::string OptionSet::nearest(const std::string& name) const {
   return "";
 }
 
+void OptionSet::add_absent(const OptionSet& others, const std::string& where) {
+  for (const Option& option : others.options()) {
+    if (find(option.name) == nullptr) absent_.push_back({option.name, where});
+  }
+}
+
+std::string OptionSet::elsewhere(const std::string& name) const {
+  std::vector<std::string> places;
+  for (const Absent& a : absent_) {
+    const bool here = a.name == name || a.name.compare(0, name.size() + 1, name + ".") == 0;
+    if (here && std::find(places.begin(), places.end(), a.where) == places.end()) places.push_back(a.where);
+  }
+  std::string text;
+  for (const std::string& place : places) text += (text.empty() ? " (known under " : ", ") + place;
+  return text.empty() ? text : text + ")";
+}
+
 void OptionSet::set(const std::string& name, const std::string& text, const std::string& origin,
                     const std::string& place) {
   const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
   if (found == options_.end()) {
-    throw ConfigError(prefixed(place, "unknown option '" + name + "'" + nearest_clause(nearest(name))));
+    const std::string known = elsewhere(name);
+    throw ConfigError(
+        prefixed(place, "unknown option '" + name + "'" + (known.empty() ? nearest_clause(nearest(name)) : known)));
   }
   assign(*found, read_text(*found, text, place), origin, place);
 }

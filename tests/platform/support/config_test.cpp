@@ -48,6 +48,26 @@ TEST_CASE("unknown options are refused with the nearest known one") {
   CHECK(f.refusal("", "1") == "command line: unknown option ''");
 }
 
+TEST_CASE("an option that exists under other circumstances is refused with where") {
+  Fixture f;
+  unsigned ways = 1, mshrs = 2;
+  OptionSet one, two;
+  one.add("table.ways", ways, "ways", "of the table");
+  one.add("l1.mshrs", mshrs, "entries", "known here as well");
+  two.add("table.ways", ways, "ways", "of the table");
+  f.options.add_absent(one, "--scheme one");
+  f.options.add_absent(two, "--scheme two");
+  CHECK(f.refusal("table.ways", "1") ==
+        "command line: unknown option 'table.ways' (known under --scheme one, --scheme two)");
+  CHECK(f.refusal("table.way", "1") == "command line: unknown option 'table.way'");
+  CHECK(f.options.elsewhere("table") == " (known under --scheme one, --scheme two)");
+  CHECK(f.options.elsewhere("tab").empty());
+  CHECK(f.options.elsewhere("l1").empty());
+  CHECK(f.options.elsewhere("").empty());
+  CHECK(thrown([&] { f.options.load_toml("[table]\nways = 3\n", "my.toml", "file"); }) ==
+        "my.toml:1:2: unknown table 'table' (known under --scheme one, --scheme two)");
+}
+
 TEST_CASE("values of the wrong type or out of range are refused and change nothing") {
   Fixture f;
   CHECK(f.refusal("l1.mshrs", "many") ==

@@ -68,10 +68,19 @@ class OptionSet {
   void load_toml(const std::string& text, const std::string& file, const std::string& origin);
   /// The known name nearest to `name` by edit distance, "" if none is near.
   std::string nearest(const std::string& name) const;
+  /// `others` are options under other circumstances, which `where` names ("--scheme wir"): for messages about them.
+  void add_absent(const OptionSet& others, const std::string& where);
+  /// Where an option or a table of that name is one, as in " (known under --scheme wir)"; "" if nowhere.
+  std::string elsewhere(const std::string& name) const;
 
  private:
+  struct Absent {
+    std::string name, where;
+  };
+
   void insert(Option option);
   std::vector<Option> options_;
+  std::vector<Absent> absent_;
 };
 
 /// Nearest of `known` to `name` by edit distance, "" when none is near (more than a third of its length away).
