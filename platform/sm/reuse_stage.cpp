@@ -2,6 +2,7 @@
 #include "reuse_stage.h"
 
 #include "collectors.h"
+#include "contract.h"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,7 @@ void ReuseStage::ask(DynamicInstruction& d) {
   const Decision decision = point_->decide(d);
   if (decision == Decision::keep) {
     ++kept_;
+    d.kept_by = protocol::KeptBy::reuse_point;
   } else if (decision == Decision::wait) {
     waiting_.push_back(&d);
   } else {
@@ -34,6 +36,9 @@ void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
   if (decision == Decision::execute) {
     if (!collect(d)) executing_.push_back(&d);
     return;
+  }
+  if (__builtin_expect(d.info->writes_memory || d.info->destination_predicate_count != 0, 0)) {
+    broken_contract("reuse_point", "bypasses " + describe(d) + ", which writes memory or a predicate");
   }
   d.bypassed = true;
   core_.counters.bypassed_registers += d.traits->write_count;
@@ -68,7 +73,13 @@ void ReuseStage::ask_keeper(unsigned asked) {
   std::size_t count = 0;
   do {
     count = point_->again(asked, decided);
-    for (std::size_t i = 0; i < count; ++i) settle(*decided[i].instruction, decided[i].decision);
+    for (std::size_t i = 0; i < count; ++i) {
+      DynamicInstruction& d = take_back(decided[i].instruction, protocol::KeptBy::reuse_point, "reuse_point");
+      if (decided[i].decision != Decision::execute && decided[i].decision != Decision::bypass) {
+        broken_contract("reuse_point", "again() hands back " + describe(d) + " neither to execute nor to bypass");
+      }
+      settle(d, decided[i].decision);
+    }
     kept_ -= count;
     asked += static_cast<unsigned>(count);
     if (count != 0) core_.progress = true;

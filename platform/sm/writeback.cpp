@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "writeback.h"
 
+#include "contract.h"
+
 namespace regatta::sm {
 
 Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
@@ -17,6 +19,7 @@ bool Writeback::stays(DynamicInstruction& d) {
   if (cycles == 0) return false;
   if (cycles == protocol::WritebackPoint::keep) {
     ++kept_;
+    d.kept_by = protocol::KeptBy::writeback_point;
   } else {
     core_.at(core_.now + cycles, Work::Kind::staged, d.pool_index);
   }
@@ -31,7 +34,7 @@ void Writeback::recall() {
     count = point_->again(recalled);
     kept_ -= count;
     for (std::size_t i = 0; i < count; ++i) {
-      DynamicInstruction& d = *recalled[i].instruction;
+      DynamicInstruction& d = take_back(recalled[i].instruction, protocol::KeptBy::writeback_point, "writeback_point");
       if (recalled[i].cycles == 0) {
         staged(d);
       } else {

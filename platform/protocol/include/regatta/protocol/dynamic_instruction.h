@@ -77,6 +77,9 @@ struct Origin {
   std::uint32_t index = 0;
 };
 
+/// In whose queue an instruction waits between two stages.
+enum class KeptBy : std::uint8_t { nobody, reuse_point, writeback_point };
+
 /// One warp instruction in flight. Lives in a pool of the SM from its first try at issue to its retirement; pointers to
 /// it are valid that long. Results are the ones the program computed (from the trace); operands are what the
 /// storage delivered. Models may read all of it and write only what their interface's contract says.
@@ -99,7 +102,8 @@ struct alignas(64) DynamicInstruction {
   std::uint16_t accesses_pending = 0;  ///< memory accesses not answered
   std::array<LaneMask, trace::max_destination_predicates> predicate_results{};
 
-  LaneMask simt_mask = 0;      ///< lanes on the path
+  LaneMask simt_mask = 0;  ///< lanes on the path
+  KeptBy kept_by = KeptBy::nobody;
   std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1
   Cycle fetched, issued, dispatched;
   std::array<Origin, trace::max_source_registers> origins;          ///< of the operands
