@@ -130,7 +130,9 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
   Parameter p;
   p.where = t.where();
   const int kinds = int{t.has("scalar")} + int{t.has("buffer")} + int{t.has("counter")} + int{t.has("members")};
-  if (kinds != 1) {
+  // A buffer that has its size from its contents needs no 'buffer'.
+  const bool from_file = kinds == 0 && inline_buffers && t.has("init") && t.has("file");
+  if (kinds != 1 && !from_file) {
     t.fail(t.what() + (kinds == 0 ? " has none" : " has more than one") + " of 'scalar', 'buffer'" +
            (inline_buffers ? " and 'members'" : ", 'counter' and 'members'"));
   }
@@ -154,7 +156,7 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
     p.scale = t.integer("scale", INT64_MIN, INT64_MAX).value_or(1);
     p.offset = t.integer("offset", INT64_MIN, INT64_MAX).value_or(0);
     p.bytes = p.alignment = ir::size_of(p.type);
-  } else if (t.has("buffer")) {
+  } else if (t.has("buffer") || from_file) {
     pointer(t, p, inline_buffers, name);
   } else {
     members(t, p, inline_buffers, name, depth);
@@ -169,8 +171,8 @@ Parameter LaunchFileParser::parameter(const toml::table& table, bool inline_buff
 void LaunchFileParser::pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name) {
   p.kind = Parameter::Kind::buffer;
   p.bytes = p.alignment = 8;
-  const toml::node& value = *t.node("buffer");
-  if (!inline_buffers || value.is_string()) {
+  const toml::node* value = t.node("buffer");
+  if (!inline_buffers || (value != nullptr && value->is_string())) {
     p.buffer = find_buffer(t.required_text("buffer"), t.where("buffer"), inline_buffers);
   } else {
     Buffer b = buffer(t, "buffer", name);

@@ -194,6 +194,12 @@ TEST_CASE("contents from a file") {
       parse_launch_file(single + "[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
   CHECK(make_contents(f, f.buffers[0].contents, f.buffers[0].where) ==
         std::vector<std::uint8_t>{1, 2, 3, 4, 5, 6, 7, 8});
+  const LaunchFile sized = parse_launch_file(
+      single + "[[param]]\nname = \"x\"\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
+  CHECK(sized.buffers[0].name == "x");
+  CHECK(sized.buffers[0].contents.bytes == 8);
+  CHECK(error_of(single + "[[param]]\nfile = \"" + file.path() + "\"\n") ==
+        "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer' and 'members'");
   const LaunchFile g =
       parse_launch_file(single + "[[param]]\nbuffer = 16\ninit = \"file\"\nfile = \"" + file.path() + "\"\n", "l.toml");
   try {
