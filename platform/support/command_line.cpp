@@ -126,10 +126,9 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
         if (tolerant) continue;
         std::string name = option.string_key;
         name.erase(0, name.find_first_not_of('-'));
-        const std::string elsewhere = knobs.elsewhere(name);
         const std::string near = nearest(name, knobs);
         fail("unknown option '--" + name + "'" +
-             (elsewhere.empty() ? nearest_clause(near.empty() ? near : "--" + near) : elsewhere));
+             nearest_clause(near.empty() ? near : "--" + near, knobs.elsewhere(name)));
       } else {
         result.named.emplace_back(option.string_key, option.value.empty() ? "" : option.value.front());
       }

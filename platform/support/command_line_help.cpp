@@ -126,10 +126,9 @@ std::string CommandLine::help_module(const OptionSet& knobs, const std::string& 
     names.push_back(name);
     known += (known.empty() ? "" : ", ") + name;
   }
-  const std::string elsewhere = knobs.elsewhere(module);
   throw ConfigError("command line: --help-module: unknown module '" + module + "'" +
-                    (elsewhere.empty() ? nearest_clause(nearest_name(module, names)) : elsewhere) +
-                    "; the modules are " + known);
+                    nearest_clause(nearest_name(module, names), knobs.elsewhere(module)) + "; the modules are " +
+                    known);
 }
 
 }  // namespace regatta::support

@@ -55,7 +55,8 @@ bool parse(const std::string& text, bool& value) {
 
 }  // namespace
 
-std::string nearest_clause(const std::string& nearest) {
+std::string nearest_clause(const std::string& nearest, const std::string& elsewhere) {
+  if (!elsewhere.empty()) return elsewhere;
   return nearest.empty() ? std::string() : " (nearest known: '" + nearest + "')";
 }
 
@@ -218,9 +219,8 @@ void OptionSet::set(const std::string& name, const std::string& text, const std:
                     const std::string& place) {
   const auto found = std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
   if (found == options_.end()) {
-    const std::string known = elsewhere(name);
     throw ConfigError(
-        prefixed(place, "unknown option '" + name + "'" + (known.empty() ? nearest_clause(nearest(name)) : known)));
+        prefixed(place, "unknown option '" + name + "'" + nearest_clause(nearest(name), elsewhere(name))));
   }
   assign(*found, read_text(*found, text, place), origin, place);
 }

@@ -50,16 +50,14 @@ class Loader {
       if (const auto* inner = node.as_table(); inner != nullptr && !known_option) {
         if (tables_.count(name) == 0) {
           const std::vector<std::string> known(tables_.begin(), tables_.end());
-          const std::string elsewhere = set_.elsewhere(name);
           throw ConfigError(place_of(file_, key.source()) + ": unknown table '" + name + "'" +
-                            (elsewhere.empty() ? nearest_clause(nearest_name(name, known)) : elsewhere));
+                            nearest_clause(nearest_name(name, known), set_.elsewhere(name)));
         }
         collect(*inner, name + ".");
       } else {
         if (!known_option) {
-          const std::string elsewhere = set_.elsewhere(name);
           throw ConfigError(place_of(file_, key.source()) + ": unknown option '" + name + "'" +
-                            (elsewhere.empty() ? nearest_clause(set_.nearest(name)) : elsewhere));
+                            nearest_clause(set_.nearest(name), set_.elsewhere(name)));
         }
         entries_.push_back({name, &key, &node});
       }

@@ -17,7 +17,8 @@ std::string expectation(const Option& option);
 OptionValue read_text(const Option& option, const std::string& text, const std::string& place);
 /// `value`, already of the option's type, put in force after the range or choice check.
 void assign(Option& option, const OptionValue& value, const std::string& origin, const std::string& place);
+/// What to say behind an unknown name: `elsewhere` (OptionSet::elsewhere) if there is such a place, otherwise
 /// " (nearest known: 'x')", or nothing when `nearest` is empty.
-std::string nearest_clause(const std::string& nearest);
+std::string nearest_clause(const std::string& nearest, const std::string& elsewhere = "");
 
 }  // namespace regatta::support
