@@ -79,6 +79,7 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
   if (!s) {
     if (!o.name.empty() && o.name.front() == '%')
       error(o.at, "'" + o.name + "' is neither a declared register nor a supported special register");
+    if (symbols_.function(o.name) != nullptr) error(o.at, "address of function '" + o.name + "' is not supported");
     error(o.at, "'" + o.name + "' is not declared");
   }
   if (s->kind == Symbol::Kind::opaque) error(o.at, "'" + o.name + "' is a texture, sampler or surface: not supported");

@@ -38,13 +38,16 @@ unsigned OccupancyResidency::kernel_started(const protocol::KernelContext& conte
       occupancy(limits, context.warps_per_cta, context.registers_per_warp, context.launch->shared_bytes_per_cta);
   resident_ = o.ctas();
   if (resident_ == 0) {
+    const std::string for_one = limits.shared_cta_bytes < limits.shared_bytes
+                                    ? ", " + std::to_string(limits.shared_cta_bytes) + " of them for one CTA"
+                                    : "";
     throw support::ConfigError("kernel " + context.kernel->name + ": not one CTA fits on this machine, bound by " +
                                o.bound() + " (a CTA has " + std::to_string(context.warps_per_cta) + " warps of " +
                                std::to_string(context.registers_per_warp) + " registers and " +
                                std::to_string(context.launch->shared_bytes_per_cta) +
                                " bytes of shared memory; an SM " + std::to_string(limits.warps) + " warps, " +
                                std::to_string(limits.threads) + " threads, " + std::to_string(limits.registers) +
-                               " warp registers, " + std::to_string(limits.shared_bytes) + " bytes)");
+                               " warp registers, " + std::to_string(limits.shared_bytes) + " bytes" + for_one + ")");
   }
   return resident_;
 }

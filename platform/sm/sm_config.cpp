@@ -230,6 +230,14 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
   }
 }
 
+/// Barriers and prints need no unit, unless they read or write general registers: an SP pipeline sees to
+/// that.
+protocol::Unit unit_of(const trace::StaticInstruction& s) {
+  const protocol::Unit unit = unit_of(s.op_class);
+  const bool registers = s.source_count != 0 || s.destination_count != 0;
+  return unit == protocol::Unit::none && registers ? protocol::Unit::sp : unit;
+}
+
 /// Cycles in which a pipeline of the unit, however many lanes wide, takes a warp.
 unsigned unit_passes(protocol::Unit unit, const SmConfig& config) {
   const auto passes = [&](unsigned width) { return (config.lanes + width - 1) / width; };
@@ -253,7 +261,7 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   protocol::RegisterSet accessed;
   t.info = &s;
   t.index = index;
-  t.unit = unit_of(s.op_class);
+  t.unit = unit_of(s);
   const ClassTiming timing = config.of(s.op_class);
   const unsigned least = unit_passes(t.unit, config);
   t.latency = static_cast<std::uint16_t>(std::clamp<unsigned>(timing.latency, least, UINT16_MAX));

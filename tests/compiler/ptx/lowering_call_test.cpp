@@ -104,6 +104,8 @@ TEST_CASE("calls that cannot be inlined are refused") {
         "k.ptx:8:10: error: call of 'ext', which has no body here, is not supported");
   CHECK(message_of(entry("call (_), %rd1, (), proto;")) ==
         "k.ptx:7:1: error: indirect call through '%rd1' is not supported");
+  CHECK(message_of(with_callee(".func f() { ret; }\n", "mov.u64 %rd1, f;"))
+            .find("error: address of function 'f' is not supported") != std::string::npos);
   CHECK(message_of(entry("call.uni nowhere;")) == "k.ptx:7:10: error: function 'nowhere' is not declared");
   CHECK(message_of(with_callee(callee, "call.uni half;")) ==
         "k.ptx:12:10: error: call of 'half' with 0 results, expected 1");

@@ -129,3 +129,19 @@ TEST_CASE("residency: a kernel that does not fit is refused with what binds") {
           "bytes of shared memory; an SM 64 warps, 2048 threads, 2048 warp registers, 98304 bytes)");
   }
 }
+
+TEST_CASE("residency: what one CTA may have of the shared memory is said where it is less than all") {
+  models::OccupancyResidency residency("residency");
+  Plan plan({8, 60000, 256, 0, ""});
+  protocol::SmLimits l = limits();
+  l.shared_cta_bytes = 49152;
+  try {
+    residency.kernel_started(plan.context, l);
+    FAIL("not refused");
+  } catch (const support::ConfigError& e) {
+    CHECK(std::string(e.what()) ==
+          "kernel k: not one CTA fits on this machine, bound by shared memory (a CTA has 8 warps of 8 registers and "
+          "60000 bytes of shared memory; an SM 64 warps, 2048 threads, 2048 warp registers, 98304 bytes, 49152 of "
+          "them for one CTA)");
+  }
+}

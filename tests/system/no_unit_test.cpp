@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Barriers, warp barriers, jump tables and prints have no unit of their own, but registers that they read and write:
+// these pass the operand path as all others do. Every scheme runs them, with every operand right and nothing lost.
+#include <regatta/test/catch.h>
+
+#include <nlohmann/json.hpp>
+
+#include "folder.h"
+#include "process.h"
+
+using namespace regatta;
+
+namespace {
+
+/// In a loop of rounds: a barrier that counts into a register which is used and written anew, one whose number of
+/// threads comes from a register, a warp barrier of the lanes that are there, a print.
+const char* const program = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf(.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 text[4] = {37, 117, 10, 0};
+.visible .entry k(.param .u64 out)
+{
+  .local .align 8 .b8 frame[8];
+  .reg .pred %p<5>;
+  .reg .b32 %r<20>;
+  .reg .b64 %d<12>;
+  ld.param.u64 %d1, [out];
+  cvta.to.global.u64 %d1, %d1;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d1, %d1, %d2;
+  mov.u64 %d4, frame;
+  cvta.local.u64 %d3, %d4;
+  mov.u64 %d5, text;
+  cvta.global.u64 %d6, %d5;
+  mov.u32 %r2, %r1;
+  mov.u32 %r9, 0;
+LOOP:
+  and.b32 %r3, %r2, 7;
+  setp.lt.u32 %p1, %r3, 5;
+  barrier.red.popc.u32 %r4, 0, %p1;
+  add.u32 %r2, %r2, %r4;
+  mov.u32 %r4, %ntid.x;
+  barrier.sync 1, %r4;
+  add.u32 %r4, %r2, %r4;
+  @!%p1 bra JOIN;
+  activemask.b32 %r5;
+  bar.warp.sync %r5;
+  popc.b32 %r5, %r5;
+  add.u32 %r2, %r2, %r5;
+JOIN:
+  bar.warp.sync 0xffffffff;
+  and.b32 %r6, %r2, 3;
+  setp.eq.u32 %p3, %r6, 3;
+  @%p3 bra PRINT;
+  xor.b32 %r2, %r2, %r4;
+  bra NEXT;
+PRINT:
+  st.local.u32 [%d4], %r9;
+  {
+    .param .b64 format;
+    .param .b64 arguments;
+    .param .b32 result;
+    st.param.b64 [format], %d6;
+    st.param.b64 [arguments], %d3;
+    call.uni (result), vprintf, (format, arguments);
+    ld.param.b32 %r7, [result];
+  }
+  add.u32 %r6, %r6, %r7;
+  add.u32 %r2, %r2, %r6;
+NEXT:
+  bar.warp.sync 0xffffffff;
+  add.u32 %r9, %r9, 1;
+  setp.lt.u32 %p2, %r9, 12;
+  @%p2 bra LOOP;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("instructions without a unit read and write their registers, under every scheme") {
+  const test::Folder folder;
+  folder.write("k.ptx", program);
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [3]\nblock = [128]\n[[param]]\nbuffer = 512\n");
+  const auto annotated =
+      test::run_process({REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt")});
+  INFO(annotated.err);
+  REQUIRE(annotated.status == 0);
+  for (const std::string scheme :
+       {"baseline", "regless", "wir", "always_on", "greener", "sleep_reg", "rar", "rc", "rc_rar", "wc", "argo"}) {
+    for (const std::string machine : {"gtx980", "k20x"}) {
+      const auto run = test::run_process({REGATTA_SIM, folder.file("k.rgt"), "--machine", machine, "--scheme", scheme,
+                                          "--check-protocol", "--stats", folder.file("s.json")});
+      INFO(scheme << " on " << machine << "\n" << run.err);
+      REQUIRE(run.status == 0);
+      const auto stats = nlohmann::json::parse(folder.read("s.json"));
+      REQUIRE(stats.at("ending") == "completed");
+      REQUIRE(stats.at("checks").at("mismatches") == 0);
+    }
+  }
+}
