@@ -194,16 +194,14 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
 void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol::UseMarks& marks) {
   const protocol::InstructionTraits& t = *d.traits;
   const unsigned w = local(d.warp);
-  const bool reads_come = t.unit != protocol::Unit::none;
   const bool writes_come = d.active != 0;
   const std::uint64_t now = clock_.now();
   for (unsigned i = 0; i < t.read_count; ++i) {
     const std::uint16_t line = line_of(w, t.reads[i].value());
     if (line == no_line || lines_[line].state != State::owned) continue;
-    lines_[line].reads = static_cast<std::uint8_t>(lines_[line].reads + reads_come);
+    ++lines_[line].reads;
     values_.prefetch(line);
     if (marks.reads[i] != LastUse::none) lines_[line].fate = marks.reads[i];
-    if (!reads_come) settle(line, now);
   }
   // Destinations that have a line keep it, before the others take what there is.
   for (unsigned i = 0; i < t.write_count && writes_come; ++i) {

@@ -82,7 +82,6 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
     if (e.valid() && state_->is_held(e.reg)) state_->promise(e.reg);
   }
   f.divergent = d.active != all_lanes_;
-  const bool reads = t.unit != protocol::Unit::none;  // the others read no operands
   bool known = true;
   bool pinned = false;
   unsigned held = 0;
@@ -92,7 +91,7 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
     pinned = pinned || e.pinned;
     if (!e.valid()) {
       known = false;
-    } else if (reads) {
+    } else {
       file_->fetch_ahead(e.reg);
       state_->hold(e.reg);
       held |= 1u << i;

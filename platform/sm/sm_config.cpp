@@ -221,17 +221,16 @@ void check_kernel(const trace::Kernel& kernel, const SmConfig& config) {
   }
   if (kernel.registers_per_thread > config.registers_per_thread) {
     const std::string have = std::to_string(config.registers_per_thread);
-    const std::string least = std::to_string(trace::min_register_budget);
     throw support::ConfigError(
         "kernel " + kernel.name + " uses " + std::to_string(kernel.registers_per_thread) +
         " registers per thread, this machine's threads have " + have + " (sm.registers_per_thread): " +
-        (config.registers_per_thread < trace::min_register_budget ? "kernels cannot be compiled for fewer than " + least
-                                                                  : "annotate it with --max-registers " + have));
+        (config.registers_per_thread < trace::min_register_budget
+             ? "kernels cannot be compiled for fewer than " + std::to_string(trace::min_register_budget)
+             : "annotate it with --max-registers " + have));
   }
 }
 
-/// Barriers and prints need no unit, unless they read or write general registers: an SP pipeline sees to
-/// that.
+/// Barriers and prints that read or write general registers do so in an SP pipeline; the others need no unit.
 protocol::Unit unit_of(const trace::StaticInstruction& s) {
   const protocol::Unit unit = unit_of(s.op_class);
   const bool registers = s.source_count != 0 || s.destination_count != 0;

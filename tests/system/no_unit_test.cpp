@@ -2,6 +2,7 @@
 //
 // Barriers, warp barriers, jump tables and prints have no unit of their own, but registers that they read and write:
 // these pass the operand path as all others do. Every scheme runs them, with every operand right and nothing lost.
+#include <regatta/assembly/scheme.h>
 #include <regatta/test/catch.h>
 
 #include <nlohmann/json.hpp>
@@ -91,8 +92,9 @@ TEST_CASE("instructions without a unit read and write their registers, under eve
       test::run_process({REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt")});
   INFO(annotated.err);
   REQUIRE(annotated.status == 0);
-  for (const std::string scheme :
-       {"baseline", "regless", "wir", "always_on", "greener", "sleep_reg", "rar", "rc", "rc_rar", "wc", "argo"}) {
+  const assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  for (const auto& known : registry.schemes()) {
+    const std::string scheme = known->name();
     for (const std::string machine : {"gtx980", "k20x"}) {
       const auto run = test::run_process({REGATTA_SIM, folder.file("k.rgt"), "--machine", machine, "--scheme", scheme,
                                           "--check-protocol", "--stats", folder.file("s.json")});

@@ -48,10 +48,10 @@ struct alignas(64) InstructionTraits {
   bool is_barrier : 1;
   bool is_fence : 1;
   bool is_exit : 1;
-  bool is_memory : 1;        ///< goes through the load-store unit
-  bool has_addresses : 1;    ///< the trace holds an address per active lane
-  bool is_long_latency : 1;  ///< its result comes from beyond the SM: global, local, generic, atomic
-  Unit unit = Unit::sp;
+  bool is_memory : 1;                    ///< goes through the load-store unit
+  bool has_addresses : 1;                ///< the trace holds an address per active lane
+  bool is_long_latency : 1;              ///< its result comes from beyond the SM: global, local, generic, atomic
+  Unit unit = Unit::sp;                  ///< none: reads and writes no general register
   std::uint8_t accessed_predicates = 0;  ///< predicates read or written, the guard included; a bit each; last: carry
   std::uint8_t written_predicates = 0;
   std::uint8_t read_count = 0;   ///< distinct general registers read

@@ -190,9 +190,9 @@ class BankedFile : public sc_core::sc_module,
 
   [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank) {
     held_ = &payload;
-    room_at_ = ports_.write_free(bank) - config_.write_queue;
+    held_until_ = ports_.write_free(bank) - config_.write_queue;
     ports_.held();
-    client_.request(room_at_);
+    client_.request(held_until_);
     return tlm::TLM_ACCEPTED;
   }
 
@@ -202,15 +202,10 @@ class BankedFile : public sc_core::sc_module,
     answers_.drain(now, [this](const Answer& a) { answer(a); });
     if (arbiter_ != nullptr) {
       arbitrate(now);
-    } else if (held_ != nullptr && room_at_ <= now) {
-      take_held(now);
+    } else if (held_ != nullptr) {
+      held_until_ <= now ? take_held(now) : client_.request(held_until_);
     }
     if (answers_.next() != support::no_cycle) client_.request(answers_.next());
-    if (arbiter_ == nullptr) {
-      if (held_ != nullptr) client_.request(room_at_);
-    } else if (!arbiter_->empty() || held_ != nullptr) {
-      client_.request(now + 1);
-    }
   }
 
   void take_held(std::uint64_t now) {
@@ -251,9 +246,9 @@ class BankedFile : public sc_core::sc_module,
     const bool write = payload.is_write();
     if (write && !arbiter_->has_room(bank, arrival)) {
       held_ = &payload;
-      held_since_ = arrival;
+      held_until_ = arrival + 1;
       ports_.held();
-      client_.request(arrival + 1);
+      client_.request(held_until_);
       return tlm::TLM_ACCEPTED;
     }
     const std::uint64_t earliest = arrival + (write ? 1 : std::max(1u, config_.arbitration));
@@ -277,7 +272,7 @@ class BankedFile : public sc_core::sc_module,
       if (r.earliest != now) ports_.waited(write, now - r.earliest);
       answer_in(now, now + r.late, {r.payload, write});
     });
-    if (held_ != nullptr && held_since_ < now) {
+    if (held_ != nullptr && held_until_ <= now) {
       protocol::WarpAccess& access = protocol::warp_access(*held_);
       const unsigned bank = file().bank(*held_, access);
       if (arbiter_->has_room_now(bank)) {
@@ -286,6 +281,7 @@ class BankedFile : public sc_core::sc_module,
         end_request(payload);
       }
     }
+    if (!arbiter_->empty() || held_ != nullptr) client_.request(now + 1);
   }
 
   void b_transport(Payload& payload, sc_core::sc_time& delay) override {
@@ -304,8 +300,7 @@ class BankedFile : public sc_core::sc_module,
   std::uint64_t period_;
   BankMapping mapping_;
   Payload* held_ = nullptr;               ///< the write that waits for room
-  std::uint64_t held_since_ = 0;          ///< where there is an arbiter: the cycle of its arrival
-  std::uint64_t room_at_ = 0;             ///< where there is none: the cycle in which its bank has room
+  std::uint64_t held_until_ = 0;          ///< it is not let in before; with an arbiter it may have to wait longer
   std::unique_ptr<BankArbiter> arbiter_;  ///< none: first come first served
   support::Calendar<Answer> answers_;     ///< those that wait for their time
   support::CycleClient client_;
