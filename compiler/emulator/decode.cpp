@@ -227,6 +227,7 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
       break;
     case Opcode::prmt:
     case Opcode::shf:
+    case Opcode::dp4a:
       count = 3;
       break;
     case Opcode::shl:
@@ -236,6 +237,9 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
     case Opcode::bfe:
       count = 3;
       source[1] = source[2] = 1;
+      break;
+    case Opcode::lop3:
+      count = 4;
       break;
     case Opcode::bfi:
       count = 4;

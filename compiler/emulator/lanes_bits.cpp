@@ -154,6 +154,17 @@ struct Permute {
     return r;
   }
 };
+/// One bit of every entry of a truth table at a time: whole words, no branch.
+struct TruthTable {
+  static u32 apply(u32 a, u32 b, u32 c, u32 table) {
+    u32 r = 0;
+    for (u32 entry = 0; entry < 8; ++entry) {
+      const u32 holds = 0u - ((table >> entry) & 1u);
+      r |= holds & ((entry & 4u) != 0 ? a : ~a) & ((entry & 2u) != 0 ? b : ~b) & ((entry & 1u) != 0 ? c : ~c);
+    }
+    return r;
+  }
+};
 template <bool Left, bool Wrap>
 struct Funnel {
   static u32 apply(u32 low, u32 high, u32 amount) {
@@ -241,6 +252,8 @@ LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
                   : pick4<InsertField, u32, u32, u32, u32, u32>(lanes);
     case ir::Opcode::prmt:
       return pick3<Permute, u32, u32, u32, u32>(lanes);
+    case ir::Opcode::lop3:
+      return pick4<TruthTable, u32, u32, u32, u32, u32>(lanes);
     case ir::Opcode::shf:
       if (k.left) {
         return k.wrap ? pick3<Funnel<true, true>, u32, u32, u32, u32>(lanes)

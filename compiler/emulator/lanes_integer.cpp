@@ -162,6 +162,19 @@ struct AbsoluteDifference {
     return static_cast<T>(d + static_cast<Unsigned<T>>(c));
   }
 };
+/// dp4a: the bytes of a word as A and B have them, signed or not; the sum wraps.
+template <class A, class B>
+struct DotBytes {
+  template <class T>
+  static s32 byte(u32 word, u32 n) {
+    const u32 v = (word >> (8 * n)) & 0xffu;
+    return std::is_signed_v<T> ? static_cast<s32>((v ^ 0x80u) - 0x80u) : static_cast<s32>(v);
+  }
+  static u32 apply(u32 a, u32 b, u32 c) {
+    for (u32 n = 0; n < 4; ++n) c += static_cast<u32>(byte<A>(a, n) * byte<B>(b, n));
+    return c;
+  }
+};
 struct Equal {
   template <class T>
   static bool apply(T a, T b) {
@@ -367,6 +380,13 @@ LaneFunction select_integer(const LaneKey& k, unsigned lanes) {
       return pick_any<Maximum>(k.type, lanes);
     case ir::Opcode::sad:
       return pick_any3<AbsoluteDifference>(k.type, lanes);
+    case ir::Opcode::dp4a:
+      if (k.type == ir::Type::s32) {
+        return k.source_type == ir::Type::s32 ? pick3<DotBytes<s32, s32>, u32, u32, u32, u32>(lanes)
+                                              : pick3<DotBytes<s32, u32>, u32, u32, u32, u32>(lanes);
+      }
+      return k.source_type == ir::Type::s32 ? pick3<DotBytes<u32, s32>, u32, u32, u32, u32>(lanes)
+                                            : pick3<DotBytes<u32, u32>, u32, u32, u32, u32>(lanes);
     case ir::Opcode::setp:
     case ir::Opcode::set:
       if (k.compare == ir::Compare::eq) return pick_any_compare<Equal>(k.type, lanes);

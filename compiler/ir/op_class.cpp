@@ -68,6 +68,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::mad_hi:
     case Opcode::mad_wide:
     case Opcode::sad:
+    case Opcode::dp4a:
       return OpClass::int_mad;
     case Opcode::mul:
       return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;
@@ -106,6 +107,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::bfi:
     case Opcode::bfind:
     case Opcode::prmt:
+    case Opcode::lop3:
     case Opcode::shf:
       return size_of(i.type) > 4 ? OpClass::int64 : OpClass::int_add;
     case Opcode::shfl:

@@ -69,6 +69,8 @@ bool takes_constants(Opcode op) {
     case Opcode::prmt:
     case Opcode::shf:
     case Opcode::sad:
+    case Opcode::lop3:
+    case Opcode::dp4a:
       return true;
     default:
       return false;

@@ -60,6 +60,11 @@ std::vector<Form> make_forms() {
       {"bfind", "shiftamt", wide, "", Opcode::bfind, "is", nullptr},
       {"bmsk", "clamp wrap", "b32", "", Opcode::shl, "3..3", lower_bmsk},
       {"prmt", "f4e b4e rc8 ecl ecr rc16", "b32", "", Opcode::prmt, "4..4", lower_permute},
+      {"mul24.lo", "", "u32 s32", "", Opcode::mul_lo, "3..3", lower_mul24},
+      {"mul24.hi", "", "u32 s32", "", Opcode::mul_hi, "3..3", lower_mul24},
+      {"mad24.lo", "", "u32 s32", "", Opcode::mad_lo, "4..4", lower_mul24},
+      {"mad24.hi", "", "u32 s32", "", Opcode::mad_hi, "4..4", lower_mul24},
+      {"dp4a", "", "u32 s32", "u32 s32", Opcode::dp4a, "dsss", nullptr},
       {"shf.l", "l wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
       {"shf.r", "wrap clamp", "b32", "", Opcode::shf, "dsss", nullptr},
 
@@ -109,6 +114,8 @@ std::vector<Form> make_forms() {
       {"or", "", "pred b16 b32 b64", "", Opcode::or_, "dss", nullptr},
       {"xor", "", "pred b16 b32 b64", "", Opcode::xor_, "dss", nullptr},
       {"not", "", "pred b16 b32 b64", "", Opcode::not_, "ds", nullptr},
+      {"cnot", "", bits, "", Opcode::not_, "2..2", lower_cnot},
+      {"lop3", "", "b32", "", Opcode::lop3, "5..5", lower_lop3},
       {"shl", "", bits, "", Opcode::shl, "dsi", nullptr},
       {"shr", "", "b16 b32 b64 u16 u32 u64 s16 s32 s64", "", Opcode::shr, "dsi", nullptr},
 
@@ -118,6 +125,8 @@ std::vector<Form> make_forms() {
       {"set", "$compare ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSS", nullptr},
       {"set", "$compare $bool ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSSp", nullptr},
       {"selp", "", any, "", Opcode::selp, "dssp", nullptr},
+      {"slct", "", any, "s32", Opcode::selp, "4..4", lower_slct},
+      {"slct", "ftz", any, "f32", Opcode::selp, "4..4", lower_slct},
 
       // Moves and conversions.
       {"mov", "", any_or_pred, "", Opcode::mov, "2..2", lower_mov},
@@ -152,6 +161,9 @@ std::vector<Form> make_forms() {
       {"red.xor", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::red, "2..2", lower_memory},
       {"red.inc", "$atomic_order $scope $atomic_space", "u32", "", Opcode::red, "2..2", lower_memory},
       {"red.dec", "$atomic_order $scope $atomic_space", "u32", "", Opcode::red, "2..2", lower_memory},
+      {"ldu", "global $vector", storage, "", Opcode::ld, "2..2", lower_memory},
+      {"prefetch", "global local L1 L2", "", "", Opcode::nop, "1..1", lower_nothing},
+      {"prefetchu", "L1", "", "", Opcode::nop, "1..1", lower_nothing},
       {"membar", "cta gl sys", "", "", Opcode::membar, "", nullptr},
       {"fence", "sc acq_rel acquire release cta cluster gpu sys", "", "", Opcode::membar, "", nullptr},
 
@@ -183,6 +195,7 @@ std::vector<Form> make_forms() {
       {"exit", "", "", "", Opcode::exit, "0..0", lower_exit},
       {"call", "uni", "", "", Opcode::bra, "1..1", lower_call},
       {"trap", "", "", "", Opcode::trap, "0..0", lower_trap},
+      {"nanosleep", "", "u32", "", Opcode::nop, "1..1", lower_nothing},
   };
 }
 

@@ -211,6 +211,7 @@ std::optional<Symbol> FunctionLowering::find(const std::string& name) {
   if (shared != module_shared_.end()) return shared->second;
   const Variable* v = symbols_.find(name);
   if (v == nullptr) return std::nullopt;
+  symbols_.require_data(name, file_);
   const Symbol s = module_symbol(*v);
   if (s.kind == Symbol::Kind::shared) module_shared_.emplace(name, s);
   return s;

@@ -86,11 +86,20 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
   return *s;
 }
 
-ir::Operand FunctionLowering::source_special(ir::Special s, const ir::Instruction& proto) {
-  const ir::Type type = is_wide_special(s) ? ir::Type::u64 : ir::Type::u32;
-  const ir::Operand t = temporary(type);
-  emit(proto, ir::Opcode::mov, type, {t}, {ir::Operand::special(s)});
-  return t;
+void FunctionLowering::read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
+                                    const ir::Instruction& proto) {
+  const bool wide = ir::size_of(type) == 8;
+  if (s == ir::Special::gridid && wide) {
+    // It has had 64 bits since PTX 3.0; our launches are fewer.
+    const ir::Operand low = temporary(ir::Type::u32);
+    emit(proto, ir::Opcode::mov, ir::Type::u32, {low}, {ir::Operand::special(s)});
+    emit(proto, ir::Opcode::cvt, ir::Type::u64, {to}, {low});
+    last().source_type = ir::Type::u32;
+    return;
+  }
+  if (wide != is_wide_special(s))
+    error(o.at, "'" + o.name + "' has " + (wide ? "32" : "64") + " bits, expected " + bits_text(type));
+  emit(proto, ir::Opcode::mov, type, {to}, {ir::Operand::special(s)});
 }
 
 ir::Operand FunctionLowering::predicate_source(const Operand& o) {
@@ -119,10 +128,9 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
   if (o.negated) error(o.at, "'" + o.text + "': '!' is for predicates only");
   if (o.name == "WARP_SZ") return ir::Operand::immediate(32, words);
   if (const auto special = special_named(o.name)) {
-    const bool wide = is_wide_special(*special);
-    if ((ir::size_of(type) == 8) != wide)
-      error(o.at, "'" + o.name + "' has " + (wide ? "64" : "32") + " bits, expected " + bits_text(type));
-    return source_special(*special, proto);
+    const ir::Operand t = temporary(ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32);
+    read_special(o, *special, t, ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32, proto);
+    return t;
   }
   const Symbol s = register_symbol(o);
   if (s.kind != Symbol::Kind::reg) {

@@ -11,22 +11,6 @@ namespace {
 using ir::Opcode;
 using ir::Type;
 
-/// A proto without modifiers, for the instructions around the main one.
-ir::Instruction plain(const ir::Instruction& proto) {
-  ir::Instruction i;
-  i.guarded = proto.guarded;
-  i.guard = proto.guard;
-  i.guard_negated = proto.guard_negated;
-  i.where = proto.where;
-  return i;
-}
-
-bool has_modifier(const Statement& s, const char* name) {
-  for (const std::string& m : s.modifiers)
-    if (m == name) return true;
-  return false;
-}
-
 Type half_type(Type t) { return ir::size_of(t) == 8 ? Type::b32 : Type::b16; }
 
 /// Elements of a vector operand of a mov of `type`: 2, or 4 that are taken in pairs.
@@ -108,11 +92,7 @@ void lower_mov(FunctionLowering& l, const Statement& s, const Form&, const ir::I
   const unsigned size = ir::size_of(proto.type);
   if (from.kind == Operand::Kind::name && !from.negated) {
     if (const auto special = FunctionLowering::special_named(from.name)) {
-      const bool wide = *special == ir::Special::clock64 || *special == ir::Special::globaltimer;
-      if ((size == 8) != wide)
-        l.error(from.at, "'" + from.name + "' has " + (wide ? "64" : "32") + " bits, '" + s.name + "' moves " +
-                             std::to_string(8 * size));
-      l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)}, {ir::Operand::special(*special)});
+      l.read_special(from, *special, l.destination(to, proto.type), proto.type, proto);
       return;
     }
     // Special registers are tried first: any other name has to be a register or a variable.
@@ -244,82 +224,6 @@ void lower_match(FunctionLowering& l, const Statement& s, const Form&, const ir:
   i.sources.push_back(l.source(s.operands[2], Type::u32, bare));
   l.destinations_with_predicate(s.operands[0], Type::b32, i);
   l.append(std::move(i));
-}
-
-/// mad.lo.cc and its kin: a multiply, then an add on the carry chain.
-void lower_mad_carry(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const ir::Instruction bare = plain(proto);
-  const Type type = proto.type;
-  const ir::Operand a = l.source(s.operands[1], type, bare);
-  const ir::Operand b = l.source(s.operands[2], type, bare);
-  const ir::Operand c = l.source(s.operands[3], type, bare);
-  const ir::Operand product = l.temporary(type);
-  l.emit(bare, proto.op == Opcode::mad_hi ? Opcode::mul_hi : Opcode::mul_lo, type, {product}, {a, b});
-  const bool carry_in = s.mnemonic == "madc";
-  l.emit(bare, carry_in ? Opcode::addc : Opcode::add_cc, type, {l.destination(s.operands[0], type)}, {product, c});
-  l.last().mod.carry_out = carry_in && has_modifier(s, "cc");
-}
-
-/// copysign d, a, b: the magnitude of b with the sign of a.
-void lower_copysign(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const bool wide = proto.type == Type::f64;
-  const Type type = wide ? Type::b64 : Type::b32;
-  const unsigned words = wide ? 2 : 1;
-  const std::uint64_t sign_bit = wide ? std::uint64_t{1} << 63 : std::uint64_t{1} << 31;
-  const ir::Instruction bare = plain(proto);
-  const ir::Operand a = l.source(s.operands[1], proto.type, bare);
-  const ir::Operand b = l.source(s.operands[2], proto.type, bare);
-  const ir::Operand sign = l.temporary(type), magnitude = l.temporary(type);
-  l.emit(bare, Opcode::and_, type, {sign}, {a, ir::Operand::immediate(sign_bit, words)});
-  l.emit(bare, Opcode::and_, type, {magnitude}, {b, ir::Operand::immediate(sign_bit - 1, words)});
-  l.emit(bare, Opcode::or_, type, {l.destination(s.operands[0], proto.type)}, {sign, magnitude});
-}
-
-/// prmt.mode d, a, b, c: the two low bits of c choose one of four selectors of the plain prmt, 16 bits each.
-void lower_permute(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  struct Mode {
-    const char* name;
-    std::uint64_t selectors;  ///< of c = 0 in the lowest 16 bits
-  };
-  static constexpr Mode modes[] = {{"f4e", 0x6543543243213210}, {"b4e", 0x0123701267015670},
-                                   {"rc8", 0x3333222211110000}, {"ecl", 0x3333322232113210},
-                                   {"ecr", 0x3210221011100000}, {"rc16", 0x3232101032321010}};
-  const ir::Instruction bare = plain(proto);
-  const ir::Operand a = l.source(s.operands[1], Type::b32, bare);
-  const ir::Operand b = l.source(s.operands[2], Type::b32, bare);
-  ir::Operand selector = l.source(s.operands[3], Type::b32, bare);
-  for (const Mode& m : modes) {
-    if (!has_modifier(s, m.name)) continue;
-    const ir::Operand low = l.temporary(Type::b32), amount = l.temporary(Type::b32), all = l.temporary(Type::b64);
-    l.emit(bare, Opcode::and_, Type::b32, {low}, {selector, ir::Operand::immediate(3)});
-    l.emit(bare, Opcode::shl, Type::b32, {amount}, {low, ir::Operand::immediate(4)});
-    l.emit(bare, Opcode::shr, Type::u64, {all}, {ir::Operand::immediate(m.selectors, 2), amount});
-    selector = l.temporary(Type::b32);
-    l.emit(bare, Opcode::cvt, Type::u32, {selector}, {all});
-    l.last().source_type = Type::u64;
-    break;
-  }
-  l.emit(proto, Opcode::prmt, Type::b32, {l.destination(s.operands[0], Type::b32)}, {a, b, selector});
-}
-
-/// bmsk d, a, b: b ones from bit a on. Shifts clamp, so 32 or more ones come out right; .wrap takes both modulo 32.
-void lower_bmsk(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const ir::Instruction bare = plain(proto);
-  ir::Operand start = l.source(s.operands[1], Type::u32, bare);
-  ir::Operand count = l.source(s.operands[2], Type::u32, bare);
-  if (has_modifier(s, "clamp") == has_modifier(s, "wrap"))
-    l.error(s.at, "'" + s.name + "' has no mode, expected .clamp or .wrap");
-  if (has_modifier(s, "wrap")) {
-    for (ir::Operand* o : {&start, &count}) {
-      const ir::Operand low = l.temporary(Type::b32);
-      l.emit(bare, Opcode::and_, Type::b32, {low}, {*o, ir::Operand::immediate(31)});
-      *o = low;
-    }
-  }
-  const ir::Operand power = l.temporary(Type::b32), ones = l.temporary(Type::b32);
-  l.emit(bare, Opcode::shl, Type::b32, {power}, {ir::Operand::immediate(1), count});
-  l.emit(bare, Opcode::sub, Type::u32, {ones}, {power, ir::Operand::immediate(1)});
-  l.emit(bare, Opcode::shl, Type::b32, {l.destination(s.operands[0], Type::b32)}, {ones, start});
 }
 
 }  // namespace regatta::ptx

@@ -37,16 +37,24 @@ class ModuleSymbols {
   const Function* function(const std::string& name) const;
   /// Byte offset of a .const variable.
   std::uint32_t constant_offset(const std::string& name) const { return constant_offsets_.at(name); }
+  /// Fails for a variable whose initial value holds the address of a function, or of such a variable.
+  void require_data(const std::string& name, const std::string& file) const;
   std::vector<ir::ModuleVariable> take_variables() { return std::move(lowered_); }
 
  private:
   void lower(const Variable& v, const std::string& file);
-  void initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file) const;
+  void initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file);
+  /// Where a variable gets the address of a function.
+  struct Taint {
+    Position at;
+    std::string function;
+  };
 
   std::unordered_map<std::string, const Variable*> variables_;
   std::unordered_map<std::string, const Function*> functions_;
   std::unordered_map<std::string, std::uint32_t> constant_offsets_;
   std::vector<ir::ModuleVariable> lowered_;
+  std::unordered_map<std::string, Taint> tainted_;  ///< by variable
   std::uint32_t constant_end_ = 0;
 };
 
@@ -106,7 +114,9 @@ class FunctionLowering {
   Symbol register_symbol(const Operand& o);
   /// The address of a variable as an immediate of the given size in words.
   ir::Operand symbol_address(const Symbol& s, const Operand& o, unsigned words) const;
-  ir::Operand source_special(ir::Special s, const ir::Instruction& proto);
+  /// Moves special register `s`, which `o` names, into `to`.
+  void read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
+                    const ir::Instruction& proto);
 
   void memory(const Statement& s, ir::Instruction proto);
   void branch(const Statement& s, const ir::Instruction& proto);
@@ -164,6 +174,21 @@ class FunctionLowering {
   std::map<std::string, std::uint32_t> extern_shared_;  ///< name to alignment
 };
 
+/// A proto without modifiers, for the instructions around the main one.
+inline ir::Instruction plain(const ir::Instruction& proto) {
+  ir::Instruction i;
+  i.guarded = proto.guarded;
+  i.guard = proto.guard;
+  i.guard_negated = proto.guard_negated;
+  i.where = proto.where;
+  return i;
+}
+inline bool has_modifier(const Statement& s, const char* name) {
+  for (const std::string& m : s.modifiers)
+    if (m == name) return true;
+  return false;
+}
+
 // Handlers (lower_special.cpp).
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
@@ -180,9 +205,16 @@ void lower_warp_sync(FunctionLowering&, const Statement&, const Form&, const ir:
 void lower_shuffle(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_vote(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_match(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+
+// Handlers (lower_expanded.cpp).
 void lower_mad_carry(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_copysign(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_permute(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_bmsk(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_cnot(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_slct(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_mul24(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_lop3(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_nothing(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 
 }  // namespace regatta::ptx

@@ -68,6 +68,26 @@ ModuleSymbols::ModuleSymbols(const Module& module, const std::string& file) {
     if (variables_.at(v.name) == &v) lower(v, file);
   // Initialisers may name variables that come later.
   for (ir::ModuleVariable& m : lowered_) initialise(m, *variables_.at(m.name), file);
+  for (bool more = !tainted_.empty(); more;) {
+    more = false;
+    for (const ir::ModuleVariable& m : lowered_) {
+      if (tainted_.count(m.name) != 0) continue;
+      for (const ir::Relocation& r : m.relocations) {
+        const auto found = tainted_.find(r.symbol);
+        if (found == tainted_.end()) continue;
+        tainted_[m.name] = found->second;
+        more = true;
+        break;
+      }
+    }
+  }
+}
+
+void ModuleSymbols::require_data(const std::string& name, const std::string& file) const {
+  const auto found = tainted_.find(name);
+  if (found == tainted_.end()) return;
+  fail(file, found->second.at,
+       "address of function '" + found->second.function + "' is not supported, and '" + name + "' leads to it");
 }
 
 const Variable* ModuleSymbols::find(const std::string& name) const {
@@ -98,7 +118,7 @@ void ModuleSymbols::lower(const Variable& v, const std::string& file) {
   lowered_.push_back(std::move(m));
 }
 
-void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file) const {
+void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const std::string& file) {
   if (v.initial.empty()) return;
   const unsigned size = ir::size_of(v.type);
   m.initial.assign(m.bytes, 0);
@@ -110,8 +130,10 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
       for (unsigned b = 0; b < size; ++b) m.initial[at + b] = static_cast<std::uint8_t>(bits >> (8 * b));
       continue;
     }
-    if (functions_.count(value.symbol) != 0)
-      fail(file, value.at, "address of function '" + value.symbol + "' is not supported");
+    if (functions_.count(value.symbol) != 0) {
+      if (tainted_.count(v.name) == 0) tainted_[v.name] = {value.at, value.symbol};
+      continue;
+    }
     const Variable* target = find(value.symbol);
     if (target == nullptr)
       fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");

@@ -110,3 +110,29 @@ TEST_CASE("calls that cannot be inlined are refused") {
   CHECK(message_of(with_callee(callee, "call.uni half;")) ==
         "k.ptx:12:10: error: call of 'half' with 0 results, expected 1");
 }
+
+TEST_CASE("data with the address of a function is refused where it is used, not where it is") {
+  const std::string data =
+      ".version 7.0\n.target sm_75\n.address_size 64\n"
+      ".visible .func f() { ret; }\n"
+      ".global .align 8 .u64 table[3] = {other, later, 7};\n"
+      ".global .align 8 .u64 later = {methods};\n"
+      ".global .align 4 .u32 other = 3;\n"
+      ".global .align 8 .u64 methods[2] = {other, f};\n";
+  const auto entry_using = [](const std::string& name, const std::string& variable) {
+    return ".visible .entry " + name + "() { .reg .b64 %rd<2>; mov.u64 %rd1, " + variable +
+           "; st.global.u64 [%rd1], 0; ret; }\n";
+  };
+  const std::string text = data + entry_using("plain", "other") + entry_using("direct", "methods") +
+                           entry_using("through", "later") + entry_using("twice_through", "table");
+  const ptx::ModuleResult result = ptx::parse_entries(text, "k.ptx");
+  REQUIRE(result.entries.size() == 4);
+  CHECK(result.entries[0].accepted);
+  const std::string reason = "k.ptx:8:44: error: address of function 'f' is not supported, and '";
+  CHECK(result.entries[1].message == reason + "methods' leads to it");
+  CHECK(result.entries[2].message == reason + "later' leads to it");
+  CHECK(result.entries[3].message == reason + "table' leads to it");
+  // A program that runs one of the entries: the data is laid out all the same.
+  CHECK(ptx::parse_module(data + entry_using("plain", "other"), "k.ptx").variables.size() == 4);
+  CHECK(message_of(data + entry_using("direct", "methods")) == reason + "methods' leads to it");
+}

@@ -43,6 +43,12 @@ void flow(Rows& rows) {
   row("trap", 'r', "setp.ne.u32 %q1, %ra, %ra; mov.u32 %r9, %ra; @%q1 trap;", [](u64 a, u64, u64) { return low(a); });
   rows.push_back({"trap", 'r', "setp.eq.u32 %q1, %t, 37; mov.u32 %r9, %ra; @%q1 trap;", Values::integers,
                   each([](u64, u64, u64) { return u64{0}; }), false, 0, "", "thread (37,0,0): trap"});
+  // Hints, which change nothing.
+  row("nanosleep.u32", 'r', "nanosleep.u32 %ra; nanosleep.u32 100; mov.u32 %r9, %rb;",
+      [](u64, u64 b, u64) { return low(b); });
+  row("prefetch.global.L2", 'r',
+      "prefetch.global.L2 [%po+16]; prefetch.L1 [%po]; prefetchu.L1 [%po]; mov.u32 %r9, %rb;",
+      [](u64, u64 b, u64) { return low(b); });
   // Calls, with results, arrays and nested scopes that declare the same names again.
   for (const char* call : {"call", "call.uni"}) {
     row(

@@ -279,6 +279,42 @@ void words(Rows& rows) {
   });
 }
 
+/// Products of 24-bit factors, and of bytes.
+void small_products(Rows& rows) {
+  for (const bool is_signed : {false, true}) {
+    const std::string type = is_signed ? "s32" : "u32";
+    const auto factor = [is_signed](u64 bits) {
+      const s64 v = static_cast<s64>(bits & 0xffffffu);
+      return is_signed && v >= 0x800000 ? v - 0x1000000 : v;
+    };
+    const auto half = [factor](u64 a, u64 b, bool high) {
+      const s64 product = factor(a) * factor(b);
+      return static_cast<u64>(high ? product >> 16 : product) & 0xffffffffu;
+    };
+    for (const bool high : {false, true}) {
+      const std::string end = std::string(high ? "hi." : "lo.") + type;
+      rows.push_back({"mul24." + end, 'r', plain("mul24." + end, 'r', 2), Values::integers,
+                      each([=](u64 a, u64 b, u64) { return half(a, b, high); })});
+      rows.push_back({"mad24." + end, 'r', plain("mad24." + end, 'r', 3), Values::integers,
+                      each([=](u64 a, u64 b, u64 c) { return (half(a, b, high) + c) & 0xffffffffu; })});
+    }
+    for (const bool second_signed : {false, true}) {
+      const std::string form = "dp4a." + type + (second_signed ? ".s32" : ".u32");
+      rows.push_back({form, 'r', plain(form, 'r', 3), Values::integers, each([=](u64 a, u64 b, u64 c) {
+                        u8 x[4], y[4];
+                        std::memcpy(x, &a, 4);
+                        std::memcpy(y, &b, 4);
+                        s64 sum = static_cast<s32>(static_cast<u32>(c));
+                        for (unsigned i = 0; i < 4; ++i) {
+                          const s64 first = is_signed ? s64{static_cast<s8>(x[i])} : s64{x[i]};
+                          sum += first * (second_signed ? s64{static_cast<s8>(y[i])} : s64{y[i]});
+                        }
+                        return static_cast<u64>(sum) & 0xffffffffu;
+                      })});
+    }
+  }
+}
+
 }  // namespace
 
 Rows integer_rows() {
@@ -301,6 +337,7 @@ Rows integer_rows() {
   fields<u32>(rows, "32");
   fields<u64>(rows, "64");
   words(rows);
+  small_products(rows);
   return rows;
 }
 

@@ -115,6 +115,59 @@ void selections(Rows& rows) {
   row("mov.f64", 'g', "mov.f64 %g9, 0d3FF8000000000000;", [](u64, u64, u64) { return u64{0x3ff8000000000000u}; });
 }
 
+/// lop3's table by the text of its definition: F(0xF0, 0xCC, 0xAA) is the table of F.
+void tables(Rows& rows) {
+  for (unsigned table = 0; table < 256; table += table < 8 ? 1 : 23) {
+    rows.push_back({"lop3.b32", 'r', "lop3.b32 %r9, %ra, %rb, %rc, " + std::to_string(table) + ";", Values::integers,
+                    each([table](u64 a, u64 b, u64 c) {
+                      u64 r = 0;
+                      for (unsigned i = 0; i < 32; ++i) {
+                        const u64 entry = ((a >> i) & 1u) * 4 + ((b >> i) & 1u) * 2 + ((c >> i) & 1u);
+                        r |= u64{(table >> entry) & 1u} << i;
+                      }
+                      return r;
+                    })});
+  }
+  const auto named = [&](unsigned table, const std::function<u64(u64, u64, u64)>& f) {
+    rows.push_back({"lop3.b32", 'r', "lop3.b32 %r9, %ra, %rb, %rc, " + std::to_string(table) + ";", Values::integers,
+                    each([f](u64 a, u64 b, u64 c) { return f(a, b, c) & 0xffffffffu; })});
+  };
+  named(0xf0 & 0xcc & 0xaa, [](u64 a, u64 b, u64 c) { return a & b & c; });
+  named(0xf0 ^ 0xcc ^ 0xaa, [](u64 a, u64 b, u64 c) { return a ^ b ^ c; });
+  named((0xf0 & 0xcc) | (0xf0 & 0xaa) | (0xcc & 0xaa), [](u64 a, u64 b, u64 c) { return (a & b) | (c & (a | b)); });
+}
+
+/// cnot and slct.
+void choices(Rows& rows) {
+  for (const char* type : {"b16", "b32", "b64"}) {
+    const char kind = letter(type);
+    const u64 mask = kind == 'h' ? 0xffffu : kind == 'r' ? 0xffffffffu : ~u64{0};
+    const std::string form = std::string("cnot.") + type;
+    rows.push_back({form, kind, plain(form, kind, 1), Values::integers,
+                    each([mask](u64 a, u64, u64) { return u64{(a & mask) == 0}; })});
+  }
+  for (const char* type : {"b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"}) {
+    const char kind = letter(type);
+    const u64 mask = kind == 'h' ? 0xffffu : kind == 'r' || kind == 'f' ? 0xffffffffu : ~u64{0};
+    const auto row = [&](const std::string& end, const char* third, Values values, bool (*first)(u32)) {
+      const std::string form = std::string("slct.") + end;
+      const std::string body =
+          form + " " + reg(kind, '9') + ", " + reg(kind, 'a') + ", " + reg(kind, 'b') + ", " + third;
+      rows.push_back({form, kind, body + ";", values, each([mask, first](u64 a, u64 b, u64 c) {
+                        return (first(static_cast<u32>(c)) ? a : b) & mask;
+                      })});
+    };
+    row(std::string(type) + ".s32", "%rc", Values::integers, [](u32 c) { return (c >> 31) == 0; });
+    // Of floats: what is greater than or equal to zero, either zero; no NaN is.
+    const auto not_negative = [](u32 c) {
+      return (c & 0x7fffffffu) <= 0x7f800000u && (c >> 31 == 0 || c == 0x80000000u);
+    };
+    row(std::string(type) + ".f32", "%fc", Values::floats, not_negative);
+    row(std::string("ftz.") + type + ".f32", "%fc", Values::floats,
+        [](u32 c) { return (c & 0x7fffffffu) <= 0x7f800000u && (c >> 31 == 0 || (c & 0x7f800000u) == 0); });
+  }
+}
+
 /// Special registers, by the thread's place in a launch of one-dimensional CTAs.
 void specials(Rows& rows) {
   const auto row = [&](const std::string& name, const std::function<u64(u64, u64, u64)>& f) {
@@ -139,6 +192,9 @@ void specials(Rows& rows) {
   row("%lanemask_le", [](u64 t, u64, u64) { return (u64{2} << (t % 32)) - 1; });
   row("%lanemask_ge", [](u64 t, u64, u64) { return 0xffffffffu - ((u64{1} << (t % 32)) - 1); });
   row("%lanemask_gt", [](u64 t, u64, u64) { return 0xffffffffu - ((u64{2} << (t % 32)) - 1); });
+  row("%gridid", [](u64, u64, u64) { return u64{0}; });
+  rows.push_back({"mov.u64", 'd', "mov.u64 %d9, %gridid; add.u64 %d9, %d9, %da;", Values::integers,
+                  each([](u64 a, u64, u64) { return a; })});
   row("%envreg3", [](u64, u64, u64) { return u64{0}; });
   row("%dynamic_smem_size", [](u64, u64, u64) { return u64{0}; });
   // A clock goes forward.
@@ -169,6 +225,8 @@ Rows logic_rows() {
   comparisons<s64>(rows, "s64");
   predicates(rows);
   selections(rows);
+  tables(rows);
+  choices(rows);
   specials(rows);
   return rows;
 }

@@ -157,6 +157,10 @@ void addresses(Rows& rows) {
       each([](u64, u64, u64) { return u64{7} * 1000000 + 9 * 1000 + 3; }),
       ".global .align 4 .u32 words[4] = {5, 7, 0x9};\n.const .align 4 .u32 fixed[2] = {2, 3};\n"
       ".global .align 8 .u64 pointers[2] = {words+8, generic(fixed)+4};\n");
+  row("ldu.global.u32", 'd',
+      "ldu.global.u32 %d1, [words+4]; ld.global.u32 %d2, [words+4]; ldu.global.v2.u32 {%r1, %r2}, [words];"
+      "cvt.u64.u32 %d3, %r2; add.u64 %d9, %d1, %d2; sub.u64 %d9, %d9, %d3;",
+      each([](u64, u64, u64) { return u64{7}; }), ".global .align 8 .u32 words[2] = {5, 7};\n");
   row("ld.global.f32", 'f', "ld.global.f32 %f1, [reals]; ld.global.f32 %f2, [reals+4]; add.f32 %f9, %f1, %f2;",
       each([](u64, u64, u64) { return to_bits(1.75f); }), ".global .align 4 .f32 reals[2] = {0f3FC00000, 0.25};\n");
   // A stack frame as the compilers write it.

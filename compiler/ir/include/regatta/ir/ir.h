@@ -99,6 +99,8 @@ enum class Opcode : std::uint8_t {
   prmt,
   shf,
   sad,
+  lop3,  ///< bit by bit, the entry of an eight-bit table (source 3) at 4a + 2b + c
+  dp4a,  ///< source 2 plus the dot product of four bytes each: of type in source 0, of source_type in source 1
   shfl,
   vote,
   match,
