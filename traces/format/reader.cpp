@@ -313,7 +313,7 @@ std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return imp
 /// The thread reads ahead until `most_ctas` CTAs or `most_bytes` of them wait, one whatever its size, and goes on when
 /// half of that is gone: of short CTAs it is not worth waking a thread for each.
 struct Reader::Stream::Impl {
-  static constexpr std::size_t most_ctas = 16;
+  static constexpr std::size_t most_ctas = 64;
   static constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
   struct Ready {
     std::shared_ptr<const Cta> cta;

@@ -75,7 +75,7 @@ class Reader {
   /// streams are open. Throws std::out_of_range for a position beyond ctas().
   std::shared_ptr<const Cta> read(std::size_t position) const;
 
-  /// Streams CTAs `first` .. `first+count-1` (or to the last) in order. A second thread reads ahead: up to 16 wait
+  /// Streams CTAs `first` .. `first+count-1` (or to the last) in order. A second thread reads ahead: up to 64 wait
   /// decompressed, or 4 MiB of them, one whatever its size. A stream may outlive its reader.
   class Stream {
    public:
