@@ -4,17 +4,28 @@
 #pragma once
 
 #include <regatta/sm/cta_source.h>
+#include <regatta/support/cycle_scheduler.h>
 #include <regatta/trace/file.h>
 
+#include <deque>
 #include <memory>
 
 namespace regatta::assembly {
 
-class CtaDispatcher : public sc_core::sc_module, public sm::CtaSource {
+/// Several SMs get one CTA each in a cycle, so that a launch spreads over all of them; a single SM, which shares with
+/// nobody, gets all it asks for.
+class CtaDispatcher : public sc_core::sc_module {
  public:
-  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader& trace)
-      : sc_module(name), stream_(trace.stream(0, trace.ctas().size())) {}
+  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader& trace, const sc_core::sc_time& clock_period,
+                unsigned sms)
+      : sc_module(name),
+        clock_(support::CycleScheduler::of(clock_period)),
+        stream_(trace.stream(0, trace.ctas().size())) {
+    for (unsigned i = 0; i < sms; ++i) ports_.emplace_back(*this);
+  }
 
+  /// What SM `i` asks.
+  sm::CtaSource& port(unsigned i) { return ports_[i]; }
   /// The next launch's CTAs follow in the stream.
   void begin(std::uint64_t ctas) {
     waiting_ = ctas;
@@ -22,16 +33,29 @@ class CtaDispatcher : public sc_core::sc_module, public sm::CtaSource {
   }
   std::uint64_t unfinished() const { return unfinished_; }
 
-  std::uint64_t waiting() const override { return waiting_; }
-  std::shared_ptr<const trace::Cta> take() override {
-    if (waiting_ == 0) return nullptr;
-    --waiting_;
-    return stream_->next();
-  }
-  void finished() override { --unfinished_; }
-
  private:
+  class Port : public sm::CtaSource {
+   public:
+    explicit Port(CtaDispatcher& dispatcher) : dispatcher_(dispatcher) {}
+    std::uint64_t waiting() const override { return dispatcher_.waiting_; }
+    std::shared_ptr<const trace::Cta> take() override {
+      CtaDispatcher& d = dispatcher_;
+      const std::uint64_t now = d.clock_.now();
+      if (d.waiting_ == 0 || (d.ports_.size() > 1 && taken_ == now)) return nullptr;
+      taken_ = now;
+      --d.waiting_;
+      return d.stream_->next();
+    }
+    void finished() override { --dispatcher_.unfinished_; }
+
+   private:
+    CtaDispatcher& dispatcher_;
+    std::uint64_t taken_ = support::no_cycle;  ///< the cycle in which it got its last one
+  };
+
+  const support::CycleScheduler& clock_;
   std::unique_ptr<trace::Reader::Stream> stream_;
+  std::deque<Port> ports_;
   std::uint64_t waiting_ = 0;
   std::uint64_t unfinished_ = 0;
 };

@@ -45,7 +45,8 @@ constexpr const char* power_values[] = {
     "register_file.leakage", "l2.leakage", "dram.background", "sm.static", "sm.clock", "chip.constant"};
 
 /// The table `name`: a built-in one, or a file. `depth` tables are based on it.
-support::EnergyTable load_table(const std::string& name, std::string& file, unsigned depth = 0) {
+support::EnergyTable load_table(const std::string& name, std::string& file, std::vector<std::string>* files,
+                                unsigned depth = 0) {
   constexpr unsigned deepest = 8;
   if (depth == deepest) {
     throw support::ConfigError(file + ": 'base' leads through more than " + std::to_string(deepest) +
@@ -58,6 +59,7 @@ support::EnergyTable load_table(const std::string& name, std::string& file, unsi
   } else if (name.find('/') != std::string::npos || (name.size() > 5 && name.substr(name.size() - 5) == ".toml")) {
     text = support::read_text_file(name);
     file = name;
+    if (files != nullptr) files->push_back(name);
   } else {
     std::string known;
     for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
@@ -68,7 +70,7 @@ support::EnergyTable load_table(const std::string& name, std::string& file, unsi
   }
   return support::EnergyTable::parse(text, file, [&](const std::string& base) {
     std::string base_file = file;
-    return load_table(base, base_file, depth + 1);
+    return load_table(base, base_file, files, depth + 1);
   });
 }
 
@@ -98,10 +100,10 @@ std::vector<std::string> energy_table_names() {
   return names;
 }
 
-support::EnergyTable EnergyConfig::load() const {
+support::EnergyTable EnergyConfig::load(std::vector<std::string>* files) const {
   const auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
   std::string file;
-  support::EnergyTable loaded = load_table(table, file);
+  support::EnergyTable loaded = load_table(table, file, files);
   for (const char* name : base_values) {
     const bool power =
         std::find(std::begin(power_values), std::end(power_values), std::string(name)) != std::end(power_values);

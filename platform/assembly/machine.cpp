@@ -38,6 +38,11 @@ void MachineConfig::validate() const {
   }
 }
 
+namespace {
+/// What presets are called in messages; a file goes by its path.
+constexpr const char* preset_prefix = "machine ";
+}  // namespace
+
 std::vector<std::string> machine_names() {
   std::vector<std::string> names;
   for (std::string_view name : embedded::machine_preset_names()) names.emplace_back(name);
@@ -46,7 +51,7 @@ std::vector<std::string> machine_names() {
 
 std::string machine_text(const std::string& name, std::string& file) {
   if (const auto text = embedded::machine_preset(name)) {
-    file = "machine " + name;
+    file = preset_prefix + name;
     return std::string(*text);
   }
   if (name.find('/') != std::string::npos || (name.size() > 5 && name.substr(name.size() - 5) == ".toml")) {
@@ -61,7 +66,8 @@ std::string machine_text(const std::string& name, std::string& file) {
                              ", or the path of a .toml file");
 }
 
-void load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name) {
+std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name) {
+  if (name.empty()) throw support::ConfigError("--machine: found no name, expected a machine");
   // Bases first, so that what is said nearer to the name wins.
   std::vector<std::pair<std::string, std::string>> chain;  // text, what to call it
   for (std::string next = name; !next.empty(); next = machine.base) {
@@ -76,9 +82,15 @@ void load_machine(support::OptionSet& options, MachineConfig& machine, const std
     options.load_toml(text, file, "machine");
     chain.emplace_back(std::move(text), std::move(file));
   }
-  if (chain.size() == 1) return;
-  for (auto link = chain.rbegin(); link != chain.rend(); ++link)
-    options.load_toml(link->first, link->second, "machine");
+  if (chain.size() != 1) {
+    for (auto link = chain.rbegin(); link != chain.rend(); ++link)
+      options.load_toml(link->first, link->second, "machine");
+  }
+  std::vector<std::string> files;
+  for (const auto& [text, file] : chain) {
+    if (file.rfind(preset_prefix, 0) != 0) files.push_back(file);
+  }
+  return files;
 }
 
 }  // namespace regatta::assembly

@@ -35,6 +35,10 @@ void GatedScheme::validate(const MachineConfig&) const {
   aging_.validate();
 }
 
+std::vector<std::pair<std::string, std::string>> GatedScheme::written_files() const {
+  return {{"--wear.rows_file", aging_.rows_file}, {"--wear.bits_file", aging_.bits_file}};
+}
+
 std::unique_ptr<protocol::WindowPolicy> GatedScheme::window_policy(unsigned slices) const {
   if (axes_.windows == "rotating") return std::make_unique<models::RotatingWindows>(slices);
   if (axes_.windows == "round_robin") return std::make_unique<models::RoundRobinWindows>(slices);

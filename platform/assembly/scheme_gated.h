@@ -44,6 +44,7 @@ class GatedScheme : public Scheme {
   std::string help() const override { return help_; }
   void declare(support::OptionSet& options) override;
   void validate(const MachineConfig& machine) const override;
+  std::vector<std::pair<std::string, std::string>> written_files() const override;
   SmParts build(const BuildContext& context) override;
   std::vector<std::string> stat_groups() const override { return {"power", "aging"}; }
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;

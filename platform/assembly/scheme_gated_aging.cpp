@@ -82,6 +82,7 @@ class WearObserver : public protocol::Observer {
   std::vector<Event> interests() const override { return {Event::kernel_finished}; }
   bool keeps_cycle_time() const override { return true; }
   void kernel_finished(Cycle at, const protocol::KernelContext&) override { recorder_->kernel_finished(at); }
+  void kernel_broken_off(Cycle at, const protocol::KernelContext&) override { recorder_->kernel_finished(at); }
 
  private:
   std::unique_ptr<recorders::WearRecorder> recorder_;

@@ -178,13 +178,13 @@ void Simulation::Impl::elaborate() {
   // Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle count.
   period = sc_core::sc_time(1e6 / machine.clock_mhz, sc_core::SC_PS);
   looking.emplace(options.recording, machine, period);
-  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace);
+  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, period, options.sms);
   memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
   for (unsigned i = 0; i < options.sms; ++i) {
     nodes.push_back(std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i,
                                              options.check_protocol, *looking));
     SmNode& node = *nodes.back();
-    node.sm->cta_source.bind(*dispatcher);
+    node.sm->cta_source.bind(dispatcher->port(i));
     node.l1->downstream.bind(memory->upstream()[i]);
     node.sm->set_heartbeat([this] {
       if (support::interrupted() && !interrupted) {
@@ -276,28 +276,29 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
   result.energy.add(r.energy);
   result.launches.push_back(r);
-  if (!mismatch.empty()) {
-    result.ending = Ending::value_mismatch;
-    result.message = mismatch;
+  const auto broken_off = [&](Ending ending, const std::string& message) {
+    for (auto& node : nodes) node->sm->break_off();
+    result.ending = ending;
+    result.message = message;
     return false;
-  }
+  };
+  if (!mismatch.empty()) return broken_off(Ending::value_mismatch, mismatch);
   if (interrupted) {
-    result.ending = Ending::interrupted;
-    result.message = "interrupted in launch " + std::to_string(index) + ": the statistics are partial";
-    return false;
+    return broken_off(Ending::interrupted,
+                      "interrupted in launch " + std::to_string(index) + ": the statistics are partial");
   }
   bool idle = dispatcher->unfinished() == 0;
   for (auto& node : nodes) idle = idle && node->sm->idle();
   for (auto& node : nodes) node->finish_protocol_checks();
   if (!idle) {
-    result.ending = Ending::deadlock;
-    result.message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
-                     std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) + " CTAs unfinished\n";
+    std::string message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
+                          std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) +
+                          " CTAs unfinished\n";
     for (auto& node : nodes) {
-      result.message += node->sm->describe_stuck();
-      if (node->parts.describe_stuck) result.message += node->parts.describe_stuck();
+      message += node->sm->describe_stuck();
+      if (node->parts.describe_stuck) message += node->parts.describe_stuck();
     }
-    return false;
+    return broken_off(Ending::deadlock, message);
   }
   for (auto& node : nodes) node->sm->finish();
   if (const std::string what = lost(r, launch, laws); !what.empty()) {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -95,17 +97,25 @@ Recording recording(const ToolOptions& o) {
 }
 
 /// Refuses a file that would be written over another one of the same run.
-void check_files(const ToolOptions& o, const std::string& energy_table) {
+void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<std::string>& machine_files,
+                 const EnergyConfig& energy) {
   struct File {
-    const char* option;
+    std::string option;
     std::string path;
     bool written;
   };
-  const std::vector<File> files{{"--stats", o.stats_file, true},          {"--vcd", o.vcd, true},
-                                {"--pipeline", o.pipeline, true},         {"--sample-file", o.sample_file, true},
-                                {"--cpi-ctas", o.cpi_ctas, true},         {"the trace", o.trace, false},
-                                {"--config", o.config_file, false},       {"--machine", o.machine, false},
-                                {"the energy table", energy_table, false}};
+  std::vector<File> files{{"--stats", o.stats_file, true},
+                          {"--vcd", o.vcd, true},
+                          {"--pipeline", o.pipeline, true},
+                          {"--sample-file", o.sample_file, true},
+                          {"--cpi-ctas", o.cpi_ctas, true}};
+  for (const auto& [option, path] : scheme.written_files()) files.push_back({option, path, true});
+  files.push_back({"the trace", o.trace, false});
+  files.push_back({"--config", o.config_file, false});
+  for (const std::string& path : machine_files) files.push_back({"--machine", path, false});
+  std::vector<std::string> energy_files;
+  energy.load(&energy_files);
+  for (const std::string& path : energy_files) files.push_back({"the energy table", path, false});
   namespace fs = std::filesystem;
   const auto same = [](const std::string& a, const std::string& b) {
     std::error_code error;
@@ -116,8 +126,7 @@ void check_files(const ToolOptions& o, const std::string& energy_table) {
   for (auto a = files.begin(); a != files.end(); ++a) {
     for (auto b = std::next(a); b != files.end(); ++b) {
       if (!a->written || a->path.empty() || b->path.empty() || !same(a->path, b->path)) continue;
-      throw support::ConfigError(std::string(a->option) + " and " + b->option + " name the same file '" + a->path +
-                                 "'");
+      throw support::ConfigError(a->option + " and " + b->option + " name the same file '" + a->path + "'");
     }
   }
 }
@@ -168,7 +177,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     other->declare(theirs);
     knobs.add_absent(theirs, "--scheme " + other->name());
   }
-  load_machine(knobs, machine, o.machine);
+  const std::vector<std::string> machine_files = load_machine(knobs, machine, o.machine);
   const std::string base = machine.base;
   if (!line.parse(argc, argv, knobs)) {
     std::cout << line.answer();
@@ -184,7 +193,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     throw support::ConfigError("machine.base = '" + machine.base +
                                "' is read in a machine's own file only; use --machine " + machine.base);
   }
-  check_files(o, machine.energy.table);
+  check_files(o, scheme, machine_files, machine.energy);
   support::install_interrupt_handler();
 
   const trace::Reader trace(o.trace);
@@ -215,6 +224,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();
+  const bool left = !std::cout && errno == EPIPE;
   const int status = tell_ending(result);
   if (stats) {
     nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
@@ -222,7 +232,9 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     stats->write(document.dump(2) + "\n");
     stats->commit();
   }
-  return status;
+  if (std::cout || status != status_done) return status;
+  if (left) return 128 + SIGPIPE;
+  throw support::ConfigError("the summary cannot be written to standard output");
 }
 
 }  // namespace

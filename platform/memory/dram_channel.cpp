@@ -115,7 +115,7 @@ void DramChannel::enqueue(Payload& payload, std::uint64_t now, std::uint64_t at)
   r.bytes = count_sectors(access_of(payload).sectors & all_sectors_) * protocol::sector_bytes;
   count_entries(now);
   const std::uint64_t due = banks_->add(r);
-  entry_cycles_ -= at - now;  // on the wires until then; no entry leaves before it has come
+  if (at > now) on_wires_.push(at);
   if (due != DramBanks::never) wakeup_.request(now, std::max(at, ratio_.sm_cycle_of(due)));
   queue_max_ = std::max<std::uint64_t>(queue_max_, banks_->size());
   payload.set_response_status(tlm::TLM_OK_RESPONSE);

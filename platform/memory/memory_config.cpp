@@ -107,7 +107,8 @@ void MemorySystemConfig::declare(support::OptionSet& o) {
   o.add("interconnect.latency", interconnect.latency, "cycles", "of a one-flit packet through the interconnect", 1,
         100000);
   o.add("interconnect.queue", interconnect.queue, "packets", "a port holds before it refuses more", 1, 1u << 16);
-  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 of the whole machine; scaled to the simulated SMs", 32);
+  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 of the whole machine; scaled to the simulated SMs", 32,
+        std::uint64_t{1} << 32);
   o.add("l2.partitions", l2.partitions, "partitions", "L2 slices, each with its DRAM channel", 1, 1024);
   o.add("l2.line_bytes", l2.line_bytes, "bytes", "line size of the L2", 32, 256);
   o.add("l2.ways", l2.ways, "ways", "associativity of the L2", 1, 1024);

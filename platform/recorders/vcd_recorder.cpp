@@ -14,6 +14,9 @@ using protocol::WarpState;
 
 namespace {
 
+/// Bits for numbers up to `most`.
+unsigned bits_for(std::uint64_t most) { return most == 0 ? 1 : 64 - static_cast<unsigned>(__builtin_clzll(most)); }
+
 std::string numbered(const std::string& name, unsigned index, unsigned count) {
   return count == 1 ? name : name + std::to_string(index);
 }
@@ -80,9 +83,9 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
     : file_(file), clock_(clock), period_(period.value()), shape_(shape) {
   support::VcdWriter& w = file.declare();
   w.scope("sm" + std::to_string(sm));
-  resident_ctas_.signal = w.add("resident_ctas", 8);
-  resident_warps_.signal = w.add("resident_warps", 10);
-  at_barrier_.signal = w.add("warps_at_barrier", 10);
+  resident_ctas_.signal = w.add("resident_ctas", std::max(8u, bits_for(shape.ctas)));
+  resident_warps_.signal = w.add("resident_warps", std::max(10u, bits_for(shape.warps)));
+  at_barrier_.signal = w.add("warps_at_barrier", std::max(10u, bits_for(shape.warps)));
   for (unsigned s = 0; s < shape.schedulers; ++s) {
     w.scope("scheduler" + std::to_string(s));
     auto& slots = issue_.emplace_back();
@@ -94,13 +97,14 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   issues_.resize(shape.schedulers);
   stall_value_.assign(shape.schedulers, UINT64_MAX);
   w.scope("operands");
-  collecting_.signal = w.add("collecting", 10);
+  collecting_.signal = w.add("collecting", 16);
   for (unsigned b = 0; b < shape.banks; ++b) read_.push_back(port("read_bank" + std::to_string(b), "register", 8));
   for (unsigned p = 0; p < shape.write_ports; ++p) write_.push_back(port("write" + std::to_string(p), "register", 8));
   w.up();
   w.scope("units");
   for (const Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
-    dispatched_.push_back(w.add(std::string(protocol::to_string(u)) + "_count", 4));
+    dispatched_.push_back(
+        w.add(std::string(protocol::to_string(u)) + "_count", std::max(4u, bits_for(shape.dispatches))));
     dispatch_.push_back(port(protocol::to_string(u), "pc", 32));
   }
   dispatches_.resize(dispatched_.size());

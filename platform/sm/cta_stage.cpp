@@ -55,15 +55,20 @@ void CtaStage::account_registers() {
   most_registers_ = std::max(most_registers_, registers_);
 }
 
-void CtaStage::launch() {
+bool CtaStage::launch() {
   std::size_t slot = 0;
   while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
   if (slot == ctas_.size()) {
     SC_REPORT_ERROR("regatta/residency", "the residency policy launched more CTAs than it said could be resident");
-    return;
+    return false;
   }
   std::shared_ptr<const trace::Cta> trace = source_->take();
-  if (trace == nullptr) return;
+  if (trace == nullptr) {
+    if (source_->waiting() == 0) return false;
+    dirty_ = true;
+    core_.progress = true;
+    return false;
+  }
   ResidentCta& cta = ctas_[slot];
   cta.reset();
   cta.resident = true;
@@ -106,6 +111,7 @@ void CtaStage::launch() {
       end_warp(w);
     }
   }
+  return true;
 }
 
 void CtaStage::activate(ResidentCta& cta) {
@@ -253,8 +259,7 @@ void CtaStage::cycle() {
       case Residency::Action::Kind::none:
         return;
       case Residency::Action::Kind::launch:
-        if (view.ctas_waiting == 0) return;
-        launch();
+        if (view.ctas_waiting == 0 || !launch()) return;
         break;
       case Residency::Action::Kind::switch_out:
         deactivate(ctas_[action.cta.value()]);

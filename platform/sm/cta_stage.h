@@ -44,7 +44,8 @@ class CtaStage {
   std::uint64_t most_registers() const { return most_registers_; }
 
  private:
-  void launch();
+  /// Takes a CTA from the source and makes it resident; false when the source has none, or none now.
+  bool launch();
   /// After `resident_` changed.
   void account_registers();
   void activate(ResidentCta& cta);

@@ -183,6 +183,7 @@ void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
   const protocol::MemoryAccess access = *payload.get_extension<protocol::MemoryAccess>();
   payload.release();
   --outstanding_;
+  ++answers_;
   if (access.access == AccessClass::instruction || access.access == AccessClass::constant) {
     core_.at(when, Work::Kind::line_arrived, access.tag);
     if (core_.current() < when) core_.wake(when);

@@ -42,6 +42,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   unsigned stores_in_flight(WarpSlot w) const { return stores_in_flight_[w.value()]; }
   /// Nothing queued and nothing outstanding.
   bool idle() const { return queue_.empty() && outstanding_ == 0; }
+  /// What memory has answered so far.
+  std::uint64_t answers() const { return answers_; }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -78,6 +80,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   RequestChannel channel_;
   Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
   std::uint64_t outstanding_ = 0;
+  std::uint64_t answers_ = 0;
   std::vector<std::uint32_t> stores_in_flight_;
   std::vector<std::uint64_t> remapped_;
 

@@ -108,6 +108,12 @@ void Sm::finish() {
   core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_finished(core.now, core.kernel); });
 }
 
+void Sm::break_off() {
+  Core& core = impl_->core;
+  impl_->running = false;
+  core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_broken_off(core.now, core.kernel); });
+}
+
 bool Sm::idle() const { return impl_->ctas.resident() == 0 && impl_->lsu.idle(); }
 
 void Sm::Impl::released(DynamicInstruction& d) {
@@ -246,13 +252,14 @@ void Sm::cycle() {
   m.ctas.cycle();
 
   if (++m.ticks % 8192 == 0 && m.heartbeat) m.heartbeat();
-  if (core.counters.warp_instructions != m.watchdog_instructions) {
-    m.watchdog_instructions = core.counters.warp_instructions;
+  if (const std::uint64_t steps = core.counters.warp_instructions + m.lsu.answers(); steps != m.watchdog_steps) {
+    m.watchdog_steps = steps;
     m.watchdog_since = now;
   } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
-    SC_REPORT_ERROR("regatta/deadlock", ("no instruction issued for " + std::to_string(core.config.watchdog_cycles) +
-                                         " cycles (sm.watchdog)\n" + describe_stuck())
-                                            .c_str());
+    SC_REPORT_ERROR("regatta/deadlock",
+                    ("no instruction issued and no memory access answered for " +
+                     std::to_string(core.config.watchdog_cycles) + " cycles (sm.watchdog)\n" + describe_stuck())
+                        .c_str());
   }
   const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
   if (next != protocol::never) core.wake(next);

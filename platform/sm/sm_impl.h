@@ -53,7 +53,7 @@ struct Sm::Impl {
   std::uint64_t ticks = 0;
   std::uint64_t active_cycles = 0;
   std::uint64_t resident_cta_cycles = 0;
-  std::uint64_t watchdog_instructions = 0;
+  std::uint64_t watchdog_steps = 0;  ///< instructions issued and memory accesses answered, when last looked at
   Cycle watchdog_since;
   std::exception_ptr error;
 };

@@ -88,6 +88,11 @@ double EnergyReport::of(Basis basis) const {
 }
 
 void EnergyMeter::begin(const std::vector<EnergyGroup>& groups) {
+  // A value that the table lacks is better known before the launch than after it.
+  for (const EnergyGroup& group : groups) {
+    for (const EnergyGroup::Event& e : group.events()) table_.scaled(e.value, e.geometry);
+    for (const EnergyGroup::Leakage& l : group.leakages()) table_.scaled(l.value, l.geometry);
+  }
   before_.clear();
   for_each_counter(groups, [&](std::uint64_t counter) { before_.push_back(counter); });
 }

@@ -47,7 +47,7 @@ class EnergyTableReader {
       if (name == "name") {
         table.name_ = text(node, "name");
       } else if (name == "node_nm") {
-        table.node_nm_ = positive(node, "node_nm");
+        table.node_nm_ = within(node, "node_nm", 1, 1000);
       } else if (name == "scaling") {
         scaling(sub(node, name), table);
       } else {
@@ -83,10 +83,10 @@ class EnergyTableReader {
     if (std::abs(value) <= largest) return value;
     refuse(node, fmt::format("'{}' must lie between -{} and {}, found {}", name, largest, largest, value));
   }
-  double positive(const toml::node& node, const std::string& name) const {
+  double within(const toml::node& node, const std::string& name, double least, double most) const {
     const double value = number(node, name);
-    if (value > 0) return value;
-    refuse(node, fmt::format("'{}' must be above zero, found {}", name, value));
+    if (value >= least && value <= most) return value;
+    refuse(node, fmt::format("'{}' must lie between {:g} and {:g}, found {:g}", name, least, most, value));
   }
   std::string text(const toml::node& node, const std::string& name) const {
     if (const auto* value = node.as_string(); value != nullptr && !value->get().empty()) return value->get();
@@ -119,9 +119,9 @@ class EnergyTableReader {
     for (auto&& [key, node] : table) {
       const std::string entry(key.str());
       if (entry == "bytes") {
-        s.reference.bytes = positive(node, name + ".bytes");
+        s.reference.bytes = within(node, name + ".bytes", 1, 1e15);
       } else if (entry == "banks") {
-        s.reference.banks = positive(node, name + ".banks");
+        s.reference.banks = within(node, name + ".banks", 1, 1e6);
       } else if (entry == "node_rule") {
         s.node_rule = text(node, name + ".node_rule");
         if (s.node_rule != "register_file" && s.node_rule != "logic" && s.node_rule != "none") {

@@ -26,6 +26,8 @@ void install_interrupt_handler() {
   action.sa_flags = SA_RESTART;  // a write of results goes on
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  // Who reads standard output may leave without taking the files with him.
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool interrupted() { return pending.load(std::memory_order_relaxed) != 0; }

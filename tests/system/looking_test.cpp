@@ -124,9 +124,10 @@ TEST_CASE("looking: an interrupted run leaves whole files") {
 
 TEST_CASE("looking: a run that is given up leaves what led there") {
   const Bench bench;
-  const ProcessResult r = bench.sim(look + std::vector<std::string>{"--dram.latency", "9000", "--sm.watchdog", "1000"});
+  const ProcessResult r =
+      bench.sim(look + std::vector<std::string>{"--latency.int_add", "9000", "--sm.watchdog", "1000"});
   REQUIRE(r.status == 3);
-  REQUIRE(r.err.find("no instruction issued for 1000 cycles") != std::string::npos);
+  REQUIRE(r.err.find("no instruction issued and no memory access answered for 1000 cycles") != std::string::npos);
   CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
   CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
   CHECK(bench.folder.has("s.csv"));
@@ -146,6 +147,20 @@ TEST_CASE("looking: what cannot be is refused before the run") {
   bench.refused({"--stats", "no/such/s.json"}, "cannot write 'no/such/s.json': No such file or directory");
   bench.refused({"--vcd", "v.vcd", "--pipeline", "./v.vcd"}, "--vcd and --pipeline name the same file 'v.vcd'");
   bench.refused({"--stats", "k.rgt"}, "--stats and the trace name the same file 'k.rgt'");
+  const std::vector<std::string> wear{"--scheme", "rc", "--wear.enabled", "true", "--wear.rows_file", "k.rgt"};
+  bench.refused(wear, "--wear.rows_file and the trace name the same file 'k.rgt'");
+  bench.refused({"--scheme", "rc", "--wear.enabled", "true", "--wear.rows_file", "a", "--wear.bits_file", "a"},
+                "--wear.rows_file and --wear.bits_file name the same file 'a'");
+  // What a file is based on is read as well; a preset is no file, whatever lies beside it.
+  bench.folder.write("base.toml", "[machine]\nbase = \"gtx980\"\n");
+  bench.folder.write("m.toml", "[machine]\nbase = \"./base.toml\"\n");
+  bench.refused({"--machine", "m.toml", "--stats", "base.toml"},
+                "--stats and --machine name the same file 'base.toml'");
+  bench.folder.write("e.toml", "base = \"maxwell28\"\nname = \"mine\"\n");
+  bench.folder.write("f.toml", "base = \"./e.toml\"\nname = \"yours\"\n");
+  bench.refused({"--energy", "f.toml", "--vcd", "e.toml"}, "--vcd and the energy table name the same file 'e.toml'");
+  CHECK(bench.sim({"--machine", "gtx980", "--stats", "gtx980"}).status == 0);
+  bench.refused({"--machine", ""}, "--machine: found no name, expected a machine");
   bench.refused({"--machine.base", "gtx480"},
                 "machine.base = 'gtx480' is read in a machine's own file only; use --machine gtx480");
   bench.refused(
@@ -165,6 +180,58 @@ TEST_CASE("looking: a disk that fills up ends the run, and says so") {
   bench.refused({"--sample", "10", "--sample-file", "/dev/full"}, message);
   bench.refused({"--cpi-ctas", "/dev/full"}, message);
   bench.refused({"--stats", "/dev/full"}, message);
+  // The SMs that still run when the first one has given up; and nothing of the run has its final name.
+  bench.refused({"--sms", "3", "--vcd", "/dev/full", "--pipeline", "p.kanata"}, message);
+  CHECK_FALSE(bench.folder.has("p.kanata"));
+}
+
+TEST_CASE("looking: who reads the summary may leave, or be full") {
+  const Bench bench;
+  const auto shell = [&](const std::string& line) {
+    test::ProcessOptions o;
+    o.directory = bench.folder.path();
+    return test::run_process({"/bin/sh", "-c", line}, o);
+  };
+  const std::string run = std::string(REGATTA_SIM) + " k.rgt --describe-stats --stats s.json ";
+  // The status of a pipe is that of its end; the run's own stands in a file.
+  REQUIRE(shell("{ " + run + "; echo $? > status; } | :").status == 0);
+  const std::string status = bench.folder.read("status");
+  CHECK((status == "0\n" || status == "141\n"));  // it may have had the time to write all
+  CHECK(bench.stats("s.json").at("ending") == "completed");
+  for (const auto& entry : std::filesystem::directory_iterator(bench.folder.path()))
+    CHECK(entry.path().string().find(".partial") == std::string::npos);
+  if (!std::filesystem::exists("/dev/full")) return;
+  const ProcessResult full = shell(run + "> /dev/full");
+  CHECK(full.status == 2);
+  CHECK(full.err == "regatta-sim: the summary cannot be written to standard output\n");
+}
+
+TEST_CASE("looking: rows of a sample count what came in their interval, and add up") {
+  const Bench bench;
+  REQUIRE(bench.sim({"--sms", "2", "--sample", "37", "--sample-file", "s.csv", "--stats", "s.json"}).status == 0);
+  std::istringstream in(bench.folder.read("s.csv"));
+  std::string header;
+  std::getline(in, header);
+  std::vector<std::uint64_t> sums;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream cells(line);
+    std::size_t column = 0;
+    for (std::string cell; std::getline(cells, cell, ','); ++column) {
+      if (sums.size() <= column) sums.push_back(0);
+      const std::uint64_t value = std::stoull(cell);
+      CHECK(value < std::uint64_t{1} << 60);  // none counts backwards
+      sums[column] += value;
+    }
+  }
+  const auto stats = bench.stats("s.json").at("stats");
+  std::istringstream names(header);
+  std::size_t column = 0, dram = 0;
+  for (std::string name; std::getline(names, name, ','); ++column) {
+    if (name.rfind("memory.dram_", 0) != 0 || name.find("queue_entry_cycles") == std::string::npos) continue;
+    ++dram;
+    CHECK(sums.at(column) == stats.at(name.substr(0, name.rfind('.'))).at("queue_entry_cycles").get<std::uint64_t>());
+  }
+  CHECK(dram == 4);
 }
 
 TEST_CASE("looking: a window that the run does not reach is remarked on") {

@@ -6,6 +6,7 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "kernels.h"
 #include "process.h"
@@ -259,5 +260,64 @@ TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") 
     CHECK(stats.at("partial") == true);
     CHECK(stats.at("warp_instructions").get<std::uint64_t>() < whole);
     CHECK(stats.at("checks").at("mismatches") == 0);
+  }
+}
+
+TEST_CASE("regatta-sim: the wear of an interrupted run is that of the cycles it had") {
+  const Bench bench("bfs", Size::full);
+  test::ProcessOptions o;
+  o.signal = SIGINT;
+  o.signal_delay_ms = 150;
+  const ProcessResult r = bench.sim(
+      {"k.rgt", "--scheme", "rc_rar", "--wear.enabled", "true", "--wear.rows_file", "r.csv", "--stats", "s.json"}, o);
+  REQUIRE(r.status == 130);
+  const auto aging = nlohmann::json::parse(bench.folder.read("s.json")).at("stats").at("aging");
+  for (const char* share : {"zero.longest", "zero.mean", "one.longest", "one.mean", "off.mean"}) {
+    CAPTURE(share);
+    const double value = aging.at(std::string("duty.") + share).get<double>();
+    CHECK(value >= 0);
+    CHECK(value <= 1);
+  }
+  CHECK(aging.at("duty.zero.mean").get<double>() + aging.at("duty.one.mean").get<double>() +
+            aging.at("duty.off.mean").get<double>() ==
+        Approx(1));
+  CHECK(aging.at("vth.t0").is_number());
+  std::istringstream rows(bench.folder.read("r.csv"));
+  std::string line;
+  std::getline(rows, line);
+  std::size_t count = 0;
+  for (; std::getline(rows, line); ++count) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (unsigned column = 0; std::getline(cells, cell, ','); ++column) {
+      if (column < 3) continue;
+      CHECK(std::stod(cell) >= 0);
+      CHECK(std::stod(cell) <= 1);
+    }
+  }
+  CHECK(count != 0);
+}
+
+TEST_CASE("regatta-sim: memory that is slow beyond reason is no deadlock") {
+  const Bench bench("needleman_wunsch");
+  const ProcessResult r = bench.sim({"k.rgt", "--dram.bandwidth", "1"});
+  CHECK(r.err.empty());
+  CHECK(r.status == 0);
+}
+
+TEST_CASE("regatta-sim: a launch spreads over the SMs") {
+  const Bench bench;  // 48 CTAs, of which one SM holds 8
+  for (const unsigned sms : {2u, 3u, 4u}) {
+    CAPTURE(sms);
+    REQUIRE(bench.sim({"k.rgt", "--sms", std::to_string(sms), "--stats", "s.json"}).status == 0);
+    const auto stats = nlohmann::json::parse(bench.folder.read("s.json")).at("stats");
+    std::uint64_t ctas = 0;
+    for (unsigned i = 0; i < sms; ++i) {
+      const auto own = stats.at("sm" + std::to_string(i) + ".pipeline").at("ctas").get<std::uint64_t>();
+      CHECK(own >= 48 / sms - 1);
+      CHECK(own <= 48 / sms + 1);
+      ctas += own;
+    }
+    CHECK(ctas == 48);
   }
 }

@@ -66,8 +66,8 @@ TEST_CASE("value change dump: a window holds what lies in it") {
   REQUIRE(f.first_time == 300 * period);
   REQUIRE(f.last_time == 400 * period);
   // What was known before is there from the first cycle on.
-  REQUIRE(f.samples.at("sm0.resident_ctas").at(12) == 100);
-  REQUIRE(f.samples.at("sm1.resident_ctas").at(0) == 100);
+  REQUIRE(f.samples.at("sm0.resident_ctas").at(6) == 100);
+  REQUIRE(f.samples.at("sm1.resident_ctas").at(6) == 100);
   // Double precision was never used: never known.
   REQUIRE(f.samples.at("sm0.units.dp_warp").at(-1) == 100);
 }

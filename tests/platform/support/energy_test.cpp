@@ -60,7 +60,7 @@ TEST_CASE("energy table: values keep their basis and source") {
 TEST_CASE("energy table: what is not one is refused with its place") {
   CHECK(with("name = \"toy\"", "") == "toy.toml: an energy table needs name = \"...\"");
   CHECK(with("node_nm = 40", "") == "toy.toml: an energy table needs node_nm, its process node in nm");
-  CHECK(with("node_nm = 40", "node_nm = -1") == "toy.toml:3:11: 'node_nm' must be above zero, found -1");
+  CHECK(with("node_nm = 40", "node_nm = -1") == "toy.toml:3:11: 'node_nm' must lie between 1 and 1000, found -1");
   CHECK(with("pj = 100", "pj = -1").find("'file.read' must lie between 0 and 1e+12, found -1") != std::string::npos);
   CHECK(with("pj = 100", "pj = 1e300").find("'file.read' must lie between 0 and 1e+12, found 1e+300") !=
         std::string::npos);
@@ -159,6 +159,10 @@ TEST_CASE("energy meter: events and leakage of a launch") {
     return all;
   };
   EnergyMeter meter(t);
+  // What the table lacks is said before the launch.
+  std::vector<EnergyGroup> unknown = groups();
+  unknown[1].event("units", "unit.misuse", uses);
+  CHECK(thrown([&] { meter.begin(unknown); }) == "toy.toml: the energy table has no value 'unit.misuse'");
   meter.begin(groups());
   reads += 10;
   uses += 3;

@@ -26,8 +26,9 @@ struct EnergyConfig {
 
   /// Knobs energy.*.
   void declare(support::OptionSet& options);
-  /// The table with what was overridden. Throws ConfigError when there is no such table, or it is no table.
-  support::EnergyTable load() const;
+  /// The table with what was overridden. Throws ConfigError when there is no such table, or it is no table. `files`
+  /// receives the files that were read for it; a built-in table is none.
+  support::EnergyTable load(std::vector<std::string>* files = nullptr) const;
 };
 
 /// Names of the built-in energy tables.

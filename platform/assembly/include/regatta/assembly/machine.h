@@ -40,6 +40,7 @@ std::vector<std::string> machine_names();
 std::string machine_text(const std::string& name, std::string& file);
 
 /// Sets `options`, which `machine` has declared, to the machine of that name and to what it is based on (machine.base).
-void load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name);
+/// Returns the files that were read for it; a preset is none.
+std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name);
 
 }  // namespace regatta::assembly

@@ -71,6 +71,8 @@ class Scheme {
   virtual void declare(support::OptionSet&) {}
   /// Refuses knobs that do not fit, by ConfigError.
   virtual void validate(const MachineConfig&) const {}
+  /// Files that knobs have the scheme write: option and path, which may be empty.
+  virtual std::vector<std::pair<std::string, std::string>> written_files() const { return {}; }
   virtual SmParts build(const BuildContext& context) = 0;
   /// Groups under which the scheme as a whole has statistics.
   virtual std::vector<std::string> stat_groups() const { return {name()}; }

@@ -8,8 +8,10 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -46,6 +48,9 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
   void send_responses(std::uint64_t now);
   void count_entries(std::uint64_t now) {
     entry_cycles_ += banks_->size() * (now - counted_until_);
+    // Those that were still on the wires; no entry leaves the queue before it has come.
+    for (std::size_t i = 0; i < on_wires_.size(); ++i) entry_cycles_ -= std::min(on_wires_[i], now) - counted_until_;
+    while (!on_wires_.empty() && on_wires_.front() <= now) on_wires_.pop();
     counted_until_ = now;
   }
 
@@ -75,6 +80,7 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
 
   std::uint64_t reads_ = 0, writes_ = 0, bytes_read_ = 0, bytes_written_ = 0, refusals_ = 0, queue_max_ = 0;
   std::uint64_t entry_cycles_ = 0;
+  support::Ring<std::uint64_t> on_wires_;  ///< arrivals, ascending, of queued requests that were sent ahead of time
 };
 
 }  // namespace regatta::memory

@@ -109,6 +109,8 @@ class Observer {
 
   virtual void kernel_started(Cycle, const KernelContext&) {}
   virtual void kernel_finished(Cycle, const KernelContext&) {}
+  /// In place of kernel_finished(), and to whom that is of interest: the run ends in the middle of the launch.
+  virtual void kernel_broken_off(Cycle, const KernelContext&) {}
   virtual void cta_launched(Cycle, const CtaInfo&) {}
   virtual void cta_finished(Cycle, const CtaInfo&) {}
   /// A resident CTA became active (scheduled) or inactive.

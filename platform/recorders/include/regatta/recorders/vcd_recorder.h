@@ -63,6 +63,8 @@ struct VcdShape {
   unsigned issue_width = 1;
   unsigned banks = 16;
   unsigned write_ports = 6;
+  unsigned ctas = 32, warps = 64;  ///< resident at most
+  unsigned dispatches = 8;         ///< to pipelines of one kind in a cycle, at most
 };
 
 /// The signals of one SM; platform/recorders/README.md lists them.

@@ -16,7 +16,8 @@ class CtaSource : public virtual sc_core::sc_interface {
  public:
   /// CTAs of the launch not yet handed out.
   virtual std::uint64_t waiting() const = 0;
-  /// The next CTA; nullptr when none is left.
+  /// The next CTA; nullptr when none is left, or while some are waiting, when there is none for this SM in this cycle:
+  /// it asks again in the next one.
   virtual std::shared_ptr<const trace::Cta> take() = 0;
   virtual void finished() = 0;
 };

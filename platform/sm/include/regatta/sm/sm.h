@@ -51,6 +51,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void account_until(protocol::Cycle end);
   /// Call when the launch has ended (no events left).
   void finish();
+  /// Call instead when the run ends in the middle of a launch: recorders close their accounts.
+  void break_off();
   /// Throws what ended the run inside the pipeline: an InputError of the trace, or a ConfigError of an observer that
   /// cannot write its file, which SystemC would turn into a report of its own. Call it when sc_start() has returned.
   void rethrow_error() const;
