@@ -171,6 +171,7 @@ void Simulation::Impl::elaborate() {
   machine.validate();
   scheme.validate(machine);
   energy_table = machine.energy.load();
+  for (const std::string& remark : energy_table.remarks()) spdlog::warn("{}", remark);
   if (options.sms > machine.sms) {
     throw support::ConfigError("--sms: found " + std::to_string(options.sms) + ", the machine has " +
                                std::to_string(machine.sms) + " SMs (machine.sms)");

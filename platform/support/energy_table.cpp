@@ -41,6 +41,7 @@ class EnergyTableReader {
       table.name_.clear();
     }
     table.file_ = file_;
+    based_on_ = table.structures_;
     for (auto&& [key, node] : document_) {
       const std::string name(key.str());
       if (name == "base") continue;
@@ -51,7 +52,8 @@ class EnergyTableReader {
       } else if (name == "scaling") {
         scaling(sub(node, name), table);
       } else {
-        table.structures_[name] = structure(sub(node, name), name, table.structures_[name]);
+        remark_if_like(table, node, name, based_on_, "structure");
+        structure(sub(node, name), name, table);
       }
     }
     if (table.name_.empty()) throw ConfigError(file_ + ": an energy table needs name = \"...\"");
@@ -93,6 +95,19 @@ class EnergyTableReader {
     refuse(node, "'" + name + "' must be a text");
   }
 
+  /// A table may have names of its own; one that is nearly a name of the table it is based on is hardly meant.
+  template <class Known>
+  void remark_if_like(EnergyTable& table, const toml::node& node, const std::string& name, const Known& known,
+                      const std::string& what) const {
+    if (known.count(name) != 0) return;
+    std::vector<std::string> names;
+    for (const auto& entry : known) names.push_back(entry.first);
+    const std::string nearest = nearest_name(name, names);
+    if (nearest.empty()) return;
+    table.remarks_.push_back(fmt::format("{}: '{}' is a new {} that no model reads; did you mean '{}'?",
+                                         place(node.source()), name, what, nearest));
+  }
+
   void scaling(const toml::table& table, EnergyTable& into) const {
     const std::map<std::string, double*> known{{"access_bank_size_kept", &into.bank_size_kept_.access},
                                                {"access_bank_count_kept", &into.bank_count_kept_.access},
@@ -115,8 +130,9 @@ class EnergyTableReader {
     }
   }
 
-  EnergyTable::Structure structure(const toml::table& table, const std::string& name, EnergyTable::Structure s) const {
-    for (auto&& [key, node] : table) {
+  void structure(const toml::table& entries, const std::string& name, EnergyTable& table) const {
+    EnergyTable::Structure& s = table.structures_[name];
+    for (auto&& [key, node] : entries) {
       const std::string entry(key.str());
       if (entry == "bytes") {
         s.reference.bytes = within(node, name + ".bytes", 1, 1e15);
@@ -129,10 +145,11 @@ class EnergyTableReader {
                            s.node_rule + "\"");
         }
       } else {
+        const auto base = based_on_.find(name);
+        if (base != based_on_.end()) remark_if_like(table, node, entry, base->second.values, "value of '" + name + "'");
         s.values[entry] = value(sub(node, name + "." + entry), name + "." + entry);
       }
     }
-    return s;
   }
 
   EnergyValue value(const toml::table& table, const std::string& name) const {
@@ -175,6 +192,7 @@ class EnergyTableReader {
 
   const std::string& file_;
   toml::table document_;
+  std::map<std::string, EnergyTable::Structure> based_on_;
 };
 
 EnergyTable EnergyTable::parse(const std::string& text, const std::string& file, const Base& base) {

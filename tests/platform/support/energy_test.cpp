@@ -102,6 +102,19 @@ read = { pj = 120, per = "access", basis = "assumed", source = "a guess" }
         }).find("'base' names the table 'toy', but there are no other tables") != std::string::npos);
 }
 
+TEST_CASE("energy table: a name that is nearly one of the table's base is remarked on") {
+  const std::string more =
+      "base = \"toy\"\nname = \"mine\"\n"
+      "[fil]\nread = {pj = 1, per = \"x\", basis = \"assumed\", source = \"s\"}\n"
+      "[file]\nreadd = {pj = 1, per = \"x\", basis = \"assumed\", source = \"s\"}\n"
+      "[predictor]\nlookup = {pj = 1, per = \"x\", basis = \"assumed\", source = \"s\"}\n";
+  const EnergyTable t = EnergyTable::parse(more, "more.toml", [](const std::string&) { return toy(); });
+  REQUIRE(t.remarks().size() == 2);
+  CHECK(t.remarks()[0] == "more.toml:3:1: 'fil' is a new structure that no model reads; did you mean 'file'?");
+  CHECK(t.remarks()[1] == "more.toml:6:9: 'readd' is a new value of 'file' that no model reads; did you mean 'read'?");
+  CHECK(toy().remarks().empty());
+}
+
 TEST_CASE("energy table: no node is scaled to without exponents") {
   EnergyTable t = toy();
   t.set_node(28);

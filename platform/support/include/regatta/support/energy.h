@@ -66,6 +66,8 @@ class EnergyTable {
 
   const std::string& name() const { return name_; }
   double node_nm() const { return node_nm_; }
+  /// What looks like a slip: names that are nearly those of the table that this one is based on.
+  const std::vector<std::string>& remarks() const { return remarks_; }
   /// Replaces a value; its basis becomes `given`.
   void override_value(const std::string& name, double value);
   /// Dynamic energies are scaled to another node from here on. Throws ConfigError when the table has no exponents for
@@ -96,6 +98,7 @@ class EnergyTable {
   Exponents bank_size_kept_, bank_count_kept_, neither_;
   double node_register_file_ = 0;
   double node_logic_ = 0;
+  std::vector<std::string> remarks_;
   std::map<std::string, Structure> structures_;
   friend class EnergyTableReader;
 };
