@@ -93,14 +93,7 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
 
 /// The data operands, when space and address are settled.
 void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto) {
-  const ir::Instruction bare = [&] {
-    ir::Instruction b;
-    b.guarded = proto.guarded;
-    b.guard = proto.guard;
-    b.guard_negated = proto.guard_negated;
-    b.where = proto.where;
-    return b;
-  }();
+  const ir::Instruction bare = plain(proto);
   std::vector<RelaxedDestination> wide;
   const auto elements = [&](const Operand& o) -> std::vector<Operand> {
     std::vector<Operand> list = o.kind == Operand::Kind::vector ? o.elements : std::vector<Operand>{o};

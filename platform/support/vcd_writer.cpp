@@ -99,7 +99,7 @@ void VcdWriter::write(std::uint64_t time) {
     time_ = time;
     return;
   }
-  file_.write({});  // says again what went wrong, to whoever goes on after a failure
+  file_.write("");  // says again what went wrong, to whoever goes on after a failure
   if (time <= time_) throw std::logic_error("VcdWriter: time must move forward");
   bool stamped = false;
   for (const Signal signal : changed_) {
