@@ -197,7 +197,7 @@ unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
 
 std::size_t MemorySystemConfig::partition_sets() const {
   const std::uint64_t set_bytes = std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions;
-  const std::uint64_t sets = l2.size_bytes / machine_sms * simulated_sms / set_bytes;
+  const std::uint64_t sets = l2.size_bytes * simulated_sms / (machine_sms * set_bytes);
   return sets == 0 ? 1 : sets;
 }
 

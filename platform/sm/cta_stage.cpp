@@ -146,11 +146,13 @@ void CtaStage::arrive(Warp& w, const DynamicInstruction& d) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
   const unsigned id = d.info->barrier_id % barriers_per_cta;
   Barrier& barrier = cta.barriers[id];
-  w.at_barrier = true;
   ++barrier.arrived_warps;
   // A warp counts whole, whatever lanes arrive (PTX ISA, bar).
   barrier.arrived_threads += core_.kernel.warp_size;
-  barrier.waiting.push_back(w.info.warp);
+  if (!d.traits->is_arrival) {
+    w.at_barrier = true;
+    barrier.waiting.push_back(w.info.warp);
+  }
   barrier.threads_expected = d.info->barrier_threads;
   check_barrier(cta, id);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Barriers, warp barriers, jump tables and prints have no unit of their own, but registers that they read and write:
-// these pass the operand path as all others do. Every scheme runs them, with every operand right and nothing lost.
+// these pass the operand path as all others do. Every scheme runs them, with every operand right and nothing lost. So
+// does every scheme a warp that only arrives at a barrier.
 #include <regatta/assembly/scheme.h>
 #include <regatta/test/catch.h>
 
@@ -82,11 +83,42 @@ NEXT:
 }
 )";
 
-}  // namespace
+/// Producers arrive at barrier 1 and then wait at 2; consumers wait at 2 and then at 1. Who waited where it only
+/// arrives would never come on.
+const char* const handshake = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<3>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d1, %d1, %d2;
+  mov.u32 %r2, 1;
+  setp.lt.u32 %p1, %r1, 64;
+  @%p1 bra PRODUCE;
+  bar.sync 2, 128;
+  add.u32 %r2, %r2, 5;
+  bar.sync 1, 128;
+  bra.uni DONE;
+PRODUCE:
+  bar.arrive 1, 128;
+  bar.sync 2, 128;
+  add.u32 %r2, %r2, 7;
+DONE:
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+)";
 
-TEST_CASE("instructions without a unit read and write their registers, under every scheme") {
+/// Runs the program, of CTAs of 128 threads, under every scheme.
+void runs_everywhere(const std::string& ptx) {
   const test::Folder folder;
-  folder.write("k.ptx", program);
+  folder.write("k.ptx", ptx);
   folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [3]\nblock = [128]\n[[param]]\nbuffer = 512\n");
   const auto annotated =
       test::run_process({REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt")});
@@ -106,3 +138,10 @@ TEST_CASE("instructions without a unit read and write their registers, under eve
     }
   }
 }
+
+}  // namespace
+
+TEST_CASE("instructions without a unit read and write their registers, under every scheme") {
+  runs_everywhere(program);
+}
+TEST_CASE("a warp that arrives at a barrier goes on, under every scheme") { runs_everywhere(handshake); }

@@ -46,6 +46,7 @@ struct alignas(64) InstructionTraits {
   std::uint16_t initiation = 1;  ///< cycles before the unit takes another instruction
   bool is_control : 1;           ///< fetch waits behind it: branch or exit
   bool is_barrier : 1;
+  bool is_arrival : 1;  ///< a barrier that counts the warp and does not have it wait (bar.arrive)
   bool is_fence : 1;
   bool is_exit : 1;
   bool is_memory : 1;                    ///< goes through the load-store unit
@@ -62,6 +63,7 @@ struct alignas(64) InstructionTraits {
   InstructionTraits()
       : is_control(false),
         is_barrier(false),
+        is_arrival(false),
         is_fence(false),
         is_exit(false),
         is_memory(false),
