@@ -9,8 +9,7 @@ DramMapping::DramMapping(const MemorySystemConfig& config)
     : kind_(config.dram.mapping == "xor"               ? Kind::permuted
             : config.dram.mapping == "row_bank_column" ? Kind::row_bank_column
                                                        : Kind::row_column_bank),
-      interleave_(config.l2.interleave_bytes),
-      partitions_(config.l2.partitions),
+      map_(config.partition_map()),
       pieces_(std::max(1u, config.dram.row_bytes / config.l2.interleave_bytes)),
       banks_(config.dram.banks) {}
 

@@ -154,9 +154,7 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       downstream("downstream", config.l2.partitions),
       config_(config),
       clock_(clock_period),
-      chunk_(config.l2.interleave_bytes),
-      partition_(config.l2.partitions),
-      xor_hash_(config.xor_hash()),
+      map_(config.partition_map()),
       first_sm_(first_sm),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       requests_(sms, 1, config.l2.partitions, config.interconnect.partition_flits, config.interconnect),
@@ -180,7 +178,7 @@ void Interconnect::push_request(unsigned port, Payload& payload, const protocol:
                                 std::uint64_t now, std::uint64_t at) {
   const unsigned sectors = request_has_data(access.access) ? count_sectors(access.sectors & all_sectors_) : 0;
   request_bytes_ += sectors * protocol::sector_bytes;
-  requests_.push(port, {&payload, at, partition_of(payload.get_address()), flits_[sectors]}, now,
+  requests_.push(port, {&payload, at, map_.partition(payload.get_address()), flits_[sectors]}, now,
                  [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_request(o, p, now, arrival); });
 }
 

@@ -16,10 +16,12 @@ void protocol_error(const char* module, const char* what) {
   throw std::logic_error(message);  // for report handlers that let a fatal report pass
 }
 
-CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, unsigned stride)
+CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, Interleave interleave)
     : sets_(std::max<std::size_t>(sets, 1)),
       ways_(ways),
-      line_(std::uint64_t{line_bytes} * stride),
+      line_(line_bytes),
+      chunk_lines_(std::max(1u, interleave.chunk_bytes / line_bytes)),
+      round_(chunk_lines_.value() * line_bytes * interleave.partitions),
       set_(sets_),
       lines_(sets_ * ways) {}
 

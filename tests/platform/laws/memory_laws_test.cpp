@@ -77,13 +77,14 @@ void l2_hit(const std::string& name, MachineConfig m) {
 /// A line, another of its row, one of another row of its bank: all in one partition, in different L2 lines.
 std::vector<std::uint64_t> row_addresses(const memory::MemorySystemConfig& c) {
   const memory::DramMapping place(c);
+  const memory::PartitionMap map = c.partition_map();
   const std::uint64_t first = heap;
   const auto home = place(first);
   std::vector<std::uint64_t> found{first};
   for (const bool same_row : {true, false}) {
     for (std::uint64_t a = first + c.l2.line_bytes;; a += c.l2.line_bytes) {
       REQUIRE(a < first + (std::uint64_t{1} << 28));
-      if (c.partition_of(a) != c.partition_of(first)) continue;
+      if (map.partition(a) != map.partition(first)) continue;
       const auto p = place(a);
       if (p.bank != home.bank || (p.row == home.row) != same_row) continue;
       found.push_back(a);
@@ -226,6 +227,58 @@ void streaming(const std::string& name, MachineConfig m) {
   CHECK(reached >= 0.85 * peak);
 }
 
+/// Data of the L2's size, read by two launches: all of it comes from DRAM for the first and nothing for the second, with
+/// the machine's whole L2 as with one SM's part of it. A round of chunks more than that, and lines give way.
+void l2_capacity(const std::string& name, MachineConfig m, unsigned machine_sms, bool fits) {
+  m.l1.data_policy = "bypass";
+  m.sms = machine_sms;
+  const memory::MemorySystemConfig c = scaled(m);
+  const unsigned line = c.l2.line_bytes;
+  const std::uint64_t round = std::uint64_t{c.l2.interleave_bytes} * c.l2.partitions;
+  std::uint64_t bytes = c.partition_sets() * c.l2.ways * line * c.l2.partitions;
+  REQUIRE(bytes % round == 0);
+  if (!fits) bytes += round;
+  const std::uint64_t first = (heap + round - 1) / round * round;
+  constexpr unsigned warps = 8;
+  TraceBuilder b(test::lanes(m));
+  b.load(MemorySpace::global, 1, 40);
+  const std::uint32_t back = b.branch(0);
+  b.exit();
+  for (unsigned launch = 0; launch < 2; ++launch) {
+    b.launch(1, warps * test::lanes(m));
+    b.begin_cta();
+    for (unsigned w = 0; w < warps; ++w) {
+      b.begin_warp();
+      for (std::uint64_t at = w * line; at < bytes; at += warps * line) {
+        std::vector<std::uint64_t> addresses;
+        for (unsigned lane = 0; lane < test::lanes(m); ++lane) addresses.push_back(first + at + 4 * lane % line);
+        b.execute(0, 0, addresses);
+        b.execute(back);
+      }
+      b.execute(back + 1);
+      b.end_warp();
+    }
+  }
+  const Recording r = test::record(b, name, m);
+  const double lines = static_cast<double>(bytes / line), fetched = sum(r, "memory.dram_", "bytes_read") / line;
+  CHECK(sum(r, "memory.l2_", "reads") == 2 * lines);
+  if (fits) {
+    CHECK(fetched == lines);
+  } else {
+    // The sets that the round adds to lose all their lines to the least recently used order, the others keep theirs.
+    CHECK(fetched > lines);
+    CHECK(fetched <= lines + static_cast<double>(round / line) * (c.l2.ways + 1));
+  }
+}
+void l2_holds_its_share(const std::string& name, const MachineConfig& m) { l2_capacity(name, m, m.sms, true); }
+void l2_holds_its_size(const std::string& name, const MachineConfig& m) { l2_capacity(name, m, 1, true); }
+void l2_gives_way(const std::string& name, const MachineConfig& m) { l2_capacity(name, m, m.sms, false); }
+void l2_in_long_chunks(const std::string& name, MachineConfig m) {
+  m.memory.l2.interleave_bytes = 1024;
+  m.memory.dram.row_bytes = 2048;
+  l2_capacity(name, m, 1, true);
+}
+
 /// A launch whose code is not in the instruction cache begins later by the way of a line from DRAM.
 void instruction_miss(const std::string& name, MachineConfig m) {
   m.sm.icache = MachineConfig{}.sm.icache;
@@ -317,6 +370,10 @@ REGATTA_MEMORY_LAW(dram_rows_other_clock)
 REGATTA_MEMORY_LAW(merging)
 REGATTA_MEMORY_LAW(exhaustion)
 REGATTA_MEMORY_LAW(streaming)
+REGATTA_MEMORY_LAW(l2_holds_its_share)
+REGATTA_MEMORY_LAW(l2_holds_its_size)
+REGATTA_MEMORY_LAW(l2_gives_way)
+REGATTA_MEMORY_LAW(l2_in_long_chunks)
 REGATTA_MEMORY_LAW(instruction_miss)
 REGATTA_MEMORY_LAW(instruction_loop_fits)
 REGATTA_MEMORY_LAW(instruction_loop_thrashes)
@@ -327,6 +384,8 @@ REGATTA_LAW(l2_hit, "hd7770")
 REGATTA_LAW(merging, "hd7770")
 REGATTA_LAW(exhaustion, "hd7770")
 REGATTA_LAW(streaming, "hd7770")
+REGATTA_LAW(l2_holds_its_share, "hd7770")
+REGATTA_LAW(l2_holds_its_size, "hd7770")
 REGATTA_LAW(instruction_miss, "hd7770")
 REGATTA_LAW(instruction_loop_fits, "hd7770")
 REGATTA_LAW(instruction_loop_thrashes, "hd7770")

@@ -23,8 +23,16 @@ class CacheArray {
   };
   static constexpr std::size_t none = ~std::size_t{0};
 
-  /// Set = (address / line_bytes / stride) mod sets; `stride` is the number of partitions that share the lines.
-  CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, unsigned stride = 1);
+  /// What several partitions share: chunks of consecutive lines, one after another in another partition.
+  struct Interleave {
+    unsigned chunk_bytes = 0;  ///< of consecutive addresses in one partition, a multiple of the line; 0: a line
+    unsigned partitions = 1;
+  };
+
+  /// Set = the line's number among its partition's lines, mod sets, so that neighbouring lines of a partition fill all
+  /// of its sets.
+  CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, Interleave interleave);
+  CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes) : CacheArray(sets, ways, line_bytes, Interleave()) {}
 
   std::size_t find(std::uint64_t address) const {
     const std::size_t first = set_of(address) * ways_;
@@ -42,10 +50,15 @@ class CacheArray {
   std::size_t sets() const { return sets_; }
 
  private:
-  std::size_t set_of(std::uint64_t address) const { return set_.remainder(line_.quotient(address)); }
+  std::size_t set_of(std::uint64_t address) const {
+    const std::uint64_t in_chunk = chunk_lines_.remainder(line_.quotient(address));
+    return set_.remainder(round_.quotient(address) * chunk_lines_.value() + in_chunk);
+  }
   std::size_t sets_;
   unsigned ways_;
-  Divisor line_;
+  Divisor line_;         ///< bytes
+  Divisor chunk_lines_;  ///< lines of a partition's chunk
+  Divisor round_;        ///< bytes in which each partition has one chunk
   Divisor set_;
   std::uint64_t stamp_ = 0;
   std::vector<Line> lines_;

@@ -14,6 +14,7 @@ class Divisor {
       : value_(value),
         shift_(static_cast<unsigned>(__builtin_ctzll(value))),
         power_of_two_((value & (value - 1)) == 0) {}
+  std::uint64_t value() const { return value_; }
   std::uint64_t quotient(std::uint64_t n) const { return power_of_two_ ? n >> shift_ : n / value_; }
   std::uint64_t remainder(std::uint64_t n) const { return power_of_two_ ? n & (value_ - 1) : n % value_; }
 

@@ -23,8 +23,7 @@ struct DramRequest {
   bool write = false;
 };
 
-/// Where an address lies in a channel. The partitions' shares of memory are taken as contiguous; where l2.partitions is
-/// no power of two, the hash that spreads addresses over them may put a little more or less than a row into a row.
+/// Where an address lies in a channel: a partition's chunks, by their numbers, fill its rows.
 class DramMapping {
  public:
   explicit DramMapping(const MemorySystemConfig& config);
@@ -33,7 +32,7 @@ class DramMapping {
     std::uint64_t row = 0;
   };
   Place operator()(std::uint64_t address) const {
-    const std::uint64_t piece = partitions_.quotient(interleave_.quotient(address));
+    const std::uint64_t piece = map_.round(address);
     const std::uint64_t row = pieces_.quotient(piece);
     Place p;
     p.row = banks_.quotient(row);
@@ -52,7 +51,8 @@ class DramMapping {
  private:
   enum class Kind : std::uint8_t { permuted, row_bank_column, row_column_bank };
   Kind kind_;
-  Divisor interleave_, partitions_, pieces_, banks_;
+  PartitionMap map_;
+  Divisor pieces_, banks_;
 };
 
 /// Rows stay open until another row of the bank is wanted (open page). A precharge and the activate after it are

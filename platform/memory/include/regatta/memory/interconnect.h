@@ -175,10 +175,6 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   void deliver_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void admit_held(std::uint64_t now);
   void deliver_waiting(std::uint64_t now);
-  unsigned partition_of(std::uint64_t address) const {
-    const std::uint64_t chunk = chunk_.quotient(address);
-    return static_cast<unsigned>(partition_.remainder(xor_hash_ ? MemorySystemConfig::fold(chunk) : chunk));
-  }
   void send_request(PartitionPort& port, Payload& payload, std::uint64_t now, std::uint64_t at);
   void next_admission(NextCycle& next, std::uint64_t now, bool freed) const;
 
@@ -186,8 +182,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   CycleClock clock_;
   support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
   std::array<std::uint32_t, 9> flits_{};  // of a packet with so many sectors
-  Divisor chunk_, partition_;
-  bool xor_hash_;
+  PartitionMap map_;
   unsigned first_sm_;
   std::uint8_t all_sectors_;
   Crossbar requests_;

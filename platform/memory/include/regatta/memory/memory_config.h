@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/memory/dram_config.h>
+#include <regatta/memory/partition_map.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
 
@@ -69,15 +70,7 @@ struct MemorySystemConfig {
   Bandwidth channel_bandwidth() const;
   Bandwidth dram_bandwidth() const;
   ClockRatio dram_clock() const { return ClockRatio(clock_mhz, dram.clock_mhz); }
-  /// The partition that an address belongs to.
-  unsigned partition_of(std::uint64_t address) const {
-    const std::uint64_t chunk = address / l2.interleave_bytes;
-    return static_cast<unsigned>((xor_hash() ? fold(chunk) : chunk) % l2.partitions);
-  }
-  static std::uint64_t fold(std::uint64_t chunk) {
-    return chunk ^ (chunk >> 3) ^ (chunk >> 7) ^ (chunk >> 12) ^ (chunk >> 16) ^ (chunk >> 20) ^ (chunk >> 22);
-  }
-  bool xor_hash() const { return !l2.hash.empty() && l2.hash[0] == 'x'; }
+  PartitionMap partition_map() const { return PartitionMap(l2.interleave_bytes, l2.partitions, l2.hash == "xor"); }
 };
 
 }  // namespace regatta::memory
