@@ -76,6 +76,14 @@ class Converter {
     kernel_.instructions.push_back(std::move(s));
   }
 
+  /// What threads of other SMs have to see, or may have written (PTX ISA, cache operators and memory consistency). An
+  /// atomic goes to the L2 in any case.
+  static bool bypasses_l1(const Instruction& i) {
+    if (i.op != Opcode::ld && i.op != Opcode::st) return false;
+    const bool beyond_cta = i.mod.is_volatile && i.mod.scope != MemoryScope::cta;
+    return beyond_cta || i.mod.cache == ".cg" || i.mod.cache == ".cv" || i.mod.cache == ".wt";
+  }
+
   void memory(const Instruction& i, trace::StaticInstruction& s) const {
     s.is_volatile = i.mod.is_volatile;
     const bool load = i.op == Opcode::ld;
@@ -84,6 +92,7 @@ class Converter {
     if (!load && !store && !atomic) return;
     s.space = i.mod.space == trace::MemorySpace::none ? trace::MemorySpace::generic : i.mod.space;
     s.access_bytes = static_cast<std::uint8_t>(size_of(i.type) * i.mod.vector);
+    s.bypasses_l1 = bypasses_l1(i);
     if (!i.sources.empty() && i.sources[0].is_reg()) s.address_offset = i.offset;
     s.reads_memory = load || atomic;
     s.writes_memory = store || atomic;

@@ -97,11 +97,12 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
     case AccessClass::data_load:
     case AccessClass::local_load:
       if (!policy_of(access.access).cached) break;
+      if (access.bypass_l1) return admit_store(payload, access, Policy{}, now);
       return admit_read(payload, access, false, now);
     case AccessClass::data_store:
     case AccessClass::local_store:
       if (!policy_of(access.access).cached) break;
-      return admit_store(payload, access, policy_of(access.access), now);
+      return admit_store(payload, access, access.bypass_l1 ? Policy{} : policy_of(access.access), now);
     case AccessClass::atomic:
       if (!data_.cached) break;
       return admit_store(payload, access, Policy{}, now);
@@ -177,7 +178,8 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
   return hit ? Admission::completed : Admission::taken;
 }
 
-// A store or an atomic of a class whose loads are cached.
+// Of a class whose loads are cached: a store, an atomic, or a load that nothing in the L1 may answer, which leaves no
+// more of its line there than an atomic does.
 L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
                                         std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
@@ -194,7 +196,7 @@ L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::Memory
     tags_.line(gives_way).dirty = 0;  // stays until the store has its own place
   }
   if (goes_down && !misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
-  write_hits_ += found;
+  if (request_has_data(access.access)) write_hits_ += found;
   if (!keeps) {
     if (found) {
       tags_.line(index) = CacheArray::Line{};
@@ -389,7 +391,8 @@ void L1Cache::register_stats(support::StatGroup& g) {
   g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");
   g.counter("stores_absorbed", absorbed_, "accesses", "stores and register writes that went no further: write-back");
   g.counter("array_writes", array_writes_, "accesses", "stores and register writes that were kept in a line");
-  g.counter("lines_dropped", write_evicts_, "lines", "lines dropped by a store, an atomic or an invalidation");
+  g.counter("lines_dropped", write_evicts_, "lines",
+            "lines dropped by a store, an atomic, a read that bypasses the L1, or an invalidation");
   g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
   g.counter("last_reads", last_reads_, "lines",
             "dropped as they were read: register values that nobody will read again");

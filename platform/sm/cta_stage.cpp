@@ -142,18 +142,50 @@ void CtaStage::deactivate(ResidentCta& cta) {
   core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, false); });
 }
 
-void CtaStage::arrive(Warp& w, const DynamicInstruction& d) {
+namespace {
+
+/// A barrier's number is operand 0, the number of threads that it waits for operand 1. The operand when a register
+/// holds it, null when it is static or absent.
+const trace::Operand* in_register(const trace::StaticInstruction& s, unsigned operand) {
+  const std::size_t at = std::size_t{s.operand_destinations} + operand;
+  return at < s.operands.size() && s.operands[at].kind == trace::Operand::Kind::reg ? &s.operands[at] : nullptr;
+}
+
+/// What the storage delivered for it; all lanes agree (PTX ISA, bar).
+unsigned delivered(const DynamicInstruction& d, const trace::Operand& o) {
+  const InstructionTraits& t = *d.traits;
+  for (unsigned i = 0; i < t.read_count; ++i) {
+    if (t.reads[i].value() == o.value) return d.operands[i].lane[static_cast<unsigned>(__builtin_ctzll(d.active))];
+  }
+  return 0;
+}
+
+}  // namespace
+
+void CtaStage::barrier_issued(Warp& w, const DynamicInstruction& d) {
+  if (!d.traits->is_arrival) w.at_barrier = true;
+  if (in_register(*d.info, 0) == nullptr && in_register(*d.info, 1) == nullptr) {
+    arrive(w, d, d.info->barrier_id, d.info->barrier_threads);
+  }
+}
+
+void CtaStage::barrier_dispatched(const DynamicInstruction& d) {
+  const trace::Operand* const number = in_register(*d.info, 0);
+  const trace::Operand* const threads = in_register(*d.info, 1);
+  if ((number == nullptr && threads == nullptr) || d.active == 0) return;
+  arrive(core_.warp(d.warp), d, number != nullptr ? delivered(d, *number) : d.info->barrier_id,
+         threads != nullptr ? delivered(d, *threads) : d.info->barrier_threads);
+}
+
+void CtaStage::arrive(Warp& w, const DynamicInstruction& d, unsigned number, unsigned threads) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
-  const unsigned id = d.info->barrier_id % barriers_per_cta;
+  const unsigned id = number % barriers_per_cta;
   Barrier& barrier = cta.barriers[id];
   ++barrier.arrived_warps;
   // A warp counts whole, whatever lanes arrive (PTX ISA, bar).
   barrier.arrived_threads += core_.kernel.warp_size;
-  if (!d.traits->is_arrival) {
-    w.at_barrier = true;
-    barrier.waiting.push_back(w.info.warp);
-  }
-  barrier.threads_expected = d.info->barrier_threads;
+  if (!d.traits->is_arrival) barrier.waiting.push_back(w.info.warp);
+  barrier.threads_expected = threads;
   check_barrier(cta, id);
 }
 

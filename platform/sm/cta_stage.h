@@ -24,8 +24,11 @@ class CtaStage {
 
   /// `resident` CTAs at most from now on; the SM is empty.
   void kernel_started(unsigned resident);
-  /// A barrier instruction issued.
-  void arrive(Warp& warp, const DynamicInstruction& d);
+  /// A barrier instruction issued: its warp waits, and has arrived if number and threads of the barrier are static.
+  void barrier_issued(Warp& warp, const DynamicInstruction& d);
+  /// A barrier instruction has its operands: where one of them is the barrier's number or threads, the warp has
+  /// arrived.
+  void barrier_dispatched(const DynamicInstruction& d);
   void barrier_open(Warp& warp);
   /// The warp's last instruction has issued.
   void warp_exited(Warp& warp);
@@ -52,6 +55,7 @@ class CtaStage {
   void deactivate(ResidentCta& cta);
   void end_warp(Warp& warp);
   void look_at_stall(ResidentCta& cta);
+  void arrive(Warp& warp, const DynamicInstruction& d, unsigned number, unsigned threads);
   void check_barrier(ResidentCta& cta, unsigned id);
   template <class F>
   void for_each_listener(F&& f);

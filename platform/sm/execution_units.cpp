@@ -2,6 +2,7 @@
 #include "execution_units.h"
 
 #include "collectors.h"
+#include "cta_stage.h"
 #include "load_store_unit.h"
 #include "writeback.h"
 
@@ -23,10 +24,11 @@ ExecutionUnits::ExecutionUnits(const sc_core::sc_module_name& name, Core& core) 
   kinds_[static_cast<unsigned>(Unit::lsu)].partitions.resize(1);
 }
 
-void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback) {
+void ExecutionUnits::connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas) {
   collectors_ = &collectors;
   lsu_ = &lsu;
   writeback_ = &writeback;
+  ctas_ = &ctas;
 }
 
 void ExecutionUnits::kernel_started() { profile_.assign(core_.traits.size(), Count{}); }
@@ -103,6 +105,7 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   Count& count = d.injected ? moves_ : profile_[d.traits->index];
   ++count.instructions;
   count.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
+  if (__builtin_expect(static_cast<int>(d.traits->is_barrier), 0) != 0) ctas_->barrier_dispatched(d);
   collectors_->release(d);
   core_.progress = true;
 }

@@ -12,6 +12,7 @@
 
 namespace regatta::sm {
 
+class CtaStage;
 class LoadStoreUnit;
 class OperandCollectors;
 class Writeback;
@@ -19,7 +20,7 @@ class Writeback;
 class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
  public:
   ExecutionUnits(const sc_core::sc_module_name& name, Core& core);
-  void connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback);
+  void connect(OperandCollectors& collectors, LoadStoreUnit& lsu, Writeback& writeback, CtaStage& ctas);
 
   void kernel_started();
   /// Brings the counters that go by opcode class up to date.
@@ -58,6 +59,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   OperandCollectors* collectors_ = nullptr;
   LoadStoreUnit* lsu_ = nullptr;
   Writeback* writeback_ = nullptr;
+  CtaStage* ctas_ = nullptr;
   std::array<Kind, protocol::unit_count> kinds_;
   std::vector<Count> profile_;  ///< per static instruction, since settle()
   Count moves_;                 ///< that gates injected

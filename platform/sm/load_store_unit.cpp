@@ -117,6 +117,7 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
                   : answers ? AccessClass::data_load
                             : AccessClass::data_store;
   access.sm = static_cast<std::uint16_t>(core_.sm);
+  access.bypass_l1 = info.bypasses_l1 && !local;  // local memory is its thread's own
   access.sectors = line.sectors;
   access.instruction = answers ? &d : nullptr;
   access.tag = d.warp.value();

@@ -31,7 +31,7 @@ struct Sm::Impl {
         issue(core, policy),
         reuse(core, collectors),
         ctas(core) {
-    execution.connect(collectors, lsu, writeback);
+    execution.connect(collectors, lsu, writeback, ctas);
   }
 
   void dispatch(const Work& work);

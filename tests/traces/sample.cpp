@@ -54,6 +54,7 @@ Kernel sample_kernel(unsigned warp_size) {
   code.push_back(memory(make("ld.global.f32", 2, OpClass::load, {2}, {0, 1}), MemorySpace::global, 4, true, false));
   code.back().guard = {0, false};
   code.back().address_offset = -4096;
+  code.back().bypasses_l1 = true;
   code.push_back(
       memory(make("ld.shared.v4.f32", 3, OpClass::load, {4, 5, 6, 7}, {0}), MemorySpace::shared, 16, true, false));
   code.push_back(memory(make("st.global.f32", 4, OpClass::store, {}, {0, 1, 2}), MemorySpace::global, 4, false, true));

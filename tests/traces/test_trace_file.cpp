@@ -64,6 +64,7 @@ TEST_CASE("the static part comes back") {
       CHECK(a.destination_predicates == b.destination_predicates);
       CHECK(a.space == b.space);
       CHECK(a.access_bytes == b.access_bytes);
+      CHECK(a.bypasses_l1 == b.bypasses_l1);
       CHECK(a.reads_memory == b.reads_memory);
       CHECK(a.writes_memory == b.writes_memory);
       CHECK(a.address_offset == b.address_offset);

@@ -77,6 +77,7 @@ void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
   m.set_space(static_cast<proto::MemorySpace>(i.space));
   m.set_access_bytes(i.access_bytes);
   m.set_is_volatile(i.is_volatile);
+  m.set_bypasses_l1(i.bypasses_l1);
   m.set_reads_memory(i.reads_memory);
   m.set_writes_memory(i.writes_memory);
   if (i.branch_target >= 0) m.set_branch_target(static_cast<std::uint32_t>(i.branch_target));
@@ -114,6 +115,7 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   i.space = narrow_enum<MemorySpace>(m.space(), "memory space");
   i.access_bytes = narrow<std::uint8_t>(m.access_bytes(), "access bytes");
   i.is_volatile = m.is_volatile();
+  i.bypasses_l1 = m.bypasses_l1();
   i.reads_memory = m.reads_memory();
   i.writes_memory = m.writes_memory();
   if (m.has_branch_target()) i.branch_target = narrow<std::int32_t>(m.branch_target(), "branch target");

@@ -125,6 +125,30 @@ TEST_CASE("the static trace form of an allocated function") {
   CHECK(k.instructions[5].barrier_threads == 64);
 }
 
+TEST_CASE("accesses that others have to see bypass the L1") {
+  struct Row {
+    const char* cache;
+    bool is_volatile;
+    ir::MemoryScope scope;
+    bool bypasses;
+  };
+  const Row rows[] = {{"", false, ir::MemoryScope::none, false},    {".nc", false, ir::MemoryScope::none, false},
+                      {".ca", false, ir::MemoryScope::none, false}, {".cg", false, ir::MemoryScope::none, true},
+                      {".cv", true, ir::MemoryScope::none, true},   {".wt", false, ir::MemoryScope::none, true},
+                      {"", true, ir::MemoryScope::none, true},      {"", true, ir::MemoryScope::cta, false},
+                      {"", true, ir::MemoryScope::gpu, true},       {"", true, ir::MemoryScope::sys, true}};
+  for (const Row& row : rows) {
+    CAPTURE(row.cache, row.is_volatile, static_cast<int>(row.scope));
+    ir::Function f = sample();
+    ir::Instruction& store = f.blocks[1].instructions[0];
+    REQUIRE(store.op == Opcode::st);
+    store.mod.cache = row.cache;
+    store.mod.is_volatile = row.is_volatile;
+    store.mod.scope = row.scope;
+    CHECK(ir::to_trace(f, {2, 2, -1}, 32).instructions[3].bypasses_l1 == row.bypasses);
+  }
+}
+
 TEST_CASE("a parameter operand lies in the constant bank and reads no register") {
   ir::Function f = sample();
   f.blocks[0].instructions[1].sources[2] = Operand::parameter(24, 1);

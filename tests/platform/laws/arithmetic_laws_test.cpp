@@ -217,6 +217,50 @@ void barrier(const std::string& name, MachineConfig m) {
   }
 }
 
+/// Two pairs of warps, each at the barrier whose number, and for as many threads as, registers say: the pair with a
+/// late warp does not keep the other, and a warp has arrived when its operands have.
+void barrier_in_registers(const std::string& name, MachineConfig m) {
+  constexpr unsigned way = 40;
+  TraceBuilder b(test::lanes(m));
+  unsigned warp = 0;
+  const std::uint32_t number = b.op(OpClass::int_add, {1}, {});
+  const std::uint32_t threads = b.op(OpClass::int_add, {2}, {});
+  const std::uint32_t late = b.op(OpClass::int_add, {4}, {4});
+  for (unsigned i = 1; i < way; ++i) b.op(OpClass::int_add, {4}, {4});
+  const std::uint32_t wait = b.op(OpClass::barrier, {}, {1, 2});
+  b.kernel().instructions[wait].operands = {{trace::Operand::Kind::reg, 1, false, 1},
+                                            {trace::Operand::Kind::reg, 1, false, 2}};
+  const std::uint32_t after = b.op(OpClass::int_add, {5}, {5});
+  const std::uint32_t end = b.exit();
+  b.set_rule([&](std::uint32_t index, unsigned, const std::vector<std::uint32_t>&) {
+    return index == number ? 3 + 4 * (warp / 2) : index == threads ? 2 * test::lanes(m) : 0;
+  });
+  b.launch(1, 4 * test::lanes(m));
+  b.begin_cta();
+  for (warp = 0; warp < 4; ++warp) {
+    b.begin_warp();
+    b.execute(number);
+    b.execute(threads);
+    for (unsigned i = 0; warp == 3 && i < way; ++i) b.execute(late + i);
+    b.execute(wait);
+    b.execute(after);
+    b.execute(end);
+    b.end_warp();
+  }
+  b.end_cta();
+  const Recording r = test::record(b, name, m);
+  for (const unsigned first : {0u, 2u}) {
+    CAPTURE(first);
+    const std::uint64_t last = std::max(r.of(first, wait).dispatched, r.of(first + 1, wait).dispatched);
+    for (unsigned w = first; w < first + 2; ++w) {
+      CHECK(r.of(w, wait).dispatched >= r.of(w, wait).issued + test::read_cycles(m));
+      CHECK(r.of(w, after).issued >= last + m.sm.barrier_latency);
+      CHECK(r.of(w, after).issued <= test::to_slot(m, last + m.sm.barrier_latency) + 2 * m.sm.issue_interval);
+    }
+  }
+  CHECK(r.of(1, after).issued < r.of(3, wait).issued);
+}
+
 /// Two instructions of one warp in a cycle: of any two units, if the second needs nothing of the first and finds a
 /// collector unit.
 void dual_issue(const std::string& name, MachineConfig m) {
@@ -333,6 +377,10 @@ REGATTA_LAW(collector_bound, "hd7770")
 REGATTA_LAW(divergence, "gtx980")
 REGATTA_LAW(divergence, "gtx480")
 REGATTA_LAW(divergence, "hd7770")
+REGATTA_LAW(barrier_in_registers, "gtx980")
+REGATTA_LAW(barrier_in_registers, "gtx480")
+REGATTA_LAW(barrier_in_registers, "k20x")
+REGATTA_LAW(barrier_in_registers, "hd7770")
 REGATTA_LAW(barrier, "gtx980")
 REGATTA_LAW(barrier, "gtx480")
 REGATTA_LAW(barrier, "k20x")

@@ -67,6 +67,25 @@ void l1_hit(const std::string& name, MachineConfig m) {
   CHECK(stat(r, "sm0.l1", "read_hits") == 2);
 }
 
+/// Loads that bypass the L1 cost a trip to the L2 each on a machine that caches, and what was cached is fetched anew.
+void l1_bypassed(const std::string& name, MachineConfig m) {
+  m.l1.data_policy = "cache";
+  m.l1.fill = "sector";
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < 4; ++i) b.load(MemorySpace::global, 1, 1);
+  b.kernel().instructions[1].bypasses_l1 = b.kernel().instructions[2].bypasses_l1 = true;
+  b.exit();
+  b.launch(1, test::lanes(m));
+  b.begin_cta();
+  b.begin_warp();
+  for (unsigned i = 0; i < 4; ++i) b.execute(i, 0, {heap});
+  b.execute(4);
+  b.end_warp();
+  const Recording r = test::record(b, name, m);
+  for (unsigned i = 1; i < 4; ++i) CHECK(load_latency(r, m, i) == m.memory.l2.latency);
+  CHECK(stat(r, "sm0.l1", "bypassed_reads") == 2);
+}
+
 void l2_hit(const std::string& name, MachineConfig m) {
   m.l1.data_policy = "bypass";
   const Recording r = chase(name, m, {heap, heap, heap});
@@ -227,8 +246,8 @@ void streaming(const std::string& name, MachineConfig m) {
   CHECK(reached >= 0.85 * peak);
 }
 
-/// Data of the L2's size, read by two launches: all of it comes from DRAM for the first and nothing for the second, with
-/// the machine's whole L2 as with one SM's part of it. A round of chunks more than that, and lines give way.
+/// Data of the L2's size, read by two launches: all of it comes from DRAM for the first and nothing for the second,
+/// with the machine's whole L2 as with one SM's part of it. A round of chunks more than that, and lines give way.
 void l2_capacity(const std::string& name, MachineConfig m, unsigned machine_sms, bool fits) {
   m.l1.data_policy = "bypass";
   m.sms = machine_sms;
@@ -364,6 +383,7 @@ void constants(const std::string& name, MachineConfig m) {
   REGATTA_LAW(LAW, "k20x")
 
 REGATTA_MEMORY_LAW(l1_hit)
+REGATTA_MEMORY_LAW(l1_bypassed)
 REGATTA_MEMORY_LAW(l2_hit)
 REGATTA_MEMORY_LAW(dram_rows)
 REGATTA_MEMORY_LAW(dram_rows_other_clock)

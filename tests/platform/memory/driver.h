@@ -31,6 +31,7 @@ struct Request {
   std::uint64_t sent = 0, accepted = 0, done = 0;
   bool hit = false;  ///< answered with the return of BEGIN_REQ
   bool finished = false;
+  bool bypass_l1 = false;
   bool last = false;  ///< register reads: nobody will read the line again
   protocol::Supplier supplier = protocol::Supplier::unknown;
   std::vector<unsigned char> bytes;  ///< register reads: what came
@@ -96,6 +97,7 @@ class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
     for (unsigned i = 0; i < line_bytes_; ++i) p->get_data_ptr()[i] = write ? byte_of(r.fill, i) : 0xee;
     r.sent = now;
     a.last_read = r.last;
+    a.bypass_l1 = r.bypass_l1;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay = cycle_time() * request_delay;
     free_at_ = now + 1;

@@ -79,6 +79,38 @@ TEST_CASE("write-through keeps the line with the sectors written, and allocates 
   CHECK(Bench::stat(*bench.l1[0], "writebacks") == 0);
 }
 
+TEST_CASE("what bypasses the L1 is not answered there, and nothing of its line stays") {
+  auto l1 = caching();
+  l1.data_store = "write_back";
+  l1.data_store_miss = "allocate";
+  Bench bench(fixed_dram(), l1);
+  Driver& d = bench.driver();
+  const auto bypassing = [&](std::uint64_t cycle, AccessClass access, std::uint64_t address) {
+    const auto i = d.add(cycle, access, address, 0x1);
+    d.requests[i].bypass_l1 = true;
+    return i;
+  };
+  d.add(0, AccessClass::data_store, 0x1000, 0x1);                           // kept, dirty
+  const auto read_dirty = bypassing(1000, AccessClass::data_load, 0x1000);  // behind the write-back
+  const auto read_again = bypassing(2000, AccessClass::data_load, 0x1000);
+  const auto cached = d.add(3000, AccessClass::data_load, 0x1000, 0x1);  // fetches anew
+  const auto during = d.add(4000, AccessClass::data_load, 0x2000, 0x1);  // under way when
+  const auto passes = bypassing(4001, AccessClass::data_load, 0x2000);   // this one passes it
+  const auto after = d.add(5000, AccessClass::data_load, 0x2000, 0x1);   // so that it was not kept
+  const auto store = bypassing(6000, AccessClass::data_store, 0x2000);
+  const auto gone = d.add(7000, AccessClass::data_load, 0x2000, 0x1);
+  REQUIRE(bench.run() == "");
+  for (const auto i : {read_dirty, read_again, cached, during, passes, after, store, gone}) {
+    CAPTURE(i);
+    CHECK_FALSE(d.requests[i].hit);
+  }
+  CHECK(d.requests[read_dirty].supplier == protocol::Supplier::l2);
+  CHECK(Bench::stat(*bench.l1[0], "writebacks") == 1);
+  CHECK(Bench::stat(*bench.l1[0], "bypassed_reads") == 3);
+  CHECK(Bench::stat(*bench.l1[0], "mshr_merges") == 0);
+  CHECK(Bench::stat(*bench.l1[0], "read_hits") == 0);
+}
+
 TEST_CASE("write-through without allocation leaves nothing behind") {
   auto l1 = caching();
   l1.data_store = "write_through";

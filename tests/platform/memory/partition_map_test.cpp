@@ -46,7 +46,9 @@ TEST_CASE("partitions: with the hash no power-of-two stride stays in a few of th
 
 TEST_CASE("cache array: consecutive lines of a partition fill all of its sets evenly") {
   std::mt19937 random(11);
-  const auto pick = [&](unsigned from, unsigned to) { return from + static_cast<unsigned>(random() % (to - from + 1)); };
+  const auto pick = [&](unsigned from, unsigned to) {
+    return from + static_cast<unsigned>(random() % (to - from + 1));
+  };
   for (unsigned i = 0; i < 200; ++i) {
     const unsigned sets = pick(1, 70), ways = pick(1, 8), line = 32u << pick(0, 3), partitions = pick(1, 12);
     const unsigned chunk = line * (i % 2 == 0 ? 1u << pick(0, 5) : pick(1, 9));

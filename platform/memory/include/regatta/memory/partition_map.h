@@ -15,7 +15,10 @@ namespace regatta::memory {
 class PartitionMap {
  public:
   PartitionMap(unsigned chunk_bytes, unsigned partitions, bool hashed)
-      : chunk_(chunk_bytes), round_(std::uint64_t{chunk_bytes} * partitions), partitions_(partitions), hashed_(hashed) {}
+      : chunk_(chunk_bytes),
+        round_(std::uint64_t{chunk_bytes} * partitions),
+        partitions_(partitions),
+        hashed_(hashed) {}
 
   unsigned partition(std::uint64_t address) const {
     std::uint64_t n = chunk_.quotient(address);

@@ -66,6 +66,7 @@ class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
   AccessClass access = AccessClass::data_load;
   bool writeback = false;                 ///< a cache's own, answered to it
   bool last_read = false;                 ///< register_read: nobody will read the line again, a cache drops its copy
+  bool bypass_l1 = false;                 ///< data accesses: an L1 neither answers it nor keeps its line
   Supplier supplier = Supplier::unknown;  ///< reads: set by the target that had the line
   std::uint8_t port = 0;                  ///< an arbiter's own use: where the request came from
   std::uint16_t sm = 0;

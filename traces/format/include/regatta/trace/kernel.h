@@ -50,15 +50,18 @@ struct StaticInstruction {
   MemorySpace space = MemorySpace::none;
   std::uint8_t access_bytes = 0;  ///< bytes each lane moves (vector accesses: all elements), 0 if none
   bool is_volatile = false;       ///< volatile or otherwise not to be cached or reused
+  bool bypasses_l1 = false;       ///< not answered by an L1, nor left in it: .cg, .wt, .cv, volatile beyond a CTA
   bool reads_memory = false;
   bool writes_memory = false;
   std::int64_t address_offset = 0;  ///< memory accesses: bytes added to the address register
   bool reads_carry = false;         ///< the carry flag, which no register or predicate names, is an operand
   bool writes_carry = false;
 
-  std::int32_t branch_target = -1;    ///< static index, for branches
-  std::uint8_t barrier_id = 0;        ///< for barriers
-  std::uint32_t barrier_threads = 0;  ///< for barriers; 0 = all threads of the CTA
+  std::int32_t branch_target = -1;  ///< static index, for branches
+  /// Barriers: what is static of them. Where the first or second source of `operands` is a register, that register
+  /// holds the number or the threads.
+  std::uint8_t barrier_id = 0;
+  std::uint32_t barrier_threads = 0;  ///< 0 = all threads of the CTA
 
   std::vector<Operand> operands;  ///< as written, destinations first
   std::uint8_t operand_destinations = 0;
