@@ -62,12 +62,13 @@ trace::OpClass op_class(const Instruction& i) {
       return simple(i.source_type);
     case Opcode::mul_lo:
     case Opcode::mul_hi:
-      return size_of(i.type) > 4 ? OpClass::int_mad : OpClass::int_mul;
-    case Opcode::mul_wide:
+      return size_of(i.type) > 4 ? OpClass::int64 : OpClass::int_mul;
     case Opcode::mad_lo:
     case Opcode::mad_hi:
-    case Opcode::mad_wide:
     case Opcode::sad:
+      return size_of(i.type) > 4 ? OpClass::int64 : OpClass::int_mad;
+    case Opcode::mul_wide:  // a 32-bit multiplication whose product is kept whole
+    case Opcode::mad_wide:
     case Opcode::dp4a:
       return OpClass::int_mad;
     case Opcode::mul:

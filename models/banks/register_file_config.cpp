@@ -26,6 +26,11 @@ void RegisterFileConfig::validate() const {
                                " exceeds register_file.registers = " + std::to_string(registers) +
                                ": a bank would hold nothing");
   }
+  if (shared_port() && arbitration > 64) {
+    throw support::ConfigError("configuration: register_file.arbitration = " + std::to_string(arbitration) +
+                               " with register_file.ports = 1rw: a port for reads and writes is planned 64 cycles "
+                               "ahead, expected at most 64, or separate ports");
+  }
   if (mapping == "sub_core" && banks % sub_cores != 0) {
     throw support::ConfigError(
         "configuration: register_file.mapping = sub_core divides register_file.banks = " + std::to_string(banks) +

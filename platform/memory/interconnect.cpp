@@ -32,6 +32,11 @@ std::uint64_t Crossbar::room_at(unsigned input) const {
   return in.left.empty() ? no_cycle : in.left.first() + 1;
 }
 
+std::uint64_t Crossbar::room_after(unsigned input, std::uint64_t now) {
+  if (has_room(input, now + 1, now + 1)) return now + 1;
+  return inputs_[input].queue.empty() ? room_at(input) : no_cycle;
+}
+
 std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::uint64_t start) {
   const unsigned in_cycles = static_cast<unsigned>(input_width_.quotient(packet.flits + input_round_));
   const unsigned out_cycles = static_cast<unsigned>(output_width_.quotient(packet.flits + output_round_));
@@ -47,7 +52,9 @@ std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::
 template <class Deliver>
 void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver) {
   Input& in = inputs_[input];
-  if (single_input_ && in.queue.unused(now)) {
+  // No earlier than a competitor's would be: what is asked of the far end is asked in the cycle before the packet
+  // starts, so that an SM alone is timed as one with idle neighbours.
+  if (single_input_ && in.queue.unused(now) && packet.ready <= now + 1 && in.free_at <= packet.ready) {
     Output& out = outputs_[packet.output];
     if (output_has_room(out, now)) {
       const std::uint64_t start = std::max(packet.ready, in.free_at);
@@ -241,12 +248,12 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
   std::uint64_t taken = at;
   if (!owner.requests_.has_room(index, now, at)) {
     ++owner.request_refusals_;
-    const std::uint64_t room = owner.requests_.room_at(index);
-    if (room == no_cycle || !owner.requests_.decided(index, now)) {
+    const std::uint64_t room = owner.requests_.room_after(index, now);
+    if (room == no_cycle) {
       held = &p;
       held_at = at;
       owner.held_requests_.insert(index);
-      owner.wakeup_.request(now, at);
+      owner.wakeup_.request(now, at - 1);
       return tlm::TLM_ACCEPTED;
     }
     taken = std::max(at, room);  // it is known when there will be room: END_REQ is then
@@ -284,10 +291,10 @@ tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm:
   return tlm::TLM_ACCEPTED;
 }
 
-void Interconnect::admit_held(std::uint64_t now) {
+void Interconnect::admit_held_requests(std::uint64_t now) {
   held_requests_.for_each([&](unsigned index) {
     SmPort& port = *sm_ports_[index];
-    if (port.held_at > now + 1 || !requests_.has_room(index, now, now + 1)) return;
+    if (port.held_at > now + 1 || requests_.room_after(index, now) != now + 1) return;
     Payload& p = *port.held;
     port.held = nullptr;
     held_requests_.erase(index);
@@ -296,6 +303,9 @@ void Interconnect::admit_held(std::uint64_t now) {
     sc_core::sc_time delay = clock_.one();
     upstream[index]->nb_transport_bw(p, phase, delay);
   });
+}
+
+void Interconnect::admit_held_responses(std::uint64_t now) {
   held_responses_.for_each([&](unsigned index) {
     PartitionPort& port = *partition_ports_[index];
     if (port.held_at > now + 1 || !responses_.has_room(index, now, now + 1)) return;
@@ -338,13 +348,15 @@ void Interconnect::deliver_waiting(std::uint64_t now) {
 
 void Interconnect::work() {
   const std::uint64_t now = clock_.now();
-  if (!held_requests_.empty() || !held_responses_.empty()) admit_held(now);
+  if (!held_responses_.empty()) admit_held_responses(now);
   if (!waiting_requests_.empty() || !waiting_responses_.empty()) deliver_waiting(now);
   const bool requests_moved =
       requests_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_request(o, p, now, at); });
   const bool responses_moved =
       responses_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_response(o, p, now, at); });
 
+  // Behind the transfers: what leaves in this cycle makes room in the next, as where that is known ahead.
+  if (!held_requests_.empty()) admit_held_requests(now);
   NextCycle next(now);
   next.consider(requests_.next_transfer(now), false);
   next.consider(responses_.next_transfer(now), false);
@@ -356,8 +368,9 @@ void Interconnect::next_admission(NextCycle& next, std::uint64_t now, bool freed
   if (held_requests_.empty() && held_responses_.empty()) return;
   next.consider(now, freed);
   held_requests_.for_each([&](unsigned index) {
-    next.consider(sm_ports_[index]->held_at, freed);
-    if (requests_.room_at(index) != no_cycle) next.consider(requests_.room_at(index), freed);
+    // A request is let in for the next cycle.
+    next.consider(sm_ports_[index]->held_at - 1, freed);
+    if (requests_.room_at(index) != no_cycle) next.consider(requests_.room_at(index) - 1, freed);
   });
   held_responses_.for_each([&](unsigned index) {
     next.consider(partition_ports_[index]->held_at, freed);

@@ -43,7 +43,7 @@ void CtaStage::kernel_started(unsigned resident) {
   core_.warps.resize(std::size_t{resident} * core_.kernel.warps_per_cta);
   for (std::size_t i = 0; i < core_.warps.size(); ++i) {
     core_.warps[i].info.warp = WarpSlot(static_cast<std::uint16_t>(i));
-    core_.warps[i].buffer.resize(std::max(core_.config.buffer_entries, core_.config.fetch_width));
+    core_.warps[i].buffer.resize(core_.config.buffer_entries);
   }
   dirty_ = true;
 }

@@ -77,7 +77,8 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
     shared_free_ = core_.now + passes;
-    d.completed = core_.now + (core_.config.shared_latency + passes - 1);
+    // The banks begin with the first addresses, and are not done before the last ones are made.
+    d.completed = core_.now + std::max(core_.config.shared_latency + passes - 1, address_passes_);
   }
   if (beyond != 0) {
     const bool plain = info.space == MemorySpace::global;

@@ -112,7 +112,8 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.watchdog", watchdog_cycles, "cycles", "without progress before a run is given up as deadlocked", 1000);
   icache.declare(o, "icache", "an instruction cache");
   constant_cache.declare(o, "constant_cache", "a constant cache");
-  o.add("fetch.width", fetch_width, "instructions", "per fetch; one warp fetches per scheduler and cycle", 1, 16);
+  o.add("fetch.width", fetch_width, "instructions",
+        "per fetch, for which the buffer must have room; one warp fetches per scheduler and cycle", 1, 16);
   o.add("fetch.latency", fetch_latency, "cycles", "from fetch to the instruction buffer", 1, 1000);
   o.add("fetch.buffer_entries", buffer_entries, "instructions", "instruction buffer of one warp", 1, 64);
   o.add("fetch.branch_latency", branch_latency, "cycles", "from issue of a branch to the warp's next fetch", 1, 1000);
@@ -180,6 +181,10 @@ void SmConfig::validate() const {
       refuse(std::string(kind.knob) + " = 0 and collector.units = 0: " + kind.what +
              " instructions find no collector unit, expected at least one of the two above 0");
     }
+  }
+  if (buffer_entries < fetch_width) {
+    refuse("fetch.buffer_entries = " + std::to_string(buffer_entries) + " holds less than a fetch of fetch.width = " +
+           std::to_string(fetch_width) + " brings: expected at least as many");
   }
   if ((shared_banks & (shared_banks - 1)) != 0) {
     refuse("shared.banks must be a power of two, found " + std::to_string(shared_banks));

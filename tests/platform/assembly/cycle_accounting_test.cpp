@@ -58,6 +58,7 @@ TEST_CASE("the reasons of a launch add up with dual issue, one collector unit an
   m.sm.collectors = 1;
   m.sm.fetch_latency = 9;
   m.sm.buffer_entries = 1;
+  m.sm.fetch_width = 1;
   m.sm.scheduler = "lrr";
   require_complete(test::simulate_baseline(test::mixed_trace("reasons_dual"), m), 1);
 }

@@ -146,6 +146,7 @@ TEST_CASE("a machine whose queues and banks are all as small as can be finishes"
   machine.sm.writeback_queue = 1;
   machine.sm.lsu_queue = 1;
   machine.sm.buffer_entries = 1;
+  machine.sm.fetch_width = 1;
   machine.l1.miss_queue = 1;
   machine.l1.fill_queue = 1;
   machine.l1.response_queue = 1;

@@ -125,6 +125,57 @@ TEMPLATE_TEST_CASE_SIG("registers written through the L1 come back, whatever the
   CHECK(wrong == 0);
 }
 
+// The machine's share of L2 and DRAM is the same, the second SM only stands there.
+TEMPLATE_TEST_CASE_SIG("an SM alone is timed as one with an idle neighbour", "", ((unsigned Seed), Seed), 1, 2, 3, 4, 5,
+                       6, 7, 8, 9, 10) {
+  const unsigned seed = Seed;
+  std::mt19937 random(seed * 77);
+  const auto pick = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  auto l1 = tiny_l1();
+  l1.data_policy = pick(2) ? "cache" : "bypass";
+  l1.mshrs = 1 + pick(16);
+  l1.miss_queue = 1 + pick(4);
+  auto config = tiny();
+  config.interconnect.queue = 1 + pick(3);
+  config.interconnect.flit_bytes = 8u << pick(4);
+  config.interconnect.partition_flits = 1 + pick(3);
+  config.interconnect.latency = 1 + pick(20);
+  config.l2.latency = 90;
+  config.dram.latency = 140;
+  config.l2.partitions = 1 + pick(3);
+  config.l2.queue = 1 + pick(4);
+  config.l2.mshrs = 1 + pick(8);
+  config.l2.dram_queue = 2 + pick(4);
+  config.dram.queue = 2 + pick(6);
+  config.dram.bandwidth = 4000 + 8000 * pick(3);
+  config.machine_sms = 2;
+  auto alone = config;
+  alone.l2.size_bytes *= 2;
+  alone.dram.bandwidth *= 2;
+  config.simulated_sms = 2;
+  Bench one(alone, l1, true, "one_"), two(config, l1, true, "two_");
+  // Not at the same time: a driver is a process of its own, and the other system's events would change whether it runs
+  // before or after the modules in a cycle.
+  constexpr std::uint64_t later = 1000000;
+  std::uint64_t cycle = 0;
+  for (unsigned i = 0; i < 3000; ++i) {
+    if (pick(6) == 0) cycle += pick(60);
+    const std::uint64_t address = 128 * pick(300);
+    const auto access = pick(3) == 0 ? AccessClass::data_store : AccessClass::data_load;
+    const auto sectors = static_cast<std::uint8_t>(1 + pick(15));
+    one.driver().add(cycle, access, address, sectors);
+    two.driver().add(later + cycle, access, address, sectors);
+  }
+  REQUIRE(one.run() == "");
+  REQUIRE(two.left_over() == "");
+  unsigned different = 0;
+  for (std::size_t i = 0; i < one.driver().requests.size(); ++i) {
+    const Request &a = one.driver().requests[i], &b = two.driver().requests[i];
+    different += a.sent + later != b.sent || a.accepted + later != b.accepted || a.done + later != b.done;
+  }
+  CHECK(different == 0);
+}
+
 TEMPLATE_TEST_CASE_SIG("streaming loads reach the DRAM bandwidth and never exceed it", "", ((unsigned Sms), Sms), 1,
                        16) {
   memory::MemorySystemConfig config;

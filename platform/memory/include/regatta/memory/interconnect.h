@@ -57,8 +57,9 @@ class PortSet {
 /// queue too and receives at its own width, so that a busy output holds up an input only when its queue is full. A
 /// packet travels the latency in between. Each output takes turns over the inputs, a packet per cycle. Plain C++.
 ///
-/// Where nobody competes (a single input, nothing before the packet), the way is reserved when the packet comes;
-/// otherwise when it is its turn. Either way the cycle in which it arrives is known then, and it is handed on.
+/// Where nobody competes (a single input, nothing before the packet) and it can start in the next cycle, the way is
+/// reserved when the packet comes; otherwise when it is its turn. Either way the cycle in which it arrives is known
+/// then, and it is handed on.
 class Crossbar {
  public:
   struct Packet {
@@ -76,8 +77,9 @@ class Crossbar {
   /// For the refused: the cycle from which on there is room if that is known, otherwise no_cycle.
   std::uint64_t room_at(unsigned input) const;
   bool empty(unsigned input) const { return inputs_[input].queue.empty(); }
-  /// The way of every packet that came in before this cycle, and of all in this one, is decided.
-  bool decided(unsigned input, std::uint64_t now) const { return inputs_[input].queue.unused(now); }
+  /// The first cycle after `now` in which there is room, if that is known: it is where the way of every packet is
+  /// decided, or where one starts in this cycle. Otherwise no_cycle.
+  std::uint64_t room_after(unsigned input, std::uint64_t now);
   /// Puts a packet in; there must be room. When its way is known at once, deliver(output, payload, arrival) is called;
   /// otherwise transfer() has to be, from its `ready` on.
   template <class Deliver>
@@ -173,7 +175,8 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   void push_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t at);
   void deliver_request(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
   void deliver_response(unsigned port, Payload& payload, std::uint64_t now, std::uint64_t arrival);
-  void admit_held(std::uint64_t now);
+  void admit_held_requests(std::uint64_t now);
+  void admit_held_responses(std::uint64_t now);
   void deliver_waiting(std::uint64_t now);
   void send_request(PartitionPort& port, Payload& payload, std::uint64_t now, std::uint64_t at);
   void next_admission(NextCycle& next, std::uint64_t now, bool freed) const;

@@ -60,9 +60,9 @@ enum class OpClass : std::uint8_t {
   int_add,   ///< 32-bit integer add, logic, shift, move, select, compare
   int_max,   ///< 32-bit integer min and max
   int_mul,   ///< 32-bit integer multiply
-  int_mad,   ///< 32-bit integer multiply-add, and multiplies with a 64-bit result
+  int_mad,   ///< 32-bit integer multiply-add, and 32-bit multiplies with a 64-bit result
   int_div,   ///< integer divide and remainder
-  int64,     ///< 64-bit integer add, logic, shift, move, compare
+  int64,     ///< 64-bit integer add, logic, shift, move, compare, multiplication of 64-bit factors
   convert,   ///< conversions between types
   fp32_add,  ///< f32 (and f16) add, compare, negate, absolute
   fp32_max,

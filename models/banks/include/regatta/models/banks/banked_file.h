@@ -180,17 +180,18 @@ class BankedFile : public sc_core::sc_module,
     const std::uint64_t arrival = arrival_cycle(delay);
     if (__builtin_expect(bank != no_bank, 1)) {
       if (__builtin_expect(arbiter_ != nullptr, 0)) return wait_at_bank(payload, access, bank, phase, arrival);
-      if (payload.is_write() && __builtin_expect(ports_.write_free(bank) > arrival + config_.write_queue, 0)) {
-        return hold(payload, bank);
+      if (payload.is_write() && __builtin_expect(ports_.write_free(bank) > arrival + config_.write_queue, 0) &&
+          ports_.write_slot(bank, arrival) > arrival + config_.write_queue) {
+        return hold(payload, bank, arrival);
       }
     }
     delay += clock_.time(serve(payload, access, bank, arrival) - arrival);
     return tlm::TLM_COMPLETED;
   }
 
-  [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank) {
+  [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank, std::uint64_t arrival) {
     held_ = &payload;
-    held_until_ = ports_.write_free(bank) - config_.write_queue;
+    held_until_ = ports_.write_slot(bank, arrival) - config_.write_queue;
     ports_.held();
     client_.request(held_until_);
     return tlm::TLM_ACCEPTED;
