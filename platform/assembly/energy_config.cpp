@@ -44,9 +44,9 @@ constexpr const char* base_values[] = {"register_file.read",
 constexpr const char* power_values[] = {
     "register_file.leakage", "l2.leakage", "dram.background", "sm.static", "sm.clock", "chip.constant"};
 
-/// The table `name`: a built-in one, or a file. `depth` tables are based on it.
+/// The table `name`: a built-in one, or a file. `said_by` names it; `depth` tables are based on it.
 support::EnergyTable load_table(const std::string& name, std::string& file, std::vector<std::string>* files,
-                                unsigned depth = 0) {
+                                const std::string& said_by, unsigned depth = 0) {
   constexpr unsigned deepest = 8;
   if (depth == deepest) {
     throw support::ConfigError(file + ": 'base' leads through more than " + std::to_string(deepest) +
@@ -56,7 +56,7 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
   if (const auto builtin = embedded::energy_table(name)) {
     text = *builtin;
     file = "energy table " + name;
-  } else if (name.find('/') != std::string::npos || (name.size() > 5 && name.substr(name.size() - 5) == ".toml")) {
+  } else if (support::is_toml_path(name)) {
     text = support::read_text_file(name);
     file = name;
     if (files != nullptr) files->push_back(name);
@@ -64,13 +64,14 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
     std::string known;
     for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
     const std::string nearest = support::nearest_name(name, energy_table_names());
-    throw support::ConfigError("configuration: energy.table: unknown table '" + name + "'" +
+    throw support::ConfigError(said_by + ": unknown table '" + name + "'" +
                                (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
                                ", or the path of a .toml file");
   }
   return support::EnergyTable::parse(text, file, [&](const std::string& base) {
     std::string base_file = file;
-    return load_table(base, base_file, files, depth + 1);
+    return load_table(embedded::energy_table(base) ? base : support::beside(file, base), base_file, files,
+                      file + ": base", depth + 1);
   });
 }
 
@@ -103,7 +104,7 @@ std::vector<std::string> energy_table_names() {
 support::EnergyTable EnergyConfig::load(std::vector<std::string>* files) const {
   const auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
   std::string file;
-  support::EnergyTable loaded = load_table(table, file, files);
+  support::EnergyTable loaded = load_table(table, file, files, "configuration: energy.table");
   for (const char* name : base_values) {
     const bool power =
         std::find(std::begin(power_values), std::end(power_values), std::string(name)) != std::end(power_values);

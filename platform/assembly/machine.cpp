@@ -49,19 +49,19 @@ std::vector<std::string> machine_names() {
   return names;
 }
 
-std::string machine_text(const std::string& name, std::string& file) {
+std::string machine_text(const std::string& name, std::string& file, const std::string& said_by) {
   if (const auto text = embedded::machine_preset(name)) {
     file = preset_prefix + name;
     return std::string(*text);
   }
-  if (name.find('/') != std::string::npos || (name.size() > 5 && name.substr(name.size() - 5) == ".toml")) {
+  if (support::is_toml_path(name)) {
     file = name;
     return support::read_text_file(name);
   }
   std::string known;
   for (const std::string& n : machine_names()) known += (known.empty() ? "" : ", ") + n;
   const std::string nearest = support::nearest_name(name, machine_names());
-  throw support::ConfigError("--machine: unknown machine '" + name + "'" +
+  throw support::ConfigError(said_by + ": unknown machine '" + name + "'" +
                              (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known +
                              ", or the path of a .toml file");
 }
@@ -70,16 +70,19 @@ std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig
   if (name.empty()) throw support::ConfigError("--machine: found no name, expected a machine");
   // Bases first, so that what is said nearer to the name wins.
   std::vector<std::pair<std::string, std::string>> chain;  // text, what to call it
-  for (std::string next = name; !next.empty(); next = machine.base) {
+  std::string said_by = "--machine";
+  for (std::string next = name; !next.empty();) {
     constexpr std::size_t longest = 8;
     if (chain.size() == longest) {
       throw support::ConfigError("machine '" + name + "': machine.base leads through more than " +
                                  std::to_string(longest) + " machines, expected an end (is one its own base?)");
     }
     std::string file;
-    std::string text = machine_text(next, file);
+    std::string text = machine_text(next, file, said_by);
     machine.base.clear();
     options.load_toml(text, file, "machine");
+    next = embedded::machine_preset(machine.base) ? machine.base : support::beside(file, machine.base);
+    said_by = file + ": machine.base";
     chain.emplace_back(std::move(text), std::move(file));
   }
   if (chain.size() != 1) {

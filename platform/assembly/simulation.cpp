@@ -148,6 +148,7 @@ struct Simulation::Impl {
   std::unique_ptr<CtaDispatcher> dispatcher;
   std::function<void(std::uint64_t)> progress;
   std::string mismatch;
+  std::string stuck;  ///< why the run was given up, when it was
   bool interrupted = false;
 };
 
@@ -193,6 +194,10 @@ void Simulation::Impl::elaborate() {
         pause();
       }
       if (progress) progress(total(&sm::Sm::warp_instructions));
+    });
+    node.sm->set_watchdog([this](const std::string& what) {
+      stuck = what;
+      pause();
     });
     if (options.check_values) {
       checkers.push_back(std::make_unique<checker::ValueChecker>([this](const checker::Mismatch& m) {
@@ -290,11 +295,13 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   }
   bool idle = dispatcher->unfinished() == 0;
   for (auto& node : nodes) idle = idle && node->sm->idle();
-  for (auto& node : nodes) node->finish_protocol_checks();
-  if (!idle) {
+  if (stuck.empty()) {
+    for (auto& node : nodes) node->finish_protocol_checks();
+  }
+  if (!idle || !stuck.empty()) {
     std::string message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
                           std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) +
-                          " CTAs unfinished\n";
+                          " CTAs unfinished" + (stuck.empty() ? "" : ": " + stuck) + "\n";
     for (auto& node : nodes) {
       message += node->sm->describe_stuck();
       if (node->parts.describe_stuck) message += node->parts.describe_stuck();

@@ -67,7 +67,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }
 
-Recording recording(const ToolOptions& o) {
+Recording recording(const ToolOptions& o, const Scheme& scheme) {
   const auto needs = [](const std::string& option, bool given, const std::string& other, bool other_given) {
     if (given && !other_given) throw support::ConfigError(option + " needs " + other);
   };
@@ -79,6 +79,11 @@ Recording recording(const ToolOptions& o) {
   for (const auto* file : {&o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
     if (o.replay && !file->empty())
       throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
+  }
+  if (o.replay) {
+    for (const auto& [option, file] : scheme.written_files()) {
+      if (!file.empty()) throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
+    }
   }
   if (o.replay && o.working_set != 0) {
     throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
@@ -187,8 +192,15 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::route_systemc_reports();
   if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
   line.apply(knobs);
-  if (line.given("scheduler")) knobs.set("sm.scheduler", o.scheduler, "command line", "--scheduler");
-  if (line.given("energy")) knobs.set("energy.table", o.energy, "command line", "--energy");
+  const auto short_for = [&](const char* option, const std::string& knob, const std::string& value) {
+    if (!line.given(option)) return;
+    if (knobs.find(knob)->origin == "command line") {
+      throw support::ConfigError(std::string("--") + option + " and --" + knob + " set the same knob: expected one");
+    }
+    knobs.set(knob, value, "command line", std::string("--") + option);
+  };
+  short_for("scheduler", "sm.scheduler", o.scheduler);
+  short_for("energy", "energy.table", o.energy);
   if (machine.base != base) {
     throw support::ConfigError("machine.base = '" + machine.base +
                                "' is read in a machine's own file only; use --machine " + machine.base);
@@ -202,7 +214,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
-  const Recording looking = recording(o);
+  const Recording looking = recording(o, scheme);
   // Opened first: a path that cannot be written is better known before the run than after it.
   std::optional<support::AtomicFile> stats;
   if (!o.stats_file.empty()) stats.emplace(o.stats_file);

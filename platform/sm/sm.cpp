@@ -35,6 +35,7 @@ protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->wri
 protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
 void Sm::add_observer(Observer& observer) { impl_->core.observers.add(observer); }
 void Sm::set_heartbeat(std::function<void()> heartbeat) { impl_->heartbeat = std::move(heartbeat); }
+void Sm::set_watchdog(std::function<void(const std::string&)> watchdog) { impl_->watchdog = std::move(watchdog); }
 
 void Sm::end_of_elaboration() {
   Impl& m = *impl_;
@@ -256,10 +257,14 @@ void Sm::cycle() {
     m.watchdog_steps = steps;
     m.watchdog_since = now;
   } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
-    SC_REPORT_ERROR("regatta/deadlock",
-                    ("no instruction issued and no memory access answered for " +
-                     std::to_string(core.config.watchdog_cycles) + " cycles (sm.watchdog)\n" + describe_stuck())
-                        .c_str());
+    m.watchdog_since = now;
+    const std::string what = "no instruction issued and no memory access answered for " +
+                             std::to_string(core.config.watchdog_cycles) + " cycles (sm.watchdog)";
+    if (m.watchdog) {
+      m.watchdog(what);
+    } else {
+      SC_REPORT_ERROR("regatta/deadlock", (what + "\n" + describe_stuck()).c_str());
+    }
   }
   const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
   if (next != protocol::never) core.wake(next);

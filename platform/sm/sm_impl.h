@@ -49,6 +49,7 @@ struct Sm::Impl {
   ReuseStage reuse;
   CtaStage ctas;
   std::function<void()> heartbeat;
+  std::function<void(const std::string&)> watchdog;
   bool running = false;
   std::uint64_t ticks = 0;
   std::uint64_t active_cycles = 0;

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 namespace regatta::support {
@@ -82,6 +83,16 @@ std::string read_text_file(const std::string& path) {
     text.append(buffer.data(), got);
   if (std::ferror(file.get()) != 0) fail();
   return text;
+}
+
+bool is_toml_path(const std::string& name) {
+  return name.find('/') != std::string::npos || (name.size() > 5 && name.compare(name.size() - 5, 5, ".toml") == 0);
+}
+
+std::string beside(const std::string& file, const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  if (folder.empty() || folder == "." || !is_toml_path(name)) return name;
+  return (folder / name).lexically_normal().string();
 }
 
 }  // namespace regatta::support

@@ -55,6 +55,10 @@ class Loader {
         }
         collect(*inner, name + ".");
       } else {
+        if (!known_option && tables_.count(name) != 0) {
+          throw ConfigError(place_of(file_, node.source()) + ": " + name + ": found " + shown(node) +
+                            ", expected a table of options: [" + name + "]");
+        }
         if (!known_option) {
           throw ConfigError(place_of(file_, key.source()) + ": unknown option '" + name + "'" +
                             nearest_clause(set_.nearest(name), set_.elsewhere(name)));

@@ -124,10 +124,15 @@ TEST_CASE("looking: an interrupted run leaves whole files") {
 
 TEST_CASE("looking: a run that is given up leaves what led there") {
   const Bench bench;
-  const ProcessResult r =
-      bench.sim(look + std::vector<std::string>{"--latency.int_add", "9000", "--sm.watchdog", "1000"});
+  const ProcessResult r = bench.sim(
+      look + std::vector<std::string>{"--latency.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
   REQUIRE(r.status == 3);
-  REQUIRE(r.err.find("no instruction issued and no memory access answered for 1000 cycles") != std::string::npos);
+  const std::string why = "no instruction issued and no memory access answered for 1000 cycles";
+  REQUIRE(r.err.find(why) != std::string::npos);
+  CHECK(r.err.find(why) == r.err.rfind(why));
+  const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  CHECK(stats.at("ending") == "deadlock");
+  CHECK(stats.at("cycles").get<std::uint64_t>() >= 1000);
   CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
   CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
   CHECK(bench.folder.has("s.csv"));

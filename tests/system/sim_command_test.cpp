@@ -159,6 +159,12 @@ TEST_CASE("regatta-sim: values that do not fit are refused") {
                 "command line: register_file.banks: expected an integer from 1 to 1024 (banks), found 0");
   bench.refused({"k.rgt", "--config", "none.toml"}, "cannot read 'none.toml': No such file or directory");
   bench.refused({"k.rgt", "--stats", "none/s.json"}, "cannot write 'none/s.json': No such file or directory");
+  bench.refused({"k.rgt", "--scheduler", "lrr", "--sm.scheduler", "gto"},
+                "--scheduler and --sm.scheduler set the same knob: expected one");
+  bench.refused({"k.rgt", "--energy.table", "fermi40", "--energy", "fermi40"},
+                "--energy and --energy.table set the same knob: expected one");
+  bench.refused({"k.rgt", "--replay", "--scheme", "always_on", "--wear.rows_file", "r.csv"},
+                "--replay has no time: nothing can be written to 'r.csv'");
 }
 
 TEST_CASE("regatta-sim: a bad configuration file is refused with its line and column") {
@@ -169,6 +175,12 @@ TEST_CASE("regatta-sim: a bad configuration file is refused with its line and co
   bench.folder.write("type.toml", "# a comment\n[l1]\nways = \"x\"\n");
   bench.refused({"k.rgt", "--config", "type.toml"},
                 "type.toml:3:8: l1.ways: expected an integer from 1 to 65536 (ways), found 'x'");
+  bench.folder.write("scalar.toml", "l1 = 3\n");
+  bench.refused({"k.rgt", "--config", "scalar.toml"},
+                "scalar.toml:1:6: l1: found 3, expected a table of options: [l1]");
+  bench.folder.write("list.toml", "[[l1]]\nways = 4\n");
+  bench.refused({"k.rgt", "--config", "list.toml"},
+                "list.toml:1:1: l1: found an array, expected a table of options: [l1]");
   bench.folder.write("syntax.toml", "[l1\nways = 4\n");
   const ProcessResult r = bench.sim({"k.rgt", "--config", "syntax.toml"});
   CHECK(r.status == 2);

@@ -100,6 +100,8 @@ TEST_CASE("opcode classes") {
                       {Opcode::add, Type::f32, OpClass::fp32_add},   {Opcode::add, Type::f64, OpClass::fp64_add},
                       {Opcode::max, Type::u32, OpClass::int_max},    {Opcode::min, Type::f32, OpClass::fp32_max},
                       {Opcode::mul_lo, Type::s32, OpClass::int_mul}, {Opcode::mul_wide, Type::s32, OpClass::int_mad},
+                      {Opcode::mul_lo, Type::s64, OpClass::int64},   {Opcode::mul_hi, Type::u64, OpClass::int64},
+                      {Opcode::mad_lo, Type::u64, OpClass::int64},   {Opcode::sad, Type::u64, OpClass::int64},
                       {Opcode::mad_lo, Type::s32, OpClass::int_mad}, {Opcode::div, Type::u32, OpClass::int_div},
                       {Opcode::div, Type::f32, OpClass::fp32_div},   {Opcode::rem, Type::s64, OpClass::int_div},
                       {Opcode::mul, Type::f32, OpClass::fp32_mul},   {Opcode::fma, Type::f64, OpClass::fp64_mad},

@@ -4,6 +4,7 @@
 // every scheduler.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "harness.h"
 
@@ -100,13 +101,27 @@ TEST_CASE("machines: a machine says only in what it differs from its base") {
   CHECK(v.clock_mhz == base.clock_mhz);
 }
 
+TEST_CASE("machines: the path of a base begins at the folder of the file that names it") {
+  std::filesystem::create_directories("machine_family");
+  write("machine_family/parent.toml", "[machine]\nbase = \"gtx480\"\n[sm]\nctas = 3\n");
+  write("machine_family/child.toml", "[machine]\nbase = \"parent.toml\"\n");
+  write("grandchild.toml", "[machine]\nbase = \"machine_family/child.toml\"\n");
+  CHECK(load("machine_family/child.toml").sm.max_ctas == 3);
+  CHECK(load("./grandchild.toml").sm.max_ctas == 3);
+  CHECK(load(std::filesystem::absolute("grandchild.toml").string()).sm.max_ctas == 3);
+  write("machine_family/lost.toml", "[machine]\nbase = \"./gone.toml\"\n");
+  CHECK(refused_machine("machine_family/lost.toml") ==
+        "cannot read 'machine_family/gone.toml': No such file or directory");
+}
+
 TEST_CASE("machines: a base that leads nowhere, or round in circles, is refused") {
   write("circle.toml", "[machine]\nbase = \"./circle.toml\"\n");
   CHECK(refused_machine("./circle.toml") ==
         "machine './circle.toml': machine.base leads through more than 8 machines, expected an end (is one its own "
         "base?)");
   write("nowhere.toml", "[machine]\nbase = \"gtx490\"\n");
-  CHECK(refused_machine("./nowhere.toml").rfind("--machine: unknown machine 'gtx490', did you mean 'gtx480'?", 0) == 0);
+  CHECK(refused_machine("./nowhere.toml")
+            .rfind("./nowhere.toml: machine.base: unknown machine 'gtx490', did you mean 'gtx480'?", 0) == 0);
 }
 
 TEST_CASE("machines: what does not fit together is refused with the knob's name") {
@@ -124,6 +139,16 @@ TEST_CASE("machines: what does not fit together is refused with the knob's name"
   CHECK(refusal(m) ==
         "configuration: register_file.mapping = sub_core divides register_file.banks = 6 among sm.sub_cores = 4: "
         "expected a multiple");
+  m = load("gtx980");
+  m.sm.buffer_entries = 1;
+  CHECK(refusal(m) ==
+        "configuration: fetch.buffer_entries = 1 holds less than a fetch of fetch.width = 2 brings: expected at least "
+        "as many");
+  m = load("gtx980");
+  m.register_file.arbitration = 65;
+  CHECK(refusal(m) ==
+        "configuration: register_file.arbitration = 65 with register_file.ports = 1rw: a port for reads and writes is "
+        "planned 64 cycles ahead, expected at most 64, or separate ports");
   m = load("hd7770");
   m.sm.schedulers = 6;
   CHECK(refusal(m) ==

@@ -129,6 +129,28 @@ void shared_conflicts(const std::string& name, const MachineConfig& m) {
   }
 }
 
+/// Where a warp's addresses take longer than the banks, a load is ready when the last ones are made.
+void shared_addresses(const std::string& name, MachineConfig m) {
+  m.sm.shared_latency = 2;
+  m.sm.lsu_lanes = test::lanes(m) / 8;
+  constexpr unsigned count = 10;
+  TraceBuilder b(test::lanes(m));
+  for (unsigned i = 0; i < count; ++i) b.load(MemorySpace::shared, 1, 1);
+  b.exit();
+  b.launch(1, test::lanes(m), 4096);
+  b.begin_cta();
+  b.begin_warp();
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<std::uint64_t> addresses;
+    for (unsigned lane = 0; lane < test::lanes(m); ++lane) addresses.push_back(std::uint64_t{lane} * 4);
+    b.execute(i, 0, addresses);
+  }
+  b.execute(count);
+  b.end_warp();
+  const Recording r = test::record(b, name, m);
+  CHECK(r.gap(0, count - 1) == (count - 1) * test::dependent_step(m, 8));
+}
+
 /// Independent shared accesses follow each other as the banks, the address stage, the issue slots or the collector
 /// units, each of which is taken while operands are read, let them.
 void shared_bandwidth(const std::string& name, MachineConfig m, unsigned way) {
@@ -293,6 +315,9 @@ TEST_CASE("law: bank_bandwidth under read priority on gtx980") {
 REGATTA_LAW(bank_bandwidth, "gtx980")
 REGATTA_LAW(bank_bandwidth, "gtx480")
 REGATTA_LAW(bank_bandwidth, "hd7770")
+REGATTA_LAW(shared_addresses, "gtx980")
+REGATTA_LAW(shared_addresses, "gtx480")
+REGATTA_LAW(shared_addresses, "hd7770")
 REGATTA_LAW(shared_conflicts, "gtx980")
 REGATTA_LAW(shared_conflicts, "gtx480")
 REGATTA_LAW(shared_conflicts, "k20x")

@@ -36,8 +36,8 @@ struct MachineConfig {
 /// Names of the built-in presets.
 std::vector<std::string> machine_names();
 /// Text of a preset by name, or of a file when `name` is a path to a .toml file. `file` receives what to call it in
-/// messages. Throws ConfigError naming the nearest preset when there is none.
-std::string machine_text(const std::string& name, std::string& file);
+/// messages. Throws ConfigError naming the nearest preset when there is none; `said_by` says who asked for it.
+std::string machine_text(const std::string& name, std::string& file, const std::string& said_by = "--machine");
 
 /// Sets `options`, which `machine` has declared, to the machine of that name and to what it is based on (machine.base).
 /// Returns the files that were read for it; a preset is none.

@@ -43,6 +43,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void add_observer(protocol::Observer& observer);
   /// Called every few thousand active cycles: progress displays and interruption.
   void set_heartbeat(std::function<void()> heartbeat);
+  /// Called with a sentence when nothing has moved for SmConfig::watchdog_cycles; whoever takes it ends the run.
+  /// Without it that is a SystemC error.
+  void set_watchdog(std::function<void(const std::string&)> watchdog);
 
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);

@@ -37,5 +37,10 @@ class AtomicFile {
 void write_text_file(const std::string& path, std::string_view text);
 /// The whole of a file; ConfigError "cannot read 'path': ..." when it cannot be read.
 std::string read_text_file(const std::string& path);
+/// Is `name`, which may as well be a built-in thing's, the path of a .toml file?
+bool is_toml_path(const std::string& name);
+/// The path that `file` means by `name`: relative ones begin at its folder. What is no path of a .toml file stays as it
+/// is.
+std::string beside(const std::string& file, const std::string& name);
 
 }  // namespace regatta::support
