@@ -154,7 +154,7 @@ void CapacityShard::issued(const DynamicInstruction& d) {
   unit_->issued(d, table_.marks(t.index));
   // Marks of instructions that are all behind are not needed any more; those of the last ones go with the region.
   while (w.held > 1 && w.word(1).sequence <= d.sequence) drop_word(w);
-  if (t.is_barrier && !t.is_arrival) w.at_barrier = true;
+  if (protocol::waits_at_barrier(d)) w.at_barrier = true;
   if (t.is_control || t.is_barrier || w.end == d.sequence + 1) end_region(w);
 }
 

@@ -117,7 +117,7 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
   const trace::StaticInstruction& info = *d.info;
   const auto bar = static_cast<std::size_t>(bar_of(d));
   ++state_.counters.barred[bar];
-  if (info.op_class == trace::OpClass::barrier) {
+  if (protocol::reaches_barrier(d)) {
     state_.counters.barriers_max = std::max(state_.counters.barriers_max, ++barriers_[d.warp.value()]);
   }
   std::uint64_t key = text_[d.traits->index];

@@ -121,7 +121,7 @@ class FunctionalSm {
     }
     ++result.warp_instructions;
     result.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
-    if (i.op_class == trace::OpClass::barrier) {
+    if (i.op_class == trace::OpClass::barrier && active != 0) {
       warp.at_barrier = true;
       ++ctas_[warp.cta].waiting;
       open_barrier(warp.cta);

@@ -163,7 +163,7 @@ unsigned delivered(const DynamicInstruction& d, const trace::Operand& o) {
 }  // namespace
 
 void CtaStage::barrier_issued(Warp& w, const DynamicInstruction& d) {
-  if (!d.traits->is_arrival) w.at_barrier = true;
+  if (protocol::waits_at_barrier(d)) w.at_barrier = true;
   if (in_register(*d.info, 0) == nullptr && in_register(*d.info, 1) == nullptr) {
     arrive(w, d, d.info->barrier_id, d.info->barrier_threads);
   }
@@ -172,7 +172,7 @@ void CtaStage::barrier_issued(Warp& w, const DynamicInstruction& d) {
 void CtaStage::barrier_dispatched(const DynamicInstruction& d) {
   const trace::Operand* const number = in_register(*d.info, 0);
   const trace::Operand* const threads = in_register(*d.info, 1);
-  if ((number == nullptr && threads == nullptr) || d.active == 0) return;
+  if (number == nullptr && threads == nullptr) return;
   arrive(core_.warp(d.warp), d, number != nullptr ? delivered(d, *number) : d.info->barrier_id,
          threads != nullptr ? delivered(d, *threads) : d.info->barrier_threads);
 }
@@ -184,7 +184,7 @@ void CtaStage::arrive(Warp& w, const DynamicInstruction& d, unsigned number, uns
   ++barrier.arrived_warps;
   // A warp counts whole, whatever lanes arrive (PTX ISA, bar).
   barrier.arrived_threads += core_.kernel.warp_size;
-  if (!d.traits->is_arrival) barrier.waiting.push_back(w.info.warp);
+  if (protocol::waits_at_barrier(d)) barrier.waiting.push_back(w.info.warp);
   barrier.threads_expected = threads;
   check_barrier(cta, id);
 }

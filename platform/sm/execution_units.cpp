@@ -105,7 +105,7 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   Count& count = d.injected ? moves_ : profile_[d.traits->index];
   ++count.instructions;
   count.lanes += static_cast<unsigned>(__builtin_popcountll(d.active));
-  if (__builtin_expect(static_cast<int>(d.traits->is_barrier), 0) != 0) ctas_->barrier_dispatched(d);
+  if (__builtin_expect(static_cast<int>(protocol::reaches_barrier(d)), 0) != 0) ctas_->barrier_dispatched(d);
   collectors_->release(d);
   core_.progress = true;
 }

@@ -219,7 +219,7 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
   if (t.is_control && !w.exited) {
     core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
   }
-  if (t.is_barrier) ctas_->barrier_issued(w, d);
+  if (protocol::reaches_barrier(d)) ctas_->barrier_issued(w, d);
   if (t.unit == Unit::none) {
     core_.at(core_.now + t.latency, Work::Kind::executed, d.pool_index);
   } else {

@@ -115,6 +115,39 @@ DONE:
 }
 )";
 
+/// Guards that hold for some warps only: the others go by, whether number and threads are static or not.
+const char* const guarded = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<6>;
+  .reg .b64 %d<3>;
+  ld.param.u64 %d1, [out];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  add.s64 %d1, %d1, %d2;
+  setp.lt.u32 %p1, %r1, 96;
+  mov.u32 %r3, 96;
+  mov.u32 %r4, 2;
+  mov.u32 %r5, 6;
+  mov.u32 %r2, 1;
+  @%p1 bar.sync 1, 96;
+  @%p1 bar.sync %r4, %r3;
+  @!%p1 bar.sync 3, 32;
+  @%p1 bar.arrive 4, 128;
+  add.u32 %r2, %r2, %r1;
+  @!%p1 bar.sync 4, 128;
+  @%p1 bar.sync 5, %r3;
+  @!%p1 bar.sync %r5, 32;
+  st.global.u32 [%d1], %r2;
+  bar.sync 0;
+  ret;
+}
+)";
+
 /// Runs the program, of CTAs of 128 threads, under every scheme.
 void runs_everywhere(const std::string& ptx) {
   const test::Folder folder;
@@ -145,3 +178,4 @@ TEST_CASE("instructions without a unit read and write their registers, under eve
   runs_everywhere(program);
 }
 TEST_CASE("a warp that arrives at a barrier goes on, under every scheme") { runs_everywhere(handshake); }
+TEST_CASE("a warp whose guard is off goes by a barrier, under every scheme") { runs_everywhere(guarded); }

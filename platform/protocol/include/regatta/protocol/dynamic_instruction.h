@@ -114,4 +114,9 @@ struct alignas(64) DynamicInstruction {
   std::array<std::uint64_t, trace::max_lanes> addresses;            ///< bytes, active lanes of memory instructions
 };
 
+/// Does it take part in a barrier? One whose guard switches all lanes off does not.
+inline bool reaches_barrier(const DynamicInstruction& d) { return d.traits->is_barrier && d.active != 0; }
+/// Does its warp wait there for others, until IssueGate::barrier_opened()? One that only arrives does not.
+inline bool waits_at_barrier(const DynamicInstruction& d) { return reaches_barrier(d) && !d.traits->is_arrival; }
+
 }  // namespace regatta::protocol
