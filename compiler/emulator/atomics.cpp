@@ -53,19 +53,24 @@ float flush(float v) {
   return as<float>((bits & 0x7f800000u) == 0 ? bits & 0x80000000u : bits);
 }
 
-std::uint32_t add_halves(std::uint64_t a, std::uint64_t b) {
-  return ir::double_to_half(ir::half_to_double(static_cast<std::uint32_t>(a & 0xffffu)) +
-                                ir::half_to_double(static_cast<std::uint32_t>(b & 0xffffu)),
-                            ir::Rounding::rn);
+std::uint32_t add_halves(ir::Type one, std::uint64_t a, std::uint64_t b) {
+  return ir::double_to_small(one,
+                             ir::small_to_double(one, static_cast<std::uint32_t>(a & 0xffffu)) +
+                                 ir::small_to_double(one, static_cast<std::uint32_t>(b & 0xffffu)),
+                             ir::Rounding::rn);
 }
 
 /// Sums of floats. f32 in global memory flushes subnormals, elsewhere it does not (PTX ISA, atom).
 std::uint64_t add_floats(ir::Type type, bool in_global, std::uint64_t a, std::uint64_t b) {
   switch (type) {
     case ir::Type::f16:
-      return add_halves(a, b);
+    case ir::Type::bf16:
+      return add_halves(type, a, b);
     case ir::Type::f16x2:
-      return add_halves(a, b) | (add_halves(a >> 16, b >> 16) << 16);
+    case ir::Type::bf16x2: {
+      const ir::Type one = type == ir::Type::f16x2 ? ir::Type::f16 : ir::Type::bf16;
+      return add_halves(one, a, b) | (add_halves(one, a >> 16, b >> 16) << 16);
+    }
     case ir::Type::f32: {
       const auto x = as<float>(static_cast<std::uint32_t>(a)), y = as<float>(static_cast<std::uint32_t>(b));
       const float sum = in_global ? flush(flush(x) + flush(y)) : x + y;

@@ -90,7 +90,7 @@ void Decoder::atomic(Op& op, const Instruction& i) {
   values(op, i, 1, ir::words_of(i.type));
   const std::size_t needed = op.atomic == ir::AtomicOp::cas ? 2 : 1;
   if (op.value_count != needed) operands_.fail(i, "an atomic with another number of operands");
-  const bool half = i.type == Type::f16 || i.type == Type::f16x2;
+  const bool half = i.type >= Type::f16 && i.type <= Type::bf16x2;
   if ((ir::size_of(i.type) < 4 && op.atomic != ir::AtomicOp::cas && !half) ||
       (half && op.atomic != ir::AtomicOp::add)) {
     operands_.fail(i, "the emulator has no operation '" + ir::opcode_text(i) + "'");

@@ -25,19 +25,18 @@
 
 namespace regatta::emulator {
 
-using ir::double_to_half;
-using ir::half_to_double;
+using ir::BFloat16;
+using ir::Binary16;
 
 namespace REGATTA_LANES_ISA {
 namespace {
 
-/// binary16 in the low half of a word; with Ftz subnormals become zero on the way in and on the way out.
-template <bool Ftz>
+/// A float of 16 bits in the low half of a word; with Ftz subnormals become zero on the way in and on the way out.
+template <class Format, bool Ftz>
 struct HalfLane {};
 /// Two of them in one word.
-template <bool Ftz>
+template <class Format, bool Ftz>
 struct HalfPairLane {};
-using Half = HalfLane<false>;
 
 struct Pair {
   double low, high;
@@ -47,12 +46,12 @@ template <class T>
 struct ValueOf {
   using type = T;
 };
-template <bool Ftz>
-struct ValueOf<HalfLane<Ftz>> {
+template <class Format, bool Ftz>
+struct ValueOf<HalfLane<Format, Ftz>> {
   using type = double;  // sums, products and quotients of halves round to half as if rounded once
 };
-template <bool Ftz>
-struct ValueOf<HalfPairLane<Ftz>> {
+template <class Format, bool Ftz>
+struct ValueOf<HalfPairLane<Format, Ftz>> {
   using type = Pair;
 };
 template <class T>
@@ -66,20 +65,23 @@ inline To cast_bits(From from) {
   return to;
 }
 
-template <bool Ftz>
+template <class Format, bool Ftz>
 inline std::uint32_t flush_half(std::uint32_t half) {
-  return Ftz && (half & 0x7c00u) == 0 ? half & 0x8000u : half;
+  constexpr std::uint32_t exponent = (2u * Format::top + 1) << Format::fraction;
+  return Ftz && (half & exponent) == 0 ? half & 0x8000u : half;
 }
 template <class T>
 struct IsHalf : std::false_type {};
-template <bool Ftz>
-struct IsHalf<HalfLane<Ftz>> : std::true_type {
-  static double load(std::uint32_t bits) { return half_to_double(flush_half<Ftz>(bits)); }
-  static std::uint32_t store(double v) { return flush_half<Ftz>(double_to_half(v, ir::Rounding::rn)); }
+template <class Format, bool Ftz>
+struct IsHalf<HalfLane<Format, Ftz>> : std::true_type {
+  static double load(std::uint32_t bits) { return ir::small_to_double<Format>(flush_half<Format, Ftz>(bits)); }
+  static std::uint32_t store(double v) {
+    return flush_half<Format, Ftz>(ir::double_to_small<Format>(v, ir::Rounding::rn));
+  }
 };
-template <bool Ftz>
-struct IsHalf<HalfPairLane<Ftz>> : std::true_type {
-  using One = IsHalf<HalfLane<Ftz>>;
+template <class Format, bool Ftz>
+struct IsHalf<HalfPairLane<Format, Ftz>> : std::true_type {
+  using One = IsHalf<HalfLane<Format, Ftz>>;
   static Pair load(std::uint32_t bits) { return {One::load(bits & 0xffffu), One::load(bits >> 16)}; }
   static std::uint32_t store(Pair v) { return One::store(v.low) | (One::store(v.high) << 16); }
 };

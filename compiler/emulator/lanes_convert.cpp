@@ -17,7 +17,7 @@ using s64 = std::int64_t;
 using ir::Rounding;
 using ir::Type;
 
-bool floating(Type t) { return t == Type::f16 || t == Type::f32 || t == Type::f64; }
+bool floating(Type t) { return ir::is_small_float(t) || t == Type::f32 || t == Type::f64; }
 bool signed_type(Type t) { return t == Type::s8 || t == Type::s16 || t == Type::s32 || t == Type::s64; }
 unsigned bits_of(Type t) {
   switch (t) {
@@ -29,6 +29,7 @@ unsigned bits_of(Type t) {
     case Type::u16:
     case Type::s16:
     case Type::f16:
+    case Type::bf16:
       return 16;
     case Type::b64:
     case Type::u64:
@@ -112,11 +113,13 @@ u64 convert(u64 raw, const LaneOp& op) {
       if (op.saturate) r = negative || v == 0 ? 0.0 : 1.0;
       return cast_bits<u64>(r);
     }
-    if (to == Type::f16) {
-      // Beyond 2^53 a half is infinite anyway, so that the first rounding does not matter.
-      double r = signed_type(from) ? static_cast<double>(static_cast<s64>(v)) : static_cast<double>(v);
+    if (ir::is_small_float(to)) {
+      // To odd: what a double does not hold of the integer shows in its last bit, so that it is rounded once.
+      const u64 magnitude = negative ? u64{0} - v : v;
+      const u64 odd = magnitude >> 53 == 0 ? magnitude : (magnitude & ~u64{0xfff}) | ((magnitude & 0xfff) != 0) << 12;
+      double r = negative ? -static_cast<double>(odd) : static_cast<double>(odd);
       if (op.saturate) r = negative || v == 0 ? 0.0 : 1.0;
-      return double_to_half(r, op.rounding);
+      return ir::double_to_small(to, r, op.rounding);
     }
     float r = signed_type(from) ? static_cast<float>(static_cast<s64>(v)) : static_cast<float>(v);
     if (op.saturate) r = negative || v == 0 ? 0.0f : 1.0f;
@@ -125,8 +128,8 @@ u64 convert(u64 raw, const LaneOp& op) {
   double v = 0;
   if (from == Type::f64) {
     v = cast_bits<double>(raw);
-  } else if (from == Type::f16) {
-    v = half_to_double(static_cast<u32>(raw));
+  } else if (ir::is_small_float(from)) {
+    v = ir::small_to_double(from, static_cast<u32>(raw));
   } else {
     const u32 bits = static_cast<u32>(raw);
     v = static_cast<double>(cast_bits<float>(op.ftz ? flush_bits(bits) : bits));
@@ -135,7 +138,9 @@ u64 convert(u64 raw, const LaneOp& op) {
   if (op.rounding >= Rounding::rni) v = round_to_integer(v, op.rounding);
   if (op.saturate) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
   if (to == Type::f64) return v != v ? 0xfff8000000000000u : cast_bits<u64>(v);
-  if (to == Type::f16) return double_to_half(v, op.rounding >= Rounding::rni ? Rounding::rn : op.rounding);
+  if (ir::is_small_float(to)) {
+    return ir::double_to_small(to, v, op.rounding >= Rounding::rni ? Rounding::rn : op.rounding);
+  }
   if (v != v) return 0x7fffffffu;
   const u32 bits = cast_bits<u32>(static_cast<float>(v));
   return op.ftz ? flush_bits(bits) : bits;

@@ -2,8 +2,8 @@
 //
 // Floating point on all lanes. add, sub, mul, fma, div, sqrt and rcp are the IEEE operation rounded once (the caller
 // sets the rounding direction); NaN results are canonical (f32 0x7fffffff, f64
-// 0xfff8000000000000, f16 0x7fff, as CUDA's math_constants.h has them); the approximate functions are
-// computed in double and rounded to f32, which is closer than any hardware unit. f16 computes in double.
+// 0xfff8000000000000, f16 and bf16 0x7fff, as CUDA's math_constants.h has them); the approximate functions are
+// computed in double and rounded to f32, which is closer than any hardware unit. f16 and bf16 compute in double.
 #include "lanes_common.h"
 
 #include <cmath>
@@ -234,14 +234,22 @@ struct Flushed {
 /// Halves and pairs of them, with and without flushing; `Pick` is one of Pick1 to Pick3.
 template <class F, class Pick>
 LaneFunction pick_halves(const LaneKey& k, unsigned lanes) {
-  if (k.type == ir::Type::f16) {
-    return k.ftz ? Pick::template pick<F, HalfLane<true>>(lanes) : Pick::template pick<F, HalfLane<false>>(lanes);
+  switch (k.type) {
+    case ir::Type::f16:
+      return k.ftz ? Pick::template pick<F, HalfLane<Binary16, true>>(lanes)
+                   : Pick::template pick<F, HalfLane<Binary16, false>>(lanes);
+    case ir::Type::f16x2:
+      return k.ftz ? Pick::template pick<Pairwise<F>, HalfPairLane<Binary16, true>>(lanes)
+                   : Pick::template pick<Pairwise<F>, HalfPairLane<Binary16, false>>(lanes);
+    case ir::Type::bf16:
+      return k.ftz ? Pick::template pick<F, HalfLane<BFloat16, true>>(lanes)
+                   : Pick::template pick<F, HalfLane<BFloat16, false>>(lanes);
+    case ir::Type::bf16x2:
+      return k.ftz ? Pick::template pick<Pairwise<F>, HalfPairLane<BFloat16, true>>(lanes)
+                   : Pick::template pick<Pairwise<F>, HalfPairLane<BFloat16, false>>(lanes);
+    default:
+      return nullptr;
   }
-  if (k.type == ir::Type::f16x2) {
-    return k.ftz ? Pick::template pick<Pairwise<F>, HalfPairLane<true>>(lanes)
-                 : Pick::template pick<Pairwise<F>, HalfPairLane<false>>(lanes);
-  }
-  return nullptr;
 }
 template <class F, class Pick>
 LaneFunction pick_halves_or_saturated(const LaneKey& k, unsigned lanes) {
@@ -324,13 +332,16 @@ LaneFunction pick_float_compare(const LaneKey& k, unsigned lanes) {
     case ir::Type::f64:
       return pick_compare<F, double>(lanes);
     case ir::Type::f16:
-      return k.ftz ? pick_compare<F, HalfLane<true>>(lanes) : pick_compare<F, HalfLane<false>>(lanes);
+      return k.ftz ? pick_compare<F, HalfLane<Binary16, true>>(lanes)
+                   : pick_compare<F, HalfLane<Binary16, false>>(lanes);
+    case ir::Type::bf16:
+      return pick_compare<F, HalfLane<BFloat16, false>>(lanes);
     default:
       return nullptr;
   }
 }
 
-bool is_half(ir::Type t) { return t == ir::Type::f16 || t == ir::Type::f16x2; }
+bool is_half(ir::Type t) { return t >= ir::Type::f16 && t <= ir::Type::bf16x2; }
 
 }  // namespace
 

@@ -21,11 +21,11 @@ struct NamedType {
   const char* name;
   Type type;
 };
-constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16}, {"s32", Type::s32}, {"s64", Type::s64},
-                               {"u8", Type::u8},   {"u16", Type::u16}, {"u32", Type::u32}, {"u64", Type::u64},
-                               {"b8", Type::b8},   {"b16", Type::b16}, {"b32", Type::b32}, {"b64", Type::b64},
-                               {"f16", Type::f16}, {"f32", Type::f32}, {"f64", Type::f64}};
-constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, f32 or f64";
+constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16},   {"s32", Type::s32}, {"s64", Type::s64},
+                               {"u8", Type::u8},   {"u16", Type::u16},   {"u32", Type::u32}, {"u64", Type::u64},
+                               {"b8", Type::b8},   {"b16", Type::b16},   {"b32", Type::b32}, {"b64", Type::b64},
+                               {"f16", Type::f16}, {"bf16", Type::bf16}, {"f32", Type::f32}, {"f64", Type::f64}};
+constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64";
 
 }  // namespace
 
@@ -74,9 +74,10 @@ std::uint64_t LaunchFileParser::scalar_bits(const toml::node& node, Type type) c
     std::uint64_t bits = 0;
     if (type == Type::f64) {
       std::memcpy(&bits, &v, sizeof v);
-    } else if (type == Type::f16) {
-      bits = ir::double_to_half(v, ir::Rounding::rn);
-      if (bits % 0x8000 == 0x7c00 && !std::isinf(v)) out_.fail(where, "the value is too large for type f16");
+    } else if (ir::is_small_float(type)) {
+      bits = ir::double_to_small(type, v, ir::Rounding::rn);
+      if (std::isinf(ir::small_to_double(type, static_cast<std::uint32_t>(bits))) && !std::isinf(v))
+        out_.fail(where, "the value is too large for type " + type_name);
     } else {
       const auto f = static_cast<float>(v);
       if (std::isinf(f) && !std::isinf(v)) out_.fail(where, "the value is too large for type f32");
@@ -179,7 +180,7 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
   if (const auto tolerance = t.number("tolerance")) {
     if (b.expect.empty()) t.fail("tolerance", "'tolerance' without 'expect'");
     if (!ir::is_float(b.contents.fill.type)) {
-      t.fail("tolerance", "'tolerance' is for buffers of type f16, f32 or f64");
+      t.fail("tolerance", "'tolerance' is for buffers of type f16, bf16, f32 or f64");
     }
     if (!(*tolerance >= 0)) t.fail("tolerance", "'tolerance' is negative");
     b.tolerance = tolerance;

@@ -63,11 +63,11 @@ std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
 }
 
 std::uint32_t half_element(const FillSpec& s, std::uint64_t i) {
-  const std::uint32_t h = ir::double_to_half(real_element(s, i), ir::Rounding::rn);
-  if (s.init != Init::uniform || !(s.low < s.high) || ir::half_to_double(h) < s.high) return h;
+  const std::uint32_t h = ir::double_to_small(s.type, real_element(s, i), ir::Rounding::rn);
+  if (s.init != Init::uniform || !(s.low < s.high) || ir::small_to_double(s.type, h) < s.high) return h;
   // The largest half below the bound.
-  const std::uint32_t below = ir::double_to_half(s.high, ir::Rounding::rm);
-  if (ir::half_to_double(below) < s.high) return below;
+  const std::uint32_t below = ir::double_to_small(s.type, s.high, ir::Rounding::rm);
+  if (ir::small_to_double(s.type, below) < s.high) return below;
   if ((below & 0x7fffu) == 0) return 0x8001;
   return (below & 0x8000u) != 0 ? below + 1 : below - 1;
 }
@@ -91,7 +91,7 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
         v = std::nextafter(static_cast<float>(s.high), static_cast<float>(s.low));
       }
       std::memcpy(to, &v, size);
-    } else if (s.type == ir::Type::f16) {
+    } else if (ir::is_small_float(s.type)) {
       const std::uint32_t h = half_element(s, i);
       std::memcpy(to, &h, size);
     } else if (s.type == ir::Type::f64) {

@@ -93,8 +93,8 @@ std::string element_text(ir::Type type, const std::uint8_t* p, double& value) {
     value = static_cast<double>(f);
     return number_text(value, 9);
   }
-  if (type == ir::Type::f16) {
-    value = ir::half_to_double(static_cast<std::uint32_t>(bits));
+  if (ir::is_small_float(type)) {
+    value = ir::small_to_double(type, static_cast<std::uint32_t>(bits));
     return number_text(value, 5);
   }
   if (type == ir::Type::f64) {

@@ -15,8 +15,8 @@ std::uint64_t counter_bits(const Parameter& p, std::uint64_t iteration) {
   const auto wrapped = static_cast<std::uint64_t>(p.offset) + static_cast<std::uint64_t>(p.scale) * iteration;
   const auto number = static_cast<std::int64_t>(wrapped);
   std::uint64_t bits = wrapped;
-  if (p.type == ir::Type::f16) {
-    bits = ir::double_to_half(static_cast<double>(number), ir::Rounding::rn);
+  if (ir::is_small_float(p.type)) {
+    bits = ir::double_to_small(p.type, static_cast<double>(number), ir::Rounding::rn);
   } else if (p.type == ir::Type::f32) {
     const auto v = static_cast<float>(number);
     bits = 0;

@@ -17,11 +17,13 @@ constexpr const char* wide = "u32 s32 u64 s64";
 constexpr const char* bits = "b16 b32 b64";
 constexpr const char* floats = "f32 f64";
 constexpr const char* any = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
-constexpr const char* comparable = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 f32 f64";
+constexpr const char* comparable = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f16 bf16 f32 f64";
 constexpr const char* halves = "f16 f16x2";
+constexpr const char* brains = "bf16 bf16x2";
+constexpr const char* pairs = "f16x2 bf16x2";
 constexpr const char* any_or_pred = "pred b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64";
 constexpr const char* storage = "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64";
-constexpr const char* convertible = "u8 u16 u32 u64 s8 s16 s32 s64 f16 f32 f64";
+constexpr const char* convertible = "u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64";
 
 std::vector<Form> make_forms() {
   return {
@@ -108,6 +110,18 @@ std::vector<Form> make_forms() {
       {"max", "ftz NaN", halves, "", Opcode::max, "dss", nullptr},
       {"ex2", "approx ftz", halves, "", Opcode::ex2, "ds", nullptr},
       {"tanh", "approx", halves, "", Opcode::tanh, "ds", nullptr},
+      {"fma", "rn ftz relu", halves, "", Opcode::fma, "4..4", lower_fma_relu},
+      {"add", "rn", brains, "", Opcode::add, "dss", nullptr},
+      {"sub", "rn", brains, "", Opcode::sub, "dss", nullptr},
+      {"mul", "rn", brains, "", Opcode::mul, "dss", nullptr},
+      {"fma", "rn", brains, "", Opcode::fma, "dsss", nullptr},
+      {"fma", "rn relu", brains, "", Opcode::fma, "4..4", lower_fma_relu},
+      {"neg", "", brains, "", Opcode::neg, "ds", nullptr},
+      {"abs", "", brains, "", Opcode::abs, "ds", nullptr},
+      {"min", "NaN", brains, "", Opcode::min, "dss", nullptr},
+      {"max", "NaN", brains, "", Opcode::max, "dss", nullptr},
+      {"ex2", "approx ftz", brains, "", Opcode::ex2, "ds", nullptr},
+      {"tanh", "approx", brains, "", Opcode::tanh, "ds", nullptr},
 
       // Logic and shifts.
       {"and", "", "pred b16 b32 b64", "", Opcode::and_, "dss", nullptr},
@@ -124,6 +138,12 @@ std::vector<Form> make_forms() {
       {"setp", "$compare $bool ftz", comparable, "", Opcode::setp, "Qssp", nullptr},
       {"set", "$compare ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSS", nullptr},
       {"set", "$compare $bool ftz", "u32 s32 b32 f32", comparable, Opcode::set, "dSSp", nullptr},
+      {"setp", "$compare ftz", pairs, "", Opcode::setp, "3..3", lower_setp_pair},
+      {"setp", "$compare $bool ftz", pairs, "", Opcode::setp, "4..4", lower_setp_pair},
+      {"set", "$compare ftz", "f16 bf16 u16 s16", "f16 bf16", Opcode::set, "3..3", lower_set_half},
+      {"set", "$compare $bool ftz", "f16 bf16 u16 s16", "f16 bf16", Opcode::set, "4..4", lower_set_half},
+      {"set", "$compare ftz", "f16x2 bf16x2 u32 s32", pairs, Opcode::set, "3..3", lower_set_half},
+      {"set", "$compare $bool ftz", "f16x2 bf16x2 u32 s32", pairs, Opcode::set, "4..4", lower_set_half},
       {"selp", "", any, "", Opcode::selp, "dssp", nullptr},
       {"slct", "", any, "s32", Opcode::selp, "4..4", lower_slct},
       {"slct", "ftz", any, "f32", Opcode::selp, "4..4", lower_slct},
@@ -131,7 +151,7 @@ std::vector<Form> make_forms() {
       // Moves and conversions.
       {"mov", "", any_or_pred, "", Opcode::mov, "2..2", lower_mov},
       {"cvt", "$rounding $integer_rounding ftz sat", convertible, convertible, Opcode::cvt, "2..2", lower_cvt},
-      {"cvt", "$rounding", "f16x2", "f32", Opcode::cvt, "3..3", lower_cvt_pair},
+      {"cvt", "$rounding", pairs, "f32", Opcode::cvt, "3..3", lower_cvt_pair},
       {"cvta", "to global shared shared::cta local const param param::entry", "u64", "", Opcode::mov, "2..2",
        lower_cvta},
       {"isspacep", "global shared shared::cta local const", "", "", Opcode::setp, "2..2", lower_isspacep},
@@ -142,6 +162,7 @@ std::vector<Form> make_forms() {
       {"atom.add", "$atomic_order $scope $atomic_space", "u32 s32 u64 s64 f32 f64", "", Opcode::atom, "3..3",
        lower_memory},
       {"atom.add.noftz", "$atomic_order $scope $atomic_space", halves, "", Opcode::atom, "3..3", lower_memory},
+      {"atom.add.noftz", "$atomic_order $scope $atomic_space", brains, "", Opcode::atom, "3..3", lower_memory},
       {"atom.min", "$atomic_order $scope $atomic_space", wide, "", Opcode::atom, "3..3", lower_memory},
       {"atom.max", "$atomic_order $scope $atomic_space", wide, "", Opcode::atom, "3..3", lower_memory},
       {"atom.and", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::atom, "3..3", lower_memory},
@@ -154,6 +175,7 @@ std::vector<Form> make_forms() {
       {"red.add", "$atomic_order $scope $atomic_space", "u32 s32 u64 s64 f32 f64", "", Opcode::red, "2..2",
        lower_memory},
       {"red.add.noftz", "$atomic_order $scope $atomic_space", halves, "", Opcode::red, "2..2", lower_memory},
+      {"red.add.noftz", "$atomic_order $scope $atomic_space", brains, "", Opcode::red, "2..2", lower_memory},
       {"red.min", "$atomic_order $scope $atomic_space", wide, "", Opcode::red, "2..2", lower_memory},
       {"red.max", "$atomic_order $scope $atomic_space", wide, "", Opcode::red, "2..2", lower_memory},
       {"red.and", "$atomic_order $scope $atomic_space", "b32 b64", "", Opcode::red, "2..2", lower_memory},

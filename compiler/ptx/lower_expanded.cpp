@@ -96,6 +96,80 @@ void lower_cnot(FunctionLowering& l, const Statement& s, const Form&, const ir::
          {ir::Operand::immediate(1, words), ir::Operand::immediate(0, words), zero});
 }
 
+/// fma.relu: what is negative becomes +0, and what is no number the canonical one.
+void lower_fma_relu(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  std::vector<ir::Operand> sources;
+  for (std::size_t n = 1; n < 4; ++n) sources.push_back(l.source(s.operands[n], proto.type, bare));
+  const ir::Operand sum = l.temporary(proto.type);
+  l.emit(bare, Opcode::fma, proto.type, {sum}, std::move(sources));
+  l.last().mod = proto.mod;
+  l.emit(proto, Opcode::max, proto.type, {l.destination(s.operands[0], proto.type)}, {sum, ir::Operand::immediate(0)});
+  l.last().mod.nan = true;
+}
+
+namespace {
+
+bool is_pair(Type t) { return t == Type::f16x2 || t == Type::bf16x2; }
+
+/// Compares operands 1 and 2, floats of 16 bits or pairs of them, as `proto` says; the predicates, the low half's
+/// first.
+std::vector<ir::Operand> compare_halves(FunctionLowering& l, const Statement& s, const ir::Instruction& proto,
+                                        Type type) {
+  if (proto.mod.compare == ir::Compare::none) l.error(s.at, "'" + s.name + "' has no comparison operator");
+  const ir::Instruction bare = plain(proto);
+  std::vector<ir::Operand> sides[2];
+  for (std::size_t n = 0; n < 2; ++n) {
+    const ir::Operand whole = l.source(s.operands[1 + n], type, bare);
+    if (!is_pair(type)) {
+      sides[n] = {whole};
+      continue;
+    }
+    sides[n] = {l.temporary(Type::b16), l.temporary(Type::b16)};
+    l.emit(bare, Opcode::unpack, Type::b32, {sides[n][0], sides[n][1]}, {whole});
+  }
+  std::vector<ir::Operand> found;
+  for (std::size_t half = 0; half < sides[0].size(); ++half) {
+    std::vector<ir::Operand> sources{sides[0][half], sides[1][half]};
+    if (s.operands.size() > 3) sources.push_back(l.source(s.operands[3], Type::pred, bare));
+    found.push_back(l.temporary(Type::pred));
+    const Type one = type == Type::f16 || type == Type::f16x2 ? Type::f16 : Type::bf16;
+    l.emit(bare, Opcode::setp, one, {found.back()}, std::move(sources));
+    l.last().mod = proto.mod;
+  }
+  return found;
+}
+
+}  // namespace
+
+/// setp.f16x2 (.bf16x2) p|q, a, b: p of the low halves, q of the high ones.
+void lower_setp_pair(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const Operand& d = s.operands[0];
+  if (d.kind != Operand::Kind::pair) l.error(d.at, "'" + s.name + "' has one result, expected p|q");
+  // The third operand may be one of the results, and is read for both halves.
+  const std::vector<ir::Operand> found = compare_halves(l, s, proto, proto.type);
+  const ir::Instruction bare = plain(proto);
+  l.emit(bare, Opcode::mov, Type::pred, {l.predicate_destination(d, d.name)}, {found[0]});
+  l.emit(bare, Opcode::mov, Type::pred, {l.predicate_destination(d, d.second)}, {found[1]});
+}
+
+/// set of floats of 16 bits, or of pairs of them: 1.0, or all ones, in each half that the comparison holds for.
+void lower_set_half(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const ir::Instruction bare = plain(proto);
+  const std::vector<ir::Operand> found = compare_halves(l, s, proto, proto.source_type);
+  const bool pair = is_pair(proto.source_type);
+  const bool one_half = proto.type == Type::f16 || proto.type == Type::f16x2;
+  const bool one_brain = proto.type == Type::bf16 || proto.type == Type::bf16x2;
+  const Type part = pair || one_half || one_brain ? Type::b16 : proto.type;
+  const std::uint64_t yes = one_half ? 0x3c00 : one_brain ? 0x3f80 : part == Type::s16 ? 0xffffffff : 0xffff;
+  std::vector<ir::Operand> parts;
+  for (const ir::Operand& p : found) {
+    parts.push_back(pair ? l.temporary(Type::b16) : l.destination(s.operands[0], proto.type));
+    l.emit(bare, Opcode::selp, part, {parts.back()}, {ir::Operand::immediate(yes), ir::Operand::immediate(0), p});
+  }
+  if (pair) l.emit(bare, Opcode::pack, Type::b32, {l.destination(s.operands[0], proto.type)}, parts);
+}
+
 /// slct d, a, b, c: a if c is not negative, b otherwise, and for a c that is no number.
 void lower_slct(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);

@@ -120,19 +120,19 @@ void lower_cvt(FunctionLowering& l, const Statement& s, const Form&, const ir::I
   l.finish_wide(d, proto.type, bare);
 }
 
-/// cvt.rn.f16x2.f32 d, a, b: a goes to the upper half of d, b to the lower.
+/// cvt.rn.f16x2.f32 (.bf16x2) d, a, b: a goes to the upper half of d, b to the lower.
 void lower_cvt_pair(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);
   ir::Operand half[2];
   for (unsigned h = 0; h < 2; ++h) {
     ir::Instruction i = proto;
-    i.type = Type::f16;
+    i.type = proto.type == Type::f16x2 ? Type::f16 : Type::bf16;
     i.sources = {l.source(s.operands[2 - h], Type::f32, bare)};
     half[h] = l.temporary(Type::b16);
     i.destinations = {half[h]};
     l.append(std::move(i));
   }
-  l.emit(bare, Opcode::pack, Type::b32, {l.destination(s.operands[0], Type::f16x2)}, {half[0], half[1]});
+  l.emit(bare, Opcode::pack, Type::b32, {l.destination(s.operands[0], proto.type)}, {half[0], half[1]});
 }
 
 void lower_cvta(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {

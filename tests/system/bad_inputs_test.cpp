@@ -170,7 +170,7 @@ TEST_CASE("bad launch files") {
       {launch_of("[[param]]\nscalar = \"one\"\ntype = \"f32\"\n"),
        "l.toml:10:10: error: a scalar of type f32 is the string 'one', expected a number, or its bits as \"0x...\""},
       {launch_of("[[param]]\nscalar = 1\ntype = \"int\"\n"),
-       "l.toml:11:8: error: unknown type 'int', expected s8 to s64, u8 to u64, b8 to b64, f16, f32 or f64"},
+       "l.toml:11:8: error: unknown type 'int', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64"},
       {launch_of("[[param]]\nscalar = 1\ntype = \"s32\"\n"),
        "l.toml:1:1: error: kernel 'k' has 1 parameters, launch 'k' gives 2"},
       {launch_of("[[param]]\nbuffer = \"b\"\n"),

@@ -89,6 +89,19 @@ TEST_CASE("a size that is no whole number of elements is refused") {
   CHECK_THROWS_AS(fill_buffer(spec(Init::zero, ir::Type::f32), bytes), std::invalid_argument);
 }
 
+TEST_CASE("bf16 is rounded once and stays below its bound") {
+  FillSpec s = spec(Init::iota, ir::Type::bf16);
+  s.low = 256;
+  s.step = 0.5;
+  // Between 256 and 512 a bf16 is a multiple of 2; ties go to the even one.
+  CHECK(make_buffer<std::uint16_t>(s, 8) ==
+        std::vector<std::uint16_t>{0x4380, 0x4380, 0x4380, 0x4381, 0x4381, 0x4381, 0x4382, 0x4382});
+  s = spec(Init::uniform, ir::Type::bf16);
+  s.low = 1;
+  s.high = 1.0078125;  // the first one above 1
+  for (const std::uint16_t h : make_buffer<std::uint16_t>(s, 100)) CHECK(h == 0x3f80);
+}
+
 TEST_CASE("halves are rounded once and stay below their bound") {
   FillSpec s = spec(Init::iota, ir::Type::f16);
   s.low = 2048;

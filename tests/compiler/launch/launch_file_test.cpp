@@ -111,7 +111,7 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "dynamic_shared = 999999\n") ==
         "l.toml:5:18: error: 'dynamic_shared' is 999999, expected 0 to 232448");
   CHECK(error_of(single + "[[param]]\nscalar = 1\n") ==
-        "l.toml:5:1: error: [[param]] has no 'type' (s8 to s64, u8 to u64, b8 to b64, f16, f32 or f64)");
+        "l.toml:5:1: error: [[param]] has no 'type' (s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64)");
   CHECK(error_of(single + "[[param]]\nscalar = 300\ntype = \"u8\"\n") ==
         "l.toml:6:10: error: the value 300 does not fit type u8, expected 0 to 255");
   CHECK(error_of(single + "[[param]]\nscalar = -1\ntype = \"u32\"\n") ==
@@ -119,7 +119,7 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nscalar = 1.5\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: a scalar of type s32 is a floating-point number, expected an integer");
   CHECK(error_of(single + "[[param]]\nscalar = 1\ntype = \"i32\"\n") ==
-        "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, f32 or f64");
+        "l.toml:7:8: error: unknown type 'i32', expected s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64");
   CHECK(error_of(single + "[[param]]\ntype = \"s32\"\n") ==
         "l.toml:5:1: error: [[param]] has none of 'scalar', 'buffer' and 'members'");
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==

@@ -29,7 +29,7 @@ TEST_CASE("instructions that are not supported are refused by name") {
        "7:1: error: asynchronous barrier 'mbarrier.init.shared.b64' is not supported"},
       {"ret;\nbrx.idx %r1, ts;", "8:1: error: indirect branch 'brx.idx' is not supported"},
       {"frobnicate.u32 %r1;", "7:1: error: instruction 'frobnicate.u32' is not supported"},
-      {"add.bf16x2 %r1, %r2, %r3;", "7:1: error: form 'add.bf16x2' is not supported"},
+      {"add.rz.bf16x2 %r1, %r2, %r3;", "7:1: error: form 'add.rz.bf16x2' is not supported"},
       {"bar.red.popc.u64 %r1, 0, %p1;", "7:1: error: form 'bar.red.popc.u64' is not supported"},
       {"bmsk.b32 %r1, 0, 1;", "7:1: error: 'bmsk.b32' has no mode, expected .clamp or .wrap"},
       {"shl.f32 %f1, %f2, 1;", "7:1: error: form 'shl.f32' is not supported"},

@@ -138,6 +138,8 @@ TEST_CASE("scalars of every type") {
       {"\"0x8000000000000001\"", "b64", bytes_of(std::uint64_t{0x8000000000000001})},
       {"1.5", "f16", bytes_of(std::uint16_t{0x3e00})},
       {"65504", "f16", bytes_of(std::uint16_t{0x7bff})},
+      {"1.5", "bf16", bytes_of(std::uint16_t{0x3fc0})},
+      {"-1e38", "bf16", bytes_of(std::uint16_t{0xfe96})},
       {"0.1", "f32", bytes_of(0.1f)},
       {"inf", "f32", bytes_of(std::uint32_t{0x7f800000})},
       {"\"0x7fc00001\"", "f32", bytes_of(std::uint32_t{0x7fc00001})},

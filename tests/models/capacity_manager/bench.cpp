@@ -151,11 +151,14 @@ protocol::DynamicInstruction Bench::instruction(unsigned warp, std::uint32_t ind
   d.info = traits[index].info;
   d.warp = info(warp).warp;
   d.sequence = sequence;
+  d.active = trace::all_lanes(32);
   return d;
 }
 
-void Bench::issue(unsigned warp, std::uint32_t index, std::uint64_t sequence) {
-  manager->issued(instruction(warp, index, sequence));
+void Bench::issue(unsigned warp, std::uint32_t index, std::uint64_t sequence, bool guarded_off) {
+  protocol::DynamicInstruction d = instruction(warp, index, sequence);
+  if (guarded_off) d.active = 0;
+  manager->issued(d);
 }
 
 bool Bench::may_issue(unsigned warp, std::uint32_t index, std::uint64_t sequence) {

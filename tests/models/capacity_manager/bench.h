@@ -56,7 +56,7 @@ class Bench : public protocol::GateListener {
   /// Hands over all words before static instruction `index`, which comes as `sequence`. False: no room for all.
   bool decode(unsigned warp, std::uint32_t index, std::uint64_t sequence);
   /// The warp's dynamic instruction `sequence` is static instruction `index`. Both sides hear of its issue.
-  void issue(unsigned warp, std::uint32_t index, std::uint64_t sequence);
+  void issue(unsigned warp, std::uint32_t index, std::uint64_t sequence, bool guarded_off = false);
   bool may_issue(unsigned warp, std::uint32_t index, std::uint64_t sequence);
   void write_back(unsigned warp, std::uint32_t index, std::uint64_t sequence);
 

@@ -265,8 +265,10 @@ class Machine {
       ++w.writing[bank(w, t.writes[i].value())];
     }
     w.results.emplace_back(bench_.now() + draw(random_, 1, 60), w.issued);
-    if (t.is_barrier) w.at_barrier = true;
-    bench_.issue(w.slot, index, w.issued);
+    // A barrier whose guard is off ends its region and is gone by.
+    const bool guarded_off = t.is_barrier && draw(random_, 0, 3) == 0;
+    if (t.is_barrier && !guarded_off) w.at_barrier = true;
+    bench_.issue(w.slot, index, w.issued, guarded_off);
     if (t.is_control && !t.is_exit) w.fetch_blocked = false;
     look_for_end(w);
   }

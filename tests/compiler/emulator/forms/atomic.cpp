@@ -36,10 +36,8 @@ void bits(std::vector<Operation>& list, const std::string& type) {
   list.push_back({"cas", type, [](u64 o, u64 b, u64 c) { return as<T>(o) == as<T>(b) ? c : o; }});
 }
 
-u64 add_half(u64 a, u64 b) {
-  const double x = half_value(a & 0xffffu), y = half_value(b & 0xffffu);
-  if (!std::isfinite(x) || !std::isfinite(y)) return round_half(x + y);
-  return round_half(exact_sum(x, y), Direction::nearest, std::signbit(x) && std::signbit(y));
+u64 add_small(const Small& f, u64 a, u64 b) {
+  return small_sum(f, small_value(f, a & 0xffffu), small_value(f, b & 0xffffu));
 }
 
 std::vector<Operation> operations(bool in_global) {
@@ -60,9 +58,13 @@ std::vector<Operation> operations(bool in_global) {
                   }});
   list.push_back(
       {"add", "f64", [](u64 o, u64 b, u64) { return number_bits(from_bits<double>(o) + from_bits<double>(b)); }});
-  list.push_back({"add.noftz", "f16", [](u64 o, u64 b, u64) { return add_half(o, b); }});
-  list.push_back(
-      {"add.noftz", "f16x2", [](u64 o, u64 b, u64) { return add_half(o, b) | (add_half(o >> 16, b >> 16) << 16); }});
+  for (const bool brain : {false, true}) {
+    const Small f = brain ? brain_format : half_format;
+    const std::string type = brain ? "bf16" : "f16";
+    list.push_back({"add.noftz", type, [f](u64 o, u64 b, u64) { return add_small(f, o, b); }});
+    list.push_back({"add.noftz", type + "x2",
+                    [f](u64 o, u64 b, u64) { return add_small(f, o, b) | (add_small(f, o >> 16, b >> 16) << 16); }});
+  }
   list.push_back({"cas", "b16", [](u64 o, u64 b, u64 c) { return as<u16>(o) == as<u16>(b) ? c : o; }});
   return list;
 }
@@ -90,10 +92,10 @@ void own_word(Rows& rows, const std::string& form, const Operation& o, const std
     if (kind == 'd') body = body.substr(0, body.size() - std::string(" mov.u64 %d9, 0;").size());
   }
   body += " mad.lo.u64 %d9, %d9, 0x9e3779b97f4a7c15, %d8;";
-  const Values values = o.type == "f32"    ? Values::floats
-                        : o.type == "f64"  ? Values::doubles
-                        : o.type[0] == 'f' ? Values::halves
-                                           : Values::integers;
+  const Values values = o.type == "f32"                           ? Values::floats
+                        : o.type == "f64"                         ? Values::doubles
+                        : o.type.find("f16") != std::string::npos ? Values::halves
+                                                                  : Values::integers;
   const Update update = o.update;
   rows.push_back({form, 'd', body, values, each([=](u64 a, u64 b, u64 c) {
                     const u64 old = reduces ? 0 : a & mask;

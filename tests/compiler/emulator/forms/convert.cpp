@@ -8,15 +8,17 @@
 namespace regatta::test::forms {
 namespace {
 
-bool is_float(const std::string& t) { return t[0] == 'f'; }
-unsigned bits_of(const std::string& t) { return static_cast<unsigned>(std::stoul(t.substr(1))); }
+bool is_small(const std::string& t) { return t == "f16" || t == "bf16"; }
+bool is_float(const std::string& t) { return t[0] == 'f' || is_small(t); }
+unsigned bits_of(const std::string& t) { return static_cast<unsigned>(std::stoul(t.substr(t == "bf16" ? 2 : 1))); }
+Small format(const std::string& t) { return t == "bf16" ? brain_format : half_format; }
 
 /// Registers: 8-bit values live in 16-bit registers.
-char kind_of(const std::string& t) { return t == "f16" || bits_of(t) == 8 ? 'h' : letter(t); }
+char kind_of(const std::string& t) { return is_small(t) || bits_of(t) == 8 ? 'h' : letter(t); }
 
 /// The value of the source as a 113-bit number (NaN stays one).
 f128 value_of(const std::string& t, u64 raw) {
-  if (t == "f16") return half_value(raw & 0xffffu);
+  if (is_small(t)) return small_value(format(t), raw & 0xffffu);
   if (t == "f32") return from_bits<float>(raw);
   if (t == "f64") return from_bits<double>(raw);
   const unsigned bits = bits_of(t);
@@ -52,16 +54,18 @@ u64 truncated(u64 v, const std::string& to) {
 }
 
 u64 float_result(f128 v, const std::string& to, Direction d, bool negative) {
-  if (to == "f16") return round_half(sum_of(v, 0), d, negative);
+  if (is_small(to)) return round_small(format(to), sum_of(v, 0), d, negative);
   if (to == "f32") return v == 0 ? to_bits(negative ? -0.0f : 0.0f) : to_bits(round_value<float>(v, d));
   return v == 0 ? to_bits(negative ? -0.0 : 0.0) : to_bits(round_value<double>(v, d));
 }
 u64 infinity_of(const std::string& to, bool negative) {
   const double v = negative ? -INFINITY : INFINITY;
-  return to == "f16" ? round_half(v) : to == "f32" ? to_bits(static_cast<float>(v)) : to_bits(v);
+  return is_small(to) ? round_small(format(to), v) : to == "f32" ? to_bits(static_cast<float>(v)) : to_bits(v);
 }
-u64 nan_of(const std::string& to) { return to == "f16" ? 0x7fffu : to == "f32" ? 0x7fffffffu : 0u; }
-u64 one_of(const std::string& to) { return to == "f16" ? 0x3c00u : to == "f32" ? 0x3f800000u : 0x3ff0000000000000u; }
+u64 nan_of(const std::string& to) { return is_small(to) ? 0x7fffu : to == "f32" ? 0x7fffffffu : 0u; }
+u64 one_of(const std::string& to) {
+  return is_small(to) ? format(to).one() : to == "f32" ? 0x3f800000u : 0x3ff0000000000000u;
+}
 
 /// What cvt gives. `rounding` is "" or rn, rz, rm, rp, rni, rzi, rmi, rpi.
 u64 converted(const std::string& to, const std::string& from, const std::string& rounding, bool sat, bool ftz,
@@ -105,7 +109,7 @@ void row(Rows& rows, const std::string& to, const std::string& from, const std::
   if (sat) form += ".sat";
   form += "." + to + "." + from;
   const char source = kind_of(from), result = kind_of(to);
-  const Values values = from == "f16"   ? Values::halves
+  const Values values = is_small(from)  ? Values::halves
                         : from == "f32" ? Values::floats
                         : from == "f64" ? Values::doubles
                                         : Values::integers;
@@ -122,7 +126,7 @@ void row(Rows& rows, const std::string& to, const std::string& from, const std::
 Rows convert_rows() {
   Rows rows;
   const std::vector<std::string> integers = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"};
-  const std::vector<std::string> floats = {"f16", "f32", "f64"};
+  const std::vector<std::string> floats = {"f16", "bf16", "f32", "f64"};
   for (const std::string& to : integers) {
     for (const std::string& from : integers) {
       row(rows, to, from, "", false, false);
@@ -138,7 +142,8 @@ Rows convert_rows() {
     for (const std::string& from : integers)
       for (const char* rounding : {"rn", "rz", "rm", "rp"}) row(rows, to, from, rounding, false, false);
     for (const std::string& from : floats) {
-      const bool narrows = bits_of(to) < bits_of(from), single = to == "f32" || from == "f32";
+      const bool narrows = bits_of(to) < bits_of(from) || (is_small(to) && is_small(from) && to != from),
+                 single = to == "f32" || from == "f32";
       for (const bool sat : {false, true})
         for (const bool ftz : {false, true}) {
           if (ftz && !single) continue;
@@ -151,10 +156,12 @@ Rows convert_rows() {
         }
     }
   }
-  rows.push_back(
-      {"cvt.rn.f16x2.f32", 'r', "cvt.rn.f16x2.f32 %r9, %fa, %fb;", Values::floats, each([](u64 a, u64 b, u64) {
-         return (round_half(from_bits<float>(a)) << 16) | round_half(from_bits<float>(b));
-       })});
+  for (const std::string one : {"f16", "bf16"}) {
+    const std::string form = "cvt.rn." + one + "x2.f32";
+    rows.push_back({form, 'r', form + " %r9, %fa, %fb;", Values::floats, each([f = format(one)](u64 a, u64 b, u64) {
+                      return (round_small(f, from_bits<float>(a)) << 16) | round_small(f, from_bits<float>(b));
+                    })});
+  }
   // Sources and destinations wider than the type.
   rows.push_back({"cvt.u64.u16", 'd', "cvt.u64.u16 %d9, %ra;", Values::integers,
                   each([](u64 a, u64, u64) { return a & 0xffffu; })});

@@ -66,21 +66,30 @@ T round_value(f128 v, Direction direction) {
   return round_exact<T>(sum_of(v, 0), static_cast<T>(v), direction);
 }
 
-/// The value of a binary16.
-inline double half_value(u64 bits) {
-  const int exponent = static_cast<int>((bits >> 10) & 31u);
-  const double fraction = static_cast<double>(bits & 1023u);
+/// A float of 16 bits: binary16, bfloat16.
+struct Small {
+  int fraction, top;  ///< bits of the fraction; largest exponent, and the bias
+  u64 infinity() const { return static_cast<u64>(2 * top + 1) << fraction; }
+  u64 one() const { return static_cast<u64>(top) << fraction; }
+};
+constexpr Small half_format{10, 15}, brain_format{7, 127};
+
+inline double small_value(const Small& f, u64 bits) {
+  const int exponent = static_cast<int>((bits >> f.fraction) & static_cast<u64>(2 * f.top + 1));
+  const double hidden = std::ldexp(1.0, f.fraction);
+  const double fraction = static_cast<double>(bits & ((u64{1} << f.fraction) - 1));
   const double sign = (bits & 0x8000u) != 0 ? -1.0 : 1.0;
-  if (exponent == 31) return fraction != 0 ? std::nan("") : sign * INFINITY;
-  return sign * (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25));
+  if (exponent == 2 * f.top + 1) return fraction != 0 ? std::nan("") : sign * INFINITY;
+  return sign * (exponent == 0 ? std::ldexp(fraction, 1 - f.top - f.fraction)
+                               : std::ldexp(hidden + fraction, exponent - f.top - f.fraction));
 }
 
-/// The binary16 that an exact value rounds to. Positive halves ascend with their encodings.
-inline u64 round_half(const Compare& compare, Direction direction, bool negative_zero = false) {
+/// What an exact value rounds to. Positive ones ascend with their encodings.
+inline u64 round_small(const Small& f, const Compare& compare, Direction direction, bool negative_zero = false) {
   const int sign = compare(0);
   if (sign == 0) return negative_zero ? 0x8000u : 0u;
-  const auto beyond = [&](u64 bits) { return sign * compare(sign * static_cast<f128>(half_value(bits))); };
-  u64 low = 0, high = 0x7c00;  // |low| <= |exact| < |high|
+  const auto beyond = [&](u64 bits) { return sign * compare(sign * static_cast<f128>(small_value(f, bits))); };
+  u64 low = 0, high = f.infinity();  // |low| <= |exact| < |high|
   while (high - low > 1) {
     const u64 middle = (low + high) / 2;
     (beyond(middle) >= 0 ? low : high) = middle;
@@ -89,16 +98,22 @@ inline u64 round_half(const Compare& compare, Direction direction, bool negative
   if (beyond(low) == 0) return sign_bit | low;
   bool away = (direction == Direction::up && sign > 0) || (direction == Direction::down && sign < 0);
   if (direction == Direction::nearest) {
-    const f128 top = high == 0x7c00 ? static_cast<f128>(65536) : static_cast<f128>(half_value(high));
-    const int side = sign * compare(sign * (static_cast<f128>(half_value(low)) + top) / 2);
+    // Beyond the largest number the grid goes on for half a step.
+    const f128 top = static_cast<f128>(high == f.infinity() ? std::ldexp(1.0, f.top + 1) : small_value(f, high));
+    const int side = sign * compare(sign * (static_cast<f128>(small_value(f, low)) + top) / 2);
     away = side > 0 || (side == 0 && (low & 1u) != 0);
   }
   return sign_bit | (away ? high : low);
 }
-inline u64 round_half(double v, Direction direction = Direction::nearest) {
+inline u64 round_small(const Small& f, double v, Direction direction = Direction::nearest) {
   if (std::isnan(v)) return 0x7fff;
-  if (std::isinf(v)) return v > 0 ? 0x7c00 : 0xfc00;
-  return round_half(sum_of(v, 0), direction, std::signbit(v));
+  if (std::isinf(v)) return v > 0 ? f.infinity() : 0x8000u | f.infinity();
+  return round_small(f, sum_of(v, 0), direction, std::signbit(v));
+}
+/// a + b.
+inline u64 small_sum(const Small& f, double a, double b) {
+  if (!std::isfinite(a) || !std::isfinite(b)) return round_small(f, a + b);
+  return round_small(f, exact_sum(a, b), Direction::nearest, std::signbit(a) && std::signbit(b));
 }
 
 inline float flush(float v) { return std::fpclassify(v) == FP_SUBNORMAL ? std::copysign(0.0f, v) : v; }

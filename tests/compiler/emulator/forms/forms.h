@@ -84,7 +84,7 @@ u64 to_bits(T value) {
 inline char letter(const std::string& type) {
   if (type == "f32") return 'f';
   if (type == "f64") return 'g';
-  const std::string size = type.substr(1);
+  const std::string size = type.substr(type.find_first_of("0123456789"));
   return size == "64" ? 'd' : size == "32" || size == "16x2" ? 'r' : 'h';
 }
 /// "%ra" for ('r', 'a').

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// binary16 to and from double, with every rounding direction. Static functions on purpose: the header is
+// binary16 and bfloat16 to and from double, with every rounding direction. Static functions on purpose: the header is
 // compiled for several instruction sets and must leave no shared symbol behind.
 #pragma once
 
@@ -11,17 +11,32 @@
 
 namespace regatta::ir {
 
-static inline double half_to_double(std::uint32_t half) {
-  const std::uint64_t sign = static_cast<std::uint64_t>(half & 0x8000u) << 48;
-  const std::uint32_t exponent = (half >> 10) & 0x1fu;
-  const std::uint64_t fraction = half & 0x3ffu;
+/// A float of 16 bits: sign, exponent, fraction.
+struct Binary16 {
+  static constexpr int fraction = 10, top = 15;  ///< bits of the fraction; largest exponent, and the bias
+};
+struct BFloat16 {
+  static constexpr int fraction = 7, top = 127;
+};
+
+template <class Format>
+static inline double small_to_double(std::uint32_t small) {
+  constexpr int spare = 52 - Format::fraction;
+  constexpr std::uint32_t all_ones = 2 * Format::top + 1;
+  const std::uint64_t sign = static_cast<std::uint64_t>(small & 0x8000u) << 48;
+  const std::uint32_t exponent = (small >> Format::fraction) & all_ones;
+  const std::uint64_t fraction = small & ((1u << Format::fraction) - 1);
   std::uint64_t bits = 0;
-  if (exponent == 0x1f) {
-    bits = sign | 0x7ff0000000000000ull | (fraction << 42);
+  if (exponent == all_ones) {
+    bits = sign | 0x7ff0000000000000ull | (fraction << spare);
   } else if (exponent != 0) {
-    bits = sign | (static_cast<std::uint64_t>(exponent + 1008) << 52) | (fraction << 42);
+    bits = sign | (static_cast<std::uint64_t>(exponent + 1023 - Format::top) << 52) | (fraction << spare);
   } else {
-    const double magnitude = static_cast<double>(fraction) * 0x1p-24;
+    // Exact: the smallest subnormal is a normal double.
+    const std::uint64_t least = static_cast<std::uint64_t>(1024 - Format::top - Format::fraction) << 52;
+    double magnitude = 0;
+    std::memcpy(&magnitude, &least, sizeof magnitude);
+    magnitude *= static_cast<double>(fraction);
     std::memcpy(&bits, &magnitude, sizeof bits);
     bits |= sign;
   }
@@ -31,20 +46,23 @@ static inline double half_to_double(std::uint32_t half) {
 }
 
 /// Rounds to nearest even (rn, none), towards zero, down or up; NaN becomes the canonical 0x7fff.
-static inline std::uint32_t double_to_half(double value, Rounding rounding) {
+template <class Format>
+static inline std::uint32_t double_to_small(double value, Rounding rounding) {
+  constexpr std::uint32_t infinity = (2u * Format::top + 1) << Format::fraction;
+  constexpr int least = 1 - Format::top;  // exponent of a normal number
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
   const std::uint32_t sign = static_cast<std::uint32_t>(bits >> 48) & 0x8000u;
   const int exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023;
   std::uint64_t fraction = bits & 0xfffffffffffffull;
-  if (exponent == 1024) return fraction != 0 ? 0x7fffu : (sign | 0x7c00u);
+  if (exponent == 1024) return fraction != 0 ? 0x7fffu : (sign | infinity);
   const bool away = (rounding == Rounding::rp && sign == 0) || (rounding == Rounding::rm && sign != 0);
   const bool nearest = rounding == Rounding::rn || rounding == Rounding::none;
-  if (exponent > 15) return sign | (nearest || away ? 0x7c00u : 0x7bffu);
+  if (exponent > Format::top) return sign | (nearest || away ? infinity : infinity - 1);
   if ((bits << 1) == 0) return sign;
-  // The significand as an integer, and how many of its low bits the half cannot hold.
-  int drop = 42;
-  if (exponent < -14) drop += -14 - exponent;
+  // The significand as an integer, and how many of its low bits the result cannot hold.
+  int drop = 52 - Format::fraction;
+  if (exponent < least) drop += least - exponent;
   if (exponent != -1023) fraction |= 1ull << 52;
   std::uint32_t kept = 0;
   bool up = away;
@@ -58,8 +76,17 @@ static inline std::uint32_t double_to_half(double value, Rounding rounding) {
     if (nearest) up = rest > tie || (rest == tie && (kept & 1u) != 0);
   }
   // A carry out of the fraction moves into the exponent, which is what rounding up means.
-  const std::uint32_t biased = exponent < -14 ? 0u : static_cast<std::uint32_t>(exponent + 14) << 10;
+  const std::uint32_t biased = exponent < least ? 0u : static_cast<std::uint32_t>(exponent - least) << Format::fraction;
   return sign | (biased + kept + (up ? 1u : 0u));
+}
+
+/// Of the type f16 or bf16.
+static inline bool is_small_float(Type t) { return t == Type::f16 || t == Type::bf16; }
+static inline double small_to_double(Type t, std::uint32_t small) {
+  return t == Type::bf16 ? small_to_double<BFloat16>(small) : small_to_double<Binary16>(small);
+}
+static inline std::uint32_t double_to_small(Type t, double value, Rounding rounding) {
+  return t == Type::bf16 ? double_to_small<BFloat16>(value, rounding) : double_to_small<Binary16>(value, rounding);
 }
 
 }  // namespace regatta::ir

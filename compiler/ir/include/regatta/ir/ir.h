@@ -32,6 +32,8 @@ enum class Type : std::uint8_t {
   s64,
   f16,
   f16x2,
+  bf16,
+  bf16x2,
   f32,
   f64
 };
