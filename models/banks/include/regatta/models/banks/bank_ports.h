@@ -23,12 +23,15 @@ class BankPorts {
     Bank& b = banks_[bank];
     std::uint64_t slot = 0;
     if (shared_port_) {
-      slot = write ? first_shared(b, at) : std::max(at, b.read_free);
-      if (slot < b.read_free) {
-        b.gaps &= ~(std::uint64_t{1} << (slot - b.gap_base));
+      if (at >= b.read_free) {  // behind all that is taken
+        if (!write) leave_gap(b, std::max(b.read_free, at - arbitration_), at);
+        slot = at;
+        b.read_free = at + 1;
+      } else if (write && at < b.gap_end && first_gap(b, at) != no_gap) {
+        slot = first_gap(b, at);
+        b.gaps &= ~(std::uint64_t{1} << (slot + 64 - b.gap_end));
       } else {
-        if (!write) leave_gap(b, std::max(b.read_free, at - std::min<std::uint64_t>(at, arbitration_)), slot);
-        b.read_free = slot + 1;
+        slot = b.read_free++;
       }
     } else if (write) {
       slot = std::max(at, b.write_free);
@@ -70,28 +73,28 @@ class BankPorts {
   struct Bank {
     std::uint64_t read_free = 0;
     std::uint64_t write_free = 0;  ///< unused when a port is shared
-    /// A shared port's free slots before read_free, which arbitration left: bit i is slot gap_base + i.
+    /// A shared port's free slots before read_free, which arbitration left: bit i is slot gap_end - 64 + i.
     std::uint64_t gaps = 0;
-    std::uint64_t gap_base = 0;
+    std::uint64_t gap_end = 0;
   };
+  static constexpr std::uint64_t no_gap = ~std::uint64_t{0};
+  /// The first of the free slots from `at` on; `at` is before gap_end.
+  static std::uint64_t first_gap(const Bank& b, std::uint64_t at) {
+    const std::uint64_t behind = b.gap_end - at;
+    const std::uint64_t left = behind >= 64 ? b.gaps : b.gaps >> (64 - behind) << (64 - behind);
+    return left != 0 ? b.gap_end - 64 + static_cast<unsigned>(__builtin_ctzll(left)) : no_gap;
+  }
   static std::uint64_t first_shared(const Bank& b, std::uint64_t at) {
     if (at >= b.read_free) return at;
-    if (b.gaps == 0) return b.read_free;
-    const std::uint64_t skip = at > b.gap_base ? at - b.gap_base : 0;
-    const std::uint64_t left = skip < 64 ? b.gaps >> skip << skip : 0;
-    return left != 0 ? b.gap_base + static_cast<unsigned>(__builtin_ctzll(left)) : b.read_free;
+    const std::uint64_t gap = at < b.gap_end ? first_gap(b, at) : no_gap;
+    return gap != no_gap ? gap : b.read_free;
   }
-  /// Slots from `begin` on to before `end`, behind all that are taken, are free; 64 at most.
+  /// Slots from `begin` on to before `end`, behind all that are taken, stay free; 64 at most.
   static void leave_gap(Bank& b, std::uint64_t begin, std::uint64_t end) {
-    if (begin >= end) return;
-    if (b.gaps == 0) {
-      b.gap_base = begin;
-    } else if (end - b.gap_base > 64) {  // older ones have gone by unused
-      const std::uint64_t gone = end - 64 - b.gap_base;
-      b.gaps = gone < 64 ? b.gaps >> gone : 0;
-      b.gap_base += gone;
-    }
-    b.gaps |= ~std::uint64_t{0} >> (64 - (end - begin)) << (begin - b.gap_base);
+    if (begin == end) return;
+    const std::uint64_t older = end - b.gap_end;
+    b.gaps = (older < 64 ? b.gaps >> older : 0) | ~std::uint64_t{0} << (64 - (end - begin));
+    b.gap_end = end;
   }
   std::vector<Bank> banks_;
   bool shared_port_;
