@@ -56,6 +56,7 @@ class Converter {
     memory(i, s);
     if (i.op == Opcode::bra) s.branch_target = static_cast<std::int32_t>(first_.at(i.target));
     if (i.op == Opcode::bar) {
+      s.barrier_arrives = i.mod.barrier == BarrierMode::arrive;
       if (!i.sources.empty() && i.sources[0].kind == Operand::Kind::immediate)
         s.barrier_id = static_cast<std::uint8_t>(i.sources[0].value);
       if (i.sources.size() > 1 && i.sources[1].kind == Operand::Kind::immediate)

@@ -299,7 +299,7 @@ protocol::InstructionTraits traits_of(const trace::StaticInstruction& s, std::ui
   t.is_control = s.op_class == OpClass::branch || s.op_class == OpClass::exit;
   t.is_exit = s.op_class == OpClass::exit;
   t.is_barrier = s.op_class == OpClass::barrier;
-  t.is_arrival = t.is_barrier && s.opcode.find(".arrive") != std::string::npos;
+  t.is_arrival = t.is_barrier && s.barrier_arrives;
   t.is_fence = s.op_class == OpClass::fence;
   t.is_memory = t.unit == protocol::Unit::lsu;
   t.has_addresses = trace::has_addresses(s);

@@ -59,6 +59,9 @@ Kernel sample_kernel(unsigned warp_size) {
       memory(make("ld.shared.v4.f32", 3, OpClass::load, {4, 5, 6, 7}, {0}), MemorySpace::shared, 16, true, false));
   code.push_back(memory(make("st.global.f32", 4, OpClass::store, {}, {0, 1, 2}), MemorySpace::global, 4, false, true));
   code.back().guard = {3, true};
+  code.back().barrier_arrives = true;
+  code.back().barrier_id = 3;
+  code.back().barrier_threads = 64;
   code.back().reads_carry = code.back().writes_carry = true;  // whatever that may mean of a store
   code.push_back(make("bra", 5, OpClass::branch, {}, {}));
   code.back().guard = {0, true};

@@ -66,6 +66,9 @@ TEST_CASE("the static part comes back") {
       CHECK(a.access_bytes == b.access_bytes);
       CHECK(a.bypasses_l1 == b.bypasses_l1);
       CHECK(a.reads_memory == b.reads_memory);
+      CHECK(a.barrier_id == b.barrier_id);
+      CHECK(a.barrier_threads == b.barrier_threads);
+      CHECK(a.barrier_arrives == b.barrier_arrives);
       CHECK(a.writes_memory == b.writes_memory);
       CHECK(a.address_offset == b.address_offset);
       CHECK(a.reads_carry == b.reads_carry);

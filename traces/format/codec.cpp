@@ -83,6 +83,7 @@ void encode(const StaticInstruction& i, proto::StaticInstruction& m) {
   if (i.branch_target >= 0) m.set_branch_target(static_cast<std::uint32_t>(i.branch_target));
   m.set_barrier_id(i.barrier_id);
   m.set_barrier_threads(i.barrier_threads);
+  m.set_barrier_arrives(i.barrier_arrives);
   for (const Operand& operand : i.operands) {
     proto::Operand* o = m.add_operands();
     o->set_kind(static_cast<proto::Operand::Kind>(operand.kind));
@@ -121,6 +122,7 @@ StaticInstruction decode(const proto::StaticInstruction& m) {
   if (m.has_branch_target()) i.branch_target = narrow<std::int32_t>(m.branch_target(), "branch target");
   i.barrier_id = narrow<std::uint8_t>(m.barrier_id(), "barrier");
   i.barrier_threads = m.barrier_threads();
+  i.barrier_arrives = m.barrier_arrives();
   i.operands.reserve(static_cast<std::size_t>(m.operands_size()));
   for (const proto::Operand& o : m.operands()) {
     Operand operand;

@@ -57,6 +57,7 @@ ir::Function sample() {
   ir::Instruction bar;
   bar.op = Opcode::bar;
   bar.sources = {Operand::immediate(3), Operand::immediate(64)};
+  bar.mod.barrier = ir::BarrierMode::arrive;
   f.blocks[1].instructions = {store, fma, bar};
 
   ir::Instruction exit;
@@ -123,6 +124,7 @@ TEST_CASE("the static trace form of an allocated function") {
 
   CHECK(k.instructions[5].barrier_id == 3);
   CHECK(k.instructions[5].barrier_threads == 64);
+  CHECK(k.instructions[5].barrier_arrives);
 }
 
 TEST_CASE("accesses that others have to see bypass the L1") {

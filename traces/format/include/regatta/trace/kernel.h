@@ -62,6 +62,7 @@ struct StaticInstruction {
   /// holds the number or the threads.
   std::uint8_t barrier_id = 0;
   std::uint32_t barrier_threads = 0;  ///< 0 = all threads of the CTA
+  bool barrier_arrives = false;       ///< counts the warp there and does not have it wait (bar.arrive)
 
   std::vector<Operand> operands;  ///< as written, destinations first
   std::uint8_t operand_destinations = 0;
