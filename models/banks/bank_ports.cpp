@@ -6,7 +6,6 @@ namespace regatta::models {
 BankPorts::BankPorts(const RegisterFileConfig& config)
     : banks_(config.banks),
       shared_port_(config.shared_port()),
-      arbitration_(std::min(config.arbitration, 64u)),
       read_shift_(config.read_ports() == 2 ? 1 : 0),
       latency_(config.latency) {}
 

@@ -26,10 +26,10 @@ void RegisterFileConfig::validate() const {
                                " exceeds register_file.registers = " + std::to_string(registers) +
                                ": a bank would hold nothing");
   }
-  if (shared_port() && arbitration > 64) {
+  if (shared_port() && priority == "fcfs" && arbitration > 64) {
     throw support::ConfigError("configuration: register_file.arbitration = " + std::to_string(arbitration) +
                                " with register_file.ports = 1rw: a port for reads and writes is planned 64 cycles "
-                               "ahead, expected at most 64, or separate ports");
+                               "ahead, expected at most 64, separate ports or a register_file.priority");
   }
   if (mapping == "sub_core" && banks % sub_cores != 0) {
     throw support::ConfigError(

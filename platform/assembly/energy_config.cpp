@@ -70,8 +70,7 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
   }
   return support::EnergyTable::parse(text, file, [&](const std::string& base) {
     std::string base_file = file;
-    return load_table(embedded::energy_table(base) ? base : support::beside(file, base), base_file, files,
-                      file + ": base", depth + 1);
+    return load_table(support::beside(file, base), base_file, files, file + ": base", depth + 1);
   });
 }
 
@@ -82,7 +81,7 @@ EnergyConfig::EnergyConfig() {
 }
 
 void EnergyConfig::declare(support::OptionSet& o) {
-  o.add("energy.table", table, "energy table: a built-in one, or the path of a .toml file (also --energy)");
+  o.add_path("energy.table", table, "energy table: a built-in one, or the path of a .toml file (also --energy)");
   o.add("energy.node_nm", node_nm, "nm", "process node that dynamic energies are scaled to; 0: the table's own");
   o.add("energy.lane_gating", lane_gating,
         "execution units spend energy on active lanes only; false: on all of a warp");

@@ -7,8 +7,8 @@
 namespace regatta::assembly {
 
 void MachineConfig::declare(support::OptionSet& o) {
-  o.add("machine.base", base,
-        "machine whose values hold where this one says nothing (a preset, or the path of a file)");
+  o.add_path("machine.base", base,
+             "machine whose values hold where this one says nothing (a preset, or the path of a file)");
   o.add("machine.sms", sms, "SMs", "of the whole machine; L2 and DRAM bandwidth are shared out among them", 1, 1024);
   o.add("machine.clock_mhz", clock_mhz, "MHz", "SM clock", 1, 100000);
   sm.declare(o);
@@ -81,7 +81,7 @@ std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig
     std::string text = machine_text(next, file, said_by);
     machine.base.clear();
     options.load_toml(text, file, "machine");
-    next = embedded::machine_preset(machine.base) ? machine.base : support::beside(file, machine.base);
+    next = machine.base;
     said_by = file + ": machine.base";
     chain.emplace_back(std::move(text), std::move(file));
   }

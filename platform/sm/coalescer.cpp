@@ -62,6 +62,21 @@ void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsig
   out.lines[out.count - 1].sectors &= static_cast<std::uint8_t>((2u << sector_in_line(last)) - 1);
 }
 
+void address_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                    unsigned lanes, LineList& lines) {
+  const std::uint64_t line_mask = ~std::uint64_t{line_bytes - 1};
+  for (unsigned i = 0; i < lines.count; ++i) {
+    LineList::Line& line = lines.lines[i];
+    line.pass = 0;
+    for (trace::LaneMask m = active; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
+      const std::uint64_t first = address[lane] & line_mask;
+      const std::uint64_t last = (address[lane] + bytes - 1) & line_mask;
+      if (first == line.address || last == line.address) line.pass = static_cast<std::uint8_t>(lane / lanes);
+    }
+  }
+}
+
 namespace {
 
 /// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank. Each pass

@@ -15,6 +15,7 @@ struct LineList {
   struct Line {
     std::uint64_t address = 0;  ///< first byte of the line
     std::uint8_t sectors = 0;
+    std::uint8_t pass = 0;  ///< of the address stage that makes the last address in it, by address_passes()
   };
   unsigned count = 0;
   /// Room for a local access of four words a lane, every lane in lines of its own.
@@ -29,6 +30,11 @@ void coalesce(const std::uint64_t* address, trace::LaneMask active, unsigned byt
 /// lane otherwise.
 void coalesce_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
                      LineList& out);
+
+/// Where addresses are made for `lanes` lanes in a pass, lane 0 first: the last pass that each line waits for. The
+/// lines are those that the same accesses were merged into.
+void address_passes(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned line_bytes,
+                    unsigned lanes, LineList& lines);
 
 /// Cycles that a shared-memory access occupies the banks: an access of more than 4 bytes a lane goes in
 /// groups of lanes that move at most one word per bank; within a group, lanes that want different words of one

@@ -63,6 +63,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     return false;
   }
   started_ = true;
+  addresses_from_ = core_.now;
   addresses_free_ = core_.now + address_passes_;
   next_line_ = 0;
   lines_.count = 0;
@@ -77,8 +78,8 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
     shared_free_ = core_.now + passes;
-    // The banks begin with the first addresses, and are not done before the last ones are made.
-    d.completed = core_.now + std::max(core_.config.shared_latency + passes - 1, address_passes_);
+    // The banks begin with the first addresses, and their last pass is not before the last ones are made.
+    d.completed = core_.now + (core_.config.shared_latency + std::max(passes, address_passes_) - 1);
   }
   if (beyond != 0) {
     const bool plain = info.space == MemorySpace::global;
@@ -86,14 +87,16 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     // A local access wider than a word moves words that lie a warp apart.
     const unsigned pieces = crosses_words ? info.access_bytes / 4 : 1;
     const unsigned bytes = crosses_words ? 4 : info.access_bytes;
-    if (plain && d.affine_addresses) {
-      coalesce_affine(d.addresses.data(), beyond, bytes, core_.config.line_bytes, lines_);
-    } else if (pieces == 1) {
-      coalesce(plain ? d.addresses.data() : remapped_.data(), beyond, bytes, core_.config.line_bytes, lines_);
+    const unsigned line_bytes = core_.config.line_bytes;
+    const std::uint64_t* const addresses = plain ? d.addresses.data() : remapped_.data();
+    if (pieces == 1) {
+      (plain && d.affine_addresses ? coalesce_affine : coalesce)(addresses, beyond, bytes, line_bytes, lines_);
+      if (address_passes_ != 1) address_passes(addresses, beyond, bytes, line_bytes, core_.config.lsu_lanes, lines_);
     } else {
       LineList piece;
       for (unsigned p = 0; p < pieces; ++p) {
-        coalesce(remapped_.data(), beyond, bytes, core_.config.line_bytes, piece);
+        coalesce(addresses, beyond, bytes, line_bytes, piece);
+        if (address_passes_ != 1) address_passes(addresses, beyond, bytes, line_bytes, core_.config.lsu_lanes, piece);
         for (unsigned i = 0; i < piece.count; ++i) lines_.lines[lines_.count++] = piece.lines[i];
         for (LaneMask m = beyond; m != 0; m &= m - 1) remapped_[__builtin_ctzll(m)] += core_.kernel.warp_size * 4;
       }
@@ -241,6 +244,10 @@ void LoadStoreUnit::serve() {
     }
     if (last_sent_ == core_.now) {
       core_.progress = true;
+      return;
+    }
+    if (const Cycle made = addresses_from_ + lines_.lines[next_line_].pass; core_.now < made) {
+      core_.at(made, Work::Kind::tick, 0);
       return;
     }
     send_next(d);

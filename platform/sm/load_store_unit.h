@@ -2,8 +2,9 @@
 //
 // Load-store unit: memory instructions pass the address stage in order, lsu.lanes of their lanes per cycle.
 // Shared-memory accesses occupy the banks for as many cycles as they conflict; the others are coalesced into lines, of
-// which one goes to the L1 per cycle. A load's result is ready when its last line has answered; a store is done when
-// its last line has been sent, its completion is counted for fences and for the end of a launch.
+// which one goes to the L1 per cycle, when the last address in it is made. A load's result is ready when its last line
+// has answered; a store is done when its last line has been sent, its completion is counted for fences and for the end
+// of a launch.
 #pragma once
 
 #include <regatta/protocol/payload.h>
@@ -74,6 +75,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   unsigned next_line_ = 0;
   LineList lines_;
   unsigned address_passes_;  ///< cycles in which a warp's addresses are made
+  Cycle addresses_from_;     ///< the head's first addresses are made in this cycle
   Cycle addresses_free_;     ///< the address stage takes another instruction from here on
   Cycle shared_free_;        ///< the banks take another access from here on
   Cycle last_sent_;          ///< the L1's request slot of this cycle is used up

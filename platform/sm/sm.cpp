@@ -226,7 +226,11 @@ void Sm::cycle() {
   Core& core = m.core;
   const Cycle now = core.current();
   if (now == core.now) return;
-  if (const std::uint64_t slept = now - core.now - 1; slept != 0) m.account(slept);
+  if (const std::uint64_t slept = now - core.now - 1; slept != 0) {
+    m.account(slept);
+    m.watchdog_since =
+        m.watchdog_since + slept;  // somebody knew of an event to wait for: who never wakes is found by the platform
+  }
   core.now = now;
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();

@@ -109,7 +109,10 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.issue_width", issue_width, "warp instructions", "issued per scheduler and cycle, from one warp", 1, 4);
   o.add("sm.issue_interval", issue_interval, "cycles", "from one issue slot of a scheduler to its next", 1, 64);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);
-  o.add("sm.watchdog", watchdog_cycles, "cycles", "without progress before a run is given up as deadlocked", 1000);
+  o.add("sm.watchdog", watchdog_cycles, "cycles",
+        "in which an SM tries without progress before a run is given up as deadlocked; waiting for what is due does "
+        "not count",
+        1000);
   icache.declare(o, "icache", "an instruction cache");
   constant_cache.declare(o, "constant_cache", "a constant cache");
   o.add("fetch.width", fetch_width, "instructions",

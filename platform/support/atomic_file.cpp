@@ -92,7 +92,8 @@ bool is_toml_path(const std::string& name) {
 std::string beside(const std::string& file, const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   if (folder.empty() || folder == "." || !is_toml_path(name)) return name;
-  return (folder / name).lexically_normal().string();
+  // A step up is not taken away with the folder before it: that may be a link.
+  return (folder / name).string();
 }
 
 }  // namespace regatta::support

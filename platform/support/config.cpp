@@ -178,6 +178,11 @@ void OptionSet::add(const std::string& name, std::string& value, const std::stri
   insert(std::move(option));
 }
 
+void OptionSet::add_path(const std::string& name, std::string& value, const std::string& help) {
+  add(name, value, help);
+  options_.back().is_path = true;
+}
+
 const Option* OptionSet::find(const std::string& name) const {
   for (const Option& option : options_) {
     if (option.name == name) return &option;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/support/atomic_file.h>
 #include <regatta/support/config.h>
 
 #include <regatta_tomlpp.h>
@@ -82,7 +83,7 @@ class Loader {
   std::vector<Entry> entries_;
 };
 
-OptionValue read(const Option& option, const toml::node& node, const std::string& place) {
+OptionValue read(const Option& option, const toml::node& node, const std::string& place, const std::string& file) {
   const OptionValue& like = option.default_value;
   if (std::holds_alternative<bool>(like)) {
     if (const auto* value = node.as_boolean()) return value->get();
@@ -92,7 +93,7 @@ OptionValue read(const Option& option, const toml::node& node, const std::string
     if (const auto* value = node.as_floating_point()) return value->get();
     if (const auto* value = node.as_integer()) return static_cast<double>(value->get());
   } else if (const auto* value = node.as_string()) {
-    return value->get();
+    return option.is_path ? beside(file, value->get()) : value->get();
   }
   refuse(option, place, shown(node));
 }
@@ -112,7 +113,7 @@ void OptionSet::load_toml(const std::string& text, const std::string& file, cons
     const auto option =
         std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == entry.name; });
     const std::string place = place_of(file, entry.value->source());
-    assign(*option, read(*option, *entry.value, place), origin, place);
+    assign(*option, read(*option, *entry.value, place, file), origin, place);
   }
 }
 

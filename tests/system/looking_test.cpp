@@ -125,7 +125,7 @@ TEST_CASE("looking: an interrupted run leaves whole files") {
 TEST_CASE("looking: a run that is given up leaves what led there") {
   const Bench bench;
   const ProcessResult r = bench.sim(
-      look + std::vector<std::string>{"--latency.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
+      look + std::vector<std::string>{"--initiation.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
   REQUIRE(r.status == 3);
   const std::string why = "no instruction issued and no memory access answered for 1000 cycles";
   REQUIRE(r.err.find(why) != std::string::npos);
@@ -136,6 +136,14 @@ TEST_CASE("looking: a run that is given up leaves what led there") {
   CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
   CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
   CHECK(bench.folder.has("s.csv"));
+}
+
+TEST_CASE("looking: waiting for what is due is no deadlock, however long it takes") {
+  const Bench bench;
+  for (const char* slow : {"--latency.int_add", "--dram.latency"}) {
+    CAPTURE(slow);
+    CHECK(bench.sim({slow, "9000", "--sm.watchdog", "1000"}).status == 0);
+  }
 }
 
 TEST_CASE("looking: what cannot be is refused before the run") {

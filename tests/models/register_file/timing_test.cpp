@@ -130,8 +130,9 @@ TEST_CASE("register file: without arbitration a read may use its own cycle") {
 TEST_CASE("register file: a request that arrives later is timed from its arrival") {
   Bench b;
   WarpValue v{};
-  CHECK(b.read(0, 0, v, 5).delay == 2);      // arrives in 5, accesses in 6
-  CHECK(b.read(0, 8, v, 3).delay == 2 + 3);  // in order of the calls: cycle 7
+  CHECK(b.read(0, 0, v, 5).delay == 2);  // arrives in 5, accesses in 6
+  CHECK(b.read(0, 8, v, 3).delay == 2);  // the slot of cycle 4 was left free
+  CHECK(b.read(0, 16, v, 5).delay == 2 + 1);
 }
 
 TEST_CASE("register file: a write to a full queue is held until the bank has room") {
@@ -223,8 +224,9 @@ struct SlowBanks {
   }
 };
 
-void random_timing(const std::string& ports, unsigned banks, unsigned latency, unsigned arbitration, unsigned seed) {
-  CAPTURE(ports, banks, latency, arbitration, seed);
+void random_timing(const std::string& ports, unsigned banks, unsigned latency, unsigned arbitration, unsigned seed,
+                   unsigned ahead = 0) {
+  CAPTURE(ports, banks, latency, arbitration, seed, ahead);
   models::RegisterFileConfig c;
   c.banks = banks;
   c.latency = latency;
@@ -242,9 +244,11 @@ void random_timing(const std::string& ports, unsigned banks, unsigned latency, u
     if (random() % 5 == 0) b.wait(random() % 4 + (random() % 50 == 0 ? 40 : 0));
     const bool write = random() % 3 == 0;
     const unsigned warp = random() % 60, reg = random() % 32;
-    a.at = b.now();
+    const unsigned later = ahead == 0 ? 0 : random() % (ahead + 1);
+    a.at = b.now() + later;
     a.earliest = a.at + (write ? 0 : arbitration);
-    a.done = a.at + (write ? b.write_delay(warp, reg) : b.read_delay(warp, reg));
+    WarpValue v{};
+    a.done = a.at + (write ? b.write(warp, reg, v, ~0u, later) : b.read(warp, reg, v, later)).delay;
     a.port = (warp + reg) % banks * 2 + (write && ports != "1rw" ? 1 : 0);
   }
   SlowBanks slow;
@@ -269,6 +273,15 @@ TEST_CASE("register file: random traffic is timed as by banks simulated cycle by
 }
 TEST_CASE("register file: random traffic is timed as by banks simulated cycle by cycle: 1rw, arbitration of 64") {
   random_timing("1rw", 3, 2, 64, 7);
+}
+TEST_CASE("register file: random traffic that arrives later is timed as by banks simulated cycle by cycle: 1rw") {
+  random_timing("1rw", 4, 1, 3, 8, 40);
+}
+TEST_CASE("register file: random traffic that arrives later is timed as by banks simulated cycle by cycle: 1r1w") {
+  random_timing("1r1w", 4, 2, 1, 9, 63);
+}
+TEST_CASE("register file: random traffic that arrives later is timed as by banks simulated cycle by cycle: 2r1w") {
+  random_timing("2r1w", 4, 1, 0, 10, 31);
 }
 TEST_CASE("register file: random traffic is timed as by banks simulated cycle by cycle: 1r1w") {
   random_timing("1r1w", 16, 1, 1, 2);

@@ -111,7 +111,25 @@ TEST_CASE("machines: the path of a base begins at the folder of the file that na
   CHECK(load(std::filesystem::absolute("grandchild.toml").string()).sm.max_ctas == 3);
   write("machine_family/lost.toml", "[machine]\nbase = \"./gone.toml\"\n");
   CHECK(refused_machine("machine_family/lost.toml") ==
-        "cannot read 'machine_family/gone.toml': No such file or directory");
+        "cannot read 'machine_family/./gone.toml': No such file or directory");
+}
+
+TEST_CASE("machines: a folder that is a link is the one that it leads to") {
+  std::filesystem::create_directories("machine_links/real/deep");
+  write("machine_links/real/parent.toml", "[machine]\nbase = \"gtx480\"\n[sm]\nctas = 3\n");
+  write("machine_links/parent.toml", "[machine]\nbase = \"gtx480\"\n[sm]\nctas = 4\n");
+  write("machine_links/real/deep/child.toml", "[machine]\nbase = \"../parent.toml\"\n");
+  std::filesystem::remove("machine_links/link");
+  std::filesystem::create_directory_symlink("real/deep", "machine_links/link");
+  CHECK(load("machine_links/link/child.toml").sm.max_ctas == 3);
+}
+
+TEST_CASE("machines: the path of an energy table begins at the folder of the file that names it") {
+  std::filesystem::create_directories("machine_table");
+  write("machine_table/m.toml", "[machine]\nbase = \"gtx480\"\n[energy]\ntable = \"mine.toml\"\n");
+  CHECK(load("machine_table/m.toml").energy.table == "machine_table/mine.toml");
+  write("machine_table/named.toml", "[machine]\nbase = \"gtx480\"\n[energy]\ntable = \"maxwell28\"\n");
+  CHECK(load("machine_table/named.toml").energy.table == "maxwell28");
 }
 
 TEST_CASE("machines: a base that leads nowhere, or round in circles, is refused") {
@@ -148,7 +166,9 @@ TEST_CASE("machines: what does not fit together is refused with the knob's name"
   m.register_file.arbitration = 65;
   CHECK(refusal(m) ==
         "configuration: register_file.arbitration = 65 with register_file.ports = 1rw: a port for reads and writes is "
-        "planned 64 cycles ahead, expected at most 64, or separate ports");
+        "planned 64 cycles ahead, expected at most 64, separate ports or a register_file.priority");
+  m.register_file.priority = "write";
+  CHECK_NOTHROW(m.validate());
   m = load("hd7770");
   m.sm.schedulers = 6;
   CHECK(refusal(m) ==

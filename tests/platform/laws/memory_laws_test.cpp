@@ -30,10 +30,15 @@ double sum(const Recording& r, const std::string& prefix, const std::string& nam
   return total;
 }
 
-/// From a load's leaving the collector, when the load-store unit sends it, to its result.
+/// From a load's leaving the collector, when the load-store unit makes its first addresses, to its result.
 std::uint64_t load_latency(const Recording& r, const MachineConfig& m, std::uint32_t index) {
   const test::Passage& p = r.of(0, index);
   return p.retired - p.dispatched - test::write_cycles(m);
+}
+
+/// Until the last address of a warp is made, from the first.
+std::uint64_t last_address(const MachineConfig& m) {
+  return (test::lanes(m) + m.sm.lsu_lanes - 1) / m.sm.lsu_lanes - 1;
 }
 
 /// The machine as one SM of it is simulated.
@@ -59,11 +64,40 @@ Recording chase(const std::string& name, const MachineConfig& m, const std::vect
   return test::record(b, name, m);
 }
 
+/// A line leaves when the last address in it is made, the lines of a warp in their order.
+void addresses_in_passes(const std::string& name, MachineConfig m) {
+  m.l1.data_policy = "cache";
+  const unsigned lanes = test::lanes(m);
+  m.sm.lsu_lanes = lanes / 8;
+  TraceBuilder b(lanes);
+  for (unsigned i = 0; i < 4; ++i) b.load(MemorySpace::global, 1, 1);
+  b.exit();
+  b.launch(1, lanes);
+  b.begin_cta();
+  b.begin_warp();
+  // Two lines of a half each, the other way round, in turns; each hits in the L1 after the first load.
+  const auto execute = [&](std::uint32_t index, auto&& half) {
+    std::vector<std::uint64_t> addresses;
+    for (unsigned lane = 0; lane < lanes; ++lane) addresses.push_back(heap + (half(lane) ? m.l1.line_bytes : 0));
+    b.execute(index, 0, addresses);
+  };
+  execute(0, [&](unsigned lane) { return lane >= lanes / 2; });
+  execute(1, [&](unsigned lane) { return lane >= lanes / 2; });
+  execute(2, [&](unsigned lane) { return lane % 2 != 0; });
+  execute(3, [&](unsigned lane) { return lane != 0; });
+  b.execute(4);
+  b.end_warp();
+  const Recording r = test::record(b, name, m);
+  CHECK(load_latency(r, m, 1) == 7 + m.l1.hit_latency);      // passes 3 and 7
+  CHECK(load_latency(r, m, 2) == 7 + 1 + m.l1.hit_latency);  // both in pass 7, one line a cycle
+  CHECK(load_latency(r, m, 3) == 7 + m.l1.hit_latency);      // passes 0 and 7
+}
+
 void l1_hit(const std::string& name, MachineConfig m) {
   m.l1.data_policy = "cache";
   const Recording r = chase(name, m, {heap, heap + 32, heap + 4});
-  CHECK(load_latency(r, m, 1) == m.l1.hit_latency);
-  CHECK(load_latency(r, m, 2) == m.l1.hit_latency);
+  CHECK(load_latency(r, m, 1) == last_address(m) + m.l1.hit_latency);
+  CHECK(load_latency(r, m, 2) == last_address(m) + m.l1.hit_latency);
   CHECK(stat(r, "sm0.l1", "read_hits") == 2);
 }
 
@@ -89,8 +123,8 @@ void l1_bypassed(const std::string& name, MachineConfig m) {
 void l2_hit(const std::string& name, MachineConfig m) {
   m.l1.data_policy = "bypass";
   const Recording r = chase(name, m, {heap, heap, heap});
-  CHECK(load_latency(r, m, 1) == m.memory.l2.latency);
-  CHECK(load_latency(r, m, 2) == m.memory.l2.latency);
+  CHECK(load_latency(r, m, 1) == last_address(m) + m.memory.l2.latency);
+  CHECK(load_latency(r, m, 2) == last_address(m) + m.memory.l2.latency);
 }
 
 /// A line, another of its row, one of another row of its bank: all in one partition, in different L2 lines.
@@ -197,7 +231,7 @@ void exhaustion(const std::string& name, MachineConfig m) {
   // A whole line comes: more flits than the one sector of l2.latency.
   const memory::MemorySystemConfig c = scaled(m);
   const std::uint64_t latency = c.l2.latency + c.packet_flits(line / 32) - c.packet_flits(1);
-  CHECK(second[0].retired - second[0].dispatched - test::write_cycles(m) == latency);
+  CHECK(second[0].retired - second[0].dispatched - test::write_cycles(m) == last_address(m) + latency);
   // The MSHR is free in the cycle in which the answer is on its way to the SM, one before it is there.
   CHECK(second[n].retired - test::write_cycles(m) == second[0].retired - test::write_cycles(m) - 1 + latency);
   CHECK(stat(r, "sm0.l1", "reservation_failures_mshr") == 2);  // once in each launch
@@ -382,6 +416,7 @@ void constants(const std::string& name, MachineConfig m) {
   REGATTA_LAW(LAW, "gtx480")    \
   REGATTA_LAW(LAW, "k20x")
 
+REGATTA_MEMORY_LAW(addresses_in_passes)
 REGATTA_MEMORY_LAW(l1_hit)
 REGATTA_MEMORY_LAW(l1_bypassed)
 REGATTA_MEMORY_LAW(l2_hit)
@@ -399,6 +434,7 @@ REGATTA_MEMORY_LAW(instruction_loop_fits)
 REGATTA_MEMORY_LAW(instruction_loop_thrashes)
 REGATTA_MEMORY_LAW(constants)
 // Without DRAM banks, and with wavefronts that give their addresses in passes.
+REGATTA_LAW(addresses_in_passes, "hd7770")
 REGATTA_LAW(l1_hit, "hd7770")
 REGATTA_LAW(l2_hit, "hd7770")
 REGATTA_LAW(merging, "hd7770")

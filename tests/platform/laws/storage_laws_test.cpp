@@ -129,7 +129,7 @@ void shared_conflicts(const std::string& name, const MachineConfig& m) {
   }
 }
 
-/// Where a warp's addresses take longer than the banks, a load is ready when the last ones are made.
+/// Where a warp's addresses take longer than the banks, the last ones have the latency before them.
 void shared_addresses(const std::string& name, MachineConfig m) {
   m.sm.shared_latency = 2;
   m.sm.lsu_lanes = test::lanes(m) / 8;
@@ -148,7 +148,7 @@ void shared_addresses(const std::string& name, MachineConfig m) {
   b.execute(count);
   b.end_warp();
   const Recording r = test::record(b, name, m);
-  CHECK(r.gap(0, count - 1) == (count - 1) * test::dependent_step(m, 8));
+  CHECK(r.gap(0, count - 1) == (count - 1) * test::dependent_step(m, m.sm.shared_latency + 8 - 1));
 }
 
 /// Independent shared accesses follow each other as the banks, the address stage, the issue slots or the collector

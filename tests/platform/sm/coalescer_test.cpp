@@ -114,6 +114,30 @@ TEST_CASE("coalescer: random accesses touch the sectors that their bytes lie in"
   }
 }
 
+TEST_CASE("coalescer: a line waits for the last lane that has a byte in it") {
+  std::mt19937_64 random(7);
+  for (unsigned round = 0; round < 2000; ++round) {
+    const unsigned bytes = 1u << random() % 5;
+    const unsigned line_bytes = 32u << random() % 4;
+    const unsigned lanes = 1u << random() % 7;
+    std::vector<std::uint64_t> a;
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) a.push_back(0x10000 + random() % 1000);
+    const trace::LaneMask active = random() & random();
+    sm::LineList found;
+    sm::coalesce(a.data(), active, bytes, line_bytes, found);
+    sm::address_passes(a.data(), active, bytes, line_bytes, lanes, found);
+    std::map<std::uint64_t, unsigned> expected;
+    for (unsigned lane = 0; lane < trace::max_lanes; ++lane) {
+      for (unsigned b = 0; b < bytes && ((active >> lane) & 1) != 0; ++b)
+        expected[(a[lane] + b) / line_bytes * line_bytes] = lane / lanes;
+    }
+    CAPTURE(round, bytes, line_bytes, lanes, active);
+    REQUIRE(found.count == expected.size());
+    for (unsigned i = 0; i < found.count; ++i)
+      REQUIRE(unsigned{found.lines[i].pass} == expected.at(found.lines[i].address));
+  }
+}
+
 TEST_CASE("coalescer: addresses one stride apart give the lines that going lane by lane gives") {
   std::mt19937_64 random(12);
   auto below = [&](std::uint64_t n) { return random() % n; };

@@ -75,7 +75,7 @@ struct SmConfig {
   unsigned line_bytes = 128;
 
   bool lane_gating = true;  ///< for the count of lanes that cost energy; set by the assembly (energy.lane_gating)
-  std::uint64_t watchdog_cycles = 2000000;  ///< cycles without progress before the run is given up
+  std::uint64_t watchdog_cycles = 2000000;  ///< cycles of trying without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
   /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,

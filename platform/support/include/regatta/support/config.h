@@ -32,6 +32,7 @@ struct Option {
   std::int64_t minimum = 0;  ///< integers only
   std::int64_t maximum = INT64_MAX;
   std::vector<std::string> choices;  ///< strings only; empty: anything
+  bool is_path = false;              ///< of a .toml file, or a built-in thing's name: a file means what lies beside it
   std::function<void(const OptionValue&)> set;
   std::function<OptionValue()> get;
   std::string origin = "default";  ///< default | machine | file | command line
@@ -56,6 +57,8 @@ class OptionSet {
   void add(const std::string& name, double& value, const std::string& unit, const std::string& help);
   void add(const std::string& name, bool& value, const std::string& help);
   void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
+  /// A built-in thing's name or the path of a .toml file. A TOML document's paths begin at its folder (`beside`).
+  void add_path(const std::string& name, std::string& value, const std::string& help);
 
   const std::vector<Option>& options() const { return options_; }
   /// nullptr when unknown.
