@@ -70,6 +70,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"retries/{k}/base", fixed(e.retries(k, base), 2))
         page.put(f"retries/{k}/rlpv", fixed(e.retries(k, usual), 2))
         page.put(f"shared_writes/{k}", percent(e.shared_writes(k), 0))
+        page.put(f"verified/{k}", percent(e.verified_by_cache(k), 0))
     for k in e.flat():
         for name in (part_usual, "flat"):
             if (k, name) in e.results:
@@ -78,6 +79,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"barred/all/{bar}", percent(e.average(lambda k: e.barred(k, bar))))
         page.put(f"of_all/all/{bar}", percent(e.average(lambda k: e.barred(k, bar, "barred")), 0))
     page.put("repeated_loads/all", percent(e.average(lambda k: e.wir(k, usual, "repeated_loads_fraction_1k"))))
+    page.put("verified/all", percent(e.average(e.verified_by_cache), 0))
     page.put("backend_energy", percent(e.average(e.backend_energy), 0))
     page.put("backend_of_sm", percent(e.average(lambda k: e.backend_nj(k) / e.sm_energy(k, base)), 0))
     page.put("backend_saved", percent(e.average(lambda k: 1 - e.backend_nj(k, usual) / e.backend_nj(k))))

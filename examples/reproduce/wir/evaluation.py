@@ -144,6 +144,11 @@ class Evaluation(evaluation.Evaluation):
         found = self.wir(kernel, name, "vsb.hits")
         return found / (found + self.of_file(kernel, name, "writes"))
 
+    def verified_by_cache(self, kernel: str, name: str = usual) -> float:
+        """Of the signatures to verify, those that the verify cache answers."""
+        hits, misses = (self.wir(kernel, name, f"verify_cache.{n}") for n in ("hits", "misses"))
+        return hits / (hits + misses) if hits + misses else 0.0
+
     def accesses(self, kernel: str, name: str) -> Dict[str, float]:
         """Of a register bank, by type."""
         if name in (base, part_base):
