@@ -89,6 +89,10 @@ void Looking::warn_of_empty_windows(std::uint64_t now) const {
   };
   warn(recording_.vcd_file, recording_.vcd_cycles, "--vcd-window");
   warn(recording_.pipeline_file, recording_.pipeline_cycles, "--pipeline-window");
+  if (pipeline_ != nullptr && pipeline_->empty() && recording_.pipeline_cycles.first <= now) {
+    spdlog::warn("no instruction of a CTA of --pipeline-ctas was fetched in the window: '{}' shows none",
+                 recording_.pipeline_file);
+  }
 }
 
 void Looking::finish(std::uint64_t now) {

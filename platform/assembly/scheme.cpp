@@ -68,7 +68,7 @@ Scheme& SchemeRegistry::get(const std::string& name) const {
   }
   const std::string nearest = support::nearest_name(name, names);
   throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
-                             (nearest.empty() ? "" : ", did you mean '" + nearest + "'?") + " Known: " + known);
+                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
 }
 
 }  // namespace regatta::assembly

@@ -49,7 +49,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               "that the SMs may run ahead of SystemC's time where no part needs it; 1: never (same results, slower)", 1,
               1'000'000);
   line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
-  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each launch");
+  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and for all");
   line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
   line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV: what the warps of each CTA did, in warp-cycles");
   line.option("vcd", o.vcd, "FILE", "value change dump of the SMs' signals");
@@ -65,6 +65,26 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
+}
+
+/// An option whose text is empty was meant to say something: a script's variable that is not set, mostly.
+void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
+  struct Text {
+    const char* option;
+    const std::string& text;
+    const char* expected;
+  };
+  constexpr const char* file = "the name of a file";
+  constexpr const char* window = "FIRST:LAST, FIRST: or :LAST";
+  for (const Text& t :
+       {Text{"stats", o.stats_file, file}, Text{"config", o.config_file, file}, Text{"cpi-ctas", o.cpi_ctas, file},
+        Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window},
+        Text{"pipeline", o.pipeline, file}, Text{"pipeline-window", o.pipeline_window, window},
+        Text{"pipeline-ctas", o.pipeline_ctas, window}}) {
+    if (line.given(t.option) && t.text.empty()) {
+      throw support::ConfigError(std::string("--") + t.option + ": found an empty text, expected " + t.expected);
+    }
+  }
 }
 
 Recording recording(const ToolOptions& o, const Scheme& scheme) {
@@ -84,6 +104,11 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
     for (const auto& [option, file] : scheme.written_files()) {
       if (!file.empty()) throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
     }
+  }
+  const std::pair<const char*, bool> timed[] = {
+      {"--cpi", o.cpi}, {"--energy-table", o.energy_table}, {"--check-protocol", o.check_protocol}};
+  for (const auto& [option, given] : timed) {
+    if (o.replay && given) throw support::ConfigError(std::string("--replay has no time: nothing for ") + option);
   }
   if (o.replay && o.working_set != 0) {
     throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
@@ -188,6 +213,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     std::cout << line.answer();
     return status_done;
   }
+  refuse_empty(line, o);
   support::setup_logging(o.log_level);
   support::route_systemc_reports();
   if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
@@ -241,7 +267,8 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   if (stats) {
     nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
     document["replay"] = o.replay;
-    stats->write(document.dump(2) + "\n");
+    // A file name need not be UTF-8; JSON has to be.
+    stats->write(document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     stats->commit();
   }
   if (std::cout || status != status_done) return status;

@@ -154,6 +154,8 @@ void print_cpi(const SimulationResult& r) {
     }
   }
   std::cout << "\n" << table.str();
+  if (r.launches.size() > shown)
+    std::cout << r.launches.size() - shown << " more launches: in the file of --stats, launches[].stall_cycles\n";
 }
 
 }  // namespace regatta::assembly

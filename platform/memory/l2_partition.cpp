@@ -19,6 +19,7 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
       all_sectors_(line_sectors(config.l2.line_bytes)),
       write_through_(config.l2.store == "write_through"),
       allocates_(config.l2.store_miss == "allocate"),
+      capacity_bytes_(config.partition_sets() * config.l2.ways * config.l2.line_bytes),
       tags_(config.partition_sets(), config.l2.ways, config.l2.line_bytes,
             {config.l2.interleave_bytes, config.l2.partitions}),
       mshrs_(config.l2.mshrs, config.l2.merge_limit),
@@ -246,6 +247,9 @@ bool L2Partition::idle() const {
 }
 
 void L2Partition::register_stats(support::StatGroup& g) {
+  g.derived(
+      "capacity", [this] { return double(capacity_bytes_); }, "bytes",
+      "whole sets of the simulated SMs' share of l2.size_bytes");
   g.counter("reads", reads_, "accesses", "loads and register reads served");
   g.counter("read_hits", read_hits_, "accesses", "reads and atomics whose sectors were all there");
   g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, merged ones included");

@@ -158,6 +158,14 @@ void MemorySystemConfig::check() const {
     throw ConfigError("l2.interleave_bytes is " + std::to_string(l2.interleave_bytes) +
                       ": expected a multiple of l2.line_bytes = " + std::to_string(l2.line_bytes));
   }
+  if (partition_sets() == 0) {
+    const std::uint64_t least =
+        (std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions * machine_sms + simulated_sms - 1) / simulated_sms;
+    throw ConfigError("l2.size_bytes is " + std::to_string(l2.size_bytes) + ": the share of " +
+                      std::to_string(simulated_sms) + " of the machine's " + std::to_string(machine_sms) +
+                      " SMs is no set of each partition (l2.ways x l2.line_bytes x l2.partitions), expected at least " +
+                      std::to_string(least));
+  }
   if (l2.hash != "xor" && l2.hash != "modulo") {
     throw ConfigError("l2.hash is '" + l2.hash + "': expected 'xor' or 'modulo'");
   }
@@ -197,8 +205,7 @@ unsigned MemorySystemConfig::packet_flits(unsigned sectors) const {
 
 std::size_t MemorySystemConfig::partition_sets() const {
   const std::uint64_t set_bytes = std::uint64_t{l2.ways} * l2.line_bytes * l2.partitions;
-  const std::uint64_t sets = l2.size_bytes * simulated_sms / (machine_sms * set_bytes);
-  return sets == 0 ? 1 : sets;
+  return l2.size_bytes * simulated_sms / (machine_sms * set_bytes);
 }
 
 std::int64_t MemorySystemConfig::l2_access_cycles() const { return l2.latency - cycles_outside_l2(*this); }

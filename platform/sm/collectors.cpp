@@ -40,6 +40,7 @@ void OperandCollectors::allocate(DynamicInstruction& d) {
   if (pool->free == 0) pool = &pools_[d.scheduler];
   const std::uint32_t unit = pool->first + static_cast<std::uint32_t>(__builtin_ctzll(pool->free));
   pool->free &= pool->free - 1;
+  ++pool->held[static_cast<unsigned>(d.traits->unit)];
   if (unit_of_.size() <= d.pool_index) unit_of_.resize(std::size_t{d.pool_index} + 64);
   unit_of_[d.pool_index] = unit;
   Collector& c = units_[unit];
@@ -167,6 +168,7 @@ void OperandCollectors::release(const DynamicInstruction& d) {
   c.instruction = nullptr;
   Pool& pool = pools_[c.pool];
   pool.free |= std::uint64_t{1} << (unit - pool.first);
+  --pool.held[static_cast<unsigned>(d.traits->unit)];
 }
 
 void OperandCollectors::register_stats(support::StatGroup& g) {

@@ -35,6 +35,15 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
     }
     return kinds;
   }
+  /// Whose instructions hold what an instruction of this kind, which finds no unit, would take: the kind itself where
+  /// it has units of its own, otherwise the kind that has most of the scheduler's generic units.
+  protocol::Unit holder(unsigned scheduler, protocol::Unit kind) const {
+    if (own_[scheduler][static_cast<unsigned>(kind)] != scheduler) return kind;
+    const auto& held = pools_[scheduler].held;
+    unsigned most = 0;
+    for (unsigned u = 1; u < held.size(); ++u) most = held[u] > held[most] ? u : most;
+    return static_cast<protocol::Unit>(most);
+  }
   /// Takes a unit (one must be available) and sends the reads, in operand order.
   void allocate(DynamicInstruction& d);
   /// All operands of `unit` are there: hands the instruction to its execution unit's queue.
@@ -65,7 +74,8 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   /// Units that are interchangeable.
   struct Pool {
     std::uint32_t first = 0;
-    std::uint64_t free = 0;  ///< a bit per unit
+    std::uint64_t free = 0;                                 ///< a bit per unit
+    std::array<std::uint8_t, protocol::unit_count> held{};  ///< units by the kind of instruction in them
   };
 
   std::uint32_t add_pool(unsigned units);

@@ -230,10 +230,25 @@ void IssueStage::issue(Warp& w, DynamicInstruction& d) {
   front_end_->update(w);
 }
 
+[[gnu::always_inline]] inline Stall IssueStage::turn_away(const Scheduler& s, WarpMask& candidates) const {
+  const auto scheduler = static_cast<unsigned>(&s - schedulers_.data());
+  const unsigned closed = collectors_->closed(scheduler);
+  Stall structural = Stall::none;
+  if (candidates == 0 || closed == 0) return structural;
+  for (unsigned u = 0; u < protocol::unit_count; ++u) {
+    const WarpMask turned_away = (closed >> u) & 1 ? candidates & s.bound_for[u] : 0;
+    if (turned_away == 0) continue;
+    candidates &= ~turned_away;
+    if (structural == Stall::none) {
+      structural = protocol::structural_stall(collectors_->holder(scheduler, static_cast<Unit>(u)));
+    }
+  }
+  return structural;
+}
+
 Stall IssueStage::cycle(Scheduler& s) {
   const WarpMask ready = s.in(WarpState::ready);
   WarpMask candidates = ready & ~(s.closed | s.paused);
-  Stall structural = Stall::none;
   bool gate = candidates != ready;
   bool kept_back = false;
   if (s.restricts) {
@@ -242,16 +257,8 @@ Stall IssueStage::cycle(Scheduler& s) {
     kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
-  const unsigned closed = collectors_->closed(static_cast<unsigned>(&s - schedulers_.data()));
-  if (candidates != 0 && closed != 0) {
-    // None of those that need such a collector unit can go: the policy need not be asked about each.
-    for (unsigned u = 0; u < protocol::unit_count; ++u) {
-      const WarpMask turned_away = (closed >> u) & 1 ? candidates & s.bound_for[u] : 0;
-      if (turned_away == 0) continue;
-      candidates &= ~turned_away;
-      if (structural == Stall::none) structural = protocol::structural_stall(static_cast<Unit>(u));
-    }
-  }
+  // None of those that need a collector unit of which none is free can go: the policy need not be asked about each.
+  const Stall structural = turn_away(s, candidates);
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
     Warp& w = core_.warp(s.slots[local]);
@@ -281,7 +288,11 @@ Stall IssueStage::reason_to_wait(const Scheduler& s) {
   return Stall::idle;
 }
 
-Stall IssueStage::not_its_turn() {
+Stall IssueStage::not_its_turn(const Scheduler& s) {
+  WarpMask candidates = s.in(WarpState::ready) & ~(s.closed | s.paused);
+  if (candidates == 0) return Stall::issue_gate;
+  const Stall structural = turn_away(s, candidates);
+  if (candidates == 0) return structural;
   core_.progress = true;
   return Stall::structural_scheduler;
 }
@@ -294,7 +305,7 @@ void IssueStage::cycle() {
     if (ready == 0) {
       met = reason_to_wait(s);
     } else if (!turn_of(i)) {
-      met = not_its_turn();
+      met = not_its_turn(s);
     } else if ((ready & ~(s.closed | s.paused)) != 0 || s.restricts) {
       met = cycle(s);
     }

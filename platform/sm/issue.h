@@ -99,8 +99,10 @@ class IssueStage {
     const unsigned interval = core_.config.issue_interval;
     return interval == 1 || core_.now.value() % interval == scheduler % interval;
   }
-  /// A warp is ready, and the scheduler has to wait for its slot.
-  protocol::Stall not_its_turn();
+  /// Takes from the candidates those that no collector unit is free for; why, Stall::none where there are none.
+  protocol::Stall turn_away(const Scheduler& s, WarpMask& candidates) const;
+  /// A warp is ready outside the scheduler's slot: what keeps it besides, or the slot.
+  protocol::Stall not_its_turn(const Scheduler& s);
   WarpState classify(const Warp& warp) const;
 
   Core& core_;

@@ -68,11 +68,17 @@ std::string with_default(const std::string& help, const std::string& range, cons
   return extra.empty() ? help : help + " [" + extra + "]";
 }
 
+/// What holds without an option: a machine's preset may have said otherwise than the module.
+std::string in_force(const Option& option) {
+  const std::string value = to_text(option.get());
+  return option.origin == "default" || option.get() == option.default_value ? value : value + ", of the machine";
+}
+
 std::string module_page(const std::string& module, const std::vector<const Option*>& options) {
   std::string text = "\n" + (module.empty() ? std::string("general") : module) + ":\n";
   for (const Option* option : options) {
     text += row("--" + option->name + " " + placeholder(*option),
-                with_default(option->help, range_of(*option), to_text(option->default_value)));
+                with_default(option->help, range_of(*option), in_force(*option)));
   }
   return text;
 }

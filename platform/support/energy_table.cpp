@@ -232,8 +232,8 @@ ScaledValue EnergyTable::scaled(const std::string& name, ArrayGeometry geometry)
   ScaledValue result{at(name), at(name).value, ""};
   const bool sized = geometry.bytes > 0 && s.reference.bytes > 0;
   const double capacity = sized ? geometry.bytes / s.reference.bytes : 1;
+  const double banks = geometry.banks > 0 && s.reference.banks > 0 ? geometry.banks / s.reference.banks : 0;
   if (!one(capacity)) {
-    const double banks = geometry.banks > 0 && s.reference.banks > 0 ? geometry.banks / s.reference.banks : 0;
     const bool size_kept = one(banks / capacity);
     const bool count_kept = one(banks);
     const Exponents& rule = size_kept ? bank_size_kept_ : count_kept ? bank_count_kept_ : neither_;
@@ -244,6 +244,8 @@ ScaledValue EnergyTable::scaled(const std::string& name, ArrayGeometry geometry)
                               : count_kept ? "bank count kept"
                                            : "banks otherwise",
                               exponent);
+  } else if (sized && banks > 0 && !one(banks)) {
+    result.note = fmt::format("banks x{:.3g}, capacity kept: not scaled", banks);
   }
   // Leakage follows no power of the node (the transistors of each differ); only dynamic energy is carried over.
   if (!one(target_nm_ / node_nm_) && !result.value.is_power && s.node_rule != "none") {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <initializer_list>
 
 namespace regatta::support {
 namespace {
@@ -24,10 +25,16 @@ void install_interrupt_handler() {
   action.sa_handler = regatta_on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;  // a write of results goes on
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    // What was started to outlive its terminal (nohup) does.
+    if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+  }
   // Who reads standard output may leave without taking the files with him.
   std::signal(SIGPIPE, SIG_IGN);
+  // A limit on a file's size is an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted() { return pending.load(std::memory_order_relaxed) != 0; }

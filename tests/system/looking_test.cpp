@@ -102,6 +102,24 @@ TEST_CASE("looking: the files are the same whatever the quantum") {
   }
 }
 
+TEST_CASE("looking: a window of CTAs that never ran is remarked on") {
+  const Bench bench;
+  const ProcessResult r = bench.sim({"--pipeline", "p.kanata", "--pipeline-ctas", "5000:5010"});
+  CHECK(r.status == 0);
+  CHECK(r.err.find("no instruction of a CTA of --pipeline-ctas was fetched in the window: 'p.kanata' shows none") !=
+        std::string::npos);
+}
+
+TEST_CASE("looking: a limit on the size of files is an error as a full disk is") {
+  const Bench bench;
+  test::ProcessOptions o;
+  o.file_bytes = 64 << 10;
+  const ProcessResult r = bench.sim({"--vcd", "v.vcd"}, o);
+  CHECK(r.status == 2);
+  CHECK(r.err.find("File too large") != std::string::npos);
+  CHECK_FALSE(bench.folder.has("v.vcd"));
+}
+
 TEST_CASE("looking: an interrupted run leaves whole files") {
   const Bench bench("bfs", Size::full);
   test::ProcessOptions o;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +41,8 @@ bool catches(pid_t process, int signal) {
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
+  const rlimit limit{o.file_bytes, o.file_bytes};
+  if (o.file_bytes != 0 && ::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
   if (o.directory.empty() || ::chdir(o.directory.c_str()) == 0) {
     std::vector<char*> arguments;
     for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));

@@ -3,6 +3,7 @@
 // Programs as a user or a script calls them: arguments in; status, standard output and standard error out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ProcessOptions {
   /// Sent once the program has a handler for it and `signal_delay_ms` have passed; 0: none.
   int signal = 0;
   unsigned signal_delay_ms = 0;
+  std::uint64_t file_bytes = 0;    ///< that a file may have at most; 0: no limit
   unsigned timeout_seconds = 100;  ///< after which the program is killed (signal 9)
 };
 

@@ -275,6 +275,24 @@ TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") 
   }
 }
 
+TEST_CASE("regatta-sim: names that are not UTF-8 are replaced in the statistics, and empty ones refused") {
+  const Bench bench;
+  bench.folder.write("b\xff.rgt", bench.folder.read("k.rgt"));
+  REQUIRE(bench.sim({"b\xff.rgt", "--stats", "s.json"}).status == 0);
+  CHECK(nlohmann::json::parse(bench.folder.read("s.json")).at("ending") == "completed");
+  bench.refused({"k.rgt", "--stats", ""}, "--stats: found an empty text, expected the name of a file");
+  bench.refused({"k.rgt", "--pipeline", "p.kanata", "--pipeline-ctas", ""},
+                "--pipeline-ctas: found an empty text, expected FIRST:LAST, FIRST: or :LAST");
+  bench.refused({"k.rgt", "--replay", "--cpi"}, "--replay has no time: nothing for --cpi");
+}
+
+TEST_CASE("regatta-sim: help shows what holds on the machine") {
+  const Bench bench;
+  const auto page = [&](const char* machine) { return bench.sim({"--machine", machine, "--help-module", "sm"}).out; };
+  CHECK(contains(page("gtx980"), "default 4, of the machine"));
+  CHECK(page("gtx980") != page("gtx480"));
+}
+
 TEST_CASE("regatta-sim: the wear of an interrupted run is that of the cycles it had") {
   const Bench bench("bfs", Size::full);
   test::ProcessOptions o;

@@ -38,6 +38,13 @@ TEST_CASE("configurations that do not fit together are refused with a sentence")
   c.l2.latency = 40;
   CHECK(refusal(c).find("l2.latency is 40 cycles") != std::string::npos);
   c = {};
+  c.l2.size_bytes = 65535;  // 8 ways of 128 bytes in each of 4 partitions, of 16 SMs
+  CHECK(refusal(c).find("l2.size_bytes is 65535: the share of 1 of the machine's 16 SMs is no set of each partition") !=
+        std::string::npos);
+  CHECK(refusal(c).find("expected at least 65536") != std::string::npos);
+  c.l2.size_bytes = 65536;
+  CHECK(refusal(c).empty());
+  c = {};
   c.dram.latency = 20;
   CHECK(refusal(c).find("dram.latency is 20 cycles") != std::string::npos);
   c = {};

@@ -123,6 +123,40 @@ TEST_CASE("a full collector is structural, by the unit of what waits for it: dou
   REQUIRE(of(r, Stall::structural_sfu) == 0);
 }
 
+TEST_CASE("a full collector is structural, by the unit of what holds it and not of what waits") {
+  // Two slow functions fill the two generic units, again and again; the next instruction is an addition half of the
+  // time.
+  TraceBuilder b;
+  for (unsigned i = 0; i < 24; ++i) b.op(i % 3 == 2 ? OpClass::int_add : OpClass::sfu, {1 + i}, {0});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  assembly::MachineConfig m = one_scheduler();
+  m.sm.collectors = 2;
+  m.sm.timing[static_cast<unsigned>(OpClass::sfu)].initiation = 40;
+  const auto r = test::record(b, "holders", m).result;
+  REQUIRE(of(r, Stall::structural_sfu) > 200);
+  // One of each in the units, for a cycle or two, and a third that waits.
+  REQUIRE(of(r, Stall::structural_sp) < 2 * 8);
+}
+
+TEST_CASE("outside its slot a scheduler meets what it would meet in it") {
+  TraceBuilder b;
+  for (unsigned i = 0; i < 12; ++i) b.op(OpClass::sfu, {1 + i}, {0});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  assembly::MachineConfig m = one_scheduler();
+  m.sm.collectors = 1;
+  m.sm.issue_interval = 4;
+  m.sm.timing[static_cast<unsigned>(OpClass::sfu)].initiation = 40;
+  const auto r = test::record(b, "slots", m).result;
+  CHECK(of(r, Stall::structural_sfu) > 10 * 30);
+  // After each instruction at most the rest of a round, before the first one a round.
+  CHECK(of(r, Stall::structural_scheduler) <= 13 * 3);
+  CHECK(of(r, Stall::structural_scheduler) > 0);
+}
+
 TEST_CASE("cycles without the next instruction are instruction fetch") {
   TraceBuilder b;
   for (unsigned i = 0; i < 20; ++i) b.op(OpClass::int_add, {1 + i}, {0});

@@ -22,6 +22,18 @@ TEST_CASE("a signal sets the flag") {
   clear_interrupt();
 }
 
+TEST_CASE("a lost terminal interrupts, unless the run was started to outlive it") {
+  for (const bool outlives : {false, true}) {
+    const auto before = std::signal(SIGHUP, outlives ? SIG_IGN : SIG_DFL);
+    install_interrupt_handler();
+    clear_interrupt();
+    std::raise(SIGHUP);
+    CHECK(interrupted() != outlives);
+    clear_interrupt();
+    std::signal(SIGHUP, before);
+  }
+}
+
 TEST_CASE("the second signal kills") {
   const pid_t child = fork();
   REQUIRE(child >= 0);

@@ -77,6 +77,7 @@ class L2Partition : public sc_core::sc_module,
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;
   bool write_through_, allocates_;
+  std::uint64_t capacity_bytes_;
   CacheArray tags_;
   MshrTable mshrs_;
   LineStore store_;

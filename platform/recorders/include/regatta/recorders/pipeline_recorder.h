@@ -23,6 +23,7 @@ class KanataFile {
   const Window& cycles() const { return cycles_; }
   const Window& ctas() const { return ctas_; }
   std::uint64_t new_id() { return ids_++; }
+  bool empty() const { return ids_ == 0; }
   std::uint64_t new_retirement() { return retirements_++; }
   /// What belongs to cycles before `now` is written.
   void advance(std::uint64_t now);
