@@ -90,7 +90,7 @@ void EnergyConfig::declare(support::OptionSet& o) {
     std::string name = v.name;
     std::replace(name.begin(), name.end(), '.', '_');
     o.add("energy." + name, v.value, power ? "mW" : "pJ",
-          "in place of the energy table's " + v.name + "; -1: the table's");
+          "in place of the energy table's " + v.name + " and scaled as that; -1: the table's");
   }
 }
 

@@ -53,11 +53,13 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
   line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV: what the warps of each CTA did, in warp-cycles");
   line.option("vcd", o.vcd, "FILE", "value change dump of the SMs' signals");
-  line.option("vcd-window", o.vcd_window, "FIRST:LAST", "cycles of the dump");
+  line.option("vcd-window", o.vcd_window, "FIRST:LAST",
+              "cycles of the dump, FIRST and LAST included; FIRST:, :LAST or one number");
   line.option("pipeline", o.pipeline, "FILE", "each instruction's way through the pipeline, for the viewer Konata");
   line.option("pipeline-window", o.pipeline_window, "FIRST:LAST",
-              "cycles in which an instruction must be fetched to be in it");
-  line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST", "CTAs that are in it, by their number in the grid");
+              "cycles in which an instruction must be fetched to be in it, as --vcd-window");
+  line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST",
+              "CTAs that are in it, by their number in the grid, as --vcd-window");
   line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: none", 0, 1'000'000'000'000);
   line.option("sample-file", o.sample_file, "FILE", "CSV: all counters, what was counted in every N cycles");
   line.option("working-set", o.working_set, "N",
@@ -75,7 +77,7 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
     const char* expected;
   };
   constexpr const char* file = "the name of a file";
-  constexpr const char* window = "FIRST:LAST, FIRST: or :LAST";
+  constexpr const char* window = "FIRST:LAST, FIRST:, :LAST or one number";
   for (const Text& t :
        {Text{"stats", o.stats_file, file}, Text{"config", o.config_file, file}, Text{"cpi-ctas", o.cpi_ctas, file},
         Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window},

@@ -2,11 +2,17 @@
 #include <regatta/support/config.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 #include <vector>
 
 namespace regatta::support {
 namespace {
+
+/// Capitals and small letters are no difference: "GTX980" is gtx980.
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
 
 /// Insertions, deletions, substitutions and swaps of neighbours (the four slips of typing) that turn a into b.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
@@ -17,9 +23,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t substitution = last[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitution});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1])) {
         row[j] = std::min(row[j], before_last[j - 2] + 1);
       }
     }

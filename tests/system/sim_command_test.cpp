@@ -282,7 +282,7 @@ TEST_CASE("regatta-sim: names that are not UTF-8 are replaced in the statistics,
   CHECK(nlohmann::json::parse(bench.folder.read("s.json")).at("ending") == "completed");
   bench.refused({"k.rgt", "--stats", ""}, "--stats: found an empty text, expected the name of a file");
   bench.refused({"k.rgt", "--pipeline", "p.kanata", "--pipeline-ctas", ""},
-                "--pipeline-ctas: found an empty text, expected FIRST:LAST, FIRST: or :LAST");
+                "--pipeline-ctas: found an empty text, expected FIRST:LAST, FIRST:, :LAST or one number");
   bench.refused({"k.rgt", "--replay", "--cpi"}, "--replay has no time: nothing for --cpi");
 }
 

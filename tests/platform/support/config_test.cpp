@@ -126,6 +126,8 @@ TEST_CASE("nearest name") {
   CHECK(nearest_name("gxt480", known) == "gtx480");
   CHECK(nearest_name("k20", known) == "k20x");
   CHECK(nearest_name("gtx980", known) == "gtx980");
+  CHECK(nearest_name("GTX980", known) == "gtx980");
+  CHECK(nearest_name("Fermi", {"fermi", "fermi16"}) == "fermi");
   CHECK(nearest_name("volta", known).empty());
   CHECK(nearest_name("", known).empty());
   CHECK(nearest_name("x", {}).empty());
