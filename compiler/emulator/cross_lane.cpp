@@ -120,6 +120,15 @@ std::uint32_t CtaRunner::member_mask(const Warp& w, const Op& op, const LaneSour
 }
 
 void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
+  // Lanes that nobody takes a value from need not have one: a leader broadcasts what it alone computed.
+  const auto register_of = [&](const LaneSource& s) { return s.offset / program_.lanes; };
+  for (unsigned n = 1; n < op.value_count; ++n) {
+    if (op.values[n].bank != Bank::registers) continue;
+    const unsigned reg = register_of(op.values[n]);
+    if ((active & ~w.written[reg]) != 0) unwritten_register(w, op, reg, active);
+  }
+  const LaneMask known = op.values[0].bank == Bank::registers ? w.written[register_of(op.values[0])] : ~LaneMask{0};
+  LaneMask written = 0;
   std::uint32_t value[trace::max_lanes];
   std::memcpy(value, w.regs.bank[static_cast<unsigned>(op.values[0].bank)] + op.values[0].offset,
               program_.lanes * sizeof value[0]);
@@ -156,12 +165,15 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     }
     if (!inside) from = lane;
     if (inside) in_range |= LaneMask{1} << i;
-    result[i] = value[i / group * group + static_cast<unsigned>(from)];
+    const unsigned source = i / group * group + static_cast<unsigned>(from);
+    result[i] = value[source];
+    if ((known >> source & 1u) != 0) written |= LaneMask{1} << i;
   }
   if (op.destination_count != 0) {
     for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
   }
   if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], in_range, active);
+  set_written(w, op, active, written);
 }
 
 void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {

@@ -141,10 +141,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
   switch (op.kind) {
     case Kind::lane:
       if (op.copies) {
-        for (unsigned n = 0; n < op.write_count && n < op.read_count; ++n) {
-          LaneMask& to = w.written[op.writes[n]];
-          to = (to & ~active) | (w.written[op.reads[n]] & active);
-        }
+        carry_written(w, op, active);
         op.lane.function(op.lane, w.regs);
         return;
       }
@@ -159,13 +156,15 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       break;
     case Kind::select: {
       const LaneMask first = read_predicate(w, op, op.predicates[0], active) & active;
+      LaneMask written = active;
       for (unsigned n = 0; n < op.read_count; ++n) {
         const LaneMask used = n < op.first_half_reads ? first : active & ~first;
-        if ((used & ~w.written[op.reads[n]]) != 0) unwritten_register(w, op, op.reads[n], used);
+        written &= ~used | w.written[op.reads[n]];
       }
       helpers_.expand(first, w.regs.select);
       op.lane.function(op.lane, w.regs);
-      break;
+      set_written(w, op, active, written);
+      return;
     }
     case Kind::compare: {
       check_reads(w, op, active);
@@ -200,17 +199,22 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
     case Kind::logic:
       logic(w, op, active);
       break;
+    case Kind::pack:
+      carry_written(w, op, active);
+      pack(w, op);
+      return;
+    case Kind::unpack:
+      carry_written(w, op, active);
+      unpack(w, op);
+      return;
+    case Kind::shuffle:
+      shuffle(w, op, active);
+      return;
     default:
       check_reads(w, op, active);
       switch (op.kind) {
         case Kind::set:
           set(w, op);
-          break;
-        case Kind::pack:
-          pack(w, op);
-          break;
-        case Kind::unpack:
-          unpack(w, op);
           break;
         case Kind::load:
           load(w, op);
@@ -223,9 +227,6 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           break;
         case Kind::atomic:
           atomic(w, op);
-          break;
-        case Kind::shuffle:
-          shuffle(w, op, active);
           break;
         case Kind::vote:
           vote(w, op, active);
@@ -271,6 +272,28 @@ void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
   for (unsigned n = 0; n < op.write_count; ++n) w.written[op.writes[n]] |= active;
+}
+
+void CtaRunner::set_written(Warp& w, const Op& op, LaneMask active, LaneMask written) {
+  for (unsigned n = 0; n < op.write_count; ++n) {
+    LaneMask& to = w.written[op.writes[n]];
+    to = (to & ~active) | (written & active);
+  }
+}
+
+void CtaRunner::carry_written(Warp& w, const Op& op, LaneMask active) {
+  if (op.copies && op.read_count == op.write_count) {
+    std::array<LaneMask, sizeof op.writes> from;
+    for (unsigned n = 0; n < op.write_count; ++n) from[n] = w.written[op.reads[n]];
+    for (unsigned n = 0; n < op.write_count; ++n) {
+      LaneMask& to = w.written[op.writes[n]];
+      to = (to & ~active) | (from[n] & active);
+    }
+    return;
+  }
+  LaneMask written = active;
+  for (unsigned n = 0; n < op.read_count; ++n) written &= w.written[op.reads[n]];
+  set_written(w, op, active, written);
 }
 
 void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {

@@ -46,6 +46,10 @@ class CtaRunner {
   trace::LaneMask read_predicate(Warp& w, const Op& op, const PredicateSource& p, trace::LaneMask active);
   void write_predicate(Warp& w, unsigned number, trace::LaneMask value, trace::LaneMask active);
   void mark_written(Warp& w, const Op& op, trace::LaneMask active);
+  /// The destinations have been written in the lanes `written`, and in no other active one.
+  void set_written(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask written);
+  /// Moved bits have been written where their sources have: word by word, or all where the words are not the same.
+  void carry_written(Warp& w, const Op& op, trace::LaneMask active);
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barriers();

@@ -211,6 +211,7 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
     case Opcode::cvt:
       count = 1;
       source[0] = ir::words_of(i.source_type);
+      op.copies = i.sources[0].is_reg() && !ir::is_float(i.type) && !ir::is_float(i.source_type);
       break;
     case Opcode::mul_wide:
       result = words_of_wide(i.type);

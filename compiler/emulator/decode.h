@@ -64,7 +64,7 @@ struct Op {
   std::uint8_t reads[10] = {};
   std::uint8_t writes[8] = {};
   std::uint8_t first_half_reads = 0;  ///< select: how many of `reads` belong to the first source
-  bool copies = false;                ///< mov between registers: carries "never written" over
+  bool copies = false;                ///< mov or integer cvt of registers: carries "never written" over
 
   std::uint8_t predicate_write_count = 0;
   std::uint8_t predicate_writes[2] = {};

@@ -12,6 +12,7 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   shape_.schedulers = machine.sm.schedulers;
   shape_.issue_width = machine.sm.issue_width;
   shape_.banks = machine.register_file.banks;
+  shape_.read_ports = machine.register_file.read_ports();
   // Writes are handed over writeback.width at a time, but as many may be done in one cycle as there are banks.
   shape_.write_ports = std::max(machine.sm.writeback_width, machine.register_file.banks);
   shape_.ctas = machine.sm.max_ctas;
@@ -34,6 +35,7 @@ void Looking::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::Sock
     recorders::VcdShape shape = shape_;
     if (banks != 0) {
       shape.banks = banks;
+      shape.read_ports = 1;
       shape.write_ports = std::max(shape.write_ports, banks);
     }
     vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_, period_));

@@ -112,6 +112,7 @@ nlohmann::ordered_json energy_details(const SimulationResult& r) {
     event["basis"] = support::to_string(v.basis);
     event["source"] = v.source;
     if (!t.value.note.empty()) event["scaling"] = t.value.note;
+    if (!t.module.empty()) event["module"] = t.module;
     events.push_back(std::move(event));
   }
   all["by_event"] = std::move(events);

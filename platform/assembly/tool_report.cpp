@@ -103,7 +103,7 @@ void print_energy(const SimulationResult& r) {
   for (const support::EnergyTerm& t : e.terms()) {
     events.row({t.value.value.name, t.is_static ? fixed(t.count * 1e6, 3) + " us" : fixed(t.count, 0),
                 fixed(t.value.scaled, 1), uj(t.nj), share(t.nj), support::to_string(t.value.value.basis),
-                t.value.note});
+                (t.module.empty() ? "" : t.module + ": ") + t.value.note});
   }
   Table bases({{"basis of the numbers"}, {"uJ", right}, {"share", right}});
   for (unsigned b = 0; b < support::basis_count; ++b) {

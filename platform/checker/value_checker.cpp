@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/checker/value_checker.h>
 
+#include "unwritten_reads.h"
+
 #include <sstream>
 
 #if defined(__SSE2__)
@@ -54,6 +56,8 @@ void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context)
   registers_.resize(0, warp_size_);
   expected_.resize(expected_.size(), warp_size_);
   warps_.clear();
+  reads_unwritten_ = unwritten_reads(*context.kernel).any();
+  written_.clear();
 }
 
 void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
@@ -63,6 +67,22 @@ void ValueChecker::warp_started(Cycle, const protocol::WarpInfo& warp) {
     registers_.resize((slot + 1) * registers_per_warp_, warp_size_);
   }
   warps_[slot] = warp;
+  if (!reads_unwritten_) return;
+  const std::size_t first = architectural(warp.warp, 0);
+  written_.resize(std::max(written_.size(), first + registers_per_warp_));
+  std::fill_n(written_.begin() + std::ptrdiff_t(first), registers_per_warp_, LaneMask{0});
+}
+
+void ValueChecker::note_written(const DynamicInstruction& d) {
+  const std::size_t last = expected(d, trace::max_source_registers);
+  if (expected_written_.size() < last) expected_written_.resize(2 * last);
+  for (unsigned i = 0; i < d.traits->read_count; ++i) {
+    expected_written_[expected(d, i)] = written_[architectural(d.warp, d.traits->reads[i].value())];
+  }
+  if (d.injected) return;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
+    written_[architectural(d.warp, d.traits->writes[i].value())] |= d.active;
+  }
 }
 
 void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
@@ -74,6 +94,7 @@ void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
                         value_bytes_);
     }
   }
+  if (reads_unwritten_) note_written(d);
   if (d.injected) return;  // a move onto itself changes nothing
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     std::uint32_t* const r = registers_[architectural(d.warp, d.traits->writes[i].value())];
@@ -89,19 +110,16 @@ void ValueChecker::issued(Cycle, const DynamicInstruction& d) {
   }
 }
 
-bool ValueChecker::equal(const std::uint32_t* a, const std::uint32_t* b, LaneMask lanes) const {
-  return (differing(a, b, warp_size_) & lanes) == 0;
-}
-
 void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) {
   const unsigned reads = d.traits->read_count;
   operands_checked_ += reads;
   for (unsigned i = 0; i < reads; ++i) {
     const std::uint32_t* const wanted = expected_[expected(d, i)];
     const std::uint32_t* const got = d.operands[i].lane.data();
-    if (!equal(wanted, got, d.active)) {
-      report(cycle, d, d.traits->reads[i].value(), wanted, got, d.origins[i]);
-    }
+    LaneMask different = differing(wanted, got, warp_size_) & d.active;
+    if (different == 0) continue;
+    if (reads_unwritten_) different &= expected_written_[expected(d, i)];
+    if (different != 0) report(cycle, d, d.traits->reads[i].value(), different, wanted, got, d.origins[i]);
   }
 }
 
@@ -112,12 +130,13 @@ void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
     const unsigned reg = d.info->destinations[i];
     const std::uint32_t* const truth = registers_[architectural(d.warp, reg)];
     const std::uint32_t* const got = d.results[i].lane.data();
-    if (!equal(truth, got, d.active)) report(cycle, d, reg, truth, got, {"reuse", 0});
+    const LaneMask different = differing(truth, got, warp_size_) & d.active;
+    if (different != 0) report(cycle, d, reg, different, truth, got, {"reuse", 0});
   }
 }
 
-void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, const std::uint32_t* expected,
-                          const std::uint32_t* got, const protocol::Origin& origin) {
+void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, LaneMask lanes,
+                          const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin) {
   ++mismatches_;
   if (!found_.empty()) return;
   Mismatch m;
@@ -129,7 +148,7 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.opcode = d.info->opcode;
   m.ptx_line = d.info->ptx_line;
   m.reg = reg;
-  m.lanes = differing(expected, got, warp_size_) & d.active;
+  m.lanes = lanes;
   m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
   m.expected = expected[m.lane];
   m.got = got[m.lane];

@@ -98,7 +98,15 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   stall_value_.assign(shape.schedulers, UINT64_MAX);
   w.scope("operands");
   collecting_.signal = w.add("collecting", 16);
-  for (unsigned b = 0; b < shape.banks; ++b) read_.push_back(port("read_bank" + std::to_string(b), "register", 8));
+  for (unsigned b = 0; b < shape.banks; ++b) {
+    auto& ports = read_.emplace_back();
+    const std::string bank = "read_bank" + std::to_string(b);
+    for (unsigned p = 0; p < shape.read_ports; ++p) {
+      ports.push_back(port(shape.read_ports == 1 ? bank : bank + "_port" + std::to_string(p), "register", 8));
+    }
+  }
+  reads_at_.resize(shape.banks);
+  write_count_ = w.add("write_count", 8);
   for (unsigned p = 0; p < shape.write_ports; ++p) write_.push_back(port("write" + std::to_string(p), "register", 8));
   w.up();
   w.scope("units");
@@ -121,7 +129,7 @@ VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, supp
   w.up();
   quiet_.insert(quiet_.end(), dispatched_.begin(), dispatched_.end());
   for (const Counted* c : {&resident_ctas_, &resident_warps_, &at_barrier_, &collecting_}) quiet_.push_back(c->signal);
-  quiet_.insert(quiet_.end(), {request_valid_, response_valid_, response_count_});
+  quiet_.insert(quiet_.end(), {request_valid_, response_valid_, response_count_, write_count_});
 }
 
 std::vector<Event> VcdRecorder::interests() const {
@@ -191,7 +199,7 @@ void VcdRecorder::cycles(Cycle from, std::uint64_t, const std::vector<Stall>& st
   }
 }
 
-unsigned VcdRecorder::ordinal(std::map<std::uint64_t, unsigned>& counts, std::uint64_t cycle) const {
+unsigned VcdRecorder::ordinal(Ordinals& counts, std::uint64_t cycle) const {
   counts.erase(counts.begin(), counts.lower_bound(clock_.now()));
   return counts[cycle]++;
 }
@@ -200,13 +208,18 @@ void VcdRecorder::watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketT
   reads.answered = [this](tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
     if (file_.over(clock_.now())) return;
     const protocol::WarpAccess& access = protocol::warp_access(payload);
-    pass(when(delay), read_[access.origin.index % read_.size()], access.warp.value(), access.reg.value());
+    const std::uint64_t cycle = when(delay);
+    const std::size_t bank = access.origin.index % read_.size();
+    const unsigned slot = ordinal(reads_at_[bank], cycle);
+    pass(cycle, read_[bank][std::min<std::size_t>(slot, read_[bank].size() - 1)], access.warp.value(),
+         access.reg.value());
   };
   writes.answered = [this](tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {
     if (file_.over(clock_.now())) return;
     const protocol::WarpAccess& access = protocol::warp_access(payload);
     const std::uint64_t cycle = when(delay);
     const unsigned slot = ordinal(writes_at_, cycle);
+    file_.pulse(cycle, write_count_, slot + 1);
     if (slot < write_.size()) pass(cycle, write_[slot], access.warp.value(), access.reg.value());
   };
   memory.requested = [this](tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) {

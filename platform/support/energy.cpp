@@ -11,7 +11,9 @@ namespace {
 
 void walk(const std::vector<sc_core::sc_object*>& objects, std::vector<EnergyGroup>& groups) {
   for (sc_core::sc_object* object : objects) {
-    if (auto* provider = dynamic_cast<StatProvider*>(object)) provider->register_energy(groups.emplace_back());
+    if (auto* provider = dynamic_cast<StatProvider*>(object)) {
+      provider->register_energy(groups.emplace_back(module_kind(object->name())));
+    }
     walk(object->get_child_objects(), groups);
   }
 }
@@ -28,6 +30,20 @@ void for_each_counter(const std::vector<EnergyGroup>& groups, F&& f) {
 
 }  // namespace
 
+std::string module_kind(const std::string& name) {
+  std::string kind;
+  for (std::size_t from = 0; from <= name.size();) {
+    const std::size_t end = std::min(name.find('.', from), name.size());
+    std::string part = name.substr(from, end - from);
+    from = end + 1;
+    const std::size_t letters = part.find_last_not_of("0123456789");
+    if (letters != std::string::npos) part.resize(part[letters] == '_' ? letters : letters + 1);
+    if (kind.empty() && part == "sm") continue;
+    kind += (kind.empty() ? "" : ".") + part;
+  }
+  return kind;
+}
+
 std::vector<EnergyGroup> collect_energy() {
   std::vector<EnergyGroup> groups;
   walk(sc_core::sc_get_top_level_objects(), groups);
@@ -37,7 +53,7 @@ std::vector<EnergyGroup> collect_energy() {
 void EnergyReport::add(const EnergyTerm& term) {
   const auto same = [&](const EnergyTerm& t) {
     return t.structure == term.structure && t.value.value.name == term.value.value.name &&
-           t.value.scaled == term.value.scaled;
+           t.value.scaled == term.value.scaled && t.module == term.module;
   };
   const auto known = std::find_if(terms_.begin(), terms_.end(), same);
   if (known == terms_.end()) {
@@ -109,12 +125,14 @@ EnergyReport EnergyMeter::end(const std::vector<EnergyGroup>& groups, std::uint6
   for (const EnergyGroup& group : groups) {
     for (const EnergyGroup::Event& e : group.events()) {
       EnergyTerm term{e.structure, table_.scaled(e.value, e.geometry)};
+      if (e.geometry.bytes > 0 && !term.value.note.empty()) term.module = group.module();
       term.count = since(*e.counter) * e.per_count;
       term.nj = term.count * term.value.scaled * 1e-3;
       report.add(term);
     }
     for (const EnergyGroup::Leakage& l : group.leakages()) {
       EnergyTerm term{l.structure, table_.scaled(l.value, l.geometry)};
+      if (l.geometry.bytes > 0 && !term.value.note.empty()) term.module = group.module();
       const LeakageState& s = l.state;
       const double powered =
           s.unit_cycles == nullptr ? report.seconds : since(*s.unit_cycles) / s.units * cycle_seconds;

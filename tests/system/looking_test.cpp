@@ -324,7 +324,10 @@ TEST_CASE("looking: energy in the statistics file") {
       CHECK(e.at("basis") == "given");
     }
     // 256 KB in 16 banks against the table's 128 KB in 8.
-    if (e.at("event") == "register_file.read") CHECK(e.at("scaling") == "capacity x2, bank size kept: exponent 0.68");
+    if (e.at("event") == "register_file.read") {
+      CHECK(e.at("scaling") == "capacity x2, bank size kept: exponent 0.68");
+      CHECK(e.at("module") == "register_file");
+    }
   }
   for (const auto& s : energy.at("by_structure")) structures += s.get<double>();
   for (const auto& b : energy.at("by_basis")) bases += b.get<double>();

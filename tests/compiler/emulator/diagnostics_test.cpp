@@ -115,6 +115,46 @@ TEST_CASE("moving a value never written is no use of it") {
             .empty());
 }
 
+TEST_CASE("what a lane takes from another is written if it is written there") {
+  const std::string leader = "setp.eq.u32 %q1, %t, 3; @%q1 mov.u32 %r1, 5;\n";
+  CHECK(error_of(kernel(leader + "shfl.sync.idx.b32 %r2, %r1, 3, 31, 0xffffffff; st.global.u32 [%p], %r2;")).empty());
+  const std::string unwritten =
+      "k.ptx:8:51: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+      "which this thread never wrote";
+  CHECK(error_of(kernel(leader + "shfl.sync.idx.b32 %r2, %r1, 4, 31, 0xffffffff;    st.global.u32 [%p], %r2;")) ==
+        unwritten);
+  // Lane 2 alone has its neighbour's; a lane beyond the end keeps its own.
+  CHECK(error_of(kernel(leader + "shfl.sync.down.b32 %r2, %r1, 1, 31, 0xffffffff;   st.global.u32 [%p], %r2;")) ==
+        unwritten);
+  CHECK(error_of(kernel(leader + "shfl.sync.down.b32 %r2, %r1, 1, 31, 0xffffffff; setp.eq.u32 %q2, %t, 2; "
+                                 "@%q2 st.global.u32 [%p], %r2;"))
+            .empty());
+  CHECK(error_of(kernel("setp.eq.u32 %q1, %t, 31; @%q1 mov.u32 %r1, 5; shfl.sync.down.b32 %r2, %r1, 1, 31, 0xffffffff; "
+                        "@%q1 st.global.u32 [%p], %r2;"))
+            .empty());
+  // The lane to take from has to be known by all.
+  CHECK(error_of(kernel(leader + "shfl.sync.idx.b32 %r2, %t, %r1, 31, 0xffffffff; st.global.u32 [%p], %r2;")) ==
+        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'shfl.sync.idx.b32 R#, R#, R#, 0x1f, "
+        "0xffffffff;' reads register R#, which this thread never wrote");
+}
+
+TEST_CASE("selecting, packing and widening a value never written is no use of it") {
+  const std::string part = "setp.eq.u32 %q1, %t, 3; @%q1 mov.u32 %r1, 5; not.pred %q2, %q1;\n";
+  CHECK(error_of(kernel(part + "selp.u32 %r2, %r1, 7, %q1; st.global.u32 [%p], %r2;")).empty());
+  CHECK(error_of(kernel(part + "selp.u32 %r2, 7, %r1, %q2; st.global.u32 [%p], %r2;")).empty());
+  CHECK(error_of(kernel(part + "selp.u32 %r2, 7, %r1, %q1; @%q1 st.global.u32 [%p], %r2;")).empty());
+  CHECK(error_of(kernel(part + "selp.u32 %r2, 7, %r1, %q1; st.global.u32 [%p], %r2;")) ==
+        "k.ptx:8:28: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which this thread never wrote");
+  const std::string there_and_back =
+      "mov.b64 %d1, {%r1, %r1}; mov.b64 {%r2, %r3}, %d1; cvt.u64.u32 %d2, %r3; "
+      "cvt.u32.u64 %r4, %d2;\n";
+  CHECK(error_of(kernel(part + there_and_back + "@%q1 st.global.u32 [%p], %r4;")).empty());
+  CHECK(error_of(kernel(part + there_and_back + "st.global.u32 [%p], %r4;")) ==
+        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which this thread never wrote");
+}
+
 TEST_CASE("local memory carries the state of what was stored") {
   const std::string frame = ".local .align 4 .b8 f[16];";
   // Half of the threads store; the load of the others is no error until somebody uses it.

@@ -14,7 +14,7 @@ using trace::OpClass;
 
 namespace {
 
-enum class Fault { none, drop_write, wrong_mask, stale_read };
+enum class Fault { none, drop_write, wrong_mask, stale_read, garbage_in_two_lanes };
 
 /// Stands between the SM and a register file and spoils one access of R3.
 class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage {
@@ -81,6 +81,7 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
     trace::WarpValue now{};
     std::memcpy(&now, p.get_data_ptr(), p.get_data_length());
     if (fault_ == Fault::stale_read && writes_seen_ == 2) std::memcpy(p.get_data_ptr(), &before_, p.get_data_length());
+    if (fault_ == Fault::garbage_in_two_lanes) std::memset(p.get_data_ptr(), 0x5a, 2 * trace::bytes_per_lane);
     before_ = now;
     return answer;
   }
@@ -93,29 +94,43 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
   trace::WarpValue before_{};
 };
 
-/// R3 is written twice and read after each write, in one CTA of two warps.
-std::string write_read_trace(const std::string& name) {
+/// R3 is written twice and read after each write, in one CTA of two warps. `part`: under a guard, which keeps lanes 0
+/// and 1 from ever writing it.
+std::string write_read_trace(const std::string& name, bool part) {
   test::TraceBuilder b;
+  const auto write = [&](OpClass c, std::vector<unsigned> sources) {
+    if (part) {
+      b.guarded_op(c, 0, {3}, std::move(sources));
+    } else {
+      b.op(c, {3}, std::move(sources));
+    }
+  };
   b.op(OpClass::constant_load, {0}, {});
-  b.op(OpClass::int_add, {3}, {0});      // PC 0x8
+  write(OpClass::int_add, {0});          // PC 0x8
   b.op(OpClass::fp32_mul, {4}, {3});     // PC 0x10
-  b.op(OpClass::fp32_mad, {3}, {4, 0});  // PC 0x18
+  write(OpClass::fp32_mad, {4, 0});      // PC 0x18
   b.op(OpClass::fp32_add, {5}, {3, 0});  // PC 0x20
   b.exit();
   b.launch(1, 64);
-  b.run_all();
+  b.begin_cta();
+  for (unsigned w = 0; w < 2; ++w) {
+    b.begin_warp();
+    for (std::uint32_t i = 0; i < 6; ++i) b.execute(i, part && (i == 1 || i == 3) ? 0xfffffffcu : 0xffffffffu);
+    b.end_warp();
+  }
+  b.end_cta();
   return b.write(name);
 }
 
 // Without the protocol checkers, which would object to the spoilt byte enables before the value checker sees them.
-assembly::SimulationResult run(Fault fault, const std::string& name) {
+assembly::SimulationResult run(Fault fault, const std::string& name, bool part = false) {
   test::FunctionScheme scheme([fault](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
     parts.storage.reset();
     parts.storage = std::make_unique<FaultyStorage>("faulty", c, fault);
     return parts;
   });
-  return test::simulate(write_read_trace(name), scheme, {}, 1, false);
+  return test::simulate(write_read_trace(name, part), scheme, {}, 1, false);
 }
 
 void require_message(const assembly::SimulationResult& r, const std::string& lanes, unsigned first_lane) {
@@ -140,3 +155,25 @@ TEST_CASE("fault: a register write dropped") { require_message(run(Fault::drop_w
 TEST_CASE("fault: a wrong lane mask") { require_message(run(Fault::wrong_mask, "fault_mask"), "0x70", 4); }
 
 TEST_CASE("fault: a stale bank read") { require_message(run(Fault::stale_read, "fault_stale"), "0xffffffff", 0); }
+
+TEST_CASE("a register that is not written in all lanes, and no fault") {
+  test::require_clean(run(Fault::none, "part_none", true));
+}
+
+TEST_CASE("fault: garbage in lanes that were never written is none") {
+  test::require_clean(run(Fault::garbage_in_two_lanes, "part_garbage", true));
+}
+
+TEST_CASE("fault: garbage in lanes that were written") {
+  const auto r = run(Fault::garbage_in_two_lanes, "whole_garbage");
+  REQUIRE(r.ending == assembly::Ending::value_mismatch);
+  REQUIRE(r.message.find("register R3 lanes 0x3: lane 0 expected 0x") != std::string::npos);
+}
+
+TEST_CASE("fault: a write dropped of a register that is not written in all lanes") {
+  require_message(run(Fault::drop_write, "part_drop", true), "0xfffffffc", 2);
+}
+
+TEST_CASE("fault: a stale read of a register that is not written in all lanes") {
+  require_message(run(Fault::stale_read, "part_stale", true), "0xfffffffc", 2);
+}

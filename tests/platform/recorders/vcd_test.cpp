@@ -45,6 +45,7 @@ TEST_CASE("value change dump: the signals of a run say what its statistics say")
   }
   REQUIRE(f.ones("sm0.operands.read_bank", "_valid") == stat(r, "sm0.register_file", "reads"));
   REQUIRE(f.ones("sm0.operands.write", "_valid") == stat(r, "sm0.register_file", "writes"));
+  REQUIRE(f.sum("sm0.operands.write_count") == stat(r, "sm0.register_file", "writes"));
   REQUIRE(f.ones("sm0.memory.request_valid", "") == stat(r, "sm0.pipeline.lsu", "requests"));
   REQUIRE(f.sum("sm0.units.sp_count") == stat(r, "sm0.pipeline.execution", "sp_instructions"));
   REQUIRE(f.sum("sm0.units.sfu_count") == stat(r, "sm0.pipeline.execution", "sfu_instructions"));
@@ -52,6 +53,19 @@ TEST_CASE("value change dump: the signals of a run say what its statistics say")
   REQUIRE(f.sum("sm0.warps_at_barrier") > 0);
   // All of it is over at the end.
   REQUIRE(f.samples.at("sm0.resident_ctas").count(0) == 1);
+}
+
+TEST_CASE("value change dump: banks of two read ports show what passes each") {
+  assembly::MachineConfig machine;
+  machine.register_file.ports = "2r1w";
+  machine.register_file.banks = 2;
+  assembly::Recording recording;
+  recording.vcd_file = "two_ports.vcd";
+  const auto r = test::record_run(test::mixed_trace("vcd_two_ports"), recording, machine);
+  test::require_clean(r);
+  const auto f = facts_of("two_ports.vcd");
+  REQUIRE(f.ones("sm0.operands.read_bank", "_valid") == stat(r, "sm0.register_file", "reads"));
+  for (const char* port : {"_port0_valid", "_port1_valid"}) REQUIRE(f.ones("sm0.operands.read_bank", port) > 0);
 }
 
 TEST_CASE("value change dump: a window holds what lies in it") {

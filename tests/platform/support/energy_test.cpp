@@ -160,6 +160,32 @@ TEST_CASE("energy table: another node scales dynamic energy, each by its own rul
         "capacity x0.25, bank size kept: exponent 0.68; 40 nm to 28 nm: exponent 1.71");
 }
 
+TEST_CASE("energy meter: arrays that are scaled stand by themselves, with all of their kind") {
+  CHECK(module_kind("sm0.osu.shard12") == "osu.shard");
+  CHECK(module_kind("sm11.compressor3") == "compressor");
+  CHECK(module_kind("memory.l2_0") == "memory.l2");
+  CHECK(module_kind("sm0.register_file") == "register_file");
+  CHECK(module_kind("smoother") == "smoother");
+  const EnergyTable t = toy();
+  std::uint64_t reads = 0;
+  std::vector<EnergyGroup> groups;
+  for (const char* name : {"sm0.small0", "sm0.small1", "sm0.other", "sm0.whole"}) {
+    groups.emplace_back(module_kind(name))
+        .event("registers", "file.read", reads, 1, {std::string(name) == "sm0.whole" ? 1024.0 : 256.0, 4});
+  }
+  EnergyMeter meter(t);
+  meter.begin(groups);
+  reads += 10;
+  const EnergyReport r = meter.end(groups, 100, 1000);
+  REQUIRE(r.terms().size() == 3);
+  CHECK(r.terms()[0].module == "small");
+  CHECK(r.terms()[0].count == 20);
+  CHECK(r.terms()[1].module == "other");
+  CHECK(r.terms()[1].value.scaled == r.terms()[0].value.scaled);
+  CHECK(r.terms()[2].module == "");
+  CHECK(r.terms()[2].value.scaled == 100);
+}
+
 TEST_CASE("energy meter: events and leakage of a launch") {
   EnergyTable t = toy();
   t.override_value("unit.use", 20);
@@ -200,6 +226,9 @@ TEST_CASE("energy meter: events and leakage of a launch") {
   CHECK(structures[0].first == "registers");
   CHECK(structures[0].second.first == Approx(4));
   CHECK(structures[0].second.second == Approx(5));
+
+  // Nothing was scaled, so no module stands by itself.
+  for (const EnergyTerm& term : r.terms()) CHECK(term.module.empty());
 
   EnergyReport twice = r;
   twice.add(r);

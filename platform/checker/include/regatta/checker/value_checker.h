@@ -60,9 +60,9 @@ class ValueChecker : public protocol::Observer {
   static std::size_t expected(const protocol::DynamicInstruction& d, unsigned operand) {
     return std::size_t{d.pool_index} * trace::max_source_registers + operand;
   }
-  bool equal(const std::uint32_t* a, const std::uint32_t* b, protocol::LaneMask lanes) const;
-  void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, const std::uint32_t* expected,
-              const std::uint32_t* got, const protocol::Origin& origin);
+  void note_written(const protocol::DynamicInstruction& d);
+  void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, protocol::LaneMask lanes,
+              const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin);
 
   std::function<void(const Mismatch&)> on_mismatch_;
   unsigned registers_per_warp_ = 1;
@@ -74,6 +74,10 @@ class ValueChecker : public protocol::Observer {
   protocol::WarpRegisters registers_;
   std::vector<protocol::WarpInfo> warps_;
   protocol::WarpRegisters expected_;  ///< by pool index and operand: sources as they were at issue
+  /// Kept for kernels that may read lanes which they never wrote, and which have no value to compare: the lanes
+  /// written since the warp's start, by register, and by pool index and operand as they were at issue.
+  bool reads_unwritten_ = false;
+  std::vector<protocol::LaneMask> written_, expected_written_;
   std::vector<Mismatch> found_;
   std::uint64_t operands_checked_ = 0;
   std::uint64_t mismatches_ = 0;

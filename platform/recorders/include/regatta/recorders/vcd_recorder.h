@@ -62,6 +62,7 @@ struct VcdShape {
   unsigned schedulers = 4;
   unsigned issue_width = 1;
   unsigned banks = 16;
+  unsigned read_ports = 1;  ///< of a bank
   unsigned write_ports = 6;
   unsigned ctas = 32, warps = 64;  ///< resident at most
   unsigned dispatches = 8;         ///< to pipelines of one kind in a cycle, at most
@@ -112,8 +113,10 @@ class VcdRecorder : public protocol::Observer {
     }
   };
   Port port(const std::string& prefix, const std::string& what, unsigned width);
+  /// By cycle, how many of what is to come are known.
+  using Ordinals = std::map<std::uint64_t, unsigned>;
   /// How many came before in `cycle`.
-  unsigned ordinal(std::map<std::uint64_t, unsigned>& counts, std::uint64_t cycle) const;
+  unsigned ordinal(Ordinals& counts, std::uint64_t cycle) const;
   void pass(std::uint64_t cycle, const Port& p, std::uint64_t warp, std::uint64_t what);
   void count(protocol::Cycle now, Counted& c, int change);
   std::uint64_t when(const sc_core::sc_time& delay) const { return clock_.now() + delay.value() / period_; }
@@ -127,14 +130,15 @@ class VcdRecorder : public protocol::Observer {
   std::vector<PerCycle> issues_;
   std::vector<Signal> stall_;
   std::vector<std::uint64_t> stall_value_;
-  std::vector<Port> read_;                                      ///< per bank
-  std::vector<Port> write_;                                     ///< in the order of a cycle
-  std::map<std::uint64_t, unsigned> writes_at_, responses_at_;  ///< by cycle, of what is to come
-  std::vector<Port> dispatch_;                                  ///< per unit, the last one of a cycle
+  std::vector<std::vector<Port>> read_;  ///< per bank and read port
+  std::vector<Port> write_;              ///< in the order of a cycle
+  std::vector<Ordinals> reads_at_;       ///< per bank
+  Ordinals writes_at_, responses_at_;
+  std::vector<Port> dispatch_;  ///< per unit, the last one of a cycle
   std::vector<Signal> dispatched_;
   std::vector<PerCycle> dispatches_;
   Signal request_valid_ = 0, request_write_ = 0, request_class_ = 0, request_address_ = 0, request_warp_ = 0,
-         response_valid_ = 0, response_count_ = 0;
+         response_valid_ = 0, response_count_ = 0, write_count_ = 0;
   std::vector<Signal> quiet_;  ///< 0 from the start of the first launch on
   std::vector<bool> barrier_;  ///< per warp slot
 };

@@ -115,6 +115,10 @@ struct LeakageState {
 /// What one module contributes.
 class EnergyGroup {
  public:
+  /// `module`: what the group's module is called in results (module_kind()).
+  explicit EnergyGroup(std::string module = {}) : module_(std::move(module)) {}
+  const std::string& module() const { return module_; }
+
   struct Event {
     std::string structure;  ///< the line of the breakdown: "register_structures", "l2", ...
     std::string value;      ///< of the table
@@ -142,17 +146,22 @@ class EnergyGroup {
   const std::vector<Leakage>& leakages() const { return leakages_; }
 
  private:
+  std::string module_;
   std::vector<Event> events_;
   std::vector<Leakage> leakages_;
 };
 
+/// A module's name without its SM and without the numbers that tell it from its likes: "sm0.osu.shard1" is "osu.shard".
+std::string module_kind(const std::string& name);
+
 /// What the StatProviders among the SystemC objects declare, one group each, in the order of the sc_object tree.
 std::vector<EnergyGroup> collect_energy();
 
-/// One line of a result: an event or something that leaks, over all modules.
+/// One line of a result: an event or something that leaks, over all modules, or over those that it is scaled to.
 struct EnergyTerm {
   std::string structure;
   ScaledValue value;
+  std::string module = {};  ///< whose geometry the value is scaled to (module_kind()); empty: it is not
   bool is_static = false;
   double count = 0;  ///< events; static: seconds, weighted by what is powered
   double nj = 0;

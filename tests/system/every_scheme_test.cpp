@@ -2,7 +2,8 @@
 //
 // Barriers, warp barriers, jump tables and prints have no unit of their own, but registers that they read and write:
 // these pass the operand path as all others do. Every scheme runs them, with every operand right and nothing lost. So
-// does every scheme a warp that only arrives at a barrier.
+// does every scheme a warp that only arrives at a barrier, and one of which a single lane has the value that a shuffle
+// hands to all: what the others hold was never written.
 #include <regatta/assembly/scheme.h>
 #include <regatta/test/catch.h>
 
@@ -148,11 +149,56 @@ const char* const guarded = R"(
 }
 )";
 
+/// A warp's leader adds for all that are there and broadcasts what it got, as 64 bits; `%rd9` is never written in the
+/// others. Twice, so that rows are left behind for others.
+const char* const leader = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<16>;
+  .reg .b64 %rd<16>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 31;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.u32 %r12, 0;
+AGAIN:
+  mul.lo.u32 %r13, %r1, 7;
+  and.b32 %r13, %r13, 3;
+  setp.eq.u32 %p1, %r13, 2;
+  @%p1 bra NEXT;
+  activemask.b32 %r3;
+  brev.b32 %r4, %r3;
+  bfind.shiftamt.u32 %r5, %r4;
+  setp.ne.u32 %p2, %r2, %r5;
+  @%p2 bra MEET;
+  popc.b32 %r6, %r3;
+  cvt.u64.u32 %rd4, %r6;
+  atom.global.add.u64 %rd9, [%rd1], %rd4;
+MEET:
+  mov.b64 {%r7, %r8}, %rd9;
+  shfl.sync.idx.b32 %r9, %r7, %r5, 31, %r3;
+  shfl.sync.idx.b32 %r10, %r8, %r5, 31, %r3;
+  mov.b64 %rd10, {%r9, %r10};
+  cvt.u32.u64 %r11, %rd10;
+  st.global.u32 [%rd3], %r11;
+NEXT:
+  add.u32 %r12, %r12, 1;
+  setp.lt.u32 %p3, %r12, 2;
+  @%p3 bra AGAIN;
+  ret;
+}
+)";
+
 /// Runs the program, of CTAs of 128 threads, under every scheme.
 void runs_everywhere(const std::string& ptx) {
   const test::Folder folder;
   folder.write("k.ptx", ptx);
-  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [3]\nblock = [128]\n[[param]]\nbuffer = 512\n");
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [40]\nblock = [128]\n[[param]]\nbuffer = 512\n");
   const auto annotated =
       test::run_process({REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt")});
   INFO(annotated.err);
@@ -177,5 +223,6 @@ void runs_everywhere(const std::string& ptx) {
 TEST_CASE("instructions without a unit read and write their registers, under every scheme") {
   runs_everywhere(program);
 }
+TEST_CASE("a leader broadcasts what it alone has, under every scheme") { runs_everywhere(leader); }
 TEST_CASE("a warp that arrives at a barrier goes on, under every scheme") { runs_everywhere(handshake); }
 TEST_CASE("a warp whose guard is off goes by a barrier, under every scheme") { runs_everywhere(guarded); }
