@@ -229,6 +229,8 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
     case Opcode::prmt:
     case Opcode::shf:
     case Opcode::dp4a:
+    case Opcode::dp2a_lo:
+    case Opcode::dp2a_hi:
       count = 3;
       break;
     case Opcode::shl:

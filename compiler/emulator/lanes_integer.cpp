@@ -175,6 +175,28 @@ struct DotBytes {
     return c;
   }
 };
+/// dp2a: the halves of a word as A has them, times two of the bytes of another as B has them; the sum wraps.
+template <class A, class B, unsigned First>
+struct DotHalves {
+  static u32 apply(u32 a, u32 b, u32 c) {
+    for (u32 n = 0; n < 2; ++n) {
+      const u32 v = (a >> (16 * n)) & 0xffffu;
+      const s32 half = std::is_signed_v<A> ? static_cast<s32>((v ^ 0x8000u) - 0x8000u) : static_cast<s32>(v);
+      c += static_cast<u32>(half * DotBytes<A, B>::template byte<B>(b, First + n));
+    }
+    return c;
+  }
+};
+/// F on both halves of a word.
+template <class F, class T>
+struct OnPairs {
+  static u32 apply(u32 a, u32 b) {
+    const auto half = [](u32 x, u32 y) {
+      return u32{static_cast<u16>(F::apply(static_cast<T>(static_cast<u16>(x)), static_cast<T>(static_cast<u16>(y))))};
+    };
+    return half(a, b) | half(a >> 16, b >> 16) << 16;
+  }
+};
 struct Equal {
   template <class T>
   static bool apply(T a, T b) {
@@ -240,6 +262,25 @@ LaneFunction pick_any(ir::Type type, unsigned lanes) {
       return nullptr;
   }
 }
+template <class F>
+LaneFunction pick_any_or_pair(ir::Type type, unsigned lanes) {
+  if (type == ir::Type::u16x2) return pick2<OnPairs<F, u16>, u32, u32, u32>(lanes);
+  if (type == ir::Type::s16x2) return pick2<OnPairs<F, s16>, u32, u32, u32>(lanes);
+  return pick_any<F>(type, lanes);
+}
+template <template <class, class> class F>
+LaneFunction pick_dot(const LaneKey& k, unsigned lanes) {
+  if (k.type == ir::Type::s32) {
+    return k.source_type == ir::Type::s32 ? pick3<F<s32, s32>, u32, u32, u32, u32>(lanes)
+                                          : pick3<F<s32, u32>, u32, u32, u32, u32>(lanes);
+  }
+  return k.source_type == ir::Type::s32 ? pick3<F<u32, s32>, u32, u32, u32, u32>(lanes)
+                                        : pick3<F<u32, u32>, u32, u32, u32, u32>(lanes);
+}
+template <class A, class B>
+using DotLowBytes = DotHalves<A, B, 0>;
+template <class A, class B>
+using DotHighBytes = DotHalves<A, B, 2>;
 template <class F>
 LaneFunction pick_any3(ir::Type type, unsigned lanes) {
   switch (type) {
@@ -341,7 +382,7 @@ LaneFunction select_integer(const LaneKey& k, unsigned lanes) {
   switch (k.op) {
     case ir::Opcode::add:
       if (k.saturate) return k.type == ir::Type::s32 ? pick2<AddSaturated, s32, s32, s32>(lanes) : nullptr;
-      return pick_any<Add>(plain, lanes);
+      return pick_any_or_pair<Add>(plain, lanes);
     case ir::Opcode::sub:
       if (k.saturate) return k.type == ir::Type::s32 ? pick2<SubtractSaturated, s32, s32, s32>(lanes) : nullptr;
       return pick_any<Subtract>(plain, lanes);
@@ -375,18 +416,17 @@ LaneFunction select_integer(const LaneKey& k, unsigned lanes) {
     case ir::Opcode::abs:
       return pick_signed1<Absolute>(k.type, lanes);
     case ir::Opcode::min:
-      return pick_any<Minimum>(k.type, lanes);
+      return pick_any_or_pair<Minimum>(k.type, lanes);
     case ir::Opcode::max:
-      return pick_any<Maximum>(k.type, lanes);
+      return pick_any_or_pair<Maximum>(k.type, lanes);
     case ir::Opcode::sad:
       return pick_any3<AbsoluteDifference>(k.type, lanes);
     case ir::Opcode::dp4a:
-      if (k.type == ir::Type::s32) {
-        return k.source_type == ir::Type::s32 ? pick3<DotBytes<s32, s32>, u32, u32, u32, u32>(lanes)
-                                              : pick3<DotBytes<s32, u32>, u32, u32, u32, u32>(lanes);
-      }
-      return k.source_type == ir::Type::s32 ? pick3<DotBytes<u32, s32>, u32, u32, u32, u32>(lanes)
-                                            : pick3<DotBytes<u32, u32>, u32, u32, u32, u32>(lanes);
+      return pick_dot<DotBytes>(k, lanes);
+    case ir::Opcode::dp2a_lo:
+      return pick_dot<DotLowBytes>(k, lanes);
+    case ir::Opcode::dp2a_hi:
+      return pick_dot<DotHighBytes>(k, lanes);
     case ir::Opcode::setp:
     case ir::Opcode::set:
       if (k.compare == ir::Compare::eq) return pick_any_compare<Equal>(k.type, lanes);

@@ -70,6 +70,8 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::mul_wide:  // a 32-bit multiplication whose product is kept whole
     case Opcode::mad_wide:
     case Opcode::dp4a:
+    case Opcode::dp2a_lo:
+    case Opcode::dp2a_hi:
       return OpClass::int_mad;
     case Opcode::mul:
       return i.type == Type::f64 ? OpClass::fp64_mul : OpClass::fp32_mul;

@@ -71,9 +71,11 @@ std::string variant_text(const Instruction& i) {
       return ".cc";
     case Opcode::mul_lo:
     case Opcode::mad_lo:
+    case Opcode::dp2a_lo:
       return ".lo";
     case Opcode::mul_hi:
     case Opcode::mad_hi:
+    case Opcode::dp2a_hi:
       return ".hi";
     case Opcode::mul_wide:
     case Opcode::mad_wide:

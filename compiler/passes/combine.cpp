@@ -71,6 +71,8 @@ bool takes_constants(Opcode op) {
     case Opcode::sad:
     case Opcode::lop3:
     case Opcode::dp4a:
+    case Opcode::dp2a_lo:
+    case Opcode::dp2a_hi:
       return true;
     default:
       return false;

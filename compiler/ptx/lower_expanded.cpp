@@ -96,16 +96,17 @@ void lower_cnot(FunctionLowering& l, const Statement& s, const Form&, const ir::
          {ir::Operand::immediate(1, words), ir::Operand::immediate(0, words), zero});
 }
 
-/// fma.relu: what is negative becomes +0, and what is no number the canonical one.
-void lower_fma_relu(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+/// fma.relu, min.relu, max.relu: what is negative becomes +0, and what is no number the canonical one.
+void lower_relu(FunctionLowering& l, const Statement& s, const Form& form, const ir::Instruction& proto) {
   const ir::Instruction bare = plain(proto);
   std::vector<ir::Operand> sources;
-  for (std::size_t n = 1; n < 4; ++n) sources.push_back(l.source(s.operands[n], proto.type, bare));
-  const ir::Operand sum = l.temporary(proto.type);
-  l.emit(bare, Opcode::fma, proto.type, {sum}, std::move(sources));
+  for (std::size_t n = 1; n < s.operands.size(); ++n) sources.push_back(l.source(s.operands[n], proto.type, bare));
+  const ir::Operand value = l.temporary(proto.type);
+  l.emit(bare, form.op, proto.type, {value}, std::move(sources));
   l.last().mod = proto.mod;
-  l.emit(proto, Opcode::max, proto.type, {l.destination(s.operands[0], proto.type)}, {sum, ir::Operand::immediate(0)});
-  l.last().mod.nan = true;
+  l.emit(proto, Opcode::max, proto.type, {l.destination(s.operands[0], proto.type)},
+         {value, ir::Operand::immediate(0)});
+  l.last().mod.nan = ir::is_float(proto.type);
 }
 
 namespace {

@@ -212,7 +212,7 @@ void lower_copysign(FunctionLowering&, const Statement&, const Form&, const ir::
 void lower_permute(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_bmsk(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cnot(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
-void lower_fma_relu(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
+void lower_relu(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_setp_pair(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_set_half(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_slct(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

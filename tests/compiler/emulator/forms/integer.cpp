@@ -279,7 +279,42 @@ void words(Rows& rows) {
   });
 }
 
-/// Products of 24-bit factors, and of bytes.
+/// Two halves of a word, each for itself.
+void pairs(Rows& rows) {
+  using Half = std::function<s64(s64, s64)>;
+  const std::pair<std::string, Half> operations[] = {
+      {"add", [](s64 a, s64 b) { return a + b; }},
+      {"min", [](s64 a, s64 b) { return a < b ? a : b; }},
+      {"max", [](s64 a, s64 b) { return a > b ? a : b; }},
+      {"min.relu", [](s64 a, s64 b) { return a < 0 || b < 0 ? 0
+                                             : a < b        ? a
+                                                            : b; }},
+      {"max.relu", [](s64 a, s64 b) { return a < 0 && b < 0 ? 0
+                                             : a > b        ? a
+                                                            : b; }}};
+  for (const auto& [name, operation] : operations) {
+    for (const bool is_signed : {false, true}) {
+      const bool relu = name.size() > 3;
+      if (relu && !is_signed) continue;
+      const std::string form = name + (is_signed ? ".s16x2" : ".u16x2");
+      rows.push_back({form, 'r', plain(form, 'r', 2), Values::integers, each([=, f = operation](u64 a, u64 b, u64) {
+                        u64 result = 0;
+                        for (const unsigned at : {0u, 16u}) {
+                          const auto x = static_cast<u16>(a >> at), y = static_cast<u16>(b >> at);
+                          const s64 half = is_signed ? f(static_cast<s16>(x), static_cast<s16>(y)) : f(x, y);
+                          result |= u64{static_cast<u16>(half)} << at;
+                        }
+                        return result;
+                      })});
+    }
+    if (name.size() > 3) {
+      add<s32>(rows, name + ".s32", 2,
+               [f = operation](s128 a, s128 b, s128) { return low<s32>(f(static_cast<s64>(a), static_cast<s64>(b))); });
+    }
+  }
+}
+
+/// Products of 24-bit factors, of bytes, of halves and bytes.
 void small_products(Rows& rows) {
   for (const bool is_signed : {false, true}) {
     const std::string type = is_signed ? "s32" : "u32";
@@ -311,6 +346,23 @@ void small_products(Rows& rows) {
                         }
                         return static_cast<u64>(sum) & 0xffffffffu;
                       })});
+      for (const bool high : {false, true}) {
+        const std::string halves =
+            std::string(high ? "dp2a.hi." : "dp2a.lo.") + type + (second_signed ? ".s32" : ".u32");
+        rows.push_back({halves, 'r', plain(halves, 'r', 3), Values::integers, each([=](u64 a, u64 b, u64 c) {
+                          u16 x[2];
+                          u8 y[4];
+                          std::memcpy(x, &a, 4);
+                          std::memcpy(y, &b, 4);
+                          s64 sum = static_cast<s32>(static_cast<u32>(c));
+                          for (unsigned i = 0; i < 2; ++i) {
+                            const u8 byte = y[high ? 2 + i : i];
+                            const s64 first = is_signed ? s64{static_cast<s16>(x[i])} : s64{x[i]};
+                            sum += first * (second_signed ? s64{static_cast<s8>(byte)} : s64{byte});
+                          }
+                          return static_cast<u64>(sum) & 0xffffffffu;
+                        })});
+      }
     }
   }
 }
@@ -337,6 +389,7 @@ Rows integer_rows() {
   fields<u32>(rows, "32");
   fields<u64>(rows, "64");
   words(rows);
+  pairs(rows);
   small_products(rows);
   return rows;
 }

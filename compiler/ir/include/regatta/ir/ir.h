@@ -30,6 +30,8 @@ enum class Type : std::uint8_t {
   s16,
   s32,
   s64,
+  u16x2,
+  s16x2,
   f16,
   f16x2,
   bf16,
@@ -42,7 +44,7 @@ unsigned size_of(Type t);
 /// 32-bit registers a value takes in the register file (8- and 16-bit values take one).
 inline unsigned words_of(Type t) { return size_of(t) > 4 ? 2 : 1; }
 bool is_float(Type t);
-bool is_signed(Type t);         ///< s8..s64
+bool is_signed(Type t);         ///< s8..s64; pairs are neither
 const char* to_string(Type t);  ///< "f32"
 
 enum class Opcode : std::uint8_t {
@@ -103,6 +105,8 @@ enum class Opcode : std::uint8_t {
   sad,
   lop3,  ///< bit by bit, the entry of an eight-bit table (source 3) at 4a + 2b + c
   dp4a,  ///< source 2 plus the dot product of four bytes each: of type in source 0, of source_type in source 1
+  dp2a_lo,
+  dp2a_hi,  ///< likewise of the two halves of source 0 and the lower, or upper, two bytes of source 1
   shfl,
   vote,
   match,
