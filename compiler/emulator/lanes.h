@@ -30,7 +30,7 @@ struct WarpRegs {
   AddressSummary addresses;                              ///< of the lanes in `active`, by LaneHelpers::addresses
   alignas(64) std::uint32_t mask[64] = {};               ///< all ones in lanes that execute
   alignas(64) std::uint32_t select[64] = {};             ///< a predicate operand, expanded like `mask`
-  alignas(64) std::uint32_t carry[64] = {};  ///< carry or borrow of the last carry-chain instruction, 0 or 1
+  alignas(64) std::uint32_t carry[64] = {};              ///< of the last carry-chain instruction, 0 or 1; 0: a borrow
 };
 
 enum class Bank : std::uint8_t { registers, constants, specials };

@@ -216,7 +216,7 @@ struct LessEqual {
   }
 };
 
-/// a + b + carry in, or a - b - borrow in; the carry out goes to WarpRegs::carry.
+/// a + b + carry in, or a + ~b + carry in, where no carry stands for a borrow; the carry out goes to WarpRegs::carry.
 template <unsigned W, class T, bool Subtracts, bool UsesCarry>
 void carry_chain(const LaneOp& op, WarpRegs& w) {
   const std::uint32_t* a = source(op, w, 0);
@@ -224,9 +224,10 @@ void carry_chain(const LaneOp& op, WarpRegs& w) {
   std::uint32_t* r = w.bank[0] + op.destination;
   for (unsigned i = 0; i < W; ++i) {
     const T x = load_lane<W, T>(a, i), y = load_lane<W, T>(b, i);
-    const T in = UsesCarry ? static_cast<T>(w.carry[i]) : T{0};
-    const T value = Subtracts ? static_cast<T>(x - y - in) : static_cast<T>(x + y + in);
-    const bool out = Subtracts ? (x < y || (in != 0 && x == y)) : (value < x || (in != 0 && value == x));
+    const T in = UsesCarry ? static_cast<T>(w.carry[i]) : T{Subtracts};
+    const T addend = Subtracts ? static_cast<T>(~y) : y;
+    const T value = static_cast<T>(x + addend + in);
+    const bool out = value < x || (in != 0 && value == x);
     store_lane<W, T>(r, w.mask[i], i, value);
     if (op.carry_out && w.mask[i] != 0) w.carry[i] = out ? 1u : 0u;
   }

@@ -279,6 +279,22 @@ void words(Rows& rows) {
   });
 }
 
+/// The carry of a subtraction, read by an addition, and the other way round: a borrow is a carry that is missing.
+template <class T>
+void mixed_carries(Rows& rows, const std::string& type) {
+  const char kind = sizeof(T) == 8 ? 'd' : 'r';
+  const auto reading = [&](const std::string& reader) {
+    return " " + reader + "." + type + " " + reg(kind, '9') + ", 0, 0;";
+  };
+  rows.push_back({"sub.cc." + type, kind, plain("sub.cc." + type, kind, 2) + reading("addc"), Values::integers,
+                  each([](u64 a, u64 b, u64) { return u64{static_cast<T>(a) >= static_cast<T>(b)}; })});
+  rows.push_back({"add.cc." + type, kind, plain("add.cc." + type, kind, 2) + reading("subc"), Values::integers,
+                  each([](u64 a, u64 b, u64) {
+                    const bool carries = static_cast<T>(a + b) < static_cast<T>(a);
+                    return carries ? u64{0} : u64{static_cast<T>(-1)};
+                  })});
+}
+
 /// Two halves of a word, each for itself.
 void pairs(Rows& rows) {
   using Half = std::function<s64(s64, s64)>;
@@ -390,6 +406,8 @@ Rows integer_rows() {
   fields<u64>(rows, "64");
   words(rows);
   pairs(rows);
+  mixed_carries<u32>(rows, "u32");
+  mixed_carries<u64>(rows, "u64");
   small_products(rows);
   return rows;
 }
