@@ -228,6 +228,7 @@ void Decoder::arithmetic(Op& op, const Instruction& i) {
       break;
     case Opcode::prmt:
     case Opcode::shf:
+    case Opcode::fns:
     case Opcode::dp4a:
     case Opcode::dp2a_lo:
     case Opcode::dp2a_hi:

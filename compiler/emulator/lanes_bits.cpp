@@ -141,6 +141,19 @@ struct InsertField {
     return static_cast<T>((b & ~field) | ((a << position) & field));
   }
 };
+/// fns: counts `offset` ones from bit `base` on, upwards or (negative) downwards, the one at the base included; offset
+/// 0 asks for the base itself. All ones where there is none.
+struct FindNthSet {
+  static u32 apply(u32 mask, u32 base, u32 offset) {
+    const auto steps = static_cast<s32>(offset);
+    u32 count = steps < 0 ? u32{0} - offset : offset == 0 ? 1 : offset;
+    for (u32 at = base; at < 32; at = steps < 0 ? at - 1 : at + 1) {
+      if ((mask >> at & 1u) != 0 && --count == 0) return at;
+      if (steps == 0) break;
+    }
+    return ~u32{0};
+  }
+};
 struct Permute {
   static u32 apply(u32 a, u32 b, u32 selector) {
     const u64 bytes = static_cast<u64>(a) | (static_cast<u64>(b) << 32);
@@ -250,6 +263,8 @@ LaneFunction select_bits(const LaneKey& k, unsigned lanes) {
     case ir::Opcode::bfi:
       return wide ? pick4<InsertField, u64, u64, u64, u32, u32>(lanes)
                   : pick4<InsertField, u32, u32, u32, u32, u32>(lanes);
+    case ir::Opcode::fns:
+      return pick3<FindNthSet, u32, u32, u32, u32>(lanes);
     case ir::Opcode::prmt:
       return pick3<Permute, u32, u32, u32, u32>(lanes);
     case ir::Opcode::lop3:

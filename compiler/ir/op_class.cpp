@@ -109,6 +109,7 @@ trace::OpClass op_class(const Instruction& i) {
     case Opcode::bfe:
     case Opcode::bfi:
     case Opcode::bfind:
+    case Opcode::fns:
     case Opcode::prmt:
     case Opcode::lop3:
     case Opcode::shf:

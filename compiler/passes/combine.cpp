@@ -66,6 +66,7 @@ bool takes_constants(Opcode op) {
     case Opcode::bfe:
     case Opcode::bfi:
     case Opcode::bfind:
+    case Opcode::fns:
     case Opcode::prmt:
     case Opcode::shf:
     case Opcode::sad:

@@ -65,6 +65,7 @@ std::vector<Form> make_forms() {
       {"bfe", "", wide, "", Opcode::bfe, "dsii", nullptr},
       {"bfi", "", "b32 b64", "", Opcode::bfi, "dssii", nullptr},
       {"bfind", "shiftamt", wide, "", Opcode::bfind, "is", nullptr},
+      {"fns", "", "b32", "", Opcode::fns, "dsii", nullptr},
       {"bmsk", "clamp wrap", "b32", "", Opcode::shl, "3..3", lower_bmsk},
       {"prmt", "f4e b4e rc8 ecl ecr rc16", "b32", "", Opcode::prmt, "4..4", lower_permute},
       {"mul24.lo", "", "u32 s32", "", Opcode::mul_lo, "3..3", lower_mul24},

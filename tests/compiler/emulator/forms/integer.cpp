@@ -3,6 +3,7 @@
 // Integer arithmetic, carry chains and bit fields, from exact 128-bit formulas.
 #include "forms.h"
 
+#include <cstdlib>
 #include <limits>
 #include <type_traits>
 
@@ -225,6 +226,20 @@ void words(Rows& rows) {
                       return f(static_cast<u32>(a), static_cast<u32>(b), static_cast<u32>(c));
                     })});
   };
+  // Base and offset are taken from few values, since most others find nothing.
+  rows.push_back({"fns.b32", 'r', "and.b32 %r1, %rb, 31; shr.s32 %r2, %rc, 27; fns.b32 %r9, %ra, %r1, %r2;",
+                  Values::integers, each([](u64 a, u64 b, u64 c) {
+                    const auto base = static_cast<s64>(b & 31);
+                    const s64 offset = static_cast<s32>(static_cast<u32>(c)) >> 27;
+                    std::vector<s64> ones;
+                    for (s64 bit = 0; bit < 32; ++bit) {
+                      const s64 at = offset < 0 ? 31 - bit : bit;
+                      const bool beyond = offset < 0 ? at <= base : offset == 0 ? at == base : at >= base;
+                      if (beyond && (a >> at & 1) != 0) ones.push_back(at);
+                    }
+                    const auto nth = static_cast<std::size_t>(offset == 0 ? 0 : std::abs(offset) - 1);
+                    return nth < ones.size() ? static_cast<u64>(ones[nth]) : u64{0xffffffffu};
+                  })});
   for (const bool wrap : {false, true}) {
     const std::string mode = wrap ? "wrap.b32" : "clamp.b32";
     row("shf.l." + mode, 3, [wrap](u32 a, u32 b, u32 c) {

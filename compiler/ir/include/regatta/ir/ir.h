@@ -100,6 +100,7 @@ enum class Opcode : std::uint8_t {
   bfe,
   bfi,
   bfind,
+  fns,  ///< the lane that source 2 counts to, among the ones of source 0 from bit source 1 on
   prmt,
   shf,
   sad,
