@@ -127,8 +127,8 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     const unsigned reg = register_of(op.values[n]);
     if ((active & ~w.written[reg]) != 0) unwritten_register(w, op, reg, active);
   }
-  const LaneMask known = op.values[0].bank == Bank::registers ? w.written[register_of(op.values[0])] : ~LaneMask{0};
-  LaneMask written = 0;
+  const WrittenBytes known = written_bytes(w, op.values[0], 0);
+  WrittenBytes written{};
   std::uint32_t value[trace::max_lanes];
   std::memcpy(value, w.regs.bank[static_cast<unsigned>(op.values[0].bank)] + op.values[0].offset,
               program_.lanes * sizeof value[0]);
@@ -167,13 +167,13 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     if (inside) in_range |= LaneMask{1} << i;
     const unsigned source = i / group * group + static_cast<unsigned>(from);
     result[i] = value[source];
-    if ((known >> source & 1u) != 0) written |= LaneMask{1} << i;
+    for (unsigned b = 0; b < 4; ++b) written[b] |= (known[b] >> source & 1u) << i;
   }
   if (op.destination_count != 0) {
     for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
   }
   if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], in_range, active);
-  set_written(w, op, active, written);
+  for (unsigned n = 0; n < op.write_count; ++n) w.set_written(op.writes[n], active, written);
 }
 
 void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {

@@ -156,14 +156,9 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       break;
     case Kind::select: {
       const LaneMask first = read_predicate(w, op, op.predicates[0], active) & active;
-      LaneMask written = active;
-      for (unsigned n = 0; n < op.read_count; ++n) {
-        const LaneMask used = n < op.first_half_reads ? first : active & ~first;
-        written &= ~used | w.written[op.reads[n]];
-      }
+      carry_written(w, op, active, first);
       helpers_.expand(first, w.regs.select);
       op.lane.function(op.lane, w.regs);
-      set_written(w, op, active, written);
       return;
     }
     case Kind::compare: {
@@ -217,8 +212,8 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           set(w, op);
           break;
         case Kind::load:
-          load(w, op);
           mark_written(w, op, active);
+          load(w, op);
           if (local_may_be_meant(op)) note_local_load(w, op);
           return;
         case Kind::store:
@@ -274,28 +269,6 @@ void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
   for (unsigned n = 0; n < op.write_count; ++n) w.written[op.writes[n]] |= active;
 }
 
-void CtaRunner::set_written(Warp& w, const Op& op, LaneMask active, LaneMask written) {
-  for (unsigned n = 0; n < op.write_count; ++n) {
-    LaneMask& to = w.written[op.writes[n]];
-    to = (to & ~active) | (written & active);
-  }
-}
-
-void CtaRunner::carry_written(Warp& w, const Op& op, LaneMask active) {
-  if (op.copies && op.read_count == op.write_count) {
-    std::array<LaneMask, sizeof op.writes> from;
-    for (unsigned n = 0; n < op.write_count; ++n) from[n] = w.written[op.reads[n]];
-    for (unsigned n = 0; n < op.write_count; ++n) {
-      LaneMask& to = w.written[op.writes[n]];
-      to = (to & ~active) | (from[n] & active);
-    }
-    return;
-  }
-  LaneMask written = active;
-  for (unsigned n = 0; n < op.read_count; ++n) written &= w.written[op.reads[n]];
-  set_written(w, op, active, written);
-}
-
 void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {
   LaneMask missing = 0;
   for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
@@ -306,10 +279,17 @@ void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {
 }
 
 void CtaRunner::unwritten_register(Warp& w, const Op& op, unsigned reg, LaneMask lanes) {
-  const LaneMask missing = lanes & ~w.written[reg];
-  fail(w, op, static_cast<unsigned>(__builtin_ctzll(missing)),
-       "'" + ir::to_text(*op.instruction, true) + "' reads register R" + std::to_string(reg) +
-           ", which this thread never wrote");
+  const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes & ~w.written[reg]));
+  const WrittenBytes bytes = w.written_bytes(reg);
+  const auto has = [&](unsigned byte) { return (bytes[byte] >> lane & 1u) != 0; };
+  std::string what = "which this thread never wrote";
+  if (has(0) || has(1) || has(2) || has(3)) {
+    unsigned missing = 0;
+    while (has(missing)) ++missing;
+    what = "of which this thread never wrote byte " + std::to_string(missing);
+  }
+  fail(w, op, lane,
+       "'" + ir::to_text(*op.instruction, true) + "' reads register R" + std::to_string(reg) + ", " + what);
 }
 
 LaneMask CtaRunner::read_predicate(Warp& w, const Op& op, const PredicateSource& p, LaneMask active) {

@@ -46,10 +46,6 @@ class CtaRunner {
   trace::LaneMask read_predicate(Warp& w, const Op& op, const PredicateSource& p, trace::LaneMask active);
   void write_predicate(Warp& w, unsigned number, trace::LaneMask value, trace::LaneMask active);
   void mark_written(Warp& w, const Op& op, trace::LaneMask active);
-  /// The destinations have been written in the lanes `written`, and in no other active one.
-  void set_written(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask written);
-  /// Moved bits have been written where their sources have: word by word, or all where the words are not the same.
-  void carry_written(Warp& w, const Op& op, trace::LaneMask active);
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barriers();
@@ -62,10 +58,6 @@ class CtaRunner {
   // memory_access.cpp
   void load(Warp& w, const Op& op);
   void store(Warp& w, const Op& op);
-  void note_local_load(Warp& w, const Op& op);
-  void note_local_store(const Warp& w, const Op& op);
-  template <class Visit>
-  void for_each_local(const Warp& w, const Op& op, const Visit& visit);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
@@ -77,6 +69,22 @@ class CtaRunner {
   [[noreturn]] void trap(Warp& w, const Op& op, trace::LaneMask active);
   std::uint64_t read_bytes(Warp& w, const Op& op, unsigned lane, std::uint64_t address, unsigned bytes);
   std::string read_string(Warp& w, const Op& op, unsigned lane, std::uint64_t address);
+
+  // written.cpp
+  WrittenBytes written_bytes(const Warp& w, const LaneSource& s, unsigned word) const;
+  /// What a move writes has been written where its source has, byte by byte. `first`: lanes of a selection's first
+  /// source.
+  void carry_written(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask first = 0);
+  void carry_moved(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask first);
+  /// Values of a store that are not written in all active lanes: those lanes.
+  trace::LaneMask unwritten_values(const Warp& w, const Op& op, trace::LaneMask active) const;
+  void store_part_written(Warp& w, const Op& op, trace::LaneMask missing);
+  /// A lane has loaded bytes of which these were written.
+  void note_part_loaded(Warp& w, const Op& op, unsigned lane, const std::uint8_t* written);
+  void note_local_load(Warp& w, const Op& op);
+  void note_local_store(const Warp& w, const Op& op);
+  template <class Visit>
+  void for_each_local(const Warp& w, const Op& op, const Visit& visit);
 
   // atomics.cpp
   void atomic(Warp& w, const Op& op);

@@ -76,10 +76,10 @@ void Decoder::load(Op& op, const Instruction& i) {
 void Decoder::store(Op& op, const Instruction& i) {
   op.kind = Kind::store;
   memory(op, i);
-  // A local store of a value never written is a spill of it, not a use.
+  // A store moves its values: whether they need to have been written is for the place that they go to.
   const std::uint8_t address_reads = op.read_count;
   values(op, i, 1, ir::words_of(i.type));
-  if (op.space == trace::MemorySpace::local) op.read_count = address_reads;
+  op.read_count = address_reads;
   if (op.value_count != op.vector) operands_.fail(i, "a vector store with another number of registers");
 }
 

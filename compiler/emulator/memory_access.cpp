@@ -22,6 +22,9 @@ bool all_written(const std::uint8_t* written, std::size_t bytes) {
   return all != 0;
 }
 
+/// Bytes between the members of a structure are never written, and copied with them.
+bool some_written(const std::uint8_t* written, std::size_t bytes) { return std::memchr(written, 1, bytes) != nullptr; }
+
 bool sign_extends(ir::Type t) { return t == ir::Type::s8 || t == ir::Type::s16 || t == ir::Type::s32; }
 
 /// One region of memory as seen by a warp: lane i's address a lies at data + (a - base) + i * stride.
@@ -183,7 +186,9 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   if (writes && (space == MemorySpace::constant || space == MemorySpace::param)) {
     fail(w, op, lane, std::string(verb) + " to read-only " + where());
   }
-  if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !all_written(place.written, bytes)) {
+  const bool reads = std::strcmp(verb, "read") == 0;
+  const auto good = [&] { return reads ? some_written(place.written, bytes) : all_written(place.written, bytes); };
+  if (std::strcmp(verb, "write") != 0 && place.written != nullptr && !good()) {
     const std::string what = std::string(verb) + " of " + where() + ", which was never written" +
                              (is_global ? ", " + memory_.describe(address) : "");
     if (races_ == nullptr) fail(w, op, lane, what);
@@ -238,12 +243,19 @@ void CtaRunner::load(Warp& w, const Op& op) {
       }
       put(w, op.destinations[v], op.destination_words[v], lane, value);
     }
+    // Where races are looked for, one may be why nobody has written yet: it is to be found, not what it leads to.
+    if (races_ != nullptr || at.written == nullptr) continue;
+    if (!all_written(at.written, std::size_t{op.element_bytes} * op.vector)) {
+      note_part_loaded(w, op, lane, at.written);
+    }
   }
 }
 
 void CtaRunner::store(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
   if (races_ != nullptr) note_access(w, op);
+  const LaneMask missing = unwritten_values(w, op, w.regs.active);
+  if (missing != 0 && op.space != MemorySpace::local) return store_part_written(w, op, missing);
   const unsigned lanes = program_.lanes;
   Place place;
   std::uint64_t base = 0;
@@ -282,46 +294,6 @@ void CtaRunner::store(Warp& w, const Op& op) {
       if (at.written != nullptr) std::memset(at.written + std::size_t{v} * op.element_bytes, 1, op.element_bytes);
     }
   }
-}
-
-/// Calls visit(first byte's mask in the warp's frame, lanes) for the lanes that mean local memory: once for all of them
-/// where they have one offset, as spill code and variables of the stack frame do.
-template <class Visit>
-void CtaRunner::for_each_local(const Warp& w, const Op& op, const Visit& visit) {
-  const AddressSummary& a = w.regs.addresses;
-  LaneMask* frame = local_written_.data() + std::size_t{w.number()} * f_.local_bytes;
-  if (a.lowest == a.highest) {
-    if (space_of(op, a.lowest) != MemorySpace::local) return;
-    visit(frame + offset_in(op, MemorySpace::local, a.lowest), w.regs.active);
-    return;
-  }
-  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
-    const std::uint64_t address = a.lane[__builtin_ctzll(rest)];
-    if (space_of(op, address) != MemorySpace::local) continue;
-    visit(frame + offset_in(op, MemorySpace::local, address), rest & (0 - rest));
-  }
-}
-
-/// A value never written keeps that state on its way through a spill slot: the slot takes it over, ...
-void CtaRunner::note_local_store(const Warp& w, const Op& op) {
-  for_each_local(w, op, [&](LaneMask* bytes, LaneMask lanes) {
-    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) {
-      const LaneSource& s = op.values[i / op.element_bytes];
-      const std::uint32_t reg = s.offset / program_.lanes + i % op.element_bytes / 4;
-      const LaneMask good = s.bank == Bank::registers ? w.written[reg] : ~LaneMask{0};
-      bytes[i] = (bytes[i] & ~lanes) | (good & lanes);
-    }
-  });
-}
-
-/// ... and gives it back. What reads it then is the error, not the load.
-void CtaRunner::note_local_load(Warp& w, const Op& op) {
-  for_each_local(w, op, [&](const LaneMask* bytes, LaneMask lanes) {
-    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) {
-      const std::uint32_t reg = op.destinations[i / op.element_bytes] / program_.lanes + i % op.element_bytes / 4;
-      w.written[reg] &= bytes[i] | ~lanes;
-    }
-  });
 }
 
 void CtaRunner::note_access(Warp& w, const Op& op) {

@@ -13,6 +13,7 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
   registers_.resize(std::max<std::size_t>(1, program.function->registers_used) * program.lanes / words_per_block);
   specials_.resize(std::max<std::size_t>(1, program.specials.size()) * 2 * program.lanes / words_per_block);
   written.resize(program.function->registers_used);
+  parts_.resize(written.size());
   regs.bank[0] = registers_.front().word;
   regs.bank[1] = program.constants.data();
   regs.bank[2] = specials_.front().word;
@@ -21,6 +22,7 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
 
 void Warp::reset(const WarpPlace& place, const trace::Kernel* trace) {
   std::fill(written.begin(), written.end(), 0);
+  std::fill(parts_.begin(), parts_.end(), WrittenBytes{});
   std::memset(registers_.data(), 0, registers_.size() * sizeof(AlignedWords));
   predicates.fill(0);
   predicate_written.fill(0);

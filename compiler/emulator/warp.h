@@ -21,6 +21,9 @@ struct StackEntry {
   trace::LaneMask mask = 0;
 };
 
+/// Of a 32-bit register, byte by byte, the lanes in which it was written.
+using WrittenBytes = std::array<trace::LaneMask, 4>;
+
 enum class WarpState : std::uint8_t { ready, at_barrier, done };
 
 /// A block of words aligned for vector loads.
@@ -64,13 +67,26 @@ class Warp {
   /// Drops entries that are empty or have reached their reconvergence point.
   void settle();
 
+  /// The lanes in which each byte of a register was ever written.
+  WrittenBytes written_bytes(unsigned reg) const {
+    WrittenBytes all = parts_[reg];
+    for (trace::LaneMask& byte : all) byte |= written[reg];
+    return all;
+  }
+  /// In `lanes`, these bytes of a register have been written, and no others.
+  void set_written(unsigned reg, trace::LaneMask lanes, const WrittenBytes& bytes) {
+    const trace::LaneMask whole = bytes[0] & bytes[1] & bytes[2] & bytes[3];
+    written[reg] = (written[reg] & ~lanes) | (whole & lanes);
+    for (unsigned b = 0; b < 4; ++b) parts_[reg][b] = (parts_[reg][b] & ~lanes) | (bytes[b] & lanes);
+  }
+
   /// Writes the clocks into their slots.
   void refresh_clocks();
 
   WarpRegs regs;
   std::array<trace::LaneMask, 8> predicates{};
   std::array<trace::LaneMask, 8> predicate_written{};
-  std::vector<trace::LaneMask> written;  ///< per register, lanes ever written
+  std::vector<trace::LaneMask> written;  ///< per register, lanes ever written, all bytes of them
   WarpState state = WarpState::ready;
   std::uint32_t barrier = 0;          ///< number, while at_barrier
   std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all
@@ -88,6 +104,7 @@ class Warp {
   unsigned number_;
   trace::LaneMask live_ = 0;
   std::vector<StackEntry> stack_;
+  std::vector<WrittenBytes> parts_;  ///< per register, of lanes that are not in `written`
   std::vector<AlignedWords> registers_;
   std::vector<AlignedWords> specials_;
 };

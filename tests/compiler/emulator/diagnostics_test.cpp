@@ -163,18 +163,60 @@ TEST_CASE("local memory carries the state of what was stored") {
         "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
         "this thread never wrote");
   CHECK(error_of(kernel(half + "@%q1 st.global.u32 [%p], %r1;", frame)).empty());
-  // A byte that is missing makes the word one never written.
+  // A byte that is missing is none to compute with.
   CHECK(error_of(kernel("mov.u32 %r1, 1; st.local.u8 [f], %r1; st.local.u8 [f+1], %r1; st.local.u8 [f+3], %r1;\n"
-                        "ld.local.u32 %r1, [f]; st.global.u32 [%p], %r1;",
+                        "ld.local.u32 %r1, [f]; add.u32 %r1, %r1, 1; st.global.u32 [%p], %r1;",
                         frame)) ==
-        "k.ptx:8:24: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
-        "which this thread never wrote");
+        "k.ptx:8:24: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, of "
+        "which this thread never wrote byte 2");
   // A spill of what was never written, and its way back, are no use.
   CHECK(
       error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; st.local.u32 [f+4], %r1; ld.local.u32 %r2, [f+4];\n"
                       "@%q1 st.global.u32 [%p], %r2;",
                       frame))
           .empty());
+}
+
+TEST_CASE("structures are copied with the bytes between their members") {
+  // A byte and a word at offset 4; the word between them is whole, so there are three bytes that nobody has.
+  const std::string local = ".local .align 8 .b8 f[16];";
+  const std::string fill = "mov.u32 %r1, 7; st.local.u8 [f], %r1; st.local.u32 [f+4], %t;\n";
+  const std::string shared = ".shared .align 8 .b8 s[256];";
+  const std::string place = "shl.b32 %r4, %t, 3; mov.u32 %r5, s; add.u32 %r4, %r4, %r5;\n";
+  const std::string to_shared = fill + place + "ld.local.v2.u32 {%r2, %r3}, [f]; st.shared.v2.u32 [%r4], {%r2, %r3};\n";
+  const std::string both = local + shared;
+  // Registers, local, shared and global memory: none of them minds.
+  CHECK(error_of(kernel(fill + "ld.local.u32 %r2, [f]; st.global.u32 [%p], %r2;", local)).empty());
+  CHECK(error_of(kernel(to_shared + "ld.shared.v2.u32 {%r2, %r3}, [%r4]; st.global.u32 [%p], %r2;", both)).empty());
+  // Its members are there at the end of the way ...
+  CHECK(error_of(kernel(to_shared + "ld.shared.v2.u32 {%r2, %r3}, [%r4]; add.u32 %r3, %r3, 1; ld.shared.u8 %r2, [%r4]; "
+                                    "add.u32 %r2, %r2, %r3; st.global.u32 [%p], %r2;",
+                        both))
+            .empty());
+  // ... and nothing else is.
+  CHECK(error_of(kernel(to_shared + "ld.shared.v2.u32 {%r2, %r3}, [%r4]; add.u32 %r2, %r2, 1; st.global.u32 [%p], %r2;",
+                        both)) ==
+        "k.ptx:10:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, of "
+        "which this thread never wrote byte 1");
+  CHECK(error_of(kernel(to_shared + "ld.shared.u16 %r2, [%r4+2]; st.global.u32 [%p], %r2;", both)) ==
+        "k.ptx:10:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared offset 2, which was never written");
+  // A value of which nothing was written is no part of anything.
+  CHECK(error_of(kernel(fill + "ld.local.u32 %r2, [f+8]; st.global.u32 [%p], %r2;", local)) ==
+        "k.ptx:8:26: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which this thread never wrote");
+  // A generic address may mean local memory, which keeps what it is given.
+  CHECK(
+      error_of(kernel(fill + "ld.local.u32 %r2, [f+8]; mov.u64 %d1, f; cvta.local.u64 %d1, %d1; st.u32 [%d1+12], %r2;",
+                      local))
+          .empty());
+  // Halves of a word, each for itself, and the way through a shuffle.
+  const std::string half =
+      "mov.u32 %r1, 7; st.local.u16 [f+2], %r1; ld.local.u32 %r2, [f]; "
+      "shfl.sync.idx.b32 %r2, %r2, 3, 31, 0xffffffff; .reg .b16 %h<3>; mov.b32 {%h1, %h2}, %r2;\n";
+  CHECK(error_of(kernel(half + "st.global.u16 [%p], %h2;", local)).empty());
+  CHECK(error_of(kernel(half + "st.global.u16 [%p], %h1;", local)) ==
+        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u16 [R#.64], R#;' reads register R#, "
+        "which this thread never wrote");
 }
 
 TEST_CASE("barriers under divergence and deadlocks") {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was never written, and how it travels. Moving such bits is no use of them: structures are copied with the bytes
+// between their members, spill code saves registers that only some lanes have, a leader broadcasts what it alone has.
+// So moves, loads and stores carry byte by byte what was written, and whatever computes with the rest is the error.
+#include "cta.h"
+#include "memory_space.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace regatta::emulator {
+
+using trace::LaneMask;
+using trace::MemorySpace;
+
+namespace {
+
+constexpr LaneMask all = ~LaneMask{0};
+
+/// The bytes of a number of up to 8 as they lie in its registers.
+using Bytes = std::array<LaneMask, 8>;
+
+/// `count` bytes from `first` on, in a register or two: those beyond are made from them, as a sign is.
+Bytes extended(const Bytes& from, unsigned first, unsigned count) {
+  Bytes to;
+  LaneMask common = all;
+  for (unsigned b = 0; b < count; ++b) common &= to[b] = from[first + b];
+  for (unsigned b = count; b < to.size(); ++b) to[b] = common;
+  return to;
+}
+
+}  // namespace
+
+WrittenBytes CtaRunner::written_bytes(const Warp& w, const LaneSource& s, unsigned word) const {
+  if (s.bank != Bank::registers) return {all, all, all, all};
+  return w.written_bytes(s.offset / program_.lanes + word);
+}
+
+void CtaRunner::carry_written(Warp& w, const Op& op, LaneMask active, LaneMask first) {
+  LaneMask missing = 0;
+  for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
+  if (missing == 0) {
+    mark_written(w, op, active);
+  } else {
+    carry_moved(w, op, active, first);
+  }
+}
+
+void CtaRunner::carry_moved(Warp& w, const Op& op, LaneMask active, LaneMask first) {
+  const auto bytes_of = [&](const LaneSource& s, unsigned bytes) {
+    Bytes value{all, all, all, all, all, all, all, all};
+    for (unsigned word = 0; word * 4 < bytes; ++word) {
+      const WrittenBytes part = written_bytes(w, s, word);
+      std::copy(part.begin(), part.end(), value.begin() + word * 4);
+    }
+    return value;
+  };
+  const auto take = [&](unsigned reg, unsigned words, const Bytes& value) {
+    for (unsigned word = 0; word < words; ++word) {
+      WrittenBytes part;
+      std::copy_n(value.begin() + word * 4, part.size(), part.begin());
+      w.set_written(reg + word, active, part);
+    }
+  };
+  const unsigned bytes = ir::size_of(op.instruction->type);
+  const unsigned words = bytes > 4 ? 2 : 1;
+  const unsigned destination = op.lane.destination / program_.lanes;
+  switch (op.kind) {
+    case Kind::select: {
+      const Bytes a = bytes_of(op.lane.source[0], bytes), b = bytes_of(op.lane.source[1], bytes);
+      Bytes chosen;
+      for (unsigned n = 0; n < chosen.size(); ++n) chosen[n] = (first & a[n]) | (~first & b[n]);
+      take(destination, words, chosen);
+      break;
+    }
+    case Kind::pack: {
+      Bytes packed{all, all, all, all, all, all, all, all};
+      for (unsigned n = 0; n < bytes; ++n) {
+        packed[n] = bytes_of(op.values[n / op.element_bytes], op.element_bytes)[n % op.element_bytes];
+      }
+      take(op.destinations[0] / program_.lanes, words, packed);
+      break;
+    }
+    case Kind::unpack: {
+      const Bytes whole = bytes_of(op.values[0], bytes);
+      for (unsigned n = 0; n < op.destination_count; ++n) {
+        take(op.destinations[n] / program_.lanes, op.destination_words[n],
+             extended(whole, n * op.element_bytes, op.element_bytes));
+      }
+      break;
+    }
+    default: {  // mov and integer cvt
+      const ir::Type from = op.op == ir::Opcode::cvt ? op.instruction->source_type : op.instruction->type;
+      const unsigned source_bytes = op.op == ir::Opcode::cvt ? ir::size_of(from) : words * 4;
+      const Bytes source = bytes_of(op.lane.source[0], source_bytes);
+      take(destination, words,
+           extended(source, 0, op.op == ir::Opcode::cvt ? std::min(source_bytes, bytes) : words * 4));
+      break;
+    }
+  }
+}
+
+LaneMask CtaRunner::unwritten_values(const Warp& w, const Op& op, LaneMask active) const {
+  LaneMask missing = 0;
+  for (unsigned v = 0; v < op.vector; ++v) {
+    if (op.values[v].bank != Bank::registers) continue;
+    const unsigned reg = op.values[v].offset / program_.lanes;
+    missing |= active & ~w.written[reg];
+    if (op.element_bytes == 8) missing |= active & ~w.written[reg + 1];
+  }
+  return missing;
+}
+
+/// To memory that others read goes what was written at least in part: a structure with what lies between its members.
+void CtaRunner::store_part_written(Warp& w, const Op& op, LaneMask missing) {
+  const std::uint64_t* address = w.regs.addresses.lane;
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const Place at = resolve(w, op, lane, "write", true);
+    const bool local = space_of(op, address[lane]) == MemorySpace::local;
+    const bool part = (missing >> lane & 1u) != 0;
+    bool some = false;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      const std::uint64_t value = get(w, op.values[v], lane, op.element_bytes == 8);
+      std::memcpy(at.data + std::size_t{v} * op.element_bytes, &value, op.element_bytes);
+      for (unsigned b = 0; b < op.element_bytes; ++b) {
+        const bool written = !part || (written_bytes(w, op.values[v], b / 4)[b % 4] >> lane & 1u) != 0;
+        some = some || written;
+        if (at.written != nullptr) at.written[std::size_t{v} * op.element_bytes + b] = written ? 1 : 0;
+      }
+    }
+    if (some || local) continue;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      if (op.values[v].bank == Bank::registers) {
+        unwritten_register(w, op, op.values[v].offset / program_.lanes, LaneMask{1} << lane);
+      }
+    }
+  }
+}
+
+void CtaRunner::note_part_loaded(Warp& w, const Op& op, unsigned lane, const std::uint8_t* written) {
+  for (unsigned v = 0; v < op.vector; ++v) {
+    Bytes element{};
+    for (unsigned b = 0; b < op.element_bytes; ++b) element[b] = written[v * op.element_bytes + b] != 0 ? all : 0;
+    const Bytes value = extended(element, 0, op.element_bytes);
+    for (unsigned word = 0; word < op.destination_words[v]; ++word) {
+      WrittenBytes part;
+      std::copy_n(value.begin() + word * 4, part.size(), part.begin());
+      w.set_written(op.destinations[v] / program_.lanes + word, LaneMask{1} << lane, part);
+    }
+  }
+}
+
+/// Calls visit(first byte's mask in the warp's frame, lanes) for the lanes that mean local memory: once for all of them
+/// where they have one offset, as spill code and variables of the stack frame do.
+template <class Visit>
+void CtaRunner::for_each_local(const Warp& w, const Op& op, const Visit& visit) {
+  const AddressSummary& a = w.regs.addresses;
+  LaneMask* frame = local_written_.data() + std::size_t{w.number()} * f_.local_bytes;
+  if (a.lowest == a.highest) {
+    if (space_of(op, a.lowest) != MemorySpace::local) return;
+    visit(frame + offset_in(op, MemorySpace::local, a.lowest), w.regs.active);
+    return;
+  }
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = a.lane[__builtin_ctzll(rest)];
+    if (space_of(op, address) != MemorySpace::local) continue;
+    visit(frame + offset_in(op, MemorySpace::local, address), rest & (0 - rest));
+  }
+}
+
+void CtaRunner::note_local_store(const Warp& w, const Op& op) {
+  for_each_local(w, op, [&](LaneMask* bytes, LaneMask lanes) {
+    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) {
+      const unsigned byte = i % op.element_bytes;
+      const LaneMask good = written_bytes(w, op.values[i / op.element_bytes], byte / 4)[byte % 4];
+      bytes[i] = (bytes[i] & ~lanes) | (good & lanes);
+    }
+  });
+}
+
+void CtaRunner::note_local_load(Warp& w, const Op& op) {
+  for_each_local(w, op, [&](const LaneMask* bytes, LaneMask lanes) {
+    LaneMask good = all;
+    for (unsigned i = 0; i < unsigned{op.element_bytes} * op.vector; ++i) good &= bytes[i];
+    if ((lanes & ~good) == 0) return;
+    for (unsigned v = 0; v < op.vector; ++v) {
+      Bytes element{};
+      std::copy_n(bytes + v * op.element_bytes, op.element_bytes, element.begin());
+      const Bytes value = extended(element, 0, op.element_bytes);
+      for (unsigned word = 0; word < op.destination_words[v]; ++word) {
+        WrittenBytes part;
+        std::copy_n(value.begin() + word * 4, part.size(), part.begin());
+        w.set_written(op.destinations[v] / program_.lanes + word, lanes, part);
+      }
+    }
+  });
+}
+
+}  // namespace regatta::emulator
