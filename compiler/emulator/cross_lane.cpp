@@ -38,48 +38,36 @@ std::uint64_t CtaRunner::get(const Warp& w, const LaneSource& s, unsigned lane, 
 
 void CtaRunner::set(Warp& w, const Op& op) {
   op.lane.function(op.lane, w.regs);
-  LaneMask r = op.complement ? ~w.regs.compare : w.regs.compare;
-  if (op.predicate_count != 0) {
-    const LaneMask c = read_predicate(w, op, op.predicates[0], w.regs.active);
-    switch (op.bool_op) {
-      case ir::BoolOp::and_:
-        r &= c;
-        break;
-      case ir::BoolOp::or_:
-        r |= c;
-        break;
-      case ir::BoolOp::xor_:
-        r ^= c;
-        break;
-      case ir::BoolOp::none:
-        break;
-    }
-  }
+  const LaneMask active = w.regs.active;
+  Condition r{op.complement ? ~w.regs.compare : w.regs.compare, ~missing_reads(w, op, active)};
+  if (op.predicate_count != 0) r = combine(op.bool_op, r, condition(w, op.predicates[0]));
+  mark_computed(w, op, active, active & ~r.written);
   const std::uint32_t yes = op.type == ir::Type::f32 ? 0x3f800000u : 0xffffffffu;
-  for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, ((r >> i) & 1u) != 0 ? yes : 0u);
+  for (unsigned i = 0; i < program_.lanes; ++i) {
+    put(w, op.destinations[0], 1, i, ((r.value >> i) & 1u) != 0 ? yes : 0u);
+  }
 }
 
 void CtaRunner::logic(Warp& w, const Op& op, LaneMask active) {
-  const LaneMask a = read_predicate(w, op, op.predicates[0], active);
-  const LaneMask b = op.predicate_count > 1 ? read_predicate(w, op, op.predicates[1], active) : 0;
-  LaneMask r = a;
+  Condition r = condition(w, op.predicates[0]);
+  const Condition b = op.predicate_count > 1 ? condition(w, op.predicates[1]) : Condition{};
   switch (op.op) {
     case ir::Opcode::not_:
-      r = ~a;
+      r.value = ~r.value;
       break;
     case ir::Opcode::and_:
-      r = a & b;
+      r = combine(ir::BoolOp::and_, r, b);
       break;
     case ir::Opcode::or_:
-      r = a | b;
+      r = combine(ir::BoolOp::or_, r, b);
       break;
     case ir::Opcode::xor_:
-      r = a ^ b;
+      r = combine(ir::BoolOp::xor_, r, b);
       break;
     default:
       break;
   }
-  write_predicate(w, op.predicate_writes[0], r, active);
+  write_predicate(w, op, op.predicate_writes[0], r, active);
 }
 
 void CtaRunner::pack(Warp& w, const Op& op) {
@@ -172,8 +160,11 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
   if (op.destination_count != 0) {
     for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
   }
-  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], in_range, active);
-  for (unsigned n = 0; n < op.write_count; ++n) w.set_written(op.writes[n], active, written);
+  const Unwritten others = origin(w, op, active, true);
+  if (op.predicate_write_count != 0) {
+    write_predicate(w, op, op.predicate_writes[0], {in_range, ~LaneMask{0}}, active);
+  }
+  for (unsigned n = 0; n < op.write_count; ++n) w.set_written(op.writes[n], active, written, others);
 }
 
 void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
@@ -200,7 +191,7 @@ void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
     }
     if (r) result |= LaneMask{1} << i;
   }
-  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], result, active);
+  if (op.predicate_write_count != 0) write_predicate(w, op, op.predicate_writes[0], {result, ~LaneMask{0}}, active);
 }
 
 void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
@@ -222,7 +213,7 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
       put(w, op.destinations[0], op.destination_words[0], i, all && same != here ? 0u : same);
     }
   }
-  if (op.predicate_write_count != 0) write_predicate(w, op.predicate_writes[0], all_equal, active);
+  if (op.predicate_write_count != 0) write_predicate(w, op, op.predicate_writes[0], {all_equal, ~LaneMask{0}}, active);
 }
 
 void CtaRunner::redux(Warp& w, const Op& op, LaneMask active) {

@@ -145,7 +145,8 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         op.lane.function(op.lane, w.regs);
         return;
       }
-      check_reads(w, op, active);
+      // Before the destination, which may be a source, has its new state.
+      mark_computed(w, op, active, missing_reads(w, op, active));
       if (op.float_rounding >= 0) {
         std::fesetround(op.float_rounding);
         op.lane.function(op.lane, w.regs);
@@ -153,42 +154,31 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
       } else {
         op.lane.function(op.lane, w.regs);
       }
-      break;
+      return;
     case Kind::select: {
-      const LaneMask first = read_predicate(w, op, op.predicates[0], active) & active;
+      const Condition first = condition(w, op.predicates[0]);
       carry_written(w, op, active, first);
-      helpers_.expand(first, w.regs.select);
+      helpers_.expand(first.value & active, w.regs.select);
       op.lane.function(op.lane, w.regs);
       return;
     }
     case Kind::compare: {
-      check_reads(w, op, active);
       op.lane.function(op.lane, w.regs);
-      LaneMask r = op.complement ? ~w.regs.compare : w.regs.compare;
-      LaneMask opposite = ~r;
+      const LaneMask written = ~missing_reads(w, op, active);
+      Condition r{op.complement ? ~w.regs.compare : w.regs.compare, written};
+      Condition opposite{~r.value, written};
       if (op.predicate_count != 0) {
-        const LaneMask c = read_predicate(w, op, op.predicates[0], active);
-        switch (op.bool_op) {
-          case ir::BoolOp::and_:
-            r &= c;
-            opposite &= c;
-            break;
-          case ir::BoolOp::or_:
-            r |= c;
-            opposite |= c;
-            break;
-          case ir::BoolOp::xor_:
-            r ^= c;
-            opposite ^= c;
-            break;
-          case ir::BoolOp::none:
-            break;
-        }
+        const Condition c = condition(w, op.predicates[0]);
+        r = combine(op.bool_op, r, c);
+        opposite = combine(op.bool_op, opposite, c);
       }
-      write_predicate(w, op.predicate_writes[0], r, active);
-      if (op.predicate_write_count > 1) write_predicate(w, op.predicate_writes[1], opposite, active);
-      break;
+      write_predicate(w, op, op.predicate_writes[0], r, active);
+      if (op.predicate_write_count > 1) write_predicate(w, op, op.predicate_writes[1], opposite, active);
+      return;
     }
+    case Kind::set:
+      set(w, op);
+      return;
     case Kind::nop:
       break;
     case Kind::logic:
@@ -208,9 +198,6 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
     default:
       check_reads(w, op, active);
       switch (op.kind) {
-        case Kind::set:
-          set(w, op);
-          break;
         case Kind::load:
           mark_written(w, op, active);
           load(w, op);
@@ -263,53 +250,6 @@ void CtaRunner::meet_lanes(Warp& w, const Op& op, LaneMask active) {
       rest &= ~members;
     }
   }
-}
-
-void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
-  for (unsigned n = 0; n < op.write_count; ++n) w.written[op.writes[n]] |= active;
-}
-
-void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {
-  LaneMask missing = 0;
-  for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
-  if (missing == 0) return;
-  for (unsigned n = 0; n < op.read_count; ++n) {
-    if ((active & ~w.written[op.reads[n]]) != 0) unwritten_register(w, op, op.reads[n], active);
-  }
-}
-
-void CtaRunner::unwritten_register(Warp& w, const Op& op, unsigned reg, LaneMask lanes) {
-  const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes & ~w.written[reg]));
-  const WrittenBytes bytes = w.written_bytes(reg);
-  const auto has = [&](unsigned byte) { return (bytes[byte] >> lane & 1u) != 0; };
-  std::string what = "which this thread never wrote";
-  if (has(0) || has(1) || has(2) || has(3)) {
-    unsigned missing = 0;
-    while (has(missing)) ++missing;
-    what = "of which this thread never wrote byte " + std::to_string(missing);
-  }
-  fail(w, op, lane,
-       "'" + ir::to_text(*op.instruction, true) + "' reads register R" + std::to_string(reg) + ", " + what);
-}
-
-LaneMask CtaRunner::read_predicate(Warp& w, const Op& op, const PredicateSource& p, LaneMask active) {
-  LaneMask value = p.value ? ~LaneMask{0} : 0;
-  if (p.number >= 0) {
-    const auto number = static_cast<std::size_t>(p.number);
-    const LaneMask missing = active & ~w.predicate_written[number];
-    if (missing != 0) {
-      fail(w, op, static_cast<unsigned>(__builtin_ctzll(missing)),
-           "'" + ir::to_text(*op.instruction, true) + "' reads predicate P" + std::to_string(p.number) +
-               ", which this thread never wrote");
-    }
-    value = w.predicates[number];
-  }
-  return p.negated ? ~value : value;
-}
-
-void CtaRunner::write_predicate(Warp& w, unsigned number, LaneMask value, LaneMask active) {
-  w.predicates[number] = (w.predicates[number] & ~active) | (value & active);
-  w.predicate_written[number] |= active;
 }
 
 void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
@@ -406,7 +346,7 @@ void CtaRunner::finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_
     for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, true_threads);
   } else {
     const bool result = op.barrier == ir::BarrierMode::and_ ? true_threads == threads : true_threads != 0;
-    write_predicate(w, op.predicate_writes[0], result ? ~LaneMask{0} : 0, active);
+    write_predicate(w, op, op.predicate_writes[0], {result ? ~LaneMask{0} : 0, ~LaneMask{0}}, active);
   }
   mark_written(w, op, active);
   if (w.encoder) record(w, op, active);

@@ -41,11 +41,6 @@ class CtaRunner {
   // cta.cpp
   void turn(Warp& w);
   void execute(Warp& w, const Op& op, trace::LaneMask active);
-  void check_reads(Warp& w, const Op& op, trace::LaneMask active);
-  [[noreturn]] void unwritten_register(Warp& w, const Op& op, unsigned reg, trace::LaneMask lanes);
-  trace::LaneMask read_predicate(Warp& w, const Op& op, const PredicateSource& p, trace::LaneMask active);
-  void write_predicate(Warp& w, unsigned number, trace::LaneMask value, trace::LaneMask active);
-  void mark_written(Warp& w, const Op& op, trace::LaneMask active);
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barriers();
@@ -71,11 +66,30 @@ class CtaRunner {
   std::string read_string(Warp& w, const Op& op, unsigned lane, std::uint64_t address);
 
   // written.cpp
+  void mark_written(Warp& w, const Op& op, trace::LaneMask active);
+  /// Registers that have to be written in all active lanes, as those that make an address have.
+  void check_reads(Warp& w, const Op& op, trace::LaneMask active);
+  [[noreturn]] void unwritten_register(Warp& w, const Op& op, unsigned reg, trace::LaneMask lanes);
+  /// A predicate that decides something: it has to be written in all active lanes.
+  trace::LaneMask read_predicate(Warp& w, const Op& op, const PredicateSource& p, trace::LaneMask active);
+  /// A predicate as an operand: its value, and the lanes in which it has one.
+  struct Condition {
+    trace::LaneMask value = 0, written = 0;
+  };
+  Condition condition(const Warp& w, const PredicateSource& p) const;
+  static Condition combine(ir::BoolOp how, const Condition& a, const Condition& b);
+  void write_predicate(Warp& w, const Op& op, unsigned number, const Condition& c, trace::LaneMask active);
+  /// Active lanes in which not all registers that are read were written.
+  trace::LaneMask missing_reads(const Warp& w, const Op& op, trace::LaneMask active) const;
+  /// Destinations are written in the active lanes but those `missing`.
+  void mark_computed(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask missing);
+  Unwritten origin(const Warp& w, const Op& op, trace::LaneMask active, bool moves) const;
+  std::string unwritten_text(const Unwritten& u) const;
   WrittenBytes written_bytes(const Warp& w, const LaneSource& s, unsigned word) const;
-  /// What a move writes has been written where its source has, byte by byte. `first`: lanes of a selection's first
-  /// source.
-  void carry_written(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask first = 0);
-  void carry_moved(Warp& w, const Op& op, trace::LaneMask active, trace::LaneMask first);
+  /// What a move writes has been written where its source has, byte by byte. `first`: which lanes of a selection take
+  /// the first source.
+  void carry_written(Warp& w, const Op& op, trace::LaneMask active, const Condition& first = {0, ~trace::LaneMask{0}});
+  void carry_moved(Warp& w, const Op& op, trace::LaneMask active, const Condition& first);
   /// Values of a store that are not written in all active lanes: those lanes.
   trace::LaneMask unwritten_values(const Warp& w, const Op& op, trace::LaneMask active) const;
   void store_part_written(Warp& w, const Op& op, trace::LaneMask missing);

@@ -14,6 +14,7 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
   specials_.resize(std::max<std::size_t>(1, program.specials.size()) * 2 * program.lanes / words_per_block);
   written.resize(program.function->registers_used);
   parts_.resize(written.size());
+  unwritten.resize(written.size());
   regs.bank[0] = registers_.front().word;
   regs.bank[1] = program.constants.data();
   regs.bank[2] = specials_.front().word;
@@ -23,6 +24,8 @@ Warp::Warp(Program& program, unsigned number) : program_(program), number_(numbe
 void Warp::reset(const WarpPlace& place, const trace::Kernel* trace) {
   std::fill(written.begin(), written.end(), 0);
   std::fill(parts_.begin(), parts_.end(), WrittenBytes{});
+  std::fill(unwritten.begin(), unwritten.end(), Unwritten{});
+  predicate_unwritten.fill(Unwritten{});
   std::memset(registers_.data(), 0, registers_.size() * sizeof(AlignedWords));
   predicates.fill(0);
   predicate_written.fill(0);

@@ -24,6 +24,16 @@ struct StackEntry {
 /// Of a 32-bit register, byte by byte, the lanes in which it was written.
 using WrittenBytes = std::array<trace::LaneMask, 4>;
 
+/// Where lanes without a value come from: the first instruction that computed with what was never written. For
+/// messages; of several, the latest.
+struct Unwritten {
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
+  std::uint32_t op = nowhere;  ///< its position; nowhere: the register or predicate itself was never written
+  std::uint8_t number = 0;     ///< of the register or predicate that it read
+  bool is_predicate = false;
+  std::int8_t byte = -1;  ///< of that register, -1: all of it
+};
+
 enum class WarpState : std::uint8_t { ready, at_barrier, done };
 
 /// A block of words aligned for vector loads.
@@ -74,10 +84,11 @@ class Warp {
     return all;
   }
   /// In `lanes`, these bytes of a register have been written, and no others.
-  void set_written(unsigned reg, trace::LaneMask lanes, const WrittenBytes& bytes) {
+  void set_written(unsigned reg, trace::LaneMask lanes, const WrittenBytes& bytes, const Unwritten& others = {}) {
     const trace::LaneMask whole = bytes[0] & bytes[1] & bytes[2] & bytes[3];
     written[reg] = (written[reg] & ~lanes) | (whole & lanes);
     for (unsigned b = 0; b < 4; ++b) parts_[reg][b] = (parts_[reg][b] & ~lanes) | (bytes[b] & lanes);
+    if ((lanes & ~whole) != 0) unwritten[reg] = others;
   }
 
   /// Writes the clocks into their slots.
@@ -87,6 +98,8 @@ class Warp {
   std::array<trace::LaneMask, 8> predicates{};
   std::array<trace::LaneMask, 8> predicate_written{};
   std::vector<trace::LaneMask> written;  ///< per register, lanes ever written, all bytes of them
+  std::vector<Unwritten> unwritten;      ///< per register, of the lanes that are not in `written`
+  std::array<Unwritten, 8> predicate_unwritten{};
   WarpState state = WarpState::ready;
   std::uint32_t barrier = 0;          ///< number, while at_barrier
   std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all

@@ -2,8 +2,11 @@
 //
 // What was never written, and how it travels. Moving such bits is no use of them: structures are copied with the bytes
 // between their members, spill code saves registers that only some lanes have, a leader broadcasts what it alone has.
-// So moves, loads and stores carry byte by byte what was written, and whatever computes with the rest is the error.
+// So moves, loads and stores carry byte by byte what was written. Nor is computing with them: compilers compute ahead
+// of the condition that asks whether there is a value. What is computed was not written either, unless the operation
+// gives the same whatever it was; deciding by it, going to an address made of it, and giving it away are the errors.
 #include "cta.h"
+#include "diagnostics.h"
 #include "memory_space.h"
 
 #include <algorithm>
@@ -32,22 +35,144 @@ Bytes extended(const Bytes& from, unsigned first, unsigned count) {
 
 }  // namespace
 
+void CtaRunner::mark_written(Warp& w, const Op& op, LaneMask active) {
+  for (unsigned n = 0; n < op.write_count; ++n) w.written[op.writes[n]] |= active;
+}
+
+LaneMask CtaRunner::missing_reads(const Warp& w, const Op& op, LaneMask active) const {
+  LaneMask missing = 0;
+  for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
+  return missing;
+}
+
+void CtaRunner::check_reads(Warp& w, const Op& op, LaneMask active) {
+  if (missing_reads(w, op, active) == 0) return;
+  for (unsigned n = 0; n < op.read_count; ++n) {
+    if ((active & ~w.written[op.reads[n]]) != 0) unwritten_register(w, op, op.reads[n], active);
+  }
+}
+
+void CtaRunner::mark_computed(Warp& w, const Op& op, LaneMask active, LaneMask missing) {
+  if (missing == 0) return mark_written(w, op, active);
+  const LaneMask good = ~missing;
+  const Unwritten others = origin(w, op, active, false);
+  for (unsigned n = 0; n < op.write_count; ++n) {
+    w.set_written(op.writes[n], active, {good, good, good, good}, others);
+  }
+}
+
+CtaRunner::Condition CtaRunner::condition(const Warp& w, const PredicateSource& p) const {
+  if (p.number < 0) return {p.value != p.negated ? all : 0, all};
+  const auto number = static_cast<std::size_t>(p.number);
+  return {p.negated ? ~w.predicates[number] : w.predicates[number], w.predicate_written[number]};
+}
+
+CtaRunner::Condition CtaRunner::combine(ir::BoolOp how, const Condition& a, const Condition& b) {
+  const LaneMask both = a.written & b.written;
+  switch (how) {
+    case ir::BoolOp::and_:
+      return {a.value & b.value, both | (a.written & ~a.value) | (b.written & ~b.value)};
+    case ir::BoolOp::or_:
+      return {a.value | b.value, both | (a.written & a.value) | (b.written & b.value)};
+    case ir::BoolOp::xor_:
+      return {a.value ^ b.value, both};
+    case ir::BoolOp::none:
+      break;
+  }
+  return a;
+}
+
+LaneMask CtaRunner::read_predicate(Warp& w, const Op& op, const PredicateSource& p, LaneMask active) {
+  const Condition c = condition(w, p);
+  const LaneMask missing = active & ~c.written;
+  if (missing != 0) {
+    fail(w, op, static_cast<unsigned>(__builtin_ctzll(missing)),
+         "'" + ir::to_text(*op.instruction, true) + "' reads predicate P" + std::to_string(p.number) + ", " +
+             unwritten_text(w.predicate_unwritten[static_cast<std::size_t>(p.number)]));
+  }
+  return c.value;
+}
+
+void CtaRunner::write_predicate(Warp& w, const Op& op, unsigned number, const Condition& c, LaneMask active) {
+  if ((active & ~c.written) != 0) w.predicate_unwritten[number] = origin(w, op, active, false);
+  w.predicates[number] = (w.predicates[number] & ~active) | (c.value & active);
+  w.predicate_written[number] = (w.predicate_written[number] & ~active) | (c.written & active);
+}
+
+namespace {
+
+/// The first byte of a register that a lane has not written; -1: it has written none.
+std::int8_t missing_byte(const WrittenBytes& bytes, unsigned lane) {
+  std::int8_t missing = -1;
+  bool some = false;
+  for (unsigned b = 4; b-- > 0;) {
+    if ((bytes[b] >> lane & 1u) == 0) {
+      missing = static_cast<std::int8_t>(b);
+    } else {
+      some = true;
+    }
+  }
+  return some ? missing : std::int8_t{-1};
+}
+
+}  // namespace
+
+/// Of what `op` leaves without a value. A move has none of its own.
+Unwritten CtaRunner::origin(const Warp& w, const Op& op, LaneMask active, bool moves) const {
+  for (unsigned n = 0; n < op.read_count; ++n) {
+    const std::uint8_t reg = op.reads[n];
+    const LaneMask missing = active & ~w.written[reg];
+    if (missing == 0) continue;
+    const Unwritten& before = w.unwritten[reg];
+    if (moves || before.op != Unwritten::nowhere) return before;
+    return {position(op), reg, false,
+            missing_byte(w.written_bytes(reg), static_cast<unsigned>(__builtin_ctzll(missing)))};
+  }
+  for (unsigned n = 0; n < op.predicate_count; ++n) {
+    if (op.predicates[n].number < 0) continue;
+    const auto number = static_cast<std::uint8_t>(op.predicates[n].number);
+    if ((active & ~w.predicate_written[number]) == 0) continue;
+    const Unwritten& before = w.predicate_unwritten[number];
+    return before.op != Unwritten::nowhere ? before : Unwritten{position(op), number, true, -1};
+  }
+  return {};
+}
+
+std::string CtaRunner::unwritten_text(const Unwritten& u) const {
+  std::string text;
+  if (u.op != Unwritten::nowhere) {
+    const ir::Instruction& i = *program_.ops[u.op].instruction;
+    text = "which '" + ir::to_text(i, true) + "' on line " + std::to_string(i.where.line) + " makes of " +
+           (u.is_predicate ? "P" : "R") + std::to_string(u.number) + ", ";
+  }
+  if (u.byte < 0) return text + "which this thread never wrote";
+  return text + "of which this thread never wrote byte " + std::to_string(u.byte);
+}
+
+void CtaRunner::unwritten_register(Warp& w, const Op& op, unsigned reg, LaneMask lanes) {
+  const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes & ~w.written[reg]));
+  Unwritten u = w.unwritten[reg];
+  if (u.op == Unwritten::nowhere) u.byte = missing_byte(w.written_bytes(reg), lane);
+  fail(
+      w, op, lane,
+      "'" + ir::to_text(*op.instruction, true) + "' reads register R" + std::to_string(reg) + ", " + unwritten_text(u));
+}
+
 WrittenBytes CtaRunner::written_bytes(const Warp& w, const LaneSource& s, unsigned word) const {
   if (s.bank != Bank::registers) return {all, all, all, all};
   return w.written_bytes(s.offset / program_.lanes + word);
 }
 
-void CtaRunner::carry_written(Warp& w, const Op& op, LaneMask active, LaneMask first) {
-  LaneMask missing = 0;
-  for (unsigned n = 0; n < op.read_count; ++n) missing |= active & ~w.written[op.reads[n]];
-  if (missing == 0) {
+void CtaRunner::carry_written(Warp& w, const Op& op, LaneMask active, const Condition& first) {
+  if ((missing_reads(w, op, active) | (active & ~first.written)) == 0) {
     mark_written(w, op, active);
   } else {
     carry_moved(w, op, active, first);
   }
 }
 
-void CtaRunner::carry_moved(Warp& w, const Op& op, LaneMask active, LaneMask first) {
+void CtaRunner::carry_moved(Warp& w, const Op& op, LaneMask active, const Condition& first) {
+  const Unwritten others = origin(w, op, active, true);
   const auto bytes_of = [&](const LaneSource& s, unsigned bytes) {
     Bytes value{all, all, all, all, all, all, all, all};
     for (unsigned word = 0; word * 4 < bytes; ++word) {
@@ -60,7 +185,7 @@ void CtaRunner::carry_moved(Warp& w, const Op& op, LaneMask active, LaneMask fir
     for (unsigned word = 0; word < words; ++word) {
       WrittenBytes part;
       std::copy_n(value.begin() + word * 4, part.size(), part.begin());
-      w.set_written(reg + word, active, part);
+      w.set_written(reg + word, active, part, others);
     }
   };
   const unsigned bytes = ir::size_of(op.instruction->type);
@@ -70,7 +195,9 @@ void CtaRunner::carry_moved(Warp& w, const Op& op, LaneMask active, LaneMask fir
     case Kind::select: {
       const Bytes a = bytes_of(op.lane.source[0], bytes), b = bytes_of(op.lane.source[1], bytes);
       Bytes chosen;
-      for (unsigned n = 0; n < chosen.size(); ++n) chosen[n] = (first & a[n]) | (~first & b[n]);
+      for (unsigned n = 0; n < chosen.size(); ++n) {
+        chosen[n] = first.written & ((first.value & a[n]) | (~first.value & b[n]));
+      }
       take(destination, words, chosen);
       break;
     }

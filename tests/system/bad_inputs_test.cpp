@@ -110,8 +110,8 @@ TEST_CASE("programs that go wrong when they run") {
        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): misaligned read of 4 bytes at global address "
        "0x1000000002, expected a multiple of 4 (k.cu:5)"},
       {module_of("setp.eq.u32 %c1, %t, 70; @%c1 mov.u32 %r1, 1; add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;"),
-       "k.ptx:9:47: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
-       "this thread never wrote (k.cu:5)"},
+       "k.ptx:9:68: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+       "which 'add.u32 R#, R#, 0x1;' on line 9 makes of R#, which this thread never wrote (k.cu:5)"},
       {module_of("mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+4]; st.global.u32 [%p], %r2;", ".shared .u32 s[2];"),
        "k.ptx:9:17: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared offset 4, which was never written "
        "(k.cu:5)"},

@@ -88,15 +88,13 @@ TEST_CASE("misaligned accesses") {
 TEST_CASE("reads of what was never written") {
   CHECK(
       error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;")) ==
-      "k.ptx:7:46: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
-      "this thread "
-      "never wrote");
+      "k.ptx:7:67: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+      "which 'add.u32 R#, R#, 0x1;' on line 7 makes of R#, which this thread never wrote");
   CHECK(
       error_of(kernel(
           "setp.lt.u32 %q1, %t, 8; @%q1 setp.eq.u32 %q2, %t, 1; selp.u32 %r2, 1, 0, %q2; st.global.u32 [%p], %r2;")) ==
-      "k.ptx:7:54: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'selp.u32 R#, 0x1, 0x0, P#;' reads predicate P#, "
-      "which this "
-      "thread never wrote");
+      "k.ptx:7:79: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+      "which 'selp.u32 R#, 0x1, 0x0, P#;' on line 7 makes of P#, which this thread never wrote");
   CHECK(
       error_of(kernel("shl.b32 %r1, %t, 2; mov.u32 %r2, s; add.u32 %r1, %r1, %r2; setp.ne.u32 %q1, %t, 5;\n"
                       "@%q1 st.shared.u32 [%r1], %t; ld.shared.u32 %r3, [%r1]; st.global.u32 [%p], %r3;",
@@ -138,6 +136,40 @@ TEST_CASE("what a lane takes from another is written if it is written there") {
         "0xffffffff;' reads register R#, which this thread never wrote");
 }
 
+TEST_CASE("computing ahead of the question whether there is a value") {
+  // Thread 3 has found something, and compares with it; the others need not have anything. Compilers compare first.
+  const std::string found = "setp.eq.u32 %q1, %t, 3; @%q1 mov.u32 %r1, 5; not.pred %q2, %q1; mov.u32 %r3, 1;\n";
+  const std::string compare = found + "setp.gt.u32 %q3, %t, %r1; ";
+  const std::string use = " @%q0 mov.u32 %r3, 2; st.global.u32 [%p], %r3;";
+  CHECK(error_of(kernel(compare + "or.pred %q0, %q2, %q3;" + use)).empty());
+  CHECK(error_of(kernel(compare + "and.pred %q0, %q1, %q3;" + use)).empty());
+  CHECK(error_of(kernel(compare + "and.pred %q0, %q3, %q1; not.pred %q0, %q0;" + use)).empty());
+  CHECK(error_of(kernel(found + "setp.gt.and.u32 %q0, %t, %r1, %q1;" + use)).empty());
+  CHECK(error_of(kernel(found + "setp.gt.or.u32 %q0|%q3, %t, %r1, %q2;" + use)).empty());
+  CHECK(error_of(kernel(found + "set.gt.and.u32.u32 %r3, %t, %r1, %q1; st.global.u32 [%p], %r3;")).empty());
+  CHECK(error_of(kernel(compare + "selp.u32 %r2, 1, 2, %q3; @%q1 st.global.u32 [%p], %r2;")).empty());
+  CHECK(error_of(kernel(found + "mad.lo.u32 %r2, %r1, 3, %t; selp.u32 %r2, %r2, 0, %q1; st.global.u32 [%p], %r2;"))
+            .empty());
+  // What decides has to be known ...
+  const std::string by_compare =
+      ", which 'setp.gt.u32 P#, R#, R#;' on line 8 makes of R#, which this thread never wrote";
+  CHECK(error_of(kernel(compare + "@%q3 bra L; st.global.u32 [%p], %r3; L:")) ==
+        "k.ptx:8:32: error: kernel 'k', CTA (0,0,0), thread (0,0,0): '@P# bra B2;' reads predicate P#" + by_compare);
+  CHECK(error_of(kernel(compare + "xor.pred %q0, %q3, %q1;" + use)).find("reads predicate P#" + by_compare) !=
+        std::string::npos);
+  CHECK(error_of(kernel(compare + "and.pred %q0, %q3, %q2;" + use)).find("reads predicate P#" + by_compare) !=
+        std::string::npos);
+  CHECK(error_of(kernel(compare + "vote.sync.ballot.b32 %r2, %q3, 0xffffffff; st.global.u32 [%p], %r2;"))
+            .find("reads predicate P#" + by_compare) != std::string::npos);
+  // ... and so has an address; the message names where it began, however far it went.
+  CHECK(error_of(kernel(found + "add.u32 %r2, %r1, 1; mul.wide.u32 %d1, %r2, 4; add.u64 %d1, %p, %d1;\n"
+                                "st.global.u32 [%d1], %t;")) ==
+        "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which 'add.u32 R#, R#, 0x1;' on line 8 makes of R#, which this thread never wrote");
+  // A register that is written again has a value again.
+  CHECK(error_of(kernel(found + "add.u32 %r2, %r1, 1; mov.u32 %r2, 7; st.global.u32 [%p], %r2;")).empty());
+}
+
 TEST_CASE("selecting, packing and widening a value never written is no use of it") {
   const std::string part = "setp.eq.u32 %q1, %t, 3; @%q1 mov.u32 %r1, 5; not.pred %q2, %q1;\n";
   CHECK(error_of(kernel(part + "selp.u32 %r2, %r1, 7, %q1; st.global.u32 [%p], %r2;")).empty());
@@ -160,15 +192,15 @@ TEST_CASE("local memory carries the state of what was stored") {
   // Half of the threads store; the load of the others is no error until somebody uses it.
   const std::string half = "setp.lt.u32 %q1, %t, 8; @%q1 st.local.u32 [f], %t; ld.local.u32 %r1, [f];\n";
   CHECK(error_of(kernel(half + "add.u32 %r2, %r1, 1; st.global.u32 [%p], %r2;", frame)) ==
-        "k.ptx:8:1: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, which "
-        "this thread never wrote");
+        "k.ptx:8:22: error: kernel 'k', CTA (0,0,0), thread (8,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which 'add.u32 R#, R#, 0x1;' on line 8 makes of R#, which this thread never wrote");
   CHECK(error_of(kernel(half + "@%q1 st.global.u32 [%p], %r1;", frame)).empty());
   // A byte that is missing is none to compute with.
   CHECK(error_of(kernel("mov.u32 %r1, 1; st.local.u8 [f], %r1; st.local.u8 [f+1], %r1; st.local.u8 [f+3], %r1;\n"
                         "ld.local.u32 %r1, [f]; add.u32 %r1, %r1, 1; st.global.u32 [%p], %r1;",
                         frame)) ==
-        "k.ptx:8:24: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, of "
-        "which this thread never wrote byte 2");
+        "k.ptx:8:45: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which 'add.u32 R#, R#, 0x1;' on line 8 makes of R#, of which this thread never wrote byte 2");
   // A spill of what was never written, and its way back, are no use.
   CHECK(
       error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 mov.u32 %r1, 5; st.local.u32 [f+4], %r1; ld.local.u32 %r2, [f+4];\n"
@@ -196,8 +228,8 @@ TEST_CASE("structures are copied with the bytes between their members") {
   // ... and nothing else is.
   CHECK(error_of(kernel(to_shared + "ld.shared.v2.u32 {%r2, %r3}, [%r4]; add.u32 %r2, %r2, 1; st.global.u32 [%p], %r2;",
                         both)) ==
-        "k.ptx:10:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'add.u32 R#, R#, 0x1;' reads register R#, of "
-        "which this thread never wrote byte 1");
+        "k.ptx:10:58: error: kernel 'k', CTA (0,0,0), thread (0,0,0): 'st.global.u32 [R#.64], R#;' reads register R#, "
+        "which 'add.u32 R#, R#, 0x1;' on line 10 makes of R#, of which this thread never wrote byte 1");
   CHECK(error_of(kernel(to_shared + "ld.shared.u16 %r2, [%r4+2]; st.global.u32 [%p], %r2;", both)) ==
         "k.ptx:10:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared offset 2, which was never written");
   // A value of which nothing was written is no part of anything.
