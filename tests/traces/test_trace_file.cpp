@@ -188,13 +188,14 @@ TEST_CASE("a writer that does not finish leaves no file") {
   {
     Writer writer(path);
     writer.add_kernel(sample_kernel(32));
-    CHECK(std::filesystem::exists(path + ".partial"));
+    CHECK_FALSE(std::filesystem::is_empty(std::filesystem::path(path).parent_path()));
     CHECK_FALSE(std::filesystem::exists(path));
   }
   CHECK(std::filesystem::is_empty(std::filesystem::path(path).parent_path()));
   write_sample(path, 6);
-  CHECK(std::filesystem::exists(path));
-  CHECK_FALSE(std::filesystem::exists(path + ".partial"));
+  const std::filesystem::directory_iterator files(std::filesystem::path(path).parent_path());
+  CHECK(files->path() == path);
+  CHECK(std::distance(files, std::filesystem::directory_iterator()) == 1);
   const std::string before = read_bytes(path);
   { Writer writer(path); }
   CHECK(read_bytes(path) == before);
@@ -205,17 +206,37 @@ TEST_CASE("files that cannot be written or read say so") {
   const auto message = [](const auto& action) {
     try {
       action();
-    } catch (const InputError& e) {
+    } catch (const regatta::base::InputError& e) {
       return std::string(e.what());
     }
     return std::string("nothing");
   };
   const std::string path = directory / "none/a.rgt";
-  CHECK(message([&] { Writer writer(path); }) == path + ".partial: cannot be created: No such file or directory");
+  CHECK(message([&] { Writer writer(path); }) == "cannot write '" + path + "': No such file or directory");
   CHECK(message([&] { Reader reader(path); }) == path + ": cannot be opened: No such file or directory");
   const std::string folder = directory / ".";
   CHECK(message([&] { Reader reader(folder); }) == folder + ": not a regular file");
-  CHECK(message([&] { Writer writer("/dev/null"); }) == "/dev/null: exists and is not a regular file");
+  if (std::filesystem::exists("/dev/full")) {
+    CHECK(message([] {
+            Writer writer("/dev/full");
+            writer.finish();
+          }) == "cannot write '/dev/full': No space left on device");
+  }
+}
+
+TEST_CASE("a trace may be written to a device or through a link") {
+  const TemporaryDirectory directory;
+  {
+    Writer writer("/dev/null");
+    writer.add_kernel(sample_kernel(32));
+    writer.finish();
+  }
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+  write_sample(directory / "plain.rgt", 6);
+  std::filesystem::create_symlink("real.rgt", directory / "link.rgt");
+  write_sample(directory / "link.rgt", 6);
+  CHECK(std::filesystem::is_symlink(directory / "link.rgt"));
+  CHECK(read_bytes(directory / "real.rgt") == read_bytes(directory / "plain.rgt"));
 }
 
 TEST_CASE("the writer refuses what a reader would refuse") {
@@ -279,6 +300,23 @@ TEST_CASE("the writer refuses what a reader would refuse") {
   CHECK(refused([&] { writer.add_cta(cta); }) ==
         "CTA 0 of launch 0: warp 1: number of warp instructions is 1, expected 0");
   cta.warps[1].warp_instructions = 0;
+  Random random(3);
+  cta.warps[1] = encode(kernel, random_steps(random, kernel, 4));
+  const auto with_stack = [&](const std::vector<std::uint32_t>& events) {
+    Cta spoilt = cta;
+    WarpColumns& c = spoilt.warps[1];
+    c.stack_at.assign(events.size(), 0);
+    c.stack_event = events;
+    c.stack_mask.clear();
+    for (const std::uint32_t event : events) {
+      if ((event & 1) != 0) c.stack_mask.push_back(1);
+    }
+    return refused([&] { writer.add_cta(spoilt); });
+  };
+  CHECK(with_stack({0}) == "CTA 0 of launch 0: warp 1: the SIMT stack is popped more often than pushed");
+  CHECK(with_stack({1, 0, 0}) == "CTA 0 of launch 0: warp 1: the SIMT stack is popped more often than pushed");
+  CHECK(with_stack({2}) == "CTA 0 of launch 0: warp 1: SIMT stack event 2 is unknown");
+  cta.warps[1] = {};
   writer.add_cta(cta);
   cta.index = 1;
   writer.add_cta(cta);

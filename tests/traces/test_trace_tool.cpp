@@ -92,7 +92,7 @@ TEST_CASE("info, dump and verify of a known trace") {
   CHECK(contains(dump.output, "R0 = 0x00000010 +4 per lane\n"));
   CHECK(contains(dump.output, "P0 = 0000ffff\n"));
   CHECK(contains(dump.output, "push = ffff0000 until index 6\n"));
-  CHECK(contains(dump.output, "         2      2  ffffffff  0000ffff  @P0 ld.global.f32 R2, R0, R1\n"));
+  CHECK(contains(dump.output, "         2      2  ffffffff  0000ffff  @P0 ld.global.f32 R2, [R0-0x1000], R1\n"));
   CHECK(contains(dump.output, "global address = 0x1000 +8 per lane\n"));
   CHECK(contains(dump.output, "R2 = [7 7 7 abcdef01 7 7 7 7 7 7 7 7 7 7 7 7 - - "));
   CHECK(contains(dump.output, "@!P0 bra -> 1\n"));

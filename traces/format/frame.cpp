@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame.h"
 
+#include <regatta/base/tool.h>
 #include <xxhash.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <cstring>
-#include <new>
 
 namespace regatta::trace {
 namespace {
@@ -68,7 +69,7 @@ std::uint64_t checksum(const FrameHeader& header, const char* payload) {
     void operator()(XXH64_state_t* state) const { XXH64_freeState(state); }
   };
   const std::unique_ptr<XXH64_state_t, Free> state(XXH64_createState());
-  if (!state) throw std::bad_alloc();
+  if (!state) base::allocation_failed();
   const FrameHeaderBytes bytes = pack(header);
   XXH64_reset(state.get(), 0);
   XXH64_update(state.get(), bytes.data(), frame_header_bytes - sizeof header.checksum);
@@ -113,13 +114,22 @@ char* Buffer::reserve(std::size_t bytes) {
   return data_.get();
 }
 
+namespace {
+
+/// A file is not corrupted because this machine has no memory for it.
+void check_memory(std::size_t zstd_result) {
+  if (ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation) base::allocation_failed();
+}
+
+}  // namespace
+
 struct Compressor::Impl {
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ~Impl() { ZSTD_freeCCtx(context); }
 };
 
 Compressor::Compressor() : impl_(new Impl) {
-  if (!impl_->context) throw std::bad_alloc();
+  if (!impl_->context) base::allocation_failed();
 }
 Compressor::~Compressor() = default;
 
@@ -127,6 +137,7 @@ std::size_t Compressor::compress(const std::string& raw, Buffer& out) {
   const std::size_t bound = ZSTD_compressBound(raw.size());
   const std::size_t written =
       ZSTD_compressCCtx(impl_->context, out.reserve(bound), bound, raw.data(), raw.size(), compression_level);
+  check_memory(written);
   if (ZSTD_isError(written)) throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(written));
   return written;
 }
@@ -137,12 +148,13 @@ struct Decompressor::Impl {
 };
 
 Decompressor::Decompressor() : impl_(new Impl) {
-  if (!impl_->context) throw std::bad_alloc();
+  if (!impl_->context) base::allocation_failed();
 }
 Decompressor::~Decompressor() = default;
 
 void Decompressor::decompress(const char* payload, std::size_t bytes, char* out, std::size_t raw_bytes) {
   const std::size_t written = ZSTD_decompressDCtx(impl_->context, out, raw_bytes, payload, bytes);
+  check_memory(written);
   if (ZSTD_isError(written)) throw Malformed(std::string("cannot be decompressed: ") + ZSTD_getErrorName(written));
   if (written != raw_bytes) {
     throw Malformed("decompresses to " + std::to_string(written) + " bytes, expected " + std::to_string(raw_bytes));

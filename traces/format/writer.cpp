@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <regatta/base/output_file.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "codec.h"
 #include "validate.h"
@@ -13,9 +10,10 @@
 namespace regatta::trace {
 
 struct Writer::Impl {
-  std::string path;
-  std::string partial;
-  int fd = -1;
+  explicit Impl(const std::string& path) : file(path) {}
+
+  base::OutputFile file;
+  bool finished = false;
   std::uint64_t offset = 0;
   bool launch_open = false;
   std::vector<Kernel> kernels;
@@ -26,37 +24,25 @@ struct Writer::Impl {
   Buffer compressed;
   Compressor compressor;
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw InputError(partial + ": " + what + ": " + std::strerror(errno));
-  }
-
   /// What the caller gave cannot be in a trace: our own fault, not the user's.
   template <class Check>
   void require(const std::string& what, Check check) const {
     try {
       check();
     } catch (const Malformed& e) {
-      throw std::logic_error("trace::Writer: " + path + ": " + what + ": " + e.what());
+      throw std::logic_error("trace::Writer: " + file.path() + ": " + what + ": " + e.what());
     }
   }
 
   void write(const char* data, std::size_t bytes) {
-    while (bytes != 0) {
-      const ssize_t written = ::write(fd, data, bytes);
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        fail("cannot be written");
-      }
-      data += written;
-      bytes -= static_cast<std::size_t>(written);
-      offset += static_cast<std::uint64_t>(written);
-    }
+    file.write(data, bytes);
+    offset += bytes;
   }
 
   void write_frame(FrameKind kind, const google::protobuf::MessageLite& message, proto::FrameReference& reference) {
     const std::size_t bytes = message.ByteSizeLong();
     if (bytes > max_raw_bytes) {
-      throw InputError(partial + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
+      throw InputError(file.path() + ": a " + to_string(kind) + " takes " + std::to_string(bytes) +
                        " bytes, a trace holds at most " + std::to_string(max_raw_bytes) + " in one frame");
     }
     raw.clear();
@@ -75,38 +61,18 @@ struct Writer::Impl {
   }
 
   void require_open() const {
-    if (fd < 0) throw std::logic_error("trace::Writer: " + path + " is already finished");
+    if (finished) throw std::logic_error("trace::Writer: " + file.path() + " is already finished");
   }
 };
 
-Writer::Writer(const std::string& path) : impl_(new Impl) {
-  Impl& w = *impl_;
-  w.path = path;
-  w.partial = path + ".partial";
-  struct stat status;
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    // finish() renames over it, which would replace a device by a file.
-    throw InputError(path + ": exists and is not a regular file");
-  }
-  w.fd = ::open(w.partial.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (w.fd < 0) w.fail("cannot be created");
+Writer::Writer(const std::string& path) : impl_(new Impl(path)) {
   char header[file_header_bytes];
   std::memcpy(header, file_magic.data(), file_magic.size());
   for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(format_version >> (8 * i) & 0xff);
-  try {
-    w.write(header, sizeof header);
-  } catch (...) {
-    ::close(w.fd);
-    ::unlink(w.partial.c_str());
-    throw;
-  }
+  impl_->write(header, sizeof header);
 }
 
-Writer::~Writer() {
-  if (impl_->fd < 0) return;
-  ::close(impl_->fd);
-  ::unlink(impl_->partial.c_str());
-}
+Writer::~Writer() = default;
 
 void Writer::set_producer(const std::string& producer) { impl_->index.set_producer(producer); }
 
@@ -173,14 +139,8 @@ void Writer::finish() {
   w.write_frame(FrameKind::index, w.index, index);
   const TrailerBytes trailer = pack_trailer(index.offset(), format_version);
   w.write(trailer.data(), trailer.size());
-  const int fd = w.fd;
-  w.fd = -1;
-  // A network file system may report a full disk only here.
-  if (::close(fd) != 0 || std::rename(w.partial.c_str(), w.path.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(w.partial.c_str());
-    throw InputError(w.path + ": cannot be written: " + std::strerror(error));
-  }
+  w.finished = true;
+  w.file.commit();
 }
 
 }  // namespace regatta::trace

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // regatta-trace: shows, prints and checks a trace.
+#include <regatta/base/arguments.h>
+#include <regatta/base/tool.h>
+
+#include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <iostream>
@@ -68,8 +72,15 @@ int run(int argc, char** argv) {
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   po::variables_map given;
   try {
+    regatta::base::refuse_option_as_value({argv + 1, argv + argc}, [&](const std::string& option) {
+      const po::option_description* known =
+          shown.find_nothrow(option.substr(std::min<std::size_t>(2, option.size())), false);
+      return known != nullptr && known->semantic()->min_tokens() != 0;
+    });
     po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), given);
     po::notify(given);
+  } catch (const po::ambiguous_option&) {
+    throw UsageError("unknown option of one letter, expected options written --name");  // "-c" does not begin "--cta"
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
@@ -100,6 +111,7 @@ int run(int argc, char** argv) {
     throw UsageError("unknown command '" + command + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   if (words.size() < 2) throw UsageError(command + ": the trace FILE is missing");
+  if (words[1].empty()) throw UsageError(command + ": found an empty text, expected the name of a trace FILE");
   if (words.size() > 2) throw UsageError(command + ": one FILE is expected, '" + words[2] + "' is one more");
 
   regatta::tool::Selection selection;
@@ -126,25 +138,15 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  int status = 1;
-  std::string message;
-  try {
-    status = run(argc, argv);
-  } catch (const UsageError& e) {
-    message = std::string(e.what()) + " (regatta-trace --help)";
-    status = 2;
-  } catch (const regatta::trace::InputError& e) {
-    message = e.what();
-    status = 2;
-  } catch (const std::exception& e) {
-    message = std::string("internal error: ") + e.what();
-  }
-  // What was printed so far comes before the message, also when both go to one place.
-  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (!message.empty()) std::fprintf(stderr, "regatta-trace: %s\n", regatta::tool::printable(message).c_str());
-  if (!written && status == 0) {
-    std::fprintf(stderr, "regatta-trace: standard output cannot be written\n");
-    status = 1;
-  }
-  return status;
+  const regatta::base::ToolSettings settings{"regatta-trace", "show less of it (--cta N), or raise the limit",
+                                             "regatta-trace: "};
+  return regatta::base::run_tool(settings, [&] {
+    try {
+      return run(argc, argv);
+    } catch (const UsageError& e) {
+      throw regatta::base::InputError(regatta::tool::printable(e.what()) + " (regatta-trace --help)");
+    } catch (const regatta::base::InputError& e) {
+      throw regatta::base::InputError(regatta::tool::printable(e.what()));
+    }
+  });
 }

@@ -10,48 +10,6 @@
 #include <stdexcept>
 
 namespace regatta::tool {
-namespace {
-
-std::string hex(std::uint64_t value) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, value);
-  return text;
-}
-
-std::string operand_text(const trace::Operand& operand) {
-  const std::string number = std::to_string(operand.value);
-  switch (operand.kind) {
-    case trace::Operand::Kind::reg:
-      return operand.words > 1 ? "R" + number + ":R" + std::to_string(operand.value + operand.words - 1) : "R" + number;
-    case trace::Operand::Kind::predicate:
-      return (operand.negated ? "!P" : "P") + number;
-    case trace::Operand::Kind::immediate:
-      return operand.value < 10 ? number : hex(operand.value);
-    case trace::Operand::Kind::special:
-      return "%special" + number;
-    case trace::Operand::Kind::constant_bank:
-      return "c[" + hex(operand.value) + "]";
-  }
-  return "?";
-}
-
-}  // namespace
-
-std::string printable(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\x%02x", byte);
-      out += escape;
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 std::string grouped(std::uint64_t number) {
   std::string text = std::to_string(number);
   for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
@@ -75,22 +33,6 @@ std::string size_text(std::uint64_t bytes) {
 std::string mask_text(trace::LaneMask mask, unsigned warp_size) {
   char text[24];
   std::snprintf(text, sizeof text, "%0*" PRIx64, static_cast<int>(warp_size / 4), mask);
-  return text;
-}
-
-std::string instruction_text(const trace::StaticInstruction& instruction) {
-  std::string text;
-  if (instruction.guard.predicate >= 0) {
-    text += instruction.guard.negated ? "@!P" : "@P";
-    text += std::to_string(instruction.guard.predicate) + " ";
-  }
-  text += printable(instruction.opcode);
-  const char* separator = " ";
-  for (const trace::Operand& operand : instruction.operands) {
-    text += separator + operand_text(operand);
-    separator = ", ";
-  }
-  if (instruction.branch_target >= 0) text += separator + ("-> " + std::to_string(instruction.branch_target));
   return text;
 }
 

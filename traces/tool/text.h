@@ -2,6 +2,7 @@
 // Text of the parts of a trace.
 #pragma once
 
+#include <regatta/trace/instruction_text.h>
 #include <regatta/trace/kernel.h>
 
 #include <cstdint>
@@ -10,16 +11,15 @@
 
 namespace regatta::tool {
 
-/// `text` with control characters as \xNN: names come from a file and go to a terminal.
-std::string printable(const std::string& text);
+using trace::instruction_text;
+using trace::printable;
+
 /// "1,234,567"
 std::string grouped(std::uint64_t number);
 /// "1.5 MiB"
 std::string size_text(std::uint64_t bytes);
 /// A mask in hexadecimal, one digit per four lanes.
 std::string mask_text(trace::LaneMask mask, unsigned warp_size);
-/// "@!P0 ld.global.f32 R4, R2:R3"
-std::string instruction_text(const trace::StaticInstruction& instruction);
 /// An instruction that stands in the stream of one scheme only, with the scheme's name; a region's word is spelled out.
 std::string inserted_text(const trace::StaticInstruction& instruction);
 /// Nearest of `known` to `name` by edit distance, "" if none is near.

@@ -18,8 +18,8 @@ namespace regatta::trace {
 /// Version of the file format; a reader refuses a newer one by name.
 inline constexpr std::uint32_t format_version = 1;
 
-/// Writes a trace. Data go to "<path>.partial" and move to `path` in finish(); a writer that is destroyed
-/// before finish() removes the partial file. Throws InputError when the file cannot be written.
+/// Writes a trace, as a base::OutputFile: data get the name `path` in finish(); a writer that is destroyed before
+/// leaves nothing behind. `path` may also be a device or a pipe. Throws base::InputError when it cannot be written.
 class Writer {
  public:
   explicit Writer(const std::string& path);

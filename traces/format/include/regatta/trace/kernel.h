@@ -122,6 +122,20 @@ struct Kernel {
   unsigned static_revision = current_static_revision;
 };
 
+/// Empty sections of a kernel that was run under the race detector: it found data races, or none.
+inline constexpr const char* races_section = "races";
+inline constexpr const char* race_free_section = "race_free";
+enum class RaceCheck : std::uint8_t { unchecked, race_free, racy };
+
+inline RaceCheck race_check(const Kernel& kernel) {
+  RaceCheck found = RaceCheck::unchecked;
+  for (const AnnotationSection& s : kernel.annotations) {
+    if (s.name == races_section) return RaceCheck::racy;
+    if (s.name == race_free_section) found = RaceCheck::race_free;
+  }
+  return found;
+}
+
 struct Launch {
   std::uint32_t kernel = 0;  ///< index into the trace's kernels
   std::array<std::uint32_t, 3> grid{1, 1, 1};

@@ -4,11 +4,13 @@
 // Header only and free of any library, so that a model can use it without linking the trace reader.
 #pragma once
 
+#include <regatta/base/address_map.h>
+#include <regatta/base/error.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 
 namespace regatta::trace {
@@ -96,14 +98,14 @@ const char* to_string(MemorySpace s);
 /// Where a trace's addresses lie. Global memory is below both windows. Shared accesses carry the byte offset in the
 /// CTA's shared memory, generic ones to shared memory that offset plus the window. Local accesses carry
 /// local_window + linear thread of the grid * Kernel::local_bytes_per_thread + offset in the thread's frame.
-inline constexpr std::uint64_t shared_window = std::uint64_t{1} << 48;
-inline constexpr std::uint64_t local_window = std::uint64_t{2} << 48;
+inline constexpr std::uint64_t shared_window = base::first_address(base::Window::shared);
+inline constexpr std::uint64_t local_window = base::first_address(base::Window::local);
 
 /// Bad input: a message that names the file, the place, what was found and what was expected.
 /// The tools print it as it is and exit with status 2.
-class InputError : public std::runtime_error {
+class InputError : public base::InputError {
  public:
-  using std::runtime_error::runtime_error;
+  using base::InputError::InputError;
 };
 
 }  // namespace regatta::trace

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/error.h>
+#include <regatta/base/temporaries.h>
+#include <regatta/base/tool.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <new>
+#include <system_error>
+
+namespace regatta::base {
+namespace {
+
+constexpr int status_failed = 1;
+constexpr int status_input = 2;
+
+thread_local unsigned expecting_failure = 0;
+
+/// Made when there is memory left to make it.
+char out_of_memory_text[1024];
+
+void make_out_of_memory_text(const ToolSettings& settings) {
+  char limit[64] = "";
+  rlimit bytes{};
+  if (getrlimit(RLIMIT_AS, &bytes) == 0 && bytes.rlim_cur != RLIM_INFINITY) {
+    std::snprintf(limit, sizeof limit, " (this process may have %llu MiB)",
+                  static_cast<unsigned long long>(bytes.rlim_cur >> 20));
+  }
+  std::snprintf(out_of_memory_text, sizeof out_of_memory_text, "%s: out of memory%s: %s\n", settings.name.c_str(),
+                limit, settings.memory_advice.c_str());
+}
+
+/// The new-handler. An exception would have to pass SystemC, threads and destructors on its way to main(), and each of
+/// them makes something else of it.
+void end_without_memory() {
+  if (expecting_failure != 0) throw std::bad_alloc();
+  // Another thread that runs out too leaves the message, and the end, to the first.
+  static std::atomic_flag is_ending = ATOMIC_FLAG_INIT;
+  if (is_ending.test_and_set()) {
+    sleep(1);
+    _exit(status_failed);
+  }
+  remove_temporaries();
+  std::fflush(stdout);
+  const ssize_t ignored = ::write(STDERR_FILENO, out_of_memory_text, std::strlen(out_of_memory_text));
+  static_cast<void>(ignored);
+  _exit(status_failed);
+}
+
+}  // namespace
+
+void allocation_failed() {
+  if (const std::new_handler handler = std::get_new_handler()) handler();
+  throw std::bad_alloc();
+}
+
+ExpectAllocationFailure::ExpectAllocationFailure() { ++expecting_failure; }
+ExpectAllocationFailure::~ExpectAllocationFailure() { --expecting_failure; }
+
+int run_tool(const ToolSettings& settings, const std::function<int()>& work) {
+  remove_temporaries_at_signals();
+  // The reader of standard output may leave; the files are still wanted.
+  std::signal(SIGPIPE, SIG_IGN);
+  // A limit on a file's size is an error of the write, as a full disk is.
+  std::signal(SIGXFSZ, SIG_IGN);
+  make_out_of_memory_text(settings);
+  std::set_new_handler(end_without_memory);
+  const auto failed = [&](const std::string& message) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", message.c_str());
+  };
+  try {
+    const int status = work();
+    std::cout.flush();
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return status;
+    // The reader of a pipe may leave when it has seen enough.
+    if (errno == EPIPE) return status != 0 ? status : 128 + SIGPIPE;
+    failed(settings.error_prefix + "cannot write standard output: " + std::strerror(errno));
+    return status != 0 ? status : status_input;
+  } catch (const InputError& e) {
+    failed(settings.error_prefix + e.what());
+    return status_input;
+  } catch (const OutOfMemory& e) {
+    failed(settings.name + ": out of memory: " + e.what() + "; " + settings.memory_advice);
+    return status_failed;
+  } catch (const std::system_error& e) {
+    // A thread needs memory too, for its stack.
+    if (e.code() != std::errc::resource_unavailable_try_again) {
+      failed(settings.name + ": internal error: " + e.what());
+      return status_failed;
+    }
+    failed(settings.name + ": out of memory: no further thread can be started; " + settings.memory_advice);
+    return status_failed;
+  } catch (const std::bad_alloc&) {
+    std::fflush(stdout);
+    std::fputs(out_of_memory_text, stderr);
+    return status_failed;
+  } catch (const std::exception& e) {
+    failed(settings.name + ": internal error: " + e.what());
+    return status_failed;
+  }
+}
+
+}  // namespace regatta::base
