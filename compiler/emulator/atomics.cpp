@@ -114,6 +114,7 @@ void CtaRunner::atomic(Warp& w, const Op& op) {
     std::memcpy(&old, at.data, op.element_bytes);
     const bool floating = ir::is_float(op.type);
     const std::uint64_t value = floating ? add_floats(op.type, at.is_global, old, a) : combine_values(op, old, a, b);
+    if (std::memcmp(&value, &old, op.element_bytes) != 0) spins_.changed();
     std::memcpy(at.data, &value, op.element_bytes);
     if (at.written != nullptr) std::memset(at.written, 1, op.element_bytes);
     if (op.has_result) put(w, op.destinations[0], op.destination_words[0], lane, old);

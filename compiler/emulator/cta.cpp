@@ -13,6 +13,18 @@ namespace regatta::emulator {
 
 using trace::LaneMask;
 
+namespace {
+
+/// The threads of a program's warp, whatever the width of this machine's.
+constexpr unsigned program_warp = 32;
+
+/// What a barrier with a count counts: a warp of the program whole, whichever of its lanes came (PTX ISA, bar).
+unsigned counted_threads(LaneMask lanes) {
+  return program_warp * (((lanes & 0xffffffffu) != 0) + ((lanes >> program_warp) != 0));
+}
+
+}  // namespace
+
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
                      const LaunchRequest& request, RaceDetector* races)
     : program_(program),
@@ -23,6 +35,7 @@ CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& 
       request_(request),
       helpers_(lane_helpers(program.lanes)),
       races_(races),
+      spins_(program),
       constants_(image.constants()),
       parameters_(request.parameters) {
   threads_ = request.block[0] * request.block[1] * request.block[2];
@@ -47,17 +60,27 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
   place.cta = cta_;
   place.dynamic_shared_bytes = request_.dynamic_shared_bytes;
   place.total_shared_bytes = static_cast<std::uint32_t>(shared_.size());
+  for (const ir::SharedVariable& v : f_.shared_variables) {
+    if (!v.reserved) continue;
+    place.total_shared_bytes -= v.bytes;
+    std::fill_n(shared_written_.begin() + v.offset, v.bytes, std::uint8_t{1});
+  }
   for (auto& w : warps_) w->reset(place, trace);
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
+  spins_.begin_cta(warps_.size());
   for (;;) {
     bool ran = false;
+    spins_.begin_round();
     for (auto& w : warps_) {
       if (w->state != WarpState::ready) continue;
       turn(*w);
       ran = true;
+      if (spins_.watching()) spins_.end_turn(*w);
     }
-    if (release_barriers() || ran) continue;
+    const bool released = release_barriers();
+    if (spins_.watching() && spins_.endless(warps_)) endless();
+    if (released || ran) continue;
     if (std::all_of(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::done; })) break;
     deadlock();
   }
@@ -86,6 +109,7 @@ void CtaRunner::turn(Warp& w) {
       active &= op.guard_negated ? ~p : p;
     }
     ++w.executed;
+    if (spins_.watching()) spins_.executed(w.number(), top.pc);
     counts_.thread_instructions += static_cast<unsigned>(__builtin_popcountll(active));
     if (w.encoder) w.encoder->instruction(top.pc, simt, active);
     switch (op.kind) {
@@ -201,6 +225,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         case Kind::load:
           mark_written(w, op, active);
           load(w, op);
+          if (spins_.watching()) watch_read(w, op);
           if (local_may_be_meant(op)) note_local_load(w, op);
           return;
         case Kind::store:
@@ -209,6 +234,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
           break;
         case Kind::atomic:
           atomic(w, op);
+          if (spins_.watching()) watch_read(w, op);
           break;
         case Kind::vote:
           vote(w, op, active);
@@ -266,10 +292,8 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
 void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
   check_reads(w, op, active);
   if (active != w.live()) {
-    const LaneMask absent = w.live() & ~active;
-    fail(w, op, static_cast<unsigned>(__builtin_ctzll(absent)),
-         "barrier under divergence: " + std::to_string(__builtin_popcountll(active)) + " of the warp's " +
-             std::to_string(__builtin_popcountll(w.live())) + " threads are at it, this one is not");
+    const LaneMask astray = w.can_reach_barrier(w.live() & ~active);
+    if (astray != 0) barrier_under_divergence(w, op, active, static_cast<unsigned>(__builtin_ctzll(astray)));
   }
   const auto lane = static_cast<unsigned>(__builtin_ctzll(active));
   const auto uniform = [&](const LaneSource& s, const char* what) {
@@ -286,22 +310,49 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
   w.barrier = uniform(op.values[0], "number");
   w.barrier_threads = op.value_count > 1 ? uniform(op.values[1], "thread count") : 0;
   if (w.barrier > 15) fail(w, op, lane, "barrier number " + std::to_string(w.barrier) + ", expected 0 to 15");
-  if (op.value_count > 1 && (w.barrier_threads == 0 || w.barrier_threads % program_.lanes != 0)) {
+  if (op.value_count > 1 && (w.barrier_threads == 0 || w.barrier_threads % program_warp != 0)) {
     fail(w, op, lane,
          "barrier for " + std::to_string(w.barrier_threads) + " threads, expected a multiple of the warp size " +
-             std::to_string(program_.lanes));
+             std::to_string(program_warp));
   }
+  w.barrier_lanes = active;
+  if (spins_.watching()) spins_.reaches_barrier(w.number());
   if (races_ != nullptr) races_->order().arrive(w.number(), w.barrier);
   w.barrier_op = position(op);
   if (op.predicate_count != 0) w.barrier_vote = read_predicate(w, op, op.predicates[0], active) & active;
   if (op.barrier == ir::BarrierMode::arrive) {
     ++arrivals_[w.barrier].warps;
+    arrivals_[w.barrier].arrived_threads += counted_threads(active);
     arrivals_[w.barrier].threads = w.barrier_threads;
   } else {
     w.state = WarpState::at_barrier;
   }
   // With a count the barrier opens at once, so that who runs on and arrives again counts for the next time.
   if (w.barrier_threads != 0) release_barrier(w.barrier);
+}
+
+void CtaRunner::barrier_under_divergence(const Warp& w, const Op& op, LaneMask active, unsigned lane) const {
+  // The first barrier that the lane can come to, nearest first.
+  std::vector<std::uint32_t> open{w.resume_position(lane)};
+  std::vector<bool> seen(program_.ops.size());
+  const Op* other = &op;
+  for (std::size_t n = 0; n < open.size(); ++n) {
+    const std::uint32_t at = open[n];
+    if (at >= program_.ops.size() || seen[at]) continue;
+    seen[at] = true;
+    const Op& next = program_.ops[at];
+    if (next.kind == Kind::barrier) {
+      other = &next;
+      break;
+    }
+    if (next.kind == Kind::branch) open.push_back(next.target);
+    if (next.goes_on()) open.push_back(at + 1);
+  }
+  fail(w, op, lane,
+       "barrier under divergence: " + std::to_string(__builtin_popcountll(active)) + " of the warp's " +
+           std::to_string(__builtin_popcountll(w.live())) +
+           " threads are at it, this one is not and can still come to " +
+           (other == &op ? "it" : "the barrier on line " + std::to_string(other->instruction->where.line)));
 }
 
 bool CtaRunner::release_barriers() {
@@ -315,17 +366,19 @@ bool CtaRunner::release_barrier(std::uint32_t number) {
   const auto waits = [&](const Warp& w) { return w.state == WarpState::at_barrier && w.barrier == number; };
   // Warps that have exited are not waited for, as the hardware does; a count given in the instruction stands.
   Arrivals& arrived = arrivals_[number];
-  std::uint32_t here = arrived.warps, live = 0, expected_threads = arrived.threads, voters = 0, yes = 0;
+  std::uint32_t here = arrived.warps, live = 0, voters = 0, yes = 0;
+  std::uint32_t threads = arrived.arrived_threads, expected_threads = arrived.threads;
   for (const auto& w : warps_) {
     if (w->state != WarpState::done) ++live;
     if (!waits(*w)) continue;
     ++here;
+    threads += counted_threads(w->barrier_lanes);
     if (w->barrier_threads != 0) expected_threads = w->barrier_threads;
     if (program_.ops[w->barrier_op].predicate_count == 0) continue;
-    voters += static_cast<unsigned>(__builtin_popcountll(w->live()));
+    voters += static_cast<unsigned>(__builtin_popcountll(w->barrier_lanes));
     yes += static_cast<unsigned>(__builtin_popcountll(w->barrier_vote));
   }
-  if (here == 0 || here < (expected_threads != 0 ? expected_threads / program_.lanes : live)) return false;
+  if (here == 0 || (expected_threads != 0 ? threads < expected_threads : here < live)) return false;
   arrived = {};
   if (races_ != nullptr) order_barrier(number, expected_threads != 0);
   for (auto& w : warps_) {
@@ -339,7 +392,9 @@ void CtaRunner::finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_
   const Op& op = program_.ops[w.barrier_op];
   w.state = WarpState::ready;
   if (op.predicate_count == 0) return;
-  const LaneMask active = w.live();
+  // The result is the others' work.
+  spins_.changed();
+  const LaneMask active = w.barrier_lanes;
   w.regs.active = active;
   helpers_.expand(active, w.regs.mask);
   if (op.barrier == ir::BarrierMode::popc) {
@@ -359,25 +414,29 @@ void CtaRunner::order_barrier(unsigned barrier, bool counted) {
     if (!counted && w->state == WarpState::done) order.arrive(w->number(), barrier);
   }
   for (const auto& w : warps_) {
-    if (w->state == WarpState::at_barrier && w->barrier == barrier) order.leave(w->number(), barrier);
+    if (w->state != WarpState::at_barrier || w->barrier != barrier) continue;
+    order.leave(w->number(), barrier, w->live() & ~w->barrier_lanes);
   }
   order.open(barrier);
 }
 
 void CtaRunner::deadlock() {
+  const auto first =
+      std::find_if(warps_.begin(), warps_.end(), [](const auto& w) { return w->state == WarpState::at_barrier; });
+  fail(**first, program_.ops[(*first)->barrier_op], static_cast<unsigned>(__builtin_ctzll((*first)->live())),
+       "barrier deadlock: " + waiting_text());
+}
+
+std::string CtaRunner::waiting_text() const {
   // One line says who waits where: groups of warps by barrier and position.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<unsigned>> groups;
   unsigned done = 0;
-  const Warp* first = nullptr;
   for (const auto& w : warps_) {
-    if (w->state == WarpState::done) {
-      ++done;
-      continue;
-    }
-    if (first == nullptr) first = w.get();
+    if (w->state == WarpState::done) ++done;
+    if (w->state != WarpState::at_barrier) continue;
     groups[{w->barrier, w->barrier_op}].push_back(w->number());
   }
-  std::string text = "barrier deadlock: ";
+  std::string text;
   bool more = false;
   for (const auto& [key, numbers] : groups) {
     const Op& op = program_.ops[key.second];
@@ -390,8 +449,10 @@ void CtaRunner::deadlock() {
     const std::uint32_t threads = warps_[numbers[0]]->barrier_threads;
     if (threads != 0) text += " for " + std::to_string(threads) + " threads";
   }
-  if (done != 0) text += "; " + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");
-  fail(*first, program_.ops[first->barrier_op], static_cast<unsigned>(__builtin_ctzll(first->live())), text);
+  if (done != 0) {
+    text += (more ? "; " : "") + std::to_string(done) + (done == 1 ? " warp has exited" : " warps have exited");
+  }
+  return text;
 }
 
 void CtaRunner::fail(const Warp& w, const Op& op, unsigned lane, const std::string& what) const {

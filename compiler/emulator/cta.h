@@ -4,6 +4,7 @@
 #pragma once
 
 #include "decode.h"
+#include "spin_watch.h"
 #include "warp.h"
 
 #include <regatta/emulator/emulator.h>
@@ -43,12 +44,23 @@ class CtaRunner {
   void execute(Warp& w, const Op& op, trace::LaneMask active);
   void record(Warp& w, const Op& op, trace::LaneMask active);
   void begin_barrier(Warp& w, const Op& op, trace::LaneMask active);
+  [[noreturn]] void barrier_under_divergence(const Warp& w, const Op& op, trace::LaneMask active, unsigned lane) const;
   bool release_barriers();
   void order_barrier(unsigned barrier, bool counted);
   void meet_lanes(Warp& w, const Op& op, trace::LaneMask active);
   bool release_barrier(std::uint32_t number);
   void finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_t threads);
   [[noreturn]] void deadlock();
+  /// "warps 1,2 wait at barrier 1 on line 8; 1 warp has exited", of the warps that do.
+  std::string waiting_text() const;
+
+  // endless.cpp
+  [[noreturn]] void endless();
+  std::string polled_text(const Warp& w, const SpinWatch::Poll& poll) const;
+  std::string waiting_lanes_text(const Warp& w) const;
+  void watch_read(const Warp& w, const Op& op);
+  /// Whether the store puts other bytes where it goes.
+  bool changes_memory(Warp& w, const Op& op);
 
   // memory_access.cpp
   void load(Warp& w, const Op& op);
@@ -135,6 +147,7 @@ class CtaRunner {
   const LaneHelpers& helpers_;
   RaceDetector* races_;
   RunCounts counts_;
+  SpinWatch spins_;
 
   std::array<std::uint32_t, 3> cta_{0, 0, 0};
   std::uint64_t cta_index_ = 0;
@@ -143,6 +156,7 @@ class CtaRunner {
   /// Warps that came to a barrier by bar.arrive since it last opened, and the threads that they said it is for.
   struct Arrivals {
     std::uint32_t warps = 0;
+    std::uint32_t arrived_threads = 0;
     std::uint32_t threads = 0;
   };
   std::array<Arrivals, 16> arrivals_{};

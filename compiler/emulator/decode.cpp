@@ -343,6 +343,24 @@ void Decoder::logic(Op& op, const Instruction& i) {
   operands_.predicate_destination(op, i, i.destinations[0]);
 }
 
+namespace {
+
+/// Fills Op::barrier_ahead.
+void find_barriers_ahead(std::vector<Op>& ops) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t at = ops.size(); at-- > 0;) {
+      Op& op = ops[at];
+      if (op.barrier_ahead) continue;
+      op.barrier_ahead = op.kind == Kind::barrier || (op.kind == Kind::branch && ops[op.target].barrier_ahead) ||
+                         (op.goes_on() && at + 1 < ops.size() && ops[at + 1].barrier_ahead);
+      changed = changed || op.barrier_ahead;
+    }
+  }
+}
+
+}  // namespace
+
 Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
                const ModuleImage& image, unsigned lanes) {
   if (!f.allocated) throw std::logic_error(f.name + ": the emulator runs allocated code only");
@@ -380,6 +398,7 @@ Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate
                             "' runs off its end: its last instruction is neither "
                             "an unconditional branch nor an exit");
   }
+  find_barriers_ahead(program.ops);
   return program;
 }
 

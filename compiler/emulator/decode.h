@@ -98,7 +98,11 @@ struct Op {
 
   std::uint32_t target = 0;                      ///< branch
   std::uint32_t reconvergence = exit_position;   ///< branch
+  bool barrier_ahead = false;                    ///< some way from here, this instruction included, comes to a barrier
   const ir::Instruction* instruction = nullptr;  ///< for messages
+
+  /// Whether lanes may go on to the next instruction. A trap ends the run.
+  bool goes_on() const { return guarded || (kind != Kind::branch && kind != Kind::exit && kind != Kind::trap); }
 };
 
 /// A parameter loaded from a fixed offset: its value goes into the constant bank when a launch begins.

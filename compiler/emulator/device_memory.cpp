@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/emulator/device_memory.h>
 
+#include <regatta/base/tool.h>
 #include <regatta/ir/address_windows.h>
 #include <regatta/trace/types.h>
 
@@ -34,11 +35,11 @@ std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t byte
   for (const Allocation& other : allocations_) held += other.bytes;
   try {
     if (bytes > physical_bytes() || held > physical_bytes() - bytes) throw std::bad_alloc();
+    const base::ExpectAllocationFailure expect;
     a.data.resize(bytes);
     if (!initialised) a.written.resize(bytes);
   } catch (const std::bad_alloc&) {
-    throw trace::InputError("error: buffer '" + name + "': this machine has no " + std::to_string(bytes) +
-                            " bytes of memory left");
+    throw base::OutOfMemory("buffer '" + name + "' of " + std::to_string(bytes) + " bytes does not fit");
   } catch (const std::length_error&) {
     throw trace::InputError("error: buffer '" + name + "': " + std::to_string(bytes) + " bytes are too many");
   }

@@ -254,6 +254,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
 void CtaRunner::store(Warp& w, const Op& op) {
   helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
   if (races_ != nullptr) note_access(w, op);
+  if (spins_.watching() && changes_memory(w, op)) spins_.changed();
   const LaneMask missing = unwritten_values(w, op, w.regs.active);
   if (missing != 0 && op.space != MemorySpace::local) return store_part_written(w, op, missing);
   const unsigned lanes = program_.lanes;

@@ -4,6 +4,8 @@
 #include "diagnostics.h"
 #include "memory_space.h"
 
+#include <regatta/base/tool.h>
+
 #include <algorithm>
 #include <new>
 
@@ -68,12 +70,13 @@ void RaceDetector::access(const WarpMemoryAccess& a) {
   now.cta_scope = mod.scope == MemoryScope::cta;
   now.strength = op.kind == Kind::atomic || mod.order >= MemoryOrder::relaxed ? 2 : mod.order != MemoryOrder::weak;
   try {
+    const base::ExpectAllocationFailure expect;
     for (LaneMask rest = a.active; rest != 0; rest &= rest - 1) {
       lane_access(a, static_cast<unsigned>(__builtin_ctzll(rest)), now);
     }
   } catch (const std::bad_alloc&) {
-    throw trace::InputError("error: this machine has too little memory for --check-races of kernel '" +
-                            program_.function->name + "'");
+    throw base::OutOfMemory("--check-races of kernel '" + program_.function->name +
+                            "' remembers more accesses than fit");
   }
 }
 
@@ -232,17 +235,23 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
                      triple_text(thread_of(earlier.when.warp, other));
   if (distance == Distance::grid) text += " of CTA " + triple_text(unflatten(earlier.when.cta, grid_));
   text += " on line " + std::to_string(first.instruction->where.line) + source_text(f, *first.instruction);
+  const bool missed = distance != Distance::grid && order_.is_behind(a.warp, lane);
   const bool narrow = earlier.strength + now.strength >= 3;
   switch (distance) {
     case Distance::instruction:
       text += " are one instruction that writes different values; expected an atomic, or one lane per address";
       break;
     case Distance::warp:
-      text +=
-          " are not ordered; expected bar.warp.sync (__syncwarp) or bar.sync (__syncthreads) between them, or atomics";
+      text += " are not ordered";
+      if (missed) text += ", for this thread leaves the kernel without the barrier that others of its warp passed";
+      text += "; expected bar.warp.sync (__syncwarp) or bar.sync (__syncthreads) between them, or atomics";
       break;
     case Distance::cta:
-      text += " are not ordered; expected bar.sync (__syncthreads) between them, or atomics";
+      text += " are not ordered";
+      // Before this thread's turn came others of its warp passed a barrier, as on a machine without a program counter
+      // per lane; with one, it would have exited before.
+      if (missed) text += ", for this thread leaves the kernel without the barrier that others of its warp passed";
+      text += "; expected bar.sync (__syncthreads) between them, or atomics";
       break;
     case Distance::grid:
       text += narrow

@@ -55,9 +55,11 @@ void RaceOrder::split(unsigned warp, LaneMask together, LaneMask live) {
 void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   WarpOrder& w = warps_[warp];
   w.noted = w.now;
+  if (!w.behind.empty()) catch_up(w, members);
   if ((live & ~members) == 0) {
     // Lanes that have exited are not waited for: what they did lies before.
     w.all = w.now;
+    for (Behind& b : w.behind) b.all = w.now;
     return;
   }
   std::vector<std::uint32_t> joint(lanes_, 0);
@@ -74,15 +76,42 @@ void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   }
 }
 
+/// `members` meet: those that are behind learn what the others know.
+void RaceOrder::catch_up(WarpOrder& w, LaneMask members) {
+  LaneMask behind = 0;
+  for (const Behind& b : w.behind) behind |= b.lanes;
+  if ((behind & members) == 0) return;
+  const bool with_others = (members & ~behind) != 0;
+  Behind joint;
+  for (Behind& b : w.behind) {
+    if ((b.lanes & members) == 0) continue;
+    joint.lanes |= b.lanes & members;
+    joint.all = std::max(joint.all, b.all);
+    joint.known.join(b.known);
+    b.lanes &= ~members;
+  }
+  w.behind.erase(std::remove_if(w.behind.begin(), w.behind.end(), [](const Behind& b) { return b.lanes == 0; }),
+                 w.behind.end());
+  if (!with_others) w.behind.push_back(std::move(joint));
+}
+
+bool RaceOrder::is_behind(unsigned warp, unsigned lane) const {
+  const std::vector<Behind>& behind = warps_[warp].behind;
+  return std::any_of(behind.begin(), behind.end(), [&](const Behind& b) { return ((b.lanes >> lane) & 1u) != 0; });
+}
+
 void RaceOrder::arrive(unsigned warp, unsigned barrier) {
   WarpOrder& w = warps_[warp];
   w.known.warps[warp] = w.noted = w.now;
   barriers_[barrier].join(w.known);
 }
 
-void RaceOrder::leave(unsigned warp, unsigned barrier) {
-  warps_[warp].known.join(barriers_[barrier]);
-  warps_[warp].all = warps_[warp].noted = warps_[warp].now;
+void RaceOrder::leave(unsigned warp, unsigned barrier, LaneMask absent) {
+  WarpOrder& w = warps_[warp];
+  for (const Behind& b : w.behind) absent &= ~b.lanes;
+  if (absent != 0) w.behind.push_back({absent, w.all, w.known});
+  w.known.join(barriers_[barrier]);
+  w.all = w.noted = w.now;
 }
 
 void RaceOrder::fence(unsigned warp, ir::MemoryScope scope) {
@@ -160,11 +189,18 @@ bool RaceOrder::acquired(const Knowledge& known, const AccessTime& earlier) cons
 
 LaneMask RaceOrder::before(const AccessTime& earlier, unsigned warp, unsigned lane) const {
   const WarpOrder& w = warps_[warp];
-  if (earlier.cta != cta_) {
-    return !w.known.acquired.empty() && acquired(w.known, earlier) ? earlier.lanes : 0;
+  const Knowledge* known = &w.known;
+  std::uint32_t all = w.all;
+  for (const Behind& b : w.behind) {
+    if (((b.lanes >> lane) & 1u) == 0) continue;
+    known = &b.known;
+    all = b.all;
   }
-  if (earlier.warp != warp) return w.known.warps[earlier.warp] >= earlier.time ? earlier.lanes : 0;
-  if (earlier.time <= w.all) return earlier.lanes;
+  if (earlier.cta != cta_) {
+    return !known->acquired.empty() && acquired(*known, earlier) ? earlier.lanes : 0;
+  }
+  if (earlier.warp != warp) return known->warps[earlier.warp] >= earlier.time ? earlier.lanes : 0;
+  if (earlier.time <= all) return earlier.lanes;
   LaneMask result = earlier.lanes & (LaneMask{1} << lane);
   const std::uint32_t* row = &w.lanes[std::size_t{lane} * lanes_];
   for (LaneMask rest = earlier.lanes & ~result; rest != 0; rest &= rest - 1) {

@@ -44,8 +44,11 @@ class RaceOrder {
 
   /// A warp arrives at a CTA barrier; whoever leaves it later comes after.
   void arrive(unsigned warp, unsigned barrier);
-  /// A warp that waited leaves the barrier. All who arrive do so before the first one leaves.
-  void leave(unsigned warp, unsigned barrier);
+  /// A warp that waited leaves the barrier. All who arrive do so before the first one leaves. The lanes of `absent`
+  /// never come to it: what they do from now on lies after what they knew before, and not after the barrier.
+  void leave(unsigned warp, unsigned barrier, trace::LaneMask absent);
+  /// Whether the lane has not come to a barrier that others of its warp have passed.
+  bool is_behind(unsigned warp, unsigned lane) const;
   /// The barrier has opened.
   void open(unsigned barrier) { barriers_[barrier] = {}; }
 
@@ -79,11 +82,18 @@ class RaceOrder {
     ir::MemoryScope scope = ir::MemoryScope::none;
     Knowledge known;
   };
+  /// Lanes that have missed a barrier, and what they knew when the others passed it.
+  struct Behind {
+    trace::LaneMask lanes = 0;
+    std::uint32_t all = 0;
+    Knowledge known;
+  };
   struct WarpOrder {
     std::uint32_t now = 0;
     std::uint32_t noted = 0;  ///< the last time that somebody else may have learnt
     std::uint32_t all = 0;    ///< up to here the warp's accesses lie before every lane
     Knowledge known;
+    std::vector<Behind> behind;        ///< empty in most programs
     std::vector<std::uint32_t> lanes;  ///< [lane * lanes_ + other]: time of `other` known to `lane`
     Knowledge fenced;                  ///< as of the last fence
     ir::MemoryScope fence_scope = ir::MemoryScope::none;
@@ -91,6 +101,7 @@ class RaceOrder {
   };
 
   bool acquired(const Knowledge& known, const AccessTime& earlier) const;
+  void catch_up(WarpOrder& w, trace::LaneMask members);
 
   RaceRule rule_;
   unsigned lanes_;

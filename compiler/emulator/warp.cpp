@@ -77,6 +77,24 @@ void Warp::exit(trace::LaneMask lanes) {
   }
 }
 
+std::uint32_t Warp::resume_position(unsigned lane) const {
+  const trace::LaneMask bit = trace::LaneMask{1} << lane;
+  for (std::size_t e = stack_.size(); e-- > 0;) {
+    if ((stack_[e].mask & bit) != 0) return stack_[e].pc + (e + 1 == stack_.size() ? 1 : 0);
+  }
+  return exit_position;
+}
+
+trace::LaneMask Warp::can_reach_barrier(trace::LaneMask absent) const {
+  trace::LaneMask result = 0;
+  for (trace::LaneMask rest = absent; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const std::uint32_t at = resume_position(lane);
+    if (at < program_.ops.size() && program_.ops[at].barrier_ahead) result |= trace::LaneMask{1} << lane;
+  }
+  return result;
+}
+
 void Warp::settle() {
   while (!stack_.empty()) {
     const StackEntry& e = stack_.back();
@@ -85,6 +103,39 @@ void Warp::settle() {
     // What lay parked below becomes the top.
     if (!stack_.empty() && encoder) encoder->pop();
   }
+}
+
+void Warp::save(WarpSnapshot& to) const {
+  to.stack = stack_;
+  to.live = live_;
+  to.state = state;
+  to.registers = registers_;
+  to.written = written;
+  to.parts = parts_;
+  to.predicates = predicates;
+  to.predicate_written = predicate_written;
+  std::copy(std::begin(regs.carry), std::end(regs.carry), to.carry.begin());
+}
+
+bool Warp::at_same_place(const WarpSnapshot& then) const {
+  return state == then.state && live_ == then.live && stack_ == then.stack;
+}
+
+bool Warp::holds_same(const WarpSnapshot& then, const RegisterSet& which) const {
+  if (which.carry && !std::equal(then.carry.begin(), then.carry.end(), std::begin(regs.carry))) return false;
+  for (unsigned p = 0; p < predicates.size(); ++p) {
+    if (((which.predicates >> p) & 1u) == 0) continue;
+    if (predicates[p] != then.predicates[p] || predicate_written[p] != then.predicate_written[p]) return false;
+  }
+  const std::uint32_t* now = registers_.front().word;
+  const std::uint32_t* before = then.registers.front().word;
+  for (std::size_t r = 0; r < written.size(); ++r) {
+    if (!which.registers.test(r)) continue;
+    if (written[r] != then.written[r] || parts_[r] != then.parts[r]) return false;
+    const std::size_t at = r * program_.lanes;
+    if (std::memcmp(now + at, before + at, program_.lanes * sizeof *now) != 0) return false;
+  }
+  return true;
 }
 
 void Warp::refresh_clocks() {

@@ -8,6 +8,7 @@
 #include <regatta/trace/warp_stream.h>
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,6 +20,9 @@ struct StackEntry {
   std::uint32_t pc = 0;
   std::uint32_t reconvergence = exit_position;
   trace::LaneMask mask = 0;
+  bool operator==(const StackEntry& o) const {
+    return pc == o.pc && reconvergence == o.reconvergence && mask == o.mask;
+  }
 };
 
 /// Of a 32-bit register, byte by byte, the lanes in which it was written.
@@ -48,6 +52,28 @@ struct WarpPlace {
   std::uint32_t total_shared_bytes = 0;
 };
 
+/// Registers, by their numbers, and predicates, bit by bit.
+struct RegisterSet {
+  std::bitset<256> registers;
+  std::uint32_t predicates = 0;
+  bool carry = false;
+  bool operator==(const RegisterSet& o) const {
+    return registers == o.registers && predicates == o.predicates && carry == o.carry;
+  }
+};
+
+/// What a warp does next depends on this and on memory.
+struct WarpSnapshot {
+  std::vector<StackEntry> stack;
+  trace::LaneMask live = 0;
+  WarpState state = WarpState::ready;
+  std::vector<AlignedWords> registers;
+  std::vector<trace::LaneMask> written;
+  std::vector<WrittenBytes> parts;
+  std::array<trace::LaneMask, 8> predicates{}, predicate_written{};
+  std::array<std::uint32_t, 64> carry{};
+};
+
 class Warp {
  public:
   /// `program` must outlive the warp; its constants are shared by all warps.
@@ -63,6 +89,13 @@ class Warp {
   StackEntry& top() { return stack_.back(); }
   bool finished() const { return stack_.empty(); }
   trace::LaneMask live() const { return live_; }
+  trace::LaneMask running() const { return stack_.back().mask; }  ///< of a warp that has not finished
+  std::uint32_t position() const { return stack_.back().pc; }
+  /// The instruction at which a live lane goes on. Lanes of the top entry go on behind its present instruction.
+  std::uint32_t resume_position(unsigned lane) const;
+  /// Of the lanes of `absent`, which are not at the barrier that the others have come to, those that can come to one
+  /// yet. The rest has left, as far as barriers are concerned.
+  trace::LaneMask can_reach_barrier(trace::LaneMask absent) const;
 
   /// Sends the lanes of `taken` (a part of `active`, both within the top entry) to `target` and the rest of the top
   /// entry to the next instruction. Returns whether the warp split.
@@ -91,6 +124,11 @@ class Warp {
     if ((lanes & ~whole) != 0) unwritten[reg] = others;
   }
 
+  void save(WarpSnapshot& to) const;
+  /// Same instruction, lanes, and lanes that wait.
+  bool at_same_place(const WarpSnapshot& then) const;
+  bool holds_same(const WarpSnapshot& then, const RegisterSet& which) const;
+
   /// Writes the clocks into their slots.
   void refresh_clocks();
 
@@ -104,7 +142,8 @@ class Warp {
   std::uint32_t barrier = 0;          ///< number, while at_barrier
   std::uint32_t barrier_threads = 0;  ///< expected there, 0 = all
   std::uint32_t barrier_op = 0;       ///< position of the bar
-  trace::LaneMask barrier_vote = 0;   ///< bar.red: the predicate, in the live lanes
+  trace::LaneMask barrier_lanes = 0;  ///< that came to it
+  trace::LaneMask barrier_vote = 0;   ///< bar.red: the predicate, in those lanes
   std::uint64_t executed = 0;         ///< warp instructions
   std::unique_ptr<trace::WarpEncoder> encoder;
 

@@ -252,10 +252,9 @@ TEST_CASE("structures are copied with the bytes between their members") {
 }
 
 TEST_CASE("barriers under divergence and deadlocks") {
-  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; bar.sync 0; L:")) ==
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; bar.sync 0; L: bar.sync 1;")) ==
         "k.ptx:7:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier under divergence: 24 of the warp's 32 "
-        "threads are at "
-        "it, this one is not");
+        "threads are at it, this one is not and can still come to the barrier on line 7");
   CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 32; @%q1 bra L;\nbar.sync 1; bra M; L:\nbar.sync 2; M:"), 96) ==
         "k.ptx:9:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier deadlock: warps 1,2 wait at barrier 1 on "
         "line 8; warp 0 "

@@ -7,11 +7,17 @@
 #include <regatta/trace/types.h>
 
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
 
 namespace regatta::test {
 
-Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers)
+Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_registers, const std::string& entry)
     : module(ptx::parse_module(ptx, "k.ptx")), function(&module.functions.at(0)) {
+  for (ir::Function& f : module.functions) {
+    if (f.name == entry) function = &f;
+  }
   options.warp_size = warp_size;
   passes::AllocationOptions allocation;
   allocation.max_registers = max_registers;
@@ -46,6 +52,14 @@ std::vector<emulator::Race> Machine::races() {
 std::string module_text(const std::string& parameters, const std::string& body, const std::string& before) {
   return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" +
          body + "}\n";
+}
+
+std::string sample(const std::string& name) {
+  std::ifstream in(REGATTA_EMULATOR_SAMPLES "/" + name);
+  std::stringstream text;
+  text << in.rdbuf();
+  if (text.str().empty()) throw std::runtime_error("no sample " + name);
+  return text.str();
 }
 
 }  // namespace regatta::test

@@ -24,8 +24,9 @@ struct KeepCtas : emulator::TraceSink {
 
 class Machine {
  public:
-  /// The first entry of the module, compiled. `max_registers` below 255 forces spills.
-  explicit Machine(const std::string& ptx, unsigned warp_size = 32, unsigned max_registers = 255);
+  /// An entry of the module, the first where none is named, compiled. `max_registers` below 255 forces spills.
+  explicit Machine(const std::string& ptx, unsigned warp_size = 32, unsigned max_registers = 255,
+                   const std::string& entry = "");
 
   std::uint64_t buffer(const std::string& name, std::uint64_t bytes, bool initialised = true) {
     return memory.allocate(name, bytes, initialised);
@@ -71,5 +72,8 @@ class Machine {
 
 /// A module with one entry `k` around the given parameters and body.
 std::string module_text(const std::string& parameters, const std::string& body, const std::string& before = "");
+
+/// The text of a file of samples/.
+std::string sample(const std::string& name);
 
 }  // namespace regatta::test

@@ -251,8 +251,8 @@ TEST_CASE("more memory than the machine has is refused before it is taken") {
   emulator::DeviceMemory memory;
   memory.allocate("a", 4096, true);
   CHECK_THROWS_WITH(memory.allocate("b", all - 4095, true),
-                    "error: buffer 'b': this machine has no " + std::to_string(all - 4095) + " bytes of memory left");
+                    "buffer 'b' of " + std::to_string(all - 4095) + " bytes does not fit");
   CHECK_THROWS_WITH(memory.allocate("c", all + 1, false),
-                    "error: buffer 'c': this machine has no " + std::to_string(all + 1) + " bytes of memory left");
+                    "buffer 'c' of " + std::to_string(all + 1) + " bytes does not fit");
   CHECK(memory.allocations().size() == 1);
 }

@@ -21,7 +21,7 @@ std::string with_uses(const std::string& body) {
 
 /// A kernel whose body begins on line 7: `%t` is tid.x, `%c` ctaid.x, `%p` the buffer's address plus 4 tid, `%b` the
 /// buffer's, `%s` the offset in shared memory of the thread's own word.
-std::string kernel(const std::string& body) {
+std::string race_kernel(const std::string& body) {
   return module_text(".param .u64 data",
                      ".reg .b64 %p, %b, %o, %d<4>; .reg .b32 %t, %c, %s, %r<8>; .reg .pred %q<4>; "
                      ".local .align 4 .b8 kept[4]; .shared .align 4 .b8 s[1024]; mov.u32 %t, %tid.x; "
@@ -38,7 +38,7 @@ struct Setup {
 };
 
 std::vector<Race> races(const std::string& body, const Setup& setup = {}) {
-  Machine m(kernel(body), setup.warp_size);
+  Machine m(race_kernel(body), setup.warp_size);
   m.parameter(m.buffer("data", 1024));
   m.request.block = {setup.threads, 1, 1};
   m.request.grid = {setup.ctas, 1, 1};
@@ -233,7 +233,7 @@ TEST_CASE("a read before the write it races with is a race, not a read of nothin
   CHECK(first("setp.ge.u32 %q1, %t, 32; @%q1 st.shared.u32 [s], %t; setp.eq.u32 %q1, %t, 0; @%q1 ld.shared.u32 %r1, "
               "[s]; setp.eq.u32 %q1, %t, 32; @%q1 st.shared.u32 [s], 7;")
             .find("data race on 4 bytes at shared offset 0") != std::string::npos);
-  Machine m(kernel("ld.shared.u32 %r1, [s];"));
+  Machine m(race_kernel("ld.shared.u32 %r1, [s];"));
   m.parameter(m.buffer("data", 1024));
   m.request.block = {32, 1, 1};
   m.options.races = RaceRule::independent;
@@ -242,12 +242,12 @@ TEST_CASE("a read before the write it races with is a race, not a read of nothin
 }
 
 TEST_CASE("races of another launch are not looked for, and one pair of source lines is one race") {
-  Machine m(kernel("st.global.u32 [%p], %t; st.global.u32 [%p+4], %t;"));
+  Machine m(race_kernel("st.global.u32 [%p], %t; st.global.u32 [%p+4], %t;"));
   m.parameter(m.buffer("data", 1024));
   m.request.block = {32, 1, 1};
   m.options.races = RaceRule::independent;
   CHECK(m.races().size() == 1);
-  Machine ordered(kernel("st.global.u32 [%p], %r7;"));
+  Machine ordered(race_kernel("st.global.u32 [%p], %r7;"));
   ordered.parameter(ordered.buffer("data", 1024));
   ordered.options.races = RaceRule::independent;
   regatta::emulator::Emulator e(*ordered.function, ordered.immediate_post_dominator, ordered.memory, *ordered.image,
@@ -263,5 +263,5 @@ TEST_CASE("the rule follows the target") {
   CHECK(regatta::emulator::race_rule_of(70) == RaceRule::independent);
   CHECK(regatta::emulator::race_rule_of(35) == RaceRule::lockstep);
   CHECK(regatta::emulator::race_rule_of(0) == RaceRule::independent);
-  CHECK(Machine(kernel("")).function->target == 75);
+  CHECK(Machine(race_kernel("")).function->target == 75);
 }

@@ -5,9 +5,7 @@
 
 #include <regatta/test/catch.h>
 
-#include <fstream>
 #include <random>
-#include <sstream>
 
 using namespace regatta::test;
 
@@ -28,9 +26,7 @@ std::vector<std::uint64_t> halves(const std::vector<Whole>& numbers) {
 }  // namespace
 
 TEST_CASE("128-bit division gives quotient and remainder") {
-  std::ifstream in(REGATTA_EMULATOR_SAMPLES "/wide_division.sm75.ptx");
-  std::stringstream text;
-  text << in.rdbuf();
+  const std::string text = sample("wide_division.sm75.ptx");
   constexpr unsigned threads = 1024;
   std::mt19937_64 random(128);
   // Of all lengths, since the sequence goes by them; some with long runs of ones.
@@ -48,7 +44,7 @@ TEST_CASE("128-bit division gives quotient and remainder") {
     remainders.push_back(a.back() % b.back());
   }
   for (const unsigned warp_size : {32u, 64u}) {
-    Machine m(text.str(), warp_size);
+    Machine m(text, warp_size);
     const std::uint64_t q = m.buffer("quotients", threads * 16), r = m.buffer("remainders", threads * 16);
     m.parameter(m.buffer("a", halves(a)));
     m.parameter(m.buffer("b", halves(b)));

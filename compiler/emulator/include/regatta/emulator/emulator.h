@@ -24,7 +24,7 @@ namespace regatta::emulator {
 
 struct EmulatorOptions {
   unsigned warp_size = 32;  ///< 32 or 64
-  /// Warp instructions one warp may execute before it is taken for an endless loop.
+  /// Warp instructions one warp may execute before it is taken for an endless loop that could not be proved.
   std::uint64_t max_instructions = std::uint64_t{1} << 31;
   /// Warp instructions a warp runs before the next one of its CTA has its turn; barriers end a turn early.
   std::uint32_t quantum = 256;
