@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/ir/ir.h>
+#include <regatta/trace/instruction_text.h>
 
 #include <cstddef>
 
@@ -26,14 +27,7 @@ constexpr const char* opcode_names[] = {
     "shfl", "vote", "match", "redux",  "activemask", "bra",  "exit", "bar",  "membar", "bar.warp", "trap", "print"};
 static_assert(sizeof(opcode_names) / sizeof(opcode_names[0]) == static_cast<std::size_t>(Opcode::print) + 1);
 
-constexpr const char* special_names[] = {
-    "%tid.x",           "%tid.y",       "%tid.z",       "%ntid.x",         "%ntid.y",         "%ntid.z",
-    "%ctaid.x",         "%ctaid.y",     "%ctaid.z",     "%nctaid.x",       "%nctaid.y",       "%nctaid.z",
-    "%laneid",          "%warpid",      "%nwarpid",     "%smid",           "%nsmid",          "%gridid",
-    "%lanemask_eq",     "%lanemask_le", "%lanemask_lt", "%lanemask_ge",    "%lanemask_gt",    "%clock",
-    "%clock_hi",        "%clock64",     "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%dynamic_smem_size",
-    "%total_smem_size", "%envreg0"};
-static_assert(sizeof(special_names) / sizeof(special_names[0]) == static_cast<std::size_t>(Special::envreg) + 1);
+static_assert(trace::special_register_count == static_cast<std::size_t>(Special::envreg) + 1);
 
 }  // namespace
 
@@ -42,6 +36,6 @@ bool is_float(Type t) { return t >= Type::f16; }
 bool is_signed(Type t) { return t >= Type::s8 && t <= Type::s64; }
 const char* to_string(Type t) { return type_info[static_cast<std::size_t>(t)].name; }
 const char* to_string(Opcode op) { return opcode_names[static_cast<std::size_t>(op)]; }
-const char* to_string(Special s) { return special_names[static_cast<std::size_t>(s)]; }
+const char* to_string(Special s) { return trace::special_register_names[static_cast<std::size_t>(s)]; }
 
 }  // namespace regatta::ir

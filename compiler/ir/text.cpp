@@ -136,6 +136,10 @@ std::string braced(const std::vector<Operand>& list, std::size_t first, std::siz
 }
 
 std::string address_text(const Instruction& i, bool allocated) {
+  // Before allocation tests tell a variable's place from the offset.
+  if (allocated && !i.sources.empty() && i.sources.front().kind == Operand::Kind::immediate &&
+      i.sources.front().symbol.empty())
+    return "[" + hex(i.sources.front().value + static_cast<std::uint64_t>(i.offset)) + "]";
   std::string text = "[" + (i.sources.empty() ? "?" : operand_text(i.sources.front(), allocated));
   if (i.offset > 0) text += "+" + hex(static_cast<std::uint64_t>(i.offset));
   if (i.offset < 0) text += "-" + hex(0 - static_cast<std::uint64_t>(i.offset));

@@ -64,7 +64,7 @@ class Converter {
     }
     for (const Operand& o : i.destinations) operand(i, o, false, s);
     s.operand_destinations = static_cast<std::uint8_t>(s.operands.size());
-    bool address = i.op == Opcode::ld;
+    bool address = i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
     for (const Operand& o : i.sources) {
       operand(i, o, address, s);
       address = false;
@@ -99,7 +99,7 @@ class Converter {
     s.writes_memory = store || atomic;
   }
 
-  void operand(const Instruction& i, const Operand& o, bool load_address, trace::StaticInstruction& s) const {
+  void operand(const Instruction& i, const Operand& o, bool address, trace::StaticInstruction& s) const {
     trace::Operand t;
     t.words = o.words;
     t.value = o.value;
@@ -123,9 +123,9 @@ class Converter {
         break;
       case Operand::Kind::immediate: {
         const bool bank =
-            load_address && (i.mod.space == trace::MemorySpace::param || i.mod.space == trace::MemorySpace::constant);
+            address && (i.mod.space == trace::MemorySpace::param || i.mod.space == trace::MemorySpace::constant);
         t.kind = bank ? trace::Operand::Kind::constant_bank : trace::Operand::Kind::immediate;
-        if (load_address) t.value = o.value + static_cast<std::uint64_t>(i.offset);
+        if (address) t.value = o.value + static_cast<std::uint64_t>(i.offset);
         break;
       }
     }

@@ -3,13 +3,14 @@
 
 #include "parser.h"
 
+#include <regatta/base/input_file.h>
+#include <regatta/base/tool.h>
 #include <regatta/ir/half.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <new>
 
 namespace regatta::launch {
@@ -20,24 +21,21 @@ void LaunchFile::fail(const Position& where, const std::string& what) const {
   throw trace::InputError(text + ": error: " + what);
 }
 
-std::vector<std::uint8_t> read_file(const std::string& path, const std::string& prefix) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw trace::InputError(prefix + "'" + path + "' is a folder");
-  // Such as /dev/zero, which has no end.
-  if (std::filesystem::is_character_file(path, error) || std::filesystem::is_block_file(path, error)) {
-    throw trace::InputError(prefix + "'" + path + "' is a device");
+namespace {
+
+/// What `read` returns; what it throws names the place that asked for the file.
+template <class Read>
+auto at_place(const LaunchFile& launch, const Position& where, Read read) {
+  try {
+    return read();
+  } catch (const base::InputError& e) {
+    launch.fail(where, e.what());
   }
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw trace::InputError(prefix + "cannot read '" + path + "'");
-  std::vector<std::uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) throw trace::InputError(prefix + "cannot read '" + path + "'");
-  return bytes;
 }
 
-LaunchFile read_launch_file(const std::string& path) {
-  const std::vector<std::uint8_t> bytes = read_file(path, "error: ");
-  return parse_launch_file(std::string(bytes.begin(), bytes.end()), path);
-}
+}  // namespace
+
+LaunchFile read_launch_file(const std::string& path) { return parse_launch_file(base::read_text(path), path); }
 
 LaunchFile parse_launch_file(const std::string& text, const std::string& file) {
   LaunchFile out;
@@ -55,20 +53,17 @@ LaunchFile parse_launch_file(const std::string& text, const std::string& file) {
 
 std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents& contents, const Position& where) {
   if (contents.fill.init == Init::file) {
-    const std::string prefix =
-        launch.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + ": error: ";
-    std::vector<std::uint8_t> bytes = read_file(contents.file, prefix);
-    if (contents.bytes != 0 && bytes.size() != contents.bytes) {
-      launch.fail(where, "'" + contents.file + "' has " + std::to_string(bytes.size()) + " bytes, expected " +
-                             std::to_string(contents.bytes));
-    }
-    return bytes;
+    std::optional<std::uint64_t> expected;
+    if (contents.bytes != 0) expected = contents.bytes;
+    return at_place(launch, where, [&] { return base::read_bytes(contents.file, expected); });
   }
   std::vector<std::uint8_t> bytes;
   try {
+    const base::ExpectAllocationFailure expect;
     bytes.resize(contents.bytes);
   } catch (const std::bad_alloc&) {
-    launch.fail(where, "this machine has no " + std::to_string(contents.bytes) + " bytes of memory left");
+    throw base::OutOfMemory(launch.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) +
+                            ": contents of " + std::to_string(contents.bytes) + " bytes do not fit");
   }
   fill_buffer(contents.fill, bytes);
   return bytes;
@@ -116,7 +111,8 @@ std::string element_text(ir::Type type, const std::uint8_t* p, double& value) {
 std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, const std::vector<std::uint8_t>& bytes) {
   const std::string prefix =
       launch.file + ":" + std::to_string(buffer.where.line) + ":" + std::to_string(buffer.where.column) + ": error: ";
-  const std::vector<std::uint8_t> expected = read_file(buffer.expect, prefix);
+  const std::vector<std::uint8_t> expected =
+      at_place(launch, buffer.where, [&] { return base::read_bytes(buffer.expect); });
   if (expected.size() != bytes.size()) {
     throw trace::InputError(prefix + "'" + buffer.expect + "' has " + std::to_string(expected.size()) +
                             " bytes, buffer '" + buffer.name + "' has " + std::to_string(bytes.size()));

@@ -6,6 +6,7 @@
 
 #include "ast.h"
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,15 @@ bool is_known_mnemonic(std::string_view mnemonic);
 /// The form that matches a statement's modifiers and number of operands, and the instruction made from them.
 /// Throws trace::InputError naming the instruction if there is none.
 const Form& match_form(const Statement& s, const std::string& file, ir::Instruction& proto);
+
+/// Words of an options string that stand for several modifiers: "$rounding".
+const std::map<std::string_view, const char*>& option_groups();
+/// Mnemonics that are refused by what they are for.
+struct RefusedFamily {
+  const char* mnemonics;
+  const char* what;
+};
+const std::vector<RefusedFamily>& refused_families();
 
 /// True if `modifier` is allowed by an options string, `$groups` expanded.
 bool is_option(const char* options, std::string_view modifier);

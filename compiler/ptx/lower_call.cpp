@@ -18,15 +18,25 @@ struct RuntimeFunction {
   bool has_result;                  ///< 4 bytes
 };
 
+const std::vector<RuntimeFunction>& runtime_table() {
+  static const std::vector<RuntimeFunction> table = {{"vprintf", ir::Opcode::print, {8, 8}, 2, true},
+                                                     {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, false}};
+  return table;
+}
+
 const RuntimeFunction* runtime_function(const std::string& name) {
-  static const RuntimeFunction table[] = {{"vprintf", ir::Opcode::print, {8, 8}, 2, true},
-                                          {"__assertfail", ir::Opcode::trap, {8, 8, 4, 8, 8}, 3, false}};
-  for (const RuntimeFunction& f : table)
+  for (const RuntimeFunction& f : runtime_table())
     if (name == f.name) return &f;
   return nullptr;
 }
 
 }  // namespace
+
+std::vector<std::string> runtime_functions() {
+  std::vector<std::string> names;
+  for (const RuntimeFunction& f : runtime_table()) names.emplace_back(f.name);
+  return names;
+}
 
 void FunctionLowering::jump(const ir::Instruction& proto, std::uint32_t label) {
   ir::Instruction i = proto;

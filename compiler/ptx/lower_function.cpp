@@ -31,9 +31,24 @@ ir::Function FunctionLowering::run(const Function& entry) {
   frames_.push_back({&entry, 0, 0});
   parameters(entry);
   statements(entry);
+  refuse_cooperative_launch();
   resolve_extern_shared();
   make_blocks(std::move(draft_), f_);
   return std::move(f_);
+}
+
+/// cooperative_groups::this_grid() takes the address of the grid's barrier from %envreg1 and %envreg2, and traps where
+/// the launch was not cooperative. OpenCL's compilers read such registers too, but do not end the kernel by them.
+void FunctionLowering::refuse_cooperative_launch() const {
+  const auto low = environment_reads_.find("%envreg1"), high = environment_reads_.find("%envreg2");
+  if (low == environment_reads_.end() || high == environment_reads_.end()) return;
+  for (const ir::Instruction& i : draft_.instructions) {
+    if (i.op != ir::Opcode::trap) continue;
+    error(low->second,
+          "'%envreg1' and '%envreg2' are the barrier of a cooperative launch (cooperative_groups::this_grid(), "
+          "cudaLaunchCooperativeKernel): not supported, for CTAs run one after another to their end; expected a launch "
+          "for every part between two grid barriers");
+  }
 }
 
 void FunctionLowering::parameters(const Function& entry) {
@@ -185,6 +200,29 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
   return s;
 }
 
+/// %reserved_smem_offset_*: places in the shared memory that the system's own software has in every CTA. It is a
+/// variable of the kernels that name it. The PTX ISA does not say where the offsets 0 and 1 are; cooperative groups
+/// take 288 bytes from 1 on.
+std::optional<Symbol> FunctionLowering::reserved_shared(const std::string& name) {
+  constexpr std::uint32_t bytes = reserved_shared_bytes, alignment = 16;
+  Symbol s;
+  s.kind = Symbol::Kind::shared;
+  if (name == reserved_shared_size) {
+    s.offset = bytes;
+    return s;
+  }
+  const auto place = reserved_shared_places().find(name);
+  if (place == reserved_shared_places().end()) return std::nullopt;
+  if (!reserved_) {
+    reserved_ = static_cast<std::uint32_t>(round_up(f_.static_shared_bytes, alignment));
+    f_.static_shared_bytes = *reserved_ + bytes;
+    f_.shared_variables.push_back({"%reserved_smem", *reserved_, bytes, true});
+  }
+  s.offset = *reserved_ + place->second;
+  s.bytes = bytes - place->second;
+  return s;
+}
+
 std::optional<Symbol> FunctionLowering::find(const std::string& name) {
   for (std::size_t i = scopes_.size(); i-- > frames_.back().first_scope;) {
     auto& names = scopes_[i].names;
@@ -207,6 +245,7 @@ std::optional<Symbol> FunctionLowering::find(const std::string& name) {
       return s;
     }
   }
+  if (const auto reserved = reserved_shared(name)) return reserved;
   const auto shared = module_shared_.find(name);
   if (shared != module_shared_.end()) return shared->second;
   const Variable* v = symbols_.find(name);

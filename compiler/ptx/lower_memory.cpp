@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads, stores, atomics and the storage of call parameters.
+// Loads, stores and atomics.
 #include "lowering.h"
-
-#include <algorithm>
 
 namespace regatta::ptx {
 namespace {
@@ -91,20 +89,21 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
   memory_operands(s, std::move(proto));
 }
 
+std::vector<Operand> FunctionLowering::data_elements(const Statement& s, const Operand& o, unsigned count) const {
+  std::vector<Operand> list = o.kind == Operand::Kind::vector ? o.elements : std::vector<Operand>{o};
+  if (list.size() != count)
+    error(o.at,
+          "'" + s.name + "' has " + std::to_string(list.size()) + " data registers, expected " + std::to_string(count));
+  return list;
+}
+
 /// The data operands, when space and address are settled.
 void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto) {
   const ir::Instruction bare = plain(proto);
   std::vector<RelaxedDestination> wide;
-  const auto elements = [&](const Operand& o) -> std::vector<Operand> {
-    std::vector<Operand> list = o.kind == Operand::Kind::vector ? o.elements : std::vector<Operand>{o};
-    if (list.size() != proto.mod.vector)
-      error(o.at, "'" + s.name + "' has " + std::to_string(list.size()) + " data registers, expected " +
-                      std::to_string(proto.mod.vector));
-    return list;
-  };
   switch (proto.op) {
     case ir::Opcode::ld:
-      for (const Operand& o : elements(s.operands[0])) {
+      for (const Operand& o : data_elements(s, s.operands[0], proto.mod.vector)) {
         wide.push_back(relaxed_destination(o, proto.type));
         for (const ir::Operand& earlier : proto.destinations)
           if (earlier.id == wide.back().operand.id) error(o.at, "'" + o.name + "' is loaded twice");
@@ -112,7 +111,7 @@ void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto
       }
       break;
     case ir::Opcode::st:
-      for (const Operand& o : elements(s.operands[1])) {
+      for (const Operand& o : data_elements(s, s.operands[1], proto.mod.vector)) {
         ir::Operand value = relaxed_source(o, proto.type, bare);
         // The elements of a vector take consecutive registers, so each needs a register of its own.
         bool copy = proto.mod.vector > 1 && !value.is_reg();
@@ -144,71 +143,6 @@ void FunctionLowering::memory_operands(const Statement& s, ir::Instruction proto
   const ir::Type type = proto.type;
   append(std::move(proto));
   for (const RelaxedDestination& d : wide) finish_wide(d, type, bare);
-}
-
-/// Storage for a .param variable of a call. A scalar lives in a register; an array in local memory.
-Symbol FunctionLowering::call_param(const Variable& v) {
-  if (v.space == Variable::Space::opaque)
-    error(v.at, "parameter '" + v.name + "' of type '" + v.type_text + "' is not supported");
-  CallParam p;
-  p.bytes = static_cast<std::uint32_t>(v.bytes());
-  p.in_memory = v.is_array;
-  static constexpr ir::Type by_size[] = {ir::Type::none, ir::Type::u8,   ir::Type::u16,  ir::Type::none, ir::Type::u32,
-                                         ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
-  p.type = v.is_array ? v.type : by_size[ir::size_of(v.type)];
-  if (p.in_memory)
-    p.offset = place_local(v.bytes(), v.alignment, v.at);
-  else
-    p.value = temporary(p.type);
-  call_params_.push_back(p);
-  Symbol s;
-  s.kind = Symbol::Kind::call_param;
-  s.type = v.type;
-  s.id = static_cast<std::uint32_t>(call_params_.size() - 1);
-  s.bytes = p.bytes;
-  return s;
-}
-
-void FunctionLowering::call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol,
-                                         const Operand& address) {
-  const CallParam p = call_params_[symbol.id];
-  const unsigned size = ir::size_of(proto.type) * proto.mod.vector;
-  if (address.offset < 0 || static_cast<std::uint64_t>(address.offset) + size > p.bytes)
-    error(address.at, "'" + address.text + "' is outside parameter '" + address.name + "' of " +
-                          std::to_string(p.bytes) + " bytes");
-  if (p.in_memory) {
-    proto.mod.space = MemorySpace::local;
-    proto.sources.push_back(ir::Operand::immediate(p.offset));
-    proto.offset = address.offset;
-    memory_operands(s, std::move(proto));
-    return;
-  }
-  if (address.offset != 0 || proto.mod.vector != 1 || proto.op == ir::Opcode::atom || proto.op == ir::Opcode::red)
-    error(address.at, "'" + s.name + "' reaches into the scalar parameter '" + address.name + "': not supported");
-  const bool whole = size == ir::size_of(p.type);
-  static constexpr ir::Type unsigned_of[] = {ir::Type::none, ir::Type::u8,   ir::Type::u16,
-                                             ir::Type::none, ir::Type::u32,  ir::Type::none,
-                                             ir::Type::none, ir::Type::none, ir::Type::u64};
-  const ir::Type access = ir::is_signed(proto.type) ? proto.type : unsigned_of[size];
-  ir::Instruction bare = proto;
-  bare.mod = {};
-  if (proto.op == ir::Opcode::st) {
-    const ir::Operand value = relaxed_source(s.operands[1], proto.type, bare);
-    emit(bare, whole && size >= 4 ? ir::Opcode::mov : ir::Opcode::cvt, p.type, {p.value}, {value});
-    if (draft_.instructions.back().op == ir::Opcode::cvt) draft_.instructions.back().source_type = access;
-    return;
-  }
-  const RelaxedDestination d = relaxed_destination(s.operands[0], proto.type);
-  if (whole && size >= 4) {
-    emit(bare, ir::Opcode::mov, access, {d.operand}, {p.value});
-  } else if (ir::words_of(p.type) == 2) {
-    emit(bare, ir::Opcode::cvt, access, {d.operand}, {p.value});
-    draft_.instructions.back().source_type = ir::Type::u64;
-  } else {
-    emit(bare, ir::Opcode::cvt, ir::is_signed(access) ? ir::Type::s32 : ir::Type::u32, {d.operand}, {p.value});
-    draft_.instructions.back().source_type = access;
-  }
-  finish_wide(d, proto.type, bare);
 }
 
 }  // namespace regatta::ptx

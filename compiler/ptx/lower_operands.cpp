@@ -54,9 +54,9 @@ std::string bits_text(ir::Type t) {
 
 }  // namespace
 
-std::optional<ir::Special> FunctionLowering::special_named(const std::string& name) {
-  static const std::unordered_map<std::string, ir::Special> table = [] {
-    std::unordered_map<std::string, ir::Special> t;
+const std::map<std::string, ir::Special>& special_registers() {
+  static const std::map<std::string, ir::Special> table = [] {
+    std::map<std::string, ir::Special> t;
     for (unsigned i = 0; i < static_cast<unsigned>(ir::Special::envreg); ++i) {
       const auto s = static_cast<ir::Special>(i);
       t.emplace(ir::to_string(s), s);
@@ -64,6 +64,22 @@ std::optional<ir::Special> FunctionLowering::special_named(const std::string& na
     for (unsigned i = 0; i < 32; ++i) t.emplace("%envreg" + std::to_string(i), ir::Special::envreg);
     return t;
   }();
+  return table;
+}
+
+const std::map<std::string, std::uint32_t>& reserved_shared_places() {
+  static const std::map<std::string, std::uint32_t> table = {
+      {"%reserved_smem_offset_begin", 0},
+      {"%reserved_smem_offset_0", 0},
+      {"%reserved_smem_offset_1", reserved_shared_bytes / 2},
+      {"%reserved_smem_offset_end", reserved_shared_bytes},
+  };
+  return table;
+}
+
+std::optional<ir::Special> FunctionLowering::special_named(const std::string& name) {
+  static const std::unordered_map<std::string, ir::Special> table(special_registers().begin(),
+                                                                  special_registers().end());
   const auto found = table.find(name);
   if (found == table.end()) return std::nullopt;
   return found->second;
@@ -89,6 +105,7 @@ Symbol FunctionLowering::register_symbol(const Operand& o) {
 void FunctionLowering::read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
                                     const ir::Instruction& proto) {
   const bool wide = ir::size_of(type) == 8;
+  if (s == ir::Special::envreg) environment_reads_.emplace(o.name, o.at);
   if (s == ir::Special::gridid && wide) {
     // It has had 64 bits since PTX 3.0; our launches are fewer.
     const ir::Operand low = temporary(ir::Type::u32);

@@ -137,6 +137,7 @@ class FunctionLowering {
     ir::Type type = ir::Type::none;
     bool in_memory = false;
     ir::Operand value;
+    bool upper_bytes = false;  ///< a single byte has been stored behind the first one of a word
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
@@ -153,14 +154,21 @@ class FunctionLowering {
   void variable(const Variable& v);
   std::uint32_t place_local(std::uint64_t bytes, std::uint32_t alignment, Position at);
   std::uint32_t place_shared(const Variable& v);
+  std::optional<Symbol> reserved_shared(const std::string& name);
   Symbol module_symbol(const Variable& v);
   Symbol call_param(const Variable& v);
   void parameters(const Function& entry);
+  void refuse_cooperative_launch() const;
   void instruction(const Statement& s);
   std::uint32_t new_register(ir::Type type, const std::string& name);
   void resolve_extern_shared();
   void call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol, const Operand& address);
   void memory_operands(const Statement& s, ir::Instruction proto);
+  /// The registers or values that a load or store of `count` elements names.
+  std::vector<Operand> data_elements(const Statement& s, const Operand& o, unsigned count) const;
+  std::vector<ir::Operand> words_of_param(const CallParam& p, const ir::Instruction& proto);
+  void load_parts(const Statement& s, const ir::Instruction& proto, const CallParam& p, unsigned offset);
+  void store_parts(const Statement& s, const ir::Instruction& proto, CallParam& p, unsigned offset);
 
   const Module& module_;
   const ModuleSymbols& symbols_;
@@ -172,7 +180,17 @@ class FunctionLowering {
   std::vector<CallParam> call_params_;
   std::unordered_map<std::string, Symbol> module_shared_;
   std::map<std::string, std::uint32_t> extern_shared_;  ///< name to alignment
+  std::map<std::string, Position> environment_reads_;   ///< of %envreg registers, the first of each
+  std::optional<std::uint32_t> reserved_;               ///< offset of the system's own shared memory, where it is used
 };
+
+/// Special registers that a move reads; the places of %reserved_smem_offset_* and the name of their size.
+const std::map<std::string, ir::Special>& special_registers();
+const std::map<std::string, std::uint32_t>& reserved_shared_places();
+inline constexpr std::uint32_t reserved_shared_bytes = 1024;
+inline constexpr const char* reserved_shared_size = "%reserved_smem_offset_cap";
+/// Functions of the device runtime that can be called.
+std::vector<std::string> runtime_functions();
 
 /// A proto without modifiers, for the instructions around the main one.
 inline ir::Instruction plain(const ir::Instruction& proto) {

@@ -17,7 +17,9 @@ using ir::MemoryScope;
 using ir::Rounding;
 using trace::MemorySpace;
 
-const std::map<std::string_view, const char*>& groups() {
+}  // namespace
+
+const std::map<std::string_view, const char*>& option_groups() {
   static const std::map<std::string_view, const char*> table = {
       {"$rounding", "rn rz rm rp"},
       {"$integer_rounding", "rni rzi rmi rpi"},
@@ -40,14 +42,27 @@ const std::map<std::string_view, const char*>& groups() {
   return table;
 }
 
+const std::vector<RefusedFamily>& refused_families() {
+  static const std::vector<RefusedFamily> families = {
+      {"tex tld4 txq istypep", "texture instruction"},
+      {"suld sust sured suq", "surface instruction"},
+      {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
+      {"cp", "asynchronous copy"},
+      {"mbarrier", "asynchronous barrier"},
+      {"brx", "indirect branch"}};
+  return families;
+}
+
+namespace {
+
 bool in_list(std::string_view list, std::string_view word) {
   while (!list.empty()) {
     const std::size_t end = list.find(' ');
     const std::string_view item = list.substr(0, end);
     if (item == word) return true;
     if (!item.empty() && item.front() == '$') {
-      const auto group = groups().find(item);
-      if (group != groups().end() && in_list(group->second, word)) return true;
+      const auto group = option_groups().find(item);
+      if (group != option_groups().end() && in_list(group->second, word)) return true;
     }
     if (end == std::string_view::npos) break;
     list.remove_prefix(end + 1);
@@ -165,18 +180,7 @@ void apply_option(ir::Instruction& i, std::string_view m) {
 }
 
 std::string refusal(const Statement& s) {
-  struct Family {
-    const char* mnemonics;
-    const char* what;
-  };
-  static constexpr Family families[] = {
-      {"tex tld4 txq istypep", "texture instruction"},
-      {"suld sust sured suq", "surface instruction"},
-      {"wmma mma ldmatrix stmatrix movmatrix wgmma tcgen05", "tensor core instruction"},
-      {"cp", "asynchronous copy"},
-      {"mbarrier", "asynchronous barrier"},
-      {"brx", "indirect branch"}};
-  for (const Family& f : families)
+  for (const RefusedFamily& f : refused_families())
     if (in_list(f.mnemonics, s.mnemonic)) return std::string(f.what) + " '" + s.name + "' is not supported";
   return "instruction '" + s.name + "' is not supported";
 }

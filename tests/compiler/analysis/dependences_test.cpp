@@ -56,7 +56,7 @@ bool ordered(const Instruction& first, const Instruction& second) {
 
 constexpr auto global = MemorySpace::global, shared = MemorySpace::shared, local = MemorySpace::local,
                generic = MemorySpace::generic, param = MemorySpace::param;
-const Operand base = Operand::reg(0, 1), other = Operand::reg(1, 1), nowhere = Operand::immediate(64);
+const Operand pointer = Operand::reg(0, 1), other = Operand::reg(1, 1), nowhere = Operand::immediate(64);
 
 }  // namespace
 
@@ -115,32 +115,32 @@ TEST_CASE("registers and the carry flag: oracle on random blocks") {
 
 TEST_CASE("accesses to memory that may meet stay in order") {
   const auto ld = Opcode::ld, st = Opcode::st;
-  CHECK_FALSE(ordered(access(ld, global, base, 0, 2), access(ld, global, other, 0, 3)));
-  CHECK(ordered(access(st, global, base, 0, 2), access(ld, global, other, 0, 3)));
-  CHECK(ordered(access(ld, global, base, 0, 2), access(st, global, other, 0, 3)));
-  CHECK(ordered(access(st, global, base, 0, 2), access(st, global, other, 0, 3)));
-  SECTION("byte ranges from one base") {
-    CHECK_FALSE(ordered(access(st, global, base, 0, 2), access(st, global, base, 4, 3)));
-    CHECK_FALSE(ordered(access(st, global, base, 0, 2), access(ld, global, base, -4, 3)));
-    CHECK(ordered(access(st, global, base, 0, 2), access(ld, global, base, 3, 3)));
-    CHECK(ordered(access(st, global, base, 0, 2, ir::Type::b64), access(ld, global, base, 4, 3)));
+  CHECK_FALSE(ordered(access(ld, global, pointer, 0, 2), access(ld, global, other, 0, 3)));
+  CHECK(ordered(access(st, global, pointer, 0, 2), access(ld, global, other, 0, 3)));
+  CHECK(ordered(access(ld, global, pointer, 0, 2), access(st, global, other, 0, 3)));
+  CHECK(ordered(access(st, global, pointer, 0, 2), access(st, global, other, 0, 3)));
+  SECTION("byte ranges from one pointer") {
+    CHECK_FALSE(ordered(access(st, global, pointer, 0, 2), access(st, global, pointer, 4, 3)));
+    CHECK_FALSE(ordered(access(st, global, pointer, 0, 2), access(ld, global, pointer, -4, 3)));
+    CHECK(ordered(access(st, global, pointer, 0, 2), access(ld, global, pointer, 3, 3)));
+    CHECK(ordered(access(st, global, pointer, 0, 2, ir::Type::b64), access(ld, global, pointer, 4, 3)));
     CHECK_FALSE(ordered(access(st, shared, nowhere, 0, 2), access(ld, shared, nowhere, 4, 3)));
     CHECK(ordered(access(st, shared, nowhere, 4, 2), access(ld, shared, Operand::immediate(60), 8, 3)));
-    CHECK(ordered(access(st, shared, nowhere, 0, 2), access(ld, shared, base, 4096, 3)));
+    CHECK(ordered(access(st, shared, nowhere, 0, 2), access(ld, shared, pointer, 4096, 3)));
   }
   SECTION("spaces") {
-    CHECK_FALSE(ordered(access(st, global, base, 0, 2), access(ld, shared, base, 0, 3)));
-    CHECK_FALSE(ordered(access(st, global, base, 0, 2), access(ld, local, base, 0, 3)));
-    CHECK_FALSE(ordered(access(st, global, base, 0, 2), access(ld, param, base, 0, 3)));
+    CHECK_FALSE(ordered(access(st, global, pointer, 0, 2), access(ld, shared, pointer, 0, 3)));
+    CHECK_FALSE(ordered(access(st, global, pointer, 0, 2), access(ld, local, pointer, 0, 3)));
+    CHECK_FALSE(ordered(access(st, global, pointer, 0, 2), access(ld, param, pointer, 0, 3)));
     for (auto s : {global, shared, local, generic}) {
-      CHECK(ordered(access(st, generic, base, 0, 2), access(ld, s, base, s == generic ? 0 : 8, 3)));
-      CHECK(ordered(access(ld, s, other, 0, 2), access(st, generic, base, 0, 3)));
+      CHECK(ordered(access(st, generic, pointer, 0, 2), access(ld, s, pointer, s == generic ? 0 : 8, 3)));
+      CHECK(ordered(access(ld, s, other, 0, 2), access(st, generic, pointer, 0, 3)));
     }
   }
-  SECTION("a base that changed in between") {
+  SECTION("a pointer that changed in between") {
     ir::Function f = one_block(8);
-    f.blocks[0].instructions = {access(st, global, base, 0, 2), access(ld, global, base, 8, 0),
-                                access(ld, global, base, 4, 3)};
+    f.blocks[0].instructions = {access(st, global, pointer, 0, 2), access(ld, global, pointer, 8, 0),
+                                access(ld, global, pointer, 4, 3)};
     Dependences d(f);
     d.build(0);
     CHECK(closure(d)[0][2]);
@@ -148,7 +148,7 @@ TEST_CASE("accesses to memory that may meet stay in order") {
 }
 
 TEST_CASE("nothing passes an ordering point") {
-  const auto load = access(Opcode::ld, global, base, 0, 2);
+  const auto load = access(Opcode::ld, global, pointer, 0, 2);
   const auto store = access(Opcode::st, shared, other, 0, 2);
   Instruction arithmetic;
   arithmetic.op = Opcode::add;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/ir/ir.h>
 #include <regatta/test/catch.h>
+#include <regatta/trace/instruction_text.h>
 
 #include <stdexcept>
 
@@ -206,4 +207,51 @@ TEST_CASE("to_trace refuses what a trace cannot hold") {
   f = sample();
   f.allocated = false;
   CHECK_THROWS_AS(ir::to_trace(f, {2, 2, -1}, 32), std::logic_error);
+}
+
+TEST_CASE("an instruction and its trace form have one text") {
+  ir::Function f = sample();
+  ir::Instruction store;
+  store.op = Opcode::st;
+  store.type = Type::u32;
+  store.mod.space = trace::MemorySpace::shared;
+  store.sources = {Operand::immediate(0x40), Operand::reg(1, 1)};
+  store.offset = 12;
+  ir::Instruction vector_load;
+  vector_load.op = Opcode::ld;
+  vector_load.type = Type::f32;
+  vector_load.mod.space = trace::MemorySpace::global;
+  vector_load.mod.vector = 2;
+  vector_load.destinations = {Operand::reg(4, 1), Operand::reg(5, 1)};
+  vector_load.sources = {Operand::reg(2, 2)};
+  vector_load.offset = -8;
+  ir::Instruction atomic;
+  atomic.op = Opcode::atom;
+  atomic.type = Type::u32;
+  atomic.mod.space = trace::MemorySpace::global;
+  atomic.mod.atomic = ir::AtomicOp::add;
+  atomic.destinations = {Operand::reg(4, 1)};
+  atomic.sources = {Operand::reg(2, 2), Operand::reg(1, 1)};
+  ir::Instruction shuffle;
+  shuffle.op = Opcode::shfl;
+  shuffle.type = Type::b32;
+  shuffle.mod.shuffle = ir::ShuffleMode::down;
+  shuffle.destinations = {Operand::reg(4, 1), Operand::predicate(1)};
+  shuffle.sources = {Operand::reg(1, 1), Operand::immediate(16), Operand::immediate(31),
+                     Operand::immediate(0xffffffff)};
+  ir::Instruction special;
+  special.op = Opcode::mov;
+  special.type = Type::u32;
+  special.destinations = {Operand::reg(0, 1)};
+  special.sources = {Operand::special(ir::Special::ctaid_y)};
+  f.blocks[1].instructions = {store, vector_load, atomic, shuffle, special};
+  const trace::Kernel k = ir::to_trace(f, {2, 2, -1}, 32);
+  const char* expected[] = {"st.shared.u32 [0x4c], R1", "ld.global.v2.f32 {R4, R5}, [R2.64-0x8]",
+                            "atom.global.add.u32 R4, [R2.64], R1",
+                            "shfl.sync.down.b32 R4|P1, R1, 0x10, 0x1f, 0xffffffff", "mov.u32 R0, %ctaid.y"};
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(trace::instruction_text(k.instructions[3 + i]) == expected[i]);
+    CHECK(ir::to_text(f.blocks[1].instructions[i], true) == std::string(expected[i]) + ";");
+  }
+  CHECK(trace::instruction_text(k.instructions[2]) == "@!P1 bra -> " + std::to_string(k.instructions[2].branch_target));
 }

@@ -33,6 +33,12 @@ TEST_CASE("instructions that are not supported are refused by name") {
       {"bar.red.popc.u64 %r1, 0, %p1;", "7:1: error: form 'bar.red.popc.u64' is not supported"},
       {"bmsk.b32 %r1, 0, 1;", "7:1: error: 'bmsk.b32' has no mode, expected .clamp or .wrap"},
       {"shl.f32 %f1, %f2, 1;", "7:1: error: form 'shl.f32' is not supported"},
+      {"mov.u32 %r1, %envreg2; mov.u32 %r2, %envreg1; trap;",
+       "7:37: error: '%envreg1' and '%envreg2' are the barrier of a cooperative launch "
+       "(cooperative_groups::this_grid(), "
+       "cudaLaunchCooperativeKernel): not supported, for CTAs run one after another to their end; expected a launch "
+       "for "
+       "every part between two grid barriers"},
       {"mov.u32 %r1, %envreg32;",
        "7:14: error: '%envreg32' is neither a declared register nor a supported special register"},
   };

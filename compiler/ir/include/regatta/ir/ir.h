@@ -329,6 +329,7 @@ struct SharedVariable {
   std::string name;
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;  ///< 0: extern (dynamic)
+  bool reserved = false;    ///< the system's own: zero when a CTA begins, and no part of %total_smem_size
 };
 
 /// A kernel parameter: `offset` in the parameter space, size and alignment in bytes.

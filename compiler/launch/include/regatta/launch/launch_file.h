@@ -111,7 +111,4 @@ std::vector<std::uint8_t> make_contents(const LaunchFile& launch, const Contents
 /// that differs.
 std::string check_expectation(const LaunchFile& launch, const Buffer& buffer, const std::vector<std::uint8_t>& bytes);
 
-/// A whole file. Throws trace::InputError, beginning with `prefix`.
-std::vector<std::uint8_t> read_file(const std::string& path, const std::string& prefix);
-
 }  // namespace regatta::launch

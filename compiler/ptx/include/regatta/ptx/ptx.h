@@ -34,4 +34,7 @@ struct ModuleResult {
 /// function bodies still throws trace::InputError.
 ModuleResult parse_entries(const std::string& text, const std::string& file);
 
+/// What the front end accepts, as a page in Markdown: made from the tables that it works by.
+std::string supported_ptx();
+
 }  // namespace regatta::ptx

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The page SUPPORTED.md, from the tables that instructions are matched against.
+#include "forms.h"
+#include "lowering.h"
+
+#include <regatta/ptx/ptx.h>
+
+#include <algorithm>
+
+namespace regatta::ptx {
+namespace {
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> list;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end != at) list.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return list;
+}
+
+/// `.a` `.b`, groups expanded.
+std::string modifiers(const char* text) {
+  std::string shown;
+  for (const std::string& word : words(text)) {
+    const auto group = option_groups().find(word);
+    const std::string part = group == option_groups().end() ? "`." + word + "`" : modifiers(group->second);
+    shown += (shown.empty() ? "" : " ") + part;
+  }
+  return shown;
+}
+
+std::string operand_count(const Form& f) {
+  const std::string text = f.operands;
+  const bool range = text.size() == 4 && text[1] == '.';
+  if (!range) return std::to_string(text.size());
+  return text[0] == text[3] ? std::string(1, text[0]) : std::string(1, text[0]) + " to " + text[3];
+}
+
+template <class Names>
+std::string list(const Names& names) {
+  std::string text;
+  for (const std::string& n : names) text += (text.empty() ? "`" : ", `") + n + "`";
+  return text;
+}
+
+}  // namespace
+
+std::string supported_ptx() {
+  std::string page =
+      "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+      "# Supported PTX\n\n"
+      "`regatta-annotate --list-instructions > compiler/ptx/SUPPORTED.md` makes this page from the tables that the "
+      "front "
+      "end works by\n(`forms.cpp`, `options.cpp`); a test compares the two. What is not here is refused with file, "
+      "line and "
+      "column.\n`regatta-annotate --ptx K.ptx --check` says of every entry of a file whether it is accepted.\n\n"
+      "## Instructions\n\n"
+      "An instruction has the modifiers of the first column, any of the second, and one type of each of the next two "
+      "columns.\nAny instruction may be guarded (`@p`, `@!p`).\n\n"
+      "| instruction | may also have | type | second type | operands |\n| --- | --- | --- | --- | --- |\n";
+  std::vector<const Form*> sorted;
+  for (const Form& f : forms()) sorted.push_back(&f);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Form* a, const Form* b) { return std::string_view(a->name) < std::string_view(b->name); });
+  for (const Form* f : sorted) {
+    page += "| `" + std::string(f->name) + "` | " + modifiers(f->options) + " | " + modifiers(f->types) + " | " +
+            modifiers(f->second_types) + " | " + operand_count(*f) + " |\n";
+  }
+  page += "\n## Special registers\n\n";
+  std::vector<std::string> specials;
+  unsigned environment = 0;
+  for (const auto& [name, special] : special_registers()) {
+    // One number after another: a line for all.
+    if (special == ir::Special::envreg) {
+      ++environment;
+    } else {
+      specials.push_back(name);
+    }
+  }
+  for (const auto& [name, place] : reserved_shared_places()) specials.push_back(name);
+  specials.emplace_back(reserved_shared_size);
+  std::sort(specials.begin(), specials.end());
+  page += list(specials) + "; `%envreg0` to `%envreg" + std::to_string(environment - 1) +
+          "`; and the constant `WARP_SZ`.\n";
+  page +=
+      "\n## Calls\n\nFunctions (`.func`) of the same file are inlined; recursion and calls through a register are "
+      "refused. Of the device runtime: " +
+      list(runtime_functions()) + ".\n";
+  page += "\n## Refused by name\n\n| what | instructions |\n| --- | --- |\n";
+  for (const RefusedFamily& f : refused_families())
+    page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " |\n";
+  return page;
+}
+
+}  // namespace regatta::ptx
