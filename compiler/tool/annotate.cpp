@@ -3,22 +3,32 @@
 
 #include "compile.h"
 #include "host.h"
+#include "outputs.h"
 
+#include <regatta/base/input_file.h>
 #include <regatta/launch/launch_file.h>
 #include <regatta/launch/suggestion.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 #include <set>
 
 namespace regatta::tool {
 
 namespace {
 
-std::string read_text(const std::string& path, const std::string& prefix) {
-  const std::vector<std::uint8_t> bytes = launch::read_file(path, prefix);
-  return std::string(bytes.begin(), bytes.end());
+/// The module in the file `path`. What cannot be read is said with `prefix`, the place that names the file.
+ptx::ModuleResult read_module(const std::string& path, const std::string& prefix) {
+  std::string text;
+  try {
+    text = base::read_text(path);
+  } catch (const base::InputError& e) {
+    throw trace::InputError(prefix + e.what());
+  }
+  return ptx::parse_entries(text, path);
 }
 
 std::string entry_names(const ptx::ModuleResult& module) {
@@ -49,17 +59,20 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   return o;
 }
 
-/// What is left to write once everything has succeeded.
-void write_texts(const AnnotateOptions& options, const AnnotateResult& result, const std::string& listing) {
-  if (!options.listing.empty()) write_file(options.listing, listing);
-  if (!options.report.empty()) write_file(options.report, report_json(result));
+void commit(base::OutputFile* file, const std::string& bytes) {
+  if (file == nullptr) return;
+  file->write(bytes);
+  file->commit();
 }
 
 void check(const AnnotateOptions& options, AnnotateResult& result) {
   std::string path = options.ptx;
   if (path.empty()) path = launch::read_launch_file(options.launch).ptx;
-  ptx::ModuleResult module = ptx::parse_entries(read_text(path, "error: "), path);
+  ptx::ModuleResult module = read_module(path, "error: ");
+  if (module.entries.empty()) throw trace::InputError("error: '" + path + "' has no entry, expected at least one");
   if (!options.entry.empty()) find_entry(module, options.entry, "error: ");
+  refuse_clashes(options, nullptr, module);
+  const Outputs outputs(options);
   std::string listing;
   for (ptx::EntryResult& e : module.entries) {
     if (!options.entry.empty() && e.name != options.entry) continue;
@@ -79,26 +92,54 @@ void check(const AnnotateOptions& options, AnnotateResult& result) {
     if (!report.accepted && !options.entry.empty()) throw trace::InputError(report.message);
     result.entries.push_back(std::move(report));
   }
-  write_texts(options, result, listing);
+  commit(outputs.listing.get(), listing);
+  commit(outputs.report.get(), report_json(result));
 }
 
-void run(const AnnotateOptions& options, AnnotateResult& result) {
+/// Refuses --ctas FIRST:COUNT that would leave the trace empty.
+void check_ctas(const AnnotateOptions& options, const launch::LaunchFile& file) {
+  std::uint64_t most = 0;
+  for (const launch::Launch& l : file.launches) {
+    most = std::max(most, std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2]);
+  }
+  if (options.first_cta < most) return;
+  throw trace::InputError("error: --ctas " + std::to_string(options.first_cta) + ":" +
+                          std::to_string(options.cta_count) + " traces nothing: the largest grid of '" + file.file +
+                          "' has " + std::to_string(most) + " CTAs, expected FIRST below that");
+}
+
+/// A run that has succeeded, and whose files have no names yet.
+struct Run {
+  explicit Run(const AnnotateOptions& options) : outputs(options) {}
+
+  Outputs outputs;
+  std::string listing;
+};
+
+/// Gives all files their names: the trace first, which took the time.
+void finish(Run& run, const AnnotateResult& result) {
+  if (run.outputs.trace) run.outputs.trace->finish();
+  for (const auto& dump : run.outputs.dumps) dump->commit();
+  commit(run.outputs.listing.get(), run.listing);
+  commit(run.outputs.report.get(), report_json(result));
+}
+
+std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result) {
   launch::LaunchFile file = launch::read_launch_file(options.launch);
   if (!options.ptx.empty()) file.ptx = options.ptx;
-  ptx::ModuleResult module = ptx::parse_entries(read_text(file.ptx, file.file + ": error: "), file.ptx);
+  check_ctas(options, file);
+  ptx::ModuleResult module = read_module(file.ptx, file.file + ": error: ");
+  refuse_clashes(options, &file, module);
   ir::Module variables;
   variables.file = module.file;
   variables.variables = module.variables;
 
-  std::unique_ptr<trace::Writer> writer;
-  if (!options.out.empty()) {
-    writer = std::make_unique<trace::Writer>(options.out);
-    writer->set_producer(options.producer);
-  }
-  Host host(file, variables, options, writer.get(), result);
+  auto run = std::make_unique<Run>(options);
+  Outputs& outputs = run->outputs;
+  if (outputs.trace) outputs.trace->set_producer(options.producer);
+  Host host(file, variables, options, outputs.trace.get(), result);
   host.check_dumps();
   std::set<std::string> compiled;
-  std::string listing;
   for (const launch::Launch& l : file.launches) {
     if (!compiled.insert(l.entry).second) continue;
     const std::string prefix =
@@ -107,17 +148,22 @@ void run(const AnnotateOptions& options, AnnotateResult& result) {
     if (!entry.accepted) throw trace::InputError(entry.message);
     CompiledKernel kernel = compile(std::move(entry.function), compile_options(options));
     result.entries.push_back(report_of(kernel));
-    if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
+    if (!options.listing.empty()) run->listing += (run->listing.empty() ? "" : "\n") + listing_of(kernel);
     host.add_kernel(std::move(kernel));
   }
   const auto start = std::chrono::steady_clock::now();
   host.run();
-  if (writer) writer->finish();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   host.collect_races();
+  if (outputs.trace) {
+    std::uint64_t traced = 0;
+    for (const LaunchReport& l : result.launches) traced += l.traced_ctas;
+    // A grid that is large enough need not have been launched.
+    if (traced == 0) throw trace::InputError("error: no launch that ran has a CTA of --ctas: the trace would be empty");
+  }
+  for (std::size_t i = 0; i < outputs.dumps.size(); ++i) outputs.dumps[i]->write(host.contents(options.dumps[i].first));
   host.check_expectations();
-  host.dump();
-  write_texts(options, result, listing);
+  return run;
 }
 
 }  // namespace
@@ -140,14 +186,25 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     check(options, result);
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");
-    run(options, result);
-    if (!options.out.empty() && !result.racy_kernels.empty()) {
-      // A trace says which of its kernels race, in its static part, which comes first: once more, now that it is known.
-      AnnotateOptions known = options;
-      known.racy_kernels = result.racy_kernels;
+    // A trace says which of its kernels race, in its static part, which comes first. A file whose guess was wrong is
+    // written again; a pipe cannot be.
+    AnnotateOptions known = options;
+    known.races_known = options.check_races;
+    if (options.check_races && is_written_directly(options.out)) {
+      AnnotateOptions search = options;
+      search.out.clear();
+      run(search, result);
+      known.racy_kernels = std::move(result.racy_kernels);
       result = AnnotateResult{};
-      run(known, result);
     }
+    std::unique_ptr<Run> done = run(known, result);
+    if (!options.out.empty() && result.racy_kernels != known.racy_kernels) {
+      known.racy_kernels = result.racy_kernels;
+      done.reset();
+      result = AnnotateResult{};
+      done = run(known, result);
+    }
+    finish(*done, result);
   }
   return result;
 }

@@ -5,8 +5,6 @@
 #include <regatta/trace/types.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 namespace regatta::tool {
 
@@ -87,27 +85,6 @@ EntryReport report_of(CompiledKernel& kernel) {
   const std::vector<std::uint32_t> live = live_registers(kernel);
   r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   return r;
-}
-
-void write_file(const std::string& path, const std::string& bytes) {
-  const std::string partial = path + ".partial";
-  std::error_code error;
-  {
-    std::ofstream out(partial, std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    out.flush();
-    if (!out) {
-      out.close();
-      std::filesystem::remove(partial, error);
-      throw trace::InputError("error: cannot write '" + path + "'");
-    }
-  }
-  std::filesystem::rename(partial, path, error);
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
-    throw trace::InputError("error: cannot write '" + path + "': " + error.message());
-  }
 }
 
 }  // namespace regatta::tool

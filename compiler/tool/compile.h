@@ -49,7 +49,7 @@ std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);
 std::string listing_of(CompiledKernel& kernel);
 /// The JSON report.
 std::string report_json(const AnnotateResult& result);
-/// Writes a whole file, or nothing: a partial one never has the final name.
-void write_file(const std::string& path, const std::string& bytes);
+/// The paths under which the text of a kernel's source files is looked for: as each is named, and beside the PTX file.
+std::vector<std::string> source_paths(const ir::Function& f);
 
 }  // namespace regatta::tool

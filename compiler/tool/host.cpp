@@ -67,7 +67,10 @@ void Host::add_kernel(CompiledKernel kernel) {
   if (writer_ != nullptr) {
     ir::place_variables(
         *kernel.function, [this](const std::string& v) { return image_.global_address(v); }, kernel.trace_kernel);
-    if (options_.racy_kernels.count(name) != 0) kernel.trace_kernel.annotations.push_back({"races", 1, {}});
+    if (options_.races_known) {
+      const bool racy = options_.racy_kernels.count(name) != 0;
+      kernel.trace_kernel.annotations.push_back({racy ? trace::races_section : trace::race_free_section, 1, {}});
+    }
     ready.trace_index = writer_->add_kernel(kernel.trace_kernel);
   }
   ready.compiled = std::move(kernel);
@@ -102,6 +105,9 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
 std::uint64_t Host::allocate(const launch::Buffer& buffer) {
   try {
     return memory_.allocate(buffer.name, buffer.contents.bytes, buffer.contents.fill.init != launch::Init::none);
+  } catch (const base::OutOfMemory& e) {
+    throw base::OutOfMemory(file_.file + ":" + std::to_string(buffer.where.line) + ":" +
+                            std::to_string(buffer.where.column) + ": " + e.what());
   } catch (const trace::InputError& e) {
     // The memory does not know who asks.
     const std::string prefix = "error: ", text = e.what();
@@ -176,12 +182,10 @@ void Host::check_dumps() const {
   }
 }
 
-void Host::dump() const {
-  for (const auto& [name, path] : options_.dumps) {
-    const auto buffer = find_buffer(name);
-    const std::vector<std::uint8_t> bytes = buffer ? program_.buffer(*buffer) : image_.read(name);
-    write_file(path, std::string(bytes.begin(), bytes.end()));
-  }
+std::string Host::contents(const std::string& name) const {
+  const auto buffer = find_buffer(name);
+  const std::vector<std::uint8_t> bytes = buffer ? program_.buffer(*buffer) : image_.read(name);
+  return std::string(bytes.begin(), bytes.end());
 }
 
 std::optional<std::size_t> Host::find_buffer(const std::string& name) const {

@@ -40,7 +40,8 @@ class Host : launch::Device {
   void check_expectations();
   /// Moves what the emulators found into the result.
   void collect_races();
-  void dump() const;
+  /// The bytes of a buffer or variable that check_dumps() found.
+  std::string contents(const std::string& name) const;
 
  private:
   std::uint64_t allocate(const launch::Buffer& buffer) override;

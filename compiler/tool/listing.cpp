@@ -10,6 +10,12 @@
 namespace regatta::tool {
 namespace {
 
+namespace fs = std::filesystem;
+
+std::vector<std::string> paths_of(const ir::Function& f, const std::string& source) {
+  return {source, (fs::path(f.ptx_file).parent_path() / fs::path(source).filename()).string()};
+}
+
 /// Lines of the source files that the PTX names, where they can be read.
 class Sources {
  public:
@@ -26,9 +32,7 @@ class Sources {
   static constexpr std::uintmax_t max_bytes = 1 << 24;
 
   void read(const std::string& name, std::vector<std::string>& lines) const {
-    namespace fs = std::filesystem;
-    const fs::path beside = fs::path(f_.ptx_file).parent_path() / fs::path(name).filename();
-    for (const fs::path& path : {fs::path(name), beside}) {
+    for (const std::string& path : paths_of(f_, name)) {
       std::error_code error;
       if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > max_bytes) continue;
       std::ifstream in(path, std::ios::binary);
@@ -156,6 +160,14 @@ std::string listing_of(CompiledKernel& kernel) {
     }
   }
   return text;
+}
+
+std::vector<std::string> source_paths(const ir::Function& f) {
+  std::vector<std::string> paths;
+  for (const std::string& source : f.source_files) {
+    for (std::string& path : paths_of(f, source)) paths.push_back(std::move(path));
+  }
+  return paths;
 }
 
 }  // namespace regatta::tool

@@ -3,13 +3,18 @@
 // regatta-annotate: PTX and a launch file in, an annotated trace out.
 #include <regatta/tool/annotate.h>
 
+#include <regatta/base/arguments.h>
+#include <regatta/base/path.h>
+#include <regatta/base/tool.h>
 #include <regatta/launch/suggestion.h>
+#include <regatta/ptx/ptx.h>
 #include <regatta/trace/types.h>
 
 #include <boost/program_options.hpp>
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -34,6 +39,35 @@ constexpr const char* intro =
     "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a "
     "buffer\n"
     "is not what the launch file expects, or --check-races found one.\n\nOptions";
+
+/// A whole number as a user writes it: digits alone, so that "-1" is refused and not taken for 4294967295.
+template <class Integer>
+struct Whole {
+  Integer value = 0;
+};
+template <class Integer>
+std::istream& operator>>(std::istream& in, Whole<Integer>& whole) {
+  std::string text;
+  in >> text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole.value);
+  if (text.empty() || text[0] == '-' || error != std::errc() || end != text.data() + text.size()) {
+    in.setstate(std::ios::failbit);
+  }
+  return in;
+}
+template <class Integer>
+std::ostream& operator<<(std::ostream& out, const Whole<Integer>& whole) {
+  return out << whole.value;
+}
+
+/// An option that is a whole number and goes to `target`.
+template <class Integer>
+po::typed_value<Whole<Integer>>* whole(Integer& target, const char* placeholder) {
+  return po::value<Whole<Integer>>()
+      ->value_name(placeholder)
+      ->default_value({target})
+      ->notifier([&target](const Whole<Integer>& given) { target = given.value; });
+}
 
 void parse_ctas(const std::string& text, AnnotateOptions& o) {
   const std::size_t colon = text.find(':');
@@ -102,30 +136,70 @@ std::vector<std::string> names_of(const po::options_description& options) {
   return names;
 }
 
-void print_summary(const AnnotateOptions& o, const AnnotateResult& r) {
-  for (const auto& e : r.entries) {
-    if (e.accepted) {
-      const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
-      std::printf("%s: %u registers, %u spilled%s, %llu instructions in %llu blocks, %llu regions told by %llu words\n",
-                  e.name.c_str(), e.registers, e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
-                  static_cast<unsigned long long>(e.blocks), static_cast<unsigned long long>(e.regions),
-                  static_cast<unsigned long long>(e.region_words));
-    } else {
-      std::printf("%s: refused: %s\n", e.name.c_str(), e.message.c_str());
-    }
+/// An option whose text is empty was meant to say something: a script's variable that is not set, mostly.
+void refuse_empty(const po::variables_map& values) {
+  constexpr std::pair<const char*, const char*> texts[] = {
+      {"launch", "the name of a file"}, {"out", "the name of a file"},     {"ptx", "the name of a file"},
+      {"report", "the name of a file"}, {"listing", "the name of a file"}, {"entry", "the name of an entry"},
+      {"ctas", "FIRST:COUNT"}};
+  for (const auto& [option, expected] : texts) {
+    if (values.count(option) == 0 || !values[option].as<std::string>().empty()) continue;
+    throw InputError(std::string("error: --") + option + ": found an empty text, expected " + expected);
   }
-  if (o.check) return;
+}
+
+/// The table of --check: a line an entry, and why entries are refused.
+void print_check(std::FILE* out, const AnnotateResult& r) {
+  int width = static_cast<int>(std::string("entry").size());
+  for (const auto& e : r.entries) width = std::max(width, static_cast<int>(e.name.size()));
+  std::fprintf(out, "%-*s  %-8s  %9s  %7s  %12s  %6s  %7s\n", width, "entry", "", "registers", "spilled",
+               "instructions", "blocks", "regions");
+  for (const auto& e : r.entries) {
+    if (!e.accepted) {
+      std::fprintf(out, "%-*s  refused\n", width, e.name.c_str());
+      continue;
+    }
+    std::fprintf(out, "%-*s  accepted  %9u  %7u  %12llu  %6llu  %7llu\n", width, e.name.c_str(), e.registers, e.spills,
+                 static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks),
+                 static_cast<unsigned long long>(e.regions));
+  }
+}
+
+/// Says why entries were refused. Returns whether any was.
+bool print_refusals(const AnnotateResult& r) {
+  std::size_t refused = 0;
+  std::fflush(stdout);
+  for (const auto& e : r.entries) {
+    if (e.accepted) continue;
+    ++refused;
+    std::cerr << e.message << "\n";
+  }
+  if (refused == 0) return false;
+  std::cerr << "error: " << refused << " of " << r.entries.size() << (r.entries.size() == 1 ? " entry" : " entries")
+            << " refused\n";
+  return true;
+}
+
+void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResult& r) {
+  for (const auto& e : r.entries) {
+    const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
+    std::fprintf(out,
+                 "%s: %u registers, %u spilled%s, %llu instructions in %llu blocks, %llu regions told by %llu words\n",
+                 e.name.c_str(), e.registers, e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                 static_cast<unsigned long long>(e.blocks), static_cast<unsigned long long>(e.regions),
+                 static_cast<unsigned long long>(e.region_words));
+  }
   unsigned long long warp = 0, thread = 0, traced = 0;
   for (const auto& l : r.launches) {
     warp += l.warp_instructions;
     thread += l.thread_instructions;
     traced += l.traced_ctas;
   }
-  std::printf(
-      "%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
+  std::fprintf(
+      out, "%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
       r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
       r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
-  if (!o.out.empty()) std::printf("%s: %llu CTAs traced\n", o.out.c_str(), traced);
+  if (!o.out.empty()) std::fprintf(out, "%s: %llu CTAs traced\n", o.out.c_str(), traced);
 }
 
 int run(int argc, char** argv) {
@@ -139,22 +213,22 @@ int run(int argc, char** argv) {
       "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")(
       "check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")(
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
-      "max-registers", po::value(&o.max_registers)->value_name("N")->default_value(255),
+      "max-registers", whole(o.max_registers, "N"),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
-      "region-registers", po::value(&o.region_registers)->value_name("N")->default_value(64),
+      "region-registers", whole(o.region_registers, "N"),
       "most registers that a region for RegLess holds at a time, 1 to 248 (half of one scheduler's staging unit)")(
-      "region-bank-lines", po::value(&o.region_bank_lines)->value_name("N")->default_value(16),
+      "region-bank-lines", whole(o.region_bank_lines, "N"),
       "most of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)")(
       "region-lanes", po::value(&region_lanes)->value_name("RULE")->default_value("every-path"),
       "what counts as still needed by lanes that wait while others run: every-path loses nothing; printed is the "
       "paper's "
       "algorithm 2 for soft definitions, mended the same with its test for loops put right: both lose values")(
-      "power-threshold", po::value(&o.power_threshold)->value_name("W")->default_value(3),
+      "power-threshold", whole(o.power_threshold, "W"),
       "instructions within which a register must be accessed again for GREENER to keep it on, 1 to 31; a simulation "
       "may "
       "take another (--greener.threshold)")("no-schedule", po::bool_switch(),
                                             "keep the PTX file's order of instructions within a block")(
-      "warp-size", po::value(&o.warp_size)->value_name("LANES")->default_value(32), "32, or 64 for wavefronts")(
+      "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
       "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
@@ -164,12 +238,17 @@ int run(int argc, char** argv) {
       "report accesses to shared and global memory that nothing orders; --check-races=RULE says what orders the lanes "
       "of "
       "a warp: independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
-      "max-instructions", po::value(&o.max_instructions)->value_name("N")->default_value(std::uint64_t{1} << 31),
+      "list-instructions", po::bool_switch(), "print the PTX that is accepted, as a table (compiler/ptx/SUPPORTED.md)")(
+      "max-instructions", whole(o.max_instructions, "N"),
       "instructions of one warp after which it counts as an endless loop");
   po::variables_map values;
   try {
     // An abbreviation that is guessed today is another option's name tomorrow.
     const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    regatta::base::refuse_option_as_value({argv + 1, argv + argc}, [&](const std::string& option) {
+      const po::option_description* known = options.find_nothrow(option == "-o" ? "out" : option.substr(2), false);
+      return known != nullptr && known->semantic()->min_tokens() != 0;
+    });
     po::options_description all;
     all.add(options).add_options()("argument", po::value<std::vector<std::string>>());
     po::positional_options_description positional;
@@ -199,6 +278,12 @@ int run(int argc, char** argv) {
     std::cout << "regatta-annotate " REGATTA_VERSION "\n";
     return 0;
   }
+  if (values["list-instructions"].as<bool>()) {
+    std::cout << regatta::ptx::supported_ptx();
+    return 0;
+  }
+  refuse_empty(values);
+  if (o.max_instructions == 0) throw InputError("error: --max-instructions is 0, expected at least 1");
   o.schedule = !values["no-schedule"].as<bool>();
   if (!ctas.empty()) parse_ctas(ctas, o);
   parse_dumps(dumps, o);
@@ -213,7 +298,16 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
   o.progress = true;
   const AnnotateResult result = regatta::tool::annotate(o);
-  print_summary(o, result);
+  // The summary is not for a reader of the trace.
+  bool is_taken = false;
+  for (const std::string* path : {&o.out, &o.report, &o.listing}) is_taken |= regatta::base::is_standard_output(*path);
+  for (const auto& dump : o.dumps) is_taken |= regatta::base::is_standard_output(dump.second);
+  std::FILE* const out = is_taken ? stderr : stdout;
+  if (o.check) {
+    print_check(out, result);
+    return print_refusals(result) ? 2 : 0;
+  }
+  print_summary(out, o, result);
   print_races(result);
   for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
   return result.failed_expectations.empty() && result.races.empty() ? 0 : 3;
@@ -222,13 +316,16 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const InputError& e) {
-    std::cerr << e.what() << "\n";
-    return 2;
-  } catch (const std::exception& e) {
-    std::cerr << "regatta-annotate: internal error: " << e.what() << "\n";
-    return 1;
-  }
+  const regatta::base::ToolSettings settings{
+      "regatta-annotate",
+      "use smaller buffers or a smaller grid in the launch file, or trace fewer CTAs (--ctas FIRST:COUNT)", "error: "};
+  return regatta::base::run_tool(settings, [&] {
+    try {
+      return run(argc, argv);
+    } catch (const InputError& e) {
+      // Such a message begins with its place: "file:line:column: error: ...".
+      std::cerr << e.what() << "\n";
+      return 2;
+    }
+  });
 }

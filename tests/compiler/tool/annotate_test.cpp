@@ -9,19 +9,19 @@
 #include <regatta/trace/region_words.h>
 
 #include <sys/wait.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
+
+#include "folder.h"
+#include "harness.h"
 
 using namespace regatta;
-namespace fs = std::filesystem;
+using test::error_of;
+using test::Folder;
 
 namespace {
 
@@ -41,35 +41,6 @@ constexpr const char* saxpy =
     "atom.global.add.u32 %r2, [%d2], %r1; setp.lt.u32 %p1, %r1, 3; @%p1 st.global.u32 [%d1], 1; ret;\n}\n"
     ".visible .entry refused(.param .u64 p)\n{\n.reg .b32 %r1;\ntex.1d.v4.s32.s32 {%r1,%r1,%r1,%r1}, [t, "
     "{%r1}];\nret;\n}\n";
-
-/// A folder that goes away with the test.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("regatta_annotate_test_" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-    return file(name);
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream in(file(name), std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  bool empty_of(const std::string& name) const {
-    return !fs::exists(file(name)) && !fs::exists(file(name + ".partial"));
-  }
-
- private:
-  fs::path path_;
-};
 
 constexpr unsigned elements = 1000;
 
@@ -92,17 +63,8 @@ std::vector<float> saxpy_reference() {
   return y;
 }
 
-std::string bytes_of(const std::vector<float>& v) {
+std::string float_bytes(const std::vector<float>& v) {
   return std::string(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(float));
-}
-
-std::string error_of(const tool::AnnotateOptions& o) {
-  try {
-    tool::annotate(o);
-  } catch (const trace::InputError& e) {
-    return e.what();
-  }
-  return "";
 }
 
 /// Exit status of the program.
@@ -126,7 +88,7 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   for (const unsigned warp_size : {32u, 64u}) {
     o.warp_size = warp_size;
     const tool::AnnotateResult r = tool::annotate(o);
-    CHECK(folder.read("y.bin") == bytes_of(saxpy_reference()));
+    CHECK(folder.read("y.bin") == float_bytes(saxpy_reference()));
     REQUIRE(r.launches.size() == 1);
     CHECK(r.launches[0].ctas == 8);
     const trace::Reader reader(o.out);
@@ -272,7 +234,7 @@ TEST_CASE("the option --ctas traces a part, all run") {
   o.first_cta = 6;
   o.cta_count = 5;
   CHECK(tool::annotate(o).launches[0].traced_ctas == 2);
-  CHECK(folder.read("y.bin") == bytes_of(saxpy_reference()));
+  CHECK(folder.read("y.bin") == float_bytes(saxpy_reference()));
   const trace::Reader reader(o.out);
   CHECK(reader.launches()[0].first_cta == 6);
   REQUIRE(reader.ctas().size() == 2);
@@ -339,7 +301,7 @@ TEST_CASE("a run that fails leaves no trace behind") {
   o.launch = folder.write("l.toml", text);
   o.out = folder.file("k.rgt");
   CHECK(error_of(o).find("out-of-bounds read of 4 bytes") != std::string::npos);
-  CHECK(folder.empty_of("k.rgt"));
+  CHECK(folder.count("k.rgt") == 0);  // nor k.rgt.partial
 }
 
 TEST_CASE("the option --check reports every entry and goes on after a refusal") {
@@ -370,10 +332,10 @@ TEST_CASE("exit statuses of the program") {
   const std::string launch = folder.write("l.toml", saxpy_launch("expect = \"good.bin\"\n"));
   const std::string out = folder.file("out.txt");
   auto expected = saxpy_reference();
-  folder.write("good.bin", bytes_of(expected));
+  folder.write("good.bin", float_bytes(expected));
   CHECK(program("--launch " + launch + " --out " + folder.file("k.rgt"), out) == 0);
   expected[17] = 3;
-  folder.write("good.bin", bytes_of(expected));
+  folder.write("good.bin", float_bytes(expected));
   CHECK(program("--launch " + launch, out) == 3);
   CHECK(folder.read("out.txt").find("buffer 'y' differs from") != std::string::npos);
   CHECK(folder.read("out.txt").find("element 17 (f32)") != std::string::npos);

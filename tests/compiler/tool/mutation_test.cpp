@@ -10,42 +10,17 @@
 #include <regatta/trace/file.h>
 #include <watchdog.h>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "folder.h"
 #include "process.h"
 
 using namespace regatta;
 using namespace regatta::test;
-namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder with tiny.ptx and a launch file, removed at the end.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("regatta-mutation-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-    return file(name);
-  }
-
- private:
-  fs::path path_;
-};
 
 std::string read(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

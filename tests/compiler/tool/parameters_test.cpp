@@ -6,42 +6,16 @@
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/types.h>
 
-#include <unistd.h>
-
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "folder.h"
+#include "harness.h"
 
 using namespace regatta;
-namespace fs = std::filesystem;
+using test::error_of;
+using test::Folder;
 
 namespace {
-
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("regatta_parameters_test_" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(file(name), std::ios::binary) << text;
-    return file(name);
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream in(file(name), std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
- private:
-  fs::path path_;
-};
 
 /// Copies its `bytes` of parameter `s`, byte by byte, to `out`.
 std::string copier(unsigned bytes) {
@@ -71,15 +45,6 @@ std::string parameter_bytes(const Folder& folder, unsigned bytes, const std::str
 template <class T>
 std::string bytes_of(const T& value) {
   return std::string(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-std::string error_of(const tool::AnnotateOptions& o) {
-  try {
-    tool::annotate(o);
-  } catch (const trace::InputError& e) {
-    return e.what();
-  }
-  return "";
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ struct AnnotateOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
   bool check_races = false;
   emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
-  /// Kernels whose trace gets the section `races`: the detector found some. Set by annotate() itself.
+  /// The detector has run: kernels of `racy_kernels` get the section `races` in the trace, the others `race_free`. Set
+  /// by annotate() itself.
+  bool races_known = false;
   std::set<std::string> racy_kernels;
   std::string report;                                      ///< JSON report to write
   std::string listing;                                     ///< annotated assembly to write
