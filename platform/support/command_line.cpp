@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/arguments.h>
 #include <regatta/support/command_line.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ CommandLine::CommandLine(std::string program, std::string version, std::string s
 
 void CommandLine::flag(const std::string& name, bool& value, const std::string& help, bool when_given) {
   tool_options_.push_back(
-      {name, "", help, "", false, [&value, when_given](const std::string&) { value = when_given; }});
+      {name, "", help, "", false, false, false, [&value, when_given](const std::string&) { value = when_given; }});
 }
 
 void CommandLine::add_scalar(const std::string& name, const std::string& placeholder, const std::string& help,
@@ -38,7 +39,8 @@ void CommandLine::add_scalar(const std::string& name, const std::string& placeho
   auto knob = std::make_shared<Option>(one.options().front());
   knob->name = "--" + name;
   const std::string shown = to_text(knob->default_value);
-  tool_options_.push_back({name, placeholder, help, shown, false, [knob](const std::string& text) {
+  const bool any_text = std::holds_alternative<std::string>(knob->default_value);
+  tool_options_.push_back({name, placeholder, help, shown, false, any_text, false, [knob](const std::string& text) {
                              assign(*knob, read_text(*knob, text, place), place, place);
                            }});
 }
@@ -63,12 +65,20 @@ void CommandLine::option(const std::string& name, double& value, const std::stri
   add_scalar(name, placeholder, help, [&](OptionSet& o) { o.add("value", value, "", help); });
 }
 
+void CommandLine::optional_value(const std::string& name, std::string& value, const std::string& placeholder,
+                                 const std::string& help) {
+  tool_options_.push_back({name, placeholder, help, "", false, true, true, [&value](const std::string& text) {
+                             if (!text.empty()) value = text;
+                           }});
+}
+
 void CommandLine::list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder,
                        const std::string& help) {
-  tool_options_.push_back({name, placeholder, help, "", true, [this, name, &values](const std::string& text) {
-                             if (!given(name)) values.clear();
-                             values.push_back(text);
-                           }});
+  tool_options_.push_back(
+      {name, placeholder, help, "", true, true, false, [this, name, &values](const std::string& text) {
+         if (!given(name)) values.clear();
+         values.push_back(text);
+       }});
 }
 
 void CommandLine::positional(const std::string& placeholder, std::string& value, const std::string& help,
@@ -95,6 +105,12 @@ std::string CommandLine::nearest(const std::string& name, const OptionSet& knobs
   return near.empty() ? knobs.nearest(name) : near;
 }
 
+bool CommandLine::takes_text(const std::string& name, const OptionSet& knobs) const {
+  if (const ToolOption* option = find(name)) return option->text;
+  const Option* knob = knobs.find(name);
+  return knob != nullptr && std::holds_alternative<std::string>(knob->default_value);
+}
+
 CommandLine::Split CommandLine::split(int argc, const char* const* argv, const OptionSet& knobs, bool tolerant) const {
   po::options_description known;
   auto add = known.add_options();
@@ -102,6 +118,8 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
   for (const ToolOption& option : tool_options_) {
     if (option.placeholder.empty()) {
       add(option.name.c_str(), "");
+    } else if (option.optional_value) {
+      add(option.name.c_str(), po::value<std::string>()->implicit_value(""), "");
     } else {
       add(option.name.c_str(), po::value<std::string>(), "");
     }
@@ -110,6 +128,18 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
 
   std::vector<std::string> arguments;
   for (int i = 1; i < argc; ++i) arguments.emplace_back(std::string(argv[i]) == "-h" ? "--help" : argv[i]);
+
+  if (!tolerant) {
+    try {
+      base::refuse_option_as_value(arguments, [&](const std::string& option) {
+        if (option.compare(0, 2, "--") != 0) return false;
+        const ToolOption* known_option = find(option.substr(2));
+        return (known_option == nullptr || !known_option->optional_value) && takes_text(option.substr(2), knobs);
+      });
+    } catch (const base::InputError& e) {
+      fail(e.what());
+    }
+  }
 
   Split result;
   try {
@@ -130,6 +160,14 @@ CommandLine::Split CommandLine::split(int argc, const char* const* argv, const O
         fail("unknown option '--" + name + "'" +
              nearest_clause(near.empty() ? near : "--" + near, knobs.elsewhere(name)));
       } else {
+        const std::string& name = option.string_key;
+        const bool word_of_its_own = option.original_tokens.size() > 1;
+        const ToolOption* known_option = find(name);
+        if (word_of_its_own && known_option != nullptr && known_option->optional_value) {
+          const std::string& word = option.value.front();
+          fail("'--" + name + " " + word + "': write --" + name + "=" + word + " for a value of --" + name +
+               ", or put an argument before the option");
+        }
         result.named.emplace_back(option.string_key, option.value.empty() ? "" : option.value.front());
       }
     }

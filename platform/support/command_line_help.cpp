@@ -68,10 +68,11 @@ std::string with_default(const std::string& help, const std::string& range, cons
   return extra.empty() ? help : help + " [" + extra + "]";
 }
 
-/// What holds without an option: a machine's preset may have said otherwise than the module.
+/// What holds without an option: a machine's preset or a file may have said otherwise than the module.
 std::string in_force(const Option& option) {
   const std::string value = to_text(option.get());
-  return option.origin == "default" || option.get() == option.default_value ? value : value + ", of the machine";
+  if (option.origin == "default" || option.get() == option.default_value) return value;
+  return value + (option.origin == "machine" ? ", of the machine" : ", of the configuration file");
 }
 
 std::string module_page(const std::string& module, const std::vector<const Option*>& options) {
@@ -111,7 +112,8 @@ std::string CommandLine::help(const OptionSet& knobs) const {
   for (const Positional& positional : positionals_) text += row(positional.placeholder, positional.help);
   text += "\noptions:\n";
   for (const ToolOption& option : tool_options_) {
-    const std::string value = option.placeholder.empty() ? "" : " " + option.placeholder;
+    std::string value = option.placeholder.empty() ? "" : " " + option.placeholder;
+    if (option.optional_value) value = "[=" + option.placeholder + "]";
     const std::string repeat = option.repeatable ? " (may be repeated)" : "";
     text += row("--" + option.name + value, with_default(option.help + repeat, "", option.shown_default));
   }

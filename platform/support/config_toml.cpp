@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/support/atomic_file.h>
 #include <regatta/support/config.h>
+#include <regatta/support/toml_path.h>
 
 #include <regatta_tomlpp.h>
 #include <algorithm>
@@ -44,8 +44,10 @@ class Loader {
     }
   }
 
-  void collect(const toml::table& table, const std::string& prefix) {
+  void collect(const toml::table& table, const std::string& prefix,
+               const std::function<bool(const std::string&)>& wanted = nullptr) {
     for (auto&& [key, node] : table) {
+      if (wanted && !wanted(std::string(key.str()))) continue;
       const std::string name = prefix + std::string(key.str());
       const bool known_option = set_.find(name) != nullptr;
       if (const auto* inner = node.as_table(); inner != nullptr && !known_option) {
@@ -100,7 +102,17 @@ OptionValue read(const Option& option, const toml::node& node, const std::string
 
 }  // namespace
 
-void OptionSet::load_toml(const std::string& text, const std::string& file, const std::string& origin) {
+void require_toml(const std::string& text) {
+  try {
+    static_cast<void>(toml::parse(text));
+  } catch (const toml::parse_error& error) {
+    throw ConfigError("the configuration cannot be written as TOML: line " + std::to_string(error.source().begin.line) +
+                      ": " + std::string(error.description()));
+  }
+}
+
+void OptionSet::load_toml(const std::string& text, const std::string& file, const std::string& origin,
+                          const std::function<bool(const std::string& table)>& wanted) {
   toml::table document;
   try {
     document = toml::parse(text, file);
@@ -108,7 +120,7 @@ void OptionSet::load_toml(const std::string& text, const std::string& file, cons
     throw ConfigError(place_of(file, error.source()) + ": not valid TOML: " + std::string(error.description()));
   }
   Loader loader(options_, *this, file);
-  loader.collect(document, "");
+  loader.collect(document, "", wanted);
   for (const Entry& entry : loader.entries()) {
     const auto option =
         std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == entry.name; });

@@ -18,14 +18,22 @@ void walk(const std::vector<sc_core::sc_object*>& objects, std::vector<EnergyGro
   }
 }
 
+/// Calls f(module, value, counter) for every counter that is registered.
 template <class F>
 void for_each_counter(const std::vector<EnergyGroup>& groups, F&& f) {
   for (const EnergyGroup& group : groups) {
-    for (const EnergyGroup::Event& e : group.events()) f(*e.counter);
+    for (const EnergyGroup::Event& e : group.events()) f(group.module(), e.value, e.counter);
     for (const EnergyGroup::Leakage& l : group.leakages()) {
-      if (l.state.unit_cycles != nullptr) f(*l.state.unit_cycles);
+      if (l.state.unit_cycles != nullptr) f(group.module(), l.value, l.state.unit_cycles);
     }
   }
+}
+
+/// A module broke the contract of register_energy().
+[[noreturn]] void broken(const std::string& module, const std::string& what) {
+  const std::string text = (module.empty() ? "register_energy()" : module) + ": " + what;
+  SC_REPORT_ERROR("regatta/energy", text.c_str());
+  throw std::logic_error(text);
 }
 
 }  // namespace
@@ -42,6 +50,18 @@ std::string module_kind(const std::string& name) {
     kind += (kind.empty() ? "" : ".") + part;
   }
   return kind;
+}
+
+bool declares_energy(const sc_core::sc_object& module) {
+  // register_energy() says things and changes none, but is no const function.
+  auto* provider = dynamic_cast<StatProvider*>(const_cast<sc_core::sc_object*>(&module));
+  if (provider != nullptr) {
+    EnergyGroup group;
+    provider->register_energy(group);
+    return group.declares();
+  }
+  const std::vector<sc_core::sc_object*>& children = module.get_child_objects();
+  return std::any_of(children.begin(), children.end(), [](const auto* child) { return declares_energy(*child); });
 }
 
 std::vector<EnergyGroup> collect_energy() {
@@ -109,19 +129,36 @@ void EnergyMeter::begin(const std::vector<EnergyGroup>& groups) {
     for (const EnergyGroup::Event& e : group.events()) table_.scaled(e.value, e.geometry);
     for (const EnergyGroup::Leakage& l : group.leakages()) table_.scaled(l.value, l.geometry);
   }
-  before_.clear();
-  for_each_counter(groups, [&](std::uint64_t counter) { before_.push_back(counter); });
+  begun_.clear();
+  for_each_counter(groups, [&](const std::string& module, const std::string& value, const std::uint64_t* counter) {
+    begun_.push_back(Begun{module, value, counter, *counter});
+  });
 }
 
 EnergyReport EnergyMeter::end(const std::vector<EnergyGroup>& groups, std::uint64_t cycles, double clock_mhz) const {
   EnergyReport report;
   const double cycle_seconds = 1e-6 / clock_mhz;
   report.seconds = double(cycles) * cycle_seconds;
-  auto before = before_.begin();
-  const auto since = [&](std::uint64_t counter) {
-    if (before == before_.end()) throw std::logic_error("EnergyMeter: the groups are not those of the beginning");
-    return double(counter - *before++);
-  };
+  auto begun = begun_.begin();
+  for_each_counter(groups, [&](const std::string& module, const std::string& value, const std::uint64_t* counter) {
+    if (begun == begun_.end() || begun->value != value || begun->counter != counter) {
+      broken(module, "register_energy() declares '" + value + "' after the launch, and " +
+                         (begun == begun_.end() ? "nothing" : "'" + begun->value + "' of " + begun->module) +
+                         " in its place before; expected the same events in the same order");
+    }
+    if (*counter < begun->before) {
+      broken(module, "the counter of '" + value + "' went back during the launch, from " +
+                         std::to_string(begun->before) + " to " + std::to_string(*counter) + "; expected it to grow");
+    }
+    ++begun;
+  });
+  if (begun != begun_.end()) {
+    broken(begun->module, "register_energy() declares no '" + begun->value +
+                              "' after the launch, and did before; "
+                              "expected the same events in the same order");
+  }
+  begun = begun_.begin();
+  const auto since = [&](std::uint64_t counter) { return double(counter - begun++->before); };
   for (const EnergyGroup& group : groups) {
     for (const EnergyGroup::Event& e : group.events()) {
       EnergyTerm term{e.structure, table_.scaled(e.value, e.geometry)};
@@ -142,7 +179,6 @@ EnergyReport EnergyMeter::end(const std::vector<EnergyGroup>& groups, std::uint6
       report.add(term);
     }
   }
-  if (before != before_.end()) throw std::logic_error("EnergyMeter: the groups are not those of the beginning");
   return report;
 }
 

@@ -227,6 +227,14 @@ void EnergyTable::override_value(const std::string& name, double value) {
   v.source = "an option";
 }
 
+std::vector<std::string> EnergyTable::names() const {
+  std::vector<std::string> all;
+  for (const auto& [structure, s] : structures_) {
+    for (const auto& [name, value] : s.values) all.push_back(value.name);
+  }
+  return all;
+}
+
 ScaledValue EnergyTable::scaled(const std::string& name, ArrayGeometry geometry) const {
   const Structure& s = structure_of(name);
   ScaledValue result{at(name), at(name).value, ""};

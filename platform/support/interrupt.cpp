@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/temporaries.h>
 #include <regatta/support/interrupt.h>
 
 #include <atomic>
@@ -13,6 +14,7 @@ static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only 
 
 extern "C" void regatta_on_signal(int signal) {
   if (pending.exchange(signal) != 0) {
+    base::remove_temporaries();
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
@@ -31,10 +33,6 @@ void install_interrupt_handler() {
     // What was started to outlive its terminal (nohup) does.
     if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
-  // Who reads standard output may leave without taking the files with him.
-  std::signal(SIGPIPE, SIG_IGN);
-  // A limit on a file's size is an error of the write, as a full disk is.
-  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 bool interrupted() { return pending.load(std::memory_order_relaxed) != 0; }

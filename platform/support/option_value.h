@@ -21,4 +21,7 @@ void assign(Option& option, const OptionValue& value, const std::string& origin,
 /// " (nearest known: 'x')", or nothing when `nearest` is empty.
 std::string nearest_clause(const std::string& nearest, const std::string& elsewhere = "");
 
+/// Refuses text that is not TOML: a configuration that was put together and holds what TOML cannot.
+void require_toml(const std::string& text);
+
 }  // namespace regatta::support

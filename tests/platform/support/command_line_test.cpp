@@ -132,3 +132,43 @@ TEST_CASE("help of one module, and the version") {
   CHECK_FALSE(t.parse({"--version"}));
   CHECK(t.line.answer() == "regatta-sim 0.1.0\n");
 }
+
+TEST_CASE("a word that looks like an option is no text, unless the equals sign says so") {
+  Tool t;
+  std::string file = "before";
+  t.line.option("stats", file, "FILE", "results");
+  CHECK(t.refusal({"k.rgt", "--stats", "--no-check"}) ==
+        "command line: option '--stats' needs a value, found '--no-check', which looks like an option; did you mean "
+        "--stats=--no-check?");
+  CHECK(t.refusal({"k.rgt", "--stats", "-x"}).find("did you mean --stats=-x?") != std::string::npos);
+  CHECK(t.refusal({"k.rgt", "--config", "--sms"}).find("did you mean --config=--sms?") != std::string::npos);
+  // Knobs that are text likewise; numbers say what they expect.
+  CHECK(t.refusal({"k.rgt", "--record.pipeline.file", "--sms"}).find("did you mean --record.pipeline.file=--sms?") !=
+        std::string::npos);
+  CHECK(t.refusal({"k.rgt", "--sms", "--no-check"}) ==
+        "command line: --sms: expected an integer from 1 to 16, found '--no-check'");
+  CHECK(file == "before");
+  CHECK(t.parse({"k.rgt", "--stats=--no-check", "--record.pipeline.file", "-1"}));
+  CHECK(file == "--no-check");
+  CHECK(t.check);
+  CHECK(t.config.trace_name == "-1");
+  CHECK(t.parse({"k.rgt", "--stats", "-"}));
+  CHECK(file == "-");
+}
+
+TEST_CASE("an option with an optional value takes it by the equals sign only") {
+  Tool t;
+  std::string file;
+  t.line.optional_value("dump", file, "FILE", "the configuration");
+  CHECK(t.parse({"k.rgt", "--dump"}));
+  CHECK(t.line.given("dump"));
+  CHECK(file.empty());
+  CHECK(t.parse({"--dump", "--sms", "2", "k.rgt"}));
+  CHECK(file.empty());
+  CHECK(t.sms == 2);
+  CHECK(t.parse({"--dump=c.toml", "k.rgt"}));
+  CHECK(file == "c.toml");
+  CHECK(t.refusal({"--dump", "k.rgt"}) ==
+        "command line: '--dump k.rgt': write --dump=k.rgt for a value of --dump, or put an argument before the option");
+  CHECK(t.line.help(t.knobs).find("--dump[=FILE]") != std::string::npos);
+}

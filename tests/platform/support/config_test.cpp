@@ -2,24 +2,12 @@
 #include <regatta/support/config.h>
 #include <regatta/test/catch.h>
 
-#include "sample_config.h"
-#include "thrown.h"
+#include "sample_options.h"
 
 using namespace regatta::support;
 
-namespace {
-struct Fixture {
-  SampleConfig config;
-  OptionSet options;
-  Fixture() { config.declare(options); }
-  std::string refusal(const std::string& name, const std::string& text, const std::string& place = "command line") {
-    return thrown([&] { options.set(name, text, "command line", place); });
-  }
-};
-}  // namespace
-
 TEST_CASE("options are set from text and remember where from") {
-  Fixture f;
+  SampleOptions f;
   CHECK(f.options.find("l1.mshrs")->origin == "default");
   f.options.set("l1.mshrs", "64", "command line", "");
   f.options.set("l1.bytes", "16384", "file", "");
@@ -40,7 +28,7 @@ TEST_CASE("options are set from text and remember where from") {
 }
 
 TEST_CASE("unknown options are refused with the nearest known one") {
-  Fixture f;
+  SampleOptions f;
   CHECK(f.refusal("l1.mshr", "1") == "command line: unknown option 'l1.mshr' (nearest known: 'l1.mshrs')");
   CHECK(f.refusal("l1.mhsrs", "1", "") == "unknown option 'l1.mhsrs' (nearest known: 'l1.mshrs')");
   CHECK(f.refusal("mshrs", "1") == "command line: unknown option 'mshrs' (nearest known: 'l1.mshrs')");
@@ -49,7 +37,7 @@ TEST_CASE("unknown options are refused with the nearest known one") {
 }
 
 TEST_CASE("an option that exists under other circumstances is refused with where") {
-  Fixture f;
+  SampleOptions f;
   unsigned ways = 1, mshrs = 2;
   OptionSet one, two;
   one.add("table.ways", ways, "ways", "of the table");
@@ -69,7 +57,7 @@ TEST_CASE("an option that exists under other circumstances is refused with where
 }
 
 TEST_CASE("values of the wrong type or out of range are refused and change nothing") {
-  Fixture f;
+  SampleOptions f;
   CHECK(f.refusal("l1.mshrs", "many") ==
         "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 'many'");
   CHECK(f.refusal("l1.mshrs", "0") == "command line: l1.mshrs: expected an integer from 1 to 1024 (entries), found 0");
@@ -97,7 +85,7 @@ TEST_CASE("values of the wrong type or out of range are refused and change nothi
 }
 
 TEST_CASE("booleans take the usual words") {
-  Fixture f;
+  SampleOptions f;
   for (const char* word : {"true", "on", "yes", "1"}) {
     f.config.write_back = false;
     f.options.set("l1.write_back", word, "file", "");
@@ -111,7 +99,7 @@ TEST_CASE("booleans take the usual words") {
 }
 
 TEST_CASE("a wrong declaration is a mistake of the program") {
-  Fixture f;
+  SampleOptions f;
   unsigned value = 5;
   CHECK_THROWS_AS(f.options.add("l1.mshrs", value, "", ""), std::logic_error);
   CHECK_THROWS_AS(f.options.add("L1.x", value, "", ""), std::logic_error);

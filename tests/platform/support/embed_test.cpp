@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
 #include <regatta/test/catch.h>
 #include <regatta_embedded/sample_text.h>
 
@@ -7,8 +7,8 @@ using namespace regatta;
 
 TEST_CASE("embedded files are found by name and equal to the byte") {
   CHECK(embedded::sample_text_names() == std::vector<std::string_view>{"delimiters", "nothing", "sample.name"});
-  CHECK(embedded::sample_text("sample.name") == support::read_text_file(SAMPLE_DIRECTORY "/sample.name.toml"));
-  CHECK(embedded::sample_text("delimiters") == support::read_text_file(SAMPLE_DIRECTORY "/delimiters.txt"));
+  CHECK(embedded::sample_text("sample.name") == base::read_text(SAMPLE_DIRECTORY "/sample.name.toml"));
+  CHECK(embedded::sample_text("delimiters") == base::read_text(SAMPLE_DIRECTORY "/delimiters.txt"));
   CHECK(embedded::sample_text("nothing") == std::string_view());
   CHECK_FALSE(embedded::sample_text("missing").has_value());
 }

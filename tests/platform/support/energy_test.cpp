@@ -3,6 +3,8 @@
 #include <regatta/test/catch.h>
 
 #include <cmath>
+#include <functional>
+#include <systemc>
 
 #include "thrown.h"
 
@@ -235,6 +237,50 @@ TEST_CASE("energy meter: events and leakage of a launch") {
   CHECK(twice.total_nj() == Approx(2 * r.total_nj()));
   CHECK(twice.seconds == Approx(2 * r.seconds));
   CHECK(twice.terms().size() == 4);
-  // Other groups than those of the beginning are a mistake of the caller.
-  CHECK_THROWS_AS(meter.end({}, 100, 1000), std::logic_error);
+}
+
+namespace {
+
+std::string reported(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const sc_core::sc_report& report) {
+    return std::string(report.get_msg_type()) + ": " + report.get_msg();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("energy: what a module declares after a launch is what it declared before, and counters only grow") {
+  const EnergyTable t = toy();
+  std::uint64_t reads = 100, uses = 7;
+  const auto group = [](const char* value, const std::uint64_t& counter) {
+    EnergyGroup g("cache");
+    g.event("units", value, counter);
+    return std::vector<EnergyGroup>{g};
+  };
+  EnergyMeter meter(t);
+  meter.begin(group("file.read", reads));
+  CHECK(reported([&] { meter.end(group("unit.use", uses), 10, 1000); }) ==
+        "regatta/energy: cache: register_energy() declares 'unit.use' after the launch, and 'file.read' of cache in "
+        "its place before; expected the same events in the same order");
+  CHECK(reported([&] { meter.end({}, 10, 1000); }) ==
+        "regatta/energy: cache: register_energy() declares no 'file.read' after the launch, and did before; expected "
+        "the same events in the same order");
+  reads = 99;
+  CHECK(reported([&] { meter.end(group("file.read", reads), 10, 1000); }) ==
+        "regatta/energy: cache: the counter of 'file.read' went back during the launch, from 100 to 99; expected it "
+        "to grow");
+  reads = 101;
+  CHECK(meter.end(group("file.read", reads), 10, 1000).terms().at(0).count == 1);
+}
+
+TEST_CASE("energy: a group says that it costs nothing, or has said nothing") {
+  EnergyGroup silent;
+  CHECK_FALSE(silent.declares());
+  EnergyGroup policy;
+  policy.costs_nothing("a policy");
+  CHECK(policy.declares());
+  CHECK(policy.events().empty());
 }

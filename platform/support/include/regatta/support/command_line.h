@@ -31,6 +31,8 @@ class CommandLine {
 
   /// The tool's own options; values present when declared are the defaults. Names are without dashes ("no-check").
   /// A flag takes no value and sets `value` to `when_given`; every other option takes one value, given once.
+  /// A text that follows its option as a word of its own must not look like an option (--stats --cpi): that is
+  /// refused, and --stats=--cpi is how to mean it.
   void flag(const std::string& name, bool& value, const std::string& help, bool when_given = true);
   void option(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help,
               std::vector<std::string> choices = {});
@@ -39,6 +41,10 @@ class CommandLine {
   void option(const std::string& name, std::uint64_t& value, const std::string& placeholder, const std::string& help,
               std::int64_t minimum = 0, std::int64_t maximum = INT64_MAX);
   void option(const std::string& name, double& value, const std::string& placeholder, const std::string& help);
+  /// `--name` alone leaves `value` as it is; a value needs the equals sign, `--name=VALUE`, so that no argument is
+  /// taken for it.
+  void optional_value(const std::string& name, std::string& value, const std::string& placeholder,
+                      const std::string& help);
   /// May be given any number of times; the values are appended in order.
   void list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder,
             const std::string& help);
@@ -67,6 +73,8 @@ class CommandLine {
     std::string help;
     std::string shown_default;
     bool repeatable = false;
+    bool text = false;            ///< the value is any text
+    bool optional_value = false;  ///< the value may be missing
     std::function<void(const std::string&)> set;
   };
   struct Positional {
@@ -87,6 +95,7 @@ class CommandLine {
   void add_scalar(const std::string& name, const std::string& placeholder, const std::string& help,
                   const std::function<void(OptionSet&)>& declare);
   std::string nearest(const std::string& name, const OptionSet& knobs) const;
+  bool takes_text(const std::string& name, const OptionSet& knobs) const;
   const ToolOption* find(const std::string& name) const;
 
   std::string program_;

@@ -2,13 +2,14 @@
 //
 // Configuration: every knob of every module is an option with a name ("l1.mshrs"), a type, a unit, a
 // default, a range and a one-line help. Sources, later ones win: default, machine preset (TOML),
-// --config file (TOML), command line.
+// --config files (TOML), command line.
 #pragma once
+
+#include <regatta/base/error.h>
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,9 +17,9 @@
 namespace regatta::support {
 
 /// Bad input or usage: printed as it is, exit status 2.
-class ConfigError : public std::runtime_error {
+class ConfigError : public base::InputError {
  public:
-  using std::runtime_error::runtime_error;
+  using base::InputError::InputError;
 };
 
 using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
@@ -67,8 +68,10 @@ class OptionSet {
   /// known one), wrong type, out of range, not a choice. `origin` and `place` are for the message and the record.
   void set(const std::string& name, const std::string& text, const std::string& origin, const std::string& place);
   /// Sets options from a TOML document: tables are modules, keys are knobs ([l1] mshrs = 32).
-  /// `file` is for messages, which carry line and column.
-  void load_toml(const std::string& text, const std::string& file, const std::string& origin);
+  /// `file` is for messages, which carry line and column. Top-level tables for which `wanted` is false are somebody
+  /// else's: they are not read.
+  void load_toml(const std::string& text, const std::string& file, const std::string& origin,
+                 const std::function<bool(const std::string& table)>& wanted = nullptr);
   /// The known name nearest to `name` by edit distance, "" if none is near.
   std::string nearest(const std::string& name) const;
   /// `others` are options under other circumstances, which `where` names ("--scheme wir"): for messages about them.
@@ -85,6 +88,10 @@ class OptionSet {
   std::vector<Option> options_;
   std::vector<Absent> absent_;
 };
+
+/// The values in force as a TOML document that load_toml() reads back from `file`, which may be empty: unit and origin
+/// are comments. `without`: options that are left out. ConfigError for text that TOML cannot hold (not UTF-8).
+std::string to_toml(const OptionSet& options, const std::string& file, const std::vector<std::string>& without = {});
 
 /// Nearest of `known` to `name` by edit distance, "" when none is near (more than a third of its length away).
 std::string nearest_name(const std::string& name, const std::vector<std::string>& known);

@@ -16,6 +16,10 @@
 #include <utility>
 #include <vector>
 
+namespace sc_core {
+class sc_object;
+}
+
 namespace regatta::support {
 
 /// Where a number of an energy table comes from.
@@ -75,6 +79,8 @@ class EnergyTable {
   void set_node(double nm);
   /// Throws ConfigError when the table has no such value.
   const EnergyValue& at(const std::string& name) const;
+  /// The names of all values, in alphabetical order.
+  std::vector<std::string> names() const;
   /// The value for an array of `geometry`, on the node set. How capacity enters depends on what became of the banks:
   ///   bank size kept (banks shrink and grow with the capacity), bank count kept, or neither.
   ScaledValue scaled(const std::string& name, ArrayGeometry geometry) const;
@@ -142,6 +148,10 @@ class EnergyGroup {
                LeakageState state = {}) {
     leakages_.push_back(Leakage{structure, value, geometry, state});
   }
+  /// The module costs nothing of its own, for a reason ("a policy", "counted by the register file").
+  void costs_nothing(const std::string& why) { free_ = why; }
+  /// Whether anything has been said.
+  bool declares() const { return !events_.empty() || !leakages_.empty() || !free_.empty(); }
   const std::vector<Event>& events() const { return events_; }
   const std::vector<Leakage>& leakages() const { return leakages_; }
 
@@ -149,6 +159,7 @@ class EnergyGroup {
   std::string module_;
   std::vector<Event> events_;
   std::vector<Leakage> leakages_;
+  std::string free_;
 };
 
 /// A module's name without its SM and without the numbers that tell it from its likes: "sm0.osu.shard1" is "osu.shard".
@@ -156,6 +167,10 @@ std::string module_kind(const std::string& name);
 
 /// What the StatProviders among the SystemC objects declare, one group each, in the order of the sc_object tree.
 std::vector<EnergyGroup> collect_energy();
+
+/// Whether a module declares energy, or says why it has none. One that is no StatProvider leaves that to the modules
+/// inside it, of which one has to.
+bool declares_energy(const sc_core::sc_object& module);
 
 /// One line of a result: an event or something that leaks, over all modules, or over those that it is scaled to.
 struct EnergyTerm {
@@ -197,7 +212,14 @@ class EnergyMeter {
 
  private:
   const EnergyTable& table_;
-  std::vector<std::uint64_t> before_;
+  /// A counter that was registered before the launch.
+  struct Begun {
+    std::string module;  ///< empty: the card
+    std::string value;   ///< of the table
+    const std::uint64_t* counter = nullptr;
+    std::uint64_t before = 0;
+  };
+  std::vector<Begun> begun_;
 };
 
 }  // namespace regatta::support

@@ -25,6 +25,13 @@ class Ring {
   }
   /// The i-th oldest entry.
   T& operator[](std::size_t i) { return items_[(head_ + i) & mask_]; }
+  const T& operator[](std::size_t i) const { return items_[(head_ + i) & mask_]; }
+  bool holds(const T& item) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if ((*this)[i] == item) return true;
+    }
+    return false;
+  }
 
  private:
   [[gnu::noinline, gnu::cold]] void grow() {

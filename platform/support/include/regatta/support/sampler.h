@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/output_file.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class Sampler {
     std::uint64_t value = 0;
   };
 
-  AtomicFile file_;
+  base::OutputFile file_;
   std::vector<Column> columns_;
   std::vector<Total> totals_;
   std::string text_;

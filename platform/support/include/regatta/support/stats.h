@@ -49,7 +49,7 @@ class StatProvider {
   virtual void register_stats(StatGroup& group) = 0;
   /// Says which counters are which events of the energy table, and what leaks (energy.h). Called before and after each
   /// launch, so that what depends on the kernel (lanes of a warp) may be part of it; always the same events in the same
-  /// order.
+  /// order. A block that costs nothing says so with EnergyGroup::costs_nothing(); one that says nothing is told of.
   virtual void register_energy(EnergyGroup&) {}
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/output_file.h>
 
 #include <cstdint>
 #include <string>
@@ -43,7 +43,7 @@ class VcdWriter {
   void put(const Value& v);
   void flush(bool all);
 
-  AtomicFile file_;
+  base::OutputFile file_;
   std::string text_;
   std::vector<Value> values_;
   std::vector<Signal> changed_;
