@@ -111,9 +111,8 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
     case AccessClass::register_write:
       return admit_register_write(payload, now);
     case AccessClass::register_invalidate:
-      ++accesses_[static_cast<unsigned>(access.access)];
       ++invalidations_;
-      ++busy_cycles_;
+      count(access, 0);
       drop(payload.get_address(), true);
       payload.set_response_status(tlm::TLM_OK_RESPONSE);
       return Admission::completed;
@@ -137,7 +136,7 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
     if (registers) copy_line(index, payload);
     access.supplier = protocol::Supplier::l1;
     if (access.last_read) {
-      tags_.line(index) = CacheArray::Line{};
+      discard(index);
       ++last_reads_;
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -166,15 +165,16 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
       mshrs_.entry(entry).own = fetch != &payload;
       if (access.last_read) mshrs_.entry(entry).install = false;
       mshrs_.add_waiter(entry, &payload);
+      bytes_fetched_ += count_sectors(missing) * protocol::sector_bytes;
       send_down(*fetch, now);
     }
     ++read_misses_;
     sector_misses_ += index != CacheArray::none;
   }
+  const unsigned bytes = bytes_of(access);
   ++reads_;
-  ++busy_cycles_;
-  ++accesses_[static_cast<unsigned>(access.access)];
-  bytes_read_ += count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  bytes_read_ += bytes;
+  count(access, bytes);
   return hit ? Admission::completed : Admission::taken;
 }
 
@@ -217,19 +217,21 @@ L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::Memory
   ++array_writes_;
   close_fetches(address);
   if (goes_down) return forward(payload, access, now);
-  line.dirty |= access.sectors & all_sectors_;
+  const unsigned bytes = bytes_of(access);
+  make_dirty(line, access.sectors & all_sectors_);
   ++absorbed_;
+  bytes_absorbed_ += bytes;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++writes_;
-  ++busy_cycles_;
-  ++accesses_[static_cast<unsigned>(access.access)];
-  bytes_written_ += count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  bytes_written_ += bytes;
+  count(access, bytes);
   return Admission::completed;
 }
 
 L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
-  sm_ = access_of(payload).sm;
+  const protocol::MemoryAccess& access = access_of(payload);
+  sm_ = access.sm;
   if (payload.get_byte_enable_ptr() != nullptr) {
     payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
     return Admission::completed;
@@ -245,24 +247,24 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
     ++write_hits_;
   }
   CacheArray::Line& line = tags_.line(index);
-  line.dirty = all_sectors_;
+  make_dirty(line, all_sectors_);
   line.registers = true;
   tags_.touch(index);
   store_line(index, payload);
   close_fetches(address);
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   ++writes_;
-  ++busy_cycles_;
   ++array_writes_;
   ++absorbed_;
-  ++accesses_[static_cast<unsigned>(AccessClass::register_write)];
-  bytes_written_ += count_sectors(all_sectors_) * protocol::sector_bytes;
+  bytes_absorbed_ += config_.line_bytes;
+  bytes_written_ += config_.line_bytes;
+  count(access, config_.line_bytes);
   return Admission::completed;
 }
 
 L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now) {
   if (!misses_.has_room(now)) return refuse(ReservationFailure::miss_queue);
-  const unsigned bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  const unsigned bytes = bytes_of(access);
   if (request_has_data(access.access)) {
     ++writes_;
     bytes_written_ += bytes;
@@ -271,8 +273,8 @@ L1Cache::Admission L1Cache::forward(Payload& payload, const protocol::MemoryAcce
     ++bypassed_;
     bytes_read_ += bytes;
   }
-  ++busy_cycles_;
-  ++accesses_[static_cast<unsigned>(access.access)];
+  if (response_has_data(access.access)) bytes_bypassed_ += bytes;
+  count(access, bytes);
   send_down(payload, now);
   return Admission::taken;
 }
@@ -302,6 +304,7 @@ void L1Cache::write_back(std::size_t index, std::uint64_t now) {
   } else {
     access.access = line.local ? AccessClass::local_store : AccessClass::data_store;
   }
+  bytes_written_back_ += bytes_of(access);
   send_down(*out, now);
   ++writebacks_;
 }
@@ -316,6 +319,7 @@ void L1Cache::flush(std::uint64_t now) {
     access.sectors = flushed_.back().sectors;
     access.sm = sm_;
     flushed_.pop_back();
+    bytes_written_back_ += bytes_of(access);
     send_down(*out, now);
     ++writebacks_;
   }
@@ -324,10 +328,20 @@ void L1Cache::flush(std::uint64_t now) {
 void L1Cache::drop(std::uint64_t address, bool registers_too) {
   const std::size_t index = tags_.find(address);
   if (index != CacheArray::none && (registers_too || !tags_.line(index).registers)) {
-    tags_.line(index) = CacheArray::Line{};
+    discard(index);
     ++write_evicts_;
   }
   close_fetches(address);
+}
+
+void L1Cache::discard(std::size_t index) {
+  bytes_discarded_ += count_sectors(tags_.line(index).dirty) * protocol::sector_bytes;
+  tags_.line(index) = CacheArray::Line{};
+}
+
+void L1Cache::make_dirty(CacheArray::Line& line, std::uint8_t sectors) {
+  bytes_dirtied_ += count_sectors(sectors & static_cast<std::uint8_t>(~line.dirty)) * protocol::sector_bytes;
+  line.dirty |= sectors;
 }
 
 // What is being fetched for the line is older than what was just done to it: not installed, joined by nobody.
@@ -357,7 +371,11 @@ void L1Cache::invalidate_data() {
   for (std::size_t i = 0; i < tags_.size(); ++i) {
     const CacheArray::Line& line = tags_.line(i);
     if (line.registers) continue;
-    if (line.valid != 0 && line.dirty != 0 && !line.local) flushed_.push_back({line.address, line.dirty});
+    if (line.dirty != 0 && line.local) {
+      discard(i);
+      continue;
+    }
+    if (line.valid != 0 && line.dirty != 0) flushed_.push_back({line.address, line.dirty});
     tags_.line(i) = CacheArray::Line{};
   }
   if (!flushed_.empty()) wakeup_.request(now, now + 1);
@@ -370,47 +388,6 @@ bool L1Cache::idle() const {
   return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr &&
          held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() &&
          pool_.outstanding() == 0 && flushed_.empty();
-}
-
-void L1Cache::register_stats(support::StatGroup& g) {
-  g.counter("reads", reads_, "accesses", "loads, register reads and other reads taken, bypassing ones included");
-  g.counter("read_hits", read_hits_, "accesses", "reads answered by the L1");
-  g.counter("read_misses", read_misses_, "accesses", "reads that looked for their line in vain, merged ones included");
-  g.counter("mshr_merges", merges_, "accesses", "read misses that joined a fetch under way");
-  g.counter("bypassed_reads", bypassed_, "accesses", "reads sent past the L1");
-  g.counter("reservation_failures", all_failures_, "accesses", "requests that had to wait, for whatever reason");
-  static const char* const reasons[] = {"for a free MSHR", "as the fetch of their line had all the waiters it can have",
-                                        "for a place in the miss queue", "for a place among the answers"};
-  static const char* const names[] = {"mshr", "merge", "miss_queue", "answers"};
-  for (unsigned r = 0; r < reservation_failure_count; ++r) {
-    g.counter(std::string("reservation_failures_") + names[r], failures_[r], "accesses",
-              std::string("requests that had to wait ") + reasons[r]);
-  }
-  g.counter("sector_misses", sector_misses_, "accesses", "read misses that found their line without the sectors");
-  g.counter("writes", writes_, "accesses", "stores, atomics and register writes taken");
-  g.counter("write_hits", write_hits_, "accesses", "stores, atomics and register writes that found their line");
-  g.counter("stores_absorbed", absorbed_, "accesses", "stores and register writes that went no further: write-back");
-  g.counter("array_writes", array_writes_, "accesses", "stores and register writes that were kept in a line");
-  g.counter("lines_dropped", write_evicts_, "lines",
-            "lines dropped by a store, an atomic, a read that bypasses the L1, or an invalidation");
-  g.counter("writebacks", writebacks_, "lines", "dirty lines sent to the L2");
-  g.counter("last_reads", last_reads_, "lines",
-            "dropped as they were read: register values that nobody will read again");
-  g.counter("invalidations", invalidations_, "accesses", "register invalidations");
-  g.counter("fills", fills_count_, "lines", "lines that came from the L2 for a miss");
-  g.counter("fills_installed", installed_, "lines",
-            "of them kept: not those of last reads, or of lines that a store has changed since");
-  g.counter("fills_not_installed", not_installed_, "lines", "of them not kept, as a dirty victim had no way out");
-  g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads");
-  g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
-  g.counter("busy_cycles", busy_cycles_, "cycles", "cycles in which a request was taken");
-  for (unsigned c = 0; c < protocol::access_class_count; ++c) {
-    const std::string name = protocol::to_string(static_cast<AccessClass>(c));
-    g.counter("accesses_" + name, accesses_[c], "accesses", "requests of class " + name);
-  }
-  g.counter("mshrs_max", mshrs_.max_in_use_counter(), "entries", "most MSHRs in use at a time");
-  g.counter("miss_queue_max", misses_.max_size_counter(), "entries", "most requests waiting for the interconnect");
-  g.counter("response_queue_max", responses_.max_size_counter(), "entries", "most answers waiting for the SM");
 }
 
 }  // namespace regatta::memory

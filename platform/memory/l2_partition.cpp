@@ -134,11 +134,12 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
     if (!hits_.has_room(now)) return false;
     if (index != CacheArray::none) {
       tags_.touch(index);
-      if (atomic) tags_.line(index).dirty |= sectors;
+      if (atomic) make_dirty(tags_.line(index), sectors);
     }
     hits_.push({&payload, now + access_cycles_});
     access_of(payload).supplier = protocol::Supplier::l2;
     if (access.last_read && index != CacheArray::none) {
+      bytes_discarded_ += count_sectors(tags_.line(index).dirty) * protocol::sector_bytes;
       tags_.line(index) = CacheArray::Line{};
       ++last_reads_;
     }
@@ -194,7 +195,10 @@ bool L2Partition::serve_write(Payload& payload, const protocol::MemoryAccess& ac
   const std::size_t places = (through || !keeps ? 1 : 0) + (keeps && !found ? 1 : 0);
   if (places != 0 && !writeback_reserved(places)) return false;
   write_hits_ += found;
-  if (through || !keeps) write_to_dram(address, access.access, sectors, now);
+  if (through || !keeps) {
+    write_to_dram(address, access.access, sectors, now);
+    bytes_passed_ += count_sectors(sectors) * protocol::sector_bytes;
+  }
   if (!keeps) {
     answer(payload, now);
     ++writes_;
@@ -204,7 +208,7 @@ bool L2Partition::serve_write(Payload& payload, const protocol::MemoryAccess& ac
   if (!found) index = allocate(address, now);
   CacheArray::Line& line = tags_.line(index);
   line.valid |= sectors;
-  if (!through) line.dirty |= sectors;
+  if (!through) make_dirty(line, sectors);
   line.registers = registers;
   tags_.touch(index);
   if (line.registers && payload.get_data_ptr() != nullptr) {
@@ -240,6 +244,13 @@ void L2Partition::write_to_dram(std::uint64_t address, AccessClass c, std::uint8
   dispatch(writebacks_, *out, now);
 }
 
+// Counted anew, so that it tells what became of the sectors that were made dirty.
+std::uint64_t L2Partition::dirty_bytes() const {
+  std::uint64_t sectors = 0;
+  for (std::size_t i = 0; i < tags_.size(); ++i) sectors += count_sectors(tags_.line(i).dirty);
+  return sectors * protocol::sector_bytes;
+}
+
 bool L2Partition::idle() const {
   return requests_.empty() && hits_.empty() && done_.empty() && fetches_.empty() && writebacks_.empty() &&
          fills_.empty() && held_ == nullptr && held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() &&
@@ -265,6 +276,11 @@ void L2Partition::register_stats(support::StatGroup& g) {
   g.counter("writebacks", writebacks_count_, "accesses", "dirty lines, and stores that go on, sent to DRAM");
   g.counter("bytes_fetched", bytes_fetched_, "bytes", "sectors asked of DRAM");
   g.counter("bytes_written_back", bytes_written_back_, "bytes", "sectors sent to DRAM");
+  g.counter("bytes_dirtied", bytes_dirtied_, "bytes", "sectors that a store, a register write or an atomic made dirty");
+  g.counter("bytes_passed", bytes_passed_, "bytes", "sectors of the stores that went on to DRAM");
+  g.counter("bytes_discarded", bytes_discarded_, "bytes", "dirty sectors of registers dropped as they were read last");
+  g.derived(
+      "dirty_bytes", [this] { return double(dirty_bytes()); }, "bytes", "sectors that are dirty now");
   g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads and atomics");
   g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
   g.counter("busy_cycles", busy_cycles_, "cycles", "bank cycles spent; up to the number of banks in one cycle");

@@ -35,7 +35,7 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
       tags_.touch(index);
       mshrs_.for_each_waiter(filling_, [&](Payload& waiter) {
         const protocol::MemoryAccess& access = access_of(waiter);
-        if (access.access == AccessClass::atomic) line.dirty |= access.sectors & all_sectors_ & line.valid;
+        if (access.access == AccessClass::atomic) make_dirty(line, access.sectors & all_sectors_ & line.valid);
       });
     } else {
       ++last_reads_;  // nobody will read it again

@@ -37,6 +37,14 @@ struct Request {
   std::vector<unsigned char> bytes;  ///< register reads: what came
 };
 
+/// An L1 that caches data.
+inline memory::L1Config caching() {
+  memory::L1Config l1;
+  l1.data_policy = "cache";
+  l1.hit_latency = 35;
+  return l1;
+}
+
 inline unsigned char byte_of(unsigned char fill, unsigned i) { return static_cast<unsigned char>(fill * 7 + i * 13); }
 
 class Driver : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {

@@ -13,13 +13,6 @@ namespace {
 
 constexpr std::uint64_t local = std::uint64_t{2} << 48;
 
-memory::L1Config caching() {
-  memory::L1Config l1;
-  l1.data_policy = "cache";
-  l1.hit_latency = 35;
-  return l1;
-}
-
 std::uint64_t l2_stat(Bench& bench, const char* name) {
   std::uint64_t sum = 0;
   for (auto& l2 : bench.l2) sum += Bench::stat(*l2, name);

@@ -15,13 +15,6 @@ std::uint64_t bus_cycles(const memory::MemorySystemConfig& c, unsigned sectors) 
   return (sectors * 32 * b.cycles + b.bytes - 1) / b.bytes;
 }
 
-memory::L1Config caching() {
-  memory::L1Config l1;
-  l1.data_policy = "cache";
-  l1.hit_latency = 35;
-  return l1;
-}
-
 }  // namespace
 
 // A SystemC program elaborates once, so every variant is a test case of its own.

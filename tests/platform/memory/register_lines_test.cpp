@@ -12,7 +12,7 @@ using test::Bench;
 
 namespace {
 
-constexpr std::uint64_t base = std::uint64_t{6} << 48;
+constexpr std::uint64_t first = std::uint64_t{6} << 48;
 
 /// An L1 of one set: two lines.
 memory::L1Config two_lines() {
@@ -27,13 +27,13 @@ memory::L1Config two_lines() {
 TEST_CASE("register lines: a read tells who had the line") {
   Bench b(test::fixed_dram(), two_lines());
   test::Driver& d = b.driver();
-  d.add(0, AccessClass::register_write, base, 0xf, 1);
-  const std::size_t l1 = d.add(1000, AccessClass::register_read, base);
-  d.add(2000, AccessClass::register_write, base + 1024, 0xf, 2);
-  d.add(2100, AccessClass::register_write, base + 2048, 0xf, 3);  // drives the first out
-  const std::size_t l2 = d.add(5000, AccessClass::register_read, base);
-  const std::size_t again = d.add(8000, AccessClass::register_read, base);
-  const std::size_t dram = d.add(10000, AccessClass::register_read, base + 4096);
+  d.add(0, AccessClass::register_write, first, 0xf, 1);
+  const std::size_t l1 = d.add(1000, AccessClass::register_read, first);
+  d.add(2000, AccessClass::register_write, first + 1024, 0xf, 2);
+  d.add(2100, AccessClass::register_write, first + 2048, 0xf, 3);  // drives the first out
+  const std::size_t l2 = d.add(5000, AccessClass::register_read, first);
+  const std::size_t again = d.add(8000, AccessClass::register_read, first);
+  const std::size_t dram = d.add(10000, AccessClass::register_read, first + 4096);
   REQUIRE(b.run() == "");
   CHECK(d.requests[l1].supplier == Supplier::l1);
   CHECK(d.requests[l2].supplier == Supplier::l2);
@@ -45,12 +45,12 @@ TEST_CASE("register lines: a read tells who had the line") {
 TEST_CASE("register lines: a last read drops the line in the L1, dirty or not") {
   Bench b(test::fixed_dram(), two_lines());
   test::Driver& d = b.driver();
-  d.add(0, AccessClass::register_write, base, 0xf, 1);
-  const std::size_t last = d.add(1000, AccessClass::register_read, base);
+  d.add(0, AccessClass::register_write, first, 0xf, 1);
+  const std::size_t last = d.add(1000, AccessClass::register_read, first);
   d.requests[last].last = true;
   // Two more lines fit without a write-back: the first is gone.
-  d.add(2000, AccessClass::register_write, base + 1024, 0xf, 2);
-  d.add(3000, AccessClass::register_write, base + 2048, 0xf, 3);
+  d.add(2000, AccessClass::register_write, first + 1024, 0xf, 2);
+  d.add(3000, AccessClass::register_write, first + 2048, 0xf, 3);
   REQUIRE(b.run() == "");
   CHECK(d.requests[last].bytes[5] == test::byte_of(1, 5));
   CHECK(Bench::stat(*b.l1[0], "writebacks") == 0);
@@ -60,13 +60,13 @@ TEST_CASE("register lines: a last read drops the line in the L1, dirty or not") 
 TEST_CASE("register lines: a last read that misses is kept neither in the L1 nor in the L2") {
   Bench b(test::fixed_dram(), two_lines());
   test::Driver& d = b.driver();
-  d.add(0, AccessClass::register_write, base, 0xf, 1);
-  d.add(1000, AccessClass::register_write, base + 1024, 0xf, 2);
-  d.add(2000, AccessClass::register_write, base + 2048, 0xf, 3);  // the first leaves for the L2
-  const std::size_t last = d.add(5000, AccessClass::register_read, base);
+  d.add(0, AccessClass::register_write, first, 0xf, 1);
+  d.add(1000, AccessClass::register_write, first + 1024, 0xf, 2);
+  d.add(2000, AccessClass::register_write, first + 2048, 0xf, 3);  // the first leaves for the L2
+  const std::size_t last = d.add(5000, AccessClass::register_read, first);
   d.requests[last].last = true;
-  const std::size_t staying = d.add(8000, AccessClass::register_read, base + 1024);
-  const std::size_t gone = d.add(10000, AccessClass::register_read, base);
+  const std::size_t staying = d.add(8000, AccessClass::register_read, first + 1024);
+  const std::size_t gone = d.add(10000, AccessClass::register_read, first);
   REQUIRE(b.run() == "");
   CHECK(d.requests[last].supplier == Supplier::l2);
   CHECK(d.requests[last].bytes[7] == test::byte_of(1, 7));

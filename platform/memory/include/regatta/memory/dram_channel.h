@@ -8,6 +8,7 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
 
@@ -20,7 +21,10 @@ namespace regatta::memory {
 /// Writes are posted: TLM_COMPLETED when there is room in the queue. Reads are answered when their last byte has
 /// crossed the bus and the way back: announced when their column command is issued, or, with one fixed access time in
 /// order, known at once and annotated to TLM_COMPLETED. A full queue refuses (TLM_ACCEPTED, END_REQ later).
-class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public support::StatProvider {
+class DramChannel : public sc_core::sc_module,
+                    public NonBlockingTarget,
+                    public support::StatProvider,
+                    public support::HoldsWork {
  public:
   protocol::MemoryTargetSocket upstream;
 
@@ -28,6 +32,7 @@ class DramChannel : public sc_core::sc_module, public NonBlockingTarget, public 
               const sc_core::sc_time& clock_period);
 
   bool idle() const;
+  std::string held_work() const override;
   std::uint64_t bytes_moved() const { return bytes_read_ + bytes_written_; }
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;

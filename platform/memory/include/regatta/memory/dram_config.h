@@ -10,8 +10,8 @@
 
 namespace regatta::memory {
 
-/// Distances between the commands of a channel, in cycles of its command clock. Defaults: gtx980 (machines.md, from
-/// GPGPU-Sim's TITAN X).
+/// Distances between the commands of a channel, in cycles of its command clock. Defaults: those of
+/// platform/machines/gtx980.toml, from GPGPU-Sim's TITAN X.
 struct DramTiming {
   unsigned ccd = 2;   ///< column command to column command
   unsigned rrd = 8;   ///< activate to activate, different banks

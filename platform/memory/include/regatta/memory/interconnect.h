@@ -6,6 +6,7 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -137,7 +138,7 @@ class Crossbar {
 /// SM ports (targets) on one side, partition ports (initiators) on the other. A request is taken with
 /// TLM_UPDATED / END_REQ when the port's queue has room, with TLM_ACCEPTED otherwise; answers find their way back
 /// by MemoryAccess::sm, which must be the index of the port that the request came in by.
-class Interconnect : public sc_core::sc_module, public support::StatProvider {
+class Interconnect : public sc_core::sc_module, public support::StatProvider, public support::HoldsWork {
  public:
   sc_core::sc_vector<protocol::MemoryTargetSocket> upstream;
   sc_core::sc_vector<protocol::MemoryInitiatorSocket> downstream;
@@ -146,6 +147,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider {
   Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
                const sc_core::sc_time& clock_period, unsigned first_sm = 0);
   bool idle() const;
+  std::string held_work() const override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 

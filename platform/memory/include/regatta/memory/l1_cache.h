@@ -9,6 +9,7 @@
 #include <regatta/memory/transport.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -22,7 +23,7 @@ namespace regatta::memory {
 enum class ReservationFailure : std::uint8_t { mshr, merge, miss_queue, answers };
 inline constexpr unsigned reservation_failure_count = 4;
 
-/// Sizes and policies of one L1. Defaults: gtx980 (machines.md).
+/// Sizes and policies of one L1. Defaults: platform/machines/gtx980.toml, which names their sources.
 struct L1Config {
   bool enabled = true;              ///< false: everything goes to the L2
   unsigned size_bytes = 48 * 1024;  ///< bytes
@@ -72,7 +73,8 @@ struct L1Config {
 class L1Cache final : public sc_core::sc_module,
                       public NonBlockingTarget,
                       public NonBlockingInitiator,
-                      public support::StatProvider {
+                      public support::StatProvider,
+                      public support::HoldsWork {
  public:
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
@@ -86,6 +88,7 @@ class L1Cache final : public sc_core::sc_module,
   std::size_t outstanding() const { return pool_.outstanding(); }
   /// Nothing is queued, waiting or under way.
   bool idle() const;
+  std::string held_work() const override;
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
@@ -129,6 +132,20 @@ class L1Cache final : public sc_core::sc_module,
   Admission forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now);
   bool make_room(std::size_t index, std::uint64_t now);
   void drop(std::uint64_t address, bool registers_too);
+  /// Frees a way whose dirty sectors nobody needs any more.
+  void discard(std::size_t index);
+  void make_dirty(CacheArray::Line& line, std::uint8_t sectors);
+  /// Notes what a request moves, read or written.
+  void count(const protocol::MemoryAccess& access, unsigned bytes) {
+    ++accesses_[static_cast<unsigned>(access.access)];
+    class_bytes_[static_cast<unsigned>(access.access)] += bytes;
+    ++busy_cycles_;
+  }
+  unsigned bytes_of(const protocol::MemoryAccess& access) const {
+    return count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  }
+  std::uint64_t data_bytes() const;
+  std::uint64_t dirty_bytes() const;
   void close_fetches(std::uint64_t address);
   void copy_line(std::size_t index, Payload& to) const;
   void store_line(std::size_t index, const Payload& from);
@@ -175,13 +192,15 @@ class L1Cache final : public sc_core::sc_module,
   RequestSender requester_;
   ResponseSender responder_;
 
-  std::array<std::uint64_t, protocol::access_class_count> accesses_{};
+  std::array<std::uint64_t, protocol::access_class_count> accesses_{}, class_bytes_{};
   std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, bypassed_ = 0, sector_misses_ = 0,
                 all_failures_ = 0;
   std::array<std::uint64_t, reservation_failure_count> failures_{};
   std::uint64_t writes_ = 0, write_hits_ = 0, write_evicts_ = 0, absorbed_ = 0, array_writes_ = 0, writebacks_ = 0,
                 invalidations_ = 0, last_reads_ = 0, fills_count_ = 0, installed_ = 0, not_installed_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
+  std::uint64_t bytes_fetched_ = 0, bytes_bypassed_ = 0, bytes_absorbed_ = 0, bytes_dirtied_ = 0,
+                bytes_written_back_ = 0, bytes_discarded_ = 0;
 };
 
 }  // namespace regatta::memory

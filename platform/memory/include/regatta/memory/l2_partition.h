@@ -9,6 +9,7 @@
 #include <regatta/memory/mshr_table.h>
 #include <regatta/memory/transport.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -29,7 +30,8 @@ namespace regatta::memory {
 class L2Partition : public sc_core::sc_module,
                     public NonBlockingTarget,
                     public NonBlockingInitiator,
-                    public support::StatProvider {
+                    public support::StatProvider,
+                    public support::HoldsWork {
  public:
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
@@ -39,6 +41,7 @@ class L2Partition : public sc_core::sc_module,
 
   std::size_t outstanding() const { return pool_.outstanding(); }
   bool idle() const;
+  std::string held_work() const override;
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
@@ -62,6 +65,11 @@ class L2Partition : public sc_core::sc_module,
   bool writeback_reserved(std::size_t wanted = 1) const {
     return writebacks_.size() + mshrs_.in_use() + wanted <= writebacks_.capacity();
   }
+  void make_dirty(CacheArray::Line& line, std::uint8_t sectors) {
+    bytes_dirtied_ += count_sectors(sectors & static_cast<std::uint8_t>(~line.dirty)) * protocol::sector_bytes;
+    line.dirty |= sectors;
+  }
+  std::uint64_t dirty_bytes() const;
   void write_to_dram(std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors, std::uint64_t now);
 
   /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
@@ -106,7 +114,8 @@ class L2Partition : public sc_core::sc_module,
   std::uint64_t reads_ = 0, read_hits_ = 0, read_misses_ = 0, merges_ = 0, failures_ = 0, bank_conflicts_ = 0,
                 last_reads_ = 0;
   std::uint64_t writes_ = 0, write_hits_ = 0, atomics_ = 0, writebacks_count_ = 0, fetches_count_ = 0, refusals_ = 0;
-  std::uint64_t bytes_fetched_ = 0, bytes_written_back_ = 0;
+  std::uint64_t bytes_fetched_ = 0, bytes_written_back_ = 0, bytes_dirtied_ = 0, bytes_passed_ = 0,
+                bytes_discarded_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
 };
 

@@ -43,7 +43,7 @@ struct L2Config {
 };
 
 /// All of it. With fewer SMs simulated than the machine has, L2 capacity and DRAM bandwidth shrink in proportion
-/// and latencies stay. Defaults: gtx980 (machines.md).
+/// and latencies stay. Defaults: platform/machines/gtx980.toml, which names their sources.
 struct MemorySystemConfig {
   InterconnectConfig interconnect;
   L2Config l2;

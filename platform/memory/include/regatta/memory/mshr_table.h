@@ -52,6 +52,7 @@ class MshrTable {
   void release(std::uint32_t index);
   /// All entries, whether in use or not: `address` and `install` of those with a fetch may be changed.
   std::vector<Entry>& entries() { return entries_; }
+  const std::vector<Entry>& entries() const { return entries_; }
 
  private:
   struct Node {
