@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/aging_compression/move_inserter.h>
+#include <regatta/support/energy.h>
 
 namespace regatta::models::aging {
 
@@ -22,6 +23,10 @@ void MoveInserter::issued(const DynamicInstruction& d) {
   }
   if (!rows_.wakes_at_issue() || d.active == 0) return;
   for (unsigned i = 0; i < d.traits->write_count; ++i) rows_.wake_at_issue(rows_.row(d.warp, d.traits->writes[i]));
+}
+
+void MoveInserter::register_energy(support::EnergyGroup& g) {
+  g.costs_nothing("a move is charged as the instruction that it is");
 }
 
 void MoveInserter::register_stats(support::StatGroup& g) {

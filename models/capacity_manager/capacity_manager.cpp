@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/capacity_manager/capacity_manager.h>
+#include <regatta/support/energy.h>
 
 #include <cmath>
 #include <string>
@@ -36,12 +37,7 @@ RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {
 
 CapacityManager::CapacityManager(const sc_core::sc_module_name& name, const CapacityManagerConfig& config,
                                  unsigned shards, sc_core::sc_time clock_period)
-    : sc_module(name),
-      clock_(support::CycleScheduler::of(clock_period)),
-      by_shards_(shards),
-      changed_("changed"),
-      room_("room"),
-      decode_(*this) {
+    : sc_module(name), clock_(support::CycleScheduler::of(clock_period)), by_shards_(shards), room_("room") {
   for (unsigned s = 0; s < shards; ++s) {
     shards_.push_back(std::make_unique<CapacityShard>(("shard" + std::to_string(s)).c_str(), config, shards, table_,
                                                       room_, clock_period));
@@ -90,6 +86,10 @@ void CapacityManager::warp_started(const WarpInfo& warp) {
 void CapacityManager::warp_finished(const WarpInfo& warp) {
   count_resident(-1);
   of(warp.warp).warp_finished(warp.warp);
+}
+
+void CapacityManager::register_energy(support::EnergyGroup& g) {
+  g.costs_nothing("the tables have no number for the stores of metadata, the stacks and the counters");
 }
 
 void CapacityManager::register_stats(support::StatGroup& g) {

@@ -15,7 +15,7 @@ using protocol::Row;
 GatedRegisterFile::GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
                                      protocol::RowPower& power, std::unique_ptr<protocol::WindowPolicy> windows,
                                      sc_core::sc_time clock_period)
-    : BankedFile(name, config, clock_period), power_(power), windows_(std::move(windows)) {
+    : WindowedFile(name, config, std::move(windows), clock_period), power_(power) {
   rows_.resize(config.registers, 32);
 }
 
@@ -30,48 +30,42 @@ void GatedRegisterFile::own_listener(std::unique_ptr<protocol::RowListener> list
 }
 
 void GatedRegisterFile::kernel_started(const protocol::KernelContext& context) {
-  BankedFile::kernel_started(context);
+  WindowedFile::kernel_started(context);
   rows_.resize(config_.registers, context.warp_size);
-  owner_.assign(config_.registers, 0);
   account_rows(-static_cast<int>(allocated_rows_));
-  windows_->kernel_started(config_.registers, registers_per_warp_);
   for (protocol::RowObserver* o : observers_) {
     o->kernel_started(Cycle(clock_.now()), config_.registers, context.warp_size);
   }
   for (protocol::RowListener* l : listeners_) l->rows_started(config_.registers, context.warp_size);
+  reserve_rows(context);
+}
+
+void GatedRegisterFile::reserve_rows(const protocol::KernelContext& context) {
+  const unsigned warps = context.resident_ctas * context.warps_per_cta;
+  if (warps == 0) return;
+  std::vector<Row> rows;
+  for (unsigned slot = 0; slot < warps; ++slot) {
+    const auto window = windows_->first_window(protocol::WarpSlot(static_cast<std::uint16_t>(slot)));
+    if (!window) break;
+    for (unsigned r = 0; r < registers_per_warp_; ++r) {
+      rows.push_back(window->row(RegisterId(static_cast<std::uint8_t>(r))));
+    }
+  }
+  for (protocol::RowListener* l : listeners_) l->rows_reserved(rows);
 }
 
 void GatedRegisterFile::warp_started(const protocol::WarpInfo& warp) {
-  const std::size_t slot = warp.warp.value();
-  if (windows_of_.size() <= slot) windows_of_.resize(slot + 1);
-  const protocol::RegisterWindow window = windows_->assign(warp.warp);
-  windows_of_[slot] = window;
-  for (unsigned r = 0; r < registers_per_warp_; ++r) {
-    const std::uint32_t row = window.row(RegisterId(static_cast<std::uint8_t>(r))).value();
-    if (row >= owner_.size() || owner_[row] != 0) {
-      SC_REPORT_ERROR("regatta/gated_register_file",
-                      ("the window of warp " + std::to_string(slot) + " has row " + std::to_string(row) + " for R" +
-                       std::to_string(r) +
-                       (row >= owner_.size() ? ", which the file has not"
-                                             : ", which is warp " + std::to_string(owner_[row] - 1) + "'s"))
-                          .c_str());
-      continue;
-    }
-    owner_[row] = static_cast<std::uint16_t>(slot + 1);
-  }
+  WindowedFile::warp_started(warp);
   account_rows(static_cast<int>(registers_per_warp_));
-  for (protocol::RowListener* l : listeners_) l->window_taken(warp.warp, window, registers_per_warp_);
+  for (protocol::RowListener* l : listeners_)
+    l->window_taken(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
 }
 
 void GatedRegisterFile::warp_finished(const protocol::WarpInfo& warp) {
-  const protocol::RegisterWindow window = windows_of_[warp.warp.value()];
-  for (unsigned r = 0; r < registers_per_warp_; ++r) {
-    const std::uint32_t row = window.row(RegisterId(static_cast<std::uint8_t>(r))).value();
-    if (row < owner_.size() && owner_[row] == warp.warp.value() + 1) owner_[row] = 0;
-  }
   account_rows(-static_cast<int>(registers_per_warp_));
-  for (protocol::RowListener* l : listeners_) l->window_left(warp.warp, window, registers_per_warp_);
-  windows_->release(warp.warp);
+  for (protocol::RowListener* l : listeners_)
+    l->window_left(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
+  WindowedFile::warp_finished(warp);
 }
 
 void GatedRegisterFile::account_rows(int change) {
@@ -167,8 +161,7 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
 
 std::uint64_t GatedRegisterFile::transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access,
                                           unsigned bank, std::uint64_t done) {
-  if (access.reg.value() >= registers_per_warp_) refuse(access);
-  const Row row = row_of(access.warp, access.reg);
+  const Row row(row_of(access));
   if (payload.is_read()) {
     access.origin = protocol::Origin{"bank", bank};
     return read(payload, access, row, done);
@@ -177,19 +170,18 @@ std::uint64_t GatedRegisterFile::transfer(tlm::tlm_generic_payload& payload, pro
 }
 
 void GatedRegisterFile::debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank) {
-  if (access.reg.value() >= registers_per_warp_) refuse(access);
-  std::uint32_t* cells = rows_[row_of(access.warp, access.reg).value()];
+  const Row row(row_of(access));
+  std::uint32_t* cells = rows_[row.value()];
   access.origin = protocol::Origin{"bank", bank};
   if (payload.is_read() && codec_ != nullptr &&
-      codec_->read(access, row_of(access.warp, access.reg), cells,
-                   reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
+      codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
     return;
   }
   copy_row(payload, cells);
 }
 
 void GatedRegisterFile::register_stats(support::StatGroup& g) {
-  BankedFile::register_stats(g);
+  WindowedFile::register_stats(g);
   g.counter("row_reads", row_reads_, "warp registers", "read from their row");
   g.counter("elsewhere_reads", elsewhere_reads_, "warp registers", "read without their row: the codec had them");
   g.counter("row_writes", row_writes_, "warp registers", "written to their row");

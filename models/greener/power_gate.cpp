@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/greener/power_gate.h>
+#include <regatta/support/energy.h>
 
 #include <algorithm>
 
@@ -69,23 +70,6 @@ void PowerGateConfig::validate() const {
   one_of("reserve_sources", reserve_sources, "all", "falling");
 }
 
-/// The decoder's side: an instruction is decoded when its fetch arrives.
-class PowerGate::DecodeObserver : public protocol::Observer {
- public:
-  explicit DecodeObserver(PowerGate& gate) : gate_(gate) {}
-  std::vector<protocol::Event> interests() const override {
-    return {protocol::Event::fetched, protocol::Event::arrived};
-  }
-  bool keeps_cycle_time() const override { return true; }
-  void fetched(Cycle, const protocol::WarpInfo& warp, const InstructionTraits& traits) override {
-    gate_.fetched(warp.warp, traits.index);
-  }
-  void arrived(Cycle, const protocol::WarpInfo& warp) override { gate_.arrived(warp.warp); }
-
- private:
-  PowerGate& gate_;
-};
-
 PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
                      sc_core::sc_time clock_period)
     : sc_module(name),
@@ -99,12 +83,6 @@ PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig&
       warps_(config.warps) {
   config.validate();
   if (config.look_ahead && config.runtime_table) table_.emplace(config.warps, config.table_entries);
-}
-
-PowerGate::~PowerGate() = default;
-
-std::unique_ptr<protocol::Observer> PowerGate::make_decode_observer() {
-  return table_ ? std::make_unique<DecodeObserver>(*this) : nullptr;
 }
 
 void PowerGate::settle() {
@@ -216,11 +194,13 @@ void PowerGate::written_back(const DynamicInstruction& d) {
   if (table_) table_->remove(d.warp.value(), d.sequence, settled_);
 }
 
-void PowerGate::fetched(WarpSlot warp, std::uint32_t index) { warps_[warp.value()].arriving.push_back(index); }
+void PowerGate::fetched(const protocol::WarpInfo& warp, const InstructionTraits& traits) {
+  warps_[warp.warp.value()].arriving.push_back(traits.index);
+}
 
-void PowerGate::arrived(WarpSlot warp) {
-  Warp& w = warps_[warp.value()];
-  for (const std::uint32_t index : w.arriving) table_->insert(warp.value(), ++w.decoded, index, now());
+void PowerGate::arrived(const protocol::WarpInfo& warp) {
+  Warp& w = warps_[warp.warp.value()];
+  for (const std::uint32_t index : w.arriving) table_->insert(warp.warp.value(), ++w.decoded, index, now());
   w.arriving.clear();
 }
 
@@ -260,6 +240,10 @@ void PowerGate::window_left(WarpSlot warp, const protocol::RegisterWindow& windo
   }
   w.on = w.reserved = w.unread = GeneralRegisters{};
   if (table_) table_->clear(warp.value());
+}
+
+void PowerGate::register_energy(support::EnergyGroup& g) {
+  g.costs_nothing("the thesis counts neither the scoreboard nor the run-time table");
 }
 
 void PowerGate::register_stats(support::StatGroup& g) {

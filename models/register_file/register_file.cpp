@@ -5,13 +5,13 @@
 namespace regatta::models {
 
 RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
-                           sc_core::sc_time clock_period)
-    : BankedFile(name, config, clock_period) {
+                           sc_core::sc_time clock_period, std::unique_ptr<protocol::WindowPolicy> windows)
+    : WindowedFile(name, config, std::move(windows), clock_period) {
   rows_.resize(config.registers, 32);
 }
 
 void RegisterFile::kernel_started(const protocol::KernelContext& context) {
-  BankedFile::kernel_started(context);
+  WindowedFile::kernel_started(context);
   rows_.resize(config_.registers, context.warp_size);
 }
 

@@ -9,6 +9,10 @@ void RotatingWindows::kernel_started(std::uint32_t rows, unsigned registers) {
   shift_.assign(rows / registers, 0);
 }
 
+std::optional<protocol::RegisterWindow> RotatingWindows::first_window(protocol::WarpSlot warp) const {
+  return windows_.first_window(warp);  // no window has rotated yet
+}
+
 protocol::RegisterWindow RotatingWindows::assign(protocol::WarpSlot warp) {
   const std::uint32_t first = windows_.base(warp);
   std::uint16_t& shift = shift_[warp.value()];

@@ -20,6 +20,15 @@ void RoundRobinWindows::kernel_started(std::uint32_t rows, unsigned registers) {
   window_of_.clear();
 }
 
+std::optional<protocol::RegisterWindow> RoundRobinWindows::first_window(protocol::WarpSlot warp) const {
+  const auto slices = static_cast<unsigned>(slices_.size());
+  const unsigned part = warp.value() % slices;
+  const unsigned turn = warp.value() / slices;
+  if (turn >= windows_) return std::nullopt;
+  const std::uint32_t base = part * slice_rows_ + (slices_[part].next + turn) % windows_ * registers_;
+  return protocol::RegisterWindow{base, base, 256};
+}
+
 protocol::RegisterWindow RoundRobinWindows::assign(protocol::WarpSlot warp) {
   const auto part = warp.value() % static_cast<unsigned>(slices_.size());
   Slice& s = slices_[part];

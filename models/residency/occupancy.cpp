@@ -33,7 +33,7 @@ Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigne
   return o;
 }
 
-unsigned OccupancyResidency::kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
+unsigned OccupancyResidency::plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
   const Occupancy o =
       occupancy(limits, context.warps_per_cta, context.registers_per_warp, context.launch->shared_bytes_per_cta);
   resident_ = o.ctas();

@@ -212,6 +212,8 @@ void SleepTransistors::register_stats(support::StatGroup& g) {
   }
   g.counter("wakeups_sleep", wakeups_[index(PowerState::sleep)], "rows", "that began to wake from sleep");
   g.counter("wakeups_off", wakeups_[index(PowerState::off)], "rows", "that began to wake from off");
+  g.counter("bits_woken_sleep", bits_woken_[index(PowerState::sleep)], "bits", "of rows that woke from sleep");
+  g.counter("bits_woken_off", bits_woken_[index(PowerState::off)], "bits", "of rows that woke from off");
   g.counter("falls", falls_, "rows", "of which something was put to sleep or switched off");
   g.counter("delayed_wakes", delayed_wakes_, "rows", "that began to wake later, since others did in that cycle");
 }

@@ -30,8 +30,9 @@ AffineUnit unit_of(trace::OpClass c) {
 
 }  // namespace
 
-AffineMeter::AffineMeter(const sc_core::sc_module_name& name, const AllocationStage* stage)
-    : sc_module(name), stage_(stage) {}
+AffineMeter::AffineMeter(const sc_core::sc_module_name& name, const AllocationStage* stage, unsigned registers,
+                         unsigned banks)
+    : sc_module(name), stage_(stage), registers_(registers), banks_(banks) {}
 
 std::vector<protocol::Event> AffineMeter::interests() const {
   using protocol::Event;
@@ -69,16 +70,21 @@ void AffineMeter::register_stats(support::StatGroup& g) {
   g.counter("affine_writes", writes_, "warp registers", "written in full, with lanes a stride apart");
   g.counter("affine_instructions", instructions_, "warp instructions",
             "with affine sources and result, which cost one lane of their unit");
+  g.counter("saved_integer_lanes", saved_lanes_[0], "thread instructions", "of these, that cost nothing: integer");
+  g.counter("saved_fp32_lanes", saved_lanes_[1], "thread instructions", "of these, that cost nothing: fp32");
+  g.counter("affine_verify_reads", stage_ != nullptr ? stage_->affine_verify_reads() : none_, "warp registers",
+            "candidates read to be compared whose lanes were a stride apart");
 }
 
 void AffineMeter::register_energy(support::EnergyGroup& g) {
   // One bank of a group's eight in place of all; taken off what the register file and the units have declared.
   const double saved = -7.0 / 8 * warp_size_ / 32.0;
   constexpr double per_lane = 1.0 / 32;
-  g.event("register_structures", "register_file.read", reads_, saved);
-  g.event("register_structures", "register_file.read", stage_ != nullptr ? stage_->affine_verify_reads() : none_,
-          saved);
-  g.event("register_structures", "register_file.write", writes_, saved);
+  const support::ArrayGeometry size{double(registers_) * warp_size_ * trace::bytes_per_lane, double(banks_)};
+  g.event("register_structures", "register_file.read", reads_, saved, size);
+  g.event("register_structures", "register_file.read", stage_ != nullptr ? stage_->affine_verify_reads() : none_, saved,
+          size);
+  g.event("register_structures", "register_file.write", writes_, saved, size);
   g.event("execution", "execution.integer", saved_lanes_[0], -per_lane);
   g.event("execution", "execution.fp32", saved_lanes_[1], -per_lane);
 }

@@ -101,7 +101,8 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   f.kind = code.kind;
   f.wide_immediate = code.wide_immediate;
   f.unit = t.unit;
-  // A pinned register is overwritten in place: its number says nothing about its value (blocks.md B2).
+  // A pinned register is overwritten in place: its number says nothing about its value (section V-D; README.md,
+  // "Choices where the paper is silent").
   f.reusable = code.kind != ReuseKind::none && !f.divergent && known && !pinned;
   if (f.reusable) tag(d, code, f);
   if (code.effect != MemoryEffect::none) rules_.renamed(d, code);

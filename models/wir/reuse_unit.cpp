@@ -17,9 +17,7 @@ ReuseUnit::ReuseUnit(PhysicalRegisterFile& file)
     : file_(file), state_(file.state()), retry_(state_.parts.pending ? state_.config.retry_entries : 0) {}
 
 void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
-  const auto& sections = context.kernel->annotations;
-  racy_ = std::any_of(sections.begin(), sections.end(),
-                      [](const trace::AnnotationSection& s) { return s.name == races_section; });
+  racy_ = trace::race_check(*context.kernel) == trace::RaceCheck::racy;
 }
 
 ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {

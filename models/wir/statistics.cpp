@@ -38,6 +38,15 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("verify_forwarded", n.verify_forwarded, regs, "candidates compared on their way to the bank");
   g.counter("dummy_movs", n.dummy_movs, insns, "injected for first divergent writes");
   g.counter("allocations", n.allocations, regs, "taken from the free pool");
+  g.counter("rename_reads", n.rename_reads, "entries", "of the rename tables read");
+  g.counter("rename_writes", n.rename_writes, "entries", "of the rename tables written");
+  g.counter("reuse_reads", n.reuse_reads, "entries", "of the reuse buffer read, retries aside");
+  g.counter("reuse_writes", n.reuse_writes, "entries", "of the reuse buffer written");
+  g.counter("hashes", n.hashes, regs, "whose hash was computed");
+  g.counter("signature_reads", n.signature_reads, "entries", "of the value signature buffer read");
+  g.counter("signature_writes", n.signature_writes, "entries", "of the value signature buffer written");
+  g.counter("references", n.counts, "references", "to physical registers counted; each is given up again");
+  g.counter("verify_cache_fills", n.verify_fills, regs, "put into the verify cache");
   g.counter("long_renames", n.long_renames, insns, "with more registers than the rename tables' ports read in a cycle");
   g.counter("reuse_read_waits", n.reuse_read_waits, "attempts",
             "to look up that found the reuse buffer's read ports taken");

@@ -2,6 +2,7 @@
 //
 // Both codecs between a hand-made file and a hand-made controller of its rows: values, what the rows are asked to be,
 // what is counted.
+#include <regatta/models/aging_compression/move_inserter.h>
 #include <regatta/models/aging_compression/register_compression.h>
 #include <regatta/models/aging_compression/warped_compression.h>
 #include <regatta/test/catch.h>
@@ -218,6 +219,137 @@ TEST_CASE("register compression: rows, tables and time, write by write") {
   CHECK(got == flat);
   CHECK(codec.counters().slice_reads == before + 1);
   CHECK(codec.counters().cancelled_reads == 3);
+}
+
+TEST_CASE("register compression: the cycles by which a write takes longer") {
+  constexpr unsigned lanes = 64;
+  Rows rows(8, lanes, {2048});
+  RegisterCompression codec("rc", config(8), rows, period);  // two slices of four rows, a table with one port each
+  codec.rows_started(8, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
+  const std::vector<std::uint32_t> flat(lanes, 7);
+  const auto rough = [](unsigned from) {
+    std::vector<std::uint32_t> v(lanes, 7);
+    v[from] = 1000;
+    return v;
+  };
+  const LaneMask all = ~LaneMask{0};
+  protocol::DynamicInstruction move;
+  move.injected = true;
+  const auto write = [&](unsigned reg, const std::vector<std::uint32_t>& value, bool moved = false) {
+    protocol::WarpAccess a = access(reg, all);
+    if (moved) a.instruction = &move;
+    return codec.write(a, Row(reg), value.data(), rows.of(Row(reg)), Cycle(9)).extra_cycles;
+  };
+  // All in one cycle: each that makes or clears an entry finds the port one cycle later.
+  CHECK(write(0, flat) == 0);
+  CHECK(write(1, flat) == 1);
+  CHECK(write(4, flat) == 0);  // the other slice's table
+  CHECK(write(5, flat) == 1);
+  CHECK(write(6, flat) == 2);
+  CHECK(write(7, flat) == 3);
+  // The row is off: what came before the value was known not to be compressible is written again, a sub-wavefront a
+  // cycle.
+  CHECK(write(0, rough(3)) == 2 + 1);
+  CHECK(write(1, rough(60)) == 3 + 4);
+  CHECK(write(4, rough(40)) == 4 + 3);
+  // A move clears the entry and passes the unit by.
+  CHECK(write(5, flat, true) == 5);
+  CHECK_FALSE(codec.compressed(Row(5)));
+  // Rows that are on, and have no entry: nothing to wait for.
+  CHECK(write(0, rough(20)) == 0);
+  CHECK(write(2, rough(50)) == 0);
+  CHECK(codec.table_writes() == 6 + 4);
+}
+
+TEST_CASE("register compression: results of loads pass the unit by where it has none") {
+  constexpr unsigned lanes = 64;
+  for (const bool loads : {true, false}) {
+    Rows rows(8, lanes, {2048});
+    CompressionConfig c = config(8);
+    c.loads = loads;
+    RegisterCompression codec(sc_core::sc_gen_unique_name("rc"), c, rows, period);
+    codec.rows_started(8, lanes);
+    const std::vector<std::uint32_t> flat(lanes, 7);
+    protocol::InstructionTraits traits;
+    protocol::DynamicInstruction load;
+    load.traits = &traits;
+    traits.is_memory = true;
+    protocol::WarpAccess a = access(0, ~LaneMask{0});
+    a.instruction = &load;
+    codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
+    CHECK(codec.compressed(Row(0)) == loads);
+    CHECK(codec.counters().compression_beats == (loads ? 4u : 0u));
+    traits.is_memory = false;
+    codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
+    CHECK(codec.compressed(Row(0)));
+  }
+}
+
+TEST_CASE("register compression: rows that an instruction may write wake at its issue, where that is asked for") {
+  constexpr unsigned lanes = 64;
+  for (const char* wake : {"issue", "write"}) {
+    CAPTURE(wake);
+    Rows rows(8, lanes, {2048});
+    CompressionConfig c = config(8);
+    c.wake = wake;
+    RegisterCompression codec(sc_core::sc_gen_unique_name("rc"), c, rows, period);
+    MoveInserter moves(sc_core::sc_gen_unique_name("moves"), codec);
+    codec.rows_started(8, lanes);
+    codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
+    const std::vector<std::uint32_t> flat(lanes, 7);
+    for (unsigned r = 0; r < 3; ++r)
+      codec.write(access(r, ~LaneMask{0}), Row(r), flat.data(), rows.of(Row(r)), Cycle(0));
+    protocol::InstructionTraits traits;
+    traits.write_count = 1;
+    traits.writes[0] = RegisterId(1);
+    protocol::DynamicInstruction d;
+    d.traits = &traits;
+    d.warp = WarpSlot(0);
+    d.active = 0;
+    moves.issued(d);
+    CHECK(rows.on[1] == 0);  // no lane executes it
+    d.active = ~LaneMask{0};
+    moves.issued(d);
+    CHECK(rows.on[0] == 0);
+    CHECK(rows.on[1] == (std::string(wake) == "issue" ? 0xff : 0));
+    CHECK(codec.compressed(Row(1)));
+    d.injected = true;
+    traits.writes[0] = RegisterId(2);
+    moves.issued(d);
+    CHECK(rows.on[2] == 0);  // the move's own write wakes it
+    CHECK(moves.inserted() == 1);
+  }
+}
+
+TEST_CASE("warped compression: a write that makes the row larger wakes segments, and takes no cycles of its own") {
+  constexpr unsigned lanes = 64;
+  Rows rows(2, lanes, warped_segments(lanes));
+  WarpedCompression codec("wc", config(2), rows);
+  codec.rows_started(2, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 2);
+  std::vector<std::uint32_t> v(lanes, 1000);
+  const auto write = [&] {
+    const auto s = codec.write(access(0, ~LaneMask{0}), Row(0), v.data(), rows.of(Row(0)), Cycle(0));
+    CHECK(s.row_written);
+    CHECK(s.extra_cycles == 0);
+    return rows.on[0] & 0xf;
+  };
+  CHECK(write() == 0x1);
+  CHECK(codec.counters().rows_woken == 0);
+  v[9] = 1001;
+  CHECK(write() == 0x3);
+  CHECK(codec.counters().rows_woken == 1);
+  v[9] = 2000;
+  CHECK(write() == 0x7);
+  v[9] = 1 << 20;
+  CHECK(write() == 0xf);
+  CHECK(codec.counters().rows_woken == 3);
+  CHECK(write() == 0xf);
+  CHECK(codec.counters().rows_woken == 3);
+  // Sub-wavefronts of 64 bytes: 4, 67, 130 and twice 256 bytes.
+  CHECK(codec.counters().slice_writes == 1 + 2 + 3 + 4 + 4);
+  CHECK(codec.counters().cancelled_writes == 3 + 2 + 1);
 }
 
 TEST_CASE("warped compression: the forms, their limits and their segments") {

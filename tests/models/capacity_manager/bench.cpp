@@ -24,7 +24,7 @@ class Bench::Ears : public sc_core::sc_module {
   Ears(const sc_core::sc_module_name& name, Bench& bench) : sc_module(name), bench_(bench) {
     SC_HAS_PROCESS(Ears);
     SC_METHOD(room);
-    sensitive << bench.manager->decode_point().changed();
+    sensitive << bench.manager->changed();
     dont_initialize();
   }
 
@@ -136,7 +136,7 @@ protocol::WarpInfo Bench::info(unsigned warp) const {
 void Bench::start_warp(unsigned warp) { manager->warp_started(info(warp)); }
 
 bool Bench::decode(unsigned warp, std::uint32_t index, std::uint64_t sequence) {
-  protocol::DecodePoint& point = manager->decode_point();
+  protocol::DecodePoint& point = *manager;
   for (std::uint32_t i = 0; i < kernel.inserted.size(); ++i) {
     if (kernel.inserted[i].before != index) continue;
     if (point.room(info(warp).warp) == 0) return false;

@@ -222,11 +222,11 @@ class Machine {
       }
       const std::uint32_t index = w.way[w.fetched];
       if (w.words_done < words_before(index)) {
-        if (bench_.manager->decode_point().room(bench_.info(w.slot).warp) == 0) return;
+        if (bench_.manager->room(bench_.info(w.slot).warp) == 0) return;
         unsigned n = 0;
         for (std::uint32_t i = 0; i < bench_.kernel.inserted.size(); ++i) {
           if (bench_.kernel.inserted[i].before != index || n++ != w.words_done) continue;
-          bench_.manager->decode_point().decoded(bench_.info(w.slot), i, w.fetched + 1);
+          bench_.manager->decoded(bench_.info(w.slot), i, w.fetched + 1);
           break;
         }
         ++w.words_done;

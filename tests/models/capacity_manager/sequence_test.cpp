@@ -351,23 +351,23 @@ TEST_CASE("capacity manager: a word's place is free when nothing needs it any mo
     Bench& b = *bench;
     b.start_kernel();
     b.start_warp(0);
-    protocol::DecodePoint& point = b.manager->decode_point();
+    protocol::DecodePoint& point = *b.manager;
     const protocol::WarpSlot warp = b.info(0).warp;
     CHECK(point.room(warp) == 16);
     REQUIRE(b.decode(0, 0, 1));
     CHECK(point.room(warp) == 14);
   });
   b.at(3, [bench] {  // active: the header is done with
-    CHECK(bench->manager->decode_point().room(bench->info(0).warp) == 15);
+    CHECK(bench->manager->room(bench->info(0).warp) == 15);
     REQUIRE(bench->decode(0, 9, 10));
-    CHECK(bench->manager->decode_point().room(bench->info(0).warp) == 14);
+    CHECK(bench->manager->room(bench->info(0).warp) == 14);
     for (std::uint32_t i = 0; i < 9; ++i) bench->issue(0, i, i + 1);
-    CHECK(bench->manager->decode_point().room(bench->info(0).warp) == 14);
+    CHECK(bench->manager->room(bench->info(0).warp) == 14);
     bench->issue(0, 9, 10);
-    CHECK(bench->manager->decode_point().room(bench->info(0).warp) == 15);
+    CHECK(bench->manager->room(bench->info(0).warp) == 15);
     bench->issue(0, 10, 11);
     bench->issue(0, 11, 12);
-    CHECK(bench->manager->decode_point().room(bench->info(0).warp) == 16);
+    CHECK(bench->manager->room(bench->info(0).warp) == 16);
   });
   b.run();
   CHECK(b.room_notified == 0);  // nobody had been refused
@@ -385,7 +385,7 @@ TEST_CASE("capacity manager: room that was refused is told of") {
   });
   b.at(3, [&] {
     CHECK(b.room_notified == 1);  // the header has been acted upon
-    CHECK(b.manager->decode_point().room(b.info(0).warp) == 1);
+    CHECK(b.manager->room(b.info(0).warp) == 1);
   });
   b.run();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A register file whose rows are switched: what is lost, what is late, what is refused, and windows that move.
+#include <regatta/models/banks/fixed_windows.h>
 #include <regatta/models/gated_register_file/gated_register_file.h>
-#include <regatta/models/register_windows/fixed_windows.h>
 #include <regatta/models/register_windows/rotating_windows.h>
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 #include <regatta/test/catch.h>
@@ -66,7 +66,10 @@ struct Bench {
     return info;
   }
   Row row(unsigned slot, unsigned reg) const {
-    return file.row_of(WarpSlot(static_cast<std::uint16_t>(slot)), RegisterId(static_cast<std::uint8_t>(reg)));
+    const auto place =
+        file.mapping().place(WarpSlot(static_cast<std::uint16_t>(slot)), RegisterId(static_cast<std::uint8_t>(reg)));
+    REQUIRE(place);
+    return *place;
   }
   /// The message of the error that an access is.
   std::string fault(unsigned slot, unsigned reg) {
@@ -166,6 +169,75 @@ TEST_CASE("gated register file: an access to a waking row is late, one to a slee
   CHECK(b.fault(0, 5) == "row 5, register R5 of warp 0, is accessed in cycle 50 while it sleeps");
 }
 
+TEST_CASE("gated register file: a row that wakes just in time delays nothing, one cycle later it does by one") {
+  models::SleepTransistorsConfig c;
+  c.wake_sleep = 1;
+  c.wake_off = 2;
+  Bench b(std::make_unique<models::FixedWindows>(), c);
+  b.file.warp_started(Bench::warp(0));
+  b.wait(10);
+  b.read(0, 5);
+  const std::uint64_t usual = b.last_delay;  // a cycle of arbitration, one of the bank
+  REQUIRE(usual == 2);
+  b.wait(10);
+  const auto wake = [&](unsigned reg, PowerState from) {
+    b.control.vote(b.voter, b.row(0, reg), from);
+    b.control.vote(b.voter, b.row(0, reg), PowerState::on);
+  };
+  wake(5, PowerState::sleep);  // it can be accessed a cycle from now, when the read comes to its bank
+  b.read(0, 5);
+  CHECK(b.last_delay == usual);
+  wake(6, PowerState::off);
+  b.read(0, 6);
+  CHECK(b.last_delay == usual + 1);
+}
+
+TEST_CASE("gated register file: rows are allocated from a warp's start to its end") {
+  Bench b;
+  b.wait(5);
+  b.file.warp_started(Bench::warp(0));
+  b.wait(10);
+  b.file.warp_started(Bench::warp(1));
+  b.wait(3);
+  b.file.warp_finished(Bench::warp(0));
+  b.wait(20);
+  b.file.warp_finished(Bench::warp(1));
+  b.wait(40);
+  CHECK(b.file.allocated_row_cycles() == 8 * 13 + 8 * 23);
+}
+
+TEST_CASE("gated register file: what a codec needs for a write comes on top of the row's wake-up") {
+  struct Codec : protocol::RowCodec {
+    Stored write(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*, protocol::Cycle) override {
+      return stored;
+    }
+    bool read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override { return false; }
+    bool needs_row(Row) const override { return true; }
+    Stored stored;
+  } codec;
+  models::SleepTransistorsConfig c;
+  c.wake_off = 20;
+  Bench b(std::make_unique<models::FixedWindows>(), c);
+  b.file.set_codec(codec, 0.25);
+  b.file.warp_started(Bench::warp(0));
+  b.wait(10);
+  const std::uint64_t usual = b.write(0, 1, pattern(1));
+  b.wait(10);
+  codec.stored.extra_cycles = 5;
+  CHECK(b.write(0, 1, pattern(1)) == usual + 5);
+  b.wait(30);
+  b.control.vote(b.voter, b.row(0, 2), PowerState::off);
+  b.control.vote(b.voter, b.row(0, 2), PowerState::on);
+  CHECK(b.write(0, 2, pattern(1)) == 20 + 1 + 5);  // awake, a cycle of the bank, the codec's
+  b.wait(30);
+  // One that stores nothing in the row does not wait for it.
+  b.control.vote(b.voter, b.row(0, 3), PowerState::off);
+  b.control.vote(b.voter, b.row(0, 3), PowerState::on);
+  codec.stored.row_written = false;
+  CHECK(b.write(0, 3, pattern(1)) == usual + 5);
+  CHECK(b.file.row_writes() == 3);
+}
+
 TEST_CASE("gated register file: a write to a row that is off is lost") {
   Bench b;
   b.file.warp_started(Bench::warp(0));
@@ -176,6 +248,40 @@ TEST_CASE("gated register file: a write to a row that is off is lost") {
   b.control.vote(b.voter, b.row(0, 1), PowerState::on);
   b.wait(5);
   CHECK(!same(b.read(0, 1), pattern(2)));
+}
+
+TEST_CASE("gated register file: listeners are told the rows that a launch's warps can have at once") {
+  struct Listener : protocol::RowListener {
+    void rows_started(std::uint32_t rows, unsigned) override { told.emplace_back(rows); }
+    void rows_reserved(const std::vector<Row>& rows) override {
+      std::vector<std::uint32_t> numbers;
+      for (const Row r : rows) numbers.push_back(r.value());
+      reserved.push_back(numbers);
+    }
+    std::vector<std::uint32_t> told;
+    std::vector<std::vector<std::uint32_t>> reserved;
+  };
+  Bench b(std::make_unique<models::FixedWindows>(2));
+  Listener listener;
+  b.file.add_listener(listener);
+  protocol::KernelContext context;
+  context.registers_per_warp = 8;
+  b.file.kernel_started(context);  // nobody knows how many CTAs there can be
+  CHECK(listener.told == std::vector<std::uint32_t>{64});
+  CHECK(listener.reserved.empty());
+  context.warps_per_cta = 3;
+  context.resident_ctas = 1;
+  b.file.kernel_started(context);
+  // Slots 0 and 2 in the first half of the file, slot 1 in the second.
+  std::vector<std::uint32_t> expected;
+  for (const std::uint32_t base : {0u, 32u, 8u}) {
+    for (std::uint32_t r = 0; r < 8; ++r) expected.push_back(base + r);
+  }
+  REQUIRE(listener.reserved.size() == 1);
+  CHECK(listener.reserved[0] == expected);
+  context.resident_ctas = 4;  // more than there are rows for
+  b.file.kernel_started(context);
+  CHECK(listener.reserved.back().size() == 64);
 }
 
 TEST_CASE("gated register file: windows that overlap are an error") {

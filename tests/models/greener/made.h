@@ -12,6 +12,9 @@
 
 namespace regatta::test {
 
+/// The value is not read again.
+constexpr trace::NextAccess dead{0, false};
+
 struct MadeKernel {
   MadeKernel() {
     kernel.name = "made";

@@ -16,10 +16,11 @@ using protocol::PowerState;
 using protocol::RegisterId;
 using protocol::Row;
 using protocol::WarpSlot;
+using test::dead;
 
 namespace {
 
-constexpr trace::NextAccess later{0, true}, dead{0, false};
+constexpr trace::NextAccess later{0, true};
 constexpr std::uint32_t rows = 64;
 constexpr unsigned registers = 16;
 
@@ -29,7 +30,6 @@ struct Bench : protocol::GateListener {
         period(1, sc_core::SC_NS),
         control("sleep_transistors", {}, period),
         gate("gate", config, control, period) {
-    observer = gate.make_decode_observer();
     gate.connect(static_cast<protocol::GateListener&>(*this));
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     control.rows_started(rows, 32);
@@ -63,8 +63,8 @@ struct Bench : protocol::GateListener {
   void decode(std::uint32_t index) {
     protocol::WarpInfo info;
     info.warp = WarpSlot(1);
-    observer->fetched(Cycle(now()), info, kernel.traits[index]);
-    observer->arrived(Cycle(now()), info);
+    gate.fetched(info, kernel.traits[index]);
+    gate.arrived(info);
   }
   /// 0: it may go; else the cycle until which it is held.
   std::uint64_t held(const protocol::DynamicInstruction& d) {
@@ -95,7 +95,6 @@ struct Bench : protocol::GateListener {
   const sc_core::sc_time period;
   models::SleepTransistors control;
   models::PowerGate gate;
-  std::unique_ptr<protocol::Observer> observer;
   protocol::RegisterWindow window;
   std::vector<std::unique_ptr<protocol::DynamicInstruction>> all;
   std::uint64_t sequence = 0;
@@ -244,7 +243,7 @@ TEST_CASE("gate: under Sleep-Reg registers sleep from their warp's start") {
   PowerGateConfig config;
   config.look_ahead = false;
   Bench b(k, config);
-  CHECK(b.observer == nullptr);
+  CHECK_FALSE(b.gate.follows_fetches());
   for (unsigned r = 0; r < registers; ++r) CHECK(b.state(r) == PowerState::sleep);
   b.wait_until(10);
   protocol::DynamicInstruction& d = b.next(0);

@@ -7,11 +7,12 @@
 using namespace regatta;
 using models::PowerPlan;
 using models::PowerPlanOptions;
+using test::dead;
 using trace::RegisterPower;
 
 namespace {
 
-constexpr trace::NextAccess near{2, true}, later{5, true}, dead{0, false};
+constexpr trace::NextAccess near{2, true}, far{5, true};
 
 std::vector<unsigned> members(const protocol::GeneralRegisters& set) {
   std::vector<unsigned> registers;
@@ -35,7 +36,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 TEST_CASE("plan: fields by the threshold, the rest sleeps, written sources keep their state") {
   test::MadeKernel k;
-  k.add({1, 2}, {3, 4, 3, 1, 70}, {near, dead, later, dead, later, near, dead});
+  k.add({1, 2}, {3, 4, 3, 1, 70}, {near, dead, far, dead, far, near, dead});
   k.finish();
   const PowerPlan p = models::make_power_plans(k.context, {}).at(0);
   CHECK(p.state_after_write(0) == RegisterPower::on);

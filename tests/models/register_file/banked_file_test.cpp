@@ -25,6 +25,9 @@ class SlowRows : public models::BankedFile<SlowRows> {
 
  private:
   friend class BankedFile<SlowRows>;
+  std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
+    return std::size_t{access.warp.value()} * registers_per_warp_ + access.reg.value();
+  }
   unsigned bank(const tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access) const {
     return access.reg.value() == 30 ? models::no_bank : BankedFile::bank(payload, access);
   }

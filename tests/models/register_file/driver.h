@@ -62,6 +62,12 @@ class Bench {
     context.registers_per_warp = registers_per_warp;
     context.warp_size = lanes;
     file.kernel_started(context);
+    // As many warps as the file has rows for.
+    for (std::uint16_t w = 0; (w + 1u) * registers_per_warp <= config.registers; ++w) {
+      protocol::WarpInfo warp;
+      warp.warp = protocol::WarpSlot(w);
+      file.warp_started(warp);
+    }
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   static models::RegisterFileConfig eight_banks() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which rows a warp gets: no row has two owners, whatever comes and goes, and the rows are those the papers say.
-#include <regatta/models/register_windows/fixed_windows.h>
+#include <regatta/models/banks/fixed_windows.h>
 #include <regatta/models/register_windows/rotating_windows.h>
 #include <regatta/models/register_windows/round_robin_windows.h>
 #include <regatta/test/catch.h>
@@ -140,6 +140,66 @@ TEST_CASE("round robin: every window in turn, occupied ones are passed over") {
     windows.release(slot(1));
   }
   CHECK(turns == std::map<std::uint32_t, unsigned>{{32, 10}, {42, 10}, {52, 10}});
+}
+
+TEST_CASE("round robin: the pointer goes on from kernel to kernel, and over others with other windows") {
+  RoundRobinWindows windows(2);
+  windows.kernel_started(64, 4);  // 8 windows a slice
+  for (unsigned n = 0; n < 3; ++n) {
+    CHECK(row(windows.assign(slot(0)), 0) == n * 4);
+    windows.release(slot(0));
+  }
+  CHECK(row(windows.assign(slot(1)), 0) == 32);  // a slice of its own
+  windows.release(slot(1));
+  windows.kernel_started(64, 4);
+  CHECK(row(windows.assign(slot(0)), 0) == 3 * 4);
+  windows.release(slot(0));
+  CHECK(row(windows.assign(slot(1)), 0) == 32 + 4);
+  windows.release(slot(1));
+  windows.kernel_started(64, 6);  // 5 windows: the fourth place is there
+  CHECK(row(windows.assign(slot(0)), 0) == 4 * 6);
+  windows.release(slot(0));
+  windows.kernel_started(64, 16);  // 2 windows
+  CHECK(row(windows.assign(slot(0)), 0) == 0);
+  windows.release(slot(0));
+  windows.kernel_started(64, 4);
+  CHECK(row(windows.assign(slot(0)), 0) == 4);
+}
+
+TEST_CASE("rotation: every launch begins at the first row") {
+  RotatingWindows windows;
+  windows.kernel_started(64, 8);
+  for (unsigned n = 0; n < 3; ++n) CHECK(row(windows.assign(slot(2)), 0) == 16 + n);
+  windows.kernel_started(64, 8);
+  CHECK(row(windows.assign(slot(2)), 0) == 16);
+  CHECK(row(windows.assign(slot(2)), 7) == 16);  // rotated by one
+}
+
+TEST_CASE("register windows: the first ones are those that warps get when all slots are taken in turn") {
+  for (const unsigned registers : {4u, 13u, 20u}) {
+    FixedWindows fixed(4);
+    RotatingWindows rotating(4);
+    RoundRobinWindows round_robin(4);
+    for (protocol::WindowPolicy* policy :
+         {static_cast<protocol::WindowPolicy*>(&fixed), static_cast<protocol::WindowPolicy*>(&rotating),
+          static_cast<protocol::WindowPolicy*>(&round_robin)}) {
+      CAPTURE(policy->name(), registers);
+      for (unsigned launch = 0; launch < 3; ++launch) {  // the round-robin pointer stands elsewhere each time
+        policy->kernel_started(1024, registers);
+        const unsigned slots = 256 / registers * 4;
+        CHECK(policy->first_window(slot(slots - 1)).has_value());
+        CHECK_FALSE(policy->first_window(slot(slots)).has_value());
+        std::vector<RegisterWindow> said;
+        for (unsigned w = 0; w < 18; ++w) said.push_back(*policy->first_window(slot(w)));
+        for (unsigned w = 0; w < 18; ++w) {
+          const RegisterWindow got = policy->assign(slot(w));
+          CHECK(row(got, 0) == row(said[w], 0));
+          CHECK(row(got, registers - 1) == row(said[w], registers - 1));
+        }
+        for (unsigned w = 0; w < 18; ++w) policy->release(slot(w));
+      }
+    }
+  }
 }
 
 TEST_CASE("register windows refuse a warp for which there are no rows") {

@@ -96,10 +96,10 @@ TEST_CASE("residency: launches until the plan is full, and again when a CTA has 
     CAPTURE(c.registers, c.shared, c.threads);
     Plan plan(c);
     if (c.ctas == 0) {
-      CHECK_THROWS_AS(residency.kernel_started(plan.context, limits()), support::ConfigError);
+      CHECK_THROWS_AS(residency.plan(plan.context, limits()), support::ConfigError);
       continue;
     }
-    REQUIRE(residency.kernel_started(plan.context, limits()) == c.ctas);
+    REQUIRE(residency.plan(plan.context, limits()) == c.ctas);
     using Kind = protocol::Residency::Action::Kind;
     std::vector<protocol::CtaStatus> resident;
     protocol::Residency::View view;
@@ -121,7 +121,7 @@ TEST_CASE("residency: a kernel that does not fit is refused with what binds") {
   models::OccupancyResidency residency("residency");
   Plan plan({65, 0, 1024, 0, ""});
   try {
-    residency.kernel_started(plan.context, limits());
+    residency.plan(plan.context, limits());
     FAIL("not refused");
   } catch (const support::ConfigError& e) {
     CHECK(std::string(e.what()) ==
@@ -136,7 +136,7 @@ TEST_CASE("residency: what one CTA may have of the shared memory is said where i
   protocol::SmLimits l = limits();
   l.shared_cta_bytes = 49152;
   try {
-    residency.kernel_started(plan.context, l);
+    residency.plan(plan.context, l);
     FAIL("not refused");
   } catch (const support::ConfigError& e) {
     CHECK(std::string(e.what()) ==

@@ -99,7 +99,7 @@ TEST_CASE("sleep transistors: as many rows begin to wake in a cycle as may") {
 
 TEST_CASE("sleep transistors: unused rows are off, and a window is on while its warp lives") {
   Bench b({}, 8, 0);
-  models::UnusedRows unused(b.control);
+  models::UnusedRows unused(b.control, models::UnusedRowsOff::always);
   b.control.rows_started(8, 32);
   unused.rows_started(8, 32);
   CHECK(b.losses.size() == 8);
@@ -113,6 +113,100 @@ TEST_CASE("sleep transistors: unused rows are off, and a window is on while its 
   CHECK(b.control.state(Row(3), 0) == PowerState::off);
   CHECK(b.control.state(Row(4), 0) == PowerState::off);
   CHECK(b.control.state(Row(2), 0) == PowerState::off);
+}
+
+namespace {
+
+protocol::RegisterWindow at(std::uint32_t base) { return {base, base, 256}; }
+
+std::vector<Row> rows_from(std::uint32_t first, std::uint32_t last) {
+  std::vector<Row> rows;
+  for (std::uint32_t r = first; r < last; ++r) rows.emplace_back(r);
+  return rows;
+}
+
+/// A digit per row: 1 for on.
+std::string powered(const SleepTransistors& control, std::uint32_t rows) {
+  std::string states;
+  for (std::uint32_t r = 0; r < rows; ++r) states += control.state(Row(r), 0) == PowerState::on ? '1' : '0';
+  return states;
+}
+
+}  // namespace
+
+TEST_CASE("unused rows: for the kernel, those of no possible warp are off and a row between two warps is on") {
+  Bench b({}, 8, 0);
+  models::UnusedRows unused(b.control, models::UnusedRowsOff::kernel);
+  b.control.rows_started(8, 32);
+  unused.rows_started(8, 32);
+  CHECK(powered(b.control, 8) == "11111111");  // how many rows there can be is not known yet
+  unused.rows_reserved(rows_from(0, 6));       // two windows of three rows
+  CHECK(powered(b.control, 8) == "11111100");
+  CHECK(b.losses.size() == 2);
+  b.wait(10);
+  unused.window_taken(protocol::WarpSlot(0), {0, 0, 256}, 3);
+  unused.window_taken(protocol::WarpSlot(1), {4, 1, 2}, 3);  // rotated by one: rows 4, 5 and 3
+  b.wait(10);
+  unused.window_left(protocol::WarpSlot(0), {0, 0, 256}, 3);
+  CHECK(powered(b.control, 8) == "11111100");
+  b.wait(10);
+  unused.window_taken(protocol::WarpSlot(0), {1, ~std::uint32_t{0} - 1, 2}, 3);
+  b.wait(10);
+  CHECK(powered(b.control, 8) == "11111100");
+  CHECK(b.losses.size() == 2);
+  CHECK(b.control.wakeups(PowerState::off) == 0);
+  CHECK(b.control.row_cycles(PowerState::off) == 2 * 40);
+  CHECK(b.control.row_cycles(PowerState::on) == 6 * 40);
+}
+
+TEST_CASE("unused rows: where windows go round, as many are off as before, and the longest free falls for the taken") {
+  Bench b({}, 16, 0);
+  // Two slices of four windows of two rows, of which warps can have two each.
+  models::UnusedRows unused(b.control, models::UnusedRowsOff::kernel, 2);
+  b.control.rows_started(16, 32);
+  unused.rows_started(16, 32);
+  std::vector<Row> rows = rows_from(0, 4);
+  for (const Row r : rows_from(8, 12)) rows.push_back(r);
+  unused.rows_reserved(rows);
+  CHECK(powered(b.control, 16) == "1111000011110000");
+  unused.window_taken(protocol::WarpSlot(0), at(0), 2);
+  unused.window_taken(protocol::WarpSlot(1), at(8), 2);
+  unused.window_taken(protocol::WarpSlot(2), at(2), 2);
+  b.wait(5);
+  unused.window_left(protocol::WarpSlot(2), at(2), 2);
+  b.wait(5);
+  unused.window_left(protocol::WarpSlot(0), at(0), 2);
+  CHECK(powered(b.control, 16) == "1111000011110000");
+  b.wait(10);
+  unused.window_taken(protocol::WarpSlot(0), at(4), 2);  // the second window has been free for longer
+  CHECK(powered(b.control, 16) == "1100110011110000");
+  b.wait(10);
+  unused.window_taken(protocol::WarpSlot(2), at(6), 2);
+  CHECK(powered(b.control, 16) == "0000111111110000");
+  // In the other slice there is a free window, which is not this one's business; it is taken as it is.
+  unused.window_left(protocol::WarpSlot(1), at(8), 2);
+  unused.window_taken(protocol::WarpSlot(1), at(10), 2);
+  CHECK(powered(b.control, 16) == "0000111111110000");
+  b.wait(10);
+  CHECK(b.control.wakeups(PowerState::off) == 4);
+  CHECK(b.control.row_cycles(PowerState::off) == 8 * 40);
+  // Another launch with other windows begins anew.
+  b.control.rows_started(16, 32);
+  unused.rows_started(16, 32);
+  unused.rows_reserved(rows_from(0, 16));
+  CHECK(powered(b.control, 16) == "1111111111111111");
+  CHECK(b.control.wakeups(PowerState::off) == 4);
+}
+
+TEST_CASE("unused rows: a window of which a part is on loses no row of its own") {
+  Bench b({}, 6, 0);
+  models::UnusedRows unused(b.control, models::UnusedRowsOff::kernel);
+  b.control.rows_started(6, 32);
+  unused.rows_started(6, 32);
+  unused.rows_reserved(rows_from(1, 4));
+  CHECK(powered(b.control, 6) == "011100");
+  unused.window_taken(protocol::WarpSlot(0), at(3), 3);
+  CHECK(powered(b.control, 6) == "000111");
 }
 
 TEST_CASE("sleep transistors: random votes on segments, against an account kept cycle by cycle") {

@@ -52,6 +52,12 @@ class Memory {
     code.effect = space;
     rules.renamed(instruction(cta, warp), code);
   }
+  /// A store of which nobody knows before its addresses are there where it goes.
+  void generic_store(unsigned cta, unsigned warp) {
+    info_.space = trace::MemorySpace::generic;
+    store(MemoryEffect::global_store, cta, warp);
+    info_.space = trace::MemorySpace::none;
+  }
   void barrier(unsigned cta, const std::vector<unsigned>& warps) {
     ++now;
     for (const unsigned w : warps) rules.barrier_opened(warp_of(cta, w), now);
@@ -108,6 +114,25 @@ TEST_CASE("a store keeps its warp from reusing loads of its space until a barrie
   m.barrier(0, {0, 1});
   CHECK(m.load(shared, 0, 0, 7) == Found{});
   CHECK(m.load(shared, 0, 1, 8) == Found(7));
+}
+
+TEST_CASE("a store to a generic address keeps its warp from reusing shared and global loads, and no others") {
+  Memory m;
+  m.load(shared, 0, 0, 1);
+  m.load(global, 0, 0, 2);
+  m.load(constant, 0, 0, 3);
+  m.generic_store(0, 0);
+  CHECK(m.load(shared, 0, 0, 4) == Found{});
+  CHECK(m.load(global, 0, 0, 4) == Found{});
+  CHECK(m.load(constant, 0, 0, 4) == Found(3));
+  CHECK(m.load(shared, 0, 1, 4) == Found(1));
+  CHECK(m.load(global, 0, 1, 4) == Found(2));
+  m.barrier(0, {0, 1});
+  m.load(shared, 0, 0, 5);
+  CHECK(m.load(shared, 0, 0, 6) == Found(5));
+  // One to global memory is no shared one.
+  m.store(MemoryEffect::global_store, 0, 0);
+  CHECK(m.load(shared, 0, 0, 6) == Found(5));
 }
 
 TEST_CASE("behind a barrier a global load serves its own CTA only") {

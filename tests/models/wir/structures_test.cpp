@@ -81,18 +81,51 @@ TEST_CASE("a hash is linear, tells single bits apart, and can be repeated") {
   CHECK(H3Hash(lanes, 32, 7)(v.data()) != hash(v.data()));
 }
 
-TEST_CASE("values that collide in a narrow hash are found") {
+TEST_CASE("a narrow hash spreads values evenly, and which values collide follows from its columns") {
   // What adversarial kernels are built from: two values, one hash.
-  const H3Hash hash(lanes, 4);
-  std::map<std::uint32_t, Value> seen;
+  constexpr unsigned bits = 4;
+  constexpr unsigned buckets = 1u << bits;
+  const H3Hash narrow(lanes, bits);
+  const H3Hash wide(lanes);
   std::mt19937_64 random(3);
-  bool collided = false;
-  for (unsigned n = 0; n < 17 && !collided; ++n) {
-    const Value v = random_value(random);
-    const auto [at, added] = seen.emplace(hash(v.data()), v);
-    collided = !added && at->second != v;
+  constexpr unsigned per_bucket = 1000;
+  std::array<unsigned, buckets> count{};
+  for (unsigned n = 0; n < buckets * per_bucket; ++n) {
+    const std::uint32_t h = narrow(random_value(random).data());
+    REQUIRE(h < buckets);
+    ++count[h];
   }
-  CHECK(collided);
+  // Five standard deviations of a binomial distribution.
+  for (const unsigned c : count) CHECK(std::abs(static_cast<int>(c) - static_cast<int>(per_bucket)) < 154);
+  // Of any five columns of four bits some add up to nothing: a difference that no value's hash sees.
+  for (unsigned n = 0; n < 200; ++n) {
+    std::array<std::pair<unsigned, unsigned>, bits + 1> chosen;  // lane and bit, a lane of its own each
+    for (unsigned c = 0; c < chosen.size(); ++c) chosen[c] = {(n + c * 5) % lanes, random() % 32};
+    Value difference{};
+    for (unsigned subset = 1; subset < 1u << chosen.size(); ++subset) {
+      std::uint32_t sum = 0;
+      for (unsigned c = 0; c < chosen.size(); ++c) {
+        if ((subset >> c & 1) != 0) sum ^= narrow.column(chosen[c].first, chosen[c].second);
+      }
+      if (sum != 0) continue;
+      for (unsigned c = 0; c < chosen.size(); ++c) {
+        if ((subset >> c & 1) != 0) difference[chosen[c].first] ^= 1u << chosen[c].second;
+      }
+      break;
+    }
+    REQUIRE(difference != Value{});
+    const Value a = random_value(random);
+    Value b = a;
+    for (unsigned lane = 0; lane < lanes; ++lane) b[lane] ^= difference[lane];
+    REQUIRE(narrow(a.data()) == narrow(b.data()));
+    // No five bits of these hide from the whole hash.
+    REQUIRE(wide(a.data()) != wide(b.data()));
+    // One bit more, whose column is not empty, and they part.
+    unsigned lane = 0;
+    while (narrow.column(lane, 0) == 0) ++lane;
+    b[lane] ^= 1;
+    REQUIRE(narrow(a.data()) != narrow(b.data()));
+  }
 }
 
 TEST_CASE("a hash that cannot be made is refused") {

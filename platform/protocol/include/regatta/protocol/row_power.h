@@ -14,7 +14,9 @@
 #include <regatta/protocol/payload.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace regatta::protocol {
 
@@ -40,7 +42,8 @@ struct RegisterWindow {
   Row row(RegisterId reg) const { return Row(reg.value() + (reg.value() < split ? base : wrapped_base)); }
 };
 
-/// Which rows a warp gets. A plain policy: no time, no sockets. Windows of resident warps never overlap.
+/// Which rows a warp gets. A plain policy: no time, no sockets. Windows of resident warps do not overlap, except those
+/// of warps that share registers.
 ///
 /// Called by: the register file, when a launch starts, when a warp takes its slot, when it leaves.
 class WindowPolicy {
@@ -49,7 +52,12 @@ class WindowPolicy {
   virtual std::string name() const = 0;
   /// `rows` of the file, `registers` of a warp in this launch. The file is empty.
   virtual void kernel_started(std::uint32_t rows, unsigned registers) = 0;
+  /// After kernel_started, before a window is assigned: what the warp of this slot would get if every slot from 0 to it
+  /// took its window in turn; none where the file has no rows for it.
+  virtual std::optional<RegisterWindow> first_window(WarpSlot warp) const = 0;
   virtual RegisterWindow assign(WarpSlot warp) = 0;
+  /// Before assign(): the warps with which this one may have rows in common. A row has two warps at most.
+  virtual std::vector<WarpSlot> shares_with(WarpSlot) const { return {}; }
   virtual void release(WarpSlot) {}
 };
 
@@ -102,6 +110,10 @@ class RowListener {
   virtual void was_written(const WarpAccess&, Row, Cycle /*done*/) {}
   /// A launch begins: `rows` of `warp_size` lanes, of no warp yet.
   virtual void rows_started(std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
+  /// After rows_started: the rows of all warps that the launch can have resident at once, in the order in which warps
+  /// take them first. Resident warps never have more rows than these, though they may have others later. Not told
+  /// where the file does not know how many warps there can be.
+  virtual void rows_reserved(const std::vector<Row>&) {}
   /// A warp takes or leaves its slot, and with it these registers' rows.
   virtual void window_taken(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
   virtual void window_left(WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}

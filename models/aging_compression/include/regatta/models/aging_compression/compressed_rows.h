@@ -54,6 +54,7 @@ class CompressedRows : public sc_core::sc_module,
   void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
   void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  protected:
   static constexpr unsigned beat_lanes = 16;

@@ -29,6 +29,7 @@ class MoveInserter : public sc_core::sc_module, public protocol::IssueGate, publ
 
   std::uint64_t inserted() const { return inserted_; }
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   /// Whether no destination is compressed; asks for the move of one that is.

@@ -43,12 +43,13 @@ inline constexpr unsigned no_bank = ~0u;
 ///     were taken; a read sets access.origin. Returns the cycle in which it is done, `done` or later (a row that has to
 ///     wake up); the port is free for others meanwhile.
 ///
+///   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const
+///     Accesses of one row stay in order at a bank that is arbitrated. Of the register's mapping (WindowedFile).
+///
 /// and, where they differ from those below (hiding them),
 ///
 ///   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: of the access; no_bank (reads
 ///     only) when it needs none, which takes arbitration and latency all the same. By BankMapping here.
-///   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: accesses of one row stay in
-///     order. Warp slot x registers per warp + register here; refuses what lies outside.
 ///   void debug_transfer(payload, access, bank): moves the value and does nothing else; transfer() here.
 ///   kernel_started(), warp_started(), warp_finished(), capacity_registers(), register_stats(), register_energy().
 template <class File>
@@ -87,8 +88,6 @@ class BankedFile : public sc_core::sc_module,
     registers_per_warp_ = context.registers_per_warp;
     warp_size_ = context.warp_size;
   }
-  void warp_started(const protocol::WarpInfo&) override {}
-  void warp_finished(const protocol::WarpInfo&) override {}
   void register_stats(support::StatGroup& group) override { ports_.register_stats(group); }
 
   /// Bank of a register, by register_file.mapping.
@@ -97,11 +96,6 @@ class BankedFile : public sc_core::sc_module,
  protected:
   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
     return mapping_(access.warp, access.reg);
-  }
-  std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
-    const std::size_t row = std::size_t{access.warp.value()} * registers_per_warp_ + access.reg.value();
-    if (access.reg.value() >= registers_per_warp_ || row >= config_.registers) refuse(access);
-    return row;
   }
   /// Debug transport: the value and nothing else.
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank) {
@@ -126,8 +120,9 @@ class BankedFile : public sc_core::sc_module,
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const protocol::WarpAccess& a) const {
     SC_REPORT_FATAL("regatta/register_file",
                     ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
-                     " lies outside the register file (" + std::to_string(registers_per_warp_) +
-                     " registers per warp, " + std::to_string(config_.registers) + " in all)")
+                     " has no row: the warp is not resident, or the register lies beyond its " +
+                     std::to_string(registers_per_warp_) + " (the file has " + std::to_string(config_.registers) +
+                     " rows)")
                         .c_str());
     throw std::logic_error("a fatal SystemC report returned");
   }

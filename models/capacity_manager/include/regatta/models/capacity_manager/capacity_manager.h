@@ -13,7 +13,10 @@
 
 namespace regatta::models {
 
-class CapacityManager final : public sc_core::sc_module, public protocol::IssueGate, public support::StatProvider {
+class CapacityManager final : public sc_core::sc_module,
+                              public protocol::IssueGate,
+                              public protocol::DecodePoint,
+                              public support::StatProvider {
  public:
   /// `shards`: one per warp scheduler; a warp belongs to shard slot modulo shards.
   CapacityManager(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
@@ -22,8 +25,6 @@ class CapacityManager final : public sc_core::sc_module, public protocol::IssueG
 
   /// To be bound to the staging unit of the same shard, which must have trace::region_banks banks.
   sc_core::sc_port<protocol::StagingUnit>& staging(unsigned shard) { return shards_[shard]->staging; }
-  /// The side that takes the region words.
-  protocol::DecodePoint& decode_point() { return decode_; }
   const CapacityShard& shard(unsigned index) const { return *shards_[index]; }
   unsigned shards() const { return static_cast<unsigned>(shards_.size()); }
   /// One line per warp that waits for something here; for the report of a deadlock.
@@ -42,37 +43,27 @@ class CapacityManager final : public sc_core::sc_module, public protocol::IssueG
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
-  /// Never: when a staging unit has lines again for instructions that it had none for, the listener hears of it.
-  const sc_core::sc_event& changed() const override { return changed_; }
+  std::string scheme() const override { return trace::region_scheme; }
+  unsigned room(protocol::WarpSlot warp) const override { return of(warp).room(warp); }
+  void decoded(const protocol::WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) override {
+    of(warp.warp).decoded(warp.warp, inserted, sequence);
+  }
+  /// There is room for more region words. When a staging unit has lines again for instructions that it had none for,
+  /// the gate's listener hears of it instead.
+  const sc_core::sc_event& changed() const override { return room_; }
 
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
-  /// Its own object: gate and decode point have functions of the same names.
-  class Decode final : public protocol::DecodePoint {
-   public:
-    explicit Decode(CapacityManager& manager) : manager_(manager) {}
-    bool keeps_cycle_time() const override { return true; }
-    std::string scheme() const override { return trace::region_scheme; }
-    unsigned room(protocol::WarpSlot warp) const override { return manager_.of(warp).room(warp); }
-    void decoded(const protocol::WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) override {
-      manager_.of(warp.warp).decoded(warp.warp, inserted, sequence);
-    }
-    const sc_core::sc_event& changed() const override { return manager_.room_; }
-
-   private:
-    CapacityManager& manager_;
-  };
-
   CapacityShard& of(protocol::WarpSlot warp) const { return *shards_[by_shards_.remainder(warp.value())]; }
   void count_resident(int change);
 
   support::CycleScheduler& clock_;
   support::SmallDivisor by_shards_;
   RegionTable table_;
-  sc_core::sc_event changed_, room_;
+  sc_core::sc_event room_;
   std::vector<std::unique_ptr<CapacityShard>> shards_;
-  Decode decode_;
   unsigned resident_ = 0;
   std::uint64_t resident_since_ = 0;
   std::uint64_t resident_cycles_ = 0;

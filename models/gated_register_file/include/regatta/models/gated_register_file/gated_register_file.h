@@ -5,7 +5,7 @@
 // cycle.
 #pragma once
 
-#include <regatta/models/banks/banked_file.h>
+#include <regatta/models/banks/windowed_file.h>
 #include <regatta/protocol/row_power.h>
 #include <regatta/protocol/warp_registers.h>
 
@@ -22,7 +22,7 @@ namespace regatta::models {
 ///
 /// Banks are those of the register's number, as in the conventional file, wherever its row is: moving windows cost no
 /// conflicts (aging paper, section 5.2: RAR has no effect on time).
-class GatedRegisterFile : public BankedFile<GatedRegisterFile>, public protocol::RowPowerListener {
+class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public protocol::RowPowerListener {
  public:
   GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, protocol::RowPower& power,
                     std::unique_ptr<protocol::WindowPolicy> windows, sc_core::sc_time clock_period);
@@ -43,11 +43,6 @@ class GatedRegisterFile : public BankedFile<GatedRegisterFile>, public protocol:
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
-  /// Row of a resident warp's register.
-  protocol::Row row_of(protocol::WarpSlot warp, protocol::RegisterId reg) const {
-    return windows_of_[warp.value()].row(reg);
-  }
-  const protocol::WindowPolicy& windows() const { return *windows_; }
   /// Reads and writes, those of registers kept elsewhere included.
   std::uint64_t accesses() const { return row_reads_ + elsewhere_reads_ + writes_; }
   std::uint64_t row_reads() const { return row_reads_; }
@@ -66,16 +61,15 @@ class GatedRegisterFile : public BankedFile<GatedRegisterFile>, public protocol:
   std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, protocol::Row row,
                       std::uint64_t done);
   void account_rows(int change);
+  /// Tells the listeners of the rows that the launch's warps can have at once.
+  void reserve_rows(const protocol::KernelContext& context);
 
   protocol::RowPower& power_;
-  std::unique_ptr<protocol::WindowPolicy> windows_;
   protocol::RowCodec* codec_ = nullptr;
   double partial_read_ = 0;
   std::vector<protocol::RowListener*> listeners_;
   std::vector<std::unique_ptr<protocol::RowListener>> owned_;
   std::vector<protocol::RowObserver*> observers_;
-  std::vector<protocol::RegisterWindow> windows_of_;  ///< by warp slot
-  std::vector<std::uint16_t> owner_;                  ///< by row: warp slot + 1, 0 for nobody
   protocol::WarpRegisters rows_;
 
   std::uint64_t row_reads_ = 0, elsewhere_reads_ = 0, writes_ = 0, row_writes_ = 0;

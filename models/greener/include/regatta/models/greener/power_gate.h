@@ -50,15 +50,15 @@ struct PowerGateConfig {
 /// start).
 class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
+                  public protocol::FetchListener,
                   public protocol::RowListener,
                   public support::StatProvider {
  public:
   PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
             sc_core::sc_time clock_period);
-  ~PowerGate() override;
 
-  /// Sees what is decoded; to be told of fetches and arrivals. Null without a run-time table.
-  std::unique_ptr<protocol::Observer> make_decode_observer();
+  /// Only with a run-time table does the gate have to be told of fetches: then it stands there too.
+  bool follows_fetches() const { return table_.has_value(); }
   /// Some registers' values are elsewhere: sources of those need no row.
   void connect(const protocol::RowCodec& codec) { codec_ = &codec; }
 
@@ -69,6 +69,9 @@ class PowerGate : public sc_core::sc_module,
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   /// Throws support::ConfigError for a kernel without the power states that it needs.
   void kernel_started(const protocol::KernelContext& context) override;
+  void fetched(const protocol::WarpInfo& warp, const protocol::InstructionTraits& traits) override;
+  /// An instruction is decoded when its fetch arrives.
+  void arrived(const protocol::WarpInfo& warp) override;
   const sc_core::sc_event& changed() const override { return changed_; }
 
   void was_read(const protocol::WarpAccess& access, protocol::Row row, protocol::Cycle done) override;
@@ -82,9 +85,9 @@ class PowerGate : public sc_core::sc_module,
   std::uint64_t stall_cycles() const { return wake_wait_cycles_ + read_wait_cycles_; }
 
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
-  class DecodeObserver;
   struct Warp {
     protocol::GeneralRegisters on{};        ///< this gate wants them on
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
@@ -110,8 +113,6 @@ class PowerGate : public sc_core::sc_module,
   std::uint64_t reads_end(const Warp& w, protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed) const;
   void wake(Warp& w, const protocol::InstructionTraits& traits);
   void apply(protocol::WarpSlot slot, std::uint64_t sequence, protocol::RegisterId reg, trace::RegisterPower state);
-  void fetched(protocol::WarpSlot warp, std::uint32_t index);
-  void arrived(protocol::WarpSlot warp);
   bool in_program(const protocol::DynamicInstruction& d) const { return d.traits == &(*traits_)[d.traits->index]; }
 
   const PowerGateConfig config_;

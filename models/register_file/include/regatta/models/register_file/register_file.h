@@ -4,18 +4,22 @@
 // range of warp registers for its lifetime, interleaved over the banks by register and warp number.
 #pragma once
 
-#include <regatta/models/banks/banked_file.h>
+#include <regatta/models/banks/fixed_windows.h>
+#include <regatta/models/banks/windowed_file.h>
 #include <regatta/protocol/warp_registers.h>
 
 #include <cstdint>
+#include <memory>
 #include <systemc>
 
 namespace regatta::models {
 
-/// Sockets, timing and back-pressure: BankedFile. Row of a register: warp slot x registers per warp + register.
-class RegisterFile : public BankedFile<RegisterFile> {
+/// Sockets, timing and back-pressure: BankedFile. Row of a register: its place in its warp's window, which is that of
+/// the warp slot (FixedWindows) unless another policy gives the windows.
+class RegisterFile : public WindowedFile<RegisterFile> {
  public:
-  RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period);
+  RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period,
+               std::unique_ptr<protocol::WindowPolicy> windows = std::make_unique<FixedWindows>());
 
   void kernel_started(const protocol::KernelContext& context) override;
   void register_energy(support::EnergyGroup& group) override;
@@ -24,7 +28,7 @@ class RegisterFile : public BankedFile<RegisterFile> {
   friend class BankedFile<RegisterFile>;
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done) {
-    copy_row(payload, rows_[row(payload, access)]);
+    copy_row(payload, rows_[row_of(access)]);
     if (payload.is_read()) access.origin = protocol::Origin{"bank", bank};
     return done;
   }

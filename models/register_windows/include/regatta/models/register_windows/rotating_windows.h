@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/models/register_windows/fixed_windows.h>
+#include <regatta/models/banks/fixed_windows.h>
 
 #include <cstdint>
 #include <vector>
@@ -21,6 +21,7 @@ class RotatingWindows : public protocol::WindowPolicy {
 
   std::string name() const override { return "rotating"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
+  std::optional<protocol::RegisterWindow> first_window(protocol::WarpSlot warp) const override;
   protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
 
  private:

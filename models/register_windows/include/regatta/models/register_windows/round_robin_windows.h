@@ -19,6 +19,7 @@ class RoundRobinWindows : public protocol::WindowPolicy {
 
   std::string name() const override { return "round_robin"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
+  std::optional<protocol::RegisterWindow> first_window(protocol::WarpSlot warp) const override;
   protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
   void release(protocol::WarpSlot warp) override;
 

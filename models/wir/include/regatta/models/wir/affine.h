@@ -30,8 +30,9 @@ class AllocationStage;
 /// width.
 class AffineMeter : public sc_core::sc_module, public protocol::Observer, public support::StatProvider {
  public:
-  /// `stage`: of the machine with reuse, whose verify-reads count as well; null without.
-  AffineMeter(const sc_core::sc_module_name& name, const AllocationStage* stage);
+  /// `stage`: of the machine with reuse, whose verify-reads count as well; null without. `registers` and `banks`: of
+  /// the register file whose energy is saved.
+  AffineMeter(const sc_core::sc_module_name& name, const AllocationStage* stage, unsigned registers, unsigned banks);
 
   std::vector<protocol::Event> interests() const override;
   bool keeps_cycle_time() const override { return true; }
@@ -44,6 +45,7 @@ class AffineMeter : public sc_core::sc_module, public protocol::Observer, public
 
  private:
   const AllocationStage* stage_;
+  unsigned registers_, banks_;
   unsigned warp_size_ = 32;
   protocol::LaneMask all_lanes_ = 0;
   std::uint64_t none_ = 0;

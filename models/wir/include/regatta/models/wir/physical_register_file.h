@@ -31,6 +31,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   void register_energy(support::EnergyGroup& group) override;
 
   RegisterState& state() { return *state_; }
+  const RegisterMapping& mapping() const { return state_->rename; }
   VerifyCache& verify_cache() { return verify_cache_; }
   const std::uint32_t* value(PhysicalRegister reg) const { return rows_[reg.value()]; }
   /// A hint to the host that the value will be read or written in some cycles: by then it is in a near cache.

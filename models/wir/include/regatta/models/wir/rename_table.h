@@ -3,10 +3,12 @@
 // Which physical register holds a logical one (WIR section V-B): a table per warp, an entry per logical register.
 #pragma once
 
+#include <regatta/models/banks/register_mapping.h>
 #include <regatta/models/wir/physical_register.h>
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -19,8 +21,17 @@ struct RenameEntry {
   bool valid() const { return reg != no_register; }
 };
 
-class RenameTables {
+/// Logical registers of equal value share a physical one: aliasing is the rule here, and values decide about it.
+class RenameTables final : public RegisterMapping {
  public:
+  /// The physical register; none where nothing was written yet.
+  std::optional<protocol::Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
+    if (reg.value() >= registers_ || (warp.value() + std::size_t{1}) * registers_ > entries_.size())
+      return std::nullopt;
+    const RenameEntry& e = at(warp, reg);
+    return e.valid() ? std::make_optional(protocol::Row(e.reg.value())) : std::nullopt;
+  }
+
   /// All entries invalid.
   void reset(unsigned warps, unsigned registers) {
     registers_ = registers;

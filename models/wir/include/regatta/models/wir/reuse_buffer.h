@@ -53,7 +53,7 @@ struct ReuseTag {
     const Words x = words(a), y = words(b);
     return ((x.first ^ y.first) | (x.second ^ y.second) | (x.third ^ y.third)) == 0;
   }
-  /// XOR-fold of all that the tag has (blocks.md B2: the paper does not give the hash), finished so that neighbouring
+  /// XOR-fold of all that the tag has (section V-C, which does not give the hash), finished so that neighbouring
   /// register numbers spread.
   std::uint32_t fold() const {
     std::uint64_t h = opcode * std::uint64_t{0x9e3779b97f4a7c15};

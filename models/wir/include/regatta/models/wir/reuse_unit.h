@@ -51,7 +51,4 @@ class ReuseUnit : public protocol::ReusePoint {
   sc_core::sc_event changed_;
 };
 
-/// The annotation section by which a trace says that the race detector found races in a kernel.
-inline constexpr const char* races_section = "races";
-
 }  // namespace regatta::models::wir

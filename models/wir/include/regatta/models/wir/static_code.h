@@ -31,8 +31,8 @@ struct StaticCode {
 
 /// One per static instruction. Not reusable: whatever reads or writes a predicate other than its guard, has a special
 /// register as source or the carry as operand or result, another number of destination registers than one, more than
-/// three source registers, volatile, local, generic and atomic accesses (blocks.md B1, B2, B7). With `pairs` an entry
-/// has room for two results and for all sources.
+/// three source registers, volatile, local, generic and atomic accesses (sections V-B, V-C and VI-A, and README.md).
+/// With `pairs` an entry has room for two results and for all sources.
 ///
 /// Throws support::ConfigError for a kernel of a trace that does not name carries and address offsets yet.
 std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs);

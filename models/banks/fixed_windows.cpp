@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/register_windows/fixed_windows.h>
+#include <regatta/models/banks/fixed_windows.h>
 
 #include <stdexcept>
 
@@ -19,6 +19,12 @@ std::uint32_t FixedWindows::base(protocol::WarpSlot warp) const {
                            std::to_string(slice));
   }
   return slice * slice_rows_ + within;
+}
+
+std::optional<protocol::RegisterWindow> FixedWindows::first_window(protocol::WarpSlot warp) const {
+  if ((warp.value() / slices_ + 1) * registers_ > slice_rows_) return std::nullopt;
+  const std::uint32_t first = base(warp);
+  return protocol::RegisterWindow{first, first, 256};
 }
 
 protocol::RegisterWindow FixedWindows::assign(protocol::WarpSlot warp) {

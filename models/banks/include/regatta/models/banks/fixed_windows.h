@@ -14,6 +14,7 @@ class FixedWindows : public protocol::WindowPolicy {
 
   std::string name() const override { return "fixed"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
+  std::optional<protocol::RegisterWindow> first_window(protocol::WarpSlot warp) const override;
   protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
 
   /// The first row of a warp slot's window; throws std::logic_error when the slice has no room for it.

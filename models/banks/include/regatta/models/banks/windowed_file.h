@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/models/banks/banked_file.h>
+#include <regatta/models/banks/window_mapping.h>
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <utility>
+
+namespace regatta::models {
+
+/// A banked file in which every resident warp has a window of rows, from its start to its end: banks, a policy that
+/// gives windows, and the mapping that holds them. `File` supplies what BankedFile asks for, and calls
+/// kernel_started(), warp_started() and warp_finished() here where it has its own.
+template <class File>
+class WindowedFile : public BankedFile<File> {
+ public:
+  WindowedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
+               std::unique_ptr<protocol::WindowPolicy> windows, sc_core::sc_time clock_period)
+      : BankedFile<File>(name, config, clock_period), windows_(std::move(windows)) {}
+
+  void kernel_started(const protocol::KernelContext& context) override {
+    BankedFile<File>::kernel_started(context);
+    mapping_.start(static_cast<std::uint32_t>(this->config_.registers), this->registers_per_warp_);
+    windows_->kernel_started(static_cast<std::uint32_t>(this->config_.registers), this->registers_per_warp_);
+  }
+  void warp_started(const protocol::WarpInfo& warp) override {
+    for (const protocol::WarpSlot other : windows_->shares_with(warp.warp)) mapping_.alias(warp.warp, other);
+    const std::string wrong = mapping_.map(warp.warp, windows_->assign(warp.warp));
+    if (!wrong.empty()) SC_REPORT_ERROR("regatta/register_windows", wrong.c_str());
+  }
+  void warp_finished(const protocol::WarpInfo& warp) override {
+    if (mapping_.mapped(warp.warp)) mapping_.unmap(warp.warp);
+    windows_->release(warp.warp);
+  }
+
+  const WindowMapping& mapping() const { return mapping_; }
+  /// For a scheme that moves the windows of resident warps.
+  WindowMapping& mapping() { return mapping_; }
+  const protocol::WindowPolicy& windows() const { return *windows_; }
+
+ protected:
+  /// Row of the access, refused where the register has none.
+  std::uint32_t row_of(const protocol::WarpAccess& access) const {
+    const std::uint32_t row = mapping_.row(access.warp, access.reg);
+    if (__builtin_expect(static_cast<int>(row == WindowMapping::no_row), 0) != 0) this->refuse(access);
+    return row;
+  }
+  std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const { return row_of(access); }
+
+  const std::unique_ptr<protocol::WindowPolicy> windows_;
+  WindowMapping mapping_;
+
+ private:
+  friend class BankedFile<File>;
+};
+
+}  // namespace regatta::models
