@@ -99,6 +99,14 @@ MemoryPayloadPool::Taken MemoryPayloadPool::take_with_access(tlm::tlm_command co
   return Taken{p, &p->access};
 }
 
+std::vector<const tlm::tlm_generic_payload*> MemoryPayloadPool::under_way() const {
+  std::vector<const tlm::tlm_generic_payload*> payloads;
+  for (const auto& own : all_) {
+    if (own->get_ref_count() > 0) payloads.push_back(own.get());
+  }
+  return payloads;
+}
+
 void MemoryPayloadPool::free(tlm::tlm_generic_payload* payload) {
   Own* const own = static_cast<Own*>(payload);
   own->access = MemoryAccess{};

@@ -6,7 +6,12 @@
 namespace regatta::sm {
 
 OperandCollectors::OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution)
-    : sc_module(name), read_socket("read_socket"), core_(core), execution_(execution) {
+    : sc_module(name),
+      read_socket("read_socket"),
+      core_(core),
+      execution_(execution),
+      reads_of_(core, "operand_storage", "read"),
+      checked_(core.config.check_contracts) {
   read_socket.bind(*this);
   const SmConfig& config = core.config;
   own_.resize(config.schedulers);
@@ -45,6 +50,7 @@ void OperandCollectors::allocate(DynamicInstruction& d) {
   unit_of_[d.pool_index] = unit;
   Collector& c = units_[unit];
   c.instruction = &d;
+  c.taken = core_.now;
   c.ready = core_.now + 1;
   const unsigned reads = d.traits->read_count;
   d.operands_pending = static_cast<std::uint8_t>(reads);
@@ -53,14 +59,15 @@ void OperandCollectors::allocate(DynamicInstruction& d) {
   duplicates_ += d.info->source_count - reads;
   if (reads == 0) {
     core_.at(c.ready, Work::Kind::operands_ready, unit);
-  } else if (__builtin_expect(channel_.open(core_.now), 1)) {
+  } else if (__builtin_expect(static_cast<int>(channel_.open(core_.now) && !checked_), 1) != 0) {
     request_all(unit, d);
   } else {
     for (unsigned i = 0; i < reads; ++i) request(unit, i);
   }
 }
 
-// One payload serves all operands of an instruction, as long as the storage answers at once.
+// One payload serves all operands of an instruction, as long as the storage answers at once. Not for a storage that is
+// checked: its accesses go one by one.
 void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
   const unsigned reads = d.traits->read_count;
   const unsigned lanes = core_.kernel.warp_size;
@@ -79,7 +86,7 @@ void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
       return;
     }
     d.origins[i] = p.access().origin;
-    c.ready = std::max(c.ready, core_.now + core_.cycles(delay));
+    c.ready = std::max(c.ready, core_.now + reads_of_.completed(core_, p.payload(), delay));
     --d.operands_pending;
   }
   payloads_.give_back(p);
@@ -99,6 +106,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
             d.operands[operand]);
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(operand);
+  if (checked_) spoil(d.operands[operand]);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum answer = read_socket->nb_transport_fw(p.payload(), phase, delay);
@@ -109,12 +117,13 @@ void OperandCollectors::answered(std::uint32_t unit, protocol::OperandPayload& p
                                  tlm::tlm_phase phase, const sc_core::sc_time& delay) {
   switch (answer) {
     case tlm::TLM_COMPLETED:
-      delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, reads_of_.completed(p.payload(), delay)));
       payloads_.give_back(p);
       break;
     case tlm::TLM_UPDATED:
+      reads_of_.updated(p.payload(), phase);
       if (phase == tlm::BEGIN_RESP) {
-        delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+        delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, reads_of_.completed(p.payload(), delay)));
         tlm::tlm_phase end = tlm::END_RESP;
         sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
         read_socket->nb_transport_fw(p.payload(), end, zero);
@@ -122,14 +131,29 @@ void OperandCollectors::answered(std::uint32_t unit, protocol::OperandPayload& p
       }
       break;
     case tlm::TLM_ACCEPTED:
-      channel_.hold(p.payload());
+      channel_.hold(p.payload(), core_.now);
       break;
   }
+}
+
+/// What a storage that does not fill a register leaves behind is no program's value.
+void OperandCollectors::spoil(protocol::WarpValue& value) {
+  for (std::uint32_t& lane : value.lane) lane = 0xdeadbeefu ^ (++spoilt_ << 8);
+}
+
+void OperandCollectors::check_origin(const protocol::WarpAccess& access) const {
+  const std::string unset = protocol::Origin{}.place;
+  if (access.origin.place != nullptr && access.origin.place != unset) return;
+  broken_contract(core_, "operand_storage", reads_of_.target(),
+                  "answers the read of R" + std::to_string(access.reg.value()) + " for " +
+                      describe(core_, *access.instruction) + " without an origin",
+                  "WarpAccess::origin to say where the value was found");
 }
 
 void OperandCollectors::delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when) {
   Collector& c = units_[unit];
   DynamicInstruction& d = *c.instruction;
+  if (checked_) check_origin(access);
   d.origins[access.operand] = access.origin;
   if (c.ready < when) c.ready = when;
   if (--d.operands_pending == 0) core_.at(c.ready, Work::Kind::operands_ready, unit);
@@ -137,8 +161,8 @@ void OperandCollectors::delivered(std::uint32_t unit, protocol::WarpAccess& acce
 
 tlm::tlm_sync_enum OperandCollectors::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                       sc_core::sc_time& delay) {
-  const Cycle when = core_.arrival(delay);
   protocol::WarpAccess& access = protocol::warp_access(payload);
+  const Cycle when = reads_of_.arrival(payload, phase, delay, access.instruction != nullptr, channel_.holds(payload));
   channel_.answered(payload, when);
   core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;

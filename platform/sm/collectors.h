@@ -7,11 +7,16 @@
 
 #include <regatta/protocol/payload.h>
 
+#include "contract.h"
 #include "core.h"
+#include "holds.h"
 #include "request_channel.h"
 #include "ring.h"
 
+#include <optional>
+#include <string>
 #include <systemc>
+#include <vector>
 
 namespace regatta::sm {
 
@@ -22,6 +27,8 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   OperandCollectors(const sc_core::sc_module_name& name, Core& core, ExecutionUnits& execution);
 
   protocol::OperandInitiatorSocket read_socket;
+  /// `storage`: the name of what read_socket leads to.
+  void connect(const std::string& storage) { reads_of_.set_target(storage); }
 
   bool available(unsigned scheduler, protocol::Unit kind) const {
     return (pools_[scheduler].free | pools_[own_[scheduler][static_cast<unsigned>(kind)]].free) != 0;
@@ -56,6 +63,10 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   }
   /// The instruction of this collector was dispatched.
   void release(const DynamicInstruction& d);
+  /// What keeps `d` in its unit, if it has not got all its operands; none: it has, or has no unit.
+  std::optional<Hold> holds(const DynamicInstruction& d) const;
+  /// Who has the units that an instruction of this kind could take.
+  std::vector<const DynamicInstruction*> holders(unsigned scheduler, protocol::Unit kind) const;
   /// Sends reads that the storage's back-pressure held.
   void cycle();
   void register_stats(support::StatGroup& group) override;
@@ -69,6 +80,7 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   struct Collector {
     DynamicInstruction* instruction = nullptr;
     Cycle ready;
+    Cycle taken;
     std::uint32_t pool = 0;
   };
   /// Units that are interchangeable.
@@ -84,6 +96,8 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   [[gnu::noinline]] void request(std::uint32_t unit, unsigned operand);
   [[gnu::noinline]] void answered(std::uint32_t unit, protocol::OperandPayload& p, tlm::tlm_sync_enum answer,
                                   tlm::tlm_phase phase, const sc_core::sc_time& delay);
+  [[gnu::noinline, gnu::cold]] void spoil(protocol::WarpValue& value);
+  [[gnu::noinline, gnu::cold]] void check_origin(const protocol::WarpAccess& access) const;
   void delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;
@@ -99,10 +113,13 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   protocol::OperandPayloadPool payloads_;
   Ring<Read> backlog_;
   RequestChannel channel_;
+  TargetContract reads_of_;
+  const bool checked_;  ///< SmConfig::check_contracts
   std::uint64_t instructions_ = 0;
   std::uint64_t reads_ = 0;
   std::uint64_t duplicates_ = 0;
   std::uint64_t held_reads_ = 0;
+  std::uint32_t spoilt_ = 0;
 };
 
 }  // namespace regatta::sm

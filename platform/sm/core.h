@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -60,6 +61,13 @@ class InstructionPool {
   void give_back(DynamicInstruction& d) { free_.push_back(d.pool_index); }
   DynamicInstruction& operator[](std::uint32_t index) { return *all_[index]; }
   std::size_t outstanding() const { return all_.size() - free_.size(); }
+  /// Calls f(instruction) for each that is taken.
+  template <class F>
+  void for_each_taken(F&& f) const {
+    for (const auto& d : all_) {
+      if (std::find(free_.begin(), free_.end(), d->pool_index) == free_.end()) f(*d);
+    }
+  }
 
  private:
   std::vector<std::unique_ptr<DynamicInstruction>> all_;
@@ -90,6 +98,7 @@ class Core {
 
   const SmConfig& config;
   const unsigned sm;      ///< which SM of the GPU
+  std::string path;       ///< of the pipeline in the module hierarchy, for messages: "sm0.pipeline"
   Cycle now;              ///< the cycle being executed, or the last one while the SM sleeps
   bool progress = false;  ///< some stage changed something this cycle: the next cycle has to be looked at
   protocol::KernelContext kernel;
@@ -101,17 +110,33 @@ class Core {
   /// Instructions whose last write is done in the cycle after this one, the usual case: they need no calendar. Whoever
   /// adds one sets `progress`.
   std::vector<std::uint32_t> released_next;
+  protocol::LifecycleList listeners;
   protocol::ObserverList observers;
   SmCounters counters;
 
   Warp& warp(WarpSlot w) { return warps[w.value()]; }
   void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when.value(), Work{kind, value}); }
 
+  /// Calls f(instruction) for each of the warp that has issued and not retired.
+  template <class F>
+  void for_each_in_flight(const Warp& w, F&& f) const {
+    pool.for_each_taken([&](const DynamicInstruction& d) {
+      if (d.warp == w.info.warp && &d != w.next) f(d);
+    });
+  }
+  /// Does an instruction with these traits access a register with a result on its way?
+  static bool depends(const Warp& w, const InstructionTraits& t) {
+    return w.pending.intersects(t.accessed, t.accessed_predicates);
+  }
+
   /// Whole cycles in a delay. A multiplication where a division would be the slowest thing in the pipeline; exact,
   /// because delays are whole cycles and far below 2^53 time units: a quarter of a cycle covers the rounding errors.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
     return static_cast<std::uint64_t>(static_cast<double>(delay.value()) * per_unit_ + 0.25);
   }
+  /// Whether a delay, which cycles() takes for `cycles`, has no fraction of one.
+  bool whole(std::uint64_t cycles, const sc_core::sc_time& delay) const { return cycles * period_ == delay.value(); }
+  sc_core::sc_time period() const { return sc_core::sc_time::from_value(period_); }
   Cycle current() const { return Cycle(clock_.now()); }
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
   /// `delay` from now, never the present one, so that process order inside a delta does not matter.

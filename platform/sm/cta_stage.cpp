@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cta_stage.h"
 
+#include "contract.h"
 #include "front_end.h"
 #include "issue.h"
 #include "load_store_unit.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace regatta::sm {
 
 using protocol::Event;
+using protocol::LifecycleListener;
 using protocol::Observer;
 using protocol::Residency;
 
 void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
-                       Residency& residency, protocol::OperandStorage& storage, std::vector<protocol::IssueGate*> gates,
-                       protocol::ReusePoint* reuse, protocol::WritebackPoint* writeback,
-                       protocol::DecodePoint* decode) {
+                       Residency& residency, const protocol::OperandStorage& storage,
+                       std::vector<protocol::IssueGate*> gates) {
   front_end_ = &front_end;
   issue_ = &issue;
   lsu_ = &lsu;
@@ -23,20 +27,20 @@ void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& ls
   follows_stalls_ = residency.follows_stalls();
   storage_ = &storage;
   gates_ = std::move(gates);
-  reuse_ = reuse;
-  writeback_ = writeback;
-  decode_ = decode;
 }
 
-template <class F>
-void CtaStage::for_each_listener(F&& f) {
-  for (protocol::IssueGate* gate : gates_) f(*gate);
-  if (reuse_ != nullptr) f(*reuse_);
-  if (writeback_ != nullptr) f(*writeback_);
-  if (decode_ != nullptr) f(*decode_);
+void CtaStage::broken(const std::string& did, const std::string& expected) const {
+  broken_contract(core_, "residency", support::block_name(*residency_), did, expected);
 }
 
-void CtaStage::kernel_started(unsigned resident) {
+void CtaStage::kernel_started(unsigned resident, const protocol::SmLimits& limits) {
+  limits_ = limits;
+  constexpr std::uint64_t most = std::uint64_t{1} << (8 * sizeof(WarpSlot::rep));
+  if (resident == 0 || std::uint64_t{resident} * core_.kernel.warps_per_cta > most) {
+    broken("plan() says that " + std::to_string(resident) + " CTAs of " + std::to_string(core_.kernel.warps_per_cta) +
+               " warps can be resident",
+           "at least 1 CTA and at most " + std::to_string(most) + " warps");
+  }
   ctas_.assign(resident, ResidentCta{});
   waiting_warps_.assign(resident, 0);
   core_.warps.clear();
@@ -59,8 +63,15 @@ bool CtaStage::launch() {
   std::size_t slot = 0;
   while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
   if (slot == ctas_.size()) {
-    SC_REPORT_ERROR("regatta/residency", "the residency policy launched more CTAs than it said could be resident");
-    return false;
+    broken("launches a CTA with " + std::to_string(resident_) + " resident", "no more than it said could be resident");
+  }
+  const std::uint64_t capacity = storage_->capacity_registers();
+  const std::uint64_t needed =
+      (std::uint64_t{resident_} + 1) * core_.kernel.warps_per_cta * core_.kernel.registers_per_warp;
+  if (needed > capacity) {
+    broken("launches a CTA with " + std::to_string(resident_) + " resident, so that their registers are " +
+               std::to_string(needed) + " warp registers",
+           "no more than the storage holds, " + std::to_string(capacity));
   }
   std::shared_ptr<const trace::Cta> trace = source_->take();
   if (trace == nullptr) {
@@ -80,6 +91,7 @@ bool CtaStage::launch() {
   waiting_warps_[slot] = 0;
   ++resident_;
   account_registers();
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_launched(cta.info); });
   core_.observers.notify(Event::cta_launched, [&](Observer& o) { o.cta_launched(core_.now, cta.info); });
   const unsigned threads = core_.kernel.launch->threads_per_cta();
   const unsigned lanes = core_.kernel.warp_size;
@@ -89,6 +101,7 @@ bool CtaStage::launch() {
     const WarpSlot id = w.info.warp;
     w.reset();
     w.resident = true;
+    w.last_issued = core_.now;
     w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
     w.path = trace::PathCursor(*core_.kernel.kernel, cta.trace->warps[i]);
@@ -96,11 +109,9 @@ bool CtaStage::launch() {
     cta.warps.push_back(id);
     ++cta.unfinished;
     ++cta.running;
-    storage_->warp_started(w.info);
-    for_each_listener([&](auto& listener) { listener.warp_started(w.info); });
+    core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
     core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
   }
-  residency_->launched(cta.info);
   activate(cta);
   // A warp that never executed anything has nothing to wait for. The last to end ends the CTA.
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
@@ -114,7 +125,30 @@ bool CtaStage::launch() {
   return true;
 }
 
+void CtaStage::check_room(const ResidentCta& cta) const {
+  const std::uint64_t warps = std::uint64_t{active_warps_} + cta.unfinished;
+  if (warps <= limits_.warps) return;
+  broken("makes CTA slot " + std::to_string(cta.info.cta.value()) + " active, so that " + std::to_string(warps) +
+             " warps are",
+         "at most " + std::to_string(limits_.warps) + " (sm.max_warps)");
+}
+
+ResidentCta& CtaStage::named(const Residency::Action& action) {
+  const bool in = action.kind == Residency::Action::Kind::switch_in;
+  const std::size_t slot = action.cta.value();
+  const bool resident = slot < ctas_.size() && ctas_[slot].resident;
+  if (!resident || ctas_[slot].active == in) {
+    broken(std::string(in ? "switches in" : "switches out") + " CTA slot " + std::to_string(slot) + ", which is " +
+               (!resident ? "not resident"
+                : in      ? "active"
+                          : "inactive"),
+           in ? "a resident CTA that is inactive" : "a resident CTA that is active");
+  }
+  return ctas_[slot];
+}
+
 void CtaStage::activate(ResidentCta& cta) {
+  check_room(cta);
   cta.active = true;
   ++active_ctas_;
   for (WarpSlot id : cta.warps) {
@@ -125,6 +159,7 @@ void CtaStage::activate(ResidentCta& cta) {
     issue_->add(w, cta.age * 1024 + w.info.warp_in_cta);
     front_end_->update(w);
   }
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_switched(cta.info, true); });
   core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, true); });
 }
 
@@ -139,6 +174,7 @@ void CtaStage::deactivate(ResidentCta& cta) {
     w.active = false;
     --active_warps_;
   }
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_switched(cta.info, false); });
   core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, false); });
 }
 
@@ -182,8 +218,9 @@ void CtaStage::arrive(Warp& w, const DynamicInstruction& d, unsigned number, uns
   const unsigned id = number % barriers_per_cta;
   Barrier& barrier = cta.barriers[id];
   ++barrier.arrived_warps;
-  // A warp counts whole, whatever lanes arrive (PTX ISA, bar).
-  barrier.arrived_threads += core_.kernel.warp_size;
+  // A warp of the program counts whole, whichever of its lanes arrive (PTX ISA, bar); a wavefront of 64 lanes is two.
+  constexpr unsigned program_warp = 32;
+  barrier.arrived_threads += program_warp * (((d.active & 0xffffffffu) != 0) + ((d.active >> program_warp) != 0));
   if (protocol::waits_at_barrier(d)) barrier.waiting.push_back(w.info.warp);
   barrier.threads_expected = threads;
   check_barrier(cta, id);
@@ -230,8 +267,7 @@ void CtaStage::end_warp(Warp& w) {
   }
   w.active = false;
   w.resident = false;
-  storage_->warp_finished(w.info);
-  for_each_listener([&](auto& listener) { listener.warp_finished(w.info); });
+  core_.listeners.notify([&](LifecycleListener& l) { l.warp_finished(w.info); });
   core_.observers.notify(Event::warp_finished, [&](Observer& o) { o.warp_finished(core_.now, w.info); });
   core_.progress = true;
   if (--cta.unfinished != 0) return look_at_stall(cta);
@@ -243,8 +279,8 @@ void CtaStage::end_warp(Warp& w) {
   --resident_;
   account_registers();
   ++core_.counters.ctas_finished;
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_finished(cta.info); });
   core_.observers.notify(Event::cta_finished, [&](Observer& o) { o.cta_finished(core_.now, cta.info); });
-  residency_->finished(cta.info);
   source_->finished();
 }
 
@@ -264,12 +300,12 @@ void CtaStage::look_at_stall(ResidentCta& cta) {
 void CtaStage::cycle() {
   if (!dirty_) return;
   dirty_ = false;
+  asked_ = core_.now;
   // Every CTA may leave, enter and be launched once in a cycle; a policy that goes on is chasing its own tail.
   for (std::size_t actions = 0;; ++actions) {
     if (actions > 3 * ctas_.size()) {
-      SC_REPORT_ERROR("regatta/residency",
-                      "the residency policy does not settle: it keeps asking for actions in one cycle");
-      return;
+      broken("next() has asked for " + std::to_string(actions) + " actions in this cycle",
+             "none in the end: each CTA may enter, leave and be launched once");
     }
     view_.clear();
     for (const ResidentCta& cta : ctas_) {
@@ -296,11 +332,14 @@ void CtaStage::cycle() {
         if (view.ctas_waiting == 0 || !launch()) return;
         break;
       case Residency::Action::Kind::switch_out:
-        deactivate(ctas_[action.cta.value()]);
+        deactivate(named(action));
         break;
       case Residency::Action::Kind::switch_in:
-        activate(ctas_[action.cta.value()]);
+        activate(named(action));
         break;
+      default:
+        broken("next() answers action " + std::to_string(static_cast<unsigned>(action.kind)),
+               "none, launch, switch_out or switch_in");
     }
     core_.progress = true;
   }

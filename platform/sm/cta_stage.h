@@ -7,6 +7,9 @@
 #include <regatta/sm/cta_source.h>
 
 #include "core.h"
+#include "holds.h"
+
+#include <string>
 
 namespace regatta::sm {
 
@@ -18,12 +21,11 @@ class CtaStage {
  public:
   explicit CtaStage(Core& core) : core_(core) {}
   void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
-               protocol::Residency& residency, protocol::OperandStorage& storage,
-               std::vector<protocol::IssueGate*> gates, protocol::ReusePoint* reuse,
-               protocol::WritebackPoint* writeback, protocol::DecodePoint* decode);
+               protocol::Residency& residency, const protocol::OperandStorage& storage,
+               std::vector<protocol::IssueGate*> gates);
 
-  /// `resident` CTAs at most from now on; the SM is empty.
-  void kernel_started(unsigned resident);
+  /// `resident` CTAs at most from now on, by the residency policy, which was shown `limits`; the SM is empty.
+  void kernel_started(unsigned resident, const protocol::SmLimits& limits);
   /// A barrier instruction issued: its warp waits, and has arrived if number and threads of the barrier are static.
   void barrier_issued(Warp& warp, const DynamicInstruction& d);
   /// A barrier instruction has its operands: where one of them is the barrier's number or threads, the warp has
@@ -40,6 +42,11 @@ class CtaStage {
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle();
   unsigned resident() const { return resident_; }
+  /// What keeps a warp at its barrier, and one whose CTA is inactive.
+  Hold at_barrier(const Warp& warp) const;
+  Hold inactive(const Warp& warp) const;
+  /// "residency ... launches none of 5 CTAs that wait" when it could; "" when there is nothing to say.
+  std::string launches_nothing() const;
   /// Registers of resident warps, summed over the cycles so far, and at most.
   std::uint64_t register_cycles() const {
     return register_cycles_ + (core_.now.value() - registers_since_.value()) * registers_;
@@ -57,8 +64,11 @@ class CtaStage {
   void look_at_stall(ResidentCta& cta);
   void arrive(Warp& warp, const DynamicInstruction& d, unsigned number, unsigned threads);
   void check_barrier(ResidentCta& cta, unsigned id);
-  template <class F>
-  void for_each_listener(F&& f);
+  [[noreturn, gnu::noinline, gnu::cold]] void broken(const std::string& did, const std::string& expected) const;
+  /// The policy switches a CTA in or out: the one that it names, which must be resident and not so already.
+  ResidentCta& named(const protocol::Residency::Action& action);
+  /// The policy wants `cta` active: whether the SM has the room.
+  void check_room(const ResidentCta& cta) const;
 
   Core& core_;
   FrontEnd* front_end_ = nullptr;
@@ -66,14 +76,12 @@ class CtaStage {
   LoadStoreUnit* lsu_ = nullptr;
   CtaSource* source_ = nullptr;
   protocol::Residency* residency_ = nullptr;
-  protocol::OperandStorage* storage_ = nullptr;
+  const protocol::OperandStorage* storage_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
-  protocol::ReusePoint* reuse_ = nullptr;
-  protocol::WritebackPoint* writeback_ = nullptr;
-  protocol::DecodePoint* decode_ = nullptr;
   std::vector<ResidentCta> ctas_;
   std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier
   std::vector<protocol::CtaStatus> view_;
+  protocol::SmLimits limits_;
   std::uint64_t age_ = 0;
   unsigned resident_ = 0;
   std::uint64_t registers_ = 0, most_registers_ = 0;  ///< of resident warps
@@ -83,6 +91,7 @@ class CtaStage {
   unsigned active_warps_ = 0;
   bool follows_stalls_ = true;  ///< the residency policy's answer
   bool dirty_ = false;
+  Cycle asked_;  ///< when the policy was asked last
 };
 
 }  // namespace regatta::sm

@@ -6,8 +6,10 @@
 #pragma once
 
 #include "core.h"
+#include "holds.h"
 #include "ring.h"
 
+#include <optional>
 #include <systemc>
 
 namespace regatta::sm {
@@ -34,6 +36,8 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   };
   /// An instruction with all operands: waits for its unit.
   void enter(DynamicInstruction& d);
+  /// What keeps `d`, which has its operands, from its pipeline; none: it does not wait for one.
+  std::optional<Hold> holds(const DynamicInstruction& d) const;
   /// Dispatches waiting instructions to pipelines that can take one.
   void cycle();
   void register_stats(support::StatGroup& group) override;

@@ -3,6 +3,8 @@
 
 #include <regatta/sm/decode.h>
 
+#include "contract.h"
+
 namespace regatta::sm {
 
 using protocol::Event;
@@ -12,8 +14,8 @@ namespace {
 
 // Where code and constants lie in the address space: beyond the windows of the trace. Kernels and launches are this far
 // apart.
-constexpr std::uint64_t code_window = std::uint64_t{4} << 48;
-constexpr std::uint64_t constant_window = std::uint64_t{5} << 48;
+constexpr std::uint64_t code_window = base::first_address(base::Window::code);
+constexpr std::uint64_t constant_window = base::first_address(base::Window::constant_lines);
 constexpr std::uint64_t apart = std::uint64_t{1} << 24;  // bytes
 
 }  // namespace
@@ -50,6 +52,10 @@ void FrontEnd::kernel_started() {
 
 void FrontEnd::find_inserted(const trace::Kernel& kernel) {
   const std::string scheme = decode_point_->scheme();
+  if (scheme.empty()) {
+    broken_contract(core_, "decode_point", support::block_name(*decode_point_), "scheme() answers an empty text",
+                    "the name of the scheme whose instructions it takes");
+  }
   inserted_.clear();
   places_.assign(kernel.instructions.size(), Place{});
   std::uint32_t position = 0;
@@ -73,6 +79,7 @@ bool FrontEnd::wants(const Warp& w) const {
 void FrontEnd::wait(Warp& w, ReadOnlyCache& cache, std::uint64_t line) {
   ++line_waits;
   w.line_pending = true;
+  w.fetch_since = core_.now;
   wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
   std::uint32_t mshr = 0;
   if (cache.miss(line, w.info.warp, mshr) != ReadOnlyCache::Miss::request) return;
@@ -163,6 +170,7 @@ void FrontEnd::fetch(Warp& w) {
         if (room == 0) {
           if (i == 0) {
             w.decode_full = true;
+            w.fetch_since = core_.now;
             ++without_room_;
             wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
           }
@@ -196,6 +204,7 @@ void FrontEnd::fetch(Warp& w) {
     }
     const InstructionTraits& traits = core_.traits[w.path.index()];
     w.push(traits, core_.now);
+    for (protocol::FetchListener* l : listeners_) l->fetched(w.info, traits);
     core_.observers.notify_few(Event::fetched, [&](Observer& o) { o.fetched(core_.now, w.info, traits); });
     ++instructions;
     if (traits.is_control) {
@@ -210,7 +219,19 @@ void FrontEnd::fetch(Warp& w) {
   wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
 }
 
+void FrontEnd::check_room(const Warp& w) const {
+  unsigned coming = 0;
+  for (const FetchedWords& words : w.words) coming += words.count;
+  const unsigned room = decode_point_->room(w.info.warp);
+  if (room >= coming) return;
+  broken_contract(core_, "decode_point", support::block_name(*decode_point_),
+                  "room() for " + describe(core_, w.info.warp) + " is " + std::to_string(room) + " when " +
+                      std::to_string(coming) + " instructions come that it had room for when they were fetched",
+                  "room that only decoded() takes");
+}
+
 void FrontEnd::hand_over(Warp& w) {
+  check_room(w);
   for (const FetchedWords& words : w.words) {
     inserted_instructions += words.count;
     for (std::uint32_t i = 0; i < words.count; ++i) {
@@ -234,6 +255,7 @@ void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
   if (!w.words.empty()) hand_over(w);
   w.buffered = w.held;
+  for (protocol::FetchListener* l : listeners_) l->arrived(w.info);
   core_.observers.notify_few(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
   if (w.active) update(w);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core.h"
+#include "holds.h"
 #include "load_store_unit.h"
 #include "read_only_cache.h"
 
@@ -20,7 +21,10 @@ namespace regatta::sm {
 class FrontEnd {
  public:
   FrontEnd(Core& core, LoadStoreUnit& lsu);
-  void connect(protocol::DecodePoint* point) { decode_point_ = point; }
+  void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners) {
+    decode_point_ = point;
+    listeners_ = std::move(listeners);
+  }
 
   void kernel_started();
   /// A line came for one of the caches.
@@ -37,6 +41,8 @@ class FrontEnd {
   void more_room();
   /// Decodes the head of the warp's buffer, which is there and not decoded yet: lanes, values and addresses.
   DynamicInstruction& decode(Warp& warp);
+  /// What keeps a warp whose next instruction has not arrived, but for a line of a cache.
+  Hold holds(const Warp& warp) const;
   /// A warp left the scheduler (finished or switched out).
   void removed(Warp& warp);
   // Statistics.
@@ -50,6 +56,8 @@ class FrontEnd {
   void fetch(Warp& warp);
   void find_inserted(const trace::Kernel& kernel);
   void hand_over(Warp& warp);
+  /// The decode point still has the room that it had when the warp's words were fetched.
+  void check_room(const Warp& warp) const;
   /// Place in the code of what the warp fetches next.
   template <bool with_inserted>
   std::uint32_t position(const Warp& warp) const {
@@ -72,6 +80,7 @@ class FrontEnd {
   Core& core_;
   LoadStoreUnit& lsu_;
   protocol::DecodePoint* decode_point_ = nullptr;
+  std::vector<protocol::FetchListener*> listeners_;
   ReadOnlyCache icache_, constants_;
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants

@@ -3,8 +3,9 @@
 
 namespace regatta::sm {
 
-void InjectedMoves::move(WarpSlot, protocol::RegisterId reg) {
+void InjectedMoves::move(WarpSlot warp, protocol::RegisterId reg) {
   wanted_ = true;
+  warp_ = warp;
   register_ = reg;
 }
 

@@ -17,6 +17,9 @@ class InjectedMoves : public protocol::Injector {
   void move(WarpSlot warp, protocol::RegisterId reg) override;
   /// What was wanted since the last call; the gates' answers are over.
   bool take_request(protocol::RegisterId& reg);
+  bool wanted() const { return wanted_; }
+  /// Whose register was wanted last.
+  WarpSlot asked_for() const { return warp_; }
 
   /// The move of `reg` onto itself, in all lanes of the warp, ahead of `next`. Back to the pool with it, if it is not
   /// issued after all.
@@ -27,6 +30,7 @@ class InjectedMoves : public protocol::Injector {
  private:
   Core& core_;
   bool wanted_ = false;
+  WarpSlot warp_;
   protocol::RegisterId register_;
   std::deque<trace::StaticInstruction> static_;  ///< by register; grows when a register is moved first
   std::deque<InstructionTraits> traits_;         ///< by pool index: each names the instruction that it stands before

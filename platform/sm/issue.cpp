@@ -2,6 +2,7 @@
 #include "issue.h"
 
 #include "collectors.h"
+#include "contract.h"
 #include "cta_stage.h"
 #include "front_end.h"
 #include "injected_moves.h"
@@ -25,6 +26,7 @@ IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
     : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
   for (Scheduler& s : schedulers_) {
     s.policy = policy();
+    if (s.policy == nullptr) throw support::ConfigError("the scheme's warp scheduler is null, expected a policy");
     s.restricts = s.policy->restricts();
   }
 }
@@ -58,7 +60,10 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
 void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
   if (is_closed) {
     w.closed_by |= gate;
-    if (!w.closed) set_closed(w, true);
+    if (!w.closed) {
+      w.closed_since = core_.current();
+      set_closed(w, true);
+    }
     return;
   }
   w.closed_by &= ~gate;
@@ -73,10 +78,25 @@ void IssueStage::gate_opened(Warp& w) {
   if (w.closed && w.closed_by == 0) set_closed(w, false);
 }
 
-void IssueStage::pause(Warp& w, Cycle until) {
+void IssueStage::pause(Warp& w, unsigned gate, Cycle until) {
+  if (__builtin_expect(asked_ != &w, 0)) {
+    broken_gate(gate, "pauses " + describe(core_, w.info.warp) + " outside of may_issue() for that warp",
+                "the warp that it is being asked about");
+  }
+  if (__builtin_expect(until <= core_.now, 0)) {
+    broken_gate(gate, "pauses " + describe(core_, w.info.warp) + " until cycle " + std::to_string(until.value()),
+                "a later cycle");
+  }
   w.paused = true;
   schedulers_[w.scheduler].paused |= WarpMask{1} << w.local;
   core_.at(until, Work::Kind::gate_resumed, w.info.warp.value());
+}
+
+void IssueStage::reconsider(unsigned gate, Cycle at) {
+  if (__builtin_expect(at <= core_.current(), 0)) {
+    broken_gate(gate, "asks to be asked again in cycle " + std::to_string(at.value()), "a later cycle");
+  }
+  core_.rouse(at);
 }
 
 void IssueStage::resume(Warp& w) {
@@ -167,18 +187,43 @@ bool IssueStage::finds_collector(const Warp& w) const {
 
 bool IssueStage::attempt(Warp& w) {
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
-  for (protocol::IssueGate* gate : gates_) {
-    if (!gate->may_issue(d)) return moves_ != nullptr && inject(w, d);
+  asked_ = &w;
+  for (unsigned i = 0; i < gates_.size(); ++i) {
+    if (gates_[i]->may_issue(d)) {
+      if (__builtin_expect(doubtful(w), 0)) check_agreement(w, d, i);
+      continue;
+    }
+    refused(w, i);
+    const bool moved = moves_ != nullptr && inject(w, d, i);
+    asked_ = nullptr;
+    return moved;
   }
+  asked_ = nullptr;
   issue(w, d);
   return true;
 }
 
+bool IssueStage::doubtful(const Warp& w) const {
+  return w.paused || core_.config.check_contracts || (moves_ != nullptr && moves_->wanted());
+}
+
 const std::uint64_t* IssueStage::injected() const { return moves_ == nullptr ? nullptr : &moves_->issued; }
 
-bool IssueStage::inject(Warp& w, const DynamicInstruction& next) {
+bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) {
   protocol::RegisterId reg;
-  if (!moves_->take_request(reg) || !collectors_->available(w.scheduler, Unit::sp)) return false;
+  if (!moves_->take_request(reg)) return false;
+  if (__builtin_expect(moves_->asked_for() != w.info.warp || reg.value() >= core_.kernel.registers_per_warp ||
+                           w.pending.contains(reg),
+                       0)) {
+    broken_gate(
+        gate,
+        "asked about " + describe(core_, next) + " wants a move of R" + std::to_string(reg.value()) + " of " +
+            describe(core_, moves_->asked_for()) +
+            (moves_->asked_for() == w.info.warp && w.pending.contains(reg) ? ", which has a result on its way" : ""),
+        "a register of that warp below R" + std::to_string(core_.kernel.registers_per_warp) +
+            " with no result on its way");
+  }
+  if (!collectors_->available(w.scheduler, Unit::sp)) return false;
   DynamicInstruction& d = moves_->make(w, reg, next);
   for (protocol::IssueGate* gate : gates_) {
     if (gate->may_issue(d)) continue;
@@ -212,6 +257,8 @@ void IssueStage::enter(Warp& w, DynamicInstruction& d) {
 void IssueStage::issue(Warp& w, DynamicInstruction& d) {
   const InstructionTraits& t = *d.traits;
   w.pop();
+  w.last_issued = core_.now;
+  w.refused_by = Warp::nobody;
   ++core_.counters.warp_instructions;
   core_.counters.thread_instructions += static_cast<unsigned>(__builtin_popcountll(d.active));
   enter(w, d);
@@ -254,6 +301,11 @@ Stall IssueStage::cycle(Scheduler& s) {
   if (s.restricts) {
     const protocol::WarpScheduler::Eligible eligible = s.policy->eligible(candidates);
     if (eligible.settling) core_.progress = true;
+    if (__builtin_expect((eligible.warps & ~candidates) != 0, 0)) {
+      broken_policy(s, "eligible() answers " + hex(eligible.warps) + " when asked about the warps " + hex(candidates),
+                    "some of these");
+    }
+    if (core_.config.check_contracts && !eligible.settling) check_settled(s, candidates, eligible.warps);
     kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
@@ -261,6 +313,11 @@ Stall IssueStage::cycle(Scheduler& s) {
   const Stall structural = turn_away(s, candidates);
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
+    if (__builtin_expect(local >= protocol::max_warps_per_scheduler || ((candidates >> local) & 1) == 0, 0)) {
+      broken_policy(
+          s, "pick() answers warp " + std::to_string(local) + " when asked about the ready warps " + hex(candidates),
+          "one of these, by its index in the scheduler");
+    }
     Warp& w = core_.warp(s.slots[local]);
     if (attempt(w)) {
       s.policy->issued(local);

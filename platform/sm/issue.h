@@ -8,9 +8,11 @@
 #include <regatta/protocol/extension_points.h>
 
 #include "core.h"
+#include "holds.h"
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace regatta::sm {
@@ -41,6 +43,9 @@ class IssueStage {
   void gate_opened(Warp& warp);
   /// The cycle has come until which a gate refuses the warp.
   void resume(Warp& warp);
+  const protocol::WarpScheduler& policy() const { return *schedulers_.front().policy; }
+  /// What keeps a warp that is ready and finds a collector unit.
+  Hold holds(const Warp& warp) const;
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
@@ -71,25 +76,45 @@ class IssueStage {
   /// Hears one gate.
   class Listener : public protocol::GateListener {
    public:
-    Listener(IssueStage& stage, unsigned gate) : stage_(stage), bit_(1u << gate) {}
-    void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.core_.warp(warp), bit_, is_closed); }
-    void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.core_.warp(warp), until); }
-    void reconsider(Cycle at) override { stage_.core_.rouse(at); }
+    Listener(IssueStage& stage, unsigned gate) : stage_(stage), gate_(gate) {}
+    void closed(WarpSlot warp, bool is_closed) override {
+      stage_.closed(stage_.named(gate_, warp), 1u << gate_, is_closed);
+    }
+    void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.named(gate_, warp), gate_, until); }
+    void reconsider(Cycle at) override { stage_.reconsider(gate_, at); }
 
    private:
     IssueStage& stage_;
-    std::uint32_t bit_;
+    unsigned gate_;
   };
 
   void closed(Warp& warp, std::uint32_t gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
-  void pause(Warp& warp, Cycle until);
+  void pause(Warp& warp, unsigned gate, Cycle until);
+  void reconsider(unsigned gate, Cycle at);
+  /// The warp that a gate speaks of.
+  Warp& named(unsigned gate, WarpSlot warp);
+  void refused(Warp& warp, unsigned gate) {
+    if (warp.refused_by == gate) return;
+    warp.refused_by = static_cast<std::uint8_t>(gate);
+    warp.refused_since = core_.now;
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void broken_gate(unsigned gate, const std::string& did,
+                                                          const std::string& expected) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void broken_policy(const Scheduler& s, const std::string& did,
+                                                            const std::string& expected) const;
+  /// A gate agreed to `d`: that it could, and meant it.
+  [[gnu::noinline, gnu::cold]] void check_agreement(const Warp& warp, const DynamicInstruction& d, unsigned gate);
+  /// The policy is asked again, which must not make a difference.
+  [[gnu::noinline, gnu::cold]] void check_settled(const Scheduler& s, WarpMask asked, WarpMask answer) const;
   bool finds_collector(const Warp& warp) const;
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
-  /// A gate refused `next`: issues the move that it wants ahead of it, if any.
-  bool inject(Warp& warp, const DynamicInstruction& next);
+  /// `gate` refused `next`: issues the move that it wants ahead of it, if any.
+  bool inject(Warp& warp, const DynamicInstruction& next, unsigned gate);
+  /// Whether there is something to look at in a gate's agreement.
+  bool doubtful(const Warp& warp) const;
   /// The scoreboard and everyone who listens: `d` goes out.
   void enter(Warp& warp, DynamicInstruction& d);
   protocol::Stall cycle(Scheduler& s);
@@ -112,6 +137,7 @@ class IssueStage {
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
+  const Warp* asked_ = nullptr;                       ///< gates are being asked about its instruction
   std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
   std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any
   std::vector<Scheduler> schedulers_;

@@ -17,6 +17,7 @@ LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Wr
       pool_(core.config.line_bytes),
       address_passes_((core.config.lanes + core.config.lsu_lanes - 1) / core.config.lsu_lanes),
       last_sent_(protocol::never),
+      accesses_of_(core, "memory", "access"),
       remapped_(trace::max_lanes) {
   memory_socket.bind(*this);
 }
@@ -47,12 +48,12 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     for (LaneMask m = d.active; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
       const std::uint64_t window = d.addresses[lane] >> 48;
-      if (window == trace::shared_window >> 48) {
+      if (window == base::window_number(trace::shared_window)) {
         shared |= LaneMask{1} << lane;
       } else {
         beyond |= LaneMask{1} << lane;
-        remapped_[lane] =
-            window == trace::local_window >> 48 ? local_address(d, d.addresses[lane], lane) : d.addresses[lane];
+        remapped_[lane] = window == base::window_number(trace::local_window) ? local_address(d, d.addresses[lane], lane)
+                                                                             : d.addresses[lane];
       }
     }
   } else {
@@ -115,7 +116,7 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
   tlm::tlm_generic_payload* payload =
       pool_.take(info.writes_memory ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND, line.address);
   protocol::MemoryAccess& access = *payload->get_extension<protocol::MemoryAccess>();
-  const bool local = line.address >> 48 == trace::local_window >> 48;
+  const bool local = base::window_number(line.address) == base::window_number(trace::local_window);
   access.access = atomic    ? AccessClass::atomic
                   : local   ? (answers ? AccessClass::local_load : AccessClass::local_store)
                   : answers ? AccessClass::data_load
@@ -164,11 +165,12 @@ void LoadStoreUnit::transport(tlm::tlm_generic_payload& payload) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   switch (memory_socket->nb_transport_fw(payload, phase, delay)) {
     case tlm::TLM_COMPLETED:
-      answered(payload, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+      answered(payload, core_.now + std::max<std::uint64_t>(1, accesses_of_.completed(payload, delay)));
       break;
     case tlm::TLM_UPDATED:
+      accesses_of_.updated(payload, phase);
       if (phase == tlm::BEGIN_RESP) {
-        const Cycle when = core_.now + std::max<std::uint64_t>(1, core_.cycles(delay));
+        const Cycle when = core_.now + std::max<std::uint64_t>(1, accesses_of_.completed(payload, delay));
         tlm::tlm_phase end = tlm::END_RESP;
         sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
         memory_socket->nb_transport_fw(payload, end, zero);
@@ -176,24 +178,21 @@ void LoadStoreUnit::transport(tlm::tlm_generic_payload& payload) {
       }
       break;
     case tlm::TLM_ACCEPTED:
-      channel_.hold(payload);
+      channel_.hold(payload, core_.now);
       break;
   }
 }
 
 void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
-  if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
-    SC_REPORT_ERROR("regatta/lsu", ("memory answered " + payload.get_response_string()).c_str());
-  }
   const protocol::MemoryAccess access = *payload.get_extension<protocol::MemoryAccess>();
   payload.release();
   --outstanding_;
-  ++answers_;
   if (access.access == AccessClass::instruction || access.access == AccessClass::constant) {
     core_.at(when, Work::Kind::line_arrived, access.tag);
     if (core_.current() < when) core_.wake(when);
     return;
   }
+  ++answers_;
   if (access.instruction == nullptr) {
     if (--stores_in_flight_[access.tag] == 0 || outstanding_ == 0) {
       // A fence may be waiting for this warp's last store; the SM looks again when it has arrived.
@@ -218,7 +217,7 @@ void LoadStoreUnit::finish_if_answered(DynamicInstruction& d) {
 
 tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                                   sc_core::sc_time& delay) {
-  const Cycle when = core_.arrival(delay);
+  const Cycle when = accesses_of_.arrival(payload, phase, delay, payload.get_ref_count() > 0, channel_.holds(payload));
   if (phase == tlm::END_REQ) {
     channel_.answered(payload, when);
     core_.rouse(when);

@@ -10,10 +10,14 @@
 #include <regatta/protocol/payload.h>
 
 #include "coalescer.h"
+#include "contract.h"
 #include "core.h"
+#include "holds.h"
 #include "request_channel.h"
 #include "ring.h"
 
+#include <optional>
+#include <string>
 #include <systemc>
 
 namespace regatta::sm {
@@ -26,6 +30,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
 
   /// To the L1 (or an arbiter in front of it): one request per cycle at most.
   protocol::MemoryInitiatorSocket memory_socket;
+  /// `memory`: the name of what memory_socket leads to.
+  void connect(const std::string& memory) { accesses_of_.set_target(memory); }
 
   bool can_accept() const { return queue_.size() < core_.config.lsu_queue; }
   void accept(DynamicInstruction& d) { queue_.push(&d); }
@@ -41,9 +47,18 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   }
   /// Stores of this warp slot that memory has not confirmed; a fence waits for them.
   unsigned stores_in_flight(WarpSlot w) const { return stores_in_flight_[w.value()]; }
+  /// What keeps `d` here or in the memory behind; none: it is elsewhere.
+  std::optional<Hold> holds(const DynamicInstruction& d) const;
+  /// What keeps the head of the queue; none: the queue is empty.
+  std::optional<Hold> blockage() const;
+  /// What keeps a warp's stores.
+  Hold stores_held(WarpSlot warp, Cycle since) const;
+  /// What keeps lines of the instruction and constant caches.
+  Hold lines_held(Cycle since) const;
   /// Nothing queued and nothing outstanding.
   bool idle() const { return queue_.empty() && outstanding_ == 0; }
-  /// What memory has answered so far.
+  /// Accesses of instructions that memory has answered so far. Lines of the instruction and constant caches do not
+  /// count: they may be asked for again and again.
   std::uint64_t answers() const { return answers_; }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
@@ -57,6 +72,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   };
   void serve();
   void send_line();
+  template <class F>
+  std::string lines_under_way(F&& which) const;
   void transport(tlm::tlm_generic_payload& payload);
   bool start(DynamicInstruction& d);
   void send_next(DynamicInstruction& d);
@@ -80,6 +97,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Cycle shared_free_;        ///< the banks take another access from here on
   Cycle last_sent_;          ///< the L1's request slot of this cycle is used up
   RequestChannel channel_;
+  TargetContract accesses_of_;
   Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
   std::uint64_t outstanding_ = 0;
   std::uint64_t answers_ = 0;

@@ -12,7 +12,14 @@ namespace regatta::sm {
 class RequestChannel {
  public:
   bool open(protocol::Cycle now) const { return held_ == nullptr && resume_ <= now; }
-  void hold(const tlm::tlm_generic_payload& payload) { held_ = &payload; }
+  void hold(const tlm::tlm_generic_payload& payload, protocol::Cycle now) {
+    held_ = &payload;
+    since_ = now;
+  }
+  bool holds(const tlm::tlm_generic_payload& payload) const { return held_ == &payload; }
+  /// The request that the target has not taken, and since when; null when there is none.
+  const tlm::tlm_generic_payload* held() const { return held_; }
+  protocol::Cycle since() const { return since_; }
   /// END_REQ or BEGIN_RESP for `payload`, in effect at `when`. True when it was the one that held the channel.
   bool answered(const tlm::tlm_generic_payload& payload, protocol::Cycle when) {
     if (held_ != &payload) return false;
@@ -24,6 +31,7 @@ class RequestChannel {
  private:
   const tlm::tlm_generic_payload* held_ = nullptr;
   protocol::Cycle resume_;
+  protocol::Cycle since_;
 };
 
 }  // namespace regatta::sm

@@ -2,7 +2,6 @@
 #include "reuse_stage.h"
 
 #include "collectors.h"
-#include "contract.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,8 +18,15 @@ void ReuseStage::enter(DynamicInstruction& d) {
   core_.progress = true;
 }
 
-void ReuseStage::ask(DynamicInstruction& d) {
+ReuseStage::Decision ReuseStage::decision_on(DynamicInstruction& d) {
+  if (__builtin_expect(static_cast<int>(before_ != nullptr), 0) != 0) return checked_decision_on(d);
   const Decision decision = point_->decide(d);
+  if (__builtin_expect(static_cast<int>(decision > Decision::keep), 0) != 0) unknown_decision(d, decision);
+  return decision;
+}
+
+void ReuseStage::ask(DynamicInstruction& d) {
+  const Decision decision = decision_on(d);
   if (decision == Decision::keep) {
     ++kept_;
     d.kept_by = protocol::KeptBy::reuse_point;
@@ -38,7 +44,8 @@ void ReuseStage::settle(DynamicInstruction& d, Decision decision) {
     return;
   }
   if (__builtin_expect(d.info->writes_memory || d.info->destination_predicate_count != 0, 0)) {
-    broken_contract("reuse_point", "bypasses " + describe(d) + ", which writes memory or a predicate");
+    broken("bypasses " + describe(core_, d) + ", which writes memory or a predicate",
+           "to bypass what writes general registers only");
   }
   d.bypassed = true;
   core_.counters.bypassed_registers += d.traits->write_count;
@@ -73,10 +80,15 @@ void ReuseStage::ask_keeper(unsigned asked) {
   std::size_t count = 0;
   do {
     count = point_->again(asked, decided);
+    if (__builtin_expect(count > decided.size(), 0)) {
+      broken("again() hands back " + std::to_string(count) + " instructions",
+             "at most " + std::to_string(decided.size()));
+    }
     for (std::size_t i = 0; i < count; ++i) {
-      DynamicInstruction& d = take_back(decided[i].instruction, protocol::KeptBy::reuse_point, "reuse_point");
+      DynamicInstruction& d =
+          take_back(core_, decided[i].instruction, protocol::KeptBy::reuse_point, "reuse_point", *point_);
       if (decided[i].decision != Decision::execute && decided[i].decision != Decision::bypass) {
-        broken_contract("reuse_point", "again() hands back " + describe(d) + " neither to execute nor to bypass");
+        broken("again() hands back " + describe(core_, d) + " neither to execute nor to bypass", "execute or bypass");
       }
       settle(d, decided[i].decision);
     }

@@ -6,10 +6,15 @@
 
 #include <regatta/protocol/extension_points.h>
 
+#include "contract.h"
 #include "core.h"
+#include "holds.h"
 #include "ring.h"
 
 #include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace regatta::sm {
@@ -22,6 +27,7 @@ class ReuseStage {
   void connect(protocol::ReusePoint* point) {
     point_ = point;
     latency_ = point == nullptr ? 0 : point->latency();
+    if (core_.config.check_contracts) before_ = std::make_unique<InstructionSnapshot>();
   }
 
   /// An issued instruction; a collector unit of its scheduler is free.
@@ -32,6 +38,8 @@ class ReuseStage {
   void cycle() {
     if (!delayed_.empty() || kept_ != 0 || !executing_.empty() || !waiting_.empty()) serve();
   }
+  /// What keeps `d` here; none: it is elsewhere.
+  std::optional<Hold> holds(const DynamicInstruction& d) const;
   void written_back(const DynamicInstruction& d) {
     if (point_ != nullptr) point_->written_back(d);
   }
@@ -44,6 +52,10 @@ class ReuseStage {
   };
   void serve();
   void ask(DynamicInstruction& d);
+  Decision decision_on(DynamicInstruction& d);
+  Decision checked_decision_on(DynamicInstruction& d);
+  [[noreturn, gnu::noinline, gnu::cold]] void unknown_decision(const DynamicInstruction& d, Decision decision) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void broken(const std::string& did, const std::string& expected) const;
   void settle(DynamicInstruction& d, Decision decision);
   bool collect(DynamicInstruction& d);
   bool collect_executing();
@@ -60,6 +72,7 @@ class ReuseStage {
       executing_;         ///< to be executed, when there is a collector unit; in order of decision
   std::size_t kept_ = 0;  ///< those that wait in the point's own queue
   bool reconsider_ = false;
+  std::unique_ptr<InstructionSnapshot> before_;  ///< with SmConfig::check_contracts, of what the point is shown
 };
 
 }  // namespace regatta::sm

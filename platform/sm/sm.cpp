@@ -4,15 +4,51 @@
 
 #include <regatta/sm/sm.h>
 
+#include "contract.h"
 #include "sm_impl.h"
+#include "stuck_report.h"
 
-#include <sstream>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace regatta::sm {
 
 using protocol::Event;
 using protocol::Observer;
 using protocol::Stall;
+
+namespace {
+
+/// Notifications of one event without time passing between them.
+class Storm {
+ public:
+  static constexpr unsigned most = 1000000;
+  /// Another one: whether there were too many.
+  bool breaks_out() {
+    const std::uint64_t now = sc_core::sc_time_stamp().value();
+    count_ = now == since_ ? count_ + 1 : 0;
+    since_ = now;
+    return count_ > most;
+  }
+
+ private:
+  std::uint64_t since_ = 0;
+  unsigned count_ = 0;
+};
+
+void check_interests(const Core& core, const Observer& observer) {
+  std::array<bool, protocol::event_count> seen{};
+  for (const Event e : observer.interests()) {
+    const auto event = static_cast<std::size_t>(e);
+    if (event < seen.size() && !std::exchange(seen[event], true)) continue;
+    broken_contract(core, "observer", support::block_name(observer),
+                    "interests() names event " + std::to_string(event) + (event < seen.size() ? " twice" : ""),
+                    "each event once, from 0 to " + std::to_string(protocol::event_count - 1));
+  }
+}
+
+}  // namespace
 
 Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
        const PolicyFactory& scheduler)
@@ -22,9 +58,11 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_
       reuse_point("reuse_point"),
       writeback_point("writeback_point"),
       decode_point("decode_point"),
+      fetch_listeners("fetch_listeners"),
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
+  impl_->core.path = this->name();
   impl_->core.attach([](void* sm) { static_cast<Sm*>(sm)->tick(); }, this);
 }
 
@@ -33,7 +71,11 @@ Sm::~Sm() = default;
 protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->collectors.read_socket; }
 protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->writeback.write_socket; }
 protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
-void Sm::add_observer(Observer& observer) { impl_->core.observers.add(observer); }
+void Sm::add_listener(protocol::LifecycleListener& listener) { impl_->further_listeners.push_back(&listener); }
+void Sm::add_observer(Observer& observer) {
+  check_interests(impl_->core, observer);
+  impl_->core.observers.add(observer);
+}
 void Sm::set_heartbeat(std::function<void()> heartbeat) { impl_->heartbeat = std::move(heartbeat); }
 void Sm::set_watchdog(std::function<void(const std::string&)> watchdog) { impl_->watchdog = std::move(watchdog); }
 
@@ -44,32 +86,51 @@ void Sm::end_of_elaboration() {
   protocol::ReusePoint* reuse = reuse_point.size() != 0 ? reuse_point[0] : nullptr;
   protocol::WritebackPoint* writeback = writeback_point.size() != 0 ? writeback_point[0] : nullptr;
   protocol::DecodePoint* decode = decode_point.size() != 0 ? decode_point[0] : nullptr;
-  m.front_end.connect(decode);
+  std::vector<protocol::FetchListener*> fetch_list;
+  for (int i = 0; i < fetch_listeners.size(); ++i) fetch_list.push_back(fetch_listeners[i]);
+  protocol::LifecycleList& told = m.core.listeners;
+  told.add(*residency[0]);
+  told.add(*storage[0]);
+  for (protocol::IssueGate* gate : gate_list) told.add(*gate);
+  if (reuse != nullptr) told.add(*reuse);
+  if (writeback != nullptr) told.add(*writeback);
+  if (decode != nullptr) told.add(*decode);
+  for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
+  for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
+  m.front_end.connect(decode, fetch_list);
   m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list);
+  const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
-  m.writeback.connect(writeback);
-  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list, reuse, writeback,
-                 decode);
+  m.collectors.connect(operands);
+  m.writeback.connect(writeback, operands);
+  m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
+  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list);
 
   // Someone's answer may have changed: look again in the next cycle.
-  auto on = [this](const sc_core::sc_event& event, const char* process, std::function<void()> action) {
+  auto on = [this](const auto& block, const char* point, const char* process, std::function<void()> action) {
+    const sc_core::sc_event& event = block.changed();
     sc_core::sc_spawn_options options;
     options.spawn_method();
     options.dont_initialize();
     options.set_sensitivity(&event);
     Core& core = impl_->core;
     sc_core::sc_spawn(
-        [&core, action = std::move(action)] {
+        [&core, &block, point, action = std::move(action), storm = Storm{}]() mutable {
+          if (storm.breaks_out()) {
+            broken_contract(core, point, support::block_name(block),
+                            "notifies changed() " + std::to_string(Storm::most) + " times without time passing",
+                            "a notification when an answer may have turned");
+          }
           action();
           core.wake(core.current() + 1);
         },
         sc_core::sc_gen_unique_name(process), &options);
   };
-  for (protocol::IssueGate* gate : gate_list) on(gate->changed(), "gate_changed", [] {});
-  if (reuse != nullptr) on(reuse->changed(), "reuse_changed", [&m] { m.reuse.reconsider(); });
-  if (writeback != nullptr) on(writeback->changed(), "writeback_changed", [] {});
-  if (decode != nullptr) on(decode->changed(), "decode_changed", [&m] { m.front_end.more_room(); });
-  on(residency[0]->changed(), "residency_changed", [&m] { m.ctas.poke(); });
+  for (protocol::IssueGate* gate : gate_list) on(*gate, "issue_gate", "gate_changed", [] {});
+  if (reuse != nullptr) on(*reuse, "reuse_point", "reuse_changed", [&m] { m.reuse.reconsider(); });
+  if (writeback != nullptr) on(*writeback, "writeback_point", "writeback_changed", [] {});
+  if (decode != nullptr) on(*decode, "decode_point", "decode_changed", [&m] { m.front_end.more_room(); });
+  on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.poke(); });
 }
 
 void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index) {
@@ -86,17 +147,14 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.traits = make_traits(kernel, core.config);
   core.kernel.traits = &core.traits;
   core.all_lanes = trace::all_lanes(kernel.warp_size);
-  const unsigned resident =
-      residency[0]->kernel_started(core.kernel, core.config.limits(kernel.warp_size, storage[0]->capacity_registers()));
-  m.ctas.kernel_started(resident);
+  const protocol::SmLimits limits = core.config.limits(kernel.warp_size, storage[0]->capacity_registers());
+  const unsigned resident = residency[0]->plan(core.kernel, limits);
+  core.kernel.resident_ctas = static_cast<unsigned>(std::min<std::uint64_t>(resident, launch.cta_count));
+  m.ctas.kernel_started(resident, limits);
   m.lsu.kernel_started();
   m.front_end.kernel_started();
   m.execution.kernel_started();
-  storage[0]->kernel_started(core.kernel);
-  for (int i = 0; i < gates.size(); ++i) gates[i]->kernel_started(core.kernel);
-  if (reuse_point.size() != 0) reuse_point[0]->kernel_started(core.kernel);
-  if (writeback_point.size() != 0) writeback_point[0]->kernel_started(core.kernel);
-  if (decode_point.size() != 0) decode_point[0]->kernel_started(core.kernel);
+  core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_started(core.kernel); });
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
   m.running = true;
   m.watchdog_since = core.now;
@@ -106,6 +164,7 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
 void Sm::finish() {
   Core& core = impl_->core;
   impl_->running = false;
+  core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_finished(core.kernel); });
   core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_finished(core.now, core.kernel); });
 }
 
@@ -121,6 +180,7 @@ void Sm::Impl::released(DynamicInstruction& d) {
   Warp& w = core.warp(d.warp);
   reuse.written_back(d);
   issue.release(d);
+  retired += d.injected ? 0 : 1;
   core.observers.notify(Event::retired, [&](Observer& o) { o.retired(core.now, d); });
   ctas.retired(w);
   core.pool.give_back(d);
@@ -204,10 +264,8 @@ void Sm::account_until(Cycle end) {
 void Sm::tick() {
   try {
     cycle();
-  } catch (const trace::InputError&) {
-    give_up();
-  } catch (const support::ConfigError&) {
-    give_up();  // an observer's file
+  } catch (const base::InputError&) {
+    give_up();  // the trace, or an observer's file
   }
 }
 
@@ -257,13 +315,12 @@ void Sm::cycle() {
   m.ctas.cycle();
 
   if (++m.ticks % 8192 == 0 && m.heartbeat) m.heartbeat();
-  if (const std::uint64_t steps = core.counters.warp_instructions + m.lsu.answers(); steps != m.watchdog_steps) {
+  if (const std::uint64_t steps = m.steps(); steps != m.watchdog_steps) {
     m.watchdog_steps = steps;
     m.watchdog_since = now;
   } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
     m.watchdog_since = now;
-    const std::string what = "no instruction issued and no memory access answered for " +
-                             std::to_string(core.config.watchdog_cycles) + " cycles (sm.watchdog)";
+    const std::string what = no_progress(core.config.watchdog_cycles);
     if (m.watchdog) {
       m.watchdog(what);
     } else {
@@ -274,21 +331,15 @@ void Sm::cycle() {
   if (next != protocol::never) core.wake(next);
 }
 
-std::string Sm::describe_stuck() const {
-  std::ostringstream out;
-  for (const Warp& w : impl_->core.warps) {
-    if (!w.resident) continue;
-    out << "  " << name() << " warp " << w.info.warp.value() << " (CTA " << w.info.cta_index << " warp "
-        << w.info.warp_in_cta << "): " << protocol::to_string(w.state) << ", " << w.in_flight << " in flight";
-    if (const FetchedInstruction* head = w.front()) {
-      out << ", next PC 0x" << std::hex << head->traits->index * trace::bytes_per_instruction << std::dec << " "
-          << head->traits->info->opcode;
-    }
-    out << "\n";
-  }
-  return out.str();
+std::string Sm::describe_stuck() const { return StuckReport(*impl_).text(); }
+
+std::string Sm::no_progress(std::uint64_t cycles) {
+  return "no instruction issued or completed and no memory access answered for " + std::to_string(cycles) +
+         " cycles (sm.watchdog)";
 }
 
+const protocol::WarpScheduler& Sm::scheduler_policy() const { return impl_->issue.policy(); }
+std::uint64_t Sm::steps() const { return impl_->steps(); }
 std::uint64_t Sm::warp_instructions() const { return impl_->core.counters.warp_instructions; }
 std::uint64_t Sm::thread_instructions() const { return impl_->core.counters.thread_instructions; }
 std::uint64_t Sm::ctas_finished() const { return impl_->core.counters.ctas_finished; }

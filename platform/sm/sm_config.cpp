@@ -93,7 +93,7 @@ protocol::Unit unit_of(OpClass c) {
 
 }  // namespace
 
-void SmConfig::declare(support::OptionSet& o) {
+void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
   o.add("sm.ctas", max_ctas, "CTAs", "resident CTAs of one SM at most", 1, 1024);
   o.add("sm.warps", max_warps, "warps", "resident warps of one SM at most", 1, 1024);
   o.add("sm.threads", max_threads, "threads", "resident threads of one SM at most", 1, 65536);
@@ -105,7 +105,9 @@ void SmConfig::declare(support::OptionSet& o) {
   o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers of one SM", 1, 16);
   o.add("sm.sub_cores", sub_cores, "sub-cores",
         "of one SM, among which warps and register capacity are dealt (register_file.mapping: the banks too)", 1, 16);
-  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler)", {"gto", "lrr", "two_level"});
+  o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler): " + policies.schedulers_help,
+        policies.schedulers);
+  o.add("sm.residency", residency, "policy of CTA residency: " + policies.residencies_help, policies.residencies);
   o.add("sm.issue_width", issue_width, "warp instructions", "issued per scheduler and cycle, from one warp", 1, 4);
   o.add("sm.issue_interval", issue_interval, "cycles", "from one issue slot of a scheduler to its next", 1, 64);
   o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);

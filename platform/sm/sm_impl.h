@@ -38,6 +38,9 @@ struct Sm::Impl {
   void prefetch(const Work& work);
   void released(DynamicInstruction& d);
   void account(std::uint64_t cycles);
+  /// Grows with every step that brings the program nearer to its end: instructions issued and completed, accesses of
+  /// theirs answered. Moves that gates inject, refusals and lines of code are none.
+  std::uint64_t steps() const { return core.counters.warp_instructions + retired + lsu.answers(); }
 
   Core core;
   ExecutionUnits execution;
@@ -48,13 +51,15 @@ struct Sm::Impl {
   IssueStage issue;
   ReuseStage reuse;
   CtaStage ctas;
+  std::vector<protocol::LifecycleListener*> further_listeners;  ///< behind those at extension points
   std::function<void()> heartbeat;
   std::function<void(const std::string&)> watchdog;
   bool running = false;
   std::uint64_t ticks = 0;
   std::uint64_t active_cycles = 0;
   std::uint64_t resident_cta_cycles = 0;
-  std::uint64_t watchdog_steps = 0;  ///< instructions issued and memory accesses answered, when last looked at
+  std::uint64_t retired = 0;         ///< instructions of the program
+  std::uint64_t watchdog_steps = 0;  ///< steps(), when last looked at
   Cycle watchdog_since;
   std::exception_ptr error;
 };

@@ -42,6 +42,7 @@ struct FetchedWords {
 
 /// What every cycle looks at comes first.
 struct Warp {
+  static constexpr std::uint8_t nobody = 0xff;
   bool resident = false;
   bool active = false;         ///< its CTA is scheduled
   bool fetching = false;       ///< a fetch is on its way
@@ -55,6 +56,7 @@ struct Warp {
   WarpState state = WarpState::absent;
   std::uint8_t scheduler = 0;
   std::uint8_t local = 0;                           ///< index inside its scheduler while active
+  std::uint8_t refused_by = nobody;                 ///< gate that refused its next instruction when last asked
   protocol::Unit bound_for = protocol::Unit::none;  ///< unit of the next instruction when last ready
   std::uint16_t in_flight = 0;                      ///< issued, not retired
   std::uint16_t memory_in_flight = 0;               ///< memory instructions issued, accesses or results outstanding
@@ -76,6 +78,11 @@ struct Warp {
   std::uint64_t fetched_sequence = 0;  ///< of the instruction fetched last
   std::vector<FetchedWords> words;     ///< of the fetch on its way
   std::uint64_t sequence = 0;
+  // For the report of a deadlock.
+  Cycle last_issued;    ///< the warp issued an instruction of the program, or was launched
+  Cycle refused_since;  ///< `refused_by` began to refuse
+  Cycle closed_since;   ///< gates began to keep the warp closed
+  Cycle fetch_since;    ///< the fetch began to wait for a line or for the decode point
   protocol::WarpInfo info;
 
   /// Empty again, but for the memory of its lists.

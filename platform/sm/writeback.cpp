@@ -10,8 +10,15 @@ Writeback::Writeback(const sc_core::sc_module_name& name, Core& core)
       write_socket("write_socket"),
       core_(core),
       by_kind_(core.config.writeback_order != "completion"),
-      memory_first_(core.config.writeback_order == "memory") {
+      memory_first_(core.config.writeback_order == "memory"),
+      writes_to_(core, "operand_storage", "write") {
   write_socket.bind(*this);
+}
+
+void Writeback::connect(protocol::WritebackPoint* point, const std::string& storage) {
+  point_ = point;
+  writes_to_.set_target(storage);
+  if (core_.config.check_contracts) before_ = std::make_unique<InstructionSnapshot>();
 }
 
 bool Writeback::stays(DynamicInstruction& d) {
@@ -32,9 +39,15 @@ void Writeback::recall() {
   std::size_t count = 0;
   do {
     count = point_->again(recalled);
+    if (__builtin_expect(count > recalled.size(), 0)) {
+      broken_contract(core_, "writeback_point", support::block_name(*point_),
+                      "again() hands back " + std::to_string(count) + " instructions",
+                      "at most " + std::to_string(recalled.size()));
+    }
     kept_ -= count;
     for (std::size_t i = 0; i < count; ++i) {
-      DynamicInstruction& d = take_back(recalled[i].instruction, protocol::KeptBy::writeback_point, "writeback_point");
+      DynamicInstruction& d =
+          take_back(core_, recalled[i].instruction, protocol::KeptBy::writeback_point, "writeback_point", *point_);
       if (recalled[i].cycles == 0) {
         staged(d);
       } else {
@@ -62,18 +75,28 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum answer = write_socket->nb_transport_fw(p.payload(), phase, delay);
   if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0) && !ended(p, answer, phase)) return;
+  const std::uint64_t cycles = writes_to_.completed(p.payload(), delay);
   payloads_.give_back(p);
-  finished(d, core_.now + std::max<std::uint64_t>(1, core_.cycles(delay)));
+  finished(d, core_.now + std::max<std::uint64_t>(1, cycles));
 }
 
 /// Whether a write that was not completed at once is answered all the same.
 bool Writeback::ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase) {
-  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload());
+  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload(), core_.now);
+  if (answer == tlm::TLM_UPDATED) writes_to_.updated(p.payload(), phase);
   if (answer != tlm::TLM_UPDATED || phase != tlm::BEGIN_RESP) return false;
   tlm::tlm_phase end = tlm::END_RESP;
   sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
   write_socket->nb_transport_fw(p.payload(), end, zero);
   return true;
+}
+
+protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {
+  using Decision = protocol::WritebackPoint::Decision;
+  if (__builtin_expect(static_cast<int>(before_ != nullptr), 0) != 0) return checked_ask(d);
+  const Decision decision = point_->decide(d, destination_);
+  if (__builtin_expect(static_cast<int>(decision > Decision::drop), 0) != 0) unknown_decision(d, decision);
+  return decision;
 }
 
 Writeback::Progress Writeback::write(DynamicInstruction& d) {
@@ -89,7 +112,7 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
     if (d.active == 0) {
       decision = protocol::WritebackPoint::Decision::drop;
     } else if (point_ != nullptr) {
-      decision = point_->decide(d, destination_);
+      decision = ask(d);
       if (decision == protocol::WritebackPoint::Decision::wait) return Progress::held;
     }
     const bool written = decision == protocol::WritebackPoint::Decision::write;
@@ -123,6 +146,7 @@ void Writeback::serve() {
     Ring<DynamicInstruction*>& queue = next();
     const unsigned before = destination_;
     if (write(*queue.front()) == Progress::held) {
+      if (current_ == nullptr || destination_ != before) held_since_ = core_.now;
       current_ = &queue;
       ++held_cycles_;
       if (destination_ != before) core_.progress = true;
@@ -138,11 +162,12 @@ void Writeback::serve() {
 
 tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
-  const Cycle when = core_.arrival(delay);
+  protocol::WarpAccess& access = protocol::warp_access(payload);
+  const Cycle when = writes_to_.arrival(payload, phase, delay, access.instruction != nullptr, channel_.holds(payload));
   channel_.answered(payload, when);
   core_.rouse(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
-  DynamicInstruction& d = *protocol::warp_access(payload).instruction;
+  DynamicInstruction& d = *access.instruction;
   payloads_.give_back(payload);
   finished(d, when);
   phase = tlm::END_RESP;

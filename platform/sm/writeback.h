@@ -8,12 +8,16 @@
 
 #include <regatta/protocol/extension_points.h>
 
+#include "contract.h"
 #include "core.h"
+#include "holds.h"
 #include "request_channel.h"
 #include "ring.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <systemc>
 #include <vector>
 
@@ -24,7 +28,8 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   Writeback(const sc_core::sc_module_name& name, Core& core);
 
   protocol::OperandInitiatorSocket write_socket;
-  void connect(protocol::WritebackPoint* point) { point_ = point; }
+  /// `storage`: the name of what write_socket leads to.
+  void connect(protocol::WritebackPoint* point, const std::string& storage);
 
   /// A result is ready: queue it, unless the write-back point keeps it for a while.
   void executed(DynamicInstruction& d) {
@@ -41,6 +46,10 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
     queue(d);
   }
   bool full() const { return waiting_ + staged_ >= core_.config.writeback_queue; }
+  /// What keeps `d`, which has its results; none: it is elsewhere.
+  std::optional<Hold> holds(const DynamicInstruction& d) const;
+  /// What keeps the results in front of all others.
+  Hold blockage() const;
   /// First stage of a cycle.
   void cycle() {
     if (kept_ != 0) recall();
@@ -58,6 +67,10 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
     (by_kind_ && d.traits->is_memory ? memory_ : results_).push(&d);
   }
   Progress write(DynamicInstruction& d);
+  protocol::WritebackPoint::Decision ask(DynamicInstruction& d);
+  protocol::WritebackPoint::Decision checked_ask(DynamicInstruction& d);
+  [[noreturn, gnu::noinline, gnu::cold]] void unknown_decision(const DynamicInstruction& d,
+                                                               protocol::WritebackPoint::Decision decision) const;
   void send(DynamicInstruction& d, unsigned destination);
   [[gnu::noinline, gnu::cold]] bool ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase);
   void finished(DynamicInstruction& d, Cycle when);
@@ -77,7 +90,10 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   std::size_t staged_ = 0;    ///< with the write-back point, on their way to a queue
   std::size_t kept_ = 0;      ///< of these, the ones in a queue of the point's own
   unsigned destination_ = 0;  ///< of the head: destinations already dealt with
+  Cycle held_since_;          ///< the head, where it is held
   RequestChannel channel_;
+  TargetContract writes_to_;
+  std::unique_ptr<InstructionSnapshot> before_;  ///< with SmConfig::check_contracts, of what the point is shown
   protocol::OperandPayloadPool payloads_;
   std::uint64_t writes_ = 0;
   std::uint64_t partial_writes_ = 0;

@@ -19,16 +19,6 @@ std::uint64_t slots(const assembly::CycleStack& stack) {
   return sum;
 }
 
-assembly::MachineConfig one_scheduler() {
-  assembly::MachineConfig m;
-  m.sm.schedulers = 1;
-  m.sm.sp_units = 1;
-  m.sm.sfu_units = 1;
-  m.sm.fetch_width = 8;
-  m.sm.buffer_entries = 16;
-  return m;
-}
-
 std::vector<std::uint64_t> lines() {
   std::vector<std::uint64_t> all;
   for (unsigned lane = 0; lane < 64; ++lane) all.push_back(0x1000 + lane * 4);
@@ -45,7 +35,7 @@ TEST_CASE("cycles that wait for memory are memory's, slept through or not") {
   b.exit();
   b.launch(1, 32);
   b.run_all(lines());
-  const auto r = test::record(b, "waits_memory", one_scheduler());
+  const auto r = test::record(b, "waits_memory", test::one_scheduler());
   REQUIRE(r.gap(load, use) > 100);
   REQUIRE(of(r.result, Stall::memory) == r.gap(load, use) - 1);
   REQUIRE(of(r.result, Stall::scoreboard) == r.gap(0, load) - 1);
@@ -59,7 +49,7 @@ TEST_CASE("cycles between dependent instructions are the scoreboard's") {
   for (unsigned i = 0; i < 10; ++i) last = b.op(OpClass::int_mad, {1}, {1, 0});
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.fetch_width = 16;
   const auto r = test::record(b, "waits_scoreboard", m);
   REQUIRE(of(r.result, Stall::scoreboard) == r.gap(first, last) - 10);
@@ -85,7 +75,7 @@ TEST_CASE("cycles at a barrier are the barrier's") {
   for (std::uint32_t i = 0; i < 5; ++i) b.execute(i);
   b.end_warp();
   b.end_cta();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.schedulers = 2;
   m.sm.sp_units = 2;
   const auto r = test::record(b, "waits_barrier", m);
@@ -103,7 +93,7 @@ assembly::SimulationResult one_collector(OpClass c, const char* name) {
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.collectors = 1;
   m.sm.dp_units = 1;
   return test::record(b, name, m).result;
@@ -131,7 +121,7 @@ TEST_CASE("a full collector is structural, by the unit of what holds it and not 
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.collectors = 2;
   m.sm.timing[static_cast<unsigned>(OpClass::sfu)].initiation = 40;
   const auto r = test::record(b, "holders", m).result;
@@ -146,7 +136,7 @@ TEST_CASE("outside its slot a scheduler meets what it would meet in it") {
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.collectors = 1;
   m.sm.issue_interval = 4;
   m.sm.timing[static_cast<unsigned>(OpClass::sfu)].initiation = 40;
@@ -163,7 +153,7 @@ TEST_CASE("cycles without the next instruction are instruction fetch") {
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = one_scheduler();
+  assembly::MachineConfig m = test::one_scheduler();
   m.sm.fetch_width = 1;
   m.sm.buffer_entries = 1;
   m.sm.fetch_latency = 30;
@@ -208,11 +198,96 @@ TEST_CASE("warp states are told when they change, and are what the reasons say")
     }
   } scheme;
   const trace::Reader reader(path);
-  assembly::Simulation simulation(one_scheduler(), scheme, {}, reader);
+  assembly::Simulation simulation(test::one_scheduler(), scheme, {}, reader);
   const auto r = simulation.run();
   REQUIRE(r.ending == assembly::Ending::completed);
   REQUIRE(scheme.states->changes >= 6);
   REQUIRE(scheme.states->state == protocol::WarpState::drained);
   // The warp waits from the end of the cycle in which the load issued.
   REQUIRE(scheme.states->memory == of(r, Stall::memory) + 1);
+}
+
+TEST_CASE("an SM is active from the launch of its first CTA to the end of its last one") {
+  struct Times {
+    std::uint64_t launched = 0, finished = 0;
+  } times;
+  struct Watch : protocol::Observer {
+    explicit Watch(Times& t) : times(t) {}
+    std::vector<protocol::Event> interests() const override {
+      return {protocol::Event::cta_launched, protocol::Event::cta_finished};
+    }
+    void cta_launched(protocol::Cycle now, const protocol::CtaInfo&) override {
+      if (times.launched == 0) times.launched = now.value();
+    }
+    void cta_finished(protocol::Cycle now, const protocol::CtaInfo&) override { times.finished = now.value(); }
+    Times& times;
+  };
+  TraceBuilder b;
+  b.load(MemorySpace::global, 2, 1);
+  b.op(OpClass::int_add, {3}, {2});
+  b.store(MemorySpace::global, 1, 3);  // on its way when the CTA has ended
+  b.exit();
+  b.launch(1, 32);
+  b.run_all(lines());
+  const auto r = test::record(b, "active", test::one_scheduler(), [&](assembly::SmParts& parts) {
+    parts.observers.push_back(std::make_unique<Watch>(times));
+  });
+  REQUIRE(r.result.cycles > times.finished + 20);
+  CHECK(r.result.stats.at("sm0.pipeline").at("active_cycles") == times.finished - times.launched);
+  CHECK(of(r.result, Stall::idle) >= r.result.cycles - times.finished);
+}
+
+TEST_CASE("resident CTAs and registers are means over the active cycles, slept through or not") {
+  TraceBuilder b;
+  b.op(OpClass::int_add, {1}, {0});
+  b.load(MemorySpace::global, 7, 1);
+  b.op(OpClass::int_add, {3}, {7});
+  b.exit();
+  b.launch(3, 64);
+  b.run_all(lines());
+  assembly::MachineConfig m = test::one_scheduler();
+  m.sm.register_granularity = 8;
+  const auto r = test::record(b, "resident", m);
+  const auto& pipeline = r.result.stats.at("sm0.pipeline");
+  // Six warps of 8 registers, launched in one cycle; they end a few cycles one behind the other.
+  CHECK(pipeline.at("resident_registers_max") == 6 * 8);
+  CHECK(pipeline.at("resident_ctas_mean").get<double>() > 2.8);
+  CHECK(pipeline.at("resident_ctas_mean").get<double>() <= 3);
+  CHECK(pipeline.at("resident_registers_mean").get<double>() > 2.8 * 16);
+}
+
+TEST_CASE("a pipeline is busy for the initiation intervals of what it takes") {
+  TraceBuilder b;
+  for (unsigned i = 0; i < 5; ++i) b.op(OpClass::sfu, {1 + i}, {0});
+  for (unsigned i = 0; i < 3; ++i) b.op(OpClass::int_add, {10 + i}, {0});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  assembly::MachineConfig m = test::one_scheduler();
+  m.sm.timing[static_cast<unsigned>(OpClass::sfu)] = {30, 7};
+  m.sm.timing[static_cast<unsigned>(OpClass::int_add)] = {9, 2};
+  const auto r = test::record(b, "busy", m);
+  const auto& execution = r.result.stats.at("sm0.pipeline.execution");
+  CHECK(execution.at("sfu_busy") == 5 * 7);
+  CHECK(execution.at("sp_busy") == 3 * 2);
+}
+
+TEST_CASE("the lanes of a CTA's last warp are those that have a thread") {
+  struct Watch : protocol::Observer {
+    explicit Watch(std::vector<protocol::LaneMask>& l) : lanes(l) {}
+    std::vector<protocol::Event> interests() const override { return {protocol::Event::warp_started}; }
+    void warp_started(protocol::Cycle, const protocol::WarpInfo& w) override { lanes.push_back(w.lanes); }
+    std::vector<protocol::LaneMask>& lanes;
+  };
+  TraceBuilder b;
+  b.op(OpClass::int_add, {1}, {0});
+  b.exit();
+  b.launch(1, 70);
+  b.run_all();
+  std::vector<protocol::LaneMask> lanes;
+  const auto r = test::record(b, "last_lanes", test::one_scheduler(), [&](assembly::SmParts& parts) {
+    parts.observers.push_back(std::make_unique<Watch>(lanes));
+  });
+  CHECK(lanes == std::vector<protocol::LaneMask>{~0u, ~0u, 0x3f});
+  CHECK(r.result.thread_instructions == 2 * 70);
 }

@@ -153,3 +153,55 @@ TEST_CASE("injector: a move waits for a collector unit of the SP pipelines") {
   });
   CHECK(r.passages.size() == 4 * (2 + 8 + 1 + 8));
 }
+
+TEST_CASE("injector: a move waits for a unit of the SP pipelines while the instruction behind it has one of its own") {
+  // Warp 0 fills the only SP unit; a gate wants a move before warp 1's special function.
+  TraceBuilder b;
+  for (unsigned i = 0; i < 2; ++i) b.op(OpClass::int_add, {}, {20});
+  const auto sfu = b.op(OpClass::sfu, {3}, {21});
+  const auto done = b.exit();
+  b.launch(2, 32);
+  for (unsigned warp = 0; warp < 2; ++warp) {
+    b.begin_cta();
+    b.begin_warp();
+    if (warp == 0) {
+      b.execute(0);
+      b.execute(1);
+    } else {
+      b.execute(sfu);
+    }
+    b.execute(done);
+    b.end_warp();
+    b.end_cta();
+  }
+  assembly::MachineConfig m;
+  m.sm.schedulers = m.sm.sp_units = m.sm.sfu_units = m.sm.dp_units = 1;
+  m.sm.scheduler = "lrr";
+  m.sm.collectors = 0;
+  m.sm.sp_collectors = m.sm.sfu_collectors = m.sm.dp_collectors = m.sm.memory_collectors = 1;
+  m.sm.timing[static_cast<unsigned>(OpClass::int_add)].initiation = 60;
+  // The gate speaks when the second addition is in the unit.
+  class Late : public MovesFirst {
+   public:
+    bool may_issue(const protocol::DynamicInstruction& d) override {
+      if (d.warp.value() == 1 && !d.injected && support::CycleScheduler::of(period).now() < 20) {
+        changed_soon();
+        return false;
+      }
+      return MovesFirst::may_issue(d);
+    }
+    void connect(protocol::GateListener& listener) override { listener_ = &listener; }
+
+   private:
+    void changed_soon() { listener_->reconsider(protocol::Cycle(support::CycleScheduler::of(period).now() + 1)); }
+    protocol::GateListener* listener_ = nullptr;
+  };
+  const Recording r = test::record(b, "injector_sp", m,
+                                   [](assembly::SmParts& parts) { parts.gates.push_back(std::make_unique<Late>()); });
+  const std::uint64_t free = r.of(0, 1).dispatched;
+  REQUIRE(free > 40);
+  const auto p = by_sequence(r, 1).at(1);
+  REQUIRE(p.size() == 2);
+  CHECK(p[0].issued == free);  // the move
+  CHECK(p[1].issued == p[0].retired);
+}

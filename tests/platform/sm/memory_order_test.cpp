@@ -107,6 +107,31 @@ TEST_CASE("barrier: barriers of different numbers do not meet") {
   for (unsigned warp : {2u, 3u}) CHECK(r.of(warp, after).issued >= late + m.sm.barrier_latency);
 }
 
+TEST_CASE("barrier: a count is of the program's warps, two to a wavefront of 64 lanes") {
+  assembly::MachineConfig m;
+  m.sm.lanes = 64;
+  TraceBuilder b(64);
+  const std::uint32_t slow = b.op(OpClass::int_div, {1}, {1});
+  const std::uint32_t bar = b.barrier(1, 64);
+  const std::uint32_t after = b.op(OpClass::int_add, {2}, {3});
+  const std::uint32_t done = b.exit();
+  b.launch(1, 128);
+  b.begin_cta();
+  for (unsigned warp = 0; warp < 2; ++warp) {
+    b.begin_warp();
+    if (warp == 1) b.execute(slow);
+    // The other warp of this wavefront left without the barrier; of this one 8 lanes come, and it counts whole.
+    b.execute(bar, 0xff);
+    b.execute(after, 0xff);
+    b.execute(done);
+    b.end_warp();
+  }
+  b.end_cta();
+  const Recording r = test::record(b, "barrier_halves", m);
+  CHECK(r.of(0, after).issued >= r.of(1, bar).issued + m.sm.barrier_latency);
+  CHECK(r.of(1, bar).issued > r.of(0, bar).issued);
+}
+
 TEST_CASE("fence: waits for its own warp's stores, and for no other's") {
   const assembly::MachineConfig m;
   TraceBuilder b;

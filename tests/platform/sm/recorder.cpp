@@ -84,4 +84,22 @@ Recording record(TraceBuilder& builder, const std::string& name, const assembly:
   return recording;
 }
 
+assembly::MachineConfig one_scheduler() {
+  assembly::MachineConfig m;
+  m.sm.schedulers = m.sm.sp_units = m.sm.sfu_units = m.sm.dp_units = 1;
+  m.sm.fetch_width = 8;
+  m.sm.buffer_entries = 16;
+  return m;
+}
+
+std::uint64_t counter(const Recording& r, const char* group, const char* name) {
+  return r.result.stats.at(group).at(name).get<std::uint64_t>();
+}
+
+std::vector<std::uint64_t> strided(std::uint64_t base, std::uint64_t stride) {
+  std::vector<std::uint64_t> addresses;
+  for (unsigned lane = 0; lane < 32; ++lane) addresses.push_back(base + lane * stride);
+  return addresses;
+}
+
 }  // namespace regatta::test

@@ -50,4 +50,13 @@ inline std::uint64_t write_cycles(const assembly::MachineConfig& m) {
   return m.register_file.latency + (arbitrated ? 1 : 0);
 }
 
+/// A machine with one scheduler and one unit of each kind, which the front end keeps busy.
+assembly::MachineConfig one_scheduler();
+
+/// A statistic of the run.
+std::uint64_t counter(const Recording& r, const char* group, const char* name);
+
+/// Addresses of 32 lanes.
+std::vector<std::uint64_t> strided(std::uint64_t base, std::uint64_t stride);
+
 }  // namespace regatta::test

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
-#include <regatta/protocol/observer.h>
+#include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/payload.h>
 
 #include <array>
@@ -40,19 +40,15 @@ class TimeKeeper : public virtual sc_core::sc_interface {
 /// Reads fill all lanes of the payload's data and set WarpAccess::origin; writes change the enabled lanes only.
 /// A read returns what the last write accepted before it wrote. Delays are whole cycles.
 ///
-/// Control: called by the SM's CTA dispatcher, outside the issue and operand stages.
-class OperandStorage : public virtual TimeKeeper {
+/// Control: LifecycleListener, called outside the issue and operand stages. kernel_started() lays the storage out for
+/// `context.registers_per_warp`; warp_started() allocates a warp's registers, contents undefined; after warp_finished()
+/// their contents may be dropped.
+class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   virtual OperandTargetSocket& read_socket() = 0;
   virtual OperandTargetSocket& write_socket() = 0;
   /// Warp registers (32-bit x lanes) the storage can hold for resident warps; bounds occupancy.
   virtual std::uint64_t capacity_registers() const = 0;
-  /// Before the first CTA of a launch: lay out for `context.registers_per_warp`. The SM is empty.
-  virtual void kernel_started(const KernelContext& context) = 0;
-  /// A warp takes its slot: its registers are allocated, contents undefined.
-  virtual void warp_started(const WarpInfo& warp) = 0;
-  /// A warp left: contents may be dropped.
-  virtual void warp_finished(const WarpInfo& warp) = 0;
 };
 
 /// Told by a gate which warps it keeps closed: those need not be asked about one by one.
@@ -89,7 +85,7 @@ class Injector {
 /// idempotent within a cycle until issued() is called. Must not: keep the reference past written_back().
 /// A gate that said no must notify changed() at the latest when its answer may have turned to yes; the SM sleeps
 /// meanwhile.
-class IssueGate : public virtual TimeKeeper {
+class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   virtual bool may_issue(const DynamicInstruction& instruction) = 0;
   /// The instruction was issued (all gates agreed). In program order per warp.
@@ -103,9 +99,6 @@ class IssueGate : public virtual TimeKeeper {
   virtual void connect(GateListener&) {}
   /// Once, before the first launch. True: the gate keeps the injector, and may use it.
   virtual bool inject_through(Injector&) { return false; }
-  virtual void kernel_started(const KernelContext&) {}
-  virtual void warp_started(const WarpInfo&) {}
-  virtual void warp_finished(const WarpInfo&) {}
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
@@ -115,7 +108,7 @@ class IssueGate : public virtual TimeKeeper {
 /// Called by: the front end, when a fetch arrives, for each inserted instruction of the scheme in it, in program order
 /// per warp and before the instruction that stands behind it can be tried. Bounded: the front end fetches no further
 /// than room() allows; changed() is notified when there is more. May change: its own state.
-class DecodePoint : public virtual TimeKeeper {
+class DecodePoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   /// Which inserted instructions of a kernel are in the stream: those with this scheme's name.
   virtual std::string scheme() const = 0;
@@ -124,11 +117,20 @@ class DecodePoint : public virtual TimeKeeper {
   /// `inserted` is an index into Kernel::inserted; `sequence` is the place in the warp's program order (as
   /// DynamicInstruction::sequence) of the instruction behind it.
   virtual void decoded(const WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) = 0;
-  virtual void kernel_started(const KernelContext&) {}
-  virtual void warp_started(const WarpInfo&) {}
-  virtual void warp_finished(const WarpInfo&) {}
   /// More room.
   virtual const sc_core::sc_event& changed() const = 0;
+};
+
+/// Sees the instructions of the program on their way from the instruction cache into the instruction buffers, for a
+/// block that acts on them before they issue. A block that only counts is an Observer.
+///
+/// Called by: the front end. May change: its own state.
+class FetchListener : public virtual TimeKeeper, public virtual LifecycleListener {
+ public:
+  /// The instruction is fetched, its lines having been found; in program order per warp.
+  virtual void fetched(const WarpInfo& warp, const InstructionTraits& traits) = 0;
+  /// All that was fetched for the warp is in its instruction buffer: decoded, and to be tried from now on.
+  virtual void arrived(const WarpInfo& warp) = 0;
 };
 
 /// After issue, before operand read: execute, wait, or bypass with a result.
@@ -138,7 +140,7 @@ class DecodePoint : public virtual TimeKeeper {
 /// writes instruction.results (and nothing else); the instruction then skips operand read and execution and goes to
 /// write-back after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate
 /// destination.
-class ReusePoint : public virtual TimeKeeper {
+class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   enum class Decision : std::uint8_t {
     execute,
@@ -166,9 +168,6 @@ class ReusePoint : public virtual TimeKeeper {
   virtual unsigned bypass_latency() const { return 1; }
   /// The instruction's results are written and it retires; told of every instruction, bypassed ones included.
   virtual void written_back(const DynamicInstruction&) {}
-  virtual void kernel_started(const KernelContext&) {}
-  virtual void warp_started(const WarpInfo&) {}
-  virtual void warp_finished(const WarpInfo&) {}
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
@@ -177,7 +176,7 @@ class ReusePoint : public virtual TimeKeeper {
 /// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait`
 /// holds the instruction in its write-back slot until changed() is notified. May change: its own state.
 /// Must not: alter instruction.results. `drop` means the value is already where a read will find it.
-class WritebackPoint : public virtual TimeKeeper {
+class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   enum class Decision : std::uint8_t { write, wait, drop };
   virtual Decision decide(DynamicInstruction& instruction, unsigned destination) = 0;
@@ -197,9 +196,6 @@ class WritebackPoint : public virtual TimeKeeper {
   /// While the point keeps instructions, in every cycle, behind the results of that cycle: those that wait there no
   /// more. How many there are; when the list is full, it is asked again.
   virtual std::size_t again(RecalledList&) { return 0; }
-  virtual void kernel_started(const KernelContext&) {}
-  virtual void warp_started(const WarpInfo&) {}
-  virtual void warp_finished(const WarpInfo&) {}
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
@@ -233,7 +229,7 @@ struct CtaStatus {
 /// Called by: the SM's CTA stage, last in a cycle, when a CTA was launched, ended, changed its stall status, or
 /// changed() was notified; repeatedly in that cycle until it answers none. The SM carries the action out before
 /// the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
-class Residency : public virtual TimeKeeper {
+class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   struct Action {
     enum class Kind : std::uint8_t { none, launch, switch_out, switch_in };
@@ -248,12 +244,10 @@ class Residency : public virtual TimeKeeper {
   };
   /// Fixes the plan for a launch. Returns the number of CTAs that can be resident at once; throws
   /// support::ConfigError when not even one fits.
-  virtual unsigned kernel_started(const KernelContext& context, const SmLimits& limits) = 0;
+  virtual unsigned plan(const KernelContext& context, const SmLimits& limits) = 0;
   virtual Action next(const View& view) = 0;
   /// False for a policy that is not asked when all that changed is the stall status of a CTA.
   virtual bool follows_stalls() const { return true; }
-  virtual void launched(const CtaInfo&) {}
-  virtual void finished(const CtaInfo&) {}
   virtual const sc_core::sc_event& changed() const = 0;
 };
 

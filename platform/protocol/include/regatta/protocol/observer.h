@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/protocol/lifecycle.h>
 
 #include <cstdint>
 #include <vector>
@@ -30,32 +31,6 @@ enum class Event : std::uint8_t {
   cycles
 };
 inline constexpr unsigned event_count = 16;
-
-/// What a launch looks like to the platform.
-struct KernelContext {
-  const trace::Kernel* kernel = nullptr;
-  const trace::Launch* launch = nullptr;
-  const std::vector<InstructionTraits>* traits = nullptr;
-  std::uint32_t launch_index = 0;
-  unsigned warp_size = 32;
-  unsigned warps_per_cta = 1;
-  unsigned registers_per_warp = 1;  ///< general registers of a warp, rounded to the allocation granularity
-};
-
-struct WarpInfo {
-  WarpSlot warp;
-  CtaSlot cta;
-  std::uint64_t cta_index = 0;  ///< linear CTA index in the grid
-  unsigned warp_in_cta = 0;
-  LaneMask lanes = 0;  ///< lanes that exist (a CTA's last warp may be partial)
-};
-
-struct CtaInfo {
-  CtaSlot cta;
-  std::uint64_t cta_index = 0;
-  unsigned warps = 0;
-  unsigned shared_bytes = 0;
-};
 
 /// What a scheduler did in a cycle; exactly one per scheduler and cycle. Where warps wait for different things, the
 /// reason nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.

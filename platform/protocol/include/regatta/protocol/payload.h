@@ -137,7 +137,9 @@ class OperandPayloadPool {
     free_.pop_back();
     return p;
   }
+  /// What is given back serves no instruction any more.
   void give_back(OperandPayload& payload) {
+    payload.access().instruction = nullptr;
     if (last_ == nullptr) {
       last_ = &payload;
     } else {
@@ -146,6 +148,13 @@ class OperandPayloadPool {
   }
   /// By the generic payload, for a response that comes later; a search, since that is the rare case.
   void give_back(const tlm::tlm_generic_payload& payload);
+  /// Calls f(access) for every transfer that is under way for an instruction.
+  template <class F>
+  void for_each_under_way(F&& f) const {
+    for (const auto& payload : all_) {
+      if (payload->access().instruction != nullptr) f(payload->access());
+    }
+  }
 
  private:
   std::vector<std::unique_ptr<OperandPayload>> all_;
@@ -185,6 +194,8 @@ class MemoryPayloadPool : public tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload* payload) override;
   /// Payloads taken and not yet released: 0 at the end of a clean run.
   std::size_t outstanding() const { return outstanding_; }
+  /// These.
+  std::vector<const tlm::tlm_generic_payload*> under_way() const;
 
  private:
   /// What is taken comes back through free(), which needs no search for what belongs to it.

@@ -55,7 +55,7 @@ class RegisterMap {
   }
 
  private:
-  static constexpr std::uint64_t window = std::uint64_t{6} << 48;
+  static constexpr std::uint64_t window = base::first_address(base::Window::registers);
   static constexpr std::uint64_t window_of_sm = std::uint64_t{1} << 32;  // bytes
   std::uint32_t warps_;
   unsigned line_bytes_;

@@ -14,9 +14,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <systemc>
 
 namespace regatta::sm {
+
+class StuckReport;
 
 class Sm : public sc_core::sc_module, public support::StatProvider {
  public:
@@ -33,18 +36,22 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   sc_core::sc_port<protocol::ReusePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> reuse_point;
   sc_core::sc_port<protocol::WritebackPoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> writeback_point;
   sc_core::sc_port<protocol::DecodePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> decode_point;
+  sc_core::sc_port<protocol::FetchListener, 0, sc_core::SC_ZERO_OR_MORE_BOUND> fetch_listeners;
   sc_core::sc_port<protocol::Residency> residency;
   sc_core::sc_port<CtaSource> cta_source;
   // Data side.
   protocol::OperandInitiatorSocket& operand_read_socket();
   protocol::OperandInitiatorSocket& operand_write_socket();
   protocol::MemoryInitiatorSocket& memory_socket();
+  /// For parts that stand at no extension point: told after those that do, in the order of these calls. Before
+  /// simulation starts; the listener must outlive the SM.
+  void add_listener(protocol::LifecycleListener& listener);
   /// Before simulation starts; the observer must outlive the SM.
   void add_observer(protocol::Observer& observer);
   /// Called every few thousand active cycles: progress displays and interruption.
   void set_heartbeat(std::function<void()> heartbeat);
-  /// Called with a sentence when nothing has moved for SmConfig::watchdog_cycles; whoever takes it ends the run.
-  /// Without it that is a SystemC error.
+  /// Called with a sentence when the SM has tried for SmConfig::watchdog_cycles without progress; whoever takes it ends
+  /// the run. Without it that is a SystemC error.
   void set_watchdog(std::function<void(const std::string&)> watchdog);
 
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
@@ -61,8 +68,15 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void rethrow_error() const;
   /// No CTA resident, no access outstanding.
   bool idle() const;
-  /// One line on what each resident warp waits for; for the report of a deadlock.
+  /// Who holds what for which warps since when, a paragraph per holder; for the report of a deadlock.
   std::string describe_stuck() const;
+
+  /// The policy of the first scheduler.
+  const protocol::WarpScheduler& scheduler_policy() const;
+  /// Grows with every instruction issued or completed and every memory access answered: what a run that goes on does.
+  std::uint64_t steps() const;
+  /// The sentence for a run that does not.
+  static std::string no_progress(std::uint64_t cycles);
 
   std::uint64_t warp_instructions() const;
   std::uint64_t thread_instructions() const;
@@ -79,6 +93,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void give_up();
   void cycle();
 
+  friend class StuckReport;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace regatta::sm {
 
@@ -39,6 +40,7 @@ struct SmConfig {
   unsigned sub_cores = 1;       ///< parts of an SM that share no scheduler; warps are dealt to them in turn
   unsigned issue_interval = 1;  ///< cycles from one issue slot of a scheduler to its next
   std::string scheduler = "gto";
+  std::string residency = "occupancy";
   unsigned issue_width = 1;      ///< instructions per scheduler and cycle, of one warp
   unsigned fetch_width = 2;      ///< instructions per fetch; one warp fetches per scheduler and cycle
   unsigned fetch_latency = 2;    ///< cycles from fetch to instruction buffer
@@ -74,13 +76,20 @@ struct SmConfig {
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
 
+  /// Checks of the extension points' contracts that take time; set by the assembly (--check-protocol,
+  /// debug builds).
+  bool check_contracts = false;
   bool lane_gating = true;  ///< for the count of lanes that cost energy; set by the assembly (energy.lane_gating)
   std::uint64_t watchdog_cycles = 2000000;  ///< cycles of trying without progress before the run is given up
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
   /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,
-  /// lsu.*, shared.*.
-  void declare(support::OptionSet& options);
+  /// lsu.*, shared.*. The policies that there are have names and are described in a text.
+  struct Policies {
+    std::vector<std::string> schedulers, residencies;
+    std::string schedulers_help, residencies_help;
+  };
+  void declare(support::OptionSet& options, const Policies& policies);
   /// Refuses combinations that cannot work, by ConfigError with a sentence.
   void validate() const;
   protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What gates and scheduling policies must not do, and what they hold: the side of issue that nothing waits for.
+#include "contract.h"
+#include "injected_moves.h"
+#include "issue.h"
+
+namespace regatta::sm {
+
+using protocol::Stall;
+
+void IssueStage::broken_gate(unsigned gate, const std::string& did, const std::string& expected) const {
+  broken_contract(core_, "issue_gate", support::block_name(*gates_[gate]), did, expected);
+}
+
+void IssueStage::broken_policy(const Scheduler& s, const std::string& did, const std::string& expected) const {
+  broken_contract(core_, "warp_scheduler",
+                  core_.path + " scheduler " + std::to_string(&s - schedulers_.data()) + " (" +
+                      support::block_name(*s.policy) + ")",
+                  did, expected);
+}
+
+Warp& IssueStage::named(unsigned gate, WarpSlot warp) {
+  if (__builtin_expect(warp.value() >= core_.warps.size(), 0)) {
+    broken_gate(gate, "tells the listener of warp " + std::to_string(warp.value()),
+                "a warp slot below " + std::to_string(core_.warps.size()));
+  }
+  return core_.warp(warp);
+}
+
+void IssueStage::check_agreement(const Warp& w, const DynamicInstruction& d, unsigned gate) {
+  const std::string agrees = "agrees to " + describe(core_, d);
+  if (w.paused) broken_gate(gate, agrees + " and pauses its warp", "a gate to refuse what it pauses");
+  protocol::RegisterId reg;
+  if (moves_ != nullptr && moves_->take_request(reg)) {
+    broken_gate(gate, agrees + " and asks for a move of R" + std::to_string(reg.value()) + " ahead of it",
+                "a gate to refuse what it puts a move before");
+  }
+  // An agreement costs nothing until issued(), so that it can be asked for again.
+  if (core_.config.check_contracts && !gates_[gate]->may_issue(d)) {
+    broken_gate(gate, agrees + " and refuses it when asked again", "the same answer until issued()");
+  }
+}
+
+void IssueStage::check_settled(const Scheduler& s, WarpMask asked, WarpMask answer) const {
+  const protocol::WarpScheduler::Eligible again = s.policy->eligible(asked);
+  if (again.warps == answer && !again.settling) return;
+  broken_policy(s,
+                "eligible() answers " + hex(again.warps) + " when asked again about the warps " + hex(asked) +
+                    ", and answered " + hex(answer) + " before, not settling",
+                "the same answer");
+}
+
+Hold IssueStage::holds(const Warp& w) const {
+  const auto gate = [this](unsigned i) { return "issue gate " + support::block_name(*gates_[i]); };
+  if (w.closed) {
+    std::string closers;
+    for (unsigned i = 0; i < gates_.size(); ++i) {
+      if ((w.closed_by >> i) & 1) closers += (closers.empty() ? "" : " and ") + gate(i);
+    }
+    return Hold{closers.empty() ? "gates that have just opened" : closers + " keeps them closed", "", w.closed_since};
+  }
+  if (w.refused_by != Warp::nobody) {
+    return Hold{gate(w.refused_by) + (w.paused ? " pauses them again and again" : " refuses them"), "",
+                w.refused_since};
+  }
+  const Scheduler& s = schedulers_[w.scheduler];
+  const std::string scheduler =
+      "scheduler " + std::to_string(w.scheduler) + " (" + support::block_name(*s.policy) + ")";
+  if (last_[w.scheduler] == Stall::structural_scheduler) return Hold{scheduler + " keeps them back", "", w.last_issued};
+  return Hold{scheduler + " has not picked them", "", w.last_issued};
+}
+
+}  // namespace regatta::sm
