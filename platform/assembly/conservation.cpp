@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/conservation.h>
 
+#include <regatta/support/config.h>
+
+#include <stdexcept>
+
 namespace regatta::assembly {
 
-ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups,
-                                   const std::vector<std::string>& storages)
-    : groups_(groups) {
+void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
   for (std::size_t i = 0; i < storages.size(); ++i) {
     const std::string sm = "sm" + std::to_string(i) + ".";
     const std::string pipeline = sm + "pipeline.";
@@ -19,46 +21,83 @@ ConservationLaws::ConservationLaws(const std::vector<support::StatGroup>& groups
         {units + "destination_registers", pipeline + "bypassed_registers"});
     const std::string file = sm + "register_file";
     if (storages[i] == file) {
-      add("the register file serves what the collectors ask", {file + ".reads"}, {pipeline + "collectors.reads"});
-      add("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
-      add("the renamed banks are read for operands that were written, verify-reads and copies",
-          {file + ".bank_reads", file + ".unmapped_reads"}, {file + ".reads", file + ".verify_reads", file + ".moves"});
-      add("what the reuse point bypasses has a result of the reuse buffer", {pipeline + "bypassed_registers"},
-          {file + ".reused_registers"});
+      // Another's storage may have this name and count what it likes.
+      add_optional("the register file serves what the collectors ask", {file + ".reads"},
+                   {pipeline + "collectors.reads"});
+      add_optional("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});
     }
-    const Names l1{sm + "l1.reads", sm + "l1.writes", sm + "l1.invalidations"};
-    const Names lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
-    const std::string arbiter = sm + "l1_arbiter.port";
-    if (knows(arbiter + "0_requests")) {
-      Names ports;
-      for (unsigned p = 0; knows(arbiter + std::to_string(p) + "_requests"); ++p) {
-        ports.push_back(arbiter + std::to_string(p) + "_requests");
-        add("the L1's arbiter answers what it is asked", {ports.back()}, {arbiter + std::to_string(p) + "_answers"});
-      }
-      add("the L1's arbiter takes what the load-store unit sends", {ports.front()}, lsu);
-      add("the L1 takes what its arbiter lets pass", l1, ports);
-    } else {
-      add("the L1 takes what the load-store unit sends", l1, lsu);
-    }
+    add_l1(sm);
   }
   const std::string network = "memory.interconnect.";
-  Names carried{network + "request_packets"};
-  Names missed;
+  Names carried{network + "request_packets"}, carried_bytes{network + "bytes_written"};
+  Names missed, missed_bytes, asked_bytes;
   for (std::size_t i = 0; i < storages.size(); ++i) {
     const std::string l1 = "sm" + std::to_string(i) + ".l1.";
     for (const char* kept : {"mshr_merges", "stores_absorbed"}) carried.push_back(l1 + kept);
     for (const char* sent : {"read_misses", "bypassed_reads", "writes", "writebacks"}) missed.push_back(l1 + sent);
+    carried_bytes.push_back(l1 + "bytes_absorbed");
+    for (const char* sent : {"bytes_written", "bytes_written_back"}) missed_bytes.push_back(l1 + sent);
+    for (const char* asked : {"bytes_fetched", "bytes_bypassed"}) asked_bytes.push_back(l1 + asked);
   }
   add("the interconnect carries what misses or passes the L1s, less what joins a fetch or stays there", carried,
       missed);
+  add("the interconnect carries the bytes that the L1s' writes bring, less what stays there", carried_bytes,
+      missed_bytes);
+  add("the interconnect brings back the bytes that the L1s ask for", {network + "bytes_read"}, asked_bytes);
   add("the L2 serves what the interconnect carries", {network + "request_packets"},
       {"memory.l2_*.reads", "memory.l2_*.writes", "memory.l2_*.atomics"});
   add("the interconnect brings back what the L2 reads", {network + "bytes_read"}, {"memory.l2_*.bytes_read"});
-  add("DRAM reads are the fetches of the L2", {"memory.dram_*.reads"}, {"memory.l2_*.fetches"});
-  add("DRAM writes are the write-backs of the L2", {"memory.dram_*.writes"}, {"memory.l2_*.writebacks"});
+  add_dram();
 }
 
-bool ConservationLaws::find(const std::string& name, std::vector<Term>& terms) const {
+void ConservationLaws::add_l1(const std::string& sm) {
+  const std::string pipeline = sm + "pipeline.", l1 = sm + "l1.";
+  const Names requests{l1 + "reads", l1 + "writes", l1 + "invalidations"};
+  const Names lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
+  const std::string arbiter = sm + "l1_arbiter.port";
+  if (knows(arbiter + "0_requests")) {
+    Names ports;
+    for (unsigned p = 0; knows(arbiter + std::to_string(p) + "_requests"); ++p) {
+      ports.push_back(arbiter + std::to_string(p) + "_requests");
+      add("the L1's arbiter answers what it is asked", {ports.back()}, {arbiter + std::to_string(p) + "_answers"});
+    }
+    add("the L1's arbiter takes what the load-store unit sends", {ports.front()}, lsu);
+    add("the L1 takes what its arbiter lets pass", requests, ports);
+  } else {
+    add("the L1 takes what the load-store unit sends", requests, lsu);
+    add("the L1 moves the sectors that the load-store unit asks for", {l1 + "data_bytes"},
+        {"32*" + pipeline + "lsu.load_sectors", "32*" + pipeline + "lsu.store_sectors",
+         "32*" + pipeline + "lsu.atomic_sectors"});
+  }
+  add("every line that the L1 fetches was missed", {l1 + "fills", l1 + "mshr_merges"}, {l1 + "read_misses"});
+  add("every read of the L1 hits, misses or passes by", {l1 + "reads"},
+      {l1 + "read_hits", l1 + "read_misses", l1 + "bypassed_reads"});
+  add("what stores make dirty in the L1 is written back, discarded or still there", {l1 + "bytes_dirtied"},
+      {l1 + "bytes_written_back", l1 + "bytes_discarded", l1 + "dirty_bytes"});
+}
+
+void ConservationLaws::add_dram() {
+  add("DRAM reads are the fetches of the L2", {"memory.dram_*.reads"}, {"memory.l2_*.fetches"});
+  add("DRAM writes are the write-backs of the L2", {"memory.dram_*.writes"}, {"memory.l2_*.writebacks"});
+  add("DRAM reads the bytes that the L2 fetches", {"memory.dram_*.bytes_read"}, {"memory.l2_*.bytes_fetched"});
+  add("DRAM takes the bytes that the L2 writes back", {"memory.dram_*.bytes_written"},
+      {"memory.l2_*.bytes_written_back"});
+  for (unsigned p = 0; knows("memory.l2_" + std::to_string(p) + ".reads"); ++p) {
+    const std::string l2 = "memory.l2_" + std::to_string(p) + ".";
+    add("every line that the L2 fetches was missed", {l2 + "fetches", l2 + "mshr_merges"}, {l2 + "read_misses"});
+    add("every read of the L2 hits or misses", {l2 + "reads", l2 + "atomics"}, {l2 + "read_hits", l2 + "read_misses"});
+    add("what is made dirty in the L2 or passes it is written to DRAM, discarded or still there",
+        {l2 + "bytes_dirtied", l2 + "bytes_passed"},
+        {l2 + "bytes_written_back", l2 + "bytes_discarded", l2 + "dirty_bytes"});
+  }
+}
+
+bool ConservationLaws::find(std::string name, std::vector<Term>& terms) const {
+  std::uint64_t factor = 1;
+  if (const std::size_t digits = name.find_first_not_of("0123456789"); digits != 0 && name[digits] == '*') {
+    factor = std::stoull(name);
+    name.erase(0, digits + 1);
+  }
   const std::size_t dot = name.rfind('.');
   const std::string path = name.substr(0, dot);
   const bool all = !path.empty() && path.back() == '*';
@@ -68,8 +107,8 @@ bool ConservationLaws::find(const std::string& name, std::vector<Term>& terms) c
         all ? group.path().compare(0, path.size() - 1, path, 0, path.size() - 1) == 0 : group.path() == path;
     if (!named) continue;
     for (const support::Stat& stat : group.stats()) {
-      if (stat.counter == nullptr || stat.name != name.substr(dot + 1)) continue;
-      terms.push_back(Term{group.path() + "." + stat.name, stat.counter});
+      if (stat.name != name.substr(dot + 1)) continue;
+      terms.push_back(Term{group.path() + "." + stat.name, &stat, factor});
       found = true;
     }
   }
@@ -81,21 +120,40 @@ bool ConservationLaws::knows(const std::string& name) const {
   return find(name, terms);
 }
 
+std::string ConservationLaws::unknown(const std::string& what, const std::string& name) const {
+  std::vector<std::string> known;
+  for (const support::StatGroup& group : groups_) {
+    for (const support::Stat& stat : group.stats()) known.push_back(group.path() + "." + stat.name);
+  }
+  const std::string nearest = support::nearest_name(name, known);
+  return "the conservation law '" + what + "' names '" + name + "', which no module counts" +
+         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+}
+
 void ConservationLaws::add(const std::string& what, const Names& left, const Names& right) {
   Law law{what, {}, {}};
   for (const std::string& name : left) {
-    if (!find(name, law.left)) return;
+    if (!find(name, law.left)) throw std::logic_error(unknown(what, name));
   }
   for (const std::string& name : right) {
-    if (!find(name, law.right)) return;
+    if (!find(name, law.right)) throw std::logic_error(unknown(what, name));
   }
   laws_.push_back(std::move(law));
+}
+
+void ConservationLaws::add_optional(const std::string& what, const Names& left, const Names& right) {
+  for (const Names* side : {&left, &right}) {
+    for (const std::string& name : *side) {
+      if (!knows(name)) return;
+    }
+  }
+  add(what, left, right);
 }
 
 void ConservationLaws::begin() {
   for (Law& law : laws_) {
     for (auto* side : {&law.left, &law.right}) {
-      for (Term& term : *side) term.before = *term.counter;
+      for (Term& term : *side) term.before = term.now();
     }
   }
 }
@@ -103,13 +161,16 @@ void ConservationLaws::begin() {
 std::string ConservationLaws::broken() const {
   const auto sum = [](const std::vector<Term>& side) {
     std::uint64_t total = 0;
-    for (const Term& term : side) total += *term.counter - term.before;
+    for (const Term& term : side) total += term.now() - term.before;
     return total;
   };
   const auto text = [](const std::vector<Term>& side) {
     std::string names;
     for (const Term& term : side) {
-      names += (names.empty() ? "" : " + ") + term.name + " (" + std::to_string(*term.counter - term.before) + ")";
+      // What is there now may be less than at the beginning.
+      const auto change = static_cast<std::int64_t>(term.now() - term.before);
+      names += (names.empty() ? "" : " + ") + (term.factor == 1 ? "" : std::to_string(term.factor) + " x ") +
+               term.name + " (" + std::to_string(change / static_cast<std::int64_t>(term.factor)) + ")";
     }
     return names;
   };

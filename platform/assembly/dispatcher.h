@@ -14,13 +14,14 @@ namespace regatta::assembly {
 
 /// Several SMs get one CTA each in a cycle, so that a launch spreads over all of them; a single SM, which shares with
 /// nobody, gets all it asks for.
+/// Without a trace (nullptr) there are no launches.
 class CtaDispatcher : public sc_core::sc_module {
  public:
-  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader& trace, const sc_core::sc_time& clock_period,
+  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader* trace, const sc_core::sc_time& clock_period,
                 unsigned sms)
       : sc_module(name),
         clock_(support::CycleScheduler::of(clock_period)),
-        stream_(trace.stream(0, trace.ctas().size())) {
+        stream_(trace == nullptr ? nullptr : trace->stream(0, trace->ctas().size())) {
     for (unsigned i = 0; i < sms; ++i) ports_.emplace_back(*this);
   }
 

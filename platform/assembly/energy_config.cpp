@@ -2,7 +2,8 @@
 #include <regatta/assembly/energy_config.h>
 
 #include <fmt/format.h>
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
+#include <regatta/support/toml_path.h>
 #include <regatta_embedded/energy_table.h>
 
 #include <algorithm>
@@ -57,7 +58,11 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
     text = *builtin;
     file = "energy table " + name;
   } else if (support::is_toml_path(name)) {
-    text = support::read_text_file(name);
+    try {
+      text = base::read_text(name);
+    } catch (const base::InputError& e) {
+      throw support::ConfigError(said_by + ": " + e.what());
+    }
     file = name;
     if (files != nullptr) files->push_back(name);
   } else {

@@ -65,7 +65,7 @@ void Looking::begin(const std::vector<support::StatGroup>& groups, std::function
     settle_(cycle);
     try {
       sampler_->row(cycle, launch_);
-    } catch (const support::ConfigError&) {
+    } catch (const base::InputError&) {
       // SystemC would make a report of it.
       error_ = std::current_exception();
       clock_.yield();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/machine.h>
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
+#include <regatta/support/toml_path.h>
 #include <regatta_embedded/machine_preset.h>
 
 namespace regatta::assembly {
@@ -11,12 +12,14 @@ void MachineConfig::declare(support::OptionSet& o) {
              "machine whose values hold where this one says nothing (a preset, or the path of a file)");
   o.add("machine.sms", sms, "SMs", "of the whole machine; L2 and DRAM bandwidth are shared out among them", 1, 1024);
   o.add("machine.clock_mhz", clock_mhz, "MHz", "SM clock", 1, 100000);
-  sm.declare(o);
+  sm.declare(o, sm::SmConfig::Policies{names_of(policies.schedulers()), names_of(policies.residencies()),
+                                       described(policies.schedulers()), described(policies.residencies())});
   scheduler.declare(o);
   register_file.declare(o);
   l1.declare(o);
   memory.declare(o);
   energy.declare(o);
+  policies.declare(o);
 }
 
 void MachineConfig::validate() const {
@@ -56,7 +59,11 @@ std::string machine_text(const std::string& name, std::string& file, const std::
   }
   if (support::is_toml_path(name)) {
     file = name;
-    return support::read_text_file(name);
+    try {
+      return base::read_text(name);
+    } catch (const base::InputError& e) {
+      throw support::ConfigError(said_by + ": " + e.what());
+    }
   }
   std::string known;
   for (const std::string& n : machine_names()) known += (known.empty() ? "" : ", ") + n;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/scheme.h>
 
-#include <regatta/models/residency/occupancy.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
-
 #include "scheme_gated.h"
 #include "scheme_regless.h"
 #include "scheme_wir.h"
@@ -13,10 +10,14 @@ namespace regatta::assembly {
 SmParts baseline_parts(const BuildContext& c) {
   SmParts parts;
   parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock_period);
-  parts.residency = std::make_unique<models::OccupancyResidency>("residency");
-  parts.scheduler = [policy = c.machine.sm.scheduler, knobs = c.machine.scheduler] {
-    return models::make_scheduler(policy, knobs);
-  };
+  parts.residency = c.machine.policies.residency(c.machine.sm.residency).make(c.machine);
+  if (parts.residency != nullptr) {
+    const protocol::Residency& policy = *parts.residency;
+    parts.registered_residency = &typeid(policy);
+  }
+  const SchedulerPolicy& scheduler = c.machine.policies.scheduler(c.machine.sm.scheduler);
+  parts.scheduler =
+      RegisteredScheduler{scheduler.name, [make = scheduler.make, machine = c.machine] { return make(machine); }};
   return parts;
 }
 

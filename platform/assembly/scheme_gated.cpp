@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheme_gated.h"
 
-#include <regatta/models/register_windows/fixed_windows.h>
+#include <regatta/models/banks/fixed_windows.h>
 #include <regatta/models/register_windows/rotating_windows.h>
 #include <regatta/models/register_windows/round_robin_windows.h>
 #include <regatta/models/sleep_transistors/unused_rows.h>
@@ -19,7 +19,10 @@ void GatedConfig::declare(support::OptionSet& o) {
         "what keeps registers compressed: nothing, a base and two deltas beside the file (RC), or a base and deltas in "
         "the row (Warped-Compression)",
         {"none", "rc", "wc"});
-  o.add("gated.unused_rows_off", unused_rows_off, "whether rows that belong to no warp are off");
+  o.add("gated.unused_rows_off", unused_rows_off,
+        "which rows that belong to no warp are off: none, those that the kernel's warps cannot have at once, for the "
+        "whole kernel, or always all of them",
+        {"none", "kernel", "always"});
 }
 
 void GatedScheme::declare(support::OptionSet& options) {
@@ -57,7 +60,10 @@ SmParts GatedScheme::build(const BuildContext& c) {
                                                           window_policy(c.machine.sm.sub_cores), c.clock_period);
   transistors->connect(*file);
   file->add_listener(*transistors);
-  if (axes_.unused_rows_off) file->own_listener(std::make_unique<models::UnusedRows>(*transistors));
+  if (axes_.unused_rows_off != "none") {
+    const auto when = axes_.unused_rows_off == "kernel" ? models::UnusedRowsOff::kernel : models::UnusedRowsOff::always;
+    file->own_listener(std::make_unique<models::UnusedRows>(*transistors, when, slices_));
+  }
   row_lanes_ = c.machine.sm.lanes;
   cycle_ns_ = c.clock_period.to_seconds() * 1e9;
   sms_.emplace_back();
@@ -146,13 +152,13 @@ std::vector<std::unique_ptr<Scheme>> make_gated() {
   states.states = "sleep_reg";
   add("sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", GatedConfig{}, {}, states);
   add("rar", "RAR: the rows of a window rotate at every reassignment (aging-aware register file)",
-      GatedConfig{"rotating", false}, gating, {}, true);
+      GatedConfig{"rotating", "kernel"}, gating, {}, true);
   add("rc", "RC: compressed registers are kept in a table, and their rows are off (aging-aware register file)",
-      GatedConfig{"fixed", true, "rc"}, gating, {}, true);
-  add("rc_rar", "RC and RAR together", GatedConfig{"rotating", true, "rc"}, gating, {}, true);
+      GatedConfig{"fixed", "kernel", "rc"}, gating, {}, true);
+  add("rc_rar", "RC and RAR together", GatedConfig{"rotating", "kernel", "rc"}, gating, {}, true);
   add("wc", "Warped-Compression: compressed registers take a part of their row, the rest of it is off",
-      GatedConfig{"fixed", true, "wc"}, gating, {}, true);
-  add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", true}, gating, {},
+      GatedConfig{"fixed", "kernel", "wc"}, gating, {}, true);
+  add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", "kernel"}, gating, {},
       true);
   return all;
 }

@@ -8,7 +8,7 @@
 #include "scheme_gated_aging.h"
 #include "scheme_gated_power.h"
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/output_file.h>
 
 #include <memory>
 #include <string>
@@ -18,8 +18,8 @@ namespace regatta::assembly {
 
 /// What stands on each axis of a file whose rows are switched, by name; knobs gated.*.
 struct GatedConfig {
-  std::string windows = "fixed";  ///< which rows a warp has
-  bool unused_rows_off = false;   ///< rows of no warp are off
+  std::string windows = "fixed";         ///< which rows a warp has
+  std::string unused_rows_off = "none";  ///< which rows of no warp are off
   std::string compression = "none";
 
   void declare(support::OptionSet& options);
@@ -27,7 +27,7 @@ struct GatedConfig {
 
 /// Register files whose rows sleep transistors switch: one scheme with independent axes, of which each published
 /// technique is a setting under a name of its own. So they compose by configuration: `--scheme rar
-/// --gated.unused_rows_off true`. Clients vote on the rows (protocol/row_power.h); none knows of the others.
+/// --gated.unused_rows_off always`. Clients vote on the rows (protocol/row_power.h); none knows of the others.
 class GatedScheme : public Scheme {
  public:
   GatedScheme(std::string name, std::string help, GatedConfig axes, models::SleepTransistorsConfig transistors = {},
@@ -86,7 +86,7 @@ class GatedScheme : public Scheme {
   models::SleepTransistorsConfig transistors_;
   GatedPowerConfig power_;
   GatedAgingConfig aging_;
-  std::unique_ptr<support::AtomicFile> rows_file_, bits_file_;
+  std::unique_ptr<base::OutputFile> rows_file_, bits_file_;
   unsigned slices_ = 1;  ///< of an SM's file
   double row_lanes_ = 32;
   double cycle_ns_ = 1;

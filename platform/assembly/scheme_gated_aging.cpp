@@ -93,8 +93,8 @@ class WearObserver : public protocol::Observer {
 void GatedScheme::add_wear(const Sm& sm, Handles& handles, const std::vector<unsigned>& segments) {
   if (!aging_.wear) return;
   // A path that cannot be written is better known before the run than after it.
-  const auto open = [](std::unique_ptr<support::AtomicFile>& file, const std::string& path) {
-    if (!path.empty() && file == nullptr) file = std::make_unique<support::AtomicFile>(path);
+  const auto open = [](std::unique_ptr<base::OutputFile>& file, const std::string& path) {
+    if (!path.empty() && file == nullptr) file = std::make_unique<base::OutputFile>(path);
   };
   open(rows_file_, aging_.rows_file);
   open(bits_file_, aging_.bits_file);
@@ -109,7 +109,7 @@ void GatedScheme::add_wear(const Sm& sm, Handles& handles, const std::vector<uns
 }
 
 void GatedScheme::report(nlohmann::ordered_json&) const {
-  const auto write = [this](support::AtomicFile* file, const char* header, auto&& lines) {
+  const auto write = [this](base::OutputFile* file, const char* header, auto&& lines) {
     if (file == nullptr) return;
     std::ostringstream text;
     text << header << '\n';

@@ -77,7 +77,7 @@ void GatedScheme::add_power_states(const Sm& sm, Handles& handles) const {
   auto gate = std::make_unique<models::PowerGate>("power_gate", config, sm.transistors, sm.context.clock_period);
   if (handles.aging.compression != nullptr) gate->connect(*handles.aging.compression);
   sm.file.add_listener(*gate);
-  if (auto observer = gate->make_decode_observer()) sm.parts.observers.push_back(std::move(observer));
+  if (gate->follows_fetches()) sm.parts.fetch_listeners.push_back(gate.get());
   handles.gate = gate.get();
   sm.parts.gates.push_back(std::move(gate));
 }

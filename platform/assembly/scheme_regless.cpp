@@ -156,7 +156,7 @@ SmParts RegLess::build(const BuildContext& context) {
     parts.modules.push_back(std::move(compressor));
   }
   parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
-  parts.decode_point = &manager->decode_point();
+  parts.decode_point = manager.get();
   parts.gates.push_back(std::move(manager));
   parts.storage_banks = shards * osu_.banks;
   parts.storage = std::move(osu);

@@ -3,6 +3,7 @@
 // Warp instruction reuse: which modules make it, and what it reports.
 #include "scheme_wir.h"
 
+#include <regatta/assembly/conservation.h>
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/wir/affine.h>
 #include <regatta/models/wir/allocation_stage.h>
@@ -24,7 +25,7 @@ class RenamedOccupancy : public models::OccupancyResidency {
  public:
   RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical)
       : OccupancyResidency(name), physical_(physical) {}
-  unsigned kernel_started(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
+  unsigned plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
     // Warps are dealt to the sub-cores, each of which has its share.
     const unsigned parts = limits.sub_cores;
     const unsigned needed = (context.warps_per_cta + parts - 1) / parts * parts * context.registers_per_warp;
@@ -35,7 +36,7 @@ class RenamedOccupancy : public models::OccupancyResidency {
                                  std::to_string(context.registers_per_warp) +
                                  " registers each, and with fewer physical ones a CTA could wait for itself");
     }
-    return OccupancyResidency::kernel_started(context, limits);
+    return OccupancyResidency::plan(context, limits);
   }
 
  private:
@@ -61,7 +62,8 @@ void WirScheme::validate(const MachineConfig& m) const {
 SmParts WirScheme::build(const BuildContext& c) {
   SmParts parts = baseline_parts(c);
   if (!config_.reuses()) {
-    parts.observers.push_back(std::make_unique<AffineMeter>("affine", nullptr));
+    parts.observers.push_back(std::make_unique<AffineMeter>("affine", nullptr, c.machine.register_file.registers,
+                                                            c.machine.register_file.banks));
     return parts;
   }
   WirConfig config = config_;
@@ -77,13 +79,25 @@ SmParts WirScheme::build(const BuildContext& c) {
   auto gate = std::make_unique<RenameStage>(*file);
   parts.reuse_point = reuse_unit(*file);
   parts.observers.push_back(std::make_unique<Watcher>(file->state()));
-  if (config.affine()) parts.observers.push_back(std::make_unique<AffineMeter>("affine", stage.get()));
+  if (config.affine()) {
+    parts.observers.push_back(
+        std::make_unique<AffineMeter>("affine", stage.get(), config.physical(), config.file.banks));
+  }
   if (config.repeats) parts.observers.push_back(std::make_unique<RepeatMeter>(file->state()));
   parts.gates.push_back(std::move(gate));
   parts.writeback_point = std::move(stage);
   files_.push_back(file.get());
   parts.storage = std::move(file);
   return parts;
+}
+
+void WirScheme::add_laws(ConservationLaws& laws, const std::string& sm) const {
+  if (!config_.reuses()) return;
+  const std::string file = sm + ".register_file.";
+  laws.add("the renamed banks are read for operands that were written, verify-reads and copies",
+           {file + "bank_reads", file + "unmapped_reads"}, {file + "reads", file + "verify_reads", file + "moves"});
+  laws.add("what the reuse point bypasses has a result of the reuse buffer", {sm + ".pipeline.bypassed_registers"},
+           {file + "reused_registers"});
 }
 
 std::unique_ptr<AllocationStage> WirScheme::allocation_stage(PhysicalRegisterFile& file) const {

@@ -24,6 +24,7 @@ class WirScheme : public Scheme {
   void validate(const MachineConfig& machine) const override;
   SmParts build(const BuildContext& context) override;
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+  void add_laws(ConservationLaws& laws, const std::string& sm) const override;
 
  protected:
   /// The two stages that decide. A test puts a faulty one in their place.

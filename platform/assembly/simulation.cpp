@@ -3,16 +3,15 @@
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
-#include <regatta/memory/request_arbiter.h>
-#include <regatta/protocol/base_protocol_checker.h>
-#include <regatta/sm/sm.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/energy.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/interrupt.h>
 #include <regatta/support/stat_report.h>
 
 #include "dispatcher.h"
 #include "looking.h"
+#include "sm_node.h"
 
 #include <spdlog/spdlog.h>
 #include <algorithm>
@@ -21,107 +20,17 @@
 
 namespace regatta::assembly {
 
-namespace {
-
-/// One SM with its storage, its scheme's parts and its L1, under one name.
-class SmNode : public sc_core::sc_module {
- public:
-  SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
-         unsigned index, bool check_protocol, Looking& looking)
-      : sc_module(name) {
-    parts = scheme.build(BuildContext{machine, period, index, check_protocol});
-    if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
-      throw support::ConfigError("scheme '" + scheme.name() + "' built an SM without storage, residency or scheduler");
-    }
-    sm = std::make_unique<sm::Sm>("pipeline", machine.sm, period, index, parts.scheduler);
-    l1 = std::make_unique<memory::L1Cache>("l1", machine.l1, period);
-    sm->storage.bind(*parts.storage);
-    sm->residency.bind(*parts.residency);
-    for (auto& gate : parts.gates) sm->gates.bind(*gate);
-    if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
-    if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
-    if (parts.decode_point != nullptr) sm->decode_point.bind(*parts.decode_point);
-    for (auto& observer : parts.observers) sm->add_observer(*observer);
-    // From initiator to target, through a tap and a checker where they are wanted.
-    const bool tapped = looking.wants_taps();
-    auto insert = [](bool wanted, auto& hop, const char* hop_name, auto& initiator, auto&& onwards) {
-      if (!wanted) return onwards(initiator);
-      using Hop = typename std::decay_t<decltype(hop)>::element_type;
-      hop = std::make_unique<Hop>(hop_name);
-      initiator.bind(hop->in);
-      onwards(hop->out);
-    };
-    auto connect = [&](auto& tap, const char* tap_name, auto& checker, const char* checker_name, auto& initiator,
-                       auto& target) {
-      insert(tapped, tap, tap_name, initiator, [&](auto& from) {
-        insert(check_protocol, checker, checker_name, from, [&](auto& last) { last.bind(target); });
-      });
-    };
-    connect(read_tap, "read_tap", read_checker, "read_protocol", sm->operand_read_socket(),
-            parts.storage->read_socket());
-    connect(write_tap, "write_tap", write_checker, "write_protocol", sm->operand_write_socket(),
-            parts.storage->write_socket());
-    if (parts.l1_clients.empty()) {
-      connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
-    } else {
-      const auto ports = static_cast<unsigned>(parts.l1_clients.size()) + 1;
-      arbiter = std::make_unique<memory::RequestArbiter>("l1_arbiter", ports, period);
-      connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), arbiter->upstream(0));
-      const BuildContext context{machine, period, index, check_protocol};
-      for (unsigned p = 1; p < ports; ++p) {
-        connect_memory(context, parts, "l1_client" + std::to_string(p) + "_protocol", *parts.l1_clients[p - 1],
-                       arbiter->upstream(p));
-      }
-      connect_memory(context, parts, "l1_protocol", arbiter->downstream, l1->upstream);
-    }
-    looking.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get());
-  }
-
-  /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.
-  std::string storage_path() const {
-    const auto* module = dynamic_cast<const sc_core::sc_object*>(parts.storage.get());
-    return module == nullptr ? std::string() : module->name();
-  }
-
-  /// Nothing in the SM needs SystemC's own time to be exact within a cycle.
-  bool keeps_cycle_time() const {
-    auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
-    bool all = keeps(parts.storage) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
-               keeps(parts.residency) && read_checker == nullptr;
-    all = all && keeps(parts.decode_point);
-    for (const auto& gate : parts.gates) all = all && keeps(gate);
-    for (const auto& observer : parts.observers) all = all && keeps(observer);
-    return all;
-  }
-
-  /// At the end of a launch: nothing may be open on a checked socket.
-  void finish_protocol_checks() {
-    if (read_checker == nullptr) return;
-    read_checker->finish();
-    write_checker->finish();
-    memory_checker->finish();
-    for (auto& checker : parts.memory_checkers) checker->finish();
-  }
-
-  std::unique_ptr<recorders::SocketTap<1024>> read_tap, write_tap;
-  std::unique_ptr<recorders::SocketTap<256>> memory_tap;
-  SmParts parts;
-  std::unique_ptr<sm::Sm> sm;
-  std::unique_ptr<memory::RequestArbiter> arbiter;  ///< before the L1, when others than the load-store unit use it
-  std::unique_ptr<memory::L1Cache> l1;
-  std::unique_ptr<protocol::BaseProtocolChecker<1024>> read_checker, write_checker;
-  std::unique_ptr<protocol::BaseProtocolChecker<256>> memory_checker;
-};
-
-}  // namespace
-
 struct Simulation::Impl {
-  Impl(const MachineConfig& m, Scheme& s, const SimulationOptions& o, const trace::Reader& t)
+  /// `t`: nullptr for a platform that will run nothing.
+  Impl(const MachineConfig& m, Scheme& s, const SimulationOptions& o, const trace::Reader* t)
       : machine(m), scheme(s), options(o), trace(t) {}
 
   void elaborate();
+  /// Starts SystemC: ports are bound from here on. All modules' statistics, the scheme's own first.
+  std::vector<support::StatGroup> start();
   bool run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result);
   std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
+  void run_until_idle();
   std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }
   void pause() const {
     support::CycleScheduler::of(period).yield();
@@ -129,6 +38,8 @@ struct Simulation::Impl {
   }
   CycleStack cycle_stack() const;
   std::vector<support::EnergyGroup> energy_groups() const;
+  static std::string held_work(const std::vector<sc_core::sc_object*>& objects);
+  std::vector<std::string> without_energy() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -139,7 +50,7 @@ struct Simulation::Impl {
   support::EnergyTable energy_table;
   Scheme& scheme;
   SimulationOptions options;
-  const trace::Reader& trace;
+  const trace::Reader* trace;
   sc_core::sc_time period;
   std::optional<Looking> looking;  ///< outlives the SMs, which tell it
   std::vector<std::unique_ptr<SmNode>> nodes;
@@ -154,7 +65,7 @@ struct Simulation::Impl {
 
 Simulation::Simulation(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options,
                        const trace::Reader& trace)
-    : impl_(std::make_unique<Impl>(machine, scheme, options, trace)) {
+    : impl_(std::make_unique<Impl>(machine, scheme, options, &trace)) {
   impl_->elaborate();
 }
 
@@ -169,8 +80,15 @@ void Simulation::Impl::elaborate() {
   machine.sm.line_bytes = machine.l1.line_bytes;
   machine.register_file.sub_cores = machine.sm.sub_cores;
   machine.sm.lane_gating = machine.energy.lane_gating;
+#ifdef NDEBUG
+  constexpr bool debug_build = false;
+#else
+  constexpr bool debug_build = true;
+#endif
+  machine.sm.check_contracts = machine.sm.check_contracts || options.check_protocol || debug_build;
   machine.validate();
   scheme.validate(machine);
+  options.fault.validate(options.sms);
   energy_table = machine.energy.load();
   for (const std::string& remark : energy_table.remarks()) spdlog::warn("{}", remark);
   if (options.sms > machine.sms) {
@@ -183,8 +101,8 @@ void Simulation::Impl::elaborate() {
   dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, period, options.sms);
   memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
   for (unsigned i = 0; i < options.sms; ++i) {
-    nodes.push_back(std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i,
-                                             options.check_protocol, *looking));
+    nodes.push_back(
+        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i, options, *looking));
     SmNode& node = *nodes.back();
     node.sm->cta_source.bind(dispatcher->port(i));
     node.l1->downstream.bind(memory->upstream()[i]);
@@ -200,8 +118,8 @@ void Simulation::Impl::elaborate() {
       pause();
     });
     if (options.check_values) {
-      checkers.push_back(std::make_unique<checker::ValueChecker>([this](const checker::Mismatch& m) {
-        mismatch = m.message();
+      checkers.push_back(std::make_unique<checker::ValueChecker>([this, &node](const checker::Mismatch& m) {
+        mismatch = m.message() + node.blame(m.warp.warp, protocol::RegisterId(static_cast<std::uint8_t>(m.reg)));
         pause();
       }));
       node.sm->add_observer(*checkers.back());
@@ -209,6 +127,33 @@ void Simulation::Impl::elaborate() {
   }
   const bool ahead = std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
   support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
+}
+
+/// Until nothing is left to happen, or a pause. An SM finds out by itself that it tries in vain; blocks that try while
+/// the SMs sleep are found out here, by cycles and deltas in which something ran and no SM made a step. Time that
+/// passes with nothing to run is no trying, however long it is.
+void Simulation::Impl::run_until_idle() {
+  const support::CycleScheduler& clock = support::CycleScheduler::of(period);
+  const auto tried = [&] { return std::max<std::uint64_t>(clock.cycles_run(), sc_core::sc_delta_count()); };
+  constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // cycles; SystemC counts time in 64 bits
+  const sc_core::sc_time slice =
+      sc_core::sc_time::from_value(std::min(machine.sm.watchdog_cycles, longest) * period.value());
+  std::uint64_t steps = total(&sm::Sm::steps);
+  for (std::uint64_t since = tried();;) {
+    // At least up to what comes next, however late that is.
+    sc_core::sc_start(slice + sc_core::sc_time_to_pending_activity(), sc_core::SC_EXIT_ON_STARVATION);
+    looking->rethrow_error();
+    for (auto& node : nodes) node->sm->rethrow_error();
+    const bool paused = !mismatch.empty() || interrupted || !stuck.empty();
+    if (paused || !sc_core::sc_pending_activity()) return;
+    if (const std::uint64_t now = total(&sm::Sm::steps); now != steps) {
+      steps = now;
+      since = tried();
+    } else if (tried() - since >= machine.sm.watchdog_cycles) {
+      stuck = sm::Sm::no_progress(machine.sm.watchdog_cycles);
+      return;
+    }
+  }
 }
 
 CycleStack Simulation::Impl::cycle_stack() const {
@@ -232,6 +177,38 @@ std::vector<support::EnergyGroup> Simulation::Impl::energy_groups() const {
   return groups;
 }
 
+/// What the modules below `objects` hold, a line each.
+std::string Simulation::Impl::held_work(const std::vector<sc_core::sc_object*>& objects) {
+  std::string lines;
+  for (const sc_core::sc_object* object : objects) {
+    if (const auto* holder = dynamic_cast<const support::HoldsWork*>(object)) {
+      if (const std::string work = holder->held_work(); !work.empty()) {
+        lines += "  " + std::string(object->name()) + ": " + work + "\n";
+      }
+    }
+    lines += held_work(object->get_child_objects());
+  }
+  return lines;
+}
+
+/// Blocks that cost nothing because they say nothing: told, since the results would not show it.
+std::vector<std::string> Simulation::Impl::without_energy() const {
+  std::vector<std::string> kinds;
+  for (const auto& node : nodes) {
+    for (const std::string& name : node->without_energy()) {
+      const std::string kind = support::module_kind(name);
+      if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+      kinds.push_back(kind);
+      const std::string what = name +
+                               " declares no energy, so that it costs nothing; expected register_energy() with its "
+                               "events or leakage, or costs_nothing() with the reason";
+      if (options.check_energy) SC_REPORT_ERROR("regatta/energy", what.c_str());
+      spdlog::warn("{}", what);
+    }
+  }
+  return kinds;
+}
+
 /// What a completed launch did not conserve; empty when nothing is missing.
 std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& launch,
                                    const ConservationLaws& laws) const {
@@ -250,8 +227,8 @@ std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& l
 }
 
 bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result) {
-  const trace::Launch& launch = trace.launches()[index];
-  const trace::Kernel& kernel = trace.kernels()[launch.kernel];
+  const trace::Launch& launch = trace->launches()[index];
+  const trace::Kernel& kernel = trace->kernels()[launch.kernel];
   const std::uint64_t start = now();
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
@@ -265,12 +242,8 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   laws.begin();
   support::EnergyMeter meter(energy_table);
   meter.begin(energy_groups());
-  sc_core::sc_start();  // until nothing is left to happen, or a pause
-  looking->rethrow_error();
-  for (auto& node : nodes) {
-    node->sm->rethrow_error();
-    node->sm->account_until(protocol::Cycle(now()));
-  }
+  run_until_idle();
+  for (auto& node : nodes) node->sm->account_until(protocol::Cycle(now()));
   LaunchResult r;
   r.kernel = kernel.name;
   r.cycles = now() - start;
@@ -306,6 +279,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
       message += node->sm->describe_stuck();
       if (node->parts.describe_stuck) message += node->parts.describe_stuck();
     }
+    message += held_work(sc_core::sc_get_top_level_objects());
     return broken_off(Ending::deadlock, message);
   }
   for (auto& node : nodes) node->sm->finish();
@@ -317,33 +291,49 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   return true;
 }
 
+std::vector<support::StatGroup> Simulation::Impl::start() {
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  std::vector<support::StatGroup> groups = support::collect_stats();
+  std::vector<support::StatGroup> whole;
+  for (const std::string& name : scheme.stat_groups()) {
+    whole.emplace_back(name);
+    scheme.register_stats(whole.back(), groups);
+    if (whole.back().stats().empty()) whole.pop_back();
+  }
+  groups.insert(groups.begin(), std::make_move_iterator(whole.begin()), std::make_move_iterator(whole.end()));
+  return groups;
+}
+
+nlohmann::ordered_json Simulation::describe(const MachineConfig& machine, Scheme& scheme,
+                                            const SimulationOptions& options) {
+  Impl platform(machine, scheme, options, nullptr);
+  platform.elaborate();
+  return support::stats_description_json(platform.start());
+}
+
 SimulationResult Simulation::run() {
   Impl& m = *impl_;
   SimulationResult result;
   const auto begin = std::chrono::steady_clock::now();
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ports are bound from here on
-  std::vector<support::StatGroup> groups = support::collect_stats();
-  std::vector<support::StatGroup> whole;
-  for (const std::string& name : m.scheme.stat_groups()) {
-    whole.emplace_back(name);
-    m.scheme.register_stats(whole.back(), groups);
-    if (whole.back().stats().empty()) whole.pop_back();
-  }
-  groups.insert(groups.begin(), std::make_move_iterator(whole.begin()), std::make_move_iterator(whole.end()));
+  std::vector<support::StatGroup> groups = m.start();
+  result.without_energy = m.without_energy();
+  result.scheduler = m.nodes.front()->scheduler_name();
+  result.residency = m.nodes.front()->residency_name();
   std::vector<std::string> storages;
   for (const auto& node : m.nodes) storages.push_back(node->storage_path());
-  ConservationLaws laws(groups, storages);
+  ConservationLaws laws(groups);
+  laws.add_platform(storages);
   for (const auto& node : m.nodes) m.scheme.add_laws(laws, node->name());
   m.looking->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
-  for (std::uint32_t i = 0; i < m.trace.launches().size(); ++i) {
+  for (std::uint32_t i = 0; i < m.trace->launches().size(); ++i) {
     try {
       if (!m.run_launch(i, laws, result)) break;
     } catch (const sc_core::sc_report&) {
       try {
         m.looking->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
-      } catch (const support::ConfigError& e) {
+      } catch (const base::InputError& e) {
         spdlog::error("{}", e.what());
       }
       throw;
@@ -362,6 +352,9 @@ SimulationResult Simulation::run() {
   for (const auto& checker : m.checkers) {
     result.operands_checked += checker->operands_checked();
     result.mismatches += checker->mismatches();
+  }
+  for (const auto& node : m.nodes) {
+    if (node->fault != nullptr) result.fault = node->fault->planted();
   }
   result.stats = support::stats_json(groups);
   result.stat_descriptions = support::stats_description_json(groups);

@@ -85,6 +85,7 @@ nlohmann::ordered_json energy_details(const SimulationResult& r) {
   using Json = nlohmann::ordered_json;
   Json all = energy_json(r.energy);
   all["table"] = r.energy_table;
+  if (!r.without_energy.empty()) all["undeclared"] = r.without_energy;
   all["seconds"] = r.energy.seconds;
   all["mean_watts"] = r.energy.seconds > 0 ? r.energy.total_nj() * 1e-9 / r.energy.seconds : 0.0;
   Json by_static = Json::object();
@@ -130,6 +131,8 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["trace"] = trace.path();
   document["machine"] = machine;
   document["scheme"] = scheme;
+  if (!r.scheduler.empty()) document["scheduler"] = r.scheduler;
+  if (!r.residency.empty()) document["residency"] = r.residency;
   Json config = Json::object();
   for (const support::Option& o : options.options()) {
     std::visit([&](const auto& v) { config[o.name] = v; }, o.get());
@@ -142,6 +145,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["thread_instructions"] = r.thread_instructions;
   document["ipc"] = r.cycles == 0 ? 0.0 : double(r.warp_instructions) / double(r.cycles);
   document["checks"] = {{"operands_checked", r.operands_checked}, {"mismatches", r.mismatches}};
+  if (!r.fault.empty()) document["fault"] = r.fault;
   document["issue_cycles"] = r.stall_cycles[0];
   document["stall_cycles"] = stall_json(r.stall_cycles);
   document["cpi_stack"] = cpi_stack(r.stall_cycles, r.warp_instructions, r.schedulers);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/simulation.h>
 #include <regatta/assembly/tool.h>
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/clashes.h>
+#include <regatta/base/input_file.h>
+#include <regatta/base/output_file.h>
+#include <regatta/base/path.h>
+#include <regatta/base/tool.h>
 #include <regatta/support/command_line.h>
 #include <regatta/support/interrupt.h>
 #include <regatta/support/logging.h>
@@ -11,10 +15,10 @@
 #include <spdlog/spdlog.h>
 #include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <iostream>
 #include <optional>
 
+#include "tool_config.h"
 #include "tool_report.h"
 
 namespace regatta::assembly {
@@ -23,28 +27,35 @@ namespace {
 
 constexpr int status_done = 0;
 constexpr int status_internal = 1;
-constexpr int status_input = 2;
 constexpr int status_check = 3;
 
-void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& registry) {
+constexpr const char* trace_help = "annotated trace (.rgt) written by regatta-annotate";
+
+void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& registry,
+             const PolicyRegistry& policies) {
   std::string schemes;
   for (const auto& s : registry.schemes()) schemes += (schemes.empty() ? "" : "; ") + s->name() + ": " + s->help();
   std::string machines;
   for (const std::string& m : machine_names()) machines += (machines.empty() ? "" : ", ") + m;
   std::string tables;
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
-  line.positional("TRACE", o.trace, "annotated trace (.rgt) written by regatta-annotate");
+  line.positional("TRACE", o.trace, trace_help, false);
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
   line.option("scheme", o.scheme, "NAME", schemes + "; with --help, its knobs are listed too");
-  line.option("scheduler", o.scheduler, "NAME", "warp scheduler (gto, lrr, two_level): short for --sm.scheduler");
+  line.option("scheduler", o.scheduler, "NAME",
+              "warp scheduler (" + described(policies.schedulers()) + "): short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",
               "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
   line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
-  line.option("config", o.config_file, "FILE", "TOML file of knobs: [module] knob = value");
+  line.list("config", o.config_files, "FILE",
+            "TOML file of knobs, [module] knob = value, and of the run, [run] machine, scheme, sms; later files win");
+  line.optional_value(
+      "dump-config", o.dump_file, "FILE",
+      "write the configuration as a file for --config, to standard output without FILE, and run nothing");
   line.option("stats", o.stats_file, "FILE", "write all results as JSON");
   line.flag("no-check", o.check, "do not compare operands with the program's values (to measure what checking costs)",
             false);
-  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol on the SM's sockets");
+  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all of the blocks' contracts");
   line.option("quantum", o.quantum, "CYCLES",
               "that the SMs may run ahead of SystemC's time where no part needs it; 1: never (same results, slower)", 1,
               1'000'000);
@@ -65,7 +76,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("working-set", o.working_set, "N",
               "count the distinct registers that an SM touches in every N cycles; 0: do not", 0, 1'000'000'000'000);
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
-  line.flag("describe-stats", o.describe, "print what every statistic means, after the run");
+  line.flag("describe-stats", o.describe, "print what every statistic means: after the run, or without a TRACE");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }
 
@@ -79,10 +90,9 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   constexpr const char* file = "the name of a file";
   constexpr const char* window = "FIRST:LAST, FIRST:, :LAST or one number";
   for (const Text& t :
-       {Text{"stats", o.stats_file, file}, Text{"config", o.config_file, file}, Text{"cpi-ctas", o.cpi_ctas, file},
-        Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window},
-        Text{"pipeline", o.pipeline, file}, Text{"pipeline-window", o.pipeline_window, window},
-        Text{"pipeline-ctas", o.pipeline_ctas, window}}) {
+       {Text{"stats", o.stats_file, file}, Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file},
+        Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
+        Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window}}) {
     if (line.given(t.option) && t.text.empty()) {
       throw support::ConfigError(std::string("--") + t.option + ": found an empty text, expected " + t.expected);
     }
@@ -112,6 +122,10 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   for (const auto& [option, given] : timed) {
     if (o.replay && given) throw support::ConfigError(std::string("--replay has no time: nothing for ") + option);
   }
+  if (o.replay && o.scheme != ToolOptions{}.scheme) {
+    throw support::ConfigError("--replay has no operand storage: found the scheme '" + o.scheme +
+                               "', expected none (it decodes the trace and updates registers only)");
+  }
   if (o.replay && o.working_set != 0) {
     throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
   }
@@ -131,37 +145,37 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
 /// Refuses a file that would be written over another one of the same run.
 void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<std::string>& machine_files,
                  const EnergyConfig& energy) {
-  struct File {
-    std::string option;
-    std::string path;
-    bool written;
-  };
-  std::vector<File> files{{"--stats", o.stats_file, true},
-                          {"--vcd", o.vcd, true},
-                          {"--pipeline", o.pipeline, true},
-                          {"--sample-file", o.sample_file, true},
-                          {"--cpi-ctas", o.cpi_ctas, true}};
+  std::vector<base::FileUse> files{{"--stats", o.stats_file, true},  {"--vcd", o.vcd, true},
+                                   {"--pipeline", o.pipeline, true}, {"--sample-file", o.sample_file, true},
+                                   {"--cpi-ctas", o.cpi_ctas, true}, {"--dump-config", o.dump_file, true}};
   for (const auto& [option, path] : scheme.written_files()) files.push_back({option, path, true});
   files.push_back({"the trace", o.trace, false});
-  files.push_back({"--config", o.config_file, false});
+  for (const std::string& path : o.config_files) files.push_back({"--config", path, false});
   for (const std::string& path : machine_files) files.push_back({"--machine", path, false});
   std::vector<std::string> energy_files;
   energy.load(&energy_files);
   for (const std::string& path : energy_files) files.push_back({"the energy table", path, false});
-  namespace fs = std::filesystem;
-  const auto same = [](const std::string& a, const std::string& b) {
-    std::error_code error;
-    if (fs::exists(a, error) && !fs::is_regular_file(a, error)) return false;  // a device can take many
-    const auto whole = [&](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
-    return whole(a) == whole(b) || fs::equivalent(a, b, error);
-  };
-  for (auto a = files.begin(); a != files.end(); ++a) {
-    for (auto b = std::next(a); b != files.end(); ++b) {
-      if (!a->written || a->path.empty() || b->path.empty() || !same(a->path, b->path)) continue;
-      throw support::ConfigError(a->option + " and " + b->option + " name the same file '" + a->path + "'");
-    }
-  }
+  base::refuse_clashes(std::move(files));
 }
+
+/// While it lives, what is printed goes to standard error if a result goes to standard output.
+class SummaryOutput {
+ public:
+  SummaryOutput(const ToolOptions& o, const Scheme& scheme) : before_(std::cout.rdbuf()) {
+    bool is_taken = false;
+    for (const std::string* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+      is_taken |= base::is_standard_output(*file);
+    }
+    for (const auto& [option, file] : scheme.written_files()) is_taken |= base::is_standard_output(file);
+    if (is_taken) std::cout.rdbuf(std::cerr.rdbuf());
+  }
+  ~SummaryOutput() { std::cout.rdbuf(before_); }
+  SummaryOutput(const SummaryOutput&) = delete;
+  SummaryOutput& operator=(const SummaryOutput&) = delete;
+
+ private:
+  std::streambuf* before_;
+};
 
 /// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
 template <class Run>
@@ -173,6 +187,18 @@ SimulationResult on(const trace::Reader& trace, Run&& run) {
     if (what.rfind(trace.path() + ":", 0) == 0) throw;
     throw trace::InputError(trace.path() + ": " + what);
   }
+}
+
+/// What became of the fault that was to be planted; the message of a mismatch follows where there is one.
+void tell_fault(const SimulationResult& result, bool checked) {
+  if (result.fault.empty()) {
+    spdlog::warn("no fault was planted: no transfer of the run fits the knobs fault.*");
+    return;
+  }
+  spdlog::info("fault planted: {}", result.fault);
+  if (result.ending != Ending::completed) return;
+  spdlog::warn("the fault was not noticed: {}",
+               checked ? "no execution unit received the value" : "operands are not compared (--no-check)");
 }
 
 /// Says how the run ended unless it did as it should. Returns the exit status.
@@ -192,18 +218,53 @@ int tell_ending(const SimulationResult& result) {
   return status_internal;
 }
 
-int run(int argc, char** argv, SchemeRegistry& registry) {
+/// Options that have a run write a file, where nothing is run.
+void refuse_files(const ToolOptions& o, const std::string& why) {
+  for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+    if (!file->empty()) throw support::ConfigError(why + ": nothing can be written to '" + *file + "'");
+  }
+}
+
+int dump_config(const ToolOptions& o, const support::OptionSet& knobs, const SchemeRegistry& registry) {
+  refuse_files(o, "--dump-config runs nothing");
+  const std::string text = config_text(o, knobs, registry, o.dump_file);
+  if (o.dump_file.empty()) {
+    std::cout << text << std::flush;
+    if (!std::cout) throw support::ConfigError("the configuration cannot be written to standard output");
+  } else {
+    base::write_file(o.dump_file, text);
+  }
+  return status_done;
+}
+
+int describe_only(const ToolOptions& o, const MachineConfig& machine, Scheme& scheme) {
+  refuse_files(o, "--describe-stats without a TRACE runs nothing");
+  SimulationOptions options;
+  options.sms = o.sms;
+  print_stat_descriptions(Simulation::describe(machine, scheme, options));
+  std::cout.flush();
+  if (!std::cout) throw support::ConfigError("the descriptions cannot be written to standard output");
+  return status_done;
+}
+
+int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& policies) {
   ToolOptions o;
   support::CommandLine line("regatta-sim", REGATTA_VERSION,
                             "Replays an annotated trace on an SM platform and reports cycles, traffic and checks.");
-  declare(line, o, registry);
+  declare(line, o, registry, policies);
   line.prescan(argc, argv);
+  const std::vector<ConfigFile> config_files = read_config_files(o.config_files);
+  load_run_tables(config_files, o, registry);
+  line.prescan(argc, argv);  // wins over the files
 
   Scheme& scheme = registry.get(o.scheme);
   MachineConfig machine;
+  machine.policies = policies;
   support::OptionSet knobs;
   machine.declare(knobs);
   scheme.declare(knobs);
+  checker::FaultConfig fault;
+  fault.declare(knobs);
   for (const auto& other : registry.schemes()) {
     support::OptionSet theirs;
     other->declare(theirs);
@@ -211,6 +272,7 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   }
   const std::vector<std::string> machine_files = load_machine(knobs, machine, o.machine);
   const std::string base = machine.base;
+  load_knobs(config_files, knobs);
   if (!line.parse(argc, argv, knobs)) {
     std::cout << line.answer();
     return status_done;
@@ -218,7 +280,8 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
   refuse_empty(line, o);
   support::setup_logging(o.log_level);
   support::route_systemc_reports();
-  if (!o.config_file.empty()) knobs.load_toml(support::read_text_file(o.config_file), o.config_file, "file");
+  // An error ends the run, whose caller prints it.
+  sc_core::sc_report_handler::set_actions(sc_core::SC_ERROR, sc_core::SC_CACHE_REPORT | sc_core::SC_THROW);
   line.apply(knobs);
   const auto short_for = [&](const char* option, const std::string& knob, const std::string& value) {
     if (!line.given(option)) return;
@@ -234,17 +297,26 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
                                "' is read in a machine's own file only; use --machine " + machine.base);
   }
   check_files(o, scheme, machine_files, machine.energy);
-  support::install_interrupt_handler();
+  if (line.given("dump-config")) return dump_config(o, knobs, registry);
+  if (o.trace.empty() && o.describe) return describe_only(o, machine, scheme);
+  if (o.trace.empty()) {
+    throw support::ConfigError(std::string("command line: TRACE is missing: ") + trace_help +
+                               " (--help shows the usage)");
+  }
 
   const trace::Reader trace(o.trace);
+  if (trace.ctas().empty()) {
+    throw support::ConfigError("'" + o.trace + "' holds no CTA, expected at least one to simulate");
+  }
   std::uint64_t total = 0;
   for (const trace::Launch& l : trace.launches()) total += l.warp_instructions;
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
   const Recording looking = recording(o, scheme);
+  if (o.replay && fault.wanted()) throw support::ConfigError("--replay has no operand storage: nothing for --fault.at");
   // Opened first: a path that cannot be written is better known before the run than after it.
-  std::optional<support::AtomicFile> stats;
+  std::optional<base::OutputFile> stats;
   if (!o.stats_file.empty()) stats.emplace(o.stats_file);
   const SimulationResult result = on(trace, [&] {
     if (o.replay) return replay(trace, machine, show);
@@ -252,19 +324,23 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
     options.sms = o.sms;
     options.check_values = o.check;
     options.check_protocol = o.check_protocol;
+    options.check_energy = o.check_protocol;
     options.quantum = o.quantum;
     options.recording = looking;
+    options.fault = fault;
     Simulation simulation(machine, scheme, options, trace);
     simulation.set_progress(show);
     return simulation.run();
   });
   progress.finish();
+  const SummaryOutput summary(o, scheme);
   print_summary(result, o, trace);
   if (o.cpi && !o.replay) print_cpi(result);
   if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();
   const bool left = !std::cout && errno == EPIPE;
+  if (fault.wanted()) tell_fault(result, o.check);
   const int status = tell_ending(result);
   if (stats) {
     nlohmann::ordered_json document = stats_document(result, trace, o.machine, o.scheme, knobs);
@@ -280,24 +356,22 @@ int run(int argc, char** argv, SchemeRegistry& registry) {
 
 }  // namespace
 
-int run_tool(int argc, char** argv, SchemeRegistry registry) {
-  try {
+int run_tool(int argc, char** argv, SchemeRegistry registry, PolicyRegistry policies) {
+  const base::ToolSettings settings{
+      "regatta-sim", "lower --sms or the sizes of caches, or trace fewer CTAs (regatta-annotate --ctas FIRST:COUNT)",
+      "regatta-sim: "};
+  // First: whoever interrupts a run gets what it has found so far.
+  support::install_interrupt_handler();
+  return base::run_tool(settings, [&] {
     support::setup_logging();
-    return run(argc, argv, registry);
-  } catch (const support::ConfigError& e) {
-    std::cerr << "regatta-sim: " << e.what() << "\n";
-    return status_input;
-  } catch (const trace::InputError& e) {
-    std::cerr << "regatta-sim: " << e.what() << "\n";
-    return status_input;
-  } catch (const sc_core::sc_report& e) {
-    // Models report broken contracts this way.
-    std::cerr << "regatta-sim: " << e.get_msg_type() << ": " << e.get_msg() << "\n";
-    return status_check;
-  } catch (const std::exception& e) {
-    std::cerr << "regatta-sim: internal error: " << e.what() << "\n";
-    return status_internal;
-  }
+    try {
+      return run(argc, argv, registry, policies);
+    } catch (const sc_core::sc_report& e) {
+      // Models report broken contracts this way.
+      std::cerr << "regatta-sim: " << e.get_msg_type() << ": " << e.get_msg() << "\n";
+      return status_check;
+    }
+  });
 }
 
 }  // namespace regatta::assembly

@@ -68,6 +68,16 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   std::cout << "\n";
 }
 
+void print_stat_descriptions(const nlohmann::ordered_json& descriptions) {
+  support::Table table({{"statistic"}, {"unit"}, {"meaning"}});
+  for (const auto& [path, group] : descriptions.items()) {
+    for (const auto& [name, d] : group.items()) {
+      table.row({path + "." + name, d.at("unit").get<std::string>(), d.at("description").get<std::string>()});
+    }
+  }
+  std::cout << table.str();
+}
+
 void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe) {
   std::vector<support::Table::Column> columns{"statistic", {"value", support::Table::Align::right}, "unit"};
   if (describe) columns.emplace_back("meaning");

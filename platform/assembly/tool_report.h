@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace regatta::assembly {
 
@@ -16,7 +17,8 @@ struct ToolOptions {
   std::string scheme = "baseline";
   std::string scheduler;
   std::string energy;
-  std::string config_file;
+  std::vector<std::string> config_files;
+  std::string dump_file;  ///< empty: standard output
   std::string stats_file;
   std::string log_level = "info";
   unsigned sms = 1;
@@ -41,6 +43,8 @@ void print_summary(const SimulationResult& result, const ToolOptions& options, c
 void print_cpi(const SimulationResult& result);
 /// The breakdown by structure and by event, with the basis of each number.
 void print_energy(const SimulationResult& result);
+/// Unit and meaning of every statistic.
+void print_stat_descriptions(const nlohmann::ordered_json& descriptions);
 void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe);
 
 }  // namespace regatta::assembly

@@ -53,6 +53,7 @@ void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context)
   value_bytes_ = std::size_t{warp_size_} * trace::bytes_per_lane;
   launch_ = context.launch_index;
   kernel_ = context.kernel->name;
+  races_ = trace::race_check(*context.kernel);
   registers_.resize(0, warp_size_);
   expected_.resize(expected_.size(), warp_size_);
   warps_.clear();
@@ -131,12 +132,13 @@ void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
     const std::uint32_t* const truth = registers_[architectural(d.warp, reg)];
     const std::uint32_t* const got = d.results[i].lane.data();
     const LaneMask different = differing(truth, got, warp_size_) & d.active;
-    if (different != 0) report(cycle, d, reg, different, truth, got, {"reuse", 0});
+    if (different != 0) report(cycle, d, reg, different, truth, got, {"reuse", 0}, true);
   }
 }
 
 void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, LaneMask lanes,
-                          const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin) {
+                          const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin,
+                          bool bypassed) {
   ++mismatches_;
   if (!found_.empty()) return;
   Mismatch m;
@@ -153,6 +155,8 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.expected = expected[m.lane];
   m.got = got[m.lane];
   m.origin = std::string(origin.place) + " " + std::to_string(origin.index);
+  m.reused_load = bypassed && d.info->op_class == trace::OpClass::load;
+  m.races = races_;
   found_.push_back(m);
   if (on_mismatch_) on_mismatch_(found_.back());
 }
@@ -164,6 +168,19 @@ std::string Mismatch::message() const {
   if (ptx_line != 0) out << " (PTX line " << ptx_line << ")";
   out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec << ": lane " << lane << " expected 0x"
       << std::hex << expected << " got 0x" << got << std::dec << " from " << origin << " at cycle " << cycle.value();
+  if (reused_load) {
+    switch (races) {
+      case trace::RaceCheck::unchecked:
+        out << "; the value was reused from another load, and this program may race; annotate with --check-races";
+        break;
+      case trace::RaceCheck::race_free:
+        out << "; the value was reused from another load; the program was checked for data races and has none";
+        break;
+      case trace::RaceCheck::racy:
+        out << "; the value was reused from another load; the kernel has data races, which the scheme has to allow for";
+        break;
+    }
+  }
   return out.str();
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <regatta/recorders/pipeline_recorder.h>
 #include <regatta/support/config.h>
+#include <regatta/trace/instruction_text.h>
 
 #include <algorithm>
 #include <charconv>
@@ -100,15 +101,16 @@ void PipelineRecorder::fetched(Cycle now, const protocol::WarpInfo& warp, const 
     f.record.id = file_.new_id();
     const trace::StaticInstruction& info = *t.info;
     std::string operands = t.write_count + t.read_count != 0 ? "," : "";
-    for (unsigned i = 0; i < t.write_count; ++i) operands += fmt::format(" R{}", t.writes[i].value());
+    for (unsigned i = 0; i < t.write_count; ++i) operands += " " + trace::register_name(t.writes[i].value());
     if (t.read_count != 0) operands += " <-";
-    for (unsigned i = 0; i < t.read_count; ++i) operands += fmt::format(" R{}", t.reads[i].value());
-    file_.line(now.value(), fmt::format("I\t{0}\t{0}\t{1}\nL\t{0}\t0\tsm{2} CTA {3} warp {4}: {5:#06x} {6}\n"
-                                        "L\t{0}\t1\tlaunch {7}, slot {8}, unit {9}{10}{11}",
-                                        f.record.id, sm_ * 4096 + warp.warp.value(), sm_, warp.cta_index,
-                                        warp.warp_in_cta, t.index * trace::bytes_per_instruction, info.opcode, launch_,
-                                        warp.warp.value(), protocol::to_string(t.unit), operands,
-                                        info.ptx_line != 0 ? fmt::format(", PTX line {}", info.ptx_line) : ""));
+    for (unsigned i = 0; i < t.read_count; ++i) operands += " " + trace::register_name(t.reads[i].value());
+    file_.line(now.value(),
+               fmt::format("I\t{0}\t{0}\t{1}\nL\t{0}\t0\tsm{2} CTA {3} warp {4}: {5:#06x} {6}\n"
+                           "L\t{0}\t1\tlaunch {7}, slot {8}, unit {9}{10}{11}",
+                           f.record.id, sm_ * 4096 + warp.warp.value(), sm_, warp.cta_index, warp.warp_in_cta,
+                           t.index * trace::bytes_per_instruction, trace::instruction_text(info), launch_,
+                           warp.warp.value(), protocol::to_string(t.unit), operands,
+                           info.ptx_line != 0 ? fmt::format(", PTX line {}", info.ptx_line) : ""));
     enter(f.record, now.value(), 'F');
   }
   queue(warp.warp).push_back(f);

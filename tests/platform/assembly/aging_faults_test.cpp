@@ -53,7 +53,7 @@ std::string divergent_trace(const std::string& name, std::uint64_t ctas = 4, uns
 class Rc : public assembly::GatedScheme {
  public:
   explicit Rc(const std::string& windows = "fixed")
-      : GatedScheme("rc_in_test", "RC with other parts", assembly::GatedConfig{windows, true, "rc"}) {}
+      : GatedScheme("rc_in_test", "RC with other parts", assembly::GatedConfig{windows, "always", "rc"}) {}
 };
 
 class NoMoves : public MoveInserter {
@@ -155,7 +155,7 @@ std::uint64_t waited(unsigned wake) {
   const std::string path = b.write("aging_wake");
   models::SleepTransistorsConfig transistors;
   transistors.wake_off = wake;
-  assembly::GatedScheme scheme("rc_in_test", "", assembly::GatedConfig{"fixed", true, "rc"}, transistors);
+  assembly::GatedScheme scheme("rc_in_test", "", assembly::GatedConfig{"fixed", "always", "rc"}, transistors);
   const auto r = test::simulate(path, scheme);
   test::require_clean(r);
   CHECK(stat(r, "sm0.register_file", "late_accesses") == 1);

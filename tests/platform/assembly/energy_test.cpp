@@ -78,6 +78,10 @@ TEST_CASE("energy: options replace values, node and table") {
   REQUIRE(t.at("pipeline.instruction").value == 7);
   REQUIRE(t.at("pipeline.instruction").basis == support::Basis::given);
   REQUIRE(t.scaled("register_file.read", {}).scaled == Approx(118 * std::pow(0.5, 1.71)));
+  // 0 is a value like others: what costs nothing.
+  knobs.set("energy.pipeline_instruction", "0", "command line", "test");
+  REQUIRE(m.energy.load().at("pipeline.instruction").value == 0);
+  REQUIRE(m.energy.load().at("pipeline.instruction").basis == support::Basis::given);
   knobs.set("energy.node_nm", "0", "command line", "test");
   knobs.set("energy.table", "fermi40", "command line", "test");
   REQUIRE(m.energy.load().at("register_file.read").value == 232);
@@ -109,7 +113,8 @@ TEST_CASE("energy: every built-in table has every value, with a source") {
 TEST_CASE("energy: a table of the user's own") {
   assembly::EnergyConfig config;
   config.table = "no/such/table.toml";
-  REQUIRE(refused(config) == "cannot read 'no/such/table.toml': No such file or directory");
+  REQUIRE(refused(config) ==
+          "configuration: energy.table: cannot read 'no/such/table.toml': No such file or directory");
   std::ofstream("half_a_table.toml") << "name = \"half\"\nnode_nm = 28\n";
   config.table = "half_a_table.toml";
   REQUIRE(refused(config) == "half_a_table.toml: the energy table has no value 'register_file.read'");

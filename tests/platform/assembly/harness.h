@@ -24,6 +24,16 @@ class FunctionScheme : public assembly::Scheme {
   Build build_;
 };
 
+/// A machine of the configuration files, or of a file, checked.
+inline assembly::MachineConfig named_machine(const std::string& name) {
+  assembly::MachineConfig machine;
+  support::OptionSet options;
+  machine.declare(options);
+  assembly::load_machine(options, machine, name);
+  machine.validate();
+  return machine;
+}
+
 inline assembly::SimulationResult simulate(const std::string& path, assembly::Scheme& scheme,
                                            const assembly::MachineConfig& machine = {}, unsigned sms = 1,
                                            bool check_protocol = true) {

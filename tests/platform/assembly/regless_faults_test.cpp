@@ -3,6 +3,7 @@
 // Faults planted in RegLess: words edited, and an interposer between a shard's compressor and the L1. Each is caught by
 // the value checker with kernel, warp, PC, register, lanes and where the value came from.
 #include "harness.h"
+#include "regless_support.h"
 
 #include <regatta/models/compressor/patterns.h>
 #include <regatta/trace/region_words.h>
@@ -21,17 +22,6 @@ using trace::RegionEntry;
 namespace {
 
 enum class Words { right, lost_preload, erased_too_early };
-
-void add_region(test::TraceBuilder& b, std::uint32_t first, const trace::RegionWords& words) {
-  for (const trace::PlacedWord& placed : trace::encode(words)) {
-    trace::InsertedInstruction inserted;
-    inserted.before = first + placed.before;
-    inserted.instruction = trace::region_instruction(placed.word, 1000);
-    inserted.instruction.opcode = "region";
-    inserted.instruction.scheme = trace::region_scheme;
-    b.kernel().inserted.push_back(inserted);
-  }
-}
 
 /// 24 warps define R0 and R1, meet, and use them: more values than the 16 lines that run() gives them.
 std::string two_regions(const std::string& name, Words kind, bool uniform) {
@@ -59,7 +49,7 @@ std::string two_regions(const std::string& name, Words kind, bool uniform) {
   a.lines = {1, 1};
   a.uses.resize(3);
   a.uses[1] = {kind == Words::erased_too_early ? LastUse::erase : LastUse::evict, LastUse::evict, LastUse::none};
-  add_region(b, 0, a);
+  test::add_region(b, 0, a);
   trace::RegionWords c;
   c.lines = {1, 1, 1, 1};
   c.entries = {{RegionEntry::Kind::invalidating_preload, 0}, {RegionEntry::Kind::invalidating_preload, 1}};
@@ -67,7 +57,7 @@ std::string two_regions(const std::string& name, Words kind, bool uniform) {
   c.uses.resize(3);
   c.uses[0] = {LastUse::erase, LastUse::erase, LastUse::none};
   c.uses[1] = {LastUse::erase, LastUse::erase, LastUse::none};
-  add_region(b, 3, c);
+  test::add_region(b, 3, c);
   b.launch(6, 128);
   b.run_all();
   return b.write(name);

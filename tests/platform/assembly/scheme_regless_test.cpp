@@ -2,6 +2,7 @@
 //
 // The scheme regless on kernels annotated by hand: what it reports, refuses, and says when it is stuck.
 #include "harness.h"
+#include "regless_support.h"
 
 #include <regatta/models/capacity_manager/capacity_manager.h>
 #include <regatta/trace/region_words.h>
@@ -17,17 +18,6 @@ using trace::OpClass;
 using trace::RegionEntry;
 
 namespace {
-
-void add_region(test::TraceBuilder& b, std::uint32_t first, const trace::RegionWords& words) {
-  for (const trace::PlacedWord& placed : trace::encode(words)) {
-    trace::InsertedInstruction inserted;
-    inserted.before = first + placed.before;
-    inserted.instruction = trace::region_instruction(placed.word, 1000);
-    inserted.instruction.opcode = "region";
-    inserted.instruction.scheme = trace::region_scheme;
-    b.kernel().inserted.push_back(inserted);
-  }
-}
 
 /// R0 is set, loaded through in a second region, and used up in a third; a barrier between. 3 regions per warp.
 std::string annotated_trace(const std::string& name, bool with_words = true, unsigned warp_size = 32) {
@@ -46,20 +36,20 @@ std::string annotated_trace(const std::string& name, bool with_words = true, uns
     a.uses.resize(4);
     a.uses[1] = {LastUse::evict, LastUse::none, LastUse::none};
     a.uses[2] = {LastUse::erase, LastUse::evict, LastUse::none};
-    add_region(b, 0, a);
+    test::add_region(b, 0, a);
     trace::RegionWords c;
     c.lines = {1, 0, 1, 1, 1};
     c.entries = {{RegionEntry::Kind::preload, 0}, {RegionEntry::Kind::invalidating_preload, 2}};
     c.uses.resize(2);
     c.uses[0] = {LastUse::none, LastUse::evict, LastUse::none};
     c.uses[1] = {LastUse::erase, LastUse::erase, LastUse::evict};
-    add_region(b, 4, c);
+    test::add_region(b, 4, c);
     trace::RegionWords d;
     d.lines = {1, 0, 0, 0, 1};
     d.entries = {{RegionEntry::Kind::invalidating_preload, 0}, {RegionEntry::Kind::invalidating_preload, 4}};
     d.uses.resize(2);
     d.uses[0] = {LastUse::erase, LastUse::erase, LastUse::none};
-    add_region(b, 6, d);
+    test::add_region(b, 6, d);
   }
   b.launch(6, 128);
   std::vector<std::uint64_t> addresses;
@@ -182,7 +172,7 @@ TEST_CASE("regless: refuses a region that a bank cannot hold") {
   trace::RegionWords words;
   words.lines = {4};
   words.uses.resize(5);
-  add_region(b, 0, words);
+  test::add_region(b, 0, words);
   b.launch(1, 32);
   b.run_all();
   const std::string path = b.write("regless_bank");
@@ -208,7 +198,7 @@ TEST_CASE("regless: a run that locks up says what each warp waits for") {
       parts.modules.push_back(std::move(unit));
     }
     parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
-    parts.decode_point = &manager->decode_point();
+    parts.decode_point = manager.get();
     parts.gates.push_back(std::move(manager));
     return parts;
   });

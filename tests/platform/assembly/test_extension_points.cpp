@@ -189,7 +189,7 @@ class SilentWrites : public sc_core::sc_module, public protocol::WritebackPoint 
 class TakeTurns : public sc_core::sc_module, public protocol::Residency {
  public:
   explicit TakeTurns(const sc_core::sc_module_name& name) : sc_module(name), changed_("changed") {}
-  unsigned kernel_started(const protocol::KernelContext&, const protocol::SmLimits&) override { return 2; }
+  unsigned plan(const protocol::KernelContext&, const protocol::SmLimits&) override { return 2; }
   Action next(const View& view) override {
     const protocol::CtaStatus* active = nullptr;
     const protocol::CtaStatus* parked = nullptr;

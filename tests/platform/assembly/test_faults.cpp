@@ -24,7 +24,8 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
         inner_("register_file", c.machine.register_file, c.clock_period),
         reads_("reads", *this),
         writes_("writes", *this),
-        fault_(fault) {
+        fault_(fault),
+        period_(c.clock_period) {
     reads_.out.bind(inner_.reads);
     writes_.out.bind(inner_.writes);
   }
@@ -66,7 +67,7 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
       ++writes_seen_;
       if (fault_ == Fault::drop_write && writes_seen_ == 2) {
         p.set_response_status(tlm::TLM_OK_RESPONSE);
-        delay += sc_core::sc_time(1, sc_core::SC_NS);
+        delay += period_;
         return tlm::TLM_COMPLETED;
       }
       if (fault_ == Fault::wrong_mask && writes_seen_ == 2) {
@@ -89,6 +90,7 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
   models::RegisterFile inner_;
   Hop reads_, writes_;
   Fault fault_;
+  sc_core::sc_time period_;
   unsigned writes_seen_ = 0;
   unsigned char enables_[256];
   trace::WarpValue before_{};

@@ -10,21 +10,13 @@
 
 using namespace regatta;
 using assembly::MachineConfig;
+using test::named_machine;
 
 namespace {
 
-MachineConfig load(const std::string& name) {
-  MachineConfig m;
-  support::OptionSet options;
-  m.declare(options);
-  assembly::load_machine(options, m, name);
-  m.validate();
-  return m;
-}
-
 std::string refused_machine(const std::string& name) {
   try {
-    load(name);
+    named_machine(name);
   } catch (const support::ConfigError& e) {
     return e.what();
   }
@@ -60,7 +52,7 @@ void write(const std::string& path, const std::string& text) {
 }
 
 void runs(const std::string& machine, const std::string& scheduler) {
-  MachineConfig m = load(machine);
+  MachineConfig m = named_machine(machine);
   m.sm.scheduler = scheduler;
   const std::string name = "machine_" + machine + "_" + scheduler;
   test::require_clean(test::simulate_baseline(test::mixed_trace(name, 12, m.sm.lanes), m));
@@ -73,15 +65,15 @@ TEST_CASE("machines: the papers' presets are there, whole and valid") {
   for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3"}) {
     CAPTURE(name);
     REQUIRE(std::count(names.begin(), names.end(), name) == 1);
-    load(name);
+    named_machine(name);
   }
-  CHECK(load("hd7770").sm.lanes == 64);
-  CHECK(load("gtx480").sm.registers_per_thread == 63);
+  CHECK(named_machine("hd7770").sm.lanes == 64);
+  CHECK(named_machine("gtx480").sm.registers_per_thread == 63);
 }
 
 TEST_CASE("machines: a machine says only in what it differs from its base") {
-  const MachineConfig base = load("gtx480");
-  const MachineConfig m = load("fermi_sharing");
+  const MachineConfig base = named_machine("gtx480");
+  const MachineConfig m = named_machine("fermi_sharing");
   CHECK(m.base == "gtx480");
   CHECK(m.sms == 14);
   CHECK(m.sm.shared_bytes == 16384);
@@ -94,7 +86,7 @@ TEST_CASE("machines: a machine says only in what it differs from its base") {
   // Files may be based on presets, and on files; the nearest wins.
   write("variant.toml", "[machine]\nbase = \"fermi_sharing\"\nsms = 3\n");
   write("variant_of_variant.toml", "[machine]\nbase = \"./variant.toml\"\n[sm]\nctas = 5\n");
-  const MachineConfig v = load("./variant_of_variant.toml");
+  const MachineConfig v = named_machine("./variant_of_variant.toml");
   CHECK(v.sms == 3);
   CHECK(v.sm.max_ctas == 5);
   CHECK(v.sm.shared_bytes == 16384);
@@ -106,12 +98,12 @@ TEST_CASE("machines: the path of a base begins at the folder of the file that na
   write("machine_family/parent.toml", "[machine]\nbase = \"gtx480\"\n[sm]\nctas = 3\n");
   write("machine_family/child.toml", "[machine]\nbase = \"parent.toml\"\n");
   write("grandchild.toml", "[machine]\nbase = \"machine_family/child.toml\"\n");
-  CHECK(load("machine_family/child.toml").sm.max_ctas == 3);
-  CHECK(load("./grandchild.toml").sm.max_ctas == 3);
-  CHECK(load(std::filesystem::absolute("grandchild.toml").string()).sm.max_ctas == 3);
+  CHECK(named_machine("machine_family/child.toml").sm.max_ctas == 3);
+  CHECK(named_machine("./grandchild.toml").sm.max_ctas == 3);
+  CHECK(named_machine(std::filesystem::absolute("grandchild.toml").string()).sm.max_ctas == 3);
   write("machine_family/lost.toml", "[machine]\nbase = \"./gone.toml\"\n");
   CHECK(refused_machine("machine_family/lost.toml") ==
-        "cannot read 'machine_family/./gone.toml': No such file or directory");
+        "machine_family/lost.toml: machine.base: cannot read 'machine_family/./gone.toml': No such file or directory");
 }
 
 TEST_CASE("machines: a folder that is a link is the one that it leads to") {
@@ -121,15 +113,15 @@ TEST_CASE("machines: a folder that is a link is the one that it leads to") {
   write("machine_links/real/deep/child.toml", "[machine]\nbase = \"../parent.toml\"\n");
   std::filesystem::remove("machine_links/link");
   std::filesystem::create_directory_symlink("real/deep", "machine_links/link");
-  CHECK(load("machine_links/link/child.toml").sm.max_ctas == 3);
+  CHECK(named_machine("machine_links/link/child.toml").sm.max_ctas == 3);
 }
 
 TEST_CASE("machines: the path of an energy table begins at the folder of the file that names it") {
   std::filesystem::create_directories("machine_table");
   write("machine_table/m.toml", "[machine]\nbase = \"gtx480\"\n[energy]\ntable = \"mine.toml\"\n");
-  CHECK(load("machine_table/m.toml").energy.table == "machine_table/mine.toml");
+  CHECK(named_machine("machine_table/m.toml").energy.table == "machine_table/mine.toml");
   write("machine_table/named.toml", "[machine]\nbase = \"gtx480\"\n[energy]\ntable = \"maxwell28\"\n");
-  CHECK(load("machine_table/named.toml").energy.table == "maxwell28");
+  CHECK(named_machine("machine_table/named.toml").energy.table == "maxwell28");
 }
 
 TEST_CASE("machines: a base that leads nowhere, or round in circles, is refused") {
@@ -146,30 +138,30 @@ TEST_CASE("machines: what does not fit together is refused with the knob's name"
   MachineConfig m;
   m.sm.lanes = 48;
   CHECK(refusal(m) == "configuration: sm.lanes = 48: expected 32, or 64 for wavefronts");
-  m = load("gtx480");
+  m = named_machine("gtx480");
   m.sm.memory_collectors = 0;
   CHECK(
       refusal(m) ==
       "configuration: collector.mem = 0 and collector.units = 0: memory instructions find no collector unit, expected "
       "at least one of the two above 0");
-  m = load("hd7770");
+  m = named_machine("hd7770");
   m.register_file.banks = 6;
   CHECK(refusal(m) ==
         "configuration: register_file.mapping = sub_core divides register_file.banks = 6 among sm.sub_cores = 4: "
         "expected a multiple");
-  m = load("gtx980");
+  m = named_machine("gtx980");
   m.sm.buffer_entries = 1;
   CHECK(refusal(m) ==
         "configuration: fetch.buffer_entries = 1 holds less than a fetch of fetch.width = 2 brings: expected at least "
         "as many");
-  m = load("gtx980");
+  m = named_machine("gtx980");
   m.register_file.arbitration = 65;
   CHECK(refusal(m) ==
         "configuration: register_file.arbitration = 65 with register_file.ports = 1rw: a port for reads and writes is "
         "planned 64 cycles ahead, expected at most 64, separate ports or a register_file.priority");
   m.register_file.priority = "write";
   CHECK_NOTHROW(m.validate());
-  m = load("hd7770");
+  m = named_machine("hd7770");
   m.sm.schedulers = 6;
   CHECK(refusal(m) ==
         "configuration: register_file.mapping = sub_core needs as many schedulers in every one of sm.sub_cores = 4: "
@@ -182,7 +174,7 @@ TEST_CASE("machines: a kernel traced for other warps is refused") {
   b.exit();
   b.launch(1, 64);
   b.run_all();
-  CHECK(refused_kernel(b, "wavefronts", load("gtx980")) ==
+  CHECK(refused_kernel(b, "wavefronts", named_machine("gtx980")) ==
         "kernel hand_made was traced with warps of 64 lanes, this machine's have 32 (sm.lanes): annotate it with "
         "--warp-size 32");
 }
@@ -193,7 +185,7 @@ TEST_CASE("machines: a kernel with more registers than a thread can name is refu
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  CHECK(refused_kernel(b, "many_registers", load("gtx480")) ==
+  CHECK(refused_kernel(b, "many_registers", named_machine("gtx480")) ==
         "kernel hand_made uses 64 registers per thread, this machine's threads have 63 (sm.registers_per_thread): "
         "annotate it with --max-registers 63");
 }
@@ -204,7 +196,7 @@ TEST_CASE("machines: nobody is told to annotate with fewer registers than can be
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  assembly::MachineConfig m = load("gtx480");
+  assembly::MachineConfig m = named_machine("gtx480");
   m.sm.registers_per_thread = 8;
   CHECK(refused_kernel(b, "few_registers", m) ==
         "kernel hand_made uses 10 registers per thread, this machine's threads have 8 (sm.registers_per_thread): "
@@ -217,7 +209,7 @@ TEST_CASE("machines: a kernel with as many registers as a thread can name runs")
   b.exit();
   b.launch(1, 32);
   b.run_all();
-  test::require_clean(test::simulate_baseline(b.write("enough_registers"), load("gtx480")));
+  test::require_clean(test::simulate_baseline(b.write("enough_registers"), named_machine("gtx480")));
 }
 
 TEST_CASE("machines: gtx480 under gto") { runs("gtx480", "gto"); }
@@ -238,7 +230,7 @@ TEST_CASE("machines: fermi_sharing_ch3 under lrr") { runs("fermi_sharing_ch3", "
 namespace {
 
 void runs_with(const std::string& name, const std::string& priority, const std::string& mapping, unsigned write_queue) {
-  MachineConfig m = load("gtx980");
+  MachineConfig m = named_machine("gtx980");
   m.register_file.banks = 4;
   m.register_file.priority = priority;
   m.register_file.mapping = mapping;

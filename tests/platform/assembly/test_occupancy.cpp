@@ -2,14 +2,15 @@
 //
 // Occupancy of the presets: resident CTAs by the vendors' published rules, written down here a second time in the
 // vendors' own units (registers of a thread, bytes), and as constants worked out beforehand.
-#include <regatta/assembly/machine.h>
 #include <regatta/models/residency/occupancy.h>
-#include <regatta/test/catch.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "harness.h"
+
 using namespace regatta;
+using test::named_machine;
 
 namespace {
 
@@ -46,14 +47,6 @@ unsigned by_the_rule(const Published& p, const Case& c) {
   return ctas;
 }
 
-assembly::MachineConfig load(const std::string& name) {
-  assembly::MachineConfig m;
-  support::OptionSet options;
-  m.declare(options);
-  assembly::load_machine(options, m, name);
-  return m;
-}
-
 unsigned by_the_model(const assembly::MachineConfig& m, const Case& c) {
   const unsigned warps = (c.threads + m.sm.lanes - 1) / m.sm.lanes;
   return models::occupancy(m.sm.limits(m.sm.lanes, m.register_file.registers), warps,
@@ -62,7 +55,7 @@ unsigned by_the_model(const assembly::MachineConfig& m, const Case& c) {
 }
 
 void compare(const std::string& machine, const Published& rule, const std::vector<Case>& cases) {
-  const assembly::MachineConfig m = load(machine);
+  const assembly::MachineConfig m = named_machine(machine);
   REQUIRE(cases.size() >= 24);
   for (const Case& c : cases) {
     CAPTURE(machine, c.registers, c.shared, c.threads);
@@ -142,11 +135,11 @@ TEST_CASE("occupancy: hd7770 as GCN") {
 
 TEST_CASE("occupancy: the thesis's Fermi") {
   // Its examples: lavaMD's 7200 bytes of 16384 (Example 2.1.2); a CTA of 256 threads with 36 registers each.
-  const assembly::MachineConfig m = load("fermi_sharing");
+  const assembly::MachineConfig m = named_machine("fermi_sharing");
   CHECK(by_the_model(m, {16, 7200, 128, 0}) == 2);
   CHECK(by_the_model(m, {36, 0, 256, 0}) == 3);
   CHECK(by_the_model(m, {16, 0, 128, 0}) == 8);
-  const assembly::MachineConfig third = load("fermi_sharing_ch3");
+  const assembly::MachineConfig third = named_machine("fermi_sharing_ch3");
   CHECK(by_the_model(third, {16, 0, 128, 0}) == 16);
   CHECK(by_the_model(third, {16, 0, 256, 0}) == 12);
   CHECK(by_the_model(third, {36, 0, 256, 0}) == 7);

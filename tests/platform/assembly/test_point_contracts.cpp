@@ -71,6 +71,50 @@ class TwiceResults : public sc_core::sc_module, public protocol::WritebackPoint 
   sc_core::sc_event changed_;
 };
 
+using WritebackDecision = protocol::WritebackPoint::Decision;
+
+/// Keeps the first result and hands back a number of them, or decides wrongly.
+class WrongResults : public sc_core::sc_module, public protocol::WritebackPoint {
+ public:
+  WrongResults(const sc_core::sc_module_name& name, std::size_t hand_back, Decision decision, bool alters = false)
+      : sc_module(name), hand_back_(hand_back), decision_(decision), alters_(alters), changed_("changed") {}
+  unsigned arrive(protocol::DynamicInstruction&) override { return hand_back_ != 0 ? keep : 0; }
+  std::size_t again(RecalledList&) override { return hand_back_; }
+  Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
+    if (alters_) d.results[destination].lane[0] ^= 1;
+    return decision_;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  std::size_t hand_back_;
+  Decision decision_;
+  bool alters_;
+  sc_core::sc_event changed_;
+};
+
+/// Decides the same for all, and changes something of each.
+class WrongDecision : public sc_core::sc_module, public protocol::ReusePoint {
+ public:
+  WrongDecision(const sc_core::sc_module_name& name, Decision decision, void (*change)(protocol::DynamicInstruction&))
+      : sc_module(name), decision_(decision), change_(change), changed_("changed") {}
+  Decision decide(protocol::DynamicInstruction& d) override {
+    if (change_ != nullptr) change_(d);
+    return decision_;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  Decision decision_;
+  void (*change_)(protocol::DynamicInstruction&);
+  sc_core::sc_event changed_;
+};
+
+/// The message of the block "wrong" of SM 0, without the cycle.
+std::string said(const std::string& point, const std::string& what) {
+  return "regatta/" + point + ": sm0.wrong: " + what;
+}
+
 /// The message that ends a run with the parts that `change` makes of the baseline's.
 std::string message_of(const std::string& name, const std::function<void(SmParts&)>& change) {
   try {
@@ -80,7 +124,10 @@ std::string message_of(const std::string& name, const std::function<void(SmParts
       return parts;
     });
   } catch (const sc_core::sc_report& report) {
-    return std::string(report.get_msg_type()) + ": " + report.get_msg();
+    std::string message = std::string(report.get_msg_type()) + ": " + report.get_msg();
+    const std::size_t cycle = message.find(" in cycle ");
+    if (cycle != std::string::npos) message.erase(cycle, message.find(':', cycle) - cycle);
+    return message;
   }
   return "";
 }
@@ -101,7 +148,7 @@ using Decision = protocol::ReusePoint::Decision;
 TEST_CASE("contract: a reuse point that hands back nothing") {
   CHECK(reuse_message("nothing", [](protocol::DynamicInstruction&) {
           return protocol::ReusePoint::Decided{nullptr, Decision::execute};
-        }) == "regatta/reuse_point: again() hands back no instruction");
+        }) == said("reuse_point", "again() hands back no instruction; expected an instruction that it keeps"));
 }
 
 TEST_CASE("contract: a reuse point that hands an instruction back twice") {
@@ -109,28 +156,94 @@ TEST_CASE("contract: a reuse point that hands an instruction back twice") {
     static protocol::DynamicInstruction* const first = &d;
     return protocol::ReusePoint::Decided{first, Decision::execute};
   });
-  CHECK(message == "regatta/reuse_point: again() hands back warp 3's 0x0 constant_load, which it does not keep");
+  CHECK(message == said("reuse_point",
+                        "again() hands back warp 3 (CTA 0) PC 0x0 constant_load, which it does not "
+                        "keep; expected an instruction that it keeps"));
 }
 
 TEST_CASE("contract: a reuse point that hands back without a decision") {
-  CHECK(reuse_message("undecided", [](protocol::DynamicInstruction& d) {
-          return protocol::ReusePoint::Decided{&d, Decision::keep};
-        }) == "regatta/reuse_point: again() hands back warp 3's 0x0 constant_load neither to execute nor to bypass");
+  CHECK(reuse_message("undecided",
+                      [](protocol::DynamicInstruction& d) {
+                        return protocol::ReusePoint::Decided{&d, Decision::keep};
+                      }) == said("reuse_point",
+                                 "again() hands back warp 3 (CTA 0) PC 0x0 constant_load neither to execute nor to "
+                                 "bypass; expected execute or bypass"));
 }
 
 TEST_CASE("contract: a reuse point that bypasses a store") {
   CHECK(bypass_message("store", [](const trace::StaticInstruction& i) { return i.writes_memory; }) ==
-        "regatta/reuse_point: bypasses warp 0's 0x38 store, which writes memory or a predicate");
+        said("reuse_point",
+             "bypasses warp 0 (CTA 0) PC 0x38 store, which writes memory or a predicate; expected to "
+             "bypass what writes general registers only"));
 }
 
 TEST_CASE("contract: a reuse point that bypasses what writes a predicate") {
-  CHECK(bypass_message("predicate", [](const trace::StaticInstruction& i) {
-          return i.destination_predicate_count != 0;
-        }) == "regatta/reuse_point: bypasses warp 0's 0x10 int_add, which writes memory or a predicate");
+  CHECK(bypass_message("predicate",
+                       [](const trace::StaticInstruction& i) { return i.destination_predicate_count != 0; }) ==
+        said("reuse_point",
+             "bypasses warp 0 (CTA 0) PC 0x10 int_add, which writes memory or a predicate; "
+             "expected to bypass what writes general registers only"));
 }
 
 TEST_CASE("contract: a write-back point that hands a result back twice") {
-  CHECK(message_of("results", [](SmParts& parts) {
-          parts.writeback_point = std::make_unique<TwiceResults>("wrong");
-        }) == "regatta/writeback_point: again() hands back warp 0's 0x0 constant_load, which it does not keep");
+  CHECK(
+      message_of("results", [](SmParts& parts) { parts.writeback_point = std::make_unique<TwiceResults>("wrong"); }) ==
+      said("writeback_point",
+           "again() hands back warp 0 (CTA 0) PC 0x0 constant_load, which it does not "
+           "keep; expected an instruction that it keeps"));
+}
+
+TEST_CASE("contract: a write-back point that hands back more than the list holds") {
+  CHECK(message_of("crowd", [](SmParts& parts) {
+          parts.writeback_point = std::make_unique<WrongResults>("wrong", 9, WritebackDecision::write);
+        }) == said("writeback_point", "again() hands back 9 instructions; expected at most 8"));
+}
+
+TEST_CASE("contract: a write-back point with a decision of its own") {
+  CHECK(message_of("own_decision",
+                   [](SmParts& parts) {
+                     parts.writeback_point =
+                         std::make_unique<WrongResults>("wrong", 0, static_cast<WritebackDecision>(7));
+                   }) == said("writeback_point",
+                              "decide() answers 7 for warp 0 (CTA 0) PC 0x0 constant_load; expected write, "
+                              "wait or drop"));
+}
+
+TEST_CASE("contract: a write-back point that alters a result, with --check-protocol") {
+  CHECK(message_of("alters",
+                   [](SmParts& parts) {
+                     parts.writeback_point = std::make_unique<WrongResults>("wrong", 0, WritebackDecision::write, true);
+                   }) == said("writeback_point",
+                              "decide() changes its results of warp 0 (CTA 0) PC 0x0 constant_load; expected "
+                              "an instruction that stays what it was"));
+}
+
+TEST_CASE("contract: a reuse point with a decision of its own") {
+  CHECK(message_of("reuse_decision",
+                   [](SmParts& parts) {
+                     parts.reuse_point = std::make_unique<WrongDecision>("wrong", static_cast<Decision>(9), nullptr);
+                   }) == said("reuse_point",
+                              "decide() answers 9 for warp 0 (CTA 0) PC 0x0 constant_load; expected execute, "
+                              "wait, bypass or keep"));
+}
+
+TEST_CASE("contract: a reuse point that alters what it has executed, with --check-protocol") {
+  CHECK(message_of("reuse_results",
+                   [](SmParts& parts) {
+                     parts.reuse_point = std::make_unique<WrongDecision>(
+                         "wrong", Decision::execute,
+                         [](protocol::DynamicInstruction& d) { d.results[0].lane[3] ^= 1; });
+                   }) == said("reuse_point",
+                              "decide() changes its results of warp 0 (CTA 0) PC 0x0 constant_load; expected "
+                              "nothing but the results of what it bypasses to change"));
+}
+
+TEST_CASE("contract: a reuse point that switches lanes off, with --check-protocol") {
+  CHECK(message_of("reuse_lanes",
+                   [](SmParts& parts) {
+                     parts.reuse_point = std::make_unique<WrongDecision>(
+                         "wrong", Decision::execute, [](protocol::DynamicInstruction& d) { d.active &= 1; });
+                   }) == said("reuse_point",
+                              "decide() changes its lanes of warp 0 (CTA 0) PC 0x0 constant_load; expected "
+                              "nothing but the results of what it bypasses to change"));
 }

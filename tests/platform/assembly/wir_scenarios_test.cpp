@@ -269,6 +269,102 @@ TEST_CASE("a load whose warp has stored looks again, another warp's does not") {
   CHECK(w.wir.at("reused.load") == 1);
 }
 
+namespace {
+
+/// Two loads of one place by one instruction's text, and `between` them what the kernel has there. Whether the second
+/// takes the first one's result. `late`: what is in memory changes in between.
+bool second_load_reuses(const std::string& name, trace::MemorySpace space,
+                        const std::function<void(TraceBuilder&)>& between, bool late = false,
+                        const std::function<void(TraceBuilder&)>& behind = {}) {
+  TraceBuilder b;
+  Values v(b);
+  v.op("lane.64", 0, {});
+  const auto load = [&](unsigned destination) {
+    const auto index = b.load(space, destination, 0);
+    b.kernel().instructions[index].opcode = "load";
+    return index;
+  };
+  load(1);
+  v.op("add", 5, {1, 1});
+  if (between) between(b);
+  const auto second = load(2);
+  v.op("add", 4, {2, 2});
+  if (behind) behind(b);
+  b.exit();
+  const bool shared = space == trace::MemorySpace::shared;
+  b.launch(1, 32, shared ? 8192 : 0);
+  b.begin_cta();
+  b.begin_warp();
+  for (std::uint32_t i = 0; i < b.kernel().instructions.size(); ++i) {
+    if (i == second && late) v.memory = 1;
+    b.execute(i, 0, {4096});
+  }
+  b.end_warp();
+  b.end_cta();
+  const Watched w = test::watch(b, name, {{"reuse_buffer.associative", "true"}});
+  test::require_clean(w.result);
+  return w.of(0, second).is_bypassed;
+}
+
+void generic_store(TraceBuilder& b) { b.store(trace::MemorySpace::generic, 0, 1); }
+
+}  // namespace
+
+TEST_CASE("a load of global memory is reused") {
+  CHECK(second_load_reuses("wir_load_global", trace::MemorySpace::global, {}));
+}
+TEST_CASE("a load of shared memory is reused") {
+  CHECK(second_load_reuses("wir_load_shared", trace::MemorySpace::shared, {}));
+}
+TEST_CASE("a load of a generic address is not, which may be a thread's own") {
+  CHECK_FALSE(second_load_reuses("wir_load_generic", trace::MemorySpace::generic, {}));
+}
+TEST_CASE("a load of global memory behind a store to a generic address is not reused") {
+  CHECK_FALSE(second_load_reuses("wir_generic_global", trace::MemorySpace::global, generic_store, true));
+}
+TEST_CASE("a load of shared memory behind a store to a generic address is not reused") {
+  CHECK_FALSE(second_load_reuses("wir_generic_shared", trace::MemorySpace::shared, generic_store, true));
+}
+TEST_CASE("a load of global memory behind a fence is not reused") {
+  CHECK_FALSE(second_load_reuses(
+      "wir_fence", trace::MemorySpace::global, [](TraceBuilder& b) { b.fence(); }, true));
+}
+TEST_CASE("a load of global memory in a kernel that has a fence anywhere is not reused") {
+  CHECK_FALSE(second_load_reuses("wir_fence_behind", trace::MemorySpace::global, {}, false,
+                                 [](TraceBuilder& b) { b.fence(); }));
+}
+
+namespace {
+
+/// Six warps compute the same once, at about the same time.
+Watched one_for_all(const std::string& entries) {
+  TraceBuilder b;
+  Values v(b);
+  v.op("lane.1", 1, {});
+  b.exit();
+  run_each(b, v, 6);
+  const Watched w =
+      test::watch(b, "wir_retry_" + entries,
+                  {{"wir.model", "rlp"}, {"reuse_buffer.associative", "true"}, {"retry_queue.entries", entries}});
+  test::require_clean(w.result);
+  return w;
+}
+
+}  // namespace
+
+TEST_CASE("a retry queue with a place for each that waits takes them all") {
+  const Watched w = one_for_all("5");
+  CHECK(w.counter("queued") == 5);
+  CHECK(w.counter("queue_full") == 0);
+  CHECK(w.counter("reused_pending") == 5);
+}
+TEST_CASE("a retry queue with one place less has one execute") {
+  const Watched w = one_for_all("4");
+  CHECK(w.counter("queued") == 4);
+  CHECK(w.counter("queue_full") == 1);
+  CHECK(w.counter("reused_pending") == 4);
+}
+
 TEST_CASE("places that only the offset tells apart are different loads") {
   TraceBuilder b;
   Values v(b);

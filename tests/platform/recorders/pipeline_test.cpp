@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
 
 #include "kanata_check.h"
 #include "recorded.h"
@@ -9,7 +9,7 @@ using namespace regatta;
 namespace {
 
 test::KanataFacts facts_of(const std::string& file) {
-  const test::KanataFacts facts = test::check_kanata(support::read_text_file(file));
+  const test::KanataFacts facts = test::check_kanata(base::read_text(file));
   REQUIRE(facts.error.empty());
   return facts;
 }
@@ -64,7 +64,7 @@ TEST_CASE("pipeline view: windows of cycles and CTAs") {
   REQUIRE(f.instructions < r.warp_instructions / 4);
   REQUIRE(f.first_cycle >= 5);
   REQUIRE(f.retired == f.instructions);
-  const std::string text = support::read_text_file("window.kanata");
+  const std::string text = base::read_text("window.kanata");
   REQUIRE(text.find("CTA 3 warp") != std::string::npos);
   REQUIRE(text.find("CTA 5 warp") == std::string::npos);
 }

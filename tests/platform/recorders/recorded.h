@@ -3,7 +3,7 @@
 
 #include "harness.h"
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
 
 #include <sstream>
 #include <string>
@@ -27,7 +27,7 @@ inline assembly::SimulationResult record_run(const std::string& path, const asse
 /// A CSV file: the header first.
 inline std::vector<std::vector<std::string>> read_csv(const std::string& path) {
   std::vector<std::vector<std::string>> rows;
-  std::istringstream in(support::read_text_file(path));
+  std::istringstream in(base::read_text(path));
   for (std::string line; std::getline(in, line);) {
     std::istringstream cells(line);
     auto& row = rows.emplace_back();

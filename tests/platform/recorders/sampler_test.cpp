@@ -65,7 +65,7 @@ TEST_CASE("counters over time: maxima are given as they are") {
     sampler.row(60, 1);
     sampler.finish();
   }
-  REQUIRE(support::read_text_file("direct.csv") ==
+  REQUIRE(base::read_text("direct.csv") ==
           "cycle,launch,sm0.x.n,sm0.x.q_max,sm1.x.n,memory.n,total.x.n,total.x.q_max\n"
           "50,0,2,9,10,10,12,9\n"
           "60,1,0,12,1,1,1,12\n");

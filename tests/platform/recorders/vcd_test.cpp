@@ -13,7 +13,7 @@ using namespace regatta;
 namespace {
 
 test::VcdFacts facts_of(const std::string& file) {
-  const test::VcdFacts facts = test::check_vcd(support::read_text_file(file), "clock_generator.clock");
+  const test::VcdFacts facts = test::check_vcd(base::read_text(file), "clock_generator.clock");
   REQUIRE(facts.error == "");
   return facts;
 }
@@ -120,7 +120,7 @@ TEST_CASE("value change dump: the writer") {
     REQUIRE_FALSE(std::filesystem::exists("writer.vcd"));
     w.finish(20);
   }
-  const std::string text = support::read_text_file("writer.vcd");
+  const std::string text = base::read_text("writer.vcd");
   const auto f = test::check_vcd(text, "a.clock");
   REQUIRE(f.error == "");
   REQUIRE(f.first_time == 10);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/assembly/energy_config.h>
+#include <regatta/assembly/policies.h>
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
 #include <regatta/models/register_file/register_file.h>
@@ -26,6 +27,7 @@ struct MachineConfig {
   memory::L1Config l1;
   memory::MemorySystemConfig memory;
   EnergyConfig energy;
+  PolicyRegistry policies;  ///< what sm.scheduler and sm.residency choose from
 
   /// Declares every knob of a machine.
   void declare(support::OptionSet& options);

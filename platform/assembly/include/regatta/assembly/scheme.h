@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <systemc>
+#include <typeinfo>
 #include <vector>
 
 namespace regatta::assembly {
@@ -38,8 +39,13 @@ struct SmParts {
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;
-  protocol::DecodePoint* decode_point = nullptr;  ///< a side of one of the other parts, which owns it
+  // Sides of parts that are owned elsewhere in this list.
+  protocol::DecodePoint* decode_point = nullptr;
+  std::vector<protocol::FetchListener*> fetch_listeners;
+  std::vector<protocol::LifecycleListener*> listeners;  ///< of parts that stand at no extension point
   std::unique_ptr<protocol::Residency> residency;
+  /// Class of the policy that sm.residency names: a residency of this class is reported under that name.
+  const std::type_info* registered_residency = nullptr;
   std::vector<std::unique_ptr<protocol::Observer>> observers;
   std::function<std::unique_ptr<protocol::WarpScheduler>()> scheduler;
   /// What reaches memory through the SM's L1 besides the load-store unit. With any, an arbiter stands before the L1:
@@ -57,8 +63,8 @@ struct SmParts {
 void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
                     protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to);
 
-/// The baseline GPU of all five papers: banked register file, occupancy, the configured scheduler. Schemes start from
-/// it and replace what they change.
+/// The baseline GPU of all five papers: banked register file, the configured residency policy and scheduler. Schemes
+/// start from it and replace what they change.
 SmParts baseline_parts(const BuildContext& context);
 
 class Scheme {

@@ -6,6 +6,7 @@
 
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
+#include <regatta/checker/fault_injector.h>
 #include <regatta/checker/value_checker.h>
 #include <regatta/recorders/window.h>
 #include <regatta/support/energy.h>
@@ -36,11 +37,13 @@ struct Recording {
 struct SimulationOptions {
   unsigned sms = 1;  ///< simulated
   bool check_values = true;
-  bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets
+  bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets, and all contract checks
+  bool check_energy = false;    ///< a block that declares no energy is an error rather than a warning
   /// Cycles that the SMs may run ahead of SystemC's time when every part keeps time by cycles (protocol::TimeKeeper);
   /// 1: never. Changes the time a run takes and nothing else.
   std::uint64_t quantum = 256;
   Recording recording;
+  checker::FaultConfig fault;  ///< a bit to flip, to see the value checker find it
 };
 
 /// How a run ended.
@@ -79,9 +82,12 @@ struct SimulationResult {
   std::uint64_t mismatches = 0;
   std::size_t laws = 0;     ///< conservation laws checked at the end of every launch, besides those of every platform
   unsigned schedulers = 0;  ///< of all simulated SMs together
+  std::string scheduler, residency;  ///< the policies in use: their names, or their classes where a scheme has its own
+  std::vector<std::string> without_energy;  ///< blocks that declare none, without their SM
   CycleStack stall_cycles{};
   support::EnergyReport energy;
   WorkingSet register_working_set;
+  std::string fault;                         ///< that was planted; empty: none
   std::string energy_table;                  ///< its name
   double seconds = 0;                        ///< of the host
   nlohmann::ordered_json stats;              ///< every module's statistics
@@ -99,6 +105,10 @@ class Simulation {
   void set_progress(std::function<void(std::uint64_t)> progress);
   /// Runs all launches of the trace. Throws ConfigError when a kernel does not fit the machine.
   SimulationResult run();
+  /// Unit and description of every statistic that a run would have (SimulationResult::stat_descriptions). Elaborates
+  /// the platform, as a Simulation does.
+  static nlohmann::ordered_json describe(const MachineConfig& machine, Scheme& scheme,
+                                         const SimulationOptions& options);
 
  private:
   struct Impl;

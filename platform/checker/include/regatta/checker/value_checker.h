@@ -31,6 +31,10 @@ struct Mismatch {
   std::string origin;  ///< where the value came from: "bank 3", "reuse"
   std::uint32_t ptx_line = 0;
   std::string kernel;
+  /// The value is a load's that was not executed: another warp's result in its place, which differs where a program
+  /// races. What the trace says of that then stands in the message.
+  bool reused_load = false;
+  trace::RaceCheck races = trace::RaceCheck::unchecked;
   /// One paragraph with all of the above.
   std::string message() const;
 };
@@ -62,7 +66,8 @@ class ValueChecker : public protocol::Observer {
   }
   void note_written(const protocol::DynamicInstruction& d);
   void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, protocol::LaneMask lanes,
-              const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin);
+              const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin,
+              bool bypassed = false);
 
   std::function<void(const Mismatch&)> on_mismatch_;
   unsigned registers_per_warp_ = 1;
@@ -70,6 +75,7 @@ class ValueChecker : public protocol::Observer {
   std::size_t value_bytes_ = 128;
   std::uint32_t launch_ = 0;
   std::string kernel_;
+  trace::RaceCheck races_ = trace::RaceCheck::unchecked;
   protocol::LaneMask all_lanes_ = 0;
   protocol::WarpRegisters registers_;
   std::vector<protocol::WarpInfo> warps_;

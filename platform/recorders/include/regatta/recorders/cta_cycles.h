@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <regatta/base/output_file.h>
 #include <regatta/protocol/observer.h>
-#include <regatta/support/atomic_file.h>
 
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ class CtaCyclesFile {
   void finish() { file_.commit(); }
 
  private:
-  support::AtomicFile file_;
+  base::OutputFile file_;
 };
 
 /// What the warps of each CTA did, in warp-cycles from their start to their end: a CPI stack per CTA. Works on changes

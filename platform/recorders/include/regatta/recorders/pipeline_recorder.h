@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <regatta/base/output_file.h>
 #include <regatta/protocol/observer.h>
 #include <regatta/recorders/window.h>
-#include <regatta/support/atomic_file.h>
 
 #include <cstdint>
 #include <deque>
@@ -33,7 +33,7 @@ class KanataFile {
   void finish();
 
  private:
-  support::AtomicFile file_;
+  base::OutputFile file_;
   Window cycles_, ctas_;
   std::map<std::uint64_t, std::string> pending_;
   std::uint64_t cycle_ = 0;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/policies.h>
+
+#include <regatta/assembly/machine.h>
+#include <regatta/models/residency/occupancy.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
+
+namespace regatta::assembly {
+
+namespace {
+
+template <class Part>
+void insert(std::vector<Policy<Part>>& policies, Policy<Part> policy, const char* kind) {
+  if (policy.name.empty() || !policy.make) {
+    throw support::ConfigError(std::string(kind) + " '" + policy.name + "': expected a name and a maker");
+  }
+  for (const Policy<Part>& known : policies) {
+    if (known.name == policy.name) {
+      throw support::ConfigError(std::string(kind) + " '" + policy.name + "' is there already");
+    }
+  }
+  policies.push_back(std::move(policy));
+}
+
+template <class Part>
+const Policy<Part>& find(const std::vector<Policy<Part>>& policies, const std::string& name, const char* knob) {
+  std::string known;
+  for (const Policy<Part>& p : policies) {
+    if (p.name == name) return p;
+    known += (known.empty() ? "" : ", ") + p.name;
+  }
+  const std::string nearest = support::nearest_name(name, names_of(policies));
+  throw support::ConfigError(std::string("configuration: ") + knob + ": unknown policy '" + name + "'" +
+                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
+}
+
+}  // namespace
+
+PolicyRegistry::PolicyRegistry() {
+  const auto builtin = [this](const char* name, const char* help) {
+    add(SchedulerPolicy{name, help, [name = std::string(name)](const MachineConfig& machine) {
+                          return models::make_scheduler(name, machine.scheduler);
+                        }});
+  };
+  builtin("gto", "greedy, then oldest");
+  builtin("lrr", "loose round robin");
+  builtin("two_level", "in turn among a few active warps (scheduler.active_warps)");
+  add(ResidencyPolicy{"occupancy", "as many CTAs as fit, all of them active",
+                      [](const MachineConfig&) { return std::make_unique<models::OccupancyResidency>("residency"); }});
+}
+
+void PolicyRegistry::add(SchedulerPolicy policy) { insert(schedulers_, std::move(policy), "warp scheduler"); }
+void PolicyRegistry::add(ResidencyPolicy policy) { insert(residencies_, std::move(policy), "residency policy"); }
+
+const SchedulerPolicy& PolicyRegistry::scheduler(const std::string& name) const {
+  return find(schedulers_, name, "sm.scheduler");
+}
+
+const ResidencyPolicy& PolicyRegistry::residency(const std::string& name) const {
+  return find(residencies_, name, "sm.residency");
+}
+
+void PolicyRegistry::declare(support::OptionSet& options) const {
+  const auto all = [&options](const auto& policies) {
+    for (const auto& p : policies) {
+      if (p.declare) p.declare(options);
+    }
+  };
+  all(schedulers_);
+  all(residencies_);
+}
+
+}  // namespace regatta::assembly

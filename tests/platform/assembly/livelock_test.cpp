@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs in which cycles pass and somebody tries for ever, and no instruction issues or completes: reported like a
+// deadlock, with who holds what.
+#include "wrong_parts.h"
+
+#include <memory>
+
+using namespace regatta;
+using assembly::SmParts;
+using Catch::Matchers::Contains;
+using protocol::DynamicInstruction;
+using test::FunctionGate;
+using test::HookedStorage;
+
+namespace {
+
+constexpr unsigned patience = 5000;
+
+std::string livelock(const std::string& name, const std::function<void(SmParts&)>& change) {
+  assembly::MachineConfig machine;
+  machine.sm.watchdog_cycles = patience;
+  const std::string message = test::outcome("livelock_" + name, change, false, machine);
+  CHECK_THAT(message, Contains("deadlock: launch 0 (hand_made) stopped at cycle "));
+  CHECK_THAT(message, Contains(": no instruction issued or completed and no memory access answered for 5000 cycles "
+                               "(sm.watchdog)\n"));
+  return message;
+}
+
+/// Takes reads, and tries in every cycle, in vain, to answer them.
+class Retrying : public HookedStorage {
+ public:
+  explicit Retrying(const sc_core::sc_module_name& name)
+      : HookedStorage(
+            name,
+            [](HookedStorage& s, Payload&, tlm::tlm_phase& phase, sc_core::sc_time&) {
+              static_cast<Retrying&>(s).retry();
+              phase = tlm::END_REQ;
+              return tlm::TLM_UPDATED;
+            },
+            nullptr) {}
+
+ private:
+  void retry() {
+    later(test::wrong_parts_period, [this] { retry(); });
+  }
+};
+
+/// The same, on the clock domain's scheduler.
+class ClockedRetrying : public HookedStorage {
+ public:
+  explicit ClockedRetrying(const sc_core::sc_module_name& name)
+      : HookedStorage(
+            name,
+            [](HookedStorage& s, Payload&, tlm::tlm_phase& phase, sc_core::sc_time&) {
+              static_cast<ClockedRetrying&>(s).retry();
+              phase = tlm::END_REQ;
+              return tlm::TLM_UPDATED;
+            },
+            nullptr),
+        client_(
+            test::wrong_parts_period, [](void* s) { static_cast<ClockedRetrying*>(s)->retry(); }, this) {}
+  bool keeps_cycle_time() const override { return true; }
+
+ private:
+  void retry() { client_.request(support::CycleScheduler::of(test::wrong_parts_period).now() + 1); }
+  support::CycleClient client_;
+};
+
+/// Has all wait, and looks again in every cycle.
+class RestlessReuse : public sc_core::sc_module, public protocol::ReusePoint {
+ public:
+  explicit RestlessReuse(const sc_core::sc_module_name& name) : sc_module(name), changed_("changed") {}
+  Decision decide(DynamicInstruction&) override {
+    changed_.notify(test::wrong_parts_period);
+    return Decision::wait;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  sc_core::sc_event changed_;
+};
+
+}  // namespace
+
+TEST_CASE("livelock: a gate that pauses every warp again and again") {
+  CHECK_THAT(livelock("pause",
+                      [](SmParts& parts) {
+                        parts.gates.push_back(
+                            std::make_unique<FunctionGate>("dozy", [](FunctionGate& g, const DynamicInstruction& d) {
+                              g.listener->pause(d.warp, g.now() + 7);
+                              return false;
+                            }));
+                      }),
+             Contains("issue gate sm0.dozy "));
+}
+
+TEST_CASE("livelock: a gate that puts a move before every instruction for ever") {
+  CHECK_THAT(livelock("moves",
+                      [](SmParts& parts) {
+                        auto gate =
+                            std::make_unique<FunctionGate>("mover", [](FunctionGate& g, const DynamicInstruction& d) {
+                              // R2 is written at PC 0x18 and read by nothing before: the move can always go.
+                              if (d.injected || d.traits->index < 3) return true;
+                              g.injector->move(d.warp, protocol::RegisterId(0));
+                              return false;
+                            });
+                        gate->injects = true;
+                        parts.gates.push_back(std::move(gate));
+                      }),
+             Contains("sm0.mover "));
+}
+
+TEST_CASE("livelock: a reuse point that has all wait and looks again in every cycle") {
+  CHECK_THAT(livelock("reuse", [](SmParts& parts) { parts.reuse_point = std::make_unique<RestlessReuse>("restless"); }),
+             Contains("reuse point sm0.restless has the instruction wait: 8 warps (0-7), since cycle "));
+}
+
+TEST_CASE("livelock: a storage that tries in a process of its own while the SM sleeps") {
+  CHECK_THAT(livelock("process",
+                      [](SmParts& parts) {
+                        parts.storage.reset();
+                        parts.storage = std::make_unique<Retrying>("trying");
+                      }),
+             Contains("operand storage sm0.trying has not answered reads: 8 warps (0-7), since cycle "));
+}
+
+TEST_CASE("livelock: a storage that tries on the clock while the SM sleeps") {
+  CHECK_THAT(livelock("clocked",
+                      [](SmParts& parts) {
+                        parts.storage.reset();
+                        parts.storage = std::make_unique<ClockedRetrying>("trying");
+                      }),
+             Contains("operand storage sm0.trying has not answered reads: 8 warps (0-7), since cycle "));
+}
+
+TEST_CASE("livelock: trying for long is none as long as something comes of it") {
+  assembly::MachineConfig machine;
+  machine.sm.watchdog_cycles = patience;
+  // One instruction of the SM in 600 cycles, in all of which the gate is asked about others.
+  const std::string said = test::outcome(
+      "livelock_none",
+      [](SmParts& parts) {
+        // Within a cycle the answer stays what it was, as the contract asks.
+        auto open_in = std::make_shared<std::uint64_t>(0);
+        const auto answer = [open_in](FunctionGate& g, const DynamicInstruction&) {
+          g.notify();
+          const std::uint64_t now = g.now().value();
+          if (now >= *open_in + 600) *open_in = now;
+          return now == *open_in;
+        };
+        parts.gates.push_back(std::make_unique<FunctionGate>("slow", answer));
+      },
+      false, machine);
+  CHECK(said.empty());
+}
+
+TEST_CASE("livelock: a sleep of any length is none") {
+  assembly::MachineConfig machine;
+  machine.sm.watchdog_cycles = patience;
+  machine.memory.dram.latency = 50 * patience;
+  CHECK(test::outcome(
+            "livelock_sleep", [](SmParts&) {}, false, machine)
+            .empty());
+}
