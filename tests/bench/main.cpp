@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // regatta-bench: what `make bench` prints.
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/output_file.h>
 
 #include <algorithm>
 #include <iostream>
@@ -88,7 +88,7 @@ int sc_main(int argc, char** argv) {
       d["unit"] = "warp instructions per second";
       d["kernels"] = document(runs);
       d["emulation"] = document(emulations);
-      regatta::support::write_text_file(o.json, d.dump(2) + "\n");
+      regatta::base::write_file(o.json, d.dump(2) + "\n");
     }
     return 0;
   } catch (const UsageError& e) {

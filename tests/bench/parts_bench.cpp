@@ -44,6 +44,11 @@ class Storage : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
     protocol::KernelContext context;
     context.registers_per_warp = registers;
     file.kernel_started(context);
+    for (std::uint16_t w = 0; (w + 1u) * registers <= models::RegisterFileConfig{}.registers; ++w) {
+      protocol::WarpInfo warp;
+      warp.warp = protocol::WarpSlot(w);
+      file.warp_started(warp);
+    }
   }
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
     return tlm::TLM_ACCEPTED;

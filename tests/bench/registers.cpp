@@ -2,7 +2,7 @@
 //
 // regatta-registers: registers per thread that our compiler needs, beside what NVIDIA's assembler reports for the same
 // PTX, and how long our compiler took.
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/output_file.h>
 #include <regatta/support/logging.h>
 #include <regatta/support/table.h>
 #include <regatta/tool/annotate.h>
@@ -169,7 +169,7 @@ std::string generated_kernel(unsigned loops, unsigned values) {
 std::string generated_file() {
   const fs::path file = fs::path(REGATTA_BENCH_DIRECTORY) / "generated.ptx";
   fs::create_directories(file.parent_path());
-  regatta::support::write_text_file(file.string(), generated_kernel(96, 90));
+  regatta::base::write_file(file.string(), generated_kernel(96, 90));
   return file.string();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "whole_run.h"
 
-#include <regatta/support/atomic_file.h>
+#include <regatta/base/input_file.h>
 #include <regatta/support/table.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ WholeRun measure_whole_run(const std::string& kernel, unsigned rounds) {
       if (mode == wir) command.insert(command.end(), {"--scheme", "wir"});
       show_progress(kernel + " round " + std::to_string(round + 1) + " of " + std::to_string(rounds));
       run(command);
-      const auto document = nlohmann::json::parse(support::read_text_file(stats));
+      const auto document = nlohmann::json::parse(base::read_text(stats));
       const auto& host = document.at("host");
       seconds[mode] += host.at("seconds").get<double>();
       if (mode != checked) continue;

@@ -105,7 +105,7 @@ TEST_CASE("sample: a gate that limits loads in flight") {
 TEST_CASE("sample: a decode point that takes hints") {
   const auto r = run("sample_decode", [](assembly::SmParts& p, const assembly::BuildContext&) {
     auto hints = std::make_unique<sample::Hints>("hints", 3);
-    p.decode_point = &hints->decode_point();
+    p.decode_point = hints.get();
     p.gates.push_back(std::move(hints));
   });
   REQUIRE(stat(r, "sm0.pipeline", "inserted_instructions") == 20 * 4 * 2 * 2);

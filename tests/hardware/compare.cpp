@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare.h"
 
+#include <regatta/base/input_file.h>
 #include <regatta/tool/annotate.h>
 
 #include <algorithm>
@@ -85,8 +86,7 @@ Comparison compare(const std::string& name, ir::Type type, const std::vector<std
 std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const std::string& ptx,
                                  const std::vector<Tolerance>& tolerances) {
   const launch::LaunchFile file = launch::read_launch_file(path);
-  const std::vector<std::uint8_t> text = launch::read_file(ptx, "error: ");
-  GpuProgram device(gpu, file, std::string(text.begin(), text.end()));
+  GpuProgram device(gpu, file, base::read_text(ptx));
   launch::Program program(file, device);
   program.run();
 

@@ -5,6 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+#include <sstream>
+
 #include "kernels.h"
 #include "process.h"
 
@@ -22,7 +25,7 @@ ProcessResult annotate(const Folder& folder, std::vector<std::string> arguments)
   return test::run_process(arguments, o);
 }
 
-void refused(const Folder& folder, const std::vector<std::string>& arguments, const std::string& message) {
+void annotate_refuses(const Folder& folder, const std::vector<std::string>& arguments, const std::string& message) {
   const ProcessResult r = annotate(folder, arguments);
   CHECK(r.err == message + "\n");
   CHECK(r.out.empty());
@@ -58,16 +61,18 @@ TEST_CASE("regatta-annotate: two runs write the same trace") {
 
 TEST_CASE("regatta-annotate: bad usage") {
   const Folder folder;
-  refused(folder, {}, "error: --launch is missing (or --ptx with --check)");
-  refused(folder, {"--launch", "none.toml", "--out", "k.rgt"}, "error: cannot read 'none.toml'");
-  refused(folder, {"--launch", small, "--max-registers", "3"}, "error: --max-registers is 3, expected 16 to 255");
-  refused(folder, {"--launch", small, "--warp-size", "31"}, "error: --warp-size is 31, expected 32 or 64");
-  refused(folder, {"--launch", small, "--ctas", "4"}, "error: --ctas '4', expected FIRST:COUNT");
-  refused(folder, {"--launch", small, "--dump-buffer", "nix=x"},
-          "error: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
-  refused(folder, {"--launch", small, "--out", "none/k.rgt"},
-          "none/k.rgt.partial: cannot be created: No such file or directory");
-  refused(folder, {"--lunch", small}, "error: unknown option '--lunch'; did you mean '--launch'?");
+  annotate_refuses(folder, {}, "error: --launch is missing (or --ptx with --check)");
+  annotate_refuses(folder, {"--launch", "none.toml", "--out", "k.rgt"},
+                   "error: cannot read 'none.toml': No such file or directory");
+  annotate_refuses(folder, {"--launch", small, "--max-registers", "3"},
+                   "error: --max-registers is 3, expected 16 to 255");
+  annotate_refuses(folder, {"--launch", small, "--warp-size", "31"}, "error: --warp-size is 31, expected 32 or 64");
+  annotate_refuses(folder, {"--launch", small, "--ctas", "4"}, "error: --ctas '4', expected FIRST:COUNT");
+  annotate_refuses(folder, {"--launch", small, "--dump-buffer", "nix=x"},
+                   "error: --dump-buffer: no buffer or variable is called 'nix', there are: a, b, c");
+  annotate_refuses(folder, {"--launch", small, "--out", "none/k.rgt"},
+                   "error: cannot write 'none/k.rgt': No such file or directory");
+  annotate_refuses(folder, {"--lunch", small}, "error: unknown option '--lunch'; did you mean '--launch'?");
 }
 
 TEST_CASE("regatta-annotate: bad PTX is refused with its place, and no trace is left") {
@@ -80,7 +85,7 @@ TEST_CASE("regatta-annotate: bad PTX is refused with its place, and no trace is 
   CHECK(r.err.rfind("bad.ptx:6:3: error: ", 0) == 0);
   CHECK(r.err.find("frobnicate") != std::string::npos);
   CHECK(!folder.has("k.rgt"));
-  CHECK(!folder.has("k.rgt.partial"));
+  CHECK(folder.count("partial") == 0);
 }
 
 TEST_CASE("regatta-annotate: a buffer that is not what was expected ends it with status 3") {
@@ -107,4 +112,34 @@ TEST_CASE("regatta-annotate: a buffer that is not what was expected ends it with
   CHECK(r.status == 3);
   CHECK(r.err.find("17") != std::string::npos);
   CHECK(r.err.find("3.5") != std::string::npos);
+}
+
+TEST_CASE("regatta-annotate: --list-instructions prints the page on supported PTX") {
+  const Folder folder;
+  const ProcessResult r = annotate(folder, {"--list-instructions"});
+  CHECK(r.status == 0);
+  CHECK(r.err.empty());
+  std::ifstream in(REGATTA_SOURCE_DIR "/compiler/ptx/SUPPORTED.md");
+  std::stringstream page;
+  page << in.rdbuf();
+  CHECK(page.str().size() > 1000);
+  const bool same = r.out == page.str();
+  CHECK(same);
+}
+
+TEST_CASE(
+    "regatta-annotate: a program that waits for a CTA that has not started ends with status 2 and leaves no trace") {
+  const Folder folder;
+  folder.write("l.toml",
+               "ptx = \"" REGATTA_SOURCE_DIR
+               "/tests/compiler/emulator/samples/waits.sm75.ptx\"\nentry = \"grid_barrier\"\ngrid = [8]\nblock "
+               "= [64]\n[[param]]\nbuffer = 4\n");
+  const ProcessResult r = annotate(folder, {"--launch", "l.toml", "--out", "k.rgt"});
+  INFO(r.err);
+  CHECK(r.status == 2);
+  CHECK(r.err.find("waits.sm75.ptx:") != std::string::npos);
+  CHECK(r.err.find("kernel 'grid_barrier', CTA (0,0,0), thread (0,0,0): endless loop: it reads global address ") !=
+        std::string::npos);
+  CHECK(r.err.find("7 CTAs have not started, from (1,0,0) on") != std::string::npos);
+  CHECK_FALSE(folder.has("k.rgt"));
 }

@@ -95,7 +95,7 @@ TEST_CASE("bad PTX") {
     folder.write("k.ptx", bad.text);
     refused(folder, REGATTA_ANNOTATE, {"--launch", "l.toml", "--out", "k.rgt"}, bad.message);
     CHECK_FALSE(folder.has("k.rgt"));
-    CHECK_FALSE(folder.has("k.rgt.partial"));
+    CHECK(folder.count("partial") == 0);
   }
 }
 
@@ -115,9 +115,9 @@ TEST_CASE("programs that go wrong when they run") {
       {module_of("mov.u32 %r1, s; ld.shared.u32 %r2, [%r1+4]; st.global.u32 [%p], %r2;", ".shared .u32 s[2];"),
        "k.ptx:9:17: error: kernel 'k', CTA (0,0,0), thread (0,0,0): read of shared offset 4, which was never written "
        "(k.cu:5)"},
-      {module_of("setp.lt.u32 %c1, %t, 8; @%c1 bra L; bar.sync 0; L:"),
+      {module_of("setp.lt.u32 %c1, %t, 8; @%c1 bra L; bar.sync 0; L: bar.sync 1;"),
        "k.ptx:9:37: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier under divergence: 24 of the warp's 32 "
-       "threads are at it, this one is not (k.cu:5)"},
+       "threads are at it, this one is not and can still come to the barrier on line 9 (k.cu:5)"},
       {module_of("setp.lt.u32 %c1, %t, 32; @%c1 bra L;\nbar.sync 1; bra M; L:\nbar.sync 2; M:"),
        "k.ptx:11:1: error: kernel 'k', CTA (0,0,0), thread (0,0,0): barrier deadlock: warp 1 waits at barrier 1 on "
        "line 10; warp 0 waits at barrier 2 on line 11 (k.cu:5)"},
@@ -137,7 +137,7 @@ TEST_CASE("programs that go wrong when they run") {
     CHECK(r.out.empty());
     CHECK(r.status == 2);
     CHECK_FALSE(folder.has("k.rgt"));
-    CHECK_FALSE(folder.has("k.rgt.partial"));
+    CHECK(folder.count("partial") == 0);
   }
 }
 
@@ -149,7 +149,8 @@ TEST_CASE("bad launch files") {
   const std::vector<BadText> table = {
       {"", "l.toml:1:1: error: the launch file has no 'ptx'"},
       {"ptx = 3\n", "l.toml:1:7: error: 'ptx' is an integer, expected a string"},
-      {"ptx = \"none.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n", "l.toml: error: cannot read 'none.ptx'"},
+      {"ptx = \"none.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n",
+       "l.toml: error: cannot read 'none.ptx': No such file or directory"},
       {"ptx = \"k.ptx\"\nentry = \"kk\"\ngrid = [1]\nblock = [1]\n",
        "l.toml:2:9: error: 'k.ptx' has no entry 'kk'; it has k; did you mean 'k'?"},
       {"ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [1]\n",
@@ -181,7 +182,7 @@ TEST_CASE("bad launch files") {
        "l.toml:12:1: error: member 1 is at byte 4, the one before it ends at 8"},
       {launch_of("[[param]]\nmembers = []\n"), "l.toml:10:11: error: 'members' is empty"},
       {launch_of("[[param]]\nbuffer = 256\ninit = \"file\"\nfile = \"none.bin\"\n"),
-       "l.toml:9:1: error: cannot read 'none.bin'"},
+       "l.toml:9:1: error: cannot read 'none.bin': No such file or directory"},
       {launch_of("[[param]]\nbuffer = 8\ninit = \"file\"\nfile = \"short.bin\"\n"),
        "l.toml:9:1: error: 'short.bin' has 7 bytes, expected 8"},
       {launch_of("[[param]]\nname = \"b\"\ninit = \"file\"\n"),
@@ -189,8 +190,6 @@ TEST_CASE("bad launch files") {
       {launch_of("[[param]]\nname = \"a\"\nbuffer = 8\n"), "l.toml:9:1: error: there are two buffers called 'a'"},
       {launch_of("[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"f32\"\n"),
        "l.toml:10:10: error: 10 bytes are no whole number of f32 elements of 4 bytes"},
-      {launch_of("[[param]]\nbuffer = 1000000000000\n"),
-       "l.toml:9:1: error: buffer 'param1': this machine has no 1000000000000 bytes of memory left"},
       {launch_of("expect = \"a.bin\"\ntolerance = -1\ntype = \"f32\"\n"),
        "l.toml:10:13: error: 'tolerance' is negative"},
       {launch_of("[[global]]\nname = \"h\"\n"),
@@ -217,7 +216,7 @@ TEST_CASE("bad launch files") {
     folder.write("l.toml", bad.text);
     refused(folder, REGATTA_ANNOTATE, {"--launch", "l.toml", "--out", "k.rgt"}, bad.message);
     CHECK_FALSE(folder.has("k.rgt"));
-    CHECK_FALSE(folder.has("k.rgt.partial"));
+    CHECK(folder.count("partial") == 0);
   }
 }
 
@@ -309,17 +308,19 @@ TEST_CASE("bad command lines") {
        {"--launch", "l.toml", "--entry", "k"},
        "error: --entry goes with --check; the launch file names the entries to run"},
       {REGATTA_ANNOTATE, {"--check"}, "error: --check needs --ptx or --launch"},
-      {REGATTA_ANNOTATE, {"--check", "--ptx", "none.ptx"}, "error: cannot read 'none.ptx'"},
+      {REGATTA_ANNOTATE, {"--check", "--ptx", "none.ptx"}, "error: cannot read 'none.ptx': No such file or directory"},
       {REGATTA_ANNOTATE,
        {"--check", "--ptx", "k.ptx", "--entry", "j"},
        "error: 'k.ptx' has no entry 'j'; it has k; did you mean 'k'?"},
       {REGATTA_ANNOTATE,
        {"--check", "--ptx", "k.ptx", "--out", "k.rgt"},
        "error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it"},
-      {REGATTA_ANNOTATE, {"--launch", "l.toml", "--listing", "none/l.txt"}, "error: cannot write 'none/l.txt'"},
+      {REGATTA_ANNOTATE,
+       {"--launch", "l.toml", "--listing", "none/l.txt"},
+       "error: cannot write 'none/l.txt': No such file or directory"},
       {REGATTA_ANNOTATE,
        {"--launch", "l.toml", "--out", "none/k.rgt"},
-       "none/k.rgt.partial: cannot be created: No such file or directory"},
+       "error: cannot write 'none/k.rgt': No such file or directory"},
       {REGATTA_SIM, {"none.rgt"}, "regatta-sim: none.rgt: cannot be opened: No such file or directory"},
       {REGATTA_SIM,
        {"k.rgt", "--schedular", "gto"},

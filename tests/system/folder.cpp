@@ -21,6 +21,14 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+std::size_t Folder::count(const std::string& part) const {
+  std::size_t found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path_)) {
+    found += entry.path().filename().string().find(part) != std::string::npos ? 1 : 0;
+  }
+  return found;
+}
+
 std::string Folder::write(const std::string& name, const std::string& bytes) const {
   std::ofstream out(file(name), std::ios::binary);
   out << bytes;

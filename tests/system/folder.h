@@ -17,6 +17,8 @@ class Folder {
   std::string path() const { return path_.string(); }
   std::string file(const std::string& name) const { return (path_ / name).string(); }
   bool has(const std::string& name) const { return std::filesystem::exists(path_ / name); }
+  /// Entries whose names contain `part`.
+  std::size_t count(const std::string& part) const;
   /// Writes a file and returns its path.
   std::string write(const std::string& name, const std::string& bytes) const;
   std::string read(const std::string& name) const;

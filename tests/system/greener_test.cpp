@@ -126,7 +126,7 @@ TEST_CASE("random programs under register power states") {
     maybe("sleep_transistors.wake_off", {"0", "2", "5", "20"});
     maybe("sleep_transistors.wakes_per_cycle", {"0", "1", "2"});
     maybe("gated.windows", {"fixed", "rotating", "round_robin"});
-    maybe("gated.unused_rows_off", {"true", "false"});
+    maybe("gated.unused_rows_off", {"none", "kernel", "always"});
     maybe("scheduler", {"lrr", "gto", "two_level"});
     maybe("register_file.banks", {"1", "4", "16", "32"});
     maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});

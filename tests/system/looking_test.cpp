@@ -145,7 +145,7 @@ TEST_CASE("looking: a run that is given up leaves what led there") {
   const ProcessResult r = bench.sim(
       look + std::vector<std::string>{"--initiation.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
   REQUIRE(r.status == 3);
-  const std::string why = "no instruction issued and no memory access answered for 1000 cycles";
+  const std::string why = "no instruction issued or completed and no memory access answered for 1000 cycles";
   REQUIRE(r.err.find(why) != std::string::npos);
   CHECK(r.err.find(why) == r.err.rfind(why));
   const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));

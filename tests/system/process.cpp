@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 namespace regatta::test {
 
@@ -43,6 +44,8 @@ bool catches(pid_t process, int signal) {
   ::dup2(err, STDERR_FILENO);
   const rlimit limit{o.file_bytes, o.file_bytes};
   if (o.file_bytes != 0 && ::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(126);
+  const rlimit memory{o.memory_bytes, o.memory_bytes};
+  if (o.memory_bytes != 0 && ::setrlimit(RLIMIT_AS, &memory) != 0) ::_exit(126);
   if (o.directory.empty() || ::chdir(o.directory.c_str()) == 0) {
     std::vector<char*> arguments;
     for (const std::string& a : command) arguments.push_back(const_cast<char*>(a.c_str()));
@@ -81,6 +84,14 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
   wait_for_start(command.at(0), process, failure[0]);
 
   ProcessResult result;
+  // A thread of its own: poll() below counts in milliseconds.
+  std::thread killer;
+  if (o.kill_signal != 0) {
+    killer = std::thread([&o, process] {
+      std::this_thread::sleep_for(std::chrono::microseconds(o.kill_after_us));
+      ::kill(process, o.kill_signal);
+    });
+  }
   const auto deadline = Clock::now() + std::chrono::seconds(o.timeout_seconds);
   auto send_at = Clock::time_point::max();
   bool sent = o.signal == 0;
@@ -109,6 +120,8 @@ ProcessResult run_process(const std::vector<std::string>& command, const Process
     }
     if (now > deadline) ::kill(process, SIGKILL);
   }
+  // Before the process is gone for good, and its number another's.
+  if (killer.joinable()) killer.join();
   int status = 0;
   while (::waitpid(process, &status, 0) < 0) {
     if (errno != EINTR) fail("waitpid");

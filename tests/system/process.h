@@ -21,7 +21,11 @@ struct ProcessOptions {
   /// Sent once the program has a handler for it and `signal_delay_ms` have passed; 0: none.
   int signal = 0;
   unsigned signal_delay_ms = 0;
+  /// Sent this long after the start, handler or not; 0: none.
+  int kill_signal = 0;
+  std::uint64_t kill_after_us = 0;
   std::uint64_t file_bytes = 0;    ///< that a file may have at most; 0: no limit
+  std::uint64_t memory_bytes = 0;  ///< of addresses that it may have at most; 0: no limit
   unsigned timeout_seconds = 100;  ///< after which the program is killed (signal 9)
 };
 

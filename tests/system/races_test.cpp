@@ -113,3 +113,23 @@ TEST_CASE("regatta-annotate --check-races: messages on standard error, exit stat
   CHECK(quiet.status == 0);
   CHECK(quiet.err.empty());
 }
+
+TEST_CASE("a race that reads what was never written is reported as one, and its history is a trace") {
+  const Folder folder;
+  folder.write("k.ptx",
+               ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n"
+               ".reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p1; .shared .align 4 .b8 t[4];\n"
+               "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; setp.ge.u32 %p1, %r1, 32; mov.u32 %r3, 1;\n"
+               "@!%p1 ld.shared.u32 %r3, [t];\n@%p1 st.shared.u32 [t], 7;\n"
+               "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1; st.global.u32 [%d2], %r3;\nret;\n}\n");
+  folder.write("l.toml", "ptx = \"k.ptx\"\nentry = \"k\"\ngrid = [1]\nblock = [64]\n[[param]]\nbuffer = 256\n");
+  test::ProcessOptions o;
+  o.directory = folder.path();
+  const auto r = test::run_process({REGATTA_ANNOTATE, "--launch", "l.toml", "--check-races", "--out", "k.rgt"}, o);
+  INFO(r.err);
+  CHECK(r.status == 3);
+  CHECK(r.err.find("data race on 4 bytes at shared offset 0") != std::string::npos);
+  CHECK(r.err.find("never written") == std::string::npos);
+  CHECK(r.err.find("data race", r.err.find("data race") + 1) == std::string::npos);
+  CHECK(folder.has("k.rgt"));
+}

@@ -236,11 +236,37 @@ TEST_CASE("regatta-sim: a lost value ends the run with status 3 and says where")
     CHECK(contains(r.err, part));
   }
   const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
+  // No load was reused: a race is no explanation.
+  CHECK_FALSE(contains(r.err, "race"));
   CHECK(stats.at("ending") == "value_mismatch");
   CHECK(stats.at("partial") == true);
   CHECK(stats.at("checks").at("mismatches") > 0);
   // Unchecked, nobody sees it.
   CHECK(bench.sim({"k.rgt", "--scheme", "forgetful", "--no-check"}).status == 0);
+}
+
+TEST_CASE("regatta-sim: of a reused load's wrong value it says whether a race may be the reason") {
+  Bench bench("hotspot", Size::small);
+  bench.program = REGATTA_FORGETFUL_SIM;
+  const ProcessResult unchecked = bench.sim({"k.rgt", "--scheme", "credulous"});
+  INFO(unchecked.err);
+  CHECK(unchecked.status == 3);
+  CHECK(contains(unchecked.err, " from reuse 0 at cycle "));
+  CHECK(contains(unchecked.err,
+                 "the value was reused from another load, and this program may race; annotate with "
+                 "--check-races"));
+  const ProcessResult annotated =
+      test::run_process({REGATTA_ANNOTATE, "--launch", test::launch_path("hotspot", Size::small), "--check-races",
+                         "--out", bench.folder.file("checked.rgt")});
+  REQUIRE(annotated.status == 0);
+  const ProcessResult checked = bench.sim({"checked.rgt", "--scheme", "credulous"});
+  INFO(checked.err);
+  CHECK(checked.status == 3);
+  CHECK(contains(checked.err,
+                 "the value was reused from another load; the program was checked for data races and has "
+                 "none"));
+  CHECK_FALSE(contains(checked.err, "may race"));
+  CHECK(bench.sim({"checked.rgt", "--scheme", "baseline"}).status == 0);
 }
 
 TEST_CASE("regatta-sim: an interrupt leaves partial statistics marked as such") {

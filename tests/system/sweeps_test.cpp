@@ -10,7 +10,6 @@
 #include <regatta/test/catch.h>
 #include <regatta/test/trace_builder.h>
 
-#include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -66,10 +65,7 @@ std::string chain_trace(const Folder& folder) {
   b.execute(exit);
   b.end_warp();
   b.end_cta();
-  const std::string written = b.write("chain");
-  const std::string path = folder.file("chain.rgt");
-  REQUIRE(std::rename(written.c_str(), path.c_str()) == 0);
-  return path;
+  return b.write(folder.file("chain"));
 }
 
 using Options = std::function<std::vector<std::string>(std::uint64_t)>;

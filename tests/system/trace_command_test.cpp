@@ -21,7 +21,7 @@ ProcessResult run(const Folder& folder, std::vector<std::string> arguments) {
   return test::run_process(arguments, o);
 }
 
-void refused(const Folder& folder, const std::vector<std::string>& arguments, const std::string& message) {
+void trace_refuses(const Folder& folder, const std::vector<std::string>& arguments, const std::string& message) {
   const ProcessResult r = run(folder, arguments);
   CHECK(r.err == "regatta-trace: " + message + "\n");
   CHECK(r.out.empty());
@@ -51,13 +51,13 @@ TEST_CASE("regatta-trace: bad usage and bad files") {
   const Folder folder;
   test::annotate_kernel(folder, "sgemm", Size::small);
   const std::string whole = folder.read("sgemm.rgt");
-  refused(folder, {}, "a command is missing: info, dump or verify (regatta-trace --help)");
-  refused(folder, {"inf", "k.rgt"}, "unknown command 'inf'; did you mean 'info'? (regatta-trace --help)");
-  refused(folder, {"dump", "k.rgt", "--cto", "1"},
-          "unknown option '--cto'; did you mean '--cta'? (regatta-trace --help)");
-  refused(folder, {"verify", "none.rgt"}, "none.rgt: cannot be opened: No such file or directory");
+  trace_refuses(folder, {}, "a command is missing: info, dump or verify (regatta-trace --help)");
+  trace_refuses(folder, {"inf", "k.rgt"}, "unknown command 'inf'; did you mean 'info'? (regatta-trace --help)");
+  trace_refuses(folder, {"dump", "k.rgt", "--cto", "1"},
+                "unknown option '--cto'; did you mean '--cta'? (regatta-trace --help)");
+  trace_refuses(folder, {"verify", "none.rgt"}, "none.rgt: cannot be opened: No such file or directory");
   folder.write("half.rgt", whole.substr(0, whole.size() / 2));
-  refused(folder, {"verify", "half.rgt"},
-          "half.rgt: byte " + std::to_string(whole.size() / 2 - 24) +
-              ": trailer: the end mark is missing: the file is truncated or was not finished");
+  trace_refuses(folder, {"verify", "half.rgt"},
+                "half.rgt: byte " + std::to_string(whole.size() / 2 - 24) +
+                    ": trailer: the end mark is missing: the file is truncated or was not finished");
 }

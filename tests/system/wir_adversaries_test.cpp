@@ -58,6 +58,7 @@ TEST_CASE("a racy load that finds another value is counted where the trace knows
   const auto wrong = run(unchecked, {});
   CHECK(wrong.status == 3);
   CHECK(wrong.err.find("from reuse") != std::string::npos);
+  CHECK(wrong.err.find("this program may race; annotate with --check-races") != std::string::npos);
 
   const std::string checked = annotate(folder, "racy", racy, 3, 128, true, true);
   for (const char* model : {"rl", "rlp", "rlpv", "rlpvc", "rpv"}) {
@@ -70,4 +71,5 @@ TEST_CASE("a racy load that finds another value is counted where the trace knows
   }
   const auto info = test::run_process({REGATTA_TRACE, "info", checked});
   CHECK(info.out.find("races") != std::string::npos);
+  CHECK(info.out.find("race_free") == std::string::npos);
 }

@@ -85,6 +85,11 @@ int sc_main(int, char**) {
   KernelContext context;
   context.registers_per_warp = 32;
   file.kernel_started(context);
+  for (const unsigned slot : {3, 4}) {
+    regatta::protocol::WarpInfo warp;
+    warp.warp = WarpSlot(static_cast<std::uint16_t>(slot));
+    file.warp_started(warp);
+  }
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
 
   WarpValue rising, zero{}, value{};

@@ -56,7 +56,7 @@ class TraceBuilder {
   /// Every CTA and warp of the launch executes the kernel straight through.
   void run_all(const std::vector<std::uint64_t>& addresses = {});
 
-  /// Writes the file and returns its path (in the current directory, named after `name`).
+  /// Writes `name`.rgt, in the current directory unless `name` says another, and returns its path.
   std::string write(const std::string& name);
 
  private:

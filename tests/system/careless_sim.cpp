@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regatta-sim with schemes of careless parts: "wrong_pick", whose scheduler picks warps that are not ready; "shut",
+// whose gate never opens; "busy", whose gate is busy for ever; "free", whose gate declares no energy;
+// and "own_scheduler", which does nothing wrong.
+#include <regatta/assembly/tool.h>
+#include <regatta/models/warp_scheduler/schedulers.h>
+
+#include <functional>
+#include <utility>
+
+using namespace regatta;
+
+namespace {
+
+class WrongPick : public models::LooseRoundRobin {
+ public:
+  unsigned pick(protocol::WarpMask ready) override { return static_cast<unsigned>(__builtin_ctzll(~ready)); }
+};
+
+/// Agrees or does not; goes on notifying itself, cycle after cycle, where it is busy.
+class Gate : public sc_core::sc_module, public protocol::IssueGate {
+ public:
+  Gate(const sc_core::sc_module_name& name, bool open, sc_core::sc_time busy = {})
+      : sc_module(name), open_(open), busy_(std::move(busy)), changed_("changed"), again_("again") {
+    SC_HAS_PROCESS(Gate);
+    SC_METHOD(try_again);
+    sensitive << again_;
+    dont_initialize();
+  }
+  bool may_issue(const protocol::DynamicInstruction&) override {
+    if (busy_ != sc_core::SC_ZERO_TIME) again_.notify(busy_);
+    return open_;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  void try_again() { again_.notify(busy_); }
+
+  bool open_;
+  sc_core::sc_time busy_;
+  sc_core::sc_event changed_, again_;
+};
+
+class Careless : public assembly::Scheme {
+ public:
+  using Change = std::function<void(assembly::SmParts&, const assembly::BuildContext&)>;
+  Careless(std::string name, Change change) : name_(std::move(name)), change_(std::move(change)) {}
+  std::string name() const override { return name_; }
+  std::string help() const override { return "breaks a contract"; }
+  assembly::SmParts build(const assembly::BuildContext& context) override {
+    assembly::SmParts parts = assembly::baseline_parts(context);
+    change_(parts, context);
+    return parts;
+  }
+
+ private:
+  std::string name_;
+  Change change_;
+};
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+  using assembly::BuildContext;
+  using assembly::SmParts;
+  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  const auto add = [&registry](const char* name, Careless::Change change) {
+    registry.add(std::make_unique<Careless>(name, std::move(change)));
+  };
+  add("wrong_pick",
+      [](SmParts& parts, const BuildContext&) { parts.scheduler = [] { return std::make_unique<WrongPick>(); }; });
+  add("own_scheduler", [](SmParts& parts, const BuildContext&) {
+    parts.scheduler = [] { return std::make_unique<models::LooseRoundRobin>(); };
+  });
+  add("shut",
+      [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Gate>("shut", false)); });
+  add("busy", [](SmParts& parts, const BuildContext& c) {
+    parts.gates.push_back(std::make_unique<Gate>("busy", false, c.clock_period));
+  });
+  add("free", [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Gate>("free", true)); });
+  return assembly::run_tool(argc, argv, std::move(registry));
+}

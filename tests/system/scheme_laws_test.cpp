@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Under every scheme: how many conservation laws are checked, and that the storage serves the operands that the trace
+// has. A law that vanished, or counters that agree with one another and not with the program, would not be noticed
+// otherwise.
+#include <regatta/protocol/observer.h>
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <set>
+
+#include "scheme_runs.h"
+
+using namespace regatta;
+using test::SchemeCase;
+using test::SchemeRun;
+
+namespace {
+
+/// Registers that instructions name, counted from the static code of the trace.
+struct Registers {
+  std::uint64_t read = 0, written = 0;
+  void add(const trace::StaticInstruction& i, std::uint64_t times = 1) {
+    const std::set<unsigned> distinct(i.sources.begin(), i.sources.begin() + i.source_count);
+    read += times * distinct.size();
+    written += times * i.destination_count;
+  }
+};
+
+Registers of_trace(const std::string& path) {
+  const trace::Reader reader(path);
+  Registers all;
+  const auto stream = reader.stream(0, reader.ctas().size());
+  while (const auto cta = stream->next()) {
+    const trace::Kernel& kernel = reader.kernels()[reader.launches()[cta->launch].kernel];
+    for (const trace::WarpColumns& warp : cta->warps) {
+      trace::WarpCursor cursor(kernel, warp);
+      while (cursor.next()) all.add(kernel.instructions[cursor.index()]);
+    }
+  }
+  return all;
+}
+
+/// What is issued, and what of it takes another's result in place of being executed.
+class Watcher : public protocol::Observer {
+ public:
+  std::vector<protocol::Event> interests() const override {
+    return {protocol::Event::issued, protocol::Event::bypassed};
+  }
+  bool keeps_cycle_time() const override { return true; }
+  void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override {
+    d.injected ? void(++moves()) : issued().add(*d.info);
+  }
+  void bypassed(protocol::Cycle, const protocol::DynamicInstruction& d) override { reused().add(*d.info); }
+  static Registers& issued() {
+    static Registers r;
+    return r;
+  }
+  static Registers& reused() {
+    static Registers r;
+    return r;
+  }
+  static std::uint64_t& moves() {
+    static std::uint64_t n = 0;
+    return n;
+  }
+};
+
+/// Laws of one SM's parts.
+std::size_t laws_of_sm(const SchemeCase& c) {
+  const std::size_t pipeline = 3, file = 2, l1 = 5, ports = 5, arbiter = 2;
+  if (c.scheme == "regless") {
+    const bool compresses = c.name != "regless without compressors";
+    return pipeline + ports + arbiter + (l1 - 2) + 8 + (compresses ? 4 : 3);
+  }
+  const bool reuses = c.scheme == "wir" && c.name != "wir affine";
+  return pipeline + file + l1 + (reuses ? 2 : 0);
+}
+
+void check(const SchemeCase& c) {
+  Registers traced;
+  {
+    const test::Folder folder;
+    traced = of_trace(test::annotate_events(folder, c.warp_size));
+  }
+  const SchemeRun run =
+      test::run_scheme(c, [](assembly::SmParts& parts) { parts.observers.push_back(std::make_unique<Watcher>()); });
+  CAPTURE(c.name);
+  const auto& memory = run.machine.memory;
+  CHECK(run.result.laws == run.sms * laws_of_sm(c) + 9 + 3 * memory.l2.partitions);
+
+  const Registers &issued = Watcher::issued(), &reused = Watcher::reused();
+  CHECK(issued.read == traced.read);
+  CHECK(issued.written == traced.written);
+  CHECK((reused.written != 0) == (c.scheme == "wir" && c.name != "wir affine"));
+  const std::string storage = c.scheme == "regless" ? "sm*.osu.shard*.bank*" : "sm*.register_file";
+  // A move reads the register that it writes.
+  CHECK(run.stat(storage, "reads") == double(traced.read - reused.read + Watcher::moves()));
+  const double dropped = run.stat("sm*.pipeline.writeback", "dropped");
+  CHECK(run.stat("sm*.pipeline.writeback", "writes") + dropped == double(traced.written + Watcher::moves()));
+}
+
+}  // namespace
+
+// A SystemC program elaborates once: a test case for each.
+#define REGATTA_LAWS_CASE(NUMBER)                                                       \
+  TEST_CASE("laws: all are checked, and the operands are the trace's, case " #NUMBER) { \
+    check(test::scheme_cases().at(NUMBER));                                             \
+  }
+REGATTA_LAWS_CASE(0)
+REGATTA_LAWS_CASE(1)
+REGATTA_LAWS_CASE(2)
+REGATTA_LAWS_CASE(3)
+REGATTA_LAWS_CASE(4)
+REGATTA_LAWS_CASE(5)
+REGATTA_LAWS_CASE(6)
+REGATTA_LAWS_CASE(7)
+REGATTA_LAWS_CASE(8)
+REGATTA_LAWS_CASE(9)
+REGATTA_LAWS_CASE(10)
+REGATTA_LAWS_CASE(11)
+REGATTA_LAWS_CASE(12)
+REGATTA_LAWS_CASE(13)
+REGATTA_LAWS_CASE(14)
+REGATTA_LAWS_CASE(15)
+REGATTA_LAWS_CASE(16)
+REGATTA_LAWS_CASE(17)
+REGATTA_LAWS_CASE(18)
+REGATTA_LAWS_CASE(19)

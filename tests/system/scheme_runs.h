@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every scheme of the registry on the machine that it is meant for, on a program that comes by every event.
+#pragma once
+
+#include <regatta/assembly/simulation.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "folder.h"
+
+namespace regatta::test {
+
+struct SchemeCase {
+  std::string name;    ///< of the case: the scheme, and what is special
+  std::string scheme;  ///< of the registry
+  std::string machine;
+  unsigned warp_size = 32;
+  std::vector<std::pair<std::string, std::string>> knobs = {};
+};
+
+/// At least one case for every scheme.
+const std::vector<SchemeCase>& scheme_cases();
+
+struct SchemeRun {
+  assembly::SimulationResult result;
+  assembly::MachineConfig machine;
+  unsigned sms = 2;
+  unsigned warp_size = 32;
+  /// The counter or derived value summed over the modules of that path; "sm*.osu.shard*" stands for all that have it.
+  /// Fails the test when no module has it.
+  double stat(const std::string& path, const std::string& name) const;
+  bool has(const std::string& path) const;
+};
+
+/// What a test adds to the scheme's parts, for each SM.
+using AddParts = std::function<void(assembly::SmParts&)>;
+
+/// Simulates the program on two SMs. A SystemC program elaborates once: a test case calls it once.
+SchemeRun run_scheme(const SchemeCase& c, const AddParts& add = {});
+/// Path of the program's trace, annotated into the folder.
+std::string annotate_events(const Folder& folder, unsigned warp_size);
+
+}  // namespace regatta::test
