@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operand_cache.h"
 
+#include <regatta/support/energy.h>
+
 #include <cstring>
 
 namespace new_block {
@@ -116,6 +118,14 @@ void OperandCache::register_stats(support::StatGroup& g) {
   g.derived(
       "hit_rate", [this] { return hits_ + misses_ == 0 ? 0.0 : double(hits_) / double(hits_ + misses_); }, "ratio",
       "hits per read");
+}
+
+// A small array of the register file's cells: the energy table's accesses, scaled to its size.
+void OperandCache::register_energy(support::EnergyGroup& g) {
+  const support::ArrayGeometry size{double(entries_.size()) * 32 * 4, 1};
+  g.event("register_structures", "register_file.read", hits_, 1, size);
+  g.event("register_structures", "register_file.write", updates_, 1, size);
+  g.leakage("register_structures", "register_file.leakage", size);
 }
 
 }  // namespace new_block

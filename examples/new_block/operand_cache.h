@@ -41,6 +41,7 @@ class OperandCache : public sc_core::sc_module, public protocol::OperandStorage,
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct Entry {

@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import Evaluation, base, bits, drawn, machines, of, parts, patterns, schemes, states, unchanged
+from evaluation import Evaluation, base, bits, drawn, machines, of, parts, patterns, schemes, states, unchanged, unswitched
 
 Figures = Optional[Path]
 changed = {n: t for n, t in schemes.items() if n != unchanged}
@@ -32,10 +32,11 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"added/{k}/{n}", percent(e.cycles_added(k, n), 2))
             page.put(f"energy/{k}/{n}", fixed(e.register_energy(k, n), 2))
     for n in schemes:  # were an access's energy a whole register's in place of a sub-wavefront's
-        page.put(f"quarter/{n}", percent(e.average(lambda k: 1 - _quartered(e, k, n) / _quartered(e, k, unchanged))))
+        page.put(f"quarter/{n}", percent(e.average(lambda k: 1 - _quartered(e, k, n) / _quartered(e, k, unswitched))))
     for k in e.kernels:
         page.put(f"moves/{k}", percent(e.moves(k), 1))
         page.put(f"shortened/{k}", percent(e.shortened(k, "rc_rar", "zero"), 0))
+        page.put(f"argo_shortened/{k}", percent(e.shortened(k, "argo", "zero"), 0))
         page.put(f"compressible/{k}", percent(e.compressible(k), 0))
         page.put(f"in_use/{k}", percent(e.in_use(k), 0))
 
@@ -161,7 +162,7 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
                                         lambda n: fixed(e.average(lambda k: e.register_energy(k, n)))))
 
     page.put("table:energy_parts", table(["mean, of the baseline's"] + list(parts.values()), [
-        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts] for n, t in schemes.items()]))
+        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts] for n, t in {unswitched: "baseline", **changed}.items()]))
     page.compare("energy", ["AGING-019", "AGING-020", "AGING-021"])
 
 
@@ -173,7 +174,7 @@ def _machines(page: Page, e: Evaluation, figures: Figures) -> None:
             run = of(n, machine)
             rows.append([machine, title] + [percent(e.average(lambda k: 1 - e.longest(k, run, b) / e.longest(k, to, b)))
                                             for b in bits] +
-                        [percent(e.mean_cycles_added(run, to), 2), percent(e.average(lambda k: 1 - e.register_energy(k, run, to)))])
+                        [percent(e.mean_cycles_added(run, to), 2), percent(e.average(lambda k: 1 - e.register_energy(k, run, of(unswitched, machine))))])
     page.put("table:machines", table(["machine", "mean", "longest 0 shortened", "longest 1 shortened", "cycles added",
                                       "energy of the register file saved"], rows, left=2))
 

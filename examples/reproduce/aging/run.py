@@ -15,7 +15,7 @@ from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import Evaluation, base, machines, of, schemes  # noqa: E402
+from evaluation import Evaluation, base, machines, of, schemes, unchanged, unswitched  # noqa: E402
 
 #: What the wear observer keeps by register and by bit.
 tables = (("rows", "--wear.rows_file"), ("bits", "--wear.bits_file"))
@@ -27,9 +27,11 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
         trace = Trace(kernel, command.launch_file(kernel, small), tuple(options))
         simulated = ["--machine", machine, "--sms", "1"]
         runs.append(Run(of(base, machine), trace, tuple(simulated)))
+        runs.append(Run(of(unswitched, machine), trace, tuple(simulated + ["--scheme", unchanged])))
         dumped = tables if machine == "hd7770" else ()
-        runs += [Run(of(name, machine), trace, tuple(simulated + ["--scheme", name, "--wear.enabled", "true"]), tables=dumped)
-                 for name in schemes]
+        for name in schemes:
+            options = ["--scheme", name, "--gated.unused_rows_off", "kernel", "--wear.enabled", "true"]
+            runs.append(Run(of(name, machine), trace, tuple(simulated + options), tables=dumped))
     return runs
 
 

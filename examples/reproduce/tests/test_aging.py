@@ -15,7 +15,7 @@ class AgingPageTest(page_case.PageCase):
     def test_all_kernels(self):
         status, _, complaints = self.make("a", "--no-plots")
         self.assertEqual(status, 0)
-        self.assertEqual(fake_tools.calls(self.bin, "sim"), len(kernel_names()) * 2 * 7)
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), len(kernel_names()) * 2 * 8)
         self.assertEqual(fake_tools.calls(self.bin, "annotate"), len(kernel_names()) * 2)
         self.assertNotIn("nothing of ours is held beside it", complaints)
         page = self.text("a")
