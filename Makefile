@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The README's commands. CMake does the work: see CMakePresets.json for the builds this picks from.
-#   make demo     build, annotate a kernel, simulate it, print the tables
-#   make test     build, run every test
+#   make demo     build the tools; one kernel under three operand storages, a fault that is found, a knob
+#   make test     build everything, run every test
+#   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make reproduce-regless, -wir, -greener, -aging   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
@@ -13,41 +14,47 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build demo test bench registers asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging format format-check tidy install packages clean
 
 all: build
 
 packages:
 	@.cmake/setup-packages.sh
 
+# What takes long says how far it is; what CMake and the compiler say is in build/<preset>/*.log.
 build: packages
-	cmake --preset release $(CMAKE_ARGS)
-	cmake --build --preset release -j $(JOBS)
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) all
 
-demo: build
+# Libraries and tools, what is installed: no tests.
+tools: packages
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta_installed
+
+demo:
+	@echo "make demo: builds libraries and tools without tests (a few minutes the first time) and shows them on one kernel"
+	@$(MAKE) --no-print-directory tools
 	@examples/quickstart/run.sh $(BUILD)/bin
 
 test: build
 	@.cmake/run-tests.sh release $(JOBS)
 
-bench: build
+bench: packages
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-bench
 	@tests/bench/run.sh $(BUILD)/bin
 
-registers: build
+registers: packages
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-registers
 	@$(BUILD)/bin/regatta-registers
 
-reproduce-regless reproduce-wir reproduce-greener reproduce-aging: reproduce-%: build
+reproduce-regless reproduce-wir reproduce-greener reproduce-aging: reproduce-%: tools
 	@.cmake/setup-packages.sh --reproduce
 	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 
 asan: packages
-	cmake --preset asan $(CMAKE_ARGS)
-	cmake --build --preset asan -j $(JOBS)
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
 	@.cmake/run-tests.sh asan $(JOBS)
 
 fuzz: packages
-	cmake --preset release $(CMAKE_ARGS)
-	cmake --build --preset release -j $(JOBS) --target fuzz_differential
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) fuzz_differential
 	@JOBS=$(JOBS) CMAKE_ARGS="$(CMAKE_ARGS)" tests/fuzz/run.sh
 
 format:
@@ -60,8 +67,11 @@ tidy:
 	cmake --preset release $(CMAKE_ARGS)
 	@.cmake/check-tidy.sh $(BUILD) $(JOBS)
 
-install: build
-	cmake --install $(BUILD) --prefix $(PREFIX)
+install:
+	@echo "make install: builds libraries and tools without tests and installs them into $(PREFIX)"
+	@$(MAKE) --no-print-directory tools
+	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
+	@echo "installed: $(PREFIX)/bin/regatta-annotate, regatta-sim, regatta-trace; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 clean:
 	rm -rf build
