@@ -63,7 +63,7 @@ WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
     path_.malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
   if (!columns.mask_at.empty()) next_mask_at_ = columns.mask_at[0];
-  if (!columns.stack_at.empty()) next_stack_at_ = columns.stack_at[0];
+  stack_ = StackReader(columns);
   read_ahead(columns.run_start.data(), 1);
   read_ahead(columns.run_length.data(), 1);
   read_ahead(columns.mask.data(), 1);
@@ -125,27 +125,44 @@ void WarpCursor::next_mask() {
   next_mask_at_ = mask_ < c.mask_at.size() ? next_mask_at_ + c.mask_at[mask_] : never;
 }
 
-unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
-  const WarpColumns& c = *path_.columns();
-  unsigned events = 0;
-  while (next_stack_at_ < path_.position()) {
-    if (stack_ >= c.stack_event.size()) path_.dry("stack_event");
-    const std::uint32_t word = c.stack_event[stack_++];
-    StackEvent event;
-    event.push = (word & 1) != 0;
-    if (event.push) {
-      if (stack_mask_ >= c.stack_mask.size()) path_.dry("stack_mask");
-      event.resume_index = word >> 1;
-      event.mask = c.stack_mask[stack_mask_++] & all_lanes_;
-      if (event.resume_index > path_.kernel().instructions.size()) {
-        path_.malformed("pushed lanes resume at static index " + std::to_string(event.resume_index) +
-                        ", the kernel has " + std::to_string(path_.kernel().instructions.size()) + " instructions");
-      }
+StackEvent StackReader::read(const PathCursor& path) {
+  const WarpColumns& c = *path.columns();
+  if (event_ >= c.stack_event.size()) path.dry("stack_event");
+  const std::uint32_t word = c.stack_event[event_++];
+  StackEvent event;
+  event.push = (word & 1) != 0;
+  if (event.push) {
+    if (mask_ >= c.stack_mask.size()) path.dry("stack_mask");
+    event.resume_index = word >> 1;
+    event.mask = c.stack_mask[mask_++] & all_lanes(path.kernel().warp_size);
+    if (event.resume_index > path.kernel().instructions.size()) {
+      path.malformed("pushed lanes resume at static index " + std::to_string(event.resume_index) + ", the kernel has " +
+                     std::to_string(path.kernel().instructions.size()) + " instructions");
     }
-    out.push_back(event);
-    ++events;
-    next_stack_at_ = stack_ < c.stack_at.size() ? next_stack_at_ + c.stack_at[stack_] : never;
   }
+  next_at_ = event_ < c.stack_at.size() ? next_at_ + c.stack_at[event_] : ~std::uint64_t{0};
+  return event;
+}
+
+const char* StackReader::leftover(const WarpColumns& c) const {
+  if (event_ != c.stack_event.size()) return "stack_event";
+  return mask_ != c.stack_mask.size() ? "stack_mask" : nullptr;
+}
+
+void StackCursor::advance(std::uint64_t instructions) {
+  while (reader_.due(instructions)) {
+    const StackEvent event = reader_.read(path_);
+    if (event.push) {
+      entries_.push_back(event);
+    } else if (!entries_.empty()) {
+      entries_.pop_back();
+    }
+  }
+}
+
+unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
+  unsigned events = 0;
+  for (; stack_.due(path_.position()); ++events) out.push_back(stack_.read(path_));
   return events;
 }
 
@@ -264,9 +281,7 @@ const char* WarpCursor::leftover() const {
   if (value_kind_ != value_kind_end_) return "value_kind";
   if (value_data_ != value_data_end_) return "value_data";
   if (predicate_ != predicate_end_) return "predicate";
-  if (stack_ != c.stack_event.size()) return "stack_event";
-  if (stack_mask_ != c.stack_mask.size()) return "stack_mask";
-  return nullptr;
+  return stack_.leftover(c);
 }
 
 }  // namespace regatta::trace

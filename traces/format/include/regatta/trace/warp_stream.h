@@ -135,6 +135,43 @@ class PathCursor {
   const WarpColumns* columns_ = nullptr;
 };
 
+/// Reads the SIMT stack columns of a warp, event by event.
+class StackReader {
+ public:
+  StackReader() = default;
+  explicit StackReader(const WarpColumns& columns) {
+    if (!columns.stack_at.empty()) next_at_ = columns.stack_at[0];
+  }
+  /// Whether events happened at the first `position` instructions that were not read yet.
+  bool due(std::uint64_t position) const { return next_at_ < position; }
+  /// The next event; only if one is due. `path`: of the same columns, for messages.
+  StackEvent read(const PathCursor& path);
+  /// The column with entries that nobody read; nullptr if there is none.
+  const char* leftover(const WarpColumns& columns) const;
+
+ private:
+  std::uint64_t next_at_ = ~std::uint64_t{0};
+  std::size_t event_ = 0;
+  std::size_t mask_ = 0;
+};
+
+/// The entries of a warp's SIMT stack below the top, for those who look at them now and then.
+class StackCursor {
+ public:
+  StackCursor() = default;
+  /// `columns` and `kernel` must outlive the cursor.
+  StackCursor(const Kernel& kernel, const WarpColumns& columns) : path_(kernel, columns), reader_(columns) {}
+  /// Steps to the place behind the first `instructions` of the warp, which is not before the present one.
+  void advance(std::uint64_t instructions);
+  /// Bottom first.
+  const std::vector<StackEvent>& entries() const { return entries_; }
+
+ private:
+  PathCursor path_;
+  StackReader reader_;
+  std::vector<StackEvent> entries_;
+};
+
 /// Walks one warp's columns in program order.
 ///
 /// Call next(); then, for that instruction, decode what is wanted. A decoder that is used at all has to be
@@ -206,14 +243,12 @@ class WarpCursor {
   const char* value_data_end_ = nullptr;
   const std::uint64_t* predicate_ = nullptr;
   const std::uint64_t* predicate_end_ = nullptr;
-  std::uint64_t next_stack_at_ = never;
   std::size_t mask_ = 0;
   std::size_t address_kind_ = 0;
   std::size_t address_base_ = 0;
   std::size_t address_delta_ = 0;
   std::uint64_t last_base_ = 0;
-  std::size_t stack_ = 0;
-  std::size_t stack_mask_ = 0;
+  StackReader stack_;
 };
 
 /// Builds one warp's columns as the emulator executes it.
@@ -281,7 +316,7 @@ inline LaneMask WarpCursor::predicate() {
 }
 
 inline unsigned WarpCursor::stack_events(std::vector<StackEvent>& out) {
-  return next_stack_at_ < path_.position() ? read_stack_events(out) : 0;
+  return stack_.due(path_.position()) ? read_stack_events(out) : 0;
 }
 
 }  // namespace regatta::trace
