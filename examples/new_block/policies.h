@@ -26,7 +26,7 @@ class YoungestFirst : public protocol::WarpScheduler {
     return best;
   }
   void issued(unsigned) override {}
-  void warp_added(unsigned warp, std::uint64_t age) override { age_[warp] = age; }
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override { age_[warp] = added.age; }
   void warp_removed(unsigned) override {}
 
  private:
@@ -37,8 +37,9 @@ class YoungestFirst : public protocol::WarpScheduler {
 class CappedResidency : public regatta::models::OccupancyResidency {
  public:
   CappedResidency(const sc_core::sc_module_name& name, unsigned cap) : OccupancyResidency(name), cap_(cap) {}
-  unsigned plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
-    return std::min(cap_, OccupancyResidency::plan(context, limits));
+  protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
+    const unsigned fit = OccupancyResidency::plan(context, limits).resident_ctas;
+    return protocol::ResourcePlan::conventional(context, limits, std::min(cap_, fit));
   }
   Action next(const View& view) override {
     return view.ctas->size() < cap_ ? OccupancyResidency::next(view) : Action{};

@@ -33,7 +33,8 @@ Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigne
   return o;
 }
 
-unsigned OccupancyResidency::plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
+protocol::ResourcePlan OccupancyResidency::plan(const protocol::KernelContext& context,
+                                                const protocol::SmLimits& limits) {
   const Occupancy o =
       occupancy(limits, context.warps_per_cta, context.registers_per_warp, context.launch->shared_bytes_per_cta);
   resident_ = o.ctas();
@@ -49,7 +50,7 @@ unsigned OccupancyResidency::plan(const protocol::KernelContext& context, const 
                                std::to_string(limits.threads) + " threads, " + std::to_string(limits.registers) +
                                " warp registers, " + std::to_string(limits.shared_bytes) + " bytes" + for_one + ")");
   }
-  return resident_;
+  return protocol::ResourcePlan::conventional(context, limits, resident_);
 }
 
 protocol::Residency::Action OccupancyResidency::next(const View& view) {

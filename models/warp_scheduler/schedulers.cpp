@@ -21,7 +21,8 @@ unsigned GreedyThenOldest::pick(WarpMask ready) {
   return static_cast<unsigned>(__builtin_ctzll(ready));
 }
 
-void GreedyThenOldest::warp_added(unsigned warp, std::uint64_t age) {
+void GreedyThenOldest::warp_added(unsigned warp, const protocol::ScheduledWarp& added) {
+  const std::uint64_t age = added.age;
   age_[warp] = age;
   const auto at = std::find_if(order_.begin(), order_.end(), [&](std::uint8_t w) { return age_[w] > age; });
   order_.insert(at, static_cast<std::uint8_t>(warp));
@@ -36,10 +37,10 @@ TwoLevel::TwoLevel(unsigned active_warps) : places_(active_warps) {
   if (active_warps == 0) throw std::invalid_argument("a two-level scheduler needs at least one active warp");
 }
 
-void TwoLevel::warp_added(unsigned warp, std::uint64_t age) {
-  age_[warp] = age;
+void TwoLevel::warp_added(unsigned warp, const protocol::ScheduledWarp& added) {
+  age_[warp] = added.age;
   // A launch finds its places at once; only an exchange takes its cycle.
-  if (has_room()) active_ |= WarpMask{1} << warp;
+  if (has_room()) enter(warp);
 }
 
 protocol::WarpScheduler::Eligible TwoLevel::eligible(WarpMask ready) {
@@ -51,7 +52,7 @@ protocol::WarpScheduler::Eligible TwoLevel::eligible(WarpMask ready) {
       const auto warp = static_cast<unsigned>(__builtin_ctzll(m));
       if (age_[warp] < age_[oldest]) oldest = warp;
     }
-    active_ |= WarpMask{1} << oldest;
+    enter(oldest);
     answer.settling = true;
   }
   return answer;

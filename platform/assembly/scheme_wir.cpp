@@ -25,7 +25,7 @@ class RenamedOccupancy : public models::OccupancyResidency {
  public:
   RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical)
       : OccupancyResidency(name), physical_(physical) {}
-  unsigned plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
+  protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
     // Warps are dealt to the sub-cores, each of which has its share.
     const unsigned parts = limits.sub_cores;
     const unsigned needed = (context.warps_per_cta + parts - 1) / parts * parts * context.registers_per_warp;

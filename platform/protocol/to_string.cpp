@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/residency.h>
 #include <regatta/protocol/row_power.h>
 
 #include <array>
@@ -15,6 +16,11 @@ const char* to_string(Unit u) {
 const char* to_string(Supplier s) {
   static const char* const names[] = {"unknown", "compressor", "l1", "l2", "dram"};
   return names[static_cast<unsigned>(s)];
+}
+
+const char* to_string(CtaPhase p) {
+  static const char* const names[] = {"active", "draining", "quiesced", "parked", "entering"};
+  return names[static_cast<unsigned>(p)];
 }
 
 const char* to_string(PowerState s) {

@@ -11,6 +11,7 @@
 
 namespace regatta::sm {
 
+using protocol::CtaPhase;
 using protocol::Event;
 using protocol::LifecycleListener;
 using protocol::Observer;
@@ -33,14 +34,30 @@ void CtaStage::broken(const std::string& did, const std::string& expected) const
   broken_contract(core_, "residency", support::block_name(*residency_), did, expected);
 }
 
-void CtaStage::kernel_started(unsigned resident, const protocol::SmLimits& limits) {
+void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits) {
   limits_ = limits;
+  plan_ = plan;
+  const unsigned resident = plan.resident_ctas;
   constexpr std::uint64_t most = std::uint64_t{1} << (8 * sizeof(WarpSlot::rep));
   if (resident == 0 || std::uint64_t{resident} * core_.kernel.warps_per_cta > most) {
     broken("plan() says that " + std::to_string(resident) + " CTAs of " + std::to_string(core_.kernel.warps_per_cta) +
                " warps can be resident",
            "at least 1 CTA and at most " + std::to_string(most) + " warps");
   }
+  if (plan.active_ctas == 0 || plan.active_ctas > resident || plan.active_ctas > limits.ctas) {
+    broken("plan() says that " + std::to_string(plan.active_ctas) + " of " + std::to_string(resident) +
+               " resident CTAs can be active",
+           "at least 1 and at most " + std::to_string(std::min(resident, limits.ctas)));
+  }
+  if (plan.registers > limits.registers) {
+    broken("plan() says that the resident CTAs take " + std::to_string(plan.registers) + " warp registers",
+           "no more than the storage holds, " + std::to_string(limits.registers));
+  }
+  if (plan.shared_bytes > limits.shared_bytes) {
+    broken("plan() says that the resident CTAs take " + std::to_string(plan.shared_bytes) + " bytes of shared memory",
+           "at most " + std::to_string(limits.shared_bytes) + " (sm.shared_bytes)");
+  }
+  draining_ = 0;
   ctas_.assign(resident, ResidentCta{});
   waiting_warps_.assign(resident, 0);
   core_.warps.clear();
@@ -64,14 +81,6 @@ bool CtaStage::launch() {
   while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
   if (slot == ctas_.size()) {
     broken("launches a CTA with " + std::to_string(resident_) + " resident", "no more than it said could be resident");
-  }
-  const std::uint64_t capacity = storage_->capacity_registers();
-  const std::uint64_t needed =
-      (std::uint64_t{resident_} + 1) * core_.kernel.warps_per_cta * core_.kernel.registers_per_warp;
-  if (needed > capacity) {
-    broken("launches a CTA with " + std::to_string(resident_) + " resident, so that their registers are " +
-               std::to_string(needed) + " warp registers",
-           "no more than the storage holds, " + std::to_string(capacity));
   }
   std::shared_ptr<const trace::Cta> trace = source_->take();
   if (trace == nullptr) {
@@ -106,12 +115,14 @@ bool CtaStage::launch() {
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
     w.path = trace::PathCursor(*core_.kernel.kernel, cta.trace->warps[i]);
     w.cursor = trace::WarpCursor(*core_.kernel.kernel, cta.trace->warps[i]);
+    w.stack = trace::StackCursor(*core_.kernel.kernel, cta.trace->warps[i]);
     cta.warps.push_back(id);
     ++cta.unfinished;
     ++cta.running;
     core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
     core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
   }
+  reserve(cta);
   activate(cta);
   // A warp that never executed anything has nothing to wait for. The last to end ends the CTA.
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
@@ -126,36 +137,53 @@ bool CtaStage::launch() {
 }
 
 void CtaStage::check_room(const ResidentCta& cta) const {
+  const auto refuse = [&](std::uint64_t found, const char* what, std::uint64_t most, const char* limit) {
+    broken("makes CTA slot " + std::to_string(cta.info.cta.value()) + " active, so that " + std::to_string(found) +
+               " " + what + " are",
+           "at most " + std::to_string(most) + " (" + limit + ")");
+  };
   const std::uint64_t warps = std::uint64_t{active_warps_} + cta.unfinished;
-  if (warps <= limits_.warps) return;
-  broken("makes CTA slot " + std::to_string(cta.info.cta.value()) + " active, so that " + std::to_string(warps) +
-             " warps are",
-         "at most " + std::to_string(limits_.warps) + " (sm.max_warps)");
+  if (warps > limits_.warps) refuse(warps, "warps", limits_.warps, "sm.max_warps");
+  const std::uint64_t places = std::uint64_t{core_.config.schedulers} * protocol::max_warps_per_scheduler;
+  if (warps > places) refuse(warps, "warps", places, "places in the warp schedulers");
+  if (active_ctas_ == plan_.active_ctas) refuse(active_ctas_ + 1, "CTAs", plan_.active_ctas, "its plan()");
 }
 
 ResidentCta& CtaStage::named(const Residency::Action& action) {
-  const bool in = action.kind == Residency::Action::Kind::switch_in;
+  using Kind = Residency::Action::Kind;
   const std::size_t slot = action.cta.value();
   const bool resident = slot < ctas_.size() && ctas_[slot].resident;
-  if (!resident || ctas_[slot].active == in) {
-    broken(std::string(in ? "switches in" : "switches out") + " CTA slot " + std::to_string(slot) + ", which is " +
-               (!resident ? "not resident"
-                : in      ? "active"
-                          : "inactive"),
-           in ? "a resident CTA that is inactive" : "a resident CTA that is active");
+  const CtaPhase phase = resident ? ctas_[slot].phase : CtaPhase::active;
+  const bool out = phase == CtaPhase::draining || phase == CtaPhase::quiesced || phase == CtaPhase::parked;
+  const bool fits = action.kind == Kind::switch_out ? phase == CtaPhase::active
+                    : action.kind == Kind::moved    ? phase == CtaPhase::quiesced
+                                                    : out;
+  if (!resident || !fits) {
+    broken(std::string(action.kind == Kind::switch_out ? "switches out"
+                       : action.kind == Kind::moved    ? "has moved"
+                                                       : "switches in") +
+               " CTA slot " + std::to_string(slot) + ", which is " +
+               (resident ? protocol::to_string(phase) : "not resident"),
+           std::string("a resident CTA that is ") + (action.kind == Kind::switch_out ? "active"
+                                                     : action.kind == Kind::moved    ? "quiesced"
+                                                                                     : "draining, quiesced or parked"));
   }
   return ctas_[slot];
 }
 
-void CtaStage::activate(ResidentCta& cta) {
+void CtaStage::reserve(ResidentCta& cta) {
   check_room(cta);
-  cta.active = true;
   ++active_ctas_;
+  active_warps_ += cta.unfinished;
+}
+
+void CtaStage::activate(ResidentCta& cta) {
+  cta.active = true;
+  cta.phase = CtaPhase::active;
   for (WarpSlot id : cta.warps) {
     Warp& w = core_.warp(id);
     if (!w.resident) continue;
     w.active = true;
-    ++active_warps_;
     issue_->add(w, cta.age * 1024 + w.info.warp_in_cta);
     front_end_->update(w);
   }
@@ -166,16 +194,89 @@ void CtaStage::activate(ResidentCta& cta) {
 void CtaStage::deactivate(ResidentCta& cta) {
   cta.active = false;
   --active_ctas_;
+  active_warps_ -= cta.unfinished;
   for (WarpSlot id : cta.warps) {
     Warp& w = core_.warp(id);
     if (!w.resident) continue;
     issue_->remove(w);
     front_end_->removed(w);
     w.active = false;
-    --active_warps_;
   }
   core_.listeners.notify([&](LifecycleListener& l) { l.cta_switched(cta.info, false); });
   core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, false); });
+}
+
+void CtaStage::switch_out(ResidentCta& cta, const Residency::Action& action) {
+  cta.phase = CtaPhase::draining;
+  cta.steer_loads = action.steer_loads;
+  cta.switched = core_.now;
+  cta.context_until = core_.now;
+  ++draining_;
+  ++switches_out_;
+  deactivate(cta);
+  if (action.context_bytes != 0) {
+    cta.context_until = lsu_->move_context(action.context_bytes);
+    core_.at(cta.context_until, Work::Kind::context_moved, cta.info.cta.value());
+  }
+  look_at_draining(cta);
+}
+
+void CtaStage::switch_in(ResidentCta& cta, const Residency::Action& action) {
+  if (cta.phase == CtaPhase::draining) --draining_;
+  cta.phase = CtaPhase::entering;
+  ++switches_in_;
+  reserve(cta);
+  if (action.context_bytes == 0) return activate(cta);
+  // What was read last is there when an access to shared memory takes that long.
+  cta.context_until = lsu_->move_context(action.context_bytes) + core_.config.shared_latency;
+  core_.at(cta.context_until, Work::Kind::context_moved, cta.info.cta.value());
+}
+
+void CtaStage::context_moved(std::size_t slot) {
+  if (slot >= ctas_.size()) return;  // of a launch that has ended
+  ResidentCta& cta = ctas_[slot];
+  if (!cta.resident || cta.phase != CtaPhase::entering || core_.now < cta.context_until) return;
+  activate(cta);
+  dirty_ = true;
+}
+
+bool CtaStage::drained(const ResidentCta& cta) const {
+  if (core_.now < cta.context_until) return false;
+  for (const WarpSlot id : cta.warps) {
+    const Warp& w = core_.warps[id.value()];
+    if (!w.resident || w.in_flight == 0) continue;
+    if (!cta.steer_loads) return false;
+    bool steered = true;
+    core_.for_each_in_flight(w, [&](const DynamicInstruction& d) {
+      steered = steered && d.traits->is_long_latency && d.dispatched > d.issued;
+    });
+    if (!steered) return false;
+  }
+  return true;
+}
+
+void CtaStage::look_at_draining(ResidentCta& cta) {
+  if (cta.phase != CtaPhase::draining || !drained(cta)) return;
+  cta.phase = CtaPhase::quiesced;
+  --draining_;
+  drain_cycles_ += core_.now - cta.switched;
+  dirty_ = true;
+  core_.progress = true;
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_quiesced(cta.info); });
+}
+
+void CtaStage::moved(ResidentCta& cta) {
+  cta.phase = CtaPhase::parked;
+  core_.listeners.notify([&](LifecycleListener& l) { l.cta_moved(cta.info); });
+}
+
+void CtaStage::register_stats(support::StatGroup& g) {
+  g.counter("cta_switches_out", switches_out_, "CTAs", "taken from the warp schedulers by the residency policy");
+  g.counter("cta_switches_in", switches_in_, "CTAs", "given back to the warp schedulers");
+  g.counter("cta_drain_cycles", drain_cycles_, "cycles",
+            "from switching out to nothing in flight, summed over the CTAs");
+  g.counter("context_passes", lsu_->context_passes(), "cycles",
+            "in which shared memory banks were occupied by contexts of CTAs");
 }
 
 namespace {
@@ -263,8 +364,8 @@ void CtaStage::end_warp(Warp& w) {
   if (w.active) {
     issue_->remove(w);
     front_end_->removed(w);
-    --active_warps_;
   }
+  if (counts_as_active(cta)) --active_warps_;
   w.active = false;
   w.resident = false;
   core_.listeners.notify([&](LifecycleListener& l) { l.warp_finished(w.info); });
@@ -272,7 +373,8 @@ void CtaStage::end_warp(Warp& w) {
   core_.progress = true;
   if (--cta.unfinished != 0) return look_at_stall(cta);
   dirty_ = true;
-  if (cta.active) --active_ctas_;
+  if (counts_as_active(cta)) --active_ctas_;
+  if (cta.phase == CtaPhase::draining) --draining_;
   cta.active = false;
   cta.resident = false;
   cta.trace.reset();
@@ -298,20 +400,28 @@ void CtaStage::look_at_stall(ResidentCta& cta) {
 }
 
 void CtaStage::cycle() {
+  if (__builtin_expect(static_cast<int>(draining_ != 0), 0) != 0) {
+    for (ResidentCta& cta : ctas_) {
+      if (cta.resident) look_at_draining(cta);
+    }
+  }
   if (!dirty_) return;
   dirty_ = false;
   asked_ = core_.now;
-  // Every CTA may leave, enter and be launched once in a cycle; a policy that goes on is chasing its own tail.
+  // Every CTA may leave, be moved, enter and be launched once in a cycle; a policy that goes on is chasing its own
+  // tail.
   for (std::size_t actions = 0;; ++actions) {
-    if (actions > 3 * ctas_.size()) {
+    if (actions > 4 * ctas_.size()) {
       broken("next() has asked for " + std::to_string(actions) + " actions in this cycle",
-             "none in the end: each CTA may enter, leave and be launched once");
+             "none in the end: each CTA may be launched, leave, be moved and enter once");
     }
     view_.clear();
     for (const ResidentCta& cta : ctas_) {
       if (!cta.resident) continue;
       protocol::CtaStatus status;
       status.cta = cta.info.cta;
+      status.cta_index = cta.info.cta_index;
+      status.phase = cta.phase;
       status.active = cta.active;
       status.stalled = cta.stalled;
       status.ready = waiting_warps_[cta.info.cta.value()] < cta.unfinished;
@@ -332,14 +442,17 @@ void CtaStage::cycle() {
         if (view.ctas_waiting == 0 || !launch()) return;
         break;
       case Residency::Action::Kind::switch_out:
-        deactivate(named(action));
+        switch_out(named(action), action);
+        break;
+      case Residency::Action::Kind::moved:
+        moved(named(action));
         break;
       case Residency::Action::Kind::switch_in:
-        activate(named(action));
+        switch_in(named(action), action);
         break;
       default:
         broken("next() answers action " + std::to_string(static_cast<unsigned>(action.kind)),
-               "none, launch, switch_out or switch_in");
+               "none, launch, switch_out, moved or switch_in");
     }
     core_.progress = true;
   }

@@ -24,8 +24,8 @@ class CtaStage {
                protocol::Residency& residency, const protocol::OperandStorage& storage,
                std::vector<protocol::IssueGate*> gates);
 
-  /// `resident` CTAs at most from now on, by the residency policy, which was shown `limits`; the SM is empty.
-  void kernel_started(unsigned resident, const protocol::SmLimits& limits);
+  /// The residency policy, which was shown `limits`, has made this plan for the launch; the SM is empty.
+  void kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits);
   /// A barrier instruction issued: its warp waits, and has arrived if number and threads of the barrier are static.
   void barrier_issued(Warp& warp, const DynamicInstruction& d);
   /// A barrier instruction has its operands: where one of them is the barrier's number or threads, the warp has
@@ -39,6 +39,8 @@ class CtaStage {
   void warp_state_changed(Warp& warp, WarpState before);
   /// The residency policy's answer may have changed.
   void poke() { dirty_ = true; }
+  /// The context of the CTA in this slot has been written to shared memory, or read from it.
+  void context_moved(std::size_t slot);
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle();
   unsigned resident() const { return resident_; }
@@ -52,20 +54,34 @@ class CtaStage {
     return register_cycles_ + (core_.now.value() - registers_since_.value()) * registers_;
   }
   std::uint64_t most_registers() const { return most_registers_; }
+  /// Of a residency policy that switches CTAs.
+  void register_stats(support::StatGroup& group);
 
  private:
   /// Takes a CTA from the source and makes it resident; false when the source has none, or none now.
   bool launch();
   /// After `resident_` changed.
   void account_registers();
+  /// The CTA counts as active from now on: whether there is room, and how much is left.
+  void reserve(ResidentCta& cta);
+  /// Its warps join their schedulers, or leave them.
   void activate(ResidentCta& cta);
   void deactivate(ResidentCta& cta);
+  void switch_out(ResidentCta& cta, const protocol::Residency::Action& action);
+  void switch_in(ResidentCta& cta, const protocol::Residency::Action& action);
+  void moved(ResidentCta& cta);
+  /// Of a CTA that drains: whether all that it waits for has ended, which makes it quiesced.
+  void look_at_draining(ResidentCta& cta);
+  bool drained(const ResidentCta& cta) const;
+  static bool counts_as_active(const ResidentCta& cta) {
+    return cta.phase == protocol::CtaPhase::active || cta.phase == protocol::CtaPhase::entering;
+  }
   void end_warp(Warp& warp);
   void look_at_stall(ResidentCta& cta);
   void arrive(Warp& warp, const DynamicInstruction& d, unsigned number, unsigned threads);
   void check_barrier(ResidentCta& cta, unsigned id);
   [[noreturn, gnu::noinline, gnu::cold]] void broken(const std::string& did, const std::string& expected) const;
-  /// The policy switches a CTA in or out: the one that it names, which must be resident and not so already.
+  /// The policy switches a CTA: the one that it names, which must be resident and in a phase that the action is for.
   ResidentCta& named(const protocol::Residency::Action& action);
   /// The policy wants `cta` active: whether the SM has the room.
   void check_room(const ResidentCta& cta) const;
@@ -82,13 +98,16 @@ class CtaStage {
   std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier
   std::vector<protocol::CtaStatus> view_;
   protocol::SmLimits limits_;
+  protocol::ResourcePlan plan_;
   std::uint64_t age_ = 0;
   unsigned resident_ = 0;
   std::uint64_t registers_ = 0, most_registers_ = 0;  ///< of resident warps
   std::uint64_t register_cycles_ = 0;                 ///< until registers_since_
   Cycle registers_since_;
-  unsigned active_ctas_ = 0;
+  unsigned active_ctas_ = 0;  ///< those that enter included, as of the warps
   unsigned active_warps_ = 0;
+  unsigned draining_ = 0;  ///< CTAs
+  std::uint64_t switches_out_ = 0, switches_in_ = 0, drain_cycles_ = 0;
   bool follows_stalls_ = true;  ///< the residency policy's answer
   bool dirty_ = false;
   Cycle asked_;  ///< when the policy was asked last

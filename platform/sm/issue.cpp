@@ -28,6 +28,8 @@ IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
     s.policy = policy();
     if (s.policy == nullptr) throw support::ConfigError("the scheme's warp scheduler is null, expected a policy");
     s.restricts = s.policy->restricts();
+    active_sets_.push_back(std::make_unique<ActiveSet>(*this, static_cast<unsigned>(active_sets_.size())));
+    s.policy->connect(*active_sets_.back());
   }
 }
 
@@ -115,7 +117,8 @@ void IssueStage::set_closed(Warp& w, bool is_closed) {
 }
 
 void IssueStage::add(Warp& w, std::uint64_t age) {
-  // Slots are dealt to schedulers in turn; a full scheduler passes the warp on.
+  // Slots are dealt to schedulers in turn; a full scheduler passes the warp on. Not all are full:
+  // CtaStage::check_room().
   const auto count = static_cast<unsigned>(schedulers_.size());
   unsigned s = w.info.warp.value() % count;
   while (~schedulers_[s].used == 0) s = (s + 1) % count;
@@ -124,7 +127,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].used |= WarpMask{1} << w.local;
   schedulers_[s].slots[w.local] = w.info.warp;
   if (w.next != nullptr) w.next->scheduler = w.scheduler;
-  schedulers_[s].policy->warp_added(w.local, age);
+  schedulers_[s].policy->warp_added(w.local, protocol::ScheduledWarp{w.info, age, w.priority_class});
   // A warp that comes back keeps the state it was counted under while it was away.
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
   if (w.closed) schedulers_[s].closed |= WarpMask{1} << w.local;
@@ -144,7 +147,22 @@ void IssueStage::remove(Warp& w) {
   s.policy->warp_removed(w.local);
 }
 
-WarpState IssueStage::classify(const Warp& w) const {
+void IssueStage::classify(Warp& w, unsigned priority_class) {
+  if (w.priority_class == priority_class) return;
+  w.priority_class = static_cast<std::uint8_t>(priority_class);
+  if (w.active) schedulers_[w.scheduler].policy->class_changed(w.local, priority_class);
+}
+
+void IssueStage::active_set_changed(const Scheduler& s, unsigned local, bool inside) {
+  if (__builtin_expect(local >= protocol::max_warps_per_scheduler || ((s.used >> local) & 1) == 0, 0)) {
+    broken_policy(s, "says that warp " + std::to_string(local) + (inside ? " enters" : " leaves") + " its active set",
+                  "one of its warps, " + hex(s.used) + ", by its index in the scheduler");
+  }
+  const protocol::WarpInfo& info = core_.warp(s.slots[local]).info;
+  core_.listeners.notify([&](protocol::LifecycleListener& l) { l.active_set_changed(info, inside); });
+}
+
+WarpState IssueStage::state_of(const Warp& w) const {
   if (w.at_barrier) return WarpState::barrier;
   const FetchedInstruction* head = w.front();
   if (head == nullptr) {
@@ -160,7 +178,7 @@ WarpState IssueStage::classify(const Warp& w) const {
 }
 
 void IssueStage::update(Warp& w) {
-  const WarpState state = classify(w);
+  const WarpState state = state_of(w);
   if (state == WarpState::ready && w.active) {
     const Unit unit = w.front()->traits->unit;
     Scheduler& s = schedulers_[w.scheduler];

@@ -26,7 +26,7 @@ class ReuseStage;
 
 class IssueStage {
  public:
-  using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
+  using PolicyFactory = std::function<std::shared_ptr<protocol::WarpScheduler>()>;
 
   IssueStage(Core& core, const PolicyFactory& policy);
   ~IssueStage();
@@ -41,6 +41,8 @@ class IssueStage {
   void update(Warp& warp);
   /// What gates said of a warp that they kept closed takes effect.
   void gate_opened(Warp& warp);
+  /// A policy has another priority class for the warp.
+  void classify(Warp& warp, unsigned priority_class);
   /// The cycle has come until which a gate refuses the warp.
   void resume(Warp& warp);
   const protocol::WarpScheduler& policy() const { return *schedulers_.front().policy; }
@@ -61,7 +63,7 @@ class IssueStage {
 
  private:
   struct Scheduler {
-    std::unique_ptr<protocol::WarpScheduler> policy;
+    std::shared_ptr<protocol::WarpScheduler> policy;
     bool restricts = false;  ///< the policy lets only some of the ready warps take part
     WarpMask used = 0;       ///< local indices taken
     WarpMask closed = 0;     ///< warps that gates keep
@@ -88,6 +90,20 @@ class IssueStage {
     unsigned gate_;
   };
 
+  /// Hears the policy of one scheduler.
+  class ActiveSet : public protocol::ActiveSetListener {
+   public:
+    ActiveSet(IssueStage& stage, unsigned scheduler) : stage_(stage), scheduler_(scheduler) {}
+    void active_set_changed(unsigned warp, bool inside) override {
+      stage_.active_set_changed(stage_.schedulers_[scheduler_], warp, inside);
+    }
+
+   private:
+    IssueStage& stage_;
+    unsigned scheduler_;
+  };
+
+  void active_set_changed(const Scheduler& s, unsigned local, bool inside);
   void closed(Warp& warp, std::uint32_t gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
   void pause(Warp& warp, unsigned gate, Cycle until);
@@ -128,7 +144,7 @@ class IssueStage {
   protocol::Stall turn_away(const Scheduler& s, WarpMask& candidates) const;
   /// A warp is ready outside the scheduler's slot: what keeps it besides, or the slot.
   protocol::Stall not_its_turn(const Scheduler& s);
-  WarpState classify(const Warp& warp) const;
+  WarpState state_of(const Warp& warp) const;
 
   Core& core_;
   FrontEnd* front_end_ = nullptr;
@@ -141,6 +157,7 @@ class IssueStage {
   std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
   std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any
   std::vector<Scheduler> schedulers_;
+  std::vector<std::unique_ptr<ActiveSet>> active_sets_;  ///< one per scheduler
   std::vector<protocol::Stall> last_;
 };
 

@@ -33,6 +33,15 @@ std::uint64_t LoadStoreUnit::local_address(const DynamicInstruction& d, std::uin
   return trace::local_window + (warp * (frame / 4) + offset / 4) * core_.kernel.warp_size * 4 + lane * 4 + offset % 4;
 }
 
+Cycle LoadStoreUnit::move_context(unsigned bytes) {
+  constexpr unsigned bank_bytes = 4;
+  const unsigned row = core_.config.shared_banks * bank_bytes;
+  const unsigned passes = (bytes + row - 1) / row;
+  shared_free_ = std::max(core_.now, shared_free_) + passes;
+  context_passes_ += passes;
+  return shared_free_;
+}
+
 bool LoadStoreUnit::start(DynamicInstruction& d) {
   if (core_.now < addresses_free_) {
     core_.at(addresses_free_, Work::Kind::tick, 0);

@@ -45,6 +45,10 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
     line_requests_.push(LineRequest{address, tag, sectors, access});
     core_.progress = true;
   }
+  /// `bytes` of a CTA's context are written to shared memory or read from it, when the banks are free, and occupy all
+  /// of them. The cycle from which on they take another access.
+  Cycle move_context(unsigned bytes);
+  const std::uint64_t& context_passes() const { return context_passes_; }
   /// Stores of this warp slot that memory has not confirmed; a fence waits for them.
   unsigned stores_in_flight(WarpSlot w) const { return stores_in_flight_[w.value()]; }
   /// What keeps `d` here or in the memory behind; none: it is elsewhere.
@@ -107,6 +111,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   std::uint64_t global_instructions_ = 0, shared_instructions_ = 0, local_instructions_ = 0, empty_instructions_ = 0;
   std::uint64_t line_requests_sent_ = 0, requests_ = 0, load_sectors_ = 0, store_sectors_ = 0, atomic_sectors_ = 0;
   std::uint64_t shared_passes_ = 0, shared_conflicts_ = 0, held_attempts_ = 0;
+  std::uint64_t context_passes_ = 0;
 };
 
 }  // namespace regatta::sm

@@ -97,6 +97,7 @@ void Sm::end_of_elaboration() {
   if (decode != nullptr) told.add(*decode);
   for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
   for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
+  told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
   m.front_end.connect(decode, fetch_list);
   m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list);
   const std::string operands = support::block_name(*storage[0]);
@@ -148,9 +149,10 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   core.kernel.traits = &core.traits;
   core.all_lanes = trace::all_lanes(kernel.warp_size);
   const protocol::SmLimits limits = core.config.limits(kernel.warp_size, storage[0]->capacity_registers());
-  const unsigned resident = residency[0]->plan(core.kernel, limits);
-  core.kernel.resident_ctas = static_cast<unsigned>(std::min<std::uint64_t>(resident, launch.cta_count));
-  m.ctas.kernel_started(resident, limits);
+  const protocol::ResourcePlan plan = residency[0]->plan(core.kernel, limits);
+  core.kernel.resident_ctas = static_cast<unsigned>(std::min<std::uint64_t>(plan.resident_ctas, launch.cta_count));
+  core.kernel.active_ctas = std::min(plan.active_ctas, core.kernel.resident_ctas);
+  m.ctas.kernel_started(plan, limits);
   m.lsu.kernel_started();
   m.front_end.kernel_started();
   m.execution.kernel_started();
@@ -238,6 +240,9 @@ void Sm::Impl::dispatch(const Work& work) {
       break;
     case Work::Kind::gate_resumed:
       issue.resume(core.warps[work.value]);
+      break;
+    case Work::Kind::context_moved:
+      ctas.context_moved(work.value);
       break;
     case Work::Kind::tick:
       break;
@@ -367,6 +372,7 @@ void Sm::register_stats(support::StatGroup& g) {
   g.derived(
       "resident_registers_max", [&m] { return double(m.ctas.most_registers()); }, "warp registers",
       "of resident warps, at most");
+  if (residency[0]->switches()) m.ctas.register_stats(g);
   g.counter("fetches", m.front_end.fetches, "fetches", "instruction fetches");
   g.counter("line_waits", m.front_end.line_waits, "fetches",
             "put off: a line of instructions or constants was missing");

@@ -6,6 +6,7 @@
 #include <regatta/sm/sm.h>
 
 #include "collectors.h"
+#include "control.h"
 #include "core.h"
 #include "cta_stage.h"
 #include "execution_units.h"
@@ -30,7 +31,8 @@ struct Sm::Impl {
         front_end(core, lsu),
         issue(core, policy),
         reuse(core, collectors),
-        ctas(core) {
+        ctas(core),
+        control(core, issue) {
     execution.connect(collectors, lsu, writeback, ctas);
   }
 
@@ -51,6 +53,7 @@ struct Sm::Impl {
   IssueStage issue;
   ReuseStage reuse;
   CtaStage ctas;
+  Control control;
   std::vector<protocol::LifecycleListener*> further_listeners;  ///< behind those at extension points
   std::function<void()> heartbeat;
   std::function<void(const std::string&)> watchdog;

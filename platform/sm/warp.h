@@ -77,7 +77,9 @@ struct Warp {
   std::uint32_t words_done = 0;        ///< inserted instructions in front of the path's next one that are fetched
   std::uint64_t fetched_sequence = 0;  ///< of the instruction fetched last
   std::vector<FetchedWords> words;     ///< of the fetch on its way
-  std::uint64_t sequence = 0;
+  std::uint64_t sequence = 0;          ///< of the instruction decoded last
+  std::uint8_t priority_class = 0;     ///< a policy's (SmControl::classify)
+  trace::StackCursor stack;            ///< steps on when a policy looks
   // For the report of a deadlock.
   Cycle last_issued;    ///< the warp issued an instruction of the program, or was launched
   Cycle refused_since;  ///< `refused_by` began to refuse
@@ -122,6 +124,10 @@ struct ResidentCta {
   bool resident = false;
   bool active = false;
   bool stalled = false;
+  protocol::CtaPhase phase = protocol::CtaPhase::active;
+  bool steer_loads = false;  ///< while it drains: loads under way are not waited for
+  Cycle context_until;       ///< its context is on the way to or from shared memory until then
+  Cycle switched;            ///< it was switched out
   protocol::CtaInfo info;
   std::shared_ptr<const trace::Cta> trace;
   std::vector<WarpSlot> warps;

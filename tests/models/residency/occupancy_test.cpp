@@ -99,7 +99,10 @@ TEST_CASE("residency: launches until the plan is full, and again when a CTA has 
       CHECK_THROWS_AS(residency.plan(plan.context, limits()), support::ConfigError);
       continue;
     }
-    REQUIRE(residency.plan(plan.context, limits()) == c.ctas);
+    const protocol::ResourcePlan answer = residency.plan(plan.context, limits());
+    REQUIRE(answer.resident_ctas == c.ctas);
+    CHECK(answer.active_ctas == c.ctas);
+    CHECK(answer.registers == std::uint64_t{c.ctas} * plan.context.warps_per_cta * plan.context.registers_per_warp);
     using Kind = protocol::Residency::Action::Kind;
     std::vector<protocol::CtaStatus> resident;
     protocol::Residency::View view;

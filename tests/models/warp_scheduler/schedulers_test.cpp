@@ -17,6 +17,12 @@ WarpMask mask(std::initializer_list<unsigned> warps) {
   return m;
 }
 
+protocol::ScheduledWarp aged(std::uint64_t age) {
+  protocol::ScheduledWarp warp;
+  warp.age = age;
+  return warp;
+}
+
 unsigned issue(protocol::WarpScheduler& s, WarpMask ready) {
   const unsigned warp = s.pick(ready);
   REQUIRE(((ready >> warp) & 1) == 1);
@@ -28,7 +34,7 @@ unsigned issue(protocol::WarpScheduler& s, WarpMask ready) {
 
 TEST_CASE("lrr: the next ready warp after the one that issued last, around the end") {
   models::LooseRoundRobin s;
-  for (unsigned w = 0; w < 64; ++w) s.warp_added(w, w);
+  for (unsigned w = 0; w < 64; ++w) s.warp_added(w, aged(w));
   const WarpMask ready = mask({0, 3, 4, 63});
   for (unsigned round = 0; round < 3; ++round) {
     for (unsigned expected : {0u, 3u, 4u, 63u}) CHECK(issue(s, ready) == expected);
@@ -56,10 +62,10 @@ TEST_CASE("lrr: every warp gets its turn") {
 TEST_CASE("gto: the same warp as long as it is ready, then the oldest") {
   models::GreedyThenOldest s;
   // Ages in another order than the slots.
-  s.warp_added(5, 10);
-  s.warp_added(2, 30);
-  s.warp_added(9, 20);
-  s.warp_added(0, 40);
+  s.warp_added(5, aged(10));
+  s.warp_added(2, aged(30));
+  s.warp_added(9, aged(20));
+  s.warp_added(0, aged(40));
   CHECK(issue(s, mask({0, 2, 5, 9})) == 5);
   CHECK(issue(s, mask({0, 2, 5, 9})) == 5);
   CHECK(issue(s, mask({0, 2, 9})) == 9);
@@ -75,19 +81,19 @@ TEST_CASE("gto: the same warp as long as it is ready, then the oldest") {
 
 TEST_CASE("gto: a warp that leaves is neither greedy nor old, its slot's next owner is young") {
   models::GreedyThenOldest s;
-  s.warp_added(0, 1);
-  s.warp_added(1, 2);
-  s.warp_added(2, 3);
+  s.warp_added(0, aged(1));
+  s.warp_added(1, aged(2));
+  s.warp_added(2, aged(3));
   CHECK(issue(s, mask({0, 1, 2})) == 0);
   s.warp_removed(0);
-  s.warp_added(0, 4);
+  s.warp_added(0, aged(4));
   CHECK(issue(s, mask({0, 1, 2})) == 1);
   CHECK(issue(s, mask({0, 2})) == 2);
   CHECK(issue(s, mask({0})) == 0);
   // A warp that comes back with its old age (a CTA switched in again) takes its old place.
   s.warp_removed(1);
   CHECK(issue(s, mask({2})) == 2);
-  s.warp_added(1, 2);
+  s.warp_added(1, aged(2));
   CHECK(issue(s, mask({0, 1})) == 1);
 }
 
@@ -103,7 +109,7 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
       if (age[warp] == 0) {
         // Ages are not always the newest: a CTA may come back.
         age[warp] = ++time * 64 - random() % 640 / 64 * 64 + warp + 1000;
-        s.warp_added(warp, age[warp]);
+        s.warp_added(warp, aged(age[warp]));
       } else {
         s.warp_removed(warp);
         age[warp] = 0;
@@ -134,7 +140,7 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
 
 TEST_CASE("two_level: active warps issue in turn, the others wait for a place") {
   models::TwoLevel s(2);
-  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, 10 - w);
+  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, aged(10 - w));
   REQUIRE(s.restricts());
   const WarpMask all = mask({0, 1, 2, 3});
   CHECK(s.active() == mask({0, 1}));  // whoever came first
@@ -151,7 +157,7 @@ TEST_CASE("two_level: active warps issue in turn, the others wait for a place") 
 
 TEST_CASE("two_level: a long wait gives the place to the oldest ready warp, in a cycle") {
   models::TwoLevel s(2);
-  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, 10 - w);
+  for (unsigned w = 0; w < 4; ++w) s.warp_added(w, aged(10 - w));
   s.long_latency(0, true);
   CHECK(s.active() == mask({1}));
   auto e = s.eligible(mask({1, 2}));
@@ -175,7 +181,7 @@ TEST_CASE("two_level: a long wait gives the place to the oldest ready warp, in a
   CHECK(s.eligible(mask({0, 1})).warps == mask({0, 1}));
   // A warp that ends leaves its place to a new one.
   s.warp_removed(0);
-  s.warp_added(0, 99);
+  s.warp_added(0, aged(99));
   CHECK(s.active() == mask({0, 1}));
 }
 
@@ -183,8 +189,8 @@ TEST_CASE("two_level: an active set that holds every warp is a round robin") {
   models::TwoLevel s(64);
   models::LooseRoundRobin round;
   for (unsigned w = 0; w < 64; ++w) {
-    s.warp_added(w, w);
-    round.warp_added(w, w);
+    s.warp_added(w, aged(w));
+    round.warp_added(w, aged(w));
   }
   std::mt19937_64 random(7);
   for (unsigned step = 0; step < 5000; ++step) {
@@ -217,7 +223,7 @@ TEST_CASE("two_level: random warps come, go, wait and issue as by the definition
         Slot& w = slots[warp];
         if (!w.there) {
           w = Slot{true, false, active() < static_cast<long>(places), ++time * 64 + random() % 6400 * 64 + warp};
-          s.warp_added(warp, w.age);
+          s.warp_added(warp, aged(w.age));
         } else if (random() % 8 == 0) {
           w = Slot{};
           s.warp_removed(warp);

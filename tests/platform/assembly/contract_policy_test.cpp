@@ -19,7 +19,7 @@ class FunctionScheduler : public protocol::WarpScheduler {
   explicit FunctionScheduler(Pick pick, May may = {}) : pick_(std::move(pick)), may_(std::move(may)) {}
   unsigned pick(WarpMask ready) override { return pick_(ready); }
   void issued(unsigned) override {}
-  void warp_added(unsigned, std::uint64_t) override {}
+  void warp_added(unsigned, const protocol::ScheduledWarp&) override {}
   void warp_removed(unsigned) override {}
   bool restricts() const override { return static_cast<bool>(may_); }
   Eligible eligible(WarpMask ready) override { return may_(ready); }
@@ -47,9 +47,14 @@ const std::string scheduler_head = "regatta/warp_scheduler: sm0.pipeline schedul
 class FunctionResidency : public sc_core::sc_module, public Residency {
  public:
   using Next = std::function<std::optional<Action>(const View&)>;
-  FunctionResidency(const sc_core::sc_module_name& name, unsigned resident, Next next)
-      : sc_module(name), resident_(resident), next_(std::move(next)), changed_("changed") {}
-  unsigned plan(const protocol::KernelContext&, const protocol::SmLimits&) override { return resident_; }
+  using Change = std::function<void(protocol::ResourcePlan&)>;
+  FunctionResidency(const sc_core::sc_module_name& name, unsigned resident, Next next, Change change = {})
+      : sc_module(name), resident_(resident), next_(std::move(next)), change_(std::move(change)), changed_("changed") {}
+  protocol::ResourcePlan plan(const protocol::KernelContext& c, const protocol::SmLimits& l) override {
+    protocol::ResourcePlan plan = protocol::ResourcePlan::conventional(c, l, resident_);
+    if (change_) change_(plan);
+    return plan;
+  }
   Action next(const View& view) override {
     if (next_) {
       if (const auto action = next_(view)) return *action;
@@ -61,16 +66,17 @@ class FunctionResidency : public sc_core::sc_module, public Residency {
  private:
   unsigned resident_;
   Next next_;
+  Change change_;
   sc_core::sc_event changed_;
 };
 
 std::string resident(const std::string& name, unsigned ctas, FunctionResidency::Next next,
-                     const assembly::MachineConfig& machine = {}) {
+                     const assembly::MachineConfig& machine = {}, FunctionResidency::Change change = {}) {
   return test::outcome(
       "residency_" + name,
       [&](assembly::SmParts& parts) {
         parts.residency.reset();
-        parts.residency = std::make_unique<FunctionResidency>("wrong", ctas, std::move(next));
+        parts.residency = std::make_unique<FunctionResidency>("wrong", ctas, std::move(next), std::move(change));
       },
       false, machine);
 }
@@ -166,13 +172,15 @@ TEST_CASE("contract: a residency that switches out a CTA that does not exist") {
 }
 
 TEST_CASE("contract: a residency that switches in a CTA that is active") {
-  CHECK_THAT(resident("active", 2, then({Kind::switch_in, slot(0)})),
-             Contains("switches in CTA slot 0, which is active; expected a resident CTA that is inactive"));
+  CHECK_THAT(
+      resident("active", 2, then({Kind::switch_in, slot(0)})),
+      Contains(
+          "switches in CTA slot 0, which is active; expected a resident CTA that is draining, quiesced or parked"));
 }
 
 TEST_CASE("contract: a residency that switches a CTA out twice") {
   CHECK_THAT(resident("inactive", 2, then({Kind::switch_out, slot(0)})),
-             Contains("switches out CTA slot 0, which is inactive; expected a resident CTA that is active"));
+             Contains("switches out CTA slot 0, which is quiesced; expected a resident CTA that is active"));
 }
 
 TEST_CASE("contract: a residency that launches more than it said") {
@@ -180,11 +188,13 @@ TEST_CASE("contract: a residency that launches more than it said") {
              Contains("launches a CTA with 1 resident; expected no more than it said could be resident"));
 }
 
-TEST_CASE("contract: a residency that launches what the storage cannot hold") {
+TEST_CASE("contract: a residency that plans for more than the storage can hold") {
   assembly::MachineConfig machine;
   machine.register_file.registers = 48;  // of which a CTA of the trace takes 32
-  CHECK_THAT(resident("storage", 2, {}, machine),
-             Contains("so that their registers are 64 warp registers; expected no more than the storage holds, 48"));
+  CHECK_THAT(
+      resident("storage", 2, {}, machine),
+      Contains(
+          "plan() says that the resident CTAs take 64 warp registers; expected no more than the storage holds, 48"));
 }
 
 TEST_CASE("contract: a residency that makes too many warps active") {
@@ -199,9 +209,41 @@ TEST_CASE("contract: a residency without room for a CTA that does not say so") {
                                                "expected at least 1 CTA"));
 }
 
+TEST_CASE("contract: a residency that plans for no active CTA") {
+  CHECK_THAT(resident("no_active", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.active_ctas = 0; }),
+             Contains("plan() says that 0 of 2 resident CTAs can be active; expected at least 1 and at most 2"));
+}
+
+TEST_CASE("contract: a residency that plans for more active CTAs than resident ones") {
+  CHECK_THAT(resident("active_beyond", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.active_ctas = 3; }),
+             Contains("plan() says that 3 of 2 resident CTAs can be active; expected at least 1 and at most 2"));
+}
+
+TEST_CASE("contract: a residency that plans for more active CTAs than the SM schedules") {
+  assembly::MachineConfig machine;
+  machine.sm.max_ctas = 1;
+  CHECK_THAT(resident("active_limit", 2, {}, machine),
+             Contains("plan() says that 2 of 2 resident CTAs can be active; expected at least 1 and at most 1"));
+}
+
+TEST_CASE("contract: a residency that plans for more shared memory than there is") {
+  CHECK_THAT(resident("shared", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.shared_bytes = 1u << 30; }),
+             Contains("plan() says that the resident CTAs take 1073741824 bytes of shared memory; expected at most"));
+}
+
+TEST_CASE("contract: a residency that makes more CTAs active than it planned") {
+  CHECK_THAT(resident("planned", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.active_ctas = 1; }),
+             Contains("makes CTA slot 1 active, so that 2 CTAs are; expected at most 1 (its plan())"));
+}
+
+TEST_CASE("contract: a residency that has moved a CTA that is not quiesced") {
+  CHECK_THAT(resident("moved", 2, then({Kind::moved, slot(0)})),
+             Contains("has moved CTA slot 0, which is active; expected a resident CTA that is quiesced"));
+}
+
 TEST_CASE("contract: a residency that knows more actions than there are") {
   CHECK_THAT(resident("unknown", 2, then({static_cast<Kind>(9), {}})),
-             Contains("next() answers action 9; expected none, launch, switch_out or switch_in"));
+             Contains("next() answers action 9; expected none, launch, switch_out, moved or switch_in"));
 }
 
 TEST_CASE("contract: a residency that does not settle") {
@@ -211,7 +253,7 @@ TEST_CASE("contract: a residency that does not settle") {
                         const protocol::CtaStatus& cta = view.ctas->front();
                         return Residency::Action{cta.active ? Kind::switch_out : Kind::switch_in, cta.cta};
                       }),
-             Contains("next() has asked for 7 actions in this cycle; expected none in the end"));
+             Contains("next() has asked for 9 actions in this cycle; expected none in the end"));
 }
 
 TEST_CASE("contract: an observer that names an event twice") {

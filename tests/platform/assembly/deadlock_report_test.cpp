@@ -75,7 +75,9 @@ class StuckResidency : public sc_core::sc_module, public protocol::Residency {
  public:
   StuckResidency(const sc_core::sc_module_name& name, bool launches)
       : sc_module(name), launches_(launches), changed_("changed") {}
-  unsigned plan(const protocol::KernelContext&, const protocol::SmLimits&) override { return 1; }
+  protocol::ResourcePlan plan(const protocol::KernelContext& c, const protocol::SmLimits& l) override {
+    return protocol::ResourcePlan::conventional(c, l, 1);
+  }
   Action next(const View& view) override {
     if (!launches_) return {};
     if (view.ctas->empty()) return {Action::Kind::launch, {}};

@@ -189,7 +189,9 @@ class SilentWrites : public sc_core::sc_module, public protocol::WritebackPoint 
 class TakeTurns : public sc_core::sc_module, public protocol::Residency {
  public:
   explicit TakeTurns(const sc_core::sc_module_name& name) : sc_module(name), changed_("changed") {}
-  unsigned plan(const protocol::KernelContext&, const protocol::SmLimits&) override { return 2; }
+  protocol::ResourcePlan plan(const protocol::KernelContext& c, const protocol::SmLimits& l) override {
+    return protocol::ResourcePlan::conventional(c, l, 2);
+  }
   Action next(const View& view) override {
     const protocol::CtaStatus* active = nullptr;
     const protocol::CtaStatus* parked = nullptr;
@@ -223,7 +225,7 @@ class YoungestFirst : public protocol::WarpScheduler {
     return best;
   }
   void issued(unsigned) override {}
-  void warp_added(unsigned warp, std::uint64_t age) override { age_[warp] = age; }
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override { age_[warp] = added.age; }
   void warp_removed(unsigned) override {}
   static std::uint64_t picks;
 

@@ -47,7 +47,8 @@ struct SmParts {
   /// Class of the policy that sm.residency names: a residency of this class is reported under that name.
   const std::type_info* registered_residency = nullptr;
   std::vector<std::unique_ptr<protocol::Observer>> observers;
-  std::function<std::unique_ptr<protocol::WarpScheduler>()> scheduler;
+  /// Makes the policy of one warp scheduler of the SM; asked in their order. A scheme may keep what it makes.
+  std::function<std::shared_ptr<protocol::WarpScheduler>()> scheduler;
   /// What reaches memory through the SM's L1 besides the load-store unit. With any, an arbiter stands before the L1:
   /// the load-store unit has its port 0, these have the ports behind that, in this order.
   std::vector<protocol::MemoryInitiatorSocket*> l1_clients;

@@ -9,6 +9,9 @@
 #include <regatta/protocol/dynamic_instruction.h>
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/residency.h>
+#include <regatta/protocol/time_keeper.h>
+#include <regatta/protocol/warp_scheduler.h>
 
 #include <array>
 #include <cstddef>
@@ -17,18 +20,6 @@
 #include <systemc>
 
 namespace regatta::protocol {
-
-/// How a block at an extension point keeps time.
-///
-/// A block that takes time only from what it is handed (cycles, annotated delays) and from support::CycleScheduler, and
-/// notifies its events with zero delay, answers true to keeps_cycle_time(). When all blocks and observers of a
-/// simulation do, the SMs may run a quantum of cycles ahead of SystemC's own time, which is faster. A block that reads
-/// sc_time_stamp(), or notifies events after a time, leaves the answer at false and finds SystemC's time exact in every
-/// call.
-class TimeKeeper : public virtual sc_core::sc_interface {
- public:
-  virtual bool keeps_cycle_time() const { return false; }
-};
 
 /// Storage of warp registers: the register file or whatever replaces it.
 ///
@@ -197,89 +188,6 @@ class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListen
   /// more. How many there are; when the list is full, it is asked again.
   virtual std::size_t again(RecalledList&) { return 0; }
   virtual const sc_core::sc_event& changed() const = 0;
-};
-
-/// What one SM offers to resident CTAs.
-struct SmLimits {
-  unsigned warp_size = 32;
-  unsigned ctas = 32;   ///< active at a time
-  unsigned warps = 64;  ///< active at a time
-  unsigned threads = 2048;
-  std::uint64_t registers = 2048;     ///< warp registers of the operand storage
-  unsigned register_granularity = 8;  ///< warp registers a warp's allocation is rounded up to
-  unsigned shared_bytes = 98304;
-  unsigned shared_granularity = 256;  ///< bytes
-  unsigned shared_cta_bytes = 98304;  ///< shared memory that one CTA may have
-  /// Equal parts of the register storage among which warps are dealt; a warp's registers lie in one of them.
-  unsigned sub_cores = 1;
-};
-
-/// State of one resident CTA as the residency policy sees it.
-struct CtaStatus {
-  CtaSlot cta;
-  bool active = false;   ///< its warps are scheduled
-  bool stalled = false;  ///< every unfinished warp waits for off-SM memory or at a barrier
-  bool ready = false;    ///< at least one warp could go on
-  unsigned warps_left = 0;
-  Cycle launched;
-};
-
-/// Which CTAs are resident and which of them are active.
-///
-/// Called by: the SM's CTA stage, last in a cycle, when a CTA was launched, ended, changed its stall status, or
-/// changed() was notified; repeatedly in that cycle until it answers none. The SM carries the action out before
-/// the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
-class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
- public:
-  struct Action {
-    enum class Kind : std::uint8_t { none, launch, switch_out, switch_in };
-    Kind kind = Kind::none;
-    CtaSlot cta;  ///< switch_out and switch_in
-  };
-  struct View {
-    const std::vector<CtaStatus>* ctas = nullptr;  ///< resident CTAs
-    std::uint64_t ctas_waiting = 0;                ///< of the grid, not yet launched on any SM
-    unsigned active_ctas = 0;
-    unsigned active_warps = 0;
-  };
-  /// Fixes the plan for a launch. Returns the number of CTAs that can be resident at once; throws
-  /// support::ConfigError when not even one fits.
-  virtual unsigned plan(const KernelContext& context, const SmLimits& limits) = 0;
-  virtual Action next(const View& view) = 0;
-  /// False for a policy that is not asked when all that changed is the stall status of a CTA.
-  virtual bool follows_stalls() const { return true; }
-  virtual const sc_core::sc_event& changed() const = 0;
-};
-
-/// One bit per warp of a scheduler, by its local index.
-using WarpMask = std::uint64_t;
-inline constexpr unsigned max_warps_per_scheduler = 64;
-
-/// Which ready warp. A plain policy: no time, no sockets.
-///
-/// Called by: issue, once per scheduler and cycle with at least one candidate; if the picked warp turns out to
-/// be refused (unit busy, gate), pick() is called again without it in the same cycle. May change: its own state.
-class WarpScheduler {
- public:
-  /// What eligible() answers.
-  struct Eligible {
-    WarpMask warps = 0;     ///< of the ready ones, those that pick() may be asked about in this cycle
-    bool settling = false;  ///< asked about the same warps in the next cycle, the answer would be another
-  };
-
-  virtual ~WarpScheduler() = default;
-  /// Local index of the warp to try; `ready` is not zero and the answer must be one of its bits.
-  virtual unsigned pick(WarpMask ready) = 0;
-  virtual void issued(unsigned warp) = 0;
-  /// A warp joined; `age` grows with launch order.
-  virtual void warp_added(unsigned warp, std::uint64_t age) = 0;
-  virtual void warp_removed(unsigned warp) = 0;
-  /// The warp began or ended waiting for something long: a long-latency result, a fence, a barrier.
-  virtual void long_latency(unsigned /*warp*/, bool /*waiting*/) {}
-  /// Whether eligible() has something to say; asked once, before the first launch.
-  virtual bool restricts() const { return false; }
-  /// First in every cycle with a ready warp, for a policy that lets only some of them take part.
-  virtual Eligible eligible(WarpMask ready) { return Eligible{ready, false}; }
 };
 
 }  // namespace regatta::protocol

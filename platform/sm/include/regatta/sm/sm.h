@@ -23,7 +23,7 @@ class StuckReport;
 
 class Sm : public sc_core::sc_module, public support::StatProvider {
  public:
-  using PolicyFactory = std::function<std::unique_ptr<protocol::WarpScheduler>()>;
+  using PolicyFactory = std::function<std::shared_ptr<protocol::WarpScheduler>()>;
 
   /// `index` is the SM's number in the GPU; `config` must outlive the SM.
   Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,

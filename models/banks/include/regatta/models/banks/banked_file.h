@@ -118,12 +118,12 @@ class BankedFile : public sc_core::sc_module,
     merge_row(cell, data, enable, bytes);
   }
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const protocol::WarpAccess& a) const {
-    SC_REPORT_FATAL("regatta/register_file",
-                    ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
-                     " has no row: the warp is not resident, or the register lies beyond its " +
-                     std::to_string(registers_per_warp_) + " (the file has " + std::to_string(config_.registers) +
-                     " rows)")
-                        .c_str());
+    SC_REPORT_FATAL(
+        "regatta/register_file",
+        ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
+         " has no row: the warp is not resident, or the register lies beyond its " +
+         std::to_string(registers_per_warp_) + " (the file has " + std::to_string(config_.registers) + " rows)")
+            .c_str());
     throw std::logic_error("a fatal SystemC report returned");
   }
 

@@ -31,7 +31,7 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
  public:
   explicit OccupancyResidency(const sc_core::sc_module_name& name) : sc_module(name), changed_("changed") {}
 
-  unsigned plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
+  protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
   Action next(const View& view) override;
   bool follows_stalls() const override { return false; }
   const sc_core::sc_event& changed() const override { return changed_; }

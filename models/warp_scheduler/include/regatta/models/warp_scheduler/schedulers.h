@@ -19,7 +19,7 @@ class LooseRoundRobin : public protocol::WarpScheduler {
  public:
   unsigned pick(protocol::WarpMask ready) override;
   void issued(unsigned warp) override { next_ = warp + 1; }
-  void warp_added(unsigned, std::uint64_t) override {}
+  void warp_added(unsigned, const protocol::ScheduledWarp&) override {}
   void warp_removed(unsigned) override {}
 
  private:
@@ -32,7 +32,7 @@ class GreedyThenOldest : public protocol::WarpScheduler {
  public:
   unsigned pick(protocol::WarpMask ready) override;
   void issued(unsigned warp) override { greedy_ = protocol::WarpMask{1} << warp; }
-  void warp_added(unsigned warp, std::uint64_t age) override;
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override;
   void warp_removed(unsigned warp) override;
 
  private:
@@ -53,18 +53,29 @@ class TwoLevel : public protocol::WarpScheduler {
   Eligible eligible(protocol::WarpMask ready) override;
   unsigned pick(protocol::WarpMask ready) override { return turn_.pick(ready); }
   void issued(unsigned warp) override { turn_.issued(warp); }
-  void warp_added(unsigned warp, std::uint64_t age) override;
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override;
   void warp_removed(unsigned warp) override { active_ &= ~(protocol::WarpMask{1} << warp); }
   void long_latency(unsigned warp, bool waiting) override {
-    if (waiting) active_ &= ~(protocol::WarpMask{1} << warp);
+    if (waiting && ((active_ >> warp) & 1) != 0) leave(warp);
   }
+  void connect(protocol::ActiveSetListener& listener) override { listener_ = &listener; }
   /// The active set.
   protocol::WarpMask active() const { return active_; }
 
  private:
   bool has_room() const { return static_cast<unsigned>(__builtin_popcountll(active_)) < places_; }
 
+  void enter(unsigned warp) {
+    active_ |= protocol::WarpMask{1} << warp;
+    if (listener_ != nullptr) listener_->active_set_changed(warp, true);
+  }
+  void leave(unsigned warp) {
+    active_ &= ~(protocol::WarpMask{1} << warp);
+    if (listener_ != nullptr) listener_->active_set_changed(warp, false);
+  }
+
   unsigned places_;
+  protocol::ActiveSetListener* listener_ = nullptr;
   protocol::WarpMask active_ = 0;
   std::array<std::uint64_t, protocol::max_warps_per_scheduler> age_{};
   LooseRoundRobin turn_;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/protocol/sm_control.h>
+
+#include "core.h"
+
+namespace regatta::sm {
+
+class IssueStage;
+
+/// What this SM offers to the policies of a scheme.
+class Control : public protocol::SmControl {
+ public:
+  Control(Core& core, IssueStage& issue) : core_(core), issue_(issue) {}
+  void context(WarpSlot warp, protocol::WarpContext& context) override;
+  void classify(WarpSlot warp, unsigned priority_class) override;
+
+ private:
+  /// The resident warp of this slot.
+  Warp& resident(WarpSlot warp);
+
+  Core& core_;
+  IssueStage& issue_;
+};
+
+}  // namespace regatta::sm
