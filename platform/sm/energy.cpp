@@ -47,6 +47,7 @@ void ExecutionUnits::register_energy(support::EnergyGroup& g) {
 
 void LoadStoreUnit::register_energy(support::EnergyGroup& g) {
   g.event("shared_memory", "shared_memory.access", shared_passes_);
+  g.event("shared_memory", "shared_memory.access", context_passes_);
 }
 
 }  // namespace regatta::sm

@@ -67,8 +67,9 @@ class Watcher : public protocol::Observer {
 };
 
 /// Laws of one SM's parts.
-std::size_t laws_of_sm(const SchemeCase& c) {
-  const std::size_t pipeline = 3, file = 2, l1 = 5, ports = 5, arbiter = 2;
+std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machine) {
+  // The L1's arbiter has a port for the load-store unit and for each shard.
+  const std::size_t pipeline = 3, file = 2, l1 = 5, ports = machine.sm.schedulers + 1, arbiter = 2;
   if (c.scheme == "regless") {
     const bool compresses = c.name != "regless without compressors";
     return pipeline + ports + arbiter + (l1 - 2) + 8 + (compresses ? 4 : 3);
@@ -87,7 +88,7 @@ void check(const SchemeCase& c) {
       test::run_scheme(c, [](assembly::SmParts& parts) { parts.observers.push_back(std::make_unique<Watcher>()); });
   CAPTURE(c.name);
   const auto& memory = run.machine.memory;
-  CHECK(run.result.laws == run.sms * laws_of_sm(c) + 9 + 3 * memory.l2.partitions);
+  CHECK(run.result.laws == run.sms * laws_of_sm(c, run.machine) + 9 + 3 * memory.l2.partitions);
 
   const Registers &issued = Watcher::issued(), &reused = Watcher::reused();
   CHECK(issued.read == traced.read);
@@ -127,3 +128,4 @@ REGATTA_LAWS_CASE(16)
 REGATTA_LAWS_CASE(17)
 REGATTA_LAWS_CASE(18)
 REGATTA_LAWS_CASE(19)
+REGATTA_LAWS_CASE(20)

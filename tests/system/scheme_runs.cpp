@@ -150,7 +150,8 @@ const std::vector<SchemeCase>& scheme_cases() {
       {"rc_rar", "rc_rar", "hd7770", 64},
       {"rar", "rar", "hd7770", 64},
       {"wc", "wc", "hd7770", 64},
-      {"argo", "argo", "hd7770", 64}};
+      {"argo", "argo", "hd7770", 64},
+      {"regless of two shards, few compressed lines", "regless", "gtx480", 32, {{"compressor.lines", "1"}, {"osu.entries", "256"}}}};
   return all;
 }
 
