@@ -341,15 +341,7 @@ void StagingShard::merge(std::uint16_t line, const tlm::tlm_generic_payload& pay
   } else {
     // Lanes that nobody wrote must not look like what the line held before.
     if (!l.is_defined) poison(cell);
-    // Eight bytes at a time: a line has a multiple of that.
-    for (std::size_t i = 0, bytes = bytes_; i < bytes; i += sizeof(std::uint64_t)) {
-      std::uint64_t was = 0, value = 0, mask = 0;
-      std::memcpy(&was, cell + i, sizeof was);
-      std::memcpy(&value, data + i, sizeof value);
-      std::memcpy(&mask, enable + i, sizeof mask);
-      was = (value & mask) | (was & ~mask);
-      std::memcpy(cell + i, &was, sizeof was);
-    }
+    protocol::merge_enabled(cell, data, enable, bytes_);
   }
   l.is_defined = true;
 }

@@ -6,12 +6,12 @@
 #pragma once
 
 #include <regatta/protocol/payload.h>
+#include <regatta/support/ring.h>
 
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
 #include "request_channel.h"
-#include "ring.h"
 
 #include <optional>
 #include <string>
@@ -111,7 +111,7 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   std::vector<std::array<std::uint32_t, protocol::unit_count>> own_;
   std::vector<std::uint32_t> unit_of_;  ///< by pool index
   protocol::OperandPayloadPool payloads_;
-  Ring<Read> backlog_;
+  support::Ring<Read> backlog_;
   RequestChannel channel_;
   TargetContract reads_of_;
   const bool checked_;  ///< SmConfig::check_contracts

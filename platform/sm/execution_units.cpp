@@ -131,7 +131,7 @@ void ExecutionUnits::cycle(Kind& kind) {
 
 void ExecutionUnits::cycle_memory() {
   Kind& kind = kinds_[static_cast<unsigned>(Unit::lsu)];
-  Ring<DynamicInstruction*>& waiting = kind.partitions[0].waiting;
+  support::Ring<DynamicInstruction*>& waiting = kind.partitions[0].waiting;
   while (!waiting.empty() && lsu_->can_accept()) {
     DynamicInstruction& d = *waiting.front();
     waiting.pop();

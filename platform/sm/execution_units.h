@@ -5,9 +5,10 @@
 // own; otherwise they are shared.
 #pragma once
 
+#include <regatta/support/ring.h>
+
 #include "core.h"
 #include "holds.h"
-#include "ring.h"
 
 #include <optional>
 #include <systemc>
@@ -45,7 +46,7 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
 
  private:
   struct Partition {
-    Ring<DynamicInstruction*> waiting;
+    support::Ring<DynamicInstruction*> waiting;
     std::vector<Cycle> free_at;  ///< per pipeline
   };
   struct Kind {

@@ -8,13 +8,13 @@
 #pragma once
 
 #include <regatta/protocol/payload.h>
+#include <regatta/support/ring.h>
 
 #include "coalescer.h"
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
 #include "request_channel.h"
-#include "ring.h"
 
 #include <optional>
 #include <string>
@@ -91,7 +91,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Core& core_;
   Writeback& writeback_;
   protocol::MemoryPayloadPool pool_;
-  Ring<DynamicInstruction*> queue_;
+  support::Ring<DynamicInstruction*> queue_;
   bool started_ = false;  ///< the head has been through address generation
   unsigned next_line_ = 0;
   LineList lines_;
@@ -102,7 +102,7 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Cycle last_sent_;          ///< the L1's request slot of this cycle is used up
   RequestChannel channel_;
   TargetContract accesses_of_;
-  Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
+  support::Ring<LineRequest> line_requests_;  ///< at most as many as the caches have MSHRs
   std::uint64_t outstanding_ = 0;
   std::uint64_t answers_ = 0;
   std::vector<std::uint32_t> stores_in_flight_;

@@ -5,11 +5,11 @@
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/ring.h>
 
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
-#include "ring.h"
 
 #include <cstddef>
 #include <memory>
@@ -66,7 +66,7 @@ class ReuseStage {
   OperandCollectors& collectors_;
   protocol::ReusePoint* point_ = nullptr;
   unsigned latency_ = 0;
-  Ring<Delayed> delayed_;                     ///< on their way to the point, in order of issue
+  support::Ring<Delayed> delayed_;            ///< on their way to the point, in order of issue
   std::vector<DynamicInstruction*> waiting_;  ///< the point has them wait; in order of entry
   std::vector<DynamicInstruction*>
       executing_;         ///< to be executed, when there is a collector unit; in order of decision

@@ -135,7 +135,7 @@ Writeback::Progress Writeback::write(DynamicInstruction& d) {
   return Progress::done;
 }
 
-Ring<DynamicInstruction*>& Writeback::next() {
+support::Ring<DynamicInstruction*>& Writeback::next() {
   if (!by_kind_) return results_;
   if (current_ != nullptr) return *current_;
   return memory_.empty() || (!memory_first_ && !results_.empty()) ? results_ : memory_;
@@ -143,7 +143,7 @@ Ring<DynamicInstruction*>& Writeback::next() {
 
 void Writeback::serve() {
   for (unsigned n = 0; n < core_.config.writeback_width && waiting_ != 0; ++n) {
-    Ring<DynamicInstruction*>& queue = next();
+    support::Ring<DynamicInstruction*>& queue = next();
     const unsigned before = destination_;
     if (write(*queue.front()) == Progress::held) {
       if (current_ == nullptr || destination_ != before) held_since_ = core_.now;

@@ -7,12 +7,12 @@
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/ring.h>
 
 #include "contract.h"
 #include "core.h"
 #include "holds.h"
 #include "request_channel.h"
-#include "ring.h"
 
 #include <cstdint>
 #include <memory>
@@ -80,12 +80,13 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
 
   Core& core_;
   protocol::WritebackPoint* point_ = nullptr;
-  Ring<DynamicInstruction*>& next();
-  bool by_kind_;                                  ///< results of memory have a queue of their own
-  bool memory_first_;                             ///< and go before the others
-  Ring<DynamicInstruction*>* current_ = nullptr;  ///< the queue whose head is held, and comes next whatever the order
-  Ring<DynamicInstruction*> results_;             ///< of pipelines, or of all
-  Ring<DynamicInstruction*> memory_;
+  support::Ring<DynamicInstruction*>& next();
+  bool by_kind_;       ///< results of memory have a queue of their own
+  bool memory_first_;  ///< and go before the others
+  support::Ring<DynamicInstruction*>* current_ =
+      nullptr;                                  ///< the queue whose head is held, and comes next whatever the order
+  support::Ring<DynamicInstruction*> results_;  ///< of pipelines, or of all
+  support::Ring<DynamicInstruction*> memory_;
   std::size_t waiting_ = 0;   ///< in both
   std::size_t staged_ = 0;    ///< with the write-back point, on their way to a queue
   std::size_t kept_ = 0;      ///< of these, the ones in a queue of the point's own

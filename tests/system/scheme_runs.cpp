@@ -151,7 +151,11 @@ const std::vector<SchemeCase>& scheme_cases() {
       {"rar", "rar", "hd7770", 64},
       {"wc", "wc", "hd7770", 64},
       {"argo", "argo", "hd7770", 64},
-      {"regless of two shards, few compressed lines", "regless", "gtx480", 32, {{"compressor.lines", "1"}, {"osu.entries", "256"}}}};
+      {"regless of two shards, few compressed lines",
+       "regless",
+       "gtx480",
+       32,
+       {{"compressor.lines", "1"}, {"osu.entries", "256"}}}};
   return all;
 }
 

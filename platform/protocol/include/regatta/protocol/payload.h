@@ -86,6 +86,21 @@ using OperandTargetSocket = tlm::tlm_target_socket<1024>;
 using MemoryInitiatorSocket = tlm::tlm_initiator_socket<256>;
 using MemoryTargetSocket = tlm::tlm_target_socket<256>;
 
+/// Copies the enabled ones of `bytes` bytes (a multiple of 16: a row) from a write's data to `to`. Enables are TLM's:
+/// all ones or all zeros.
+[[gnu::noinline]] inline void merge_enabled(unsigned char* to, const unsigned char* data, const unsigned char* enable,
+                                            std::size_t bytes) {
+  typedef std::uint64_t Vector __attribute__((vector_size(16)));
+  for (std::size_t i = 0; i < bytes; i += sizeof(Vector)) {
+    Vector was, value, mask;
+    std::memcpy(&was, to + i, sizeof was);
+    std::memcpy(&value, data + i, sizeof value);
+    std::memcpy(&mask, enable + i, sizeof mask);
+    was = (value & mask) | (was & ~mask);
+    std::memcpy(to + i, &was, sizeof was);
+  }
+}
+
 /// A payload for one warp register with its WarpAccess attached and a byte-enable buffer of its own. Made once
 /// and used over and over by its owner; not reference counted (no memory manager), so only for transfers that
 /// the owner follows to their end.

@@ -115,7 +115,7 @@ class BankedFile : public sc_core::sc_module,
       trace::copy_value(cell, data, bytes);
       return;
     }
-    merge_row(cell, data, enable, bytes);
+    protocol::merge_enabled(cell, data, enable, bytes);
   }
   [[noreturn, gnu::noinline, gnu::cold]] void refuse(const protocol::WarpAccess& a) const {
     SC_REPORT_FATAL(
@@ -143,19 +143,6 @@ class BankedFile : public sc_core::sc_module,
   std::uint64_t arrival_cycle(const sc_core::sc_time& delay) const {
     const std::uint64_t now = clock_.now();
     return __builtin_expect(delay.value() == 0, 1) ? now : now + delay.value() / period_;
-  }
-  /// Rows are whole vectors: 16 bytes at a time.
-  [[gnu::noinline]] static void merge_row(unsigned char* cell, const unsigned char* data, const unsigned char* enable,
-                                          std::size_t bytes) {
-    typedef std::uint64_t Vector __attribute__((vector_size(16)));
-    for (std::size_t i = 0; i < bytes; i += sizeof(Vector)) {
-      Vector was, value, mask;
-      std::memcpy(&was, cell + i, sizeof was);
-      std::memcpy(&value, data + i, sizeof value);
-      std::memcpy(&mask, enable + i, sizeof mask);
-      was = (value & mask) | (was & ~mask);
-      std::memcpy(cell + i, &was, sizeof was);
-    }
   }
   /// Serves an access that arrived in cycle `arrival`: the cycle in which it is done.
   [[gnu::always_inline]] std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank,
