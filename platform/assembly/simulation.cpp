@@ -238,6 +238,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   for (auto& node : nodes) {
     node->l1->invalidate_data();
     node->sm->start(kernel, launch, index);
+    node->l1->use_bytes(node->sm->plan().l1_bytes);
   }
   laws.begin();
   support::EnergyMeter meter(energy_table);

@@ -384,6 +384,21 @@ void L1Cache::invalidate_data() {
   }
 }
 
+void L1Cache::use_bytes(std::uint64_t bytes) {
+  const std::uint64_t way = tags_.sets() * config_.line_bytes;
+  const std::uint64_t most = way * tags_.ways();
+  if (bytes == 0) bytes = most;
+  if (bytes % way != 0 || bytes > most) {
+    throw support::ConfigError("the residency policy leaves " + std::to_string(bytes) + " bytes to " + name() +
+                               ", expected a multiple of one way's " + std::to_string(way) + " up to " +
+                               std::to_string(most) + " (l1.size_bytes, l1.ways)");
+  }
+  tags_.use_ways(static_cast<unsigned>(bytes / way));
+  for (std::size_t i = 0; i < tags_.size(); ++i) {
+    if (!tags_.in_use(i) && tags_.line(i).valid != 0) discard(i);
+  }
+}
+
 bool L1Cache::idle() const {
   return misses_.empty() && fills_.empty() && responses_.empty() && late_hits_.empty() && held_ == nullptr &&
          held_fill_ == nullptr && mshrs_.in_use() == 0 && !requester_.blocked() && !responder_.blocked() &&

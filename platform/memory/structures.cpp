@@ -19,6 +19,7 @@ void protocol_error(const char* module, const char* what) {
 CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, Interleave interleave)
     : sets_(std::max<std::size_t>(sets, 1)),
       ways_(ways),
+      used_ways_(ways),
       line_(line_bytes),
       chunk_lines_(std::max(1u, interleave.chunk_bytes / line_bytes)),
       round_(chunk_lines_.value() * line_bytes * interleave.partitions),
@@ -28,7 +29,7 @@ CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, Int
 std::size_t CacheArray::victim(std::uint64_t address) const {
   const std::size_t first = set_of(address) * ways_;
   std::size_t best = first;
-  for (std::size_t i = first; i < first + ways_; ++i) {
+  for (std::size_t i = first; i < first + used_ways_; ++i) {
     if (lines_[i].valid == 0) return i;
     if (lines_[i].used < lines_[best].used) best = i;
   }

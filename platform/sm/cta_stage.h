@@ -44,6 +44,7 @@ class CtaStage {
   /// Last stage of a cycle: carries out what the residency policy asks for.
   void cycle();
   unsigned resident() const { return resident_; }
+  const protocol::ResourcePlan& plan() const { return plan_; }
   /// What keeps a warp at its barrier, and one whose CTA is inactive.
   Hold at_barrier(const Warp& warp) const;
   Hold inactive(const Warp& warp) const;

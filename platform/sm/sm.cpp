@@ -343,6 +343,7 @@ std::string Sm::no_progress(std::uint64_t cycles) {
          " cycles (sm.watchdog)";
 }
 
+const protocol::ResourcePlan& Sm::plan() const { return impl_->ctas.plan(); }
 const protocol::WarpScheduler& Sm::scheduler_policy() const { return impl_->issue.policy(); }
 std::uint64_t Sm::steps() const { return impl_->steps(); }
 std::uint64_t Sm::warp_instructions() const { return impl_->core.counters.warp_instructions; }

@@ -231,6 +231,11 @@ TEST_CASE("contract: a residency that plans for more shared memory than there is
              Contains("plan() says that the resident CTAs take 1073741824 bytes of shared memory; expected at most"));
 }
 
+TEST_CASE("contract: a residency that leaves the L1 a part of a way") {
+  CHECK_THROWS_WITH(resident("l1", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.l1_bytes = 100; }),
+                    Contains("the residency policy leaves 100 bytes to sm0.l1, expected a multiple of one way's "));
+}
+
 TEST_CASE("contract: a residency that makes more CTAs active than it planned") {
   CHECK_THAT(resident("planned", 2, {}, {}, [](protocol::ResourcePlan& plan) { plan.active_ctas = 1; }),
              Contains("makes CTA slot 1 active, so that 2 CTAs are; expected at most 1 (its plan())"));

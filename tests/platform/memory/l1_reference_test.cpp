@@ -36,15 +36,25 @@ struct KernelEnd : sc_core::sc_module {
   std::vector<std::uint64_t> cycles;  ///< in which kernels ended
 };
 
+/// A cache of twice as many ways.
+memory::L1Config widened(memory::L1Config c, bool wide) {
+  if (!wide) return c;
+  c.ways *= 2;
+  c.size_bytes *= 2;
+  return c;
+}
+
 struct L1Bench {
-  L1Bench(const std::string& name, const memory::L1Config& c)
+  /// `wide`: the cache is larger, and leaves half of it to somebody else.
+  L1Bench(const std::string& name, const memory::L1Config& c, bool wide)
       : config(c),
         driver((name + "_driver").c_str(), c.line_bytes),
         check_up((name + "_up").c_str()),
-        l1((name + "_l1").c_str(), c, cycle_time()),
+        l1((name + "_l1").c_str(), widened(c, wide), cycle_time()),
         kernel_end((name + "_end").c_str(), l1),
         check_down((name + "_down").c_str()),
         below((name + "_below").c_str(), c.line_bytes) {
+    if (wide) l1.use_bytes(c.size_bytes);
     driver.socket.bind(check_up.in);
     check_up.out.bind(l1.upstream);
     l1.downstream.bind(check_down.in);
@@ -321,7 +331,7 @@ TEMPLATE_TEST_CASE_SIG("the L1 does what a plain model does, under every policy"
     random.push_back(std::make_unique<std::mt19937>(Seed * 100 + n));
     memory::L1Config c = policy(n, *random.back());
     c.enabled = n != 15;
-    benches.push_back(std::make_unique<L1Bench>("p" + std::to_string(n), c));
+    benches.push_back(std::make_unique<L1Bench>("p" + std::to_string(n), c, n % 3 == 1));
     fill_stream(*benches.back(), *random.back(), 3000);
   }
   sc_core::sc_start();

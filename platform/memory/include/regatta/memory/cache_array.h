@@ -36,7 +36,7 @@ class CacheArray {
 
   std::size_t find(std::uint64_t address) const {
     const std::size_t first = set_of(address) * ways_;
-    for (std::size_t i = first; i < first + ways_; ++i) {
+    for (std::size_t i = first; i < first + used_ways_; ++i) {
       if (lines_[i].address == address && lines_[i].valid != 0) return i;
     }
     return none;
@@ -48,6 +48,11 @@ class CacheArray {
   const Line& line(std::size_t index) const { return lines_[index]; }
   std::size_t size() const { return lines_.size(); }
   std::size_t sets() const { return sets_; }
+  /// Only the first `ways` of each set hold lines from now on: 1 to all. What the others held is to be emptied by the
+  /// caller, for which in_use() tells them.
+  void use_ways(unsigned ways) { used_ways_ = ways; }
+  bool in_use(std::size_t index) const { return index % ways_ < used_ways_; }
+  unsigned ways() const { return ways_; }
 
  private:
   std::size_t set_of(std::uint64_t address) const {
@@ -56,6 +61,7 @@ class CacheArray {
   }
   std::size_t sets_;
   unsigned ways_;
+  unsigned used_ways_;
   Divisor line_;         ///< bytes
   Divisor chunk_lines_;  ///< lines of a partition's chunk
   Divisor round_;        ///< bytes in which each partition has one chunk

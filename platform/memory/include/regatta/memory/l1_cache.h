@@ -84,6 +84,10 @@ class L1Cache final : public sc_core::sc_module,
   /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight will not be installed. Dirty global
   /// lines leave as fast as the miss queue takes them; dirty local lines are dead with their threads.
   void invalidate_data();
+  /// Kernel boundary, after invalidate_data(): the cache has `bytes` from now on, all of it when 0, and gives up ways
+  /// for that. Register lines in them are dropped: their warps have ended. Throws support::ConfigError when `bytes` is
+  /// no whole number of ways, or more than l1.size_bytes.
+  void use_bytes(std::uint64_t bytes);
   /// Payloads of its own (fetches and write-backs) that are under way.
   std::size_t outstanding() const { return pool_.outstanding(); }
   /// Nothing is queued, waiting or under way.

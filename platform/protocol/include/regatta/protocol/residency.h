@@ -34,13 +34,16 @@ struct ResourcePlan {
   unsigned active_ctas = 0;        ///< of these, scheduled at once at most
   std::uint64_t registers = 0;     ///< warp registers of the operand storage that the resident CTAs take at most
   std::uint64_t shared_bytes = 0;  ///< of shared memory that they take at most, saved contexts included
+  /// Bytes of a unified on-chip store that are left to the L1 for this launch, whole ways of it; 0: all of
+  /// l1.size_bytes.
+  std::uint64_t l1_bytes = 0;
 
   /// The conventional plan: `ctas` CTAs are resident, and each is active and keeps its registers and its shared memory
   /// from launch to end.
   static ResourcePlan conventional(const KernelContext& context, const SmLimits& limits, unsigned ctas) {
     const std::uint64_t granularity = limits.shared_granularity;
     const std::uint64_t shared = (context.launch->shared_bytes_per_cta + granularity - 1) / granularity * granularity;
-    return {ctas, ctas, std::uint64_t{ctas} * context.warps_per_cta * context.registers_per_warp, ctas * shared};
+    return {ctas, ctas, std::uint64_t{ctas} * context.warps_per_cta * context.registers_per_warp, ctas * shared, 0};
   }
 };
 

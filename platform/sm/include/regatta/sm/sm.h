@@ -60,6 +60,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   /// the cycles of a sleeping SM, what was executed by opcode class. Changes nothing else. To be called between cycles.
   void account_until(protocol::Cycle end);
   /// Call when the launch has ended (no events left).
+  /// What the residency policy planned for the launch that runs.
+  const protocol::ResourcePlan& plan() const;
   void finish();
   /// Call instead when the run ends in the middle of a launch: recorders close their accounts.
   void break_off();
