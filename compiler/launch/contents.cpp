@@ -111,7 +111,7 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
   while (kind < kinds.size() && kinds[kind] != init) ++kind;
   if (kind == kinds.size()) {
     t.fail("init", "unknown init '" + init + "', expected zero, iota, constant, uniform, normal, file or none" +
-                       suggestion(init, kinds));
+                       base::suggestion(init, kinds));
   }
   f.init = static_cast<Init>(kind);
   f.type = type(t, f.init != Init::zero && f.init != Init::file && f.init != Init::none);

@@ -220,7 +220,7 @@ std::size_t LaunchFileParser::find_buffer(const std::string& name, const Positio
     if (out_.buffers[i].name == name) return i;
   }
   const std::string what = inline_buffers ? "no buffer before this one" : "no [[buffer]]";
-  out_.fail(where, what + " is called '" + name + "'" + suggestion(name, names_of(out_.buffers)));
+  out_.fail(where, what + " is called '" + name + "'" + base::suggestion(name, names_of(out_.buffers)));
 }
 
 std::vector<Step> LaunchFileParser::steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth) {
@@ -242,7 +242,7 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
     const std::string name = t.required_text("run");
     while (s.launch < out_.launches.size() && out_.launches[s.launch].name != name) ++s.launch;
     if (s.launch == out_.launches.size()) {
-      t.fail("run", "no [[launch]] is called '" + name + "'" + suggestion(name, names_of(out_.launches)));
+      t.fail("run", "no [[launch]] is called '" + name + "'" + base::suggestion(name, names_of(out_.launches)));
     }
     check_counters(s, counters);
   } else if (t.has("swap")) {
@@ -293,7 +293,7 @@ void LaunchFileParser::check_counters(const Parameter& p, const Launch& launch,
   if (p.kind != Parameter::Kind::counter) return;
   if (std::find(counters.begin(), counters.end(), p.counter) != counters.end()) return;
   out_.fail(p.where, "the parameter follows counter '" + p.counter + "', but launch '" + launch.name +
-                         "' runs outside of a loop that counts it" + suggestion(p.counter, counters));
+                         "' runs outside of a loop that counts it" + base::suggestion(p.counter, counters));
 }
 
 }  // namespace regatta::launch

@@ -30,7 +30,7 @@ std::optional<std::string> TomlTable::text(const char* key) {
 void TomlTable::fail_missing(const char* key, const std::string& what) const {
   for (const auto& [other, value] : table_) {
     const std::string name(other.str());
-    if (std::find(known_.begin(), known_.end(), name) != known_.end() || nearest(name, {key}).empty()) continue;
+    if (std::find(known_.begin(), known_.end(), name) != known_.end() || base::nearest(name, {key}).empty()) continue;
     const auto begin = other.source().begin;
     file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
                "unknown key '" + name + "' in " + what_ + "; did you mean '" + key + "'?");
@@ -110,7 +110,7 @@ void TomlTable::finish() const {
     if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
     const auto begin = key.source().begin;
     file_.fail({static_cast<std::uint32_t>(begin.line), static_cast<std::uint32_t>(begin.column)},
-               "unknown key '" + name + "' in " + what_ + suggestion(name, known_));
+               "unknown key '" + name + "' in " + what_ + base::suggestion(name, known_));
   }
 }
 

@@ -3,8 +3,8 @@
 // A TOML table read key by key: every key asked for is known, any other is refused with the nearest known one.
 #pragma once
 
+#include <regatta/base/suggestion.h>
 #include <regatta/launch/launch_file.h>
-#include <regatta/launch/suggestion.h>
 
 #include <regatta_tomlpp.h>
 

@@ -6,8 +6,8 @@
 #include "outputs.h"
 
 #include <regatta/base/input_file.h>
+#include <regatta/base/suggestion.h>
 #include <regatta/launch/launch_file.h>
-#include <regatta/launch/suggestion.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file.h>
 
@@ -44,7 +44,7 @@ ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name,
   std::vector<std::string> names;
   for (const ptx::EntryResult& e : module.entries) names.push_back(e.name);
   throw trace::InputError(prefix + "'" + module.file + "' has no entry '" + name + "'; " + entry_names(module) +
-                          launch::suggestion(name, names));
+                          base::suggestion(name, names));
 }
 
 CompileOptions compile_options(const AnnotateOptions& options) {

@@ -5,8 +5,8 @@
 
 #include <regatta/base/arguments.h>
 #include <regatta/base/path.h>
+#include <regatta/base/suggestion.h>
 #include <regatta/base/tool.h>
-#include <regatta/launch/suggestion.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/types.h>
 
@@ -100,7 +100,7 @@ void parse_race_rule(const std::string& text, AnnotateOptions& o) {
   if (text == "target") return;
   if (text != "independent" && text != "lockstep") {
     throw InputError("error: --check-races '" + text + "', expected target, independent or lockstep" +
-                     regatta::launch::suggestion(text, {"target", "independent", "lockstep"}));
+                     regatta::base::suggestion(text, {"target", "independent", "lockstep"}));
   }
   o.race_rule = text == "lockstep" ? RaceRule::lockstep : RaceRule::independent;
 }
@@ -118,7 +118,7 @@ void parse_region_lanes(const std::string& text, AnnotateOptions& o) {
     return;
   }
   throw InputError("error: --region-lanes '" + text + "', expected every-path, printed or mended" +
-                   regatta::launch::suggestion(text, names));
+                   regatta::base::suggestion(text, names));
 }
 
 void print_races(const AnnotateResult& r) {
@@ -262,7 +262,7 @@ int run(int argc, char** argv) {
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    const std::string near = regatta::launch::nearest(name, names_of(options));
+    const std::string near = regatta::base::nearest(name, names_of(options));
     throw InputError("error: unknown option '" + e.get_option_name() + "'" +
                      (near.empty() ? " (--help shows the options)" : "; did you mean '--" + near + "'?"));
   } catch (const po::invalid_option_value& e) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/launch/suggestion.h>
+#include <regatta/base/suggestion.h>
 
 #include <algorithm>
 
-namespace regatta::launch {
+namespace regatta::base {
 
 std::string nearest(const std::string& name, const std::vector<std::string>& known) {
   std::string best;
@@ -33,4 +33,4 @@ std::string suggestion(const std::string& name, const std::vector<std::string>& 
   return near.empty() ? "" : "; did you mean '" + near + "'?";
 }
 
-}  // namespace regatta::launch
+}  // namespace regatta::base

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace regatta::launch {
+namespace regatta::base {
 
 /// The nearest of `known` to `name` by edit distance, "" when none is near (a third of its length, at
 /// least one edit, two from four letters on).
@@ -14,4 +14,4 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
 /// "; did you mean 'x'?" or "".
 std::string suggestion(const std::string& name, const std::vector<std::string>& known);
 
-}  // namespace regatta::launch
+}  // namespace regatta::base
