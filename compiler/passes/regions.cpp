@@ -78,7 +78,7 @@ std::size_t insert_region_words(trace::Kernel& kernel, const RegionPlan& plan) {
   // Words of one place keep their order; another scheme's stand in front of them.
   std::stable_sort(kernel.inserted.begin(), kernel.inserted.end(),
                    [](const auto& a, const auto& b) { return a.before < b.before; });
-  kernel.annotations.push_back({regions_section, regions_section_version, regions_json(plan)});
+  kernel.annotations.push_back({trace::regions_section, trace::regions_section_version, regions_json(plan)});
   return kernel.inserted.size() - before;
 }
 

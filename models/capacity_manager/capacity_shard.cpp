@@ -113,7 +113,7 @@ unsigned CapacityShard::room(WarpSlot slot) const {
 
 void CapacityShard::decoded(WarpSlot slot, std::uint32_t inserted, std::uint64_t sequence) {
   Warp& w = of(slot);
-  const RegionTable::Word& word = table_.word(inserted);
+  const trace::RegionWordPlace& word = table_.word(inserted);
   w.words[w.place(w.held)] = StoredWord{inserted, sequence};
   ++w.held;
   ++counters_.words;

@@ -68,8 +68,10 @@ TEST_CASE("regions come back from their words") {
     std::vector<RegionWords> regions(1 + random() % 5);
     for (RegionWords& r : regions) r = random_region(random);
     const Kernel kernel = kernel_of(regions);
-    const auto decoded = regions_of(kernel);
+    const RegionStream stream = read_region_stream(kernel);
+    const std::vector<PlacedRegion>& decoded = stream.regions;
     REQUIRE(decoded.size() == regions.size());
+    REQUIRE(stream.words.size() == kernel.inserted.size());
     std::uint32_t begin = 0, word_index = 0;
     for (std::size_t n = 0; n < regions.size(); ++n) {
       const PlacedRegion& d = decoded[n];
@@ -78,6 +80,12 @@ TEST_CASE("regions come back from their words") {
       begin += static_cast<std::uint32_t>(r.uses.size());
       REQUIRE(d.end == begin);
       REQUIRE(d.first_word == word_index);
+      for (std::uint32_t w = 0; w < d.word_count; ++w) {
+        const RegionWordPlace& place = stream.words[word_index + w];
+        REQUIRE(place.region == n);
+        REQUIRE(place.starts == (w == 0));
+        REQUIRE(place.completes == (w + 1 == d.head_words));
+      }
       word_index += d.word_count;
       const RegionOpcode first = opcode_of(region_word(kernel.inserted[d.first_word].instruction));
       const unsigned most = *std::max_element(r.lines.begin(), r.lines.end());
@@ -181,6 +189,7 @@ TEST_CASE("words out of their place are refused") {
           InsertedInstruction other{0, plain()};
           other.instruction.scheme = "sharing";
           k.inserted.insert(k.inserted.begin() + 1, other);
+          CHECK(read_region_stream(k).words.at(1).region == RegionWordPlace::no_region);
         }).empty());
   RegionWords marked;
   marked.uses.resize(4);

@@ -37,6 +37,7 @@ Bench::Bench(const std::vector<RegionSpec>& regions, const models::CapacityManag
              unsigned lines_per_bank, unsigned shards, std::function<unsigned()> delay)
     : clock_(support::CycleScheduler::of(period)) {
   kernel.name = "by_hand";
+  kernel.registers_per_thread = trace::max_general_registers;
   for (const RegionSpec& spec : regions) {
     const auto first = static_cast<std::uint32_t>(kernel.instructions.size());
     firsts_.push_back(first);

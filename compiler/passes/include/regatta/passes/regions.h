@@ -66,7 +66,5 @@ std::size_t insert_region_words(trace::Kernel& kernel, const RegionPlan& plan);
 /// The section's payload: JSON, an object with "options" and a list "regions" of objects with begin, end (static
 /// indices), inputs, outputs, interiors (register numbers), lines (per bank) and live.
 std::string regions_json(const RegionPlan& plan);
-inline constexpr const char* regions_section = "regions";
-inline constexpr std::uint32_t regions_section_version = 1;
 
 }  // namespace regatta::passes

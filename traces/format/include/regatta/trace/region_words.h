@@ -42,6 +42,10 @@ inline constexpr unsigned use_slots = 3;  ///< operands of an instruction that c
 /// The scheme under which the words are in the stream.
 inline constexpr const char* region_scheme = "regless";
 
+/// The section in which the plan of the regions stands beside the words, as JSON.
+inline constexpr const char* regions_section = "regions";
+inline constexpr std::uint32_t regions_section_version = 1;
+
 /// What becomes of a register's staged line after an access (section 4.3, figure 6).
 enum class LastUse : std::uint8_t {
   none = 0,   ///< the region goes on using it
@@ -112,11 +116,29 @@ std::uint64_t region_word(const StaticInstruction& instruction);
 struct PlacedRegion {
   std::uint32_t begin = 0, end = 0;              ///< static indices
   std::uint32_t first_word = 0, word_count = 0;  ///< indices into Kernel::inserted, words of other schemes in between
+  /// Words up to the first one that has last uses, which is counted: what must be known before the region starts.
+  std::uint32_t head_words = 0;
   RegionWords words;
 };
-/// The regions of a kernel, ascending; none when it has no words. Throws std::invalid_argument, naming the inserted
-/// instruction, when a word is malformed or out of its place, when words are missing, when a register is not the
-/// kernel's, or when the regions do not cover the kernel.
+
+/// The place of one inserted instruction in its region.
+struct RegionWordPlace {
+  static constexpr std::uint32_t no_region = UINT32_MAX;
+  std::uint32_t region = no_region;  ///< index into RegionStream::regions; no_region: not a word of a region
+  bool starts = false;               ///< the first word of its region
+  bool completes = false;            ///< the last of its region's head words
+};
+
+struct RegionStream {
+  std::vector<PlacedRegion> regions;   ///< ascending; together they are the kernel's instructions
+  std::vector<RegionWordPlace> words;  ///< by index into Kernel::inserted
+};
+
+/// Reads the words in a kernel's stream: the one parser of the grammar above. Without words there are no regions.
+/// Throws std::invalid_argument, naming the inserted instruction, when a word is malformed or out of its place, when
+/// words are missing, when a register is not the kernel's, or when the regions do not cover the kernel.
+RegionStream read_region_stream(const Kernel& kernel);
+/// The regions alone.
 std::vector<PlacedRegion> regions_of(const Kernel& kernel);
 
 /// What a word says, for people: "lines 2 0 1 0 0 0 0 0, preload R4, last preload R5, invalidate R9, erase R7 at end",

@@ -10,11 +10,12 @@ namespace regatta::trace {
 
 namespace {
 
-class Collector {
+class Parser {
  public:
-  explicit Collector(const Kernel& kernel) : kernel_(kernel) {}
+  explicit Parser(const Kernel& kernel) : kernel_(kernel) {}
 
-  std::vector<PlacedRegion> run() {
+  RegionStream run() {
+    stream_.words.resize(kernel_.inserted.size());
     bool any = false;
     for (at_ = 0; at_ < kernel_.inserted.size(); ++at_) {
       const InsertedInstruction& inserted = kernel_.inserted[at_];
@@ -27,10 +28,12 @@ class Collector {
       any = true;
     }
     if (any) close(static_cast<std::uint32_t>(kernel_.instructions.size()), "the end");
-    return std::move(regions_);
+    return std::move(stream_);
   }
 
  private:
+  std::vector<PlacedRegion>& regions() { return stream_.regions; }
+
   [[noreturn]] void fail(const std::string& what) const {
     throw std::invalid_argument("inserted instruction " + std::to_string(at_) + ": " + what);
   }
@@ -46,29 +49,34 @@ class Collector {
       region.begin = before;
       region.first_word = static_cast<std::uint32_t>(at_);
       region.words.lines = d.lines;
-      regions_.push_back(std::move(region));
+      regions().push_back(std::move(region));
       compact_ = d.opcode == RegionOpcode::compact;
     } else {
-      if (regions_.empty()) throw std::invalid_argument("belongs to no region");
+      if (regions().empty()) throw std::invalid_argument("belongs to no region");
       if (compact_) throw std::invalid_argument("belongs to a region whose only word is compact");
-      const RegionWords& words = regions_.back().words;
-      const std::uint32_t place = regions_.back().begin + static_cast<std::uint32_t>(words.uses.size());
+      const RegionWords& words = regions().back().words;
+      const std::uint32_t place = regions().back().begin + static_cast<std::uint32_t>(words.uses.size());
       if (before != place || (d.opcode == RegionOpcode::more && !words.uses.empty()))
         throw std::invalid_argument("is not at its place in its region");
     }
-    PlacedRegion& region = regions_.back();
+    PlacedRegion& region = regions().back();
     ++region.word_count;
+    RegionWordPlace& place = stream_.words[at_];
+    place.region = static_cast<std::uint32_t>(regions().size() - 1);
+    place.starts = d.starts_region();
+    place.completes = region.words.uses.empty() && !d.uses.empty();
+    if (place.completes) region.head_words = region.word_count;
     region.words.entries.insert(region.words.entries.end(), d.entries.begin(), d.entries.end());
     region.words.uses.insert(region.words.uses.end(), d.uses.begin(), d.uses.end());
   }
 
   /// The region under way ends before instruction `end`.
   void close(std::uint32_t end, const std::string& what) {
-    if (regions_.empty()) {
+    if (regions().empty()) {
       if (end != 0) throw std::invalid_argument("the first region does not begin with the kernel");
       return;
     }
-    PlacedRegion& region = regions_.back();
+    PlacedRegion& region = regions().back();
     const std::uint32_t size = end - region.begin;
     if (size == 0) throw std::invalid_argument("a region without instructions stands before " + what);
     std::vector<SlotUses>& uses = region.words.uses;
@@ -84,13 +92,15 @@ class Collector {
   }
 
   const Kernel& kernel_;
-  std::vector<PlacedRegion> regions_;
+  RegionStream stream_;
   std::size_t at_ = 0;
   bool compact_ = false;
 };
 
 }  // namespace
 
-std::vector<PlacedRegion> regions_of(const Kernel& kernel) { return Collector(kernel).run(); }
+RegionStream read_region_stream(const Kernel& kernel) { return Parser(kernel).run(); }
+
+std::vector<PlacedRegion> regions_of(const Kernel& kernel) { return read_region_stream(kernel).regions; }
 
 }  // namespace regatta::trace
