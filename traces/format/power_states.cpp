@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/trace/power_states.h>
+#include <regatta/trace/section_format.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -102,9 +103,7 @@ PowerStates decode_power_states(const Kernel& kernel, const std::string& payload
 }
 
 const AnnotationSection* find_power_section(const Kernel& kernel) {
-  for (const AnnotationSection& a : kernel.annotations)
-    if (a.name == power_section && a.version == power_section_version) return &a;
-  return nullptr;
+  return find_section(kernel, power_section, power_section_version);
 }
 
 PowerFields power_fields_of(const StaticInstruction& i) {

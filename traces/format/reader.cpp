@@ -28,6 +28,7 @@ struct File {
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
   std::vector<Reader::CtaEntry> ctas;
+  SectionRegistry sections;
 
   ~File() {
     if (fd >= 0) ::close(fd);
@@ -218,7 +219,7 @@ void File::open(const std::string& name) {
       reader.read(FrameKind::kernel, reference.offset(), index_offset, &reference, kernel, message);
       try {
         kernels.push_back(decode(message));
-        validate(kernels.back());
+        validate(kernels.back(), sections);
       } catch (const Malformed& e) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
       }
@@ -294,7 +295,8 @@ struct Reader::Impl {
   std::unique_ptr<FrameReader> frames;
 };
 
-Reader::Reader(const std::string& path) : impl_(new Impl) {
+Reader::Reader(const std::string& path, SectionRegistry sections) : impl_(new Impl) {
+  impl_->file->sections = std::move(sections);
   impl_->file->open(path);
   impl_->frames = std::make_unique<FrameReader>(*impl_->file);
 }
@@ -306,6 +308,7 @@ std::uint32_t Reader::version() const { return impl_->file->version; }
 std::uint64_t Reader::file_bytes() const { return impl_->file->bytes; }
 const std::vector<Kernel>& Reader::kernels() const { return impl_->file->kernels; }
 const std::vector<Launch>& Reader::launches() const { return impl_->file->launches; }
+const SectionRegistry& Reader::sections() const { return impl_->file->sections; }
 const std::vector<Reader::CtaEntry>& Reader::ctas() const { return impl_->file->ctas; }
 
 std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return impl_->frames->read_cta(position); }

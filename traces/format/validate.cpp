@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate.h"
 
-#include <regatta/trace/power_states.h>
-
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -148,7 +146,7 @@ void check_warp(const WarpColumns& c, const Kernel& kernel) {
 
 }  // namespace
 
-void validate(const Kernel& kernel) {
+void validate(const Kernel& kernel, const SectionRegistry& sections) {
   if (kernel.warp_size != 32 && kernel.warp_size != 64) {
     throw Malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
@@ -192,10 +190,10 @@ void validate(const Kernel& kernel) {
     numbered("shared variable", i,
              [&] { at_most(std::uint64_t{v.offset} + v.bytes, kernel.static_shared_bytes, "end"); });
   }
-  // Sections are their passes' own affair, but for the one whose bytes are laid out by the instructions above.
-  if (const AnnotationSection* power = find_power_section(kernel); power != nullptr) {
+  // Last: a section may be laid out by what was checked above.
+  for (const auto& format : sections.formats()) {
     try {
-      decode_power_states(kernel, power->payload);
+      format->validate(kernel);
     } catch (const std::invalid_argument& e) {
       throw Malformed(e.what());
     }

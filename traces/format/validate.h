@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/trace/kernel.h>
+#include <regatta/trace/section_registry.h>
 #include <regatta/trace/warp_stream.h>
 
 #include "frame.h"
@@ -17,7 +18,8 @@ inline constexpr std::uint32_t max_instructions = 1u << 24;
 inline constexpr std::uint32_t max_threads_per_cta = 1024;
 inline constexpr std::uint32_t max_barrier_id = 15;
 
-void validate(const Kernel& kernel);
+/// `sections`: the annotations that are looked into.
+void validate(const Kernel& kernel, const SectionRegistry& sections);
 void validate(const Launch& launch, const std::vector<Kernel>& kernels);
 /// `launch` and `kernel` are the CTA's own.
 void validate(const Cta& cta, const Launch& launch, const Kernel& kernel);

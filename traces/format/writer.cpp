@@ -10,9 +10,10 @@
 namespace regatta::trace {
 
 struct Writer::Impl {
-  explicit Impl(const std::string& path) : file(path) {}
+  Impl(const std::string& path, SectionRegistry known) : file(path), sections(std::move(known)) {}
 
   base::OutputFile file;
+  const SectionRegistry sections;
   bool finished = false;
   std::uint64_t offset = 0;
   bool launch_open = false;
@@ -65,7 +66,7 @@ struct Writer::Impl {
   }
 };
 
-Writer::Writer(const std::string& path) : impl_(new Impl(path)) {
+Writer::Writer(const std::string& path, SectionRegistry sections) : impl_(new Impl(path, std::move(sections))) {
   char header[file_header_bytes];
   std::memcpy(header, file_magic.data(), file_magic.size());
   for (unsigned i = 0; i < 4; ++i) header[file_magic.size() + i] = static_cast<char>(format_version >> (8 * i) & 0xff);
@@ -79,7 +80,7 @@ void Writer::set_producer(const std::string& producer) { impl_->index.set_produc
 std::uint32_t Writer::add_kernel(const Kernel& kernel) {
   Impl& w = *impl_;
   w.require_open();
-  w.require("kernel " + kernel.name, [&] { validate(kernel); });
+  w.require("kernel " + kernel.name, [&] { validate(kernel, w.sections); });
   proto::Kernel message;
   encode(kernel, message);
   w.write_frame(FrameKind::kernel, message, *w.index.add_kernels());

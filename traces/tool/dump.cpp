@@ -6,8 +6,6 @@
 #include "commands.h"
 #include "text.h"
 
-#include <regatta/trace/power_states.h>
-
 namespace regatta::tool {
 namespace {
 
@@ -60,41 +58,41 @@ std::string lanes_text(const T* value, LaneMask active, unsigned warp_size, int 
 /// What stands in one scheme's stream in front of an instruction.
 class Inserted {
  public:
-  explicit Inserted(const Kernel& kernel) : kernel_(kernel), first_(kernel.instructions.size() + 1) {
+  Inserted(const Kernel& kernel, const SectionRegistry& sections)
+      : kernel_(kernel), sections_(sections), first_(kernel.instructions.size() + 1) {
     for (const InsertedInstruction& i : kernel.inserted) ++first_[i.before + 1];
     for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
   }
   void print(std::uint32_t index) const {
     for (std::size_t i = first_[index]; i < first_[index + 1]; ++i) {
-      std::printf("  %17s %s\n", "", inserted_text(kernel_.inserted[i].instruction).c_str());
+      std::printf("  %17s %s\n", "", inserted_text(kernel_.inserted[i].instruction, sections_).c_str());
     }
   }
 
  private:
   const Kernel& kernel_;
+  const SectionRegistry& sections_;
   std::vector<std::size_t> first_;
 };
 
-/// The power states that the instructions carry for GREENER, at the section's threshold; empty without a section.
-std::vector<std::string> power_texts(const Kernel& kernel) {
-  std::vector<std::string> texts;
-  const AnnotationSection* section = find_power_section(kernel);
-  if (section == nullptr) return texts;
-  const PowerStates power = decode_power_states(kernel, section->payload);
-  for (std::size_t i = 0; i < kernel.instructions.size(); ++i) {
-    const StaticInstruction& instruction = kernel.instructions[i];
-    texts.push_back(power_text(instruction, power_bits(instruction, power.next[i], power.threshold)));
+/// What the sections say of each instruction of a kernel, as it stands behind the instruction.
+std::vector<std::string> notes_of(const Kernel& kernel, const SectionRegistry& sections) {
+  std::vector<std::string> notes(kernel.instructions.size());
+  for (const auto& format : sections.formats()) {
+    const std::vector<std::string> texts = format->notes(kernel);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (!texts[i].empty()) notes.at(i) += "  ; " + printable(texts[i]);
   }
-  return texts;
+  return notes;
 }
 
-void dump_warp(const Kernel& kernel, const std::vector<std::string>& power, const WarpColumns& columns,
-               std::uint64_t limit) {
+void dump_warp(const Kernel& kernel, const SectionRegistry& sections, const std::vector<std::string>& notes,
+               const WarpColumns& columns, std::uint64_t limit) {
   WarpCursor cursor(kernel, columns);
   WarpValue value{};
   std::uint64_t address[max_lanes] = {};
   std::vector<StackEvent> events;
-  const Inserted inserted(kernel);
+  const Inserted inserted(kernel, sections);
   std::printf("  %8s %6s  %-*s  %-*s  instruction\n", "position", "index", static_cast<int>(kernel.warp_size / 4),
               "mask", static_cast<int>(kernel.warp_size / 4), "active");
   while (cursor.next()) {
@@ -109,8 +107,7 @@ void dump_warp(const Kernel& kernel, const std::vector<std::string>& power, cons
                 mask_text(cursor.simt_mask(), kernel.warp_size).c_str(), mask_text(active, kernel.warp_size).c_str(),
                 instruction_text(instruction).c_str());
     if (instruction.ptx_line != 0) std::printf("  ; PTX line %" PRIu32, instruction.ptx_line);
-    if (!power.empty() && !power[cursor.index()].empty()) std::printf("  ; power %s", power[cursor.index()].c_str());
-    std::putchar('\n');
+    std::printf("%s\n", notes[cursor.index()].c_str());
     const auto note = [](const std::string& name, const std::string& text) {
       std::printf("  %17s %s = %s\n", "", name.c_str(), text.c_str());
     };
@@ -153,8 +150,8 @@ void dump(const Reader& reader, const Selection& selection) {
   if (selection.cta && *selection.cta >= count) beyond(reader, "cta", *selection.cta, "the trace", count);
   const std::size_t first = static_cast<std::size_t>(selection.cta.value_or(0));
   const auto stream = reader.stream(first, selection.cta ? 1 : static_cast<std::size_t>(count));
-  std::vector<std::vector<std::string>> power;
-  for (const Kernel& kernel : reader.kernels()) power.push_back(power_texts(kernel));
+  std::vector<std::vector<std::string>> notes;
+  for (const Kernel& kernel : reader.kernels()) notes.push_back(notes_of(kernel, reader.sections()));
   for (std::size_t position = first; const auto cta = stream->next(); ++position) {
     const std::uint32_t number = reader.launches()[cta->launch].kernel;
     const Kernel& kernel = reader.kernels()[number];
@@ -170,7 +167,7 @@ void dump(const Reader& reader, const Selection& selection) {
                   position, cta->launch, printable(kernel.name).c_str(), cta->index, w,
                   grouped(warp.warp_instructions).c_str(), grouped(warp.thread_instructions).c_str());
       try {
-        dump_warp(kernel, power[number], warp, selection.limit);
+        dump_warp(kernel, reader.sections(), notes[number], warp, selection.limit);
       } catch (const InputError& e) {
         throw InputError(reader.path() + ": " + e.what());
       }

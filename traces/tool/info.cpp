@@ -7,8 +7,6 @@
 #include "commands.h"
 #include "text.h"
 
-#include <regatta/trace/power_states.h>
-
 namespace regatta::tool {
 namespace {
 
@@ -20,7 +18,7 @@ std::string dimensions(const std::array<std::uint32_t, 3>& d) {
 
 void row(const char* name, const std::string& text) { std::printf("  %-22s %s\n", name, text.c_str()); }
 
-void show_kernel(std::size_t number, const Kernel& kernel) {
+void show_kernel(std::size_t number, const Kernel& kernel, const SectionRegistry& sections) {
   std::printf("\nkernel %zu: %s\n", number, printable(kernel.name).c_str());
   if (!kernel.ptx_file.empty()) row("PTX", printable(kernel.ptx_file));
   row("warp size", std::to_string(kernel.warp_size) + " lanes");
@@ -44,11 +42,8 @@ void show_kernel(std::size_t number, const Kernel& kernel) {
     row("annotation",
         printable(a.name) + " version " + std::to_string(a.version) + ", " + grouped(a.payload.size()) + " bytes");
   }
-  if (const AnnotationSection* section = find_power_section(kernel); section != nullptr) {
-    const PowerStates power = decode_power_states(kernel, section->payload);
-    row("power states",
-        "threshold " + std::to_string(power.threshold) + ", distances up to " + std::to_string(power.bound));
-  }
+  for (const auto& format : sections.formats())
+    for (const InfoRow& r : format->info(kernel)) row(r.name.c_str(), printable(r.text));
 }
 
 void show_launch(std::size_t number, const Launch& launch, const std::vector<Kernel>& kernels) {
@@ -101,7 +96,9 @@ void info(const Reader& reader) {
                   static_cast<double>(reader.file_bytes()) / count, static_cast<double>(raw) / count);
     row("per warp instruction", text);
   }
-  for (std::size_t i = 0; i < reader.kernels().size(); ++i) show_kernel(i, reader.kernels()[i]);
+  for (std::size_t i = 0; i < reader.kernels().size(); ++i) {
+    show_kernel(i, reader.kernels()[i], reader.sections());
+  }
   for (std::size_t i = 0; i < reader.launches().size(); ++i) show_launch(i, reader.launches()[i], reader.kernels());
 }
 

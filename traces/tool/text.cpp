@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text.h"
 
-#include <regatta/trace/region_words.h>
-
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <numeric>
 #include <stdexcept>
 
 namespace regatta::tool {
@@ -36,37 +32,15 @@ std::string mask_text(trace::LaneMask mask, unsigned warp_size) {
   return text;
 }
 
-std::string inserted_text(const trace::StaticInstruction& instruction) {
+std::string inserted_text(const trace::StaticInstruction& instruction, const trace::SectionRegistry& sections) {
   std::string text = "[" + printable(instruction.scheme) + "] " + printable(instruction.opcode);
-  if (instruction.scheme != trace::region_scheme) return text;
+  const trace::SectionFormat* format = sections.of_scheme(instruction.scheme);
+  if (format == nullptr) return text;
   try {
-    return text + " " + trace::region_word_text(trace::region_word(instruction));
+    return text + " " + printable(format->inserted_text(instruction));
   } catch (const std::invalid_argument& e) {
     return text + " (" + printable(e.what()) + ")";
   }
-}
-
-std::string nearest(const std::string& name, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_distance = name.size() / 2 + 1;
-  for (const std::string& candidate : known) {
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i + 1;
-      for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t change = diagonal + (name[i] != candidate[j]);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({change, row[j] + 1, row[j + 1] + 1});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
-      best = candidate;
-    }
-  }
-  return best;
 }
 
 }  // namespace regatta::tool

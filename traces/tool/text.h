@@ -4,10 +4,10 @@
 
 #include <regatta/trace/instruction_text.h>
 #include <regatta/trace/kernel.h>
+#include <regatta/trace/section_registry.h>
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace regatta::tool {
 
@@ -20,9 +20,8 @@ std::string grouped(std::uint64_t number);
 std::string size_text(std::uint64_t bytes);
 /// A mask in hexadecimal, one digit per four lanes.
 std::string mask_text(trace::LaneMask mask, unsigned warp_size);
-/// An instruction that stands in the stream of one scheme only, with the scheme's name; a region's word is spelled out.
-std::string inserted_text(const trace::StaticInstruction& instruction);
-/// Nearest of `known` to `name` by edit distance, "" if none is near.
-std::string nearest(const std::string& name, const std::vector<std::string>& known);
+/// An instruction that stands in the stream of one scheme only: the scheme's name, the opcode, and what it says where
+/// one of `sections` knows that.
+std::string inserted_text(const trace::StaticInstruction& instruction, const trace::SectionRegistry& sections);
 
 }  // namespace regatta::tool

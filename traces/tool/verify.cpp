@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // regatta-trace verify: reads every frame and decodes every column of every warp to its end.
-#include <regatta/trace/region_words.h>
-
 #include <unistd.h>
 
 #include <chrono>
@@ -77,7 +75,7 @@ class Progress {
 void verify(const Reader& reader) {
   for (std::size_t k = 0; k < reader.kernels().size(); ++k) {
     try {
-      regions_of(reader.kernels()[k]);
+      for (const auto& format : reader.sections().formats()) format->verify(reader.kernels()[k]);
     } catch (const std::invalid_argument& e) {
       throw InputError(reader.path() + ": kernel " + std::to_string(k) + ": " + e.what());
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <regatta/trace/kernel.h>
+#include <regatta/trace/section_registry.h>
 #include <regatta/trace/warp_stream.h>
 
 #include <cstdint>
@@ -22,7 +23,8 @@ inline constexpr std::uint32_t format_version = 1;
 /// leaves nothing behind. `path` may also be a device or a pipe. Throws base::InputError when it cannot be written.
 class Writer {
  public:
-  explicit Writer(const std::string& path);
+  /// `sections`: the annotations that add_kernel() looks into.
+  explicit Writer(const std::string& path, SectionRegistry sections = SectionRegistry::with_builtin());
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -57,7 +59,8 @@ class Reader {
     std::uint64_t thread_instructions = 0;
   };
 
-  explicit Reader(const std::string& path);
+  /// `sections`: the annotations that are looked into; a kernel that does not fit its annotations is refused.
+  explicit Reader(const std::string& path, SectionRegistry sections = SectionRegistry::with_builtin());
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -68,6 +71,7 @@ class Reader {
   std::uint64_t file_bytes() const;
   const std::vector<Kernel>& kernels() const;
   const std::vector<Launch>& launches() const;
+  const SectionRegistry& sections() const;
   /// All CTAs in file order.
   const std::vector<CtaEntry>& ctas() const;
 

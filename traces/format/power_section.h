@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/trace/power_states.h>
+#include <regatta/trace/section_format.h>
+
+namespace regatta::trace {
+
+/// GREENER's power states.
+class PowerSection : public SectionFormat {
+ public:
+  std::string name() const override { return power_section; }
+  /// The payload is laid out by the kernel's instructions, so that a reader can check it at once.
+  void validate(const Kernel& kernel) const override;
+  std::vector<InfoRow> info(const Kernel& kernel) const override;
+  /// The states at the section's threshold.
+  std::vector<std::string> notes(const Kernel& kernel) const override;
+};
+
+}  // namespace regatta::trace

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/trace/section_registry.h>
+
+#include "power_section.h"
+#include "region_section.h"
+
+#include <stdexcept>
+
+namespace regatta::trace {
+
+SectionRegistry SectionRegistry::with_builtin() {
+  SectionRegistry registry;
+  registry.add(std::make_shared<RegionSection>());
+  registry.add(std::make_shared<PowerSection>());
+  return registry;
+}
+
+void SectionRegistry::add(std::shared_ptr<const SectionFormat> format) {
+  for (const auto& known : formats_) {
+    if (known->name() == format->name())
+      throw std::invalid_argument("the annotation section '" + format->name() + "' is registered already");
+  }
+  if (const SectionFormat* known = of_scheme(format->scheme()); known != nullptr)
+    throw std::invalid_argument("section '" + known->name() + "' inserts the instructions of scheme '" +
+                                format->scheme() + "' already");
+  formats_.push_back(std::move(format));
+}
+
+const SectionFormat* SectionRegistry::of_scheme(const std::string& scheme) const {
+  if (scheme.empty()) return nullptr;
+  for (const auto& format : formats_)
+    if (format->scheme() == scheme) return format.get();
+  return nullptr;
+}
+
+const AnnotationSection* find_section(const Kernel& kernel, const std::string& name, std::uint32_t version) {
+  for (const AnnotationSection& a : kernel.annotations)
+    if (a.name == name && a.version == version) return &a;
+  return nullptr;
+}
+
+}  // namespace regatta::trace
