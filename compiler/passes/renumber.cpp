@@ -13,14 +13,14 @@ namespace {
 
 /// What it costs, beside the 1 for a conflict in the register file, ...
 constexpr double staging_conflict = 0.5;
-/// ... and for two registers of a region to share a bank, next to a conflict of two operands.
+/// ... and for two registers of a group to share a bank, next to a conflict of two operands.
 constexpr double shared_bank = 0.02;
 /// Rounds of improvement; each ends sooner when nothing improves any more.
 constexpr unsigned most_rounds = 8;
 
 class Renumberer {
  public:
-  Renumberer(const ir::Function& f, const std::vector<Region>& regions, const RenumberOptions& options)
+  Renumberer(const ir::Function& f, const std::vector<RegisterGroup>& groups, const RenumberOptions& options)
       : options_(options),
         count_(f.registers_used),
         operands_(count_ * count_),
@@ -35,14 +35,10 @@ class Renumberer {
       const double weight = loop_weight(analyses.loops().depth(b));
       for (const ir::Instruction& i : f.blocks[b].instructions) instruction(i, weight);
     }
-    for (const Region& r : regions) {
-      std::vector<std::uint8_t> all = r.inputs;
-      for (const auto* more : {&r.outputs, &r.interiors}) all.insert(all.end(), more->begin(), more->end());
-      std::sort(all.begin(), all.end());
-      all.erase(std::unique(all.begin(), all.end()), all.end());
-      const double weight = shared_bank * loop_weight(analyses.loops().depth(r.block));
-      for (const std::uint8_t x : all)
-        for (const std::uint8_t y : all)
+    for (const RegisterGroup& group : groups) {
+      const double weight = shared_bank * loop_weight(analyses.loops().depth(group.block));
+      for (const std::uint8_t x : group.registers)
+        for (const std::uint8_t y : group.registers)
           if (x != y) together_[x * count_ + y] += weight;
     }
   }
@@ -172,9 +168,10 @@ class Renumberer {
 
 }  // namespace
 
-RenumberResult renumber_registers(ir::Function& f, const std::vector<Region>& regions, const RenumberOptions& options) {
+RenumberResult renumber_registers(ir::Function& f, const std::vector<RegisterGroup>& groups,
+                                  const RenumberOptions& options) {
   if (!f.allocated) throw std::logic_error(f.name + ": registers are renumbered after allocation");
-  return Renumberer(f, regions, options).run(f);
+  return Renumberer(f, groups, options).run(f);
 }
 
 }  // namespace regatta::passes

@@ -33,7 +33,9 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   plan_regions(k, options);
   if (options.renumber) {
     // What shares a region shall not share a bank; the limits per bank then cut the regions anew.
-    passes::renumber_registers(*k.function, k.regions.regions);
+    std::vector<passes::RegisterGroup> groups;
+    for (const passes::Region& r : k.regions.regions) groups.push_back({r.block, r.registers()});
+    passes::renumber_registers(*k.function, groups);
     k.analyses->invalidate();
     plan_regions(k, options);
   }

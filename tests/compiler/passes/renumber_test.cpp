@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/passes/regions.h>
 #include <regatta/passes/register_allocation.h>
 #include <regatta/passes/renumber.h>
 #include <regatta/test/catch.h>
@@ -16,6 +17,12 @@ std::vector<passes::Region> regions_of(const ir::Function& f) {
   analysis::FunctionAnalyses analyses(f);
   const trace::Kernel kernel = ir::to_trace(f, analyses.post_dominators().immediate(), 32);
   return passes::plan_regions(kernel, analyses).regions;
+}
+
+std::vector<passes::RegisterGroup> groups_of(const ir::Function& f) {
+  std::vector<passes::RegisterGroup> groups;
+  for (const passes::Region& r : regions_of(f)) groups.push_back({r.block, r.registers()});
+  return groups;
 }
 
 /// Pairs of different source registers in one bank, each instruction once.
@@ -51,7 +58,7 @@ TEST_CASE("renumbered programs do the same, in aligned registers, with fewer con
     const std::uint32_t used = f.registers_used;
     before8 += conflicts(f, 8);
     before4 += conflicts(f, 4);
-    const passes::RenumberResult result = passes::renumber_registers(f, regions_of(f));
+    const passes::RenumberResult result = passes::renumber_registers(f, groups_of(f));
     after8 += conflicts(f, 8);
     after4 += conflicts(f, 4);
     moved += result.moved;
@@ -88,7 +95,7 @@ TEST_CASE("operands of one instruction and registers of one region go to differe
   build.exit();
   ir::build_edges(f);
   REQUIRE(conflicts(f, 8) == 3);
-  const passes::RenumberResult result = passes::renumber_registers(f, regions_of(f));
+  const passes::RenumberResult result = passes::renumber_registers(f, groups_of(f));
   CHECK(result.conflicts_before == 3);
   CHECK(result.conflicts_after == 0);
   CHECK(conflicts(f, 8) == 0);

@@ -42,6 +42,8 @@ struct Region {
   trace::RegionWords words;             ///< bank usage, entries, marks
 
   std::uint32_t size() const { return end - begin; }
+  /// All that it accesses, ascending.
+  std::vector<std::uint8_t> registers() const;
 };
 
 struct RegionPlan {

@@ -6,11 +6,17 @@
 #pragma once
 
 #include <regatta/ir/ir.h>
-#include <regatta/passes/regions.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace regatta::passes {
+
+/// Registers that a block uses together: they should be in different banks.
+struct RegisterGroup {
+  std::uint32_t block = 0;
+  std::vector<std::uint8_t> registers;  ///< ascending, each once
+};
 
 struct RenumberOptions {
   unsigned banks = 8;       ///< of a staging unit
@@ -26,9 +32,9 @@ struct RenumberResult {
 
 /// Permutes the numbers of an allocated function's registers: pairs and vectors stay together and aligned, the highest
 /// number in use does not grow, the program stays the same. First for distinct banks within an instruction, in the
-/// register file and then in the staging unit, then for an even spread over the staging unit's banks of the registers
-/// that one region of `regions` touches. Deterministic. Analyses of the function are out of date afterwards.
-RenumberResult renumber_registers(ir::Function& f, const std::vector<Region>& regions,
+/// register file and then in the staging unit, then for an even spread of the registers of each of `groups` over the
+/// staging unit's banks. Deterministic. Analyses of the function are out of date afterwards.
+RenumberResult renumber_registers(ir::Function& f, const std::vector<RegisterGroup>& groups,
                                   const RenumberOptions& options = {});
 
 }  // namespace regatta::passes

@@ -28,6 +28,14 @@ std::string json_list(const char* name, const Container& numbers) {
 
 }  // namespace
 
+std::vector<std::uint8_t> Region::registers() const {
+  std::vector<std::uint8_t> all = inputs;
+  for (const auto* more : {&outputs, &interiors}) all.insert(all.end(), more->begin(), more->end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 void check(const RegionOptions& options) {
   check("region-registers", options.max_registers, 1, trace::region_banks * trace::max_region_lines_per_bank);
   check("region-bank-lines", options.lines_per_bank, 1, trace::max_region_lines_per_bank);
