@@ -51,10 +51,8 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   CompileOptions o;
   o.allocation.max_registers = options.max_registers;
   o.allocation.schedule = options.schedule;
-  o.regions.max_registers = options.region_registers;
-  o.regions.lines_per_bank = options.region_bank_lines;
-  o.regions.lanes = options.region_lanes;
-  o.power.threshold = options.power_threshold;
+  o.passes = options.passes;
+  o.pass_options = options.pass_options;
   o.warp_size = options.warp_size;
   return o;
 }
@@ -76,12 +74,11 @@ void check(const AnnotateOptions& options, AnnotateResult& result) {
   std::string listing;
   for (ptx::EntryResult& e : module.entries) {
     if (!options.entry.empty() && e.name != options.entry) continue;
-    EntryReport report;
-    report.name = e.name;
-    report.message = e.message;
+    const CompileOptions compilation = compile_options(options);
+    EntryReport report = refusal_of(e.name, e.message, compilation);
     if (e.accepted) {
       try {
-        CompiledKernel kernel = compile(std::move(e.function), compile_options(options));
+        CompiledKernel kernel = compile(std::move(e.function), compilation);
         report = report_of(kernel);
         if (!options.listing.empty()) listing += (listing.empty() ? "" : "\n") + listing_of(kernel);
       } catch (const trace::InputError& error) {
@@ -177,8 +174,7 @@ AnnotateResult annotate(const AnnotateOptions& options) {
                             std::to_string(trace::min_register_budget) + " to " +
                             std::to_string(trace::max_general_registers));
   }
-  passes::check(compile_options(options).regions);
-  passes::check(compile_options(options).power);
+  options.passes.make(options.pass_options);  // refuses options that do not fit before a file is read
   AnnotateResult result;
   if (options.check) {
     if (options.ptx.empty() && options.launch.empty())

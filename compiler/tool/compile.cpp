@@ -10,15 +10,23 @@ namespace regatta::tool {
 
 namespace {
 
-void plan_regions(CompiledKernel& k, const CompileOptions& options) {
-  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
-  k.regions = passes::plan_regions(k.trace_kernel, *k.analyses, options.regions);
+/// Spreads the registers over banks as the passes want them. Analyses and the static form are made anew.
+void renumber(CompiledKernel& k, unsigned warp_size) {
+  std::vector<passes::RegisterGroup> groups;
+  for (const auto& pass : k.passes) {
+    for (passes::RegisterGroup& group : pass->register_groups(k.trace_kernel, *k.analyses))
+      groups.push_back(std::move(group));
+  }
+  passes::renumber_registers(*k.function, groups);
+  k.analyses->invalidate();
+  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, warp_size);
 }
 
 }  // namespace
 
 CompiledKernel compile(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
+  k.passes = options.passes.make(options.pass_options);
   k.function = std::make_unique<ir::Function>(std::move(function));
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
   ir::remove_empty_blocks(*k.function);  // whose copies became identities
@@ -30,18 +38,9 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
-  plan_regions(k, options);
-  if (options.renumber) {
-    // What shares a region shall not share a bank; the limits per bank then cut the regions anew.
-    std::vector<passes::RegisterGroup> groups;
-    for (const passes::Region& r : k.regions.regions) groups.push_back({r.block, r.registers()});
-    passes::renumber_registers(*k.function, groups);
-    k.analyses->invalidate();
-    plan_regions(k, options);
-  }
-  k.region_words = passes::insert_region_words(k.trace_kernel, k.regions);
-  k.power = passes::plan_power_states(k.trace_kernel, *k.analyses, options.power);
-  passes::add_power_section(k.trace_kernel, k.power);
+  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  if (options.renumber) renumber(k, options.warp_size);
+  for (const auto& pass : k.passes) pass->run(k.trace_kernel, *k.analyses);
   return k;
 }
 
@@ -76,16 +75,17 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.instructions = f.instruction_count();
   r.blocks = f.blocks.size();
   r.loops = kernel.analyses->loops().loops().size();
-  r.regions = kernel.regions.regions.size();
-  r.region_words = kernel.region_words;
-  r.oversized_regions = kernel.regions.oversized;
-  const passes::PowerSummary power = passes::summarise(kernel.trace_kernel, kernel.power);
-  r.power_on = power.on;
-  r.power_sleep = power.sleep;
-  r.power_off = power.off;
-  r.power_without_field = power.without_field;
+  for (const auto& pass : kernel.passes) r.passes.push_back(pass->summary(kernel.trace_kernel));
   const std::vector<std::uint32_t> live = live_registers(kernel);
   r.live_registers = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  return r;
+}
+
+EntryReport refusal_of(const std::string& name, const std::string& message, const CompileOptions& options) {
+  EntryReport r;
+  r.name = name;
+  r.message = message;
+  for (const auto& pass : options.passes.make(options.pass_options)) r.passes.push_back(pass->summary({}));
   return r;
 }
 

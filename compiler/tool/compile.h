@@ -5,8 +5,7 @@
 
 #include <regatta/analysis/function_analyses.h>
 #include <regatta/ir/ir.h>
-#include <regatta/passes/power.h>
-#include <regatta/passes/regions.h>
+#include <regatta/passes/pass_registry.h>
 #include <regatta/passes/register_allocation.h>
 #include <regatta/tool/annotate.h>
 
@@ -22,23 +21,23 @@ struct CompiledKernel {
   std::unique_ptr<analysis::FunctionAnalyses> analyses;
   std::vector<std::int32_t> immediate_post_dominator;
   std::string allocation_note;  ///< pressure and spills, for the listing
-  passes::RegionPlan regions;
-  std::size_t region_words = 0;  ///< among trace_kernel.inserted
-  trace::PowerStates power;
-  trace::Kernel trace_kernel;  ///< the static form, all annotations in it
+  passes::PassList passes;      ///< that have run
+  trace::Kernel trace_kernel;   ///< the static form, all annotations in it
 };
 
 struct CompileOptions {
   passes::AllocationOptions allocation;
-  passes::RegionOptions regions;
-  passes::PowerOptions power;
+  passes::PassRegistry passes = passes::PassRegistry::with_builtin();
+  passes::PassOptionValues pass_options;
   bool renumber = true;  ///< spread registers over banks after allocation
   unsigned warp_size = 32;
 };
 
-/// Schedules, allocates registers, runs the analyses and the passes of every scheme.
+/// Schedules, allocates registers, runs the analyses and all annotation passes.
 CompiledKernel compile(ir::Function function, const CompileOptions& options);
 EntryReport report_of(CompiledKernel& kernel);
+/// Of an entry that was refused, `message` saying why.
+EntryReport refusal_of(const std::string& name, const std::string& message, const CompileOptions& options);
 /// General registers live just after each instruction, in program order; values that lanes on another path still need
 /// count.
 std::vector<std::uint32_t> live_registers(CompiledKernel& kernel);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
-#include "region_listing.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -92,14 +91,14 @@ std::string head(const CompiledKernel& kernel) {
     text += "// shared " + v.name + " at " + std::to_string(v.offset) + ", " +
             (v.bytes == 0 ? std::string("dynamic") : std::to_string(v.bytes) + " bytes") + "\n";
   }
-  const std::size_t regions = kernel.regions.regions.size();
-  text += "// " + std::to_string(regions) + (regions == 1 ? " region" : " regions") + " for the scheme " +
-          trace::region_scheme + ", told by " + std::to_string(kernel.region_words) + " instruction words";
-  if (kernel.regions.oversized != 0) text += ", " + std::to_string(kernel.regions.oversized) + " beyond the limits";
-  return text +
-         "\n// columns: instruction, general registers live after it, code, PTX line and source line, what the region "
-         "does "
-         "with registers last used there, power states that its registers get\n";
+  std::string columns = "columns: instruction, general registers live after it, code, PTX line and source line";
+  for (const auto& pass : kernel.passes) {
+    const std::string line = pass->listing_head();
+    if (!line.empty()) text += "// " + line + "\n";
+    const std::string column = pass->listing_column();
+    if (!column.empty()) columns += ", " + column;
+  }
+  return text + "// " + columns + "\n";
 }
 
 std::string block_head(CompiledKernel& kernel, std::uint32_t b) {
@@ -126,16 +125,16 @@ std::string listing_of(CompiledKernel& kernel) {
   Sources sources(f);
   std::string text = head(kernel);
   std::uint32_t index = 0;
-  std::size_t region = 0;
-  const std::vector<passes::Region>& regions = kernel.regions.regions;
   for (std::size_t b = 0; b < f.blocks.size(); ++b) {
     text += block_head(kernel, static_cast<std::uint32_t>(b));
     std::pair<std::uint32_t, std::uint32_t> shown{0, 0};
     for (const ir::Instruction& i : f.blocks[b].instructions) {
-      while (region < regions.size() && regions[region].end <= index) ++region;
-      const bool in_region = region < regions.size() && regions[region].begin <= index;
-      if (in_region && regions[region].begin == index)
-        text += region_head(kernel.trace_kernel, regions[region], region);
+      std::string notes;
+      for (const auto& pass : kernel.passes) {
+        text += pass->listing_above(kernel.trace_kernel, index);
+        const std::string note = pass->listing_note(kernel.trace_kernel, index);
+        if (!note.empty()) notes += "; " + note;
+      }
       const ir::Location& at = i.where;
       const bool has_source = at.source_line != 0 && at.source_file < f.source_files.size();
       if (has_source && shown != std::pair(at.source_file, at.source_line)) {
@@ -143,10 +142,6 @@ std::string listing_of(CompiledKernel& kernel) {
         const std::string source = sources.line(at.source_file, at.source_line);
         if (!source.empty()) text += "              ; " + source + "\n";
       }
-      const std::string marks = in_region ? region_marks(kernel.trace_kernel, regions[region], index) : "";
-      const std::string power = trace::power_text(
-          kernel.trace_kernel.instructions[index],
-          trace::power_bits(kernel.trace_kernel.instructions[index], kernel.power.next[index], kernel.power.threshold));
       char number[32];
       std::snprintf(number, sizeof number, "  %4u  %3u  ", index, live[index]);
       ++index;
@@ -154,9 +149,7 @@ std::string listing_of(CompiledKernel& kernel) {
       if (line.size() < 64) line.resize(64, ' ');
       line += "  // " + std::to_string(at.line);
       if (has_source) line += ", " + f.source_files[at.source_file] + ":" + std::to_string(at.source_line);
-      if (!marks.empty()) line += "; " + marks;
-      if (!power.empty()) line += "; power " + power;
-      text += line + "\n";
+      text += line + notes + "\n";
     }
   }
   return text;

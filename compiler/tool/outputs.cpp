@@ -19,7 +19,7 @@ std::unique_ptr<base::OutputFile> open(const std::string& path) {
 }  // namespace
 
 Outputs::Outputs(const AnnotateOptions& options) : listing(open(options.listing)), report(open(options.report)) {
-  if (!options.out.empty()) trace = std::make_unique<trace::Writer>(options.out);
+  if (!options.out.empty()) trace = std::make_unique<trace::Writer>(options.out, options.sections);
   for (const auto& [name, path] : options.dumps) dumps.push_back(open(path));
 }
 

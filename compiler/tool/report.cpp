@@ -5,8 +5,22 @@
 
 namespace regatta::tool {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json value_of(const passes::Figure& figure) {
+  if (const auto* count = std::get_if<std::uint64_t>(&figure.value)) return *count;
+  if (const auto* real = std::get_if<double>(&figure.value)) return *real;
+  Json group = Json::object();
+  for (const passes::Figure& part : std::get<std::vector<passes::Figure>>(figure.value))
+    group[part.key] = value_of(part);
+  return group;
+}
+
+}  // namespace
+
 std::string report_json(const AnnotateResult& result) {
-  using Json = nlohmann::ordered_json;
   Json entries = Json::array();
   for (const EntryReport& e : result.entries) {
     Json j;
@@ -23,19 +37,13 @@ std::string report_json(const AnnotateResult& result) {
       j["live_registers"] = e.live_registers;
       j["shared_bytes"] = e.shared_bytes;
       j["local_bytes"] = e.local_bytes;
-      j["regions"] = e.regions;
-      j["region_words"] = e.region_words;
-      j["region_instructions"] = e.regions == 0 ? 0.0 : double(e.instructions) / double(e.regions);
-      j["region_overhead"] = e.instructions == 0 ? 0.0 : double(e.region_words) / double(e.instructions);
-      j["oversized_regions"] = e.oversized_regions;
-      j["power_states"] = {
-          {"on", e.power_on}, {"sleep", e.power_sleep}, {"off", e.power_off}, {"no_field", e.power_without_field}};
     } else {
       for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers",
-                              "shared_bytes", "local_bytes", "regions", "region_words", "region_instructions",
-                              "region_overhead", "oversized_regions", "power_states"})
+                              "shared_bytes", "local_bytes"})
         j[key] = nullptr;
     }
+    for (const passes::PassSummary& pass : e.passes)
+      for (const passes::Figure& figure : pass.figures) j[figure.key] = e.accepted ? value_of(figure) : Json();
     entries.push_back(std::move(j));
   }
   Json report;

@@ -20,6 +20,7 @@
 #include "harness.h"
 
 using namespace regatta;
+using test::count;
 using test::error_of;
 using test::Folder;
 
@@ -188,16 +189,16 @@ TEST_CASE("limits of regions, and what is no limit") {
   o.check = true;
   o.ptx = folder.file("k.ptx");
   const auto with = [&](unsigned registers, unsigned lines) {
-    o.region_registers = registers;
-    o.region_bank_lines = lines;
+    o.pass_options["region-registers"] = std::to_string(registers);
+    o.pass_options["region-bank-lines"] = std::to_string(lines);
     return tool::annotate(o).entries.at(0);
   };
   const auto wide = with(64, 16), narrow = with(3, 1), none = with(1, 1);
-  CHECK(narrow.regions > wide.regions);
-  CHECK(wide.oversized_regions == 0);
+  CHECK(count(narrow, "regions") > count(wide, "regions"));
+  CHECK(count(wide, "oversized_regions") == 0);
   // No region of one instruction is too long; hardware that cannot hold its registers refuses the kernel.
-  CHECK(none.oversized_regions > 0);
-  CHECK(none.regions <= none.instructions);
+  CHECK(count(none, "oversized_regions") > 0);
+  CHECK(count(none, "regions") <= none.instructions);
   const auto message = [&](unsigned registers, unsigned lines) {
     try {
       with(registers, lines);

@@ -2,6 +2,7 @@
 //
 // Regions of our kernels, from both compilers: what goes into the words comes out, and the limits hold.
 #include <compile.h>
+#include <regatta/passes/regions.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/region_words.h>
@@ -28,9 +29,8 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-void check_words(const tool::CompiledKernel& k) {
-  const auto decoded = trace::regions_of(k.trace_kernel);
-  const auto& regions = k.regions.regions;
+void check_words(const trace::Kernel& kernel, const std::vector<passes::Region>& regions) {
+  const auto decoded = trace::regions_of(kernel);
   REQUIRE(decoded.size() == regions.size());
   for (std::size_t n = 0; n < regions.size(); ++n) {
     REQUIRE(decoded[n].begin == regions[n].begin);
@@ -58,20 +58,23 @@ TEST_CASE("regions of all kernels come back from their words and keep the limits
       // From a staging unit of 2048 entries to one of 128, and less.
       for (const auto& [registers, lines] : {std::pair(248u, 31u), {64u, 16u}, {16u, 4u}, {8u, 2u}}) {
         tool::CompileOptions options;
-        options.regions.max_registers = registers;
-        options.regions.lines_per_bank = lines;
+        options.pass_options = {{"region-registers", std::to_string(registers)},
+                                {"region-bank-lines", std::to_string(lines)}};
         const tool::CompiledKernel k = tool::compile(ir::Function(function), options);
-        check_words(k);
-        REQUIRE(k.region_words == k.trace_kernel.inserted.size());
-        for (const passes::Region& r : k.regions.regions) {
+        passes::RegionOptions limits;
+        limits.max_registers = registers;
+        limits.lines_per_bank = lines;
+        const passes::RegionPlan plan = passes::plan_regions(k.trace_kernel, *k.analyses, limits);
+        check_words(k.trace_kernel, plan.regions);
+        for (const passes::Region& r : plan.regions) {
           if (r.size() == 1) continue;
           REQUIRE(r.live <= registers);
           REQUIRE(*std::max_element(r.words.lines.begin(), r.words.lines.end()) <= lines);
         }
         // Every instruction of every kernel fits the smallest unit of the paper.
-        if (lines >= 4) REQUIRE(k.regions.oversized == 0);
-        REQUIRE(k.regions.regions.size() >= fewest);
-        fewest = k.regions.regions.size();
+        if (lines >= 4) REQUIRE(plan.oversized == 0);
+        REQUIRE(plan.regions.size() >= fewest);
+        fewest = plan.regions.size();
       }
     }
   }

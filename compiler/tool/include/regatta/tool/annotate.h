@@ -4,8 +4,9 @@
 // line around it.
 #pragma once
 
-#include <regatta/analysis/warp_liveness.h>
 #include <regatta/emulator/races.h>
+#include <regatta/passes/pass_registry.h>
+#include <regatta/trace/section_registry.h>
 
 #include <cstdint>
 #include <set>
@@ -22,12 +23,11 @@ struct AnnotateOptions {
   std::string entry;   ///< with `check`: this entry alone
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
-  bool schedule = true;             ///< reorder instructions within blocks before allocation
-  unsigned region_registers = 64;   ///< most registers that a RegLess region holds at a time, 1..248
-  unsigned region_bank_lines = 16;  ///< most of them in one of 8 banks, 1..31
-  /// By what rule regions know the lanes that wait elsewhere; the paper's own lose values (analysis/warp_liveness.h).
-  analysis::LaneRule region_lanes = analysis::LaneRule::every_path;
-  unsigned power_threshold = 3;  ///< W of GREENER's power states, 1..31
+  bool schedule = true;  ///< reorder instructions within blocks before allocation
+  /// The annotation passes, their options, and what the trace's writer knows of the sections that they add.
+  passes::PassRegistry passes = passes::PassRegistry::with_builtin();
+  passes::PassOptionValues pass_options;
+  trace::SectionRegistry sections = trace::SectionRegistry::with_builtin();
   unsigned warp_size = 32;
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
@@ -59,13 +59,7 @@ struct EntryReport {
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
   std::uint64_t loops = 0;
-  std::uint64_t regions = 0;            ///< RegLess's
-  std::uint64_t region_words = 0;       ///< instructions inserted for them
-  std::uint64_t oversized_regions = 0;  ///< single instructions that exceed a limit of regions
-  std::uint64_t power_on = 0;           ///< GREENER's: fields of instructions that say ON
-  std::uint64_t power_sleep = 0;
-  std::uint64_t power_off = 0;
-  std::uint64_t power_without_field = 0;  ///< register operands that an instruction has no field for
+  std::vector<passes::PassSummary> passes;  ///< by pass; of a refused entry without meaning but for keys and headings
 };
 
 /// One launch that ran, in order.

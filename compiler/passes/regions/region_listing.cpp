@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace regatta::tool {
+namespace regatta::passes {
 namespace {
 
 using trace::LastUse;
@@ -18,7 +18,7 @@ std::string names(const std::vector<std::uint8_t>& registers) {
 
 }  // namespace
 
-std::string region_head(const trace::Kernel& kernel, const passes::Region& region, std::size_t number) {
+std::string region_head(const trace::Kernel& kernel, const Region& region, std::size_t number) {
   std::string text = "  // region " + std::to_string(number) + ": instructions " + std::to_string(region.begin) +
                      " to " + std::to_string(region.end - 1) + ", holds " + std::to_string(region.live) +
                      ", lines per bank";
@@ -39,7 +39,7 @@ std::string region_head(const trace::Kernel& kernel, const passes::Region& regio
   return text + "  //   " + std::to_string(words) + (words == 1 ? " word\n" : " words\n");
 }
 
-std::string region_marks(const trace::Kernel& kernel, const passes::Region& region, std::uint32_t index) {
+std::string region_marks(const trace::Kernel& kernel, const Region& region, std::uint32_t index) {
   const trace::SlotUses& uses = region.words.uses[index - region.begin];
   const auto slots = trace::use_slots_of(kernel.instructions[index]);
   std::string text;
@@ -56,4 +56,4 @@ std::string region_marks(const trace::Kernel& kernel, const passes::Region& regi
   return text;
 }
 
-}  // namespace regatta::tool
+}  // namespace regatta::passes

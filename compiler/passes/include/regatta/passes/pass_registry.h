@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/passes/annotation_pass.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace regatta::passes {
+
+/// The passes that annotate one kernel, in the order in which they run.
+using PassList = std::vector<std::unique_ptr<AnnotationPass>>;
+
+/// The passes that regatta-annotate runs on every kernel.
+class PassRegistry {
+ public:
+  using Factory = std::function<std::unique_ptr<AnnotationPass>()>;
+
+  /// With the passes of all our schemes.
+  static PassRegistry with_builtin();
+
+  /// Passes run, and report, in the order in which they were added. Throws std::invalid_argument when the name of the
+  /// pass or of one of its options is taken.
+  void add(Factory make);
+  template <class Pass>
+  void add() {
+    add([] { return std::make_unique<Pass>(); });
+  }
+
+  /// Of all passes, in order.
+  std::vector<PassOption> options() const;
+
+  /// Passes for one kernel. Throws trace::InputError for an option that no pass has and for values that do not fit.
+  PassList make(const PassOptionValues& values = {}) const;
+
+ private:
+  std::vector<Factory> factories_;
+};
+
+}  // namespace regatta::passes

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/passes/pass_options.h>
+
+#include <regatta/base/suggestion.h>
+#include <regatta/trace/types.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+namespace regatta::passes {
+
+namespace {
+
+/// "a, b or c"
+std::string list_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace
+
+void PassOptions::number(const std::string& name, unsigned& value, const std::string& placeholder,
+                         const std::string& help) {
+  add({name, placeholder, help, std::to_string(value), {}}, [name, &value](const std::string& text) {
+    unsigned given = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), given);
+    if (error != std::errc() || end != text.data() + text.size())
+      throw trace::InputError("error: --" + name + " '" + text + "', expected a whole number");
+    value = given;
+  });
+}
+
+bool PassOptions::has(const std::string& name) const {
+  return std::any_of(options_.begin(), options_.end(), [&](const PassOption& o) { return o.name == name; });
+}
+
+void PassOptions::set(const std::string& name, const std::string& text) const {
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const std::vector<std::string>& choices = options_[i].choices;
+    if (options_[i].name != name) continue;
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end())
+      throw trace::InputError("error: --" + name + " '" + text + "', expected " + list_text(choices) +
+                              base::suggestion(text, choices));
+    setters_[i](text);
+    return;
+  }
+  throw std::logic_error("no pass has declared the option '" + name + "'");
+}
+
+void PassOptions::add(PassOption option, Setter set) {
+  options_.push_back(std::move(option));
+  setters_.push_back(std::move(set));
+}
+
+}  // namespace regatta::passes

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// regatta-annotate: PTX and a launch file in, an annotated trace out.
+#include "command_line.h"
+
+#include <regatta/base/arguments.h>
+#include <regatta/base/suggestion.h>
+#include <regatta/ptx/ptx.h>
+#include <regatta/trace/types.h>
+
+#include <boost/program_options.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <istream>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace regatta::tool {
+
+namespace {
+
+namespace po = boost::program_options;
+using trace::InputError;
+
+constexpr const char* intro =
+    "regatta-annotate " REGATTA_VERSION
+    ": runs a CUDA kernel's PTX and writes what it did, value by value, as a trace.\n\n"
+    "  regatta-annotate --launch launch.toml --out kernel.rgt\n"
+    "      compile the kernels the launch file names, run them, write the trace\n"
+    "  regatta-annotate --launch launch.toml --dump-buffer c=c.bin\n"
+    "      run without a trace and keep a result buffer\n"
+    "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
+    "      compile every entry, run nothing; say what was accepted and what it needs\n\n"
+    "A launch file gives the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
+    "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a "
+    "buffer\n"
+    "is not what the launch file expects, or --check-races found one.\n\nOptions";
+
+/// A whole number as a user writes it: digits alone, so that "-1" is refused and not taken for 4294967295.
+template <class Integer>
+struct Whole {
+  Integer value = 0;
+};
+template <class Integer>
+std::istream& operator>>(std::istream& in, Whole<Integer>& whole) {
+  std::string text;
+  in >> text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole.value);
+  if (text.empty() || text[0] == '-' || error != std::errc() || end != text.data() + text.size()) {
+    in.setstate(std::ios::failbit);
+  }
+  return in;
+}
+template <class Integer>
+std::ostream& operator<<(std::ostream& out, const Whole<Integer>& whole) {
+  return out << whole.value;
+}
+
+/// An option that is a whole number and goes to `target`.
+template <class Integer>
+po::typed_value<Whole<Integer>>* whole(Integer& target, const char* placeholder) {
+  return po::value<Whole<Integer>>()
+      ->value_name(placeholder)
+      ->default_value({target})
+      ->notifier([&target](const Whole<Integer>& given) { target = given.value; });
+}
+
+void parse_ctas(const std::string& text, AnnotateOptions& o) {
+  const std::size_t colon = text.find(':');
+  const auto number = [&](const std::string& part) {
+    if (part.empty() || part.size() > 18 || part.find_first_not_of("0123456789") != std::string::npos) {
+      throw InputError("error: --ctas '" + text + "', expected FIRST:COUNT, two whole numbers");
+    }
+    return std::stoull(part);
+  };
+  if (colon == std::string::npos) throw InputError("error: --ctas '" + text + "', expected FIRST:COUNT");
+  o.first_cta = number(text.substr(0, colon));
+  o.cta_count = number(text.substr(colon + 1));
+  if (o.cta_count == 0) throw InputError("error: --ctas '" + text + "' traces no CTA, expected a COUNT of at least 1");
+}
+
+void parse_dumps(const std::vector<std::string>& texts, AnnotateOptions& o) {
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+      throw InputError("error: --dump-buffer '" + text + "', expected NAME=FILE");
+    }
+    o.dumps.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+}
+
+/// The words of the checks that --check-races knows.
+void parse_race_rule(const std::string& text, AnnotateOptions& o) {
+  using emulator::RaceRule;
+  o.check_races = true;
+  if (text == "target") return;
+  if (text != "independent" && text != "lockstep") {
+    throw InputError("error: --check-races '" + text + "', expected target, independent or lockstep" +
+                     base::suggestion(text, {"target", "independent", "lockstep"}));
+  }
+  o.race_rule = text == "lockstep" ? RaceRule::lockstep : RaceRule::independent;
+}
+
+/// The options' names, to suggest one.
+std::vector<std::string> names_of(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& o : options.options()) names.push_back(o->long_name());
+  return names;
+}
+
+/// An option whose text is empty was meant to say something: a script's variable that is not set, mostly.
+void refuse_empty(const po::variables_map& values) {
+  constexpr std::pair<const char*, const char*> texts[] = {
+      {"launch", "the name of a file"}, {"out", "the name of a file"},     {"ptx", "the name of a file"},
+      {"report", "the name of a file"}, {"listing", "the name of a file"}, {"entry", "the name of an entry"},
+      {"ctas", "FIRST:COUNT"}};
+  for (const auto& [option, expected] : texts) {
+    if (values.count(option) == 0 || !values[option].as<std::string>().empty()) continue;
+    throw InputError(std::string("error: --") + option + ": found an empty text, expected " + expected);
+  }
+}
+
+/// The options of the annotation passes.
+void add_pass_options(po::options_description& options, AnnotateOptions& o) {
+  for (const passes::PassOption& option : o.passes.options()) {
+    const auto store = [&values = o.pass_options, name = option.name](const std::string& text) { values[name] = text; };
+    const po::value_semantic* value = nullptr;
+    if (option.choices.empty()) {
+      const Whole<unsigned> number{static_cast<unsigned>(std::stoul(option.default_value))};
+      value = po::value<Whole<unsigned>>()
+                  ->value_name(option.placeholder)
+                  ->default_value(number)
+                  ->notifier([store](const Whole<unsigned>& given) { store(std::to_string(given.value)); });
+    } else {
+      value = po::value<std::string>()
+                  ->value_name(option.placeholder)
+                  ->default_value(option.default_value)
+                  ->notifier(store);
+    }
+    options.add_options()(option.name.c_str(), value, option.help.c_str());
+  }
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections) {
+  CommandLine asked;
+  AnnotateOptions& o = asked.options;
+  o.passes = std::move(passes);
+  o.sections = std::move(sections);
+  std::string ctas, race_rule;
+  std::vector<std::string> dumps;
+  po::options_description options(intro, 110, 60);
+  options.add_options()("help,h", "this text")("version", "version of the program")(
+      "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
+      "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program only runs")(
+      "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")(
+      "check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")(
+      "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
+      "max-registers", whole(o.max_registers, "N"),
+      "general registers per thread, 16 to 255 (63 for Fermi and Kepler)");
+  add_pass_options(options, o);
+  options.add_options()("no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
+      "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
+      "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
+      "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
+      "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
+      "dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
+      "write a buffer's (or module variable's) bytes after the run; may be repeated")(
+      "check-races", po::value(&race_rule)->value_name("RULE")->implicit_value("target"),
+      "report accesses to shared and global memory that nothing orders; --check-races=RULE says what orders the lanes "
+      "of "
+      "a warp: independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
+      "list-instructions", po::bool_switch(), "print the PTX that is accepted, as a table (compiler/ptx/SUPPORTED.md)")(
+      "max-instructions", whole(o.max_instructions, "N"),
+      "instructions of one warp after which it counts as an endless loop");
+  po::variables_map values;
+  try {
+    // An abbreviation that is guessed today is another option's name tomorrow.
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    base::refuse_option_as_value({argv + 1, argv + argc}, [&](const std::string& option) {
+      const po::option_description* known = options.find_nothrow(option == "-o" ? "out" : option.substr(2), false);
+      return known != nullptr && known->semantic()->min_tokens() != 0;
+    });
+    po::options_description all;
+    all.add(options).add_options()("argument", po::value<std::vector<std::string>>());
+    po::positional_options_description positional;
+    positional.add("argument", -1);
+    po::store(po::command_line_parser(argc, argv).options(all).positional(positional).style(style).run(), values);
+    if (values.count("argument") != 0) {
+      throw InputError("error: unexpected argument '" + values["argument"].as<std::vector<std::string>>().front() +
+                       "' (--help shows the options)");
+    }
+    po::notify(values);
+  } catch (const po::unknown_option& e) {
+    std::string name = e.get_option_name();
+    name.erase(0, name.find_first_not_of('-'));
+    const std::string near = base::nearest(name, names_of(options));
+    throw InputError("error: unknown option '" + e.get_option_name() + "'" +
+                     (near.empty() ? " (--help shows the options)" : "; did you mean '--" + near + "'?"));
+  } catch (const po::invalid_option_value& e) {
+    throw InputError(std::string("error: ") + e.what() + ", expected a whole number");
+  } catch (const po::error& e) {
+    throw InputError(std::string("error: ") + e.what() + " (--help shows the options)");
+  }
+  if (values.count("help") != 0) {
+    std::ostringstream text;
+    text << options;
+    asked.answer = text.str();
+    return asked;
+  }
+  if (values.count("version") != 0) {
+    asked.answer = "regatta-annotate " REGATTA_VERSION "\n";
+    return asked;
+  }
+  if (values["list-instructions"].as<bool>()) {
+    asked.answer = ptx::supported_ptx();
+    return asked;
+  }
+  refuse_empty(values);
+  if (o.max_instructions == 0) throw InputError("error: --max-instructions is 0, expected at least 1");
+  o.schedule = !values["no-schedule"].as<bool>();
+  if (!ctas.empty()) parse_ctas(ctas, o);
+  parse_dumps(dumps, o);
+  if (!race_rule.empty()) parse_race_rule(race_rule, o);
+  if (!o.entry.empty() && !o.check)
+    throw InputError("error: --entry goes with --check; the launch file names the entries to run");
+  if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty() || o.check_races)) {
+    throw InputError("error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it");
+  }
+  o.producer = "regatta-annotate " REGATTA_VERSION;
+  for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
+  o.progress = true;
+  return asked;
+}
+
+}  // namespace regatta::tool

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of regatta-annotate.
+#pragma once
+
+#include <regatta/tool/annotate.h>
+
+#include <string>
+
+namespace regatta::tool {
+
+struct CommandLine {
+  AnnotateOptions options;
+  /// Asked for instead of a run (--help, --version, --list-instructions); empty: nothing.
+  std::string answer;
+};
+
+/// Reads a command line with the options of all passes. Throws trace::InputError for one that cannot be run.
+CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections);
+
+}  // namespace regatta::tool

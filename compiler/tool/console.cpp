@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "console.h"
+
+#include <regatta/base/path.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+namespace regatta::tool {
+
+namespace {
+
+void print_races(const AnnotateResult& r) {
+  constexpr std::size_t shown = 20;
+  for (std::size_t i = 0; i < r.races.size() && i < shown; ++i) {
+    std::cerr << r.races[i].message << " [" << r.races[i].times << (r.races[i].times == 1 ? " time]\n" : " times]\n");
+  }
+  if (r.races.size() > shown) std::cerr << "... and " << r.races.size() - shown << " more pairs of instructions\n";
+}
+
+/// The table of --check: a line an entry, and why entries are refused.
+void print_check(std::FILE* out, const AnnotateResult& r) {
+  int width = static_cast<int>(std::string("entry").size());
+  for (const auto& e : r.entries) width = std::max(width, static_cast<int>(e.name.size()));
+  std::fprintf(out, "%-*s  %-8s  %9s  %7s  %12s  %6s", width, "entry", "", "registers", "spilled", "instructions",
+               "blocks");
+  if (!r.entries.empty()) {
+    for (const passes::PassSummary& pass : r.entries.front().passes)
+      for (const passes::TableColumn& c : pass.columns) std::fprintf(out, "  %s", c.heading.c_str());
+  }
+  std::fputc('\n', out);
+  for (const auto& e : r.entries) {
+    if (!e.accepted) {
+      std::fprintf(out, "%-*s  refused\n", width, e.name.c_str());
+      continue;
+    }
+    std::fprintf(out, "%-*s  accepted  %9u  %7u  %12llu  %6llu", width, e.name.c_str(), e.registers, e.spills,
+                 static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+    for (const passes::PassSummary& pass : e.passes) {
+      for (const passes::TableColumn& c : pass.columns)
+        std::fprintf(out, "  %*llu", static_cast<int>(c.heading.size()), static_cast<unsigned long long>(c.value));
+    }
+    std::fputc('\n', out);
+  }
+}
+
+/// Says why entries were refused. Returns whether any was.
+bool print_refusals(const AnnotateResult& r) {
+  std::size_t refused = 0;
+  std::fflush(stdout);
+  for (const auto& e : r.entries) {
+    if (e.accepted) continue;
+    ++refused;
+    std::cerr << e.message << "\n";
+  }
+  if (refused == 0) return false;
+  std::cerr << "error: " << refused << " of " << r.entries.size() << (r.entries.size() == 1 ? " entry" : " entries")
+            << " refused\n";
+  return true;
+}
+
+void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResult& r) {
+  for (const auto& e : r.entries) {
+    const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
+    std::fprintf(out, "%s: %u registers, %u spilled%s, %llu instructions in %llu blocks", e.name.c_str(), e.registers,
+                 e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+                 static_cast<unsigned long long>(e.blocks));
+    for (const passes::PassSummary& pass : e.passes) {
+      if (!pass.text.empty()) std::fprintf(out, ", %s", pass.text.c_str());
+    }
+    std::fputc('\n', out);
+  }
+  unsigned long long warp = 0, thread = 0, traced = 0;
+  for (const auto& l : r.launches) {
+    warp += l.warp_instructions;
+    thread += l.thread_instructions;
+    traced += l.traced_ctas;
+  }
+  std::fprintf(
+      out, "%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
+      r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
+      r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
+  if (!o.out.empty()) std::fprintf(out, "%s: %llu CTAs traced\n", o.out.c_str(), traced);
+}
+
+}  // namespace
+
+int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
+  // The summary is not for a reader of the trace.
+  bool is_taken = false;
+  for (const std::string* path : {&o.out, &o.report, &o.listing}) is_taken |= base::is_standard_output(*path);
+  for (const auto& dump : o.dumps) is_taken |= base::is_standard_output(dump.second);
+  std::FILE* const out = is_taken ? stderr : stdout;
+  if (o.check) {
+    print_check(out, result);
+    return print_refusals(result) ? 2 : 0;
+  }
+  print_summary(out, o, result);
+  print_races(result);
+  for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
+  return result.failed_expectations.empty() && result.races.empty() ? 0 : 3;
+}
+
+}  // namespace regatta::tool
