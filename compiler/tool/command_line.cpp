@@ -123,6 +123,12 @@ void refuse_empty(const po::variables_map& values) {
   }
 }
 
+/// Options that are more than a value: they are taken apart when all are known.
+struct Texts {
+  std::string ctas, race_rule;
+  std::vector<std::string> dumps;
+};
+
 /// The options of the annotation passes.
 void add_pass_options(po::options_description& options, AnnotateOptions& o) {
   for (const passes::PassOption& option : o.passes.options()) {
@@ -144,15 +150,8 @@ void add_pass_options(po::options_description& options, AnnotateOptions& o) {
   }
 }
 
-}  // namespace
-
-CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections) {
-  CommandLine asked;
-  AnnotateOptions& o = asked.options;
-  o.passes = std::move(passes);
-  o.sections = std::move(sections);
-  std::string ctas, race_rule;
-  std::vector<std::string> dumps;
+/// All options. Their values go to `o` and `texts`, which must outlive the result.
+po::options_description describe(AnnotateOptions& o, Texts& texts) {
   po::options_description options(intro, 110, 60);
   options.add_options()("help,h", "this text")("version", "version of the program")(
       "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
@@ -165,18 +164,24 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   add_pass_options(options, o);
   options.add_options()("no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
       "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
-      "ctas", po::value(&ctas)->value_name("FIRST:COUNT"), "trace these CTAs of every launch only; all of them run")(
-      "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
+      "ctas", po::value(&texts.ctas)->value_name("FIRST:COUNT"),
+      "trace these CTAs of every launch only; all of them run")("report", po::value(&o.report)->value_name("FILE"),
+                                                                "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
-      "dump-buffer", po::value(&dumps)->value_name("NAME=FILE"),
+      "dump-buffer", po::value(&texts.dumps)->value_name("NAME=FILE"),
       "write a buffer's (or module variable's) bytes after the run; may be repeated")(
-      "check-races", po::value(&race_rule)->value_name("RULE")->implicit_value("target"),
+      "check-races", po::value(&texts.race_rule)->value_name("RULE")->implicit_value("target"),
       "report accesses to shared and global memory that nothing orders; --check-races=RULE says what orders the lanes "
       "of "
       "a warp: independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
       "list-instructions", po::bool_switch(), "print the PTX that is accepted, as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
       "instructions of one warp after which it counts as an endless loop");
+  return options;
+}
+
+/// Reads the arguments; the values of po::value(&x) are set.
+po::variables_map parse(int argc, char** argv, const po::options_description& options) {
   po::variables_map values;
   try {
     // An abbreviation that is guessed today is another option's name tomorrow.
@@ -206,6 +211,28 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   } catch (const po::error& e) {
     throw InputError(std::string("error: ") + e.what() + " (--help shows the options)");
   }
+  return values;
+}
+
+/// Refuses options that do not go together.
+void check_together(const AnnotateOptions& o, const Texts& texts) {
+  if (!o.entry.empty() && !o.check)
+    throw InputError("error: --entry goes with --check; the launch file names the entries to run");
+  if (o.check && (!o.out.empty() || !texts.dumps.empty() || !texts.ctas.empty() || o.check_races)) {
+    throw InputError("error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it");
+  }
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes, trace::SectionRegistry sections) {
+  CommandLine asked;
+  AnnotateOptions& o = asked.options;
+  o.passes = std::move(passes);
+  o.sections = std::move(sections);
+  Texts texts;
+  const po::options_description options = describe(o, texts);
+  const po::variables_map values = parse(argc, argv, options);
   if (values.count("help") != 0) {
     std::ostringstream text;
     text << options;
@@ -223,14 +250,10 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   refuse_empty(values);
   if (o.max_instructions == 0) throw InputError("error: --max-instructions is 0, expected at least 1");
   o.schedule = !values["no-schedule"].as<bool>();
-  if (!ctas.empty()) parse_ctas(ctas, o);
-  parse_dumps(dumps, o);
-  if (!race_rule.empty()) parse_race_rule(race_rule, o);
-  if (!o.entry.empty() && !o.check)
-    throw InputError("error: --entry goes with --check; the launch file names the entries to run");
-  if (o.check && (!o.out.empty() || !dumps.empty() || !ctas.empty() || o.check_races)) {
-    throw InputError("error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it");
-  }
+  if (!texts.ctas.empty()) parse_ctas(texts.ctas, o);
+  parse_dumps(texts.dumps, o);
+  if (!texts.race_rule.empty()) parse_race_rule(texts.race_rule, o);
+  check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;
   for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];
   o.progress = true;
