@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pass that annotates an allocated kernel for a scheme's hardware. Everything that regatta-annotate knows of a pass
-// stands in one class: its options, what it writes into the trace, what the report and the listing say of it.
-// README.md of this folder says how to add one; how readers see what it writes is regatta/trace/section_format.h.
+// An annotation pass prepares an allocated kernel for the hardware of one scheme. One class holds everything that
+// regatta-annotate knows of the pass: its options, its output in the trace, its part of the report and of the listing.
+// README.md of compiler/passes says how to add one; regatta/trace/section_format.h is the counterpart for readers.
 #pragma once
 
 #include <regatta/analysis/function_analyses.h>
@@ -29,42 +29,45 @@ struct TableColumn {
   std::uint64_t value = 0;
 };
 
-/// What the user is told about one kernel.
+/// The results for one kernel.
 struct PassSummary {
   std::vector<Figure> figures;       ///< of the JSON report; the keys are the same for every kernel
   std::vector<TableColumn> columns;  ///< likewise the headings
-  std::string text;                  ///< "3 regions told by 7 words", for the line about the kernel; may be empty
+  std::string text;                  ///< "7 live registers at most", for the line about the kernel; may be empty
 };
 
-/// One object works on one kernel: options, validate(), register_groups() unless registers keep their numbers, run(),
-/// then the rest. `kernel` is always the same kernel, the static form of the function of `analyses`.
+/// One object serves one kernel. Order of calls: declare(), validate(), register_groups() if registers are renumbered,
+/// run(), then the others. `kernel` is the static form of the function of `analyses`.
 class AnnotationPass {
  public:
   virtual ~AnnotationPass() = default;
 
+  /// Unique among the passes of a registry.
   virtual std::string name() const = 0;
 
-  /// Declares the options, whose variables are members of the pass.
+  /// Declares the options. Their variables are members of the pass.
   virtual void declare(PassOptions&) {}
-  /// Throws trace::InputError, in the words of the command line, for options that do not fit.
+  /// Throws trace::InputError, in the words of the command line, for values out of range.
   virtual void validate() const {}
 
-  /// Before the numbers of registers are final: the registers that the pass's hardware uses together and therefore
-  /// wants in different banks. The numbers are about to change, within a kernel that is otherwise final.
+  /// Registers that the scheme's hardware uses together, so that they should lie in different banks. Renumbering
+  /// follows and respects the groups of all passes: afterwards the kernel is the same but for the numbers of its
+  /// registers.
   virtual std::vector<RegisterGroup> register_groups(const trace::Kernel&, analysis::FunctionAnalyses&) { return {}; }
 
-  /// Adds the pass's section to kernel.annotations, and instructions that only its scheme has to kernel.inserted, which
-  /// stays ascending. What other passes have added stays as it is.
+  /// Adds the pass's section to kernel.annotations and the instructions of its scheme to kernel.inserted, which stays
+  /// in ascending order. The annotations of other passes stay as they are.
   virtual void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) = 0;
 
-  /// After run(). Before it, of a kernel that was refused, with keys and headings and with any numbers.
+  /// The results of run(). For a kernel that was refused it is called without run(): only keys and headings matter
+  /// then.
   virtual PassSummary summary(const trace::Kernel& kernel) const = 0;
 
   /// A line at the head of the listing, without the comment sign; empty: none.
   virtual std::string listing_head() const { return {}; }
-  /// What listing_note() tells, for the listing's line about its columns; empty where there are no notes.
+  /// The subject of the notes, for the listing's line about its columns; empty if the pass writes no notes.
   virtual std::string listing_column() const { return {}; }
-  /// Whole lines above the instruction of this static index.
+  /// Lines above the instruction with this static index, each with its line end.
   virtual std::string listing_above(const trace::Kernel&, std::uint32_t /*index*/) const { return {}; }
   /// A note behind that instruction; empty: none.
   virtual std::string listing_note(const trace::Kernel&, std::uint32_t /*index*/) const { return {}; }

@@ -14,7 +14,7 @@ namespace regatta::passes {
 
 /// An option as --help shows it.
 struct PassOption {
-  std::string name;         ///< without the dashes: "region-registers"
+  std::string name;         ///< without the dashes: "liveness-rule"
   std::string placeholder;  ///< of its value: "N"
   std::string help;         ///< one sentence, with the range
   std::string default_value;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The list of annotation passes. To add one, derive from AnnotationPass and add it here or in a program of your own.
 #pragma once
 
 #include <regatta/passes/annotation_pass.h>

@@ -24,7 +24,7 @@ struct AnnotateOptions {
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
   bool schedule = true;  ///< reorder instructions within blocks before allocation
-  /// The annotation passes, their options, and what the trace's writer knows of the sections that they add.
+  /// The annotation passes, their options, and the formats by which the trace's writer checks their sections.
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
   trace::SectionRegistry sections = trace::SectionRegistry::with_builtin();
@@ -59,7 +59,7 @@ struct EntryReport {
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
   std::uint64_t loops = 0;
-  std::vector<passes::PassSummary> passes;  ///< by pass; of a refused entry without meaning but for keys and headings
+  std::vector<passes::PassSummary> passes;  ///< by pass; a refused entry has keys and headings only
 };
 
 /// One launch that ran, in order.

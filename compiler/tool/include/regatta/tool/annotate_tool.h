@@ -6,9 +6,10 @@
 
 namespace regatta::tool {
 
-/// The whole of regatta-annotate with the annotation passes of `passes`, whose sections `sections` checks: a program
-/// with a pass of its own is that and a call of this from main. Returns the exit status: 0 done, 1 internal error, 2
-/// bad input or usage, 3 a buffer is not what the launch file expects, or data races.
+/// The whole of regatta-annotate with the annotation passes of `passes`. The trace's writer checks their sections by
+/// `sections`. A program with a pass of its own consists of the pass and a call of this function in main(). Returns the
+/// exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a buffer is not what the launch file expects, or data
+/// races.
 int run_annotate_tool(int argc, char** argv, passes::PassRegistry passes = passes::PassRegistry::with_builtin(),
                       trace::SectionRegistry sections = trace::SectionRegistry::with_builtin());
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What readers of a trace know about the annotations of one compiler pass: the payload of its section and the
-// instructions that it inserts for its scheme. All of it stands in one class per pass, so that the reader, the writer
-// and regatta-trace name no pass. README.md of this folder says how to add one.
+// A section format describes the annotations of one compiler pass to readers of a trace: the payload of its section and
+// the instructions that the pass inserts for its scheme. One class per pass holds all of it, so the reader, the writer
+// and regatta-trace name no pass. README.md of traces/format says how to add one.
 #pragma once
 
 #include <regatta/trace/kernel.h>
@@ -18,8 +18,8 @@ struct InfoRow {
   std::string text;
 };
 
-/// The annotations of one pass. A kernel need not have any: each function below then finds nothing to say.
-/// Functions throw std::invalid_argument, saying what is wrong, for annotations that do not fit the kernel.
+/// The annotations of one pass. A kernel may have none; each function then does nothing. Functions throw
+/// std::invalid_argument, with the reason, for annotations that do not fit the kernel.
 class SectionFormat {
  public:
   virtual ~SectionFormat() = default;
@@ -29,18 +29,18 @@ class SectionFormat {
   /// The scheme of the instructions that the pass inserts; empty: it inserts none.
   virtual std::string scheme() const { return {}; }
 
-  /// What must hold before anyone uses the kernel. Reader and Writer refuse a kernel for which it throws. Everything
-  /// else in the kernel has been checked before.
+  /// Checks that the kernel can be used at all; Reader and Writer refuse it otherwise. They have checked the rest of
+  /// the kernel before.
   virtual void validate(const Kernel&) const {}
-  /// What `regatta-trace verify` checks besides: what need not hold to read a trace under another scheme.
+  /// Further checks, for `regatta-trace verify`. A trace that fails them can still be used under other schemes.
   virtual void verify(const Kernel&) const {}
 
   /// Rows of `regatta-trace info` about the kernel, below the names and sizes of its sections.
   virtual std::vector<InfoRow> info(const Kernel&) const { return {}; }
-  /// What `regatta-trace dump` writes behind each instruction ("power R2 ON"): one text per instruction of the kernel,
-  /// empty where there is nothing to say; or no text at all.
+  /// Notes that `regatta-trace dump` prints behind the instructions ("live R2 R4"): one text per instruction of the
+  /// kernel, empty where there is no note; or an empty list.
   virtual std::vector<std::string> notes(const Kernel&) const { return {}; }
-  /// What an inserted instruction of scheme() says, for people; dump writes it behind the opcode.
+  /// The content of an inserted instruction of scheme(), as text. dump prints it behind the opcode.
   virtual std::string inserted_text(const StaticInstruction&) const { return {}; }
 };
 

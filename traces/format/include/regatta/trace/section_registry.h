@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The list of section formats. To add one, derive from SectionFormat and add it here or in a program of your own.
 #pragma once
 
 #include <regatta/trace/section_format.h>
@@ -9,8 +11,8 @@
 
 namespace regatta::trace {
 
-/// The formats that a reader or writer of traces knows. A section or scheme without a format is legal: it is kept,
-/// listed by name, and not looked into. Copies share the formats.
+/// The section formats that a reader or writer of traces knows. A section or scheme without a format is legal: readers
+/// keep it and list its name, and do not decode it. Copies of a registry share the formats.
 class SectionRegistry {
  public:
   /// The formats of the passes of regatta-annotate.

@@ -5,8 +5,9 @@
 
 namespace regatta::tool {
 
-/// The whole of regatta-trace, which knows the annotations of `sections`: a program with a section of its own is that
-/// and a call of this from main. Returns the exit status: 0 done, 1 internal error, 2 bad input or usage.
+/// The whole of regatta-trace with the section formats of `sections`. A program with a section of its own consists of
+/// the format and a call of this function in main(). Returns the exit status: 0 done, 1 internal error, 2 bad input or
+/// usage.
 int run_trace_tool(int argc, char** argv, trace::SectionRegistry sections = trace::SectionRegistry::with_builtin());
 
 }  // namespace regatta::tool
