@@ -10,18 +10,18 @@
 
 namespace regatta::protocol {
 
-/// The rules, without sockets. Each broken rule is reported through SC_REPORT_ERROR (type "regatta/protocol") with
-/// the checker's name, the transaction and what was expected; checking goes on when the report returns.
+/// The rules, without sockets. Each violation is reported through SC_REPORT_ERROR (type "regatta/protocol") with the
+/// checker's name, the transaction and what was expected; checking continues when the report returns.
 ///
-///   phases          BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP of a transaction in order, each on its path; END_REQ may
-///                   be implied by BEGIN_RESP, and all of it by TLM_COMPLETED
-///   exclusion       no BEGIN_REQ before END_REQ of the one before, no BEGIN_RESP before END_RESP of the one before,
-///                   annotated delays included
+///   phases          BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP of a transaction in order, each on its path; BEGIN_RESP
+///                   may imply END_REQ, and TLM_COMPLETED all remaining phases
+///   exclusion       no BEGIN_REQ before the previous END_REQ, no BEGIN_RESP before the previous END_RESP, including
+///                   annotated delays
 ///   response        status incomplete at BEGIN_REQ and set at BEGIN_RESP or completion
-///   attributes      command, address, data pointer and length, streaming width and byte enables stay what they were;
-///                   so do the bytes of a write; data pointer and length are there (a memory access that carries no
-///                   contents may leave the pointer null)
-///   WarpAccess      its lanes say the same as the byte enables
+///   attributes      command, address, data pointer and length, streaming width, byte enables and the bytes of a write
+///                   do not change; data pointer and length are set (a memory access without contents may have a null
+///                   pointer)
+///   WarpAccess      its lanes match the byte enables
 ///   time            the effective times of a transaction's phases do not decrease, nor does a delay during a call
 class BaseProtocolRules {
  public:
@@ -33,7 +33,7 @@ class BaseProtocolRules {
   void backward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase, const sc_core::sc_time& delay);
   void backward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called, tlm::tlm_sync_enum sync,
                        tlm::tlm_phase phase, const sc_core::sc_time& before, const sc_core::sc_time& delay);
-  /// At the end of a run: reports transactions that were not finished.
+  /// At the end of a run: reports unfinished transactions.
   void finish();
 
   std::uint64_t violations() const { return violations_; }
@@ -73,7 +73,7 @@ class BaseProtocolRules {
   std::uint64_t violations_ = 0, transactions_ = 0;
 };
 
-/// The interposer: bind the initiator to `in` and `out` to the target. Passes every call on unchanged.
+/// The interposer: bind the initiator to `in` and `out` to the target. Forwards every call unchanged.
 template <unsigned BUSWIDTH>
 class BaseProtocolChecker : public sc_core::sc_module,
                             public tlm::tlm_fw_transport_if<>,
@@ -87,7 +87,7 @@ class BaseProtocolChecker : public sc_core::sc_module,
     in.bind(*this);
     out.bind(*this);
   }
-  /// Reports what was left unfinished. Call it when the traffic is over.
+  /// Reports unfinished transactions. Call it when the traffic is over.
   void finish() { rules_.finish(); }
   const BaseProtocolRules& rules() const { return rules_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A warp instruction on its way through an SM: what every extension point is shown.
+// A warp instruction on its way through an SM, as every extension point sees it.
 #pragma once
 
 #include <regatta/protocol/ids.h>
@@ -35,9 +35,8 @@ struct RegisterSet {
   bool empty() const { return (general[0] | general[1] | general[2] | general[3]) == 0 && predicates == 0; }
 };
 
-/// What a machine derives once from a static instruction, and all that the pipeline asks about it, in one cache line:
-/// the traits of a loop's instructions are looked at in every stage of every cycle. One per static instruction of the
-/// running kernel.
+/// What a machine derives once from a static instruction: everything that the pipeline needs, in one cache line,
+/// because every stage reads it in every cycle. One per static instruction of the running kernel.
 struct alignas(64) InstructionTraits {
   const trace::StaticInstruction* info = nullptr;
   GeneralRegisters accessed{};   ///< general registers read or written
@@ -46,14 +45,14 @@ struct alignas(64) InstructionTraits {
   std::uint16_t initiation = 1;  ///< cycles before the unit takes another instruction
   bool is_control : 1;           ///< fetch waits behind it: branch or exit
   bool is_barrier : 1;
-  bool is_arrival : 1;  ///< a barrier that counts the warp and does not have it wait (bar.arrive)
+  bool is_arrival : 1;  ///< a barrier that counts the warp without making it wait (bar.arrive)
   bool is_fence : 1;
   bool is_exit : 1;
   bool is_memory : 1;                    ///< goes through the load-store unit
   bool has_addresses : 1;                ///< the trace holds an address per active lane
   bool is_long_latency : 1;              ///< its result comes from beyond the SM: global, local, generic, atomic
   Unit unit = Unit::sp;                  ///< none: reads and writes no general register
-  std::uint8_t accessed_predicates = 0;  ///< predicates read or written, the guard included; a bit each; last: carry
+  std::uint8_t accessed_predicates = 0;  ///< predicates read or written, including the guard; last bit: carry
   std::uint8_t written_predicates = 0;
   std::uint8_t read_count = 0;   ///< distinct general registers read
   std::uint8_t write_count = 0;  ///< general registers written: the destinations of `info`
@@ -79,13 +78,13 @@ struct Origin {
   std::uint32_t index = 0;
 };
 
-/// In whose queue an instruction waits between two stages.
+/// The owner of the queue in which an instruction waits between two stages.
 enum class KeptBy : std::uint8_t { nobody, reuse_point, writeback_point };
 
-/// One warp instruction in flight. Lives in a pool of the SM from its first try at issue to its retirement; pointers to
-/// it are valid that long. Results are the ones the program computed (from the trace); operands are what the
-/// storage delivered. Models may read all of it and write only what their interface's contract says.
-/// What every stage touches fills the first cache line.
+/// One warp instruction in flight. It lives in a pool of the SM from its first attempt to issue to its retirement, and
+/// pointers to it are valid that long. Results are those of the program (from the trace); operands are those delivered
+/// by the storage. Models may read everything and write only what the contract of their interface permits.
+/// The first cache line holds the fields that every stage uses.
 struct alignas(64) DynamicInstruction {
   const InstructionTraits* traits = nullptr;
   const trace::StaticInstruction* info = nullptr;
@@ -96,10 +95,10 @@ struct alignas(64) DynamicInstruction {
   CtaSlot cta;
   std::uint8_t scheduler = 0;
   bool bypassed = false;               ///< a reuse point supplied the results
-  bool injected = false;               ///< a gate's move, no instruction of the program; `traits->index` is that of
-                                       ///< the instruction which it stands before
-  bool affine_addresses = false;       ///< `addresses` holds all lanes, one stride apart
-  std::uint8_t operands_pending = 0;   ///< reads the storage has not answered
+  bool injected = false;               ///< a gate's move, not part of the program; `traits->index` is that of the
+                                       ///< instruction behind it
+  bool affine_addresses = false;       ///< `addresses` holds all lanes, with one stride
+  std::uint8_t operands_pending = 0;   ///< reads not yet answered by the storage
   std::uint8_t writes_pending = 0;     ///< destination writes not finished
   std::uint16_t accesses_pending = 0;  ///< memory accesses not answered
   std::array<LaneMask, trace::max_destination_predicates> predicate_results{};
@@ -114,9 +113,9 @@ struct alignas(64) DynamicInstruction {
   std::array<std::uint64_t, trace::max_lanes> addresses;            ///< bytes, active lanes of memory instructions
 };
 
-/// Does it take part in a barrier? One whose guard switches all lanes off does not.
+/// True if it takes part in a barrier. An instruction whose guard switches all lanes off does not.
 inline bool reaches_barrier(const DynamicInstruction& d) { return d.traits->is_barrier && d.active != 0; }
-/// Does its warp wait there for others, until IssueGate::barrier_opened()? One that only arrives does not.
+/// True if its warp waits there for others, until IssueGate::barrier_opened(). A mere arrival does not wait.
 inline bool waits_at_barrier(const DynamicInstruction& d) { return reaches_barrier(d) && !d.traits->is_arrival; }
 
 }  // namespace regatta::protocol

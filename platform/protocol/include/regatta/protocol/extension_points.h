@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The control-side extension points of an SM. Data moves over TLM sockets (payload.h); these small interfaces
-// decide. docs of each contract: who calls it, when in the cycle, what it may change, what it must not.
-// The order of one cycle is fixed in platform/sm/README.md: write-back, execution, operand collection,
-// load-store unit, issue, decode, fetch, CTA status.
+// decide. platform/protocol/docs has a page per contract: callers, point in the cycle, what may and must not change.
+// platform/protocol/README.md fixes the order of one cycle: write-back, execution, operand collection, load-store
+// unit, reuse, issue, fetch, CTA status.
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -21,19 +21,19 @@
 
 namespace regatta::protocol {
 
-/// Storage of warp registers: the register file or whatever replaces it.
+/// Storage of warp registers: the register file or its replacement.
 ///
 /// Data: two TLM target sockets. The operand collectors drive read_socket(), write-back drives
 /// write_socket(). nb_transport_fw(BEGIN_REQ) is answered by
-///   TLM_COMPLETED with an annotated delay, when the finishing time is known (register banks), or
+///   TLM_COMPLETED with an annotated delay, if the finishing time is known (register banks), or
 ///   TLM_ACCEPTED / TLM_UPDATED(END_REQ), followed by BEGIN_RESP on the backward path when it is done; the
-///   initiator sends no further request on that socket before END_REQ (base protocol), which is back-pressure.
-/// Reads fill all lanes of the payload's data and set WarpAccess::origin; writes change the enabled lanes only.
-/// A read returns what the last write accepted before it wrote. Delays are whole cycles.
+///   initiator sends no further request on that socket before END_REQ (base protocol): this is back-pressure.
+/// Reads fill all lanes of the payload's data and set WarpAccess::origin; writes change only the enabled lanes.
+/// A read returns the value of the last write accepted before it. Delays are whole cycles.
 ///
-/// Control: LifecycleListener, called outside the issue and operand stages. kernel_started() lays the storage out for
-/// `context.registers_per_warp`; warp_started() allocates a warp's registers, contents undefined; after warp_finished()
-/// their contents may be dropped.
+/// Control: LifecycleListener, called outside the issue and operand stages. kernel_started() prepares the storage for
+/// `context.registers_per_warp`; warp_started() allocates a warp's registers with undefined contents; after
+/// warp_finished() the contents may be dropped.
 class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   virtual OperandTargetSocket& read_socket() = 0;
@@ -42,40 +42,39 @@ class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListen
   virtual std::uint64_t capacity_registers() const = 0;
 };
 
-/// Told by a gate which warps it keeps closed: those need not be asked about one by one.
+/// A gate reports here which warps it keeps closed, instead of refusing each of their instructions.
 class GateListener {
  public:
   virtual ~GateListener() = default;
   /// From now on may_issue() would refuse (or no longer refuses) every instruction of the warp. Warps start open.
   virtual void closed(WarpSlot warp, bool is_closed) = 0;
-  /// In may_issue(), which refuses: it would refuse this warp's instruction until cycle `until`, later than the present
-  /// one. The warp is not offered before that cycle, and is then if it can be; no changed() is needed. For short waits:
-  /// to a scheduling policy the warp goes on being one of those that could issue, unlike one that is closed.
+  /// Call it in a may_issue() that refuses: the gate would refuse this warp's instruction until cycle `until`, later
+  /// than the present one. The warp is not offered before that cycle; no changed() is needed. For short waits: unlike a
+  /// closed warp, a paused warp can still issue as far as the scheduling policy knows.
   virtual void pause(WarpSlot warp, Cycle until) = 0;
-  /// In cycle `at`, later than the present one, may_issue() may turn to yes for a warp that it was no for. Takes the
-  /// place of notifying changed(), for a gate that turns warps away often or knows beforehand when to ask again.
+  /// In cycle `at`, later than the present one, may_issue() may agree to a warp that it has refused. Replaces the
+  /// notification of changed(), for a gate that refuses often or knows in advance when to ask again.
   virtual void reconsider(Cycle at) = 0;
 };
 
-/// Puts register moves of a gate's own into the pipeline.
+/// Inserts register moves requested by a gate into the pipeline.
 class Injector {
  public:
   virtual ~Injector() = default;
-  /// To be called in may_issue() by a gate that refuses the instruction: in its place, and in the same cycle, a move of
-  /// the register onto itself, in all lanes of the warp, is issued to the SP pipelines, if a collector unit for it is
-  /// free and the gates agree to the move too. The warp goes on behind it by way of the scoreboard: the gate is asked
-  /// about the instruction again when the move is written back if the instruction accesses the register, or in the next
-  /// cycle if nothing was free, and may ask again. No result for the register may be on its way.
+  /// Call it in a may_issue() that refuses the instruction. In its place and in the same cycle, a move of the register
+  /// onto itself, in all lanes of the warp, issues to the SP pipelines, if a collector unit is free and the gates agree
+  /// to the move. The scoreboard orders the instruction behind the move: the gate is asked about the instruction again
+  /// when the move is written back if the instruction accesses the register, or in the next cycle if no unit was free,
+  /// and may request the move again. No result for the register may be pending.
   virtual void move(WarpSlot warp, RegisterId reg) = 0;
 };
 
-/// May this warp issue this instruction now? Gates form a list; all must agree.
+/// Decides whether a warp may issue its next instruction now. Gates form a list; all must agree.
 ///
-/// Called by: issue, for the instruction at the head of a warp that a scheduler picked, scoreboard clear, unit
-/// free; at most once per scheduler, warp and cycle. May change: its own state only; may_issue() must be
-/// idempotent within a cycle until issued() is called. Must not: keep the reference past written_back().
-/// A gate that said no must notify changed() at the latest when its answer may have turned to yes; the SM sleeps
-/// meanwhile.
+/// Called by: issue, for the instruction at the head of a warp that a scheduler picked, with a clear scoreboard and a
+/// free collector unit; at most once per scheduler, warp and cycle. May change: its own state only; may_issue() must be
+/// idempotent within a cycle until issued() is called. Must not: keep the reference after written_back().
+/// A gate that refused must notify changed() at the latest when it may agree; the SM may sleep until then.
 class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   virtual bool may_issue(const DynamicInstruction& instruction) = 0;
@@ -83,109 +82,108 @@ class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
   virtual void issued(const DynamicInstruction&) {}
   /// All its results are written.
   virtual void written_back(const DynamicInstruction&) {}
-  /// The barrier that the warp waited at has opened; after issued() of it, in the cycle in which the warp may go on.
+  /// The barrier at which the warp waits has opened; after its issued(), in the cycle in which the warp may continue.
   virtual void barrier_opened(const WarpInfo&) {}
-  /// Once, before the first launch: a gate that closes whole warps keeps the listener and tells it. A closed warp's
-  /// instructions are not offered to may_issue(); that the scheduler finds nothing else counts as a refusal.
+  /// Once, before the first launch: a gate that closes whole warps keeps the listener and calls it. The instructions of
+  /// a closed warp are not offered to may_issue(); if the scheduler finds no other warp, this counts as a refusal.
   virtual void connect(GateListener&) {}
   /// Once, before the first launch. True: the gate keeps the injector, and may use it.
   virtual bool inject_through(Injector&) { return false; }
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
-/// Takes the instructions of its scheme out of the stream at decode: they occupy code, fetch slots and cache lines, and
-/// no issue slot.
+/// Takes the instructions of its scheme out of the stream at decode: they occupy code, fetch slots and cache lines, but
+/// no issue slots.
 ///
 /// Called by: the front end, when a fetch arrives, for each inserted instruction of the scheme in it, in program order
-/// per warp and before the instruction that stands behind it can be tried. Bounded: the front end fetches no further
-/// than room() allows; changed() is notified when there is more. May change: its own state.
+/// per warp and before the instruction behind it can issue. Bounded: the front end fetches no further than room()
+/// allows; changed() is notified when there is more room. May change: its own state.
 class DecodePoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
-  /// Which inserted instructions of a kernel are in the stream: those with this scheme's name.
+  /// The inserted instructions with this scheme's name are in the stream; others are not.
   virtual std::string scheme() const = 0;
-  /// Inserted instructions of the warp that can still be taken, those under way not counted.
+  /// Number of inserted instructions that the point can still accept from the warp, not counting those in flight.
   virtual unsigned room(WarpSlot warp) const = 0;
-  /// `inserted` is an index into Kernel::inserted; `sequence` is the place in the warp's program order (as
-  /// DynamicInstruction::sequence) of the instruction behind it.
+  /// `inserted` is an index into Kernel::inserted; `sequence` is the position in the warp's program order
+  /// (DynamicInstruction::sequence) of the instruction behind it.
   virtual void decoded(const WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) = 0;
-  /// More room.
+  /// Notified when there is more room.
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
-/// Sees the instructions of the program on their way from the instruction cache into the instruction buffers, for a
-/// block that acts on them before they issue. A block that only counts is an Observer.
+/// Sees the instructions of the program between the instruction cache and the instruction buffers, for a block that
+/// acts on them before they issue. A block that only counts is an Observer.
 ///
 /// Called by: the front end. May change: its own state.
 class FetchListener : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
-  /// The instruction is fetched, its lines having been found; in program order per warp.
+  /// The instruction is fetched, after its lines were found; in program order per warp.
   virtual void fetched(const WarpInfo& warp, const InstructionTraits& traits) = 0;
-  /// All that was fetched for the warp is in its instruction buffer: decoded, and to be tried from now on.
+  /// Everything fetched for the warp is decoded and in its instruction buffer; it can issue from now on.
   virtual void arrived(const WarpInfo& warp) = 0;
 };
 
 /// After issue, before operand read: execute, wait, or bypass with a result.
 ///
-/// Called by: the SM latency() cycles after issue, in the order of issue; then again, while the answer was wait, every
-/// cycle in which changed() was notified. One that the point keeps comes back by again(). May change: on bypass it
-/// writes instruction.results (and nothing else); the instruction then skips operand read and execution and goes to
-/// write-back after bypass_latency() cycles. Must not bypass an instruction with memory side effects or a predicate
-/// destination.
+/// Called by: the SM latency() cycles after issue, in issue order; while the answer is wait, again in every cycle after
+/// a notification of changed(). Kept instructions return through again(). May change: on bypass it writes
+/// instruction.results (and nothing else); the instruction then skips operand read and execution and goes to write-back
+/// after bypass_latency() cycles. Must not: bypass an instruction with memory side effects or a predicate destination.
 class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   enum class Decision : std::uint8_t {
     execute,
     wait,
     bypass,
-    keep  ///< it waits in a queue of the point's own
+    keep  ///< the instruction waits in a queue of the point's own
   };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
-  /// Cycles from issue until decide() is asked first: pipeline stages of the point's own. Asked once, before the first
+  /// Cycles from issue to the first decide(), for pipeline stages of the point's own. Asked once, before the first
   /// launch.
   virtual unsigned latency() const { return 0; }
-  /// One of those that the point kept, and what it has decided: execute or bypass.
+  /// A kept instruction, and the decision: execute or bypass.
   struct Decided {
     DynamicInstruction* instruction = nullptr;
     Decision decision = Decision::execute;
   };
   static constexpr std::size_t decided_at_once = 8;
   using DecidedList = std::array<Decided, decided_at_once>;
-  /// While the point keeps instructions, in every cycle in which the SM runs, after `asked` were asked about in it (new
-  /// ones come first): those that wait no more. How many there are; when the list is full, it is asked again. The SM
-  /// may sleep meanwhile.
+  /// Called while the point keeps instructions, in every cycle in which the SM runs, after `asked` other instructions
+  /// were decided in it (new ones first). Fills the list with the kept instructions that are ready and returns their
+  /// number; it is called again if the list is full. The SM may sleep in between.
   virtual std::size_t again(unsigned /*asked*/, DecidedList&) { return 0; }
-  /// The SM must not sleep: again() has something to do in the next cycle.
+  /// True keeps the SM awake: again() has work in the next cycle.
   virtual bool restless() const { return false; }
   virtual unsigned bypass_latency() const { return 1; }
-  /// The instruction's results are written and it retires; told of every instruction, bypassed ones included.
+  /// The instruction's results are written and it retires; for every instruction, including bypassed ones.
   virtual void written_back(const DynamicInstruction&) {}
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
-/// Before a result goes to the storage: where it goes, and whether it is written at all.
+/// Decides before a result goes to the storage whether and where it is written.
 ///
-/// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait`
-/// holds the instruction in its write-back slot until changed() is notified. May change: its own state.
-/// Must not: alter instruction.results. `drop` means the value is already where a read will find it.
+/// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait` holds the
+/// instruction in its write-back slot until changed() is notified. `drop` means that a read will find the value
+/// already. May change: its own state. Must not: alter instruction.results.
 class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   enum class Decision : std::uint8_t { write, wait, drop };
   virtual Decision decide(DynamicInstruction& instruction, unsigned destination) = 0;
-  /// The instruction, which has destination registers, has its results (bypassed ones too). 0: it joins the write-back
-  /// queue now; n: it is asked about again n cycles later, and others pass it meanwhile. The result stage that this
-  /// makes takes places of the write-back queue, so that a full one holds the units.
+  /// The results of an instruction with destination registers are ready (also of a bypassed one). 0: it joins the
+  /// write-back queue now. n: arrive() is called again n cycles later; others pass it meanwhile. Delayed results still
+  /// occupy write-back queue entries; a full queue stalls the execution units.
   virtual unsigned arrive(DynamicInstruction&) { return 0; }
-  /// arrive()'s answer for what waits in a queue of the point's own: again() brings it back.
+  /// arrive()'s answer for an instruction that waits in a queue of the point's own; again() returns it.
   static constexpr unsigned keep = ~0u;
-  /// One of these, and the cycles after which it is asked about again; 0: at once.
+  /// A kept instruction, and the cycles until arrive() is called for it; 0: immediately.
   struct Recalled {
     DynamicInstruction* instruction = nullptr;
     unsigned cycles = 0;
   };
   static constexpr std::size_t recalled_at_once = 8;
   using RecalledList = std::array<Recalled, recalled_at_once>;
-  /// While the point keeps instructions, in every cycle, behind the results of that cycle: those that wait there no
-  /// more. How many there are; when the list is full, it is asked again.
+  /// Called while the point keeps instructions, in every cycle, after the results of that cycle. Fills the list with
+  /// those that leave the queue and returns their number; it is called again if the list is full.
   virtual std::size_t again(RecalledList&) { return 0; }
   virtual const sc_core::sc_event& changed() const = 0;
 };

@@ -44,7 +44,7 @@ struct CtaInfo {
 
 class SmControl;
 
-/// Base of every extension point: told when launches, CTAs and warps start and end on the SM.
+/// Base of every extension point but WarpScheduler and Observer: told when launches, CTAs and warps start and end.
 ///
 /// Called by: the SM, in one order for all events: residency policy, operand storage, issue gates, reuse point,
 /// write-back point, decode point, fetch listeners, further listeners. An object that stands at several of these places

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Observer: sees events, answers nothing. Statistics, energy, duty-cycle accounting, recorders and the value
+// Observer: sees events and decides nothing. Statistics, energy, duty-cycle accounting, recorders and the value
 // checker are observers.
 #pragma once
 
@@ -32,21 +32,21 @@ enum class Event : std::uint8_t {
 };
 inline constexpr unsigned event_count = 16;
 
-/// What a scheduler did in a cycle; exactly one per scheduler and cycle. Where warps wait for different things, the
-/// reason nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
+/// What a scheduler did in a cycle; exactly one per scheduler and cycle. If warps wait for different things, the reason
+/// nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
 enum class Stall : std::uint8_t {
   none,                  ///< it issued
   scoreboard,            ///< a result of short latency is awaited
-  issue_gate,            ///< a gate said no
-  structural_scheduler,  ///< a warp is ready, but it is not the scheduler's turn, or its policy keeps the warp back
+  issue_gate,            ///< a gate refused
+  structural_scheduler,  ///< a warp is ready, but it is not the scheduler's turn, or its policy holds the warp back
   structural_sp,         ///< no collector unit was free for an instruction of this unit
   structural_sfu,
   structural_dp,
   structural_lsu,
   memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
   barrier,            ///< warps wait for their CTA
-  instruction_fetch,  ///< a warp has work, and its next instruction has not arrived
-  idle                ///< no warp with an instruction left to issue
+  instruction_fetch,  ///< a warp has work, but its next instruction has not arrived
+  idle                ///< no warp has an instruction left to issue
 };
 inline constexpr unsigned stall_count = 12;
 const char* to_string(Stall s);
@@ -58,33 +58,33 @@ constexpr Stall structural_stall(Unit unit) {
 constexpr bool is_structural(Stall s) { return s >= Stall::structural_scheduler && s <= Stall::structural_lsu; }
 static_assert(structural_stall(Unit::lsu) == Stall::structural_lsu);
 
-/// What a resident warp is doing as far as the warp itself knows.
+/// What a resident warp waits for, regardless of schedulers and gates.
 enum class WarpState : std::uint8_t {
   absent,             ///< not resident
   instruction_fetch,  ///< its next instruction has not arrived
-  ready,              ///< its next instruction can be tried
+  ready,              ///< its next instruction can issue
   scoreboard,         ///< a result of short latency is awaited
   memory,             ///< a result from beyond the SM is awaited, or a fence waits for stores
   barrier,            ///< it waits for its CTA
-  drained             ///< its last instruction has issued, results are on their way
+  drained             ///< its last instruction has issued, results are pending
 };
 inline constexpr unsigned warp_state_count = 7;
 const char* to_string(WarpState s);
 
 /// Contract. Called by: the SM, at the point of the cycle where the event happens, in the order of
-/// registration. May change: nothing of the platform; an observer that finds a fault reports it through
+/// registration. May change: nothing in the platform; an observer that finds an error reports it through
 /// SC_REPORT_ERROR. Must not: call back into the SM, keep references to an instruction after retired().
 /// Only events in interests() are delivered, so an observer costs nothing for the others.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual std::vector<Event> interests() const = 0;
-  /// True for an observer that never reads SystemC's own time: it goes by the cycles it is handed (see TimeKeeper).
+  /// True for an observer that never reads SystemC time: it uses only the cycles it is handed (see TimeKeeper).
   virtual bool keeps_cycle_time() const { return false; }
 
   virtual void kernel_started(Cycle, const KernelContext&) {}
   virtual void kernel_finished(Cycle, const KernelContext&) {}
-  /// In place of kernel_finished(), and to whom that is of interest: the run ends in the middle of the launch.
+  /// Called instead of kernel_finished() if the run ends in the middle of the launch, for observers of that event.
   virtual void kernel_broken_off(Cycle, const KernelContext&) {}
   virtual void cta_launched(Cycle, const CtaInfo&) {}
   virtual void cta_finished(Cycle, const CtaInfo&) {}
@@ -92,10 +92,10 @@ class Observer {
   virtual void cta_switched(Cycle, CtaSlot, bool /*active*/) {}
   virtual void warp_started(Cycle, const WarpInfo&) {}
   virtual void warp_finished(Cycle, const WarpInfo&) {}
-  /// An instruction is fetched, its lines having been found, in program order per warp (the trace holds the right path
-  /// only).
+  /// An instruction is fetched, after its lines were found, in program order per warp (the trace has no wrong-path
+  /// instructions).
   virtual void fetched(Cycle, const WarpInfo&, const InstructionTraits&) {}
-  /// All that was fetched for the warp is in its instruction buffer.
+  /// Everything fetched for the warp is in its instruction buffer.
   virtual void arrived(Cycle, const WarpInfo&) {}
   /// In program order per warp. Results, predicates and addresses of the instruction are known.
   virtual void issued(Cycle, const DynamicInstruction&) {}
@@ -105,17 +105,17 @@ class Observer {
   virtual void bypassed(Cycle, const DynamicInstruction&) {}
   /// Destination `d` was handed to the storage (or dropped by a write-back point: `written` false).
   virtual void register_written(Cycle, const DynamicInstruction&, unsigned /*d*/, bool /*written*/) {}
-  /// All destinations are written and the scoreboard has let go; the last event of an instruction.
+  /// All destinations are written and the scoreboard has released them; the last event of an instruction.
   virtual void retired(Cycle, const DynamicInstruction&) {}
-  /// A warp's state changed. What holds at the end of a cycle is what the warp met in it, unless it issued. A warp that
-  /// starts is absent until its first change, and one that finishes is absent without one.
+  /// A warp's state changed. The state at the end of a cycle applies to that cycle, unless the warp issued. A new warp
+  /// is absent until its first change; a finished warp becomes absent without a call.
   virtual void warp_state(Cycle, const WarpInfo&, WarpState) {}
-  /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued). From the start of a
-  /// launch to the SM's last activity in it every cycle is told exactly once.
+  /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued). Every cycle from the
+  /// start of a launch to the SM's last activity in it is reported exactly once.
   virtual void cycles(Cycle /*from*/, std::uint64_t /*count*/, const std::vector<Stall>& /*stall*/) {}
 };
 
-/// The observers of an SM, sorted by event. Dispatch is a loop over the few that asked.
+/// The observers of an SM, sorted by event. Dispatch loops only over the observers interested in the event.
 class ObserverList {
  public:
   void add(Observer& o) {
@@ -129,7 +129,7 @@ class ObserverList {
   void notify(Event e, F&& f) const {
     for (Observer* o : lists_[static_cast<unsigned>(e)]) f(*o);
   }
-  /// The same for events that hardly anybody asks for: a test of a bit in the pipeline, all else out of its way.
+  /// The same for rarely observed events: the pipeline tests one bit, the rest is out of line.
   template <class F>
   void notify_few(Event e, F&& f) const {
     if (__builtin_expect((wanted_ >> static_cast<unsigned>(e) & 1) != 0, 0)) deliver(e, f);

@@ -3,13 +3,13 @@
 // TLM-2.0 payloads of regatta: the generic payload plus one extension per kind of socket.
 //
 // Operand storage sockets (READ or WRITE of one warp register):
-//   address      (warp slot << 8 | register) * bytes of a warp register; the extension says it in fields
+//   address      (warp slot << 8 | register) * bytes of a warp register; the extension has the same in fields
 //   data         one warp register: lanes * 4 bytes
 //   byte enable  the lane mask, 4 bytes a lane; null when every lane is enabled
 // Memory sockets (L1, interconnect, L2, DRAM):
 //   address      first byte of a line; data length: bytes of the line
-//   data         null-length contents for data accesses (their values travel in the instruction);
-//                the line's contents for register traffic
+//   data         no contents for data accesses (their values travel in the instruction);
+//                the contents of the line for register traffic
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -22,13 +22,13 @@
 
 namespace regatta::protocol {
 
-/// Extension of operand storage payloads. The initiator sets all but `origin`; the target sets `origin`.
+/// Extension of operand storage payloads. The target sets `origin`, the initiator everything else.
 class WarpAccess : public tlm::tlm_extension<WarpAccess> {
  public:
   WarpSlot warp;
   RegisterId reg;
   LaneMask lanes = 0;  ///< the same as the byte enables, in compact form
-  /// The instruction served; null for traffic that is no instruction's (a transfer engine).
+  /// The instruction served; null for traffic without an instruction (a transfer engine).
   DynamicInstruction* instruction = nullptr;
   std::uint8_t operand = 0;  ///< reads: index into traits->reads; writes: index into info->destinations
   Origin origin;             ///< reads: where the value was found
@@ -37,7 +37,7 @@ class WarpAccess : public tlm::tlm_extension<WarpAccess> {
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const WarpAccess&>(other); }
 };
 
-/// What a memory request is for; caches choose policy and count by it.
+/// The purpose of a memory request; caches select their policy and count by it.
 enum class AccessClass : std::uint8_t {
   data_load,
   data_store,
@@ -53,7 +53,7 @@ enum class AccessClass : std::uint8_t {
 };
 inline constexpr unsigned access_class_count = 11;
 const char* to_string(AccessClass c);
-/// Who had the line that was asked for.
+/// The level that had the requested line.
 enum class Supplier : std::uint8_t { unknown, compressor, l1, l2, dram };
 inline constexpr unsigned supplier_count = 5;
 const char* to_string(Supplier s);
@@ -64,15 +64,15 @@ inline bool carries_data(AccessClass c) { return c == AccessClass::register_read
 class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
  public:
   AccessClass access = AccessClass::data_load;
-  bool writeback = false;                 ///< a cache's own, answered to it
-  bool last_read = false;                 ///< register_read: nobody will read the line again, a cache drops its copy
-  bool bypass_l1 = false;                 ///< data accesses: an L1 neither answers it nor keeps its line
+  bool writeback = false;                 ///< sent by a cache, and answered to that cache
+  bool last_read = false;                 ///< register_read: the line is not read again, a cache drops its copy
+  bool bypass_l1 = false;                 ///< data accesses: an L1 neither answers nor keeps the line
   Supplier supplier = Supplier::unknown;  ///< reads: set by the target that had the line
-  std::uint8_t port = 0;                  ///< an arbiter's own use: where the request came from
+  std::uint8_t port = 0;                  ///< private to an arbiter: the port of the request
   std::uint16_t sm = 0;
-  std::uint8_t sectors = 0xf;                 ///< 32-byte sectors of the line that are wanted, bit 0 first
-  DynamicInstruction* instruction = nullptr;  ///< null for traffic that is no instruction's
-  std::uint32_t tag = 0;                      ///< the initiator's own use; targets leave it alone
+  std::uint8_t sectors = 0xf;                 ///< requested 32-byte sectors of the line, bit 0 first
+  DynamicInstruction* instruction = nullptr;  ///< null for traffic without an instruction
+  std::uint32_t tag = 0;                      ///< private to the initiator; targets do not change it
 
   unsigned sector_count() const { return static_cast<unsigned>(__builtin_popcount(sectors)); }
   tlm::tlm_extension_base* clone() const override { return new MemoryAccess(*this); }
@@ -86,8 +86,8 @@ using OperandTargetSocket = tlm::tlm_target_socket<1024>;
 using MemoryInitiatorSocket = tlm::tlm_initiator_socket<256>;
 using MemoryTargetSocket = tlm::tlm_target_socket<256>;
 
-/// Copies the enabled ones of `bytes` bytes (a multiple of 16: a row) from a write's data to `to`. Enables are TLM's:
-/// all ones or all zeros.
+/// Copies the enabled bytes among `bytes` bytes (a multiple of 16: a row) from a write's data to `to`. Enables are
+/// those of TLM: all ones or all zeros.
 [[gnu::noinline]] inline void merge_enabled(unsigned char* to, const unsigned char* data, const unsigned char* enable,
                                             std::size_t bytes) {
   typedef std::uint64_t Vector __attribute__((vector_size(16)));
@@ -101,9 +101,9 @@ using MemoryTargetSocket = tlm::tlm_target_socket<256>;
   }
 }
 
-/// A payload for one warp register with its WarpAccess attached and a byte-enable buffer of its own. Made once
-/// and used over and over by its owner; not reference counted (no memory manager), so only for transfers that
-/// the owner follows to their end.
+/// A payload for one warp register with its WarpAccess attached and its own byte-enable buffer. Its owner creates it
+/// once and reuses it. It is not reference counted (no memory manager), so the owner must follow each transfer to its
+/// end.
 class OperandPayload {
  public:
   OperandPayload();
@@ -113,8 +113,8 @@ class OperandPayload {
 
   tlm::tlm_generic_payload& payload() { return payload_; }
   WarpAccess& access() { return access_; }
-  /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes. Cheapest when command, lanes and
-  /// warp size are those of the transfer before.
+  /// Prepares a transfer of the lanes in `lanes` of a register of `warp_size` lanes. Cheapest if command, lanes and
+  /// warp size are those of the previous transfer.
   void prepare(tlm::tlm_command command, WarpSlot warp, RegisterId reg, LaneMask lanes, unsigned warp_size,
                WarpValue& data) {
     if (command != command_ || lanes != access_.lanes || warp_size != warp_size_) shape(command, lanes, warp_size);
@@ -138,8 +138,8 @@ class OperandPayload {
   std::vector<unsigned char> byte_enables_;
 };
 
-/// Operand payloads of one initiator. The one given back last is the next one taken: an initiator whose target
-/// completes at once uses the same one, still cached, over and over.
+/// Operand payloads of one initiator. The last one returned is taken next, so an initiator whose target completes
+/// immediately reuses the same payload while it is still cached.
 class OperandPayloadPool {
  public:
   OperandPayload& take() {
@@ -152,7 +152,7 @@ class OperandPayloadPool {
     free_.pop_back();
     return p;
   }
-  /// What is given back serves no instruction any more.
+  /// The payload no longer serves an instruction.
   void give_back(OperandPayload& payload) {
     payload.access().instruction = nullptr;
     if (last_ == nullptr) {
@@ -161,9 +161,9 @@ class OperandPayloadPool {
       free_.push_back(&payload);
     }
   }
-  /// By the generic payload, for a response that comes later; a search, since that is the rare case.
+  /// By the generic payload, for a later response; this searches, because the case is rare.
   void give_back(const tlm::tlm_generic_payload& payload);
-  /// Calls f(access) for every transfer that is under way for an instruction.
+  /// Calls f(access) for every transfer in flight for an instruction.
   template <class F>
   void for_each_under_way(F&& f) const {
     for (const auto& payload : all_) {
@@ -173,7 +173,7 @@ class OperandPayloadPool {
 
  private:
   std::vector<std::unique_ptr<OperandPayload>> all_;
-  OperandPayload* last_ = nullptr;  ///< given back last: the common case goes without the list
+  OperandPayload* last_ = nullptr;  ///< returned last: the common case avoids the list
   std::vector<OperandPayload*> free_;
 };
 
@@ -192,14 +192,14 @@ inline MemoryAccess& memory_access(tlm::tlm_generic_payload& payload) {
   return *access;
 }
 
-/// Pool of reference-counted memory payloads with MemoryAccess attached and a line buffer of their own.
+/// Pool of reference-counted memory payloads, each with a MemoryAccess and its own line buffer.
 class MemoryPayloadPool : public tlm::tlm_mm_interface {
  public:
   explicit MemoryPayloadPool(unsigned line_bytes);
   ~MemoryPayloadPool() override;
   struct Taken {
     tlm::tlm_generic_payload* payload;
-    MemoryAccess* access;  ///< its extension: who knows it here need not ask the payload
+    MemoryAccess* access;  ///< its extension, to avoid a lookup in the payload
   };
   /// A payload with reference count 1, response status incomplete. Release with payload->release().
   Taken take_with_access(tlm::tlm_command command, std::uint64_t address);
@@ -209,11 +209,11 @@ class MemoryPayloadPool : public tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload* payload) override;
   /// Payloads taken and not yet released: 0 at the end of a clean run.
   std::size_t outstanding() const { return outstanding_; }
-  /// These.
+  /// The payloads counted by outstanding().
   std::vector<const tlm::tlm_generic_payload*> under_way() const;
 
  private:
-  /// What is taken comes back through free(), which needs no search for what belongs to it.
+  /// A payload with its parts, so that free() needs no search.
   class Own;
   [[gnu::noinline, gnu::cold]] void make();
 

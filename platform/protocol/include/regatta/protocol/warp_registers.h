@@ -10,12 +10,12 @@
 
 namespace regatta::protocol {
 
-/// A table of warp registers, as dense as the warp size allows: 128 bytes a row at 32 lanes, 256 at 64, in whole cache
-/// lines. Storage that holds many values is read faster so than as an array of WarpValue, which is as wide as the
+/// A table of warp registers, as dense as the warp size allows: 128 bytes per row at 32 lanes, 256 at 64, in whole
+/// cache lines. A large storage is faster to read this way than as an array of WarpValue, which is as wide as the
 /// widest warp.
 class WarpRegisters {
  public:
-  /// `rows` registers of `warp_size` lanes (32 or 64). What was there stays, unless the warp size changes.
+  /// `rows` registers of `warp_size` lanes (32 or 64). Contents are kept unless the warp size changes.
   void resize(std::size_t rows, unsigned warp_size) {
     const std::size_t lines = (warp_size * trace::bytes_per_lane + sizeof(Line) - 1) / sizeof(Line);
     if (lines != lines_per_row_) lines_.clear();
@@ -27,7 +27,7 @@ class WarpRegisters {
   /// The lanes of row `i`.
   std::uint32_t* operator[](std::size_t i) { return lines_[i * lines_per_row_].lane.data(); }
   const std::uint32_t* operator[](std::size_t i) const { return lines_[i * lines_per_row_].lane.data(); }
-  /// Row `i` will be wanted in a cycle or a few: into the host's first cache with it.
+  /// Row `i` will be accessed within a few cycles: prefetch it into the host's first-level cache.
   void prefetch(std::size_t i) const {
     const Line* const row = &lines_[i * lines_per_row_];
     __builtin_prefetch(row);
