@@ -87,15 +87,15 @@ EnergyConfig::EnergyConfig() {
 
 void EnergyConfig::declare(support::OptionSet& o) {
   o.add_path("energy.table", table, "energy table: a built-in one, or the path of a .toml file (also --energy)");
-  o.add("energy.node_nm", node_nm, "nm", "process node that dynamic energies are scaled to; 0: the table's own");
+  o.add("energy.node_nm", node_nm, "nm", "process node to which dynamic energies are scaled; 0: the table's own");
   o.add("energy.lane_gating", lane_gating,
-        "execution units spend energy on active lanes only; false: on all of a warp");
+        "execution units consume energy for active lanes only; false: for all lanes of a warp");
   for (Override& v : overrides) {
     const bool power = std::find(std::begin(power_values), std::end(power_values), v.name) != std::end(power_values);
     std::string name = v.name;
     std::replace(name.begin(), name.end(), '.', '_');
     o.add("energy." + name, v.value, power ? "mW" : "pJ",
-          "in place of the energy table's " + v.name + " and scaled as that; -1: the table's");
+          "replaces " + v.name + " of the energy table and is scaled like it; -1: the table's");
   }
 }
 

@@ -11,17 +11,17 @@ namespace regatta::assembly {
 using protocol::PowerState;
 
 void GatedConfig::declare(support::OptionSet& o) {
-  o.add("gated.windows", windows,
-        "which rows a warp has: those of its slot, these rotated at every reassignment (RAR), or the next free window "
-        "in turn (ARGO)",
-        {"fixed", "rotating", "round_robin"});
+  o.add(
+      "gated.windows", windows,
+      "rows of a warp: those of its slot, the same rotated at every reassignment (RAR), or the next free window (ARGO)",
+      {"fixed", "rotating", "round_robin"});
   o.add("gated.compression", compression,
-        "what keeps registers compressed: nothing, a base and two deltas beside the file (RC), or a base and deltas in "
-        "the row (Warped-Compression)",
+        "register compression: none, a base and two deltas beside the file (RC), or a base and deltas in the row "
+        "(Warped-Compression)",
         {"none", "rc", "wc"});
   o.add("gated.unused_rows_off", unused_rows_off,
-        "which rows that belong to no warp are off: none, those that the kernel's warps cannot have at once, for the "
-        "whole kernel, or always all of them",
+        "rows switched off when they belong to no warp: none; those that the kernel's warps cannot have at once, for "
+        "the whole kernel; or always all",
         {"none", "kernel", "always"});
 }
 

@@ -21,9 +21,9 @@ using protocol::Cycle;
 using protocol::Event;
 
 void GatedAgingConfig::declare(support::OptionSet& o) {
-  o.add("wear.enabled", wear, "the time that every bit of the file spends at 0, at 1 and off is recorded");
-  o.add("wear.rows_file", rows_file, "CSV, by row: the bits that are 0 or 1 for longest (with wear.enabled)");
-  o.add("wear.bits_file", bits_file, "CSV, by bit position: means over the rows (with wear.enabled)");
+  o.add("wear.enabled", wear, "record the time that every bit of the file is 0, 1 and off");
+  o.add("wear.rows_file", rows_file, "CSV file by row: the bits that are 0 or 1 longest (with wear.enabled)");
+  o.add("wear.bits_file", bits_file, "CSV file by bit position: means over the rows (with wear.enabled)");
   compression.declare(o);
   nbti.declare(o);
   energy.declare(o);

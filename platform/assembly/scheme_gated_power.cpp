@@ -56,16 +56,16 @@ double GatedPowerConfig::wake_pj(protocol::PowerState from) const {
 
 void GatedPowerConfig::declare(support::OptionSet& o) {
   o.add("gated.power", states,
-        "what becomes of a register after an access: nothing, what the compiler and the instructions at hand say "
-        "(GREENER), or it sleeps (Sleep-Reg)",
+        "state of a register after an access: always on, as compiler and decoded instructions say (GREENER), or asleep "
+        "(Sleep-Reg)",
         {"always_on", "greener", "sleep_reg"});
-  o.add("gated.leakage_node", leakage_node, "nm", "of power.leakage_energy: 45, 32 or 22", 22, 45);
+  o.add("gated.leakage_node", leakage_node, "nm", "node of power.leakage_energy: 45, 32 or 22", 22, 45);
   o.add("gated.leakage_mw", leakage_mw, "mW",
-        "that 128 KB of registers leak when they are on, for power.leakage_energy; 0: the node's");
+        "leakage of 128 KB of registers that are on, for power.leakage_energy; 0: the node's");
   o.add("gated.wake_sleep_energy", wake_sleep_pj, "pJ",
-        "to wake a sleeping row of 32 lanes at 22 nm, for power.leakage_energy");
+        "energy to wake a sleeping row of 32 lanes at 22 nm, for power.leakage_energy");
   o.add("gated.wake_off_energy", wake_off_pj, "pJ",
-        "to wake a row of 32 lanes that is off at 22 nm, for power.leakage_energy");
+        "energy to wake a row of 32 lanes that is off at 22 nm, for power.leakage_energy");
   gate.declare(o);
 }
 

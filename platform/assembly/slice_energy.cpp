@@ -13,18 +13,19 @@ void SliceEnergyConfig::declare(support::OptionSet& o) {
   const auto add = [&](const char* name, double& value, const char* unit, const char* help) {
     o.add(std::string("slice_energy.") + name, value, unit, help);
   };
-  add("read", read_pj, "pJ", "of a read of 64 bytes of a slice (aging paper, Table 2)");
-  add("write", write_pj, "pJ", "of a write of 64 bytes of a slice (Table 2)");
-  add("leakage", leakage_mw, "mW", "of 64 KB of rows that are on (Table 2)");
-  add("table_read", table_read_pj, "pJ", "of a compression table's entry (Table 2)");
-  add("table_write", table_write_pj, "pJ", "of a compression table's entry (Table 2)");
-  add("wakeup", wakeup_pj, "pJ", "of a row of 256 bytes (5.1.3)");
-  add("rc_compression", rc.compression_pj, "pJ", "of a sub-wavefront (Table 2)");
-  add("rc_decompression", rc.decompression_pj, "pJ", "of a sub-wavefront (Table 2)");
-  add("rc_leakage", rc.leakage_mw, "mW", "of a slice's table, compression unit and two decompression units (Table 2)");
-  add("wc_compression", wc.compression_pj, "pJ", "of a sub-wavefront (Table 3)");
-  add("wc_decompression", wc.decompression_pj, "pJ", "of a sub-wavefront (Table 3)");
-  add("wc_leakage", wc.leakage_mw, "mW", "of a slice's compression unit and two decompression units (Table 3)");
+  add("read", read_pj, "pJ", "energy of reading 64 bytes of a slice (aging paper, Table 2)");
+  add("write", write_pj, "pJ", "energy of writing 64 bytes of a slice (Table 2)");
+  add("leakage", leakage_mw, "mW", "leakage of 64 KB of rows that are on (Table 2)");
+  add("table_read", table_read_pj, "pJ", "energy of reading an entry of a compression table (Table 2)");
+  add("table_write", table_write_pj, "pJ", "energy of writing an entry of a compression table (Table 2)");
+  add("wakeup", wakeup_pj, "pJ", "energy of waking a row of 256 bytes (5.1.3)");
+  add("rc_compression", rc.compression_pj, "pJ", "energy of compressing a sub-wavefront (Table 2)");
+  add("rc_decompression", rc.decompression_pj, "pJ", "energy of decompressing a sub-wavefront (Table 2)");
+  add("rc_leakage", rc.leakage_mw, "mW",
+      "leakage of a slice's table, compression unit and two decompression units (Table 2)");
+  add("wc_compression", wc.compression_pj, "pJ", "energy of compressing a sub-wavefront (Table 3)");
+  add("wc_decompression", wc.decompression_pj, "pJ", "energy of decompressing a sub-wavefront (Table 3)");
+  add("wc_leakage", wc.leakage_mw, "mW", "leakage of a slice's compression unit and two decompression units (Table 3)");
 }
 
 void SliceEnergyConfig::validate() const {

@@ -40,43 +40,43 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   std::string tables;
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, trace_help, false);
-  line.option("machine", o.machine, "NAME", "machine preset (" + machines + ") or the path of a .toml file");
-  line.option("scheme", o.scheme, "NAME", schemes + "; with --help, its knobs are listed too");
+  line.option("machine", o.machine, "NAME", "machine preset (" + machines + "), or the path of a .toml file");
+  line.option("scheme", o.scheme, "NAME", schemes + "; --help also lists its knobs");
   line.option("scheduler", o.scheduler, "NAME",
-              "warp scheduler (" + described(policies.schedulers()) + "): short for --sm.scheduler");
+              "warp scheduler (" + described(policies.schedulers()) + "); short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",
-              "energy table (" + tables + ") or the path of a .toml file: short for --energy.table");
-  line.option("sms", o.sms, "N", "SMs to simulate; L2 and DRAM bandwidth are scaled to them", 1, 1024);
+              "energy table (" + tables + ") or the path of a .toml file; short for --energy.table");
+  line.option("sms", o.sms, "N", "SMs to simulate; L2 capacity and DRAM bandwidth are scaled to them", 1, 1024);
   line.list("config", o.config_files, "FILE",
-            "TOML file of knobs, [module] knob = value, and of the run, [run] machine, scheme, sms; later files win");
-  line.optional_value(
-      "dump-config", o.dump_file, "FILE",
-      "write the configuration as a file for --config, to standard output without FILE, and run nothing");
+            "TOML file with knobs ([module] knob = value) and the run ([run] machine, scheme, sms); later files win");
+  line.optional_value("dump-config", o.dump_file, "FILE",
+                      "write the configuration as a file for --config (without FILE: to standard output) and exit");
   line.option("stats", o.stats_file, "FILE", "write all results as JSON");
-  line.flag("no-check", o.check, "do not compare operands with the program's values (to measure what checking costs)",
+  line.flag("no-check", o.check, "do not compare operands with the program's values (to measure the cost of checking)",
             false);
-  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all of the blocks' contracts");
+  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all contracts of the blocks");
   line.option("quantum", o.quantum, "CYCLES",
-              "that the SMs may run ahead of SystemC's time where no part needs it; 1: never (same results, slower)", 1,
-              1'000'000);
-  line.flag("replay", o.replay, "decode the trace and update registers only: the speed limit of a simulation");
-  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and for all");
+              "cycles that SMs may run ahead of SystemC time if every part permits it; 1: never (same results, slower)",
+              1, 1'000'000);
+  line.flag("replay", o.replay, "only decode the trace and update registers: the speed limit of a simulation");
+  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and in total");
   line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
-  line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV: what the warps of each CTA did, in warp-cycles");
-  line.option("vcd", o.vcd, "FILE", "value change dump of the SMs' signals");
+  line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV file: activity of the warps of each CTA, in warp-cycles");
+  line.option("vcd", o.vcd, "FILE", "write a value change dump of the SMs' signals");
   line.option("vcd-window", o.vcd_window, "FIRST:LAST",
-              "cycles of the dump, FIRST and LAST included; FIRST:, :LAST or one number");
-  line.option("pipeline", o.pipeline, "FILE", "each instruction's way through the pipeline, for the viewer Konata");
+              "cycles to dump, including FIRST and LAST; FIRST:, :LAST or one number");
+  line.option("pipeline", o.pipeline, "FILE", "write the pipeline stages of each instruction, for the viewer Konata");
   line.option("pipeline-window", o.pipeline_window, "FIRST:LAST",
-              "cycles in which an instruction must be fetched to be in it, as --vcd-window");
+              "record instructions fetched in these cycles; format of --vcd-window");
   line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST",
-              "CTAs that are in it, by their number in the grid, as --vcd-window");
-  line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: none", 0, 1'000'000'000'000);
-  line.option("sample-file", o.sample_file, "FILE", "CSV: all counters, what was counted in every N cycles");
+              "record these CTAs, by their number in the grid; format of --vcd-window");
+  line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: no samples", 0, 1'000'000'000'000);
+  line.option("sample-file", o.sample_file, "FILE", "CSV file: increments of all counters, every N cycles");
   line.option("working-set", o.working_set, "N",
-              "count the distinct registers that an SM touches in every N cycles; 0: do not", 0, 1'000'000'000'000);
+              "count the distinct registers that an SM touches in each window of N cycles; 0: off", 0,
+              1'000'000'000'000);
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
-  line.flag("describe-stats", o.describe, "print what every statistic means: after the run, or without a TRACE");
+  line.flag("describe-stats", o.describe, "explain every statistic, after the run or without a TRACE");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }
 

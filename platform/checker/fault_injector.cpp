@@ -33,16 +33,15 @@ std::optional<std::uint64_t> pc_of(const FaultConfig& c) { return number("fault.
 }  // namespace
 
 void FaultConfig::declare(support::OptionSet& o) {
-  o.add("fault.at", at,
-        "plant one flipped bit, to see it found: in a register as it is written, or in an operand as it is read",
+  o.add("fault.at", at, "flip one bit on purpose: in a register when it is written, or in an operand when it is read",
         {"none", "write", "read"});
-  o.add("fault.cycle", cycle, "cycles", "not before this cycle of the run");
-  o.add("fault.sm", sm, "", "SM", 0, 1023);
-  o.add("fault.warp", warp, "warp slot, or any");
-  o.add("fault.register", reg, "number of the register as the storage is asked for it, or any");
-  o.add("fault.pc", pc, "PC of the instruction that writes or reads, as messages print it (0x1a0), or any");
-  o.add("fault.lane", lane, "", "lane", 0, trace::max_lanes - 1);
-  o.add("fault.bit", bit, "", "bit of the lane's 32", 0, 31);
+  o.add("fault.cycle", cycle, "cycles", "first cycle of the run in which the fault may occur");
+  o.add("fault.sm", sm, "", "SM to hit", 0, 1023);
+  o.add("fault.warp", warp, "warp slot to hit, or any");
+  o.add("fault.register", reg, "register number to hit, as used by the storage, or any");
+  o.add("fault.pc", pc, "PC of the instruction to hit, as messages print it (0x1a0), or any");
+  o.add("fault.lane", lane, "", "lane to hit", 0, trace::max_lanes - 1);
+  o.add("fault.bit", bit, "", "bit to flip, of the lane's 32", 0, 31);
 }
 
 void FaultConfig::validate(unsigned sms) const {

@@ -201,7 +201,7 @@ void DramChannel::register_stats(support::StatGroup& g) {
   g.counter("row_conflicts", banks_->row_conflicts, "accesses", "to a bank with another row open");
   g.counter("activates", banks_->activates, "commands", "rows opened");
   g.counter("precharges", banks_->precharges, "commands", "rows closed");
-  g.counter("starved", banks_->starved, "accesses", "to which the starvation limit gave way");
+  g.counter("starved", banks_->starved, "accesses", "requests given priority by the starvation limit");
 }
 
 }  // namespace regatta::memory

@@ -21,33 +21,38 @@ void check_range(const std::string& name, unsigned value, unsigned least) {
 }  // namespace
 
 void DramConfig::declare(support::OptionSet& o) {
-  o.add("dram.bandwidth", bandwidth, "10^6 bytes/s", "of the whole machine; scaled to the simulated SMs", 1,
-        1000000000);
-  o.add("dram.queue", queue, "entries", "requests a DRAM channel holds before it refuses more", 1, 1u << 16);
+  o.add("dram.bandwidth", bandwidth, "10^6 bytes/s", "10^6 bytes/s of the whole machine; scaled to the simulated SMs",
+        1, 1000000000);
+  o.add("dram.queue", queue, "entries", "requests that a DRAM channel holds before it exerts back-pressure", 1,
+        1u << 16);
   o.add("dram.latency", latency, "cycles",
-        "minimum load latency of an L2 miss (row open), load-store unit to load-store unit, without the DRAM bus", 1,
-        1000000);
+        "minimum load latency of an L2 miss with an open row, from load-store unit to load-store unit, without the "
+        "time on the DRAM bus",
+        1, 1000000);
   o.add("dram.scheduler", scheduler, "order in which a channel serves its queue; fixed: one access time, no banks",
         {"fr_fcfs", "fcfs", "fixed"});
-  o.add("dram.clock_mhz", clock_mhz, "MHz", "command clock of the DRAM; its timing parameters count in it", 1, 100000);
-  o.add("dram.banks", banks, "banks", "of a channel", 1, 1024);
-  o.add("dram.row_bytes", row_bytes, "bytes", "of a channel's row", 32, 1u << 24);
-  o.add("dram.mapping", mapping, "how addresses are spread over a channel's banks",
+  o.add("dram.clock_mhz", clock_mhz, "MHz", "command clock of the DRAM; the unit of its timing parameters", 1, 100000);
+  o.add("dram.banks", banks, "banks", "banks per channel", 1, 1024);
+  o.add("dram.row_bytes", row_bytes, "bytes", "row size of a channel", 32, 1u << 24);
+  o.add("dram.mapping", mapping, "mapping of addresses to the banks of a channel",
         {"xor", "row_bank_column", "row_column_bank"});
-  o.add("dram.starvation_limit", starvation_limit, "requests", "served by fr_fcfs before the oldest one at most", 0,
-        1u << 20);
-  o.add("dram.turnaround", turnaround, "command cycles", "that the data bus rests between a read and a write", 0,
+  o.add("dram.starvation_limit", starvation_limit, "requests",
+        "younger requests that fr_fcfs may serve before the oldest one", 0, 1u << 20);
+  o.add("dram.turnaround", turnaround, "command cycles",
+        "command cycles that the data bus idles between a read and a write", 0, longest);
+  o.add("dram.ccd", timing.ccd, "command cycles", "command cycles from column command to column command", 1, longest);
+  o.add("dram.rrd", timing.rrd, "command cycles", "command cycles from activate to activate, different banks", 1,
         longest);
-  o.add("dram.ccd", timing.ccd, "command cycles", "column command to column command", 1, longest);
-  o.add("dram.rrd", timing.rrd, "command cycles", "activate to activate, different banks", 1, longest);
-  o.add("dram.rcd", timing.rcd, "command cycles", "activate to column command", 1, longest);
-  o.add("dram.ras", timing.ras, "command cycles", "activate to precharge", 1, longest);
-  o.add("dram.rp", timing.rp, "command cycles", "precharge to activate", 1, longest);
-  o.add("dram.rc", timing.rc, "command cycles", "activate to activate, same bank", 1, longest);
-  o.add("dram.cl", timing.cl, "command cycles", "read to its first data", 1, longest);
-  o.add("dram.wl", timing.wl, "command cycles", "write to its first data", 0, longest);
-  o.add("dram.cdlr", timing.cdlr, "command cycles", "last data of a write to a read", 0, longest);
-  o.add("dram.wr", timing.wr, "command cycles", "last data of a write to the precharge of its bank", 0, longest);
+  o.add("dram.rcd", timing.rcd, "command cycles", "command cycles from activate to column command", 1, longest);
+  o.add("dram.ras", timing.ras, "command cycles", "command cycles from activate to precharge", 1, longest);
+  o.add("dram.rp", timing.rp, "command cycles", "command cycles from precharge to activate", 1, longest);
+  o.add("dram.rc", timing.rc, "command cycles", "command cycles from activate to activate, same bank", 1, longest);
+  o.add("dram.cl", timing.cl, "command cycles", "command cycles from a read to its first data", 1, longest);
+  o.add("dram.wl", timing.wl, "command cycles", "command cycles from a write to its first data", 0, longest);
+  o.add("dram.cdlr", timing.cdlr, "command cycles", "command cycles from the last data of a write to a read", 0,
+        longest);
+  o.add("dram.wr", timing.wr, "command cycles",
+        "command cycles from the last data of a write to the precharge of its bank", 0, longest);
 }
 
 void DramConfig::check() const {

@@ -262,26 +262,25 @@ void L2Partition::register_stats(support::StatGroup& g) {
       "capacity", [this] { return double(capacity_bytes_); }, "bytes",
       "whole sets of the simulated SMs' share of l2.size_bytes");
   g.counter("reads", reads_, "accesses", "loads and register reads served");
-  g.counter("read_hits", read_hits_, "accesses", "reads and atomics whose sectors were all there");
-  g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, merged ones included");
-  g.counter("mshr_merges", merges_, "accesses", "misses that joined a fetch under way");
+  g.counter("read_hits", read_hits_, "accesses", "reads and atomics that hit in all sectors");
+  g.counter("read_misses", read_misses_, "accesses", "reads and atomics with a missing sector, including merged ones");
+  g.counter("mshr_merges", merges_, "accesses", "misses that joined a fetch in flight");
   g.counter("reservation_failures", failures_, "accesses", "requests that waited for an MSHR or a queue");
-  g.counter("last_reads", last_reads_, "lines",
-            "dropped as they were read: register values that nobody will read again");
+  g.counter("last_reads", last_reads_, "lines", "lines dropped when read: register values that are not read again");
   g.counter("bank_conflicts", bank_conflicts_, "accesses", "requests that waited for their bank");
   g.counter("writes", writes_, "accesses", "stores and register writes served");
-  g.counter("write_hits", write_hits_, "accesses", "writes whose line was there");
+  g.counter("write_hits", write_hits_, "accesses", "writes that hit");
   g.counter("atomics", atomics_, "accesses", "atomics performed");
   g.counter("fetches", fetches_count_, "accesses", "reads sent to DRAM");
-  g.counter("writebacks", writebacks_count_, "accesses", "dirty lines, and stores that go on, sent to DRAM");
-  g.counter("bytes_fetched", bytes_fetched_, "bytes", "sectors asked of DRAM");
+  g.counter("writebacks", writebacks_count_, "accesses", "dirty lines and forwarded stores, sent to DRAM");
+  g.counter("bytes_fetched", bytes_fetched_, "bytes", "sectors requested from DRAM");
   g.counter("bytes_written_back", bytes_written_back_, "bytes", "sectors sent to DRAM");
   g.counter("bytes_dirtied", bytes_dirtied_, "bytes", "sectors that a store, a register write or an atomic made dirty");
-  g.counter("bytes_passed", bytes_passed_, "bytes", "sectors of the stores that went on to DRAM");
-  g.counter("bytes_discarded", bytes_discarded_, "bytes", "dirty sectors of registers dropped as they were read last");
+  g.counter("bytes_passed", bytes_passed_, "bytes", "sectors of the stores forwarded to DRAM");
+  g.counter("bytes_discarded", bytes_discarded_, "bytes", "dirty sectors of registers dropped at their last read");
   g.derived(
       "dirty_bytes", [this] { return double(dirty_bytes()); }, "bytes", "sectors that are dirty now");
-  g.counter("bytes_read", bytes_read_, "bytes", "sectors asked for by reads and atomics");
+  g.counter("bytes_read", bytes_read_, "bytes", "sectors requested by reads and atomics");
   g.counter("bytes_written", bytes_written_, "bytes", "sectors carried by writes");
   g.counter("busy_cycles", busy_cycles_, "cycles", "bank cycles spent; up to the number of banks in one cycle");
   g.counter("refusals", refusals_, "accesses", "requests that waited for room in the request queue");

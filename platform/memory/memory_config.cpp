@@ -56,26 +56,29 @@ Bandwidth reduced(std::uint64_t bytes, std::uint64_t cycles) {
 }  // namespace
 
 void L1Config::declare(support::OptionSet& o) {
-  o.add("l1.enabled", enabled, "use the L1; off: every request goes to the L2");
-  o.add("l1.size_bytes", size_bytes, "bytes", "capacity of one SM's L1", 32, 1u << 30);
-  o.add("l1.line_bytes", line_bytes, "bytes", "line size of the L1, equal to the L2's", 32, 256);
+  o.add("l1.enabled", enabled, "use the L1; false: every request goes to the L2");
+  o.add("l1.size_bytes", size_bytes, "bytes", "capacity of an SM's L1", 32, 1u << 30);
+  o.add("l1.line_bytes", line_bytes, "bytes", "line size of the L1; must equal the L2's", 32, 256);
   o.add("l1.ways", ways, "ways", "associativity of the L1", 1, 1u << 16);
-  o.add("l1.mshrs", mshrs, "entries", "lines the L1 can be fetching at a time", 1, 1u << 16);
+  o.add("l1.mshrs", mshrs, "entries", "lines that the L1 can fetch at a time", 1, 1u << 16);
   o.add("l1.merge_limit", merge_limit, "requests", "requests that may wait for one fetch of the L1", 1, 1024);
-  o.add("l1.hit_latency", hit_latency, "cycles", "from request to answer when the line is there", 1, 100000);
-  o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 waiting for the interconnect", 1, 1u << 16);
-  o.add("l1.fill_queue", fill_queue, "entries", "answers the L1 holds before it refuses more", 1, 1u << 16);
-  o.add("l1.response_queue", response_queue, "entries", "answers of the L1 waiting for the SM", 1, 1u << 16);
+  o.add("l1.hit_latency", hit_latency, "cycles", "cycles from request to answer on a hit", 1, 100000);
+  o.add("l1.miss_queue", miss_queue, "entries", "requests of the L1 that may wait for the interconnect", 1, 1u << 16);
+  o.add("l1.fill_queue", fill_queue, "entries", "fills that the L1 holds before it exerts back-pressure", 1, 1u << 16);
+  o.add("l1.response_queue", response_queue, "entries", "answers of the L1 that may wait for the SM", 1, 1u << 16);
   const std::vector<std::string> stores{"write_evict", "write_through", "write_back"};
   const std::vector<std::string> misses{"no_allocate", "allocate"};
-  o.add("l1.fill", fill, "what a miss fetches: the whole line, or the sectors that are missing", {"line", "sector"});
-  o.add("l1.data_policy", data_policy, "loads of global memory: past the L1 (gtx980) or cached by it",
+  o.add("l1.fill", fill, "fetch the whole line on a miss, or only the missing sectors", {"line", "sector"});
+  o.add("l1.data_policy", data_policy, "loads of global memory bypass the L1 (gtx980) or are cached in it",
         {"bypass", "cache"});
-  o.add("l1.local_policy", local_policy, "loads of local memory: past the L1 or cached by it", {"bypass", "cache"});
-  o.add("l1.data_store", data_store, "stores to global memory, where its loads are cached", stores);
-  o.add("l1.local_store", local_store, "stores to local memory, where its loads are cached", stores);
-  o.add("l1.data_store_miss", data_store_miss, "such stores that do not find their line, unless write_evict", misses);
-  o.add("l1.local_store_miss", local_store_miss, "such stores that do not find their line, unless write_evict", misses);
+  o.add("l1.local_policy", local_policy, "loads of local memory bypass the L1 or are cached in it",
+        {"bypass", "cache"});
+  o.add("l1.data_store", data_store, "policy for stores to global memory, if its loads are cached", stores);
+  o.add("l1.local_store", local_store, "policy for stores to local memory, if its loads are cached", stores);
+  o.add("l1.data_store_miss", data_store_miss,
+        "whether a store to global memory allocates a line on a miss (not with write_evict)", misses);
+  o.add("l1.local_store_miss", local_store_miss,
+        "whether a store to local memory allocates a line on a miss (not with write_evict)", misses);
 }
 
 void L1Config::check() const {
@@ -99,35 +102,36 @@ void L1Config::check() const {
 }
 
 void MemorySystemConfig::declare(support::OptionSet& o) {
-  o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes", "moved per cycle by an SM's port, per direction",
-        1, 4096);
+  o.add("interconnect.flit_bytes", interconnect.flit_bytes, "bytes",
+        "width of an SM's port: bytes per cycle and direction", 1, 4096);
   o.add("interconnect.partition_flits", interconnect.partition_flits, "flits",
-        "moved per cycle by a partition's port, per direction", 1, 1024);
-  o.add("interconnect.header_flits", interconnect.header_flits, "flits", "of a packet before its data", 1, 64);
-  o.add("interconnect.latency", interconnect.latency, "cycles", "of a one-flit packet through the interconnect", 1,
-        100000);
-  o.add("interconnect.queue", interconnect.queue, "packets", "a port holds before it refuses more", 1, 1u << 16);
-  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 of the whole machine; scaled to the simulated SMs", 32,
+        "width of a partition's port: flits per cycle and direction", 1, 1024);
+  o.add("interconnect.header_flits", interconnect.header_flits, "flits", "header flits of a packet, before its data", 1,
+        64);
+  o.add("interconnect.latency", interconnect.latency, "cycles", "latency of a one-flit packet", 1, 100000);
+  o.add("interconnect.queue", interconnect.queue, "packets", "packets that a port holds before it exerts back-pressure",
+        1, 1u << 16);
+  o.add("l2.size_bytes", l2.size_bytes, "bytes", "L2 capacity of the whole machine; scaled to the simulated SMs", 32,
         std::uint64_t{1} << 32);
-  o.add("l2.partitions", l2.partitions, "partitions", "L2 slices, each with its DRAM channel", 1, 1024);
+  o.add("l2.partitions", l2.partitions, "partitions", "L2 slices, each with a DRAM channel", 1, 1024);
   o.add("l2.line_bytes", l2.line_bytes, "bytes", "line size of the L2", 32, 256);
   o.add("l2.ways", l2.ways, "ways", "associativity of the L2", 1, 1024);
-  o.add("l2.banks", l2.banks, "banks", "of a partition; each moves one sector per cycle", 1, 1024);
-  o.add("l2.mshrs", l2.mshrs, "entries", "fetches a partition can have under way", 1, 1u << 16);
+  o.add("l2.banks", l2.banks, "banks", "banks per partition; each moves one sector per cycle", 1, 1024);
+  o.add("l2.mshrs", l2.mshrs, "entries", "fetches that a partition can have in flight", 1, 1u << 16);
   o.add("l2.merge_limit", l2.merge_limit, "requests", "requests that may wait for one fetch of the L2", 1, 1024);
-  o.add("l2.queue", l2.queue, "entries", "requests a partition holds before it refuses more", 1, 1u << 16);
-  o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition waiting beyond its pipeline", 1,
+  o.add("l2.queue", l2.queue, "entries", "requests that a partition holds before it exerts back-pressure", 1, 1u << 16);
+  o.add("l2.response_queue", l2.response_queue, "entries", "answers of a partition that may wait behind its pipeline",
+        1, 1u << 16);
+  o.add("l2.dram_queue", l2.dram_queue, "entries", "fetches and write-backs of a partition that may wait for DRAM", 2,
         1u << 16);
-  o.add("l2.dram_queue", l2.dram_queue, "entries", "fetches and write-backs of a partition waiting for DRAM", 2,
-        1u << 16);
-  o.add("l2.latency", l2.latency, "cycles", "minimum load latency of an L2 hit, load-store unit to load-store unit", 1,
-        1000000);
+  o.add("l2.latency", l2.latency, "cycles",
+        "minimum load latency of an L2 hit, from load-store unit to load-store unit", 1, 1000000);
   o.add("l2.interleave_bytes", l2.interleave_bytes, "bytes", "consecutive bytes in one partition", 32, 1u << 30);
-  o.add("l2.store", l2.store, "stores in the L2: their sectors become dirty, or go on to DRAM as well",
+  o.add("l2.store", l2.store, "stores mark their sectors dirty, or are also sent to DRAM",
         {"write_back", "write_through"});
-  o.add("l2.store_miss", l2.store_miss, "stores that do not find their line: take one without a fetch, or go to DRAM",
+  o.add("l2.store_miss", l2.store_miss, "a store that misses allocates a line without a fetch, or goes to DRAM",
         {"allocate", "no_allocate"});
-  o.add("l2.hash", l2.hash, "how chunks of addresses are spread over the partitions", {"xor", "modulo"});
+  o.add("l2.hash", l2.hash, "distribution of address chunks over the partitions", {"xor", "modulo"});
   dram.declare(o);
 }
 

@@ -10,10 +10,10 @@ constexpr double reference_years = 3;
 }
 
 void NbtiConfig::declare(support::OptionSet& o) {
-  o.add("nbti.eta", eta, "ratio", "recovery of a transistor that is not under stress, 0 to 1 (Equation 3)");
-  o.add("nbti.lifetime", lifetime, "years", "for which the trace is taken to be repeated");
+  o.add("nbti.eta", eta, "ratio", "recovery of a transistor without stress, 0 to 1 (Equation 3)");
+  o.add("nbti.lifetime", lifetime, "years", "years for which the trace is assumed to repeat");
   o.add("nbti.delay_increase", delay_increase, "ratio",
-        "of the switching delay of a transistor under stress for all of 3 years (aging paper, 6.4)");
+        "increase of the switching delay of a transistor under stress for 3 years (aging paper, 6.4)");
 }
 
 void NbtiConfig::validate() const {

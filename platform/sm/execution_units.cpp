@@ -159,12 +159,12 @@ void ExecutionUnits::register_stats(support::StatGroup& g) {
                   ? "executed that read the constant bank, as loads or with an operand"
                   : std::string("executed, of the kind that costs the energy of: ") + names[u]);
     g.counter(std::string(names[u]) + "_lanes", uses_[u].lanes, "thread instructions",
-              "lanes of these that cost energy");
+              "lanes of these that consume energy");
   }
   g.counter("source_registers", expected_reads_, "warp registers",
-            "read by what was dispatched, from the static code and its executions");
+            "source registers of dispatched instructions, from the static code and its executions");
   g.counter("destination_registers", expected_writes_, "warp registers",
-            "written by what was dispatched, from the static code and its executions");
+            "destination registers of dispatched instructions, from the static code and its executions");
   for (Unit u : {Unit::sp, Unit::sfu, Unit::dp, Unit::lsu}) {
     const Kind& kind = kinds_[static_cast<unsigned>(u)];
     const std::string name = protocol::to_string(u);

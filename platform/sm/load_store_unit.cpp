@@ -274,8 +274,8 @@ void LoadStoreUnit::register_stats(support::StatGroup& g) {
   g.counter("shared_instructions", shared_instructions_, "warp instructions", "shared memory accesses");
   g.counter("empty_instructions", empty_instructions_, "warp instructions", "accesses without an active lane");
   g.counter("requests", requests_, "lines", "line requests sent to the L1 after coalescing");
-  g.counter("cache_lines", line_requests_sent_, "lines", "asked for by the instruction and constant caches");
-  g.counter("load_sectors", load_sectors_, "sectors", "32-byte sectors asked for by loads");
+  g.counter("cache_lines", line_requests_sent_, "lines", "lines requested by the instruction and constant caches");
+  g.counter("load_sectors", load_sectors_, "sectors", "32-byte sectors requested by loads");
   g.counter("store_sectors", store_sectors_, "sectors", "32-byte sectors written by stores");
   g.counter("atomic_sectors", atomic_sectors_, "sectors", "32-byte sectors touched by atomics");
   g.counter("shared_passes", shared_passes_, "cycles", "in which shared memory banks were occupied");

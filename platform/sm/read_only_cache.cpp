@@ -4,12 +4,13 @@
 namespace regatta::sm {
 
 void ReadOnlyCacheConfig::declare(support::OptionSet& o, const std::string& module, const std::string& what) {
-  o.add(module + ".enabled", enabled, "an SM has " + what + "; off: every access hits");
+  o.add(module + ".enabled", enabled, "use " + what + "; false: every access hits");
   o.add(module + ".size_bytes", size_bytes, "bytes", "capacity of " + what, 32, 1u << 24);
   o.add(module + ".ways", ways, "ways", "associativity of " + what, 1, 1u << 16);
-  o.add(module + ".line_bytes", line_bytes, "bytes", "line of " + what + ", at most the L1's", 32, 256);
-  o.add(module + ".mshrs", mshrs, "entries", "lines that " + what + " can be fetching", 1, 1u << 12);
-  o.add(module + ".latency", latency, "cycles", "added to a fetch that leaves the line its warp used last", 0, 1000);
+  o.add(module + ".line_bytes", line_bytes, "bytes", "line size of " + what + ", at most the L1's", 32, 256);
+  o.add(module + ".mshrs", mshrs, "entries", "lines that " + what + " can fetch at a time", 1, 1u << 12);
+  o.add(module + ".latency", latency, "cycles", "cycles added to a fetch from another line than the warp's last one", 0,
+        1000);
 }
 
 void ReadOnlyCacheConfig::validate(const std::string& module, unsigned memory_line) const {
@@ -85,9 +86,9 @@ void ReadOnlyCache::install(std::uint64_t line) {
 
 void ReadOnlyCache::register_stats(support::StatGroup& g) {
   if (!config_.enabled) return;
-  g.counter("hits", hits_, "accesses", "that found their line; the line a warp used last is not looked up again");
-  g.counter("misses", misses_, "accesses", "that did not, merged ones included");
-  g.counter("mshr_merges", merges_, "accesses", "misses to a line on its way");
+  g.counter("hits", hits_, "accesses", "lookups that hit; a warp's last line is not looked up again");
+  g.counter("misses", misses_, "accesses", "lookups that missed, including merged ones");
+  g.counter("mshr_merges", merges_, "accesses", "misses to a line being fetched");
   g.counter("reservation_failures", failures_, "accesses", "misses that waited for an MSHR");
   g.counter("fills", fills_, "lines", "fetched from the L2");
 }

@@ -376,7 +376,7 @@ void Sm::register_stats(support::StatGroup& g) {
   if (residency[0]->switches()) m.ctas.register_stats(g);
   g.counter("fetches", m.front_end.fetches, "fetches", "instruction fetches");
   g.counter("line_waits", m.front_end.line_waits, "fetches",
-            "put off: a line of instructions or constants was missing");
+            "fetches delayed by a missing instruction or constant line");
   g.counter("fetched_instructions", m.front_end.instructions, "warp instructions", "fetched and decoded");
   if (decode_point.size() != 0) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
@@ -384,7 +384,7 @@ void Sm::register_stats(support::StatGroup& g) {
   }
   if (m.issue.injected() != nullptr) {
     g.counter("injected_moves", *m.issue.injected(), "warp instructions",
-              "register moves of gates' own, not among the warp instructions; each is an issue of its scheduler");
+              "register moves requested by gates, not counted as warp instructions; each is an issue of its scheduler");
   }
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
     const std::string reason = s == 0 ? "issue" : std::string("stall_") + protocol::to_string(static_cast<Stall>(s));

@@ -94,71 +94,77 @@ protocol::Unit unit_of(OpClass c) {
 }  // namespace
 
 void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
-  o.add("sm.ctas", max_ctas, "CTAs", "resident CTAs of one SM at most", 1, 1024);
-  o.add("sm.warps", max_warps, "warps", "resident warps of one SM at most", 1, 1024);
-  o.add("sm.threads", max_threads, "threads", "resident threads of one SM at most", 1, 65536);
-  o.add("sm.lanes", lanes, "lanes", "of a warp: 32, or 64 for wavefronts; kernels are traced for one or the other", 32,
+  o.add("sm.ctas", max_ctas, "CTAs", "maximum number of active CTAs per SM", 1, 1024);
+  o.add("sm.warps", max_warps, "warps", "maximum number of active warps per SM", 1, 1024);
+  o.add("sm.threads", max_threads, "threads", "maximum number of active threads per SM", 1, 65536);
+  o.add("sm.lanes", lanes, "lanes", "lanes of a warp: 32, or 64 for wavefronts; traces are made for one of them", 32,
         64);
-  o.add("sm.registers_per_thread", registers_per_thread, "registers", "of one thread at most", 1, 256);
+  o.add("sm.registers_per_thread", registers_per_thread, "registers", "maximum number of registers per thread", 1, 256);
   o.add("sm.register_granularity", register_granularity, "warp registers",
-        "a warp's register allocation is rounded up to a multiple of this", 1, 256);
-  o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers of one SM", 1, 16);
+        "warp registers; the allocation of a warp is rounded up to a multiple of this", 1, 256);
+  o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers per SM", 1, 16);
   o.add("sm.sub_cores", sub_cores, "sub-cores",
-        "of one SM, among which warps and register capacity are dealt (register_file.mapping: the banks too)", 1, 16);
+        "parts into which an SM divides warps and register capacity (with register_file.mapping sub_core: also the "
+        "banks)",
+        1, 16);
   o.add("sm.scheduler", scheduler, "warp scheduling policy (also --scheduler): " + policies.schedulers_help,
         policies.schedulers);
   o.add("sm.residency", residency, "policy of CTA residency: " + policies.residencies_help, policies.residencies);
-  o.add("sm.issue_width", issue_width, "warp instructions", "issued per scheduler and cycle, from one warp", 1, 4);
-  o.add("sm.issue_interval", issue_interval, "cycles", "from one issue slot of a scheduler to its next", 1, 64);
-  o.add("sm.barrier_latency", barrier_latency, "cycles", "from the last arrival at a barrier to its release", 1, 1000);
-  o.add("sm.watchdog", watchdog_cycles, "cycles",
-        "in which an SM tries without progress before a run is given up as deadlocked; waiting for what is due does "
-        "not count",
+  o.add("sm.issue_width", issue_width, "warp instructions",
+        "warp instructions that a scheduler issues per cycle, all from one warp", 1, 4);
+  o.add("sm.issue_interval", issue_interval, "cycles", "cycles between two issue slots of a scheduler", 1, 64);
+  o.add("sm.barrier_latency", barrier_latency, "cycles", "cycles from the last arrival at a barrier to its release", 1,
         1000);
+  o.add(
+      "sm.watchdog", watchdog_cycles, "cycles",
+      "cycles of retries without progress after which a run ends as deadlocked; waiting for a due event does not count",
+      1000);
   icache.declare(o, "icache", "an instruction cache");
   constant_cache.declare(o, "constant_cache", "a constant cache");
   o.add("fetch.width", fetch_width, "instructions",
-        "per fetch, for which the buffer must have room; one warp fetches per scheduler and cycle", 1, 16);
-  o.add("fetch.latency", fetch_latency, "cycles", "from fetch to the instruction buffer", 1, 1000);
-  o.add("fetch.buffer_entries", buffer_entries, "instructions", "instruction buffer of one warp", 1, 64);
-  o.add("fetch.branch_latency", branch_latency, "cycles", "from issue of a branch to the warp's next fetch", 1, 1000);
-  o.add("collector.units", collectors, "units", "operand collector units of a scheduler, for any instruction", 0, 64);
-  const std::string own = " instructions alone, of the whole SM (taken before those of collector.units)";
-  o.add("collector.sp", sp_collectors, "units", "for integer and single-precision" + own, 0, 64);
-  o.add("collector.sfu", sfu_collectors, "units", "for special-function" + own, 0, 64);
-  o.add("collector.dp", dp_collectors, "units", "for double-precision" + own, 0, 64);
-  o.add("collector.mem", memory_collectors, "units", "for memory" + own, 0, 64);
-  o.add("writeback.width", writeback_width, "warp instructions", "that may write back per cycle", 1, 64);
+        "instructions per fetch, for which the buffer must have room; one warp fetches per scheduler and cycle", 1, 16);
+  o.add("fetch.latency", fetch_latency, "cycles", "cycles from fetch to the instruction buffer", 1, 1000);
+  o.add("fetch.buffer_entries", buffer_entries, "instructions", "instructions in the buffer of one warp", 1, 64);
+  o.add("fetch.branch_latency", branch_latency, "cycles", "cycles from the issue of a branch to the warp's next fetch",
+        1, 1000);
+  o.add("collector.units", collectors, "units", "operand collector units per scheduler, for any instruction", 0, 64);
+  const std::string own = " instructions only, per SM (used before those of collector.units)";
+  o.add("collector.sp", sp_collectors, "units", "operand collector units for integer and single-precision" + own, 0,
+        64);
+  o.add("collector.sfu", sfu_collectors, "units", "operand collector units for special-function" + own, 0, 64);
+  o.add("collector.dp", dp_collectors, "units", "operand collector units for double-precision" + own, 0, 64);
+  o.add("collector.mem", memory_collectors, "units", "operand collector units for memory" + own, 0, 64);
+  o.add("writeback.width", writeback_width, "warp instructions", "warp instructions that may write back per cycle", 1,
+        64);
   o.add("writeback.order", writeback_order,
-        "in which results write back: of completion, or those of pipelines or of memory before the others",
+        "order of write-back: by completion, or results of pipelines or of memory first",
         {"completion", "pipelines", "memory"});
   o.add("writeback.queue", writeback_queue, "warp instructions",
-        "results that may wait for write-back before units are held", 1, 4096);
+        "results that may wait for write-back before execution units stall", 1, 4096);
   o.add("unit.sp", sp_units, "pipelines", "integer and single-precision pipelines", 1, 64);
   o.add("unit.sfu", sfu_units, "pipelines", "special-function pipelines", 1, 64);
   o.add("unit.dp", dp_units, "pipelines", "double-precision pipelines", 1, 64);
-  const std::string passes = "lanes wide; a wider warp takes several passes";
-  o.add("unit.sp_lanes", sp_lanes, "lanes", "an sp pipeline is this many " + passes, 1, trace::max_lanes);
-  o.add("unit.sfu_lanes", sfu_lanes, "lanes", "an sfu pipeline is this many " + passes, 1, trace::max_lanes);
-  o.add("unit.dp_lanes", dp_lanes, "lanes", "a dp pipeline is this many " + passes, 1, trace::max_lanes);
+  const std::string passes = " pipeline; a wider warp takes several passes";
+  o.add("unit.sp_lanes", sp_lanes, "lanes", "width of an sp" + passes, 1, trace::max_lanes);
+  o.add("unit.sfu_lanes", sfu_lanes, "lanes", "width of an sfu" + passes, 1, trace::max_lanes);
+  o.add("unit.dp_lanes", dp_lanes, "lanes", "width of a dp" + passes, 1, trace::max_lanes);
   for (unsigned c = 0; c < trace::op_class_count; ++c) {
     const auto op_class = static_cast<OpClass>(c);
     if (!has_timing(op_class)) continue;
     const std::string name = trace::to_string(op_class);
     o.add("latency." + name, timing[c].latency, "cycles",
-          "result latency of class " + name + ", of the whole warp; its passes at least", 1, UINT16_MAX);
+          "result latency of class " + name + " for a whole warp; at least its passes", 1, UINT16_MAX);
     o.add("initiation." + name, timing[c].initiation, "cycles",
-          "between two instructions of class " + name + "; its passes at least", 1, UINT16_MAX);
+          "cycles between two instructions of class " + name + "; at least its passes", 1, UINT16_MAX);
   }
-  o.add("lsu.queue", lsu_queue, "warp instructions", "waiting for the address stage", 1, 1024);
-  o.add("lsu.lanes", lsu_lanes, "lanes", "whose addresses are made in a cycle", 1, trace::max_lanes);
-  o.add("shared.bytes", shared_bytes, "bytes", "shared memory of one SM", 0, 1 << 24);
-  o.add("shared.granularity", shared_granularity, "bytes", "a CTA's shared memory is rounded up to a multiple", 1,
-        65536);
-  o.add("shared.cta_bytes", shared_cta_bytes, "bytes", "shared memory of one CTA at most; 0: all of the SM's", 0,
-        1 << 24);
-  o.add("shared.banks", shared_banks, "banks", "4-byte wide shared memory banks", 1, 64);
-  o.add("shared.latency", shared_latency, "cycles", "of a conflict-free shared memory access", 1, 10000);
+  o.add("lsu.queue", lsu_queue, "warp instructions", "warp instructions that may wait for address generation", 1, 1024);
+  o.add("lsu.lanes", lsu_lanes, "lanes", "lanes whose addresses are generated per cycle", 1, trace::max_lanes);
+  o.add("shared.bytes", shared_bytes, "bytes", "shared memory per SM", 0, 1 << 24);
+  o.add("shared.granularity", shared_granularity, "bytes",
+        "the shared memory of a CTA is rounded up to a multiple of this", 1, 65536);
+  o.add("shared.cta_bytes", shared_cta_bytes, "bytes", "maximum shared memory per CTA; 0: all of the SM's", 0, 1 << 24);
+  o.add("shared.banks", shared_banks, "banks", "shared memory banks of 4 bytes", 1, 64);
+  o.add("shared.latency", shared_latency, "cycles", "latency of a shared memory access without conflicts", 1, 10000);
 }
 
 void SmConfig::validate() const {

@@ -178,7 +178,7 @@ void Writeback::register_stats(support::StatGroup& g) {
   g.counter("writes", writes_, "warp registers", "destination registers sent to the operand storage");
   g.counter("partial_writes", partial_writes_, "warp registers", "of these, with at least one lane switched off");
   g.counter("dropped", dropped_, "warp registers",
-            "results not written: no active lane, or the write-back point said so");
+            "results not written: no active lane, or dropped by the write-back point");
   g.counter("held_attempts", held_cycles_, "attempts", "to write the oldest result that back-pressure refused");
 }
 

@@ -9,29 +9,29 @@
 
 namespace regatta::assembly {
 
-/// What no run may create or lose, checked at the end of every launch from the counters of different modules: a sum of
-/// counters on one side equals a sum on the other.
+/// Conservation laws, checked at the end of every launch from the counters of different modules: a sum of counters on
+/// one side equals a sum on the other.
 class ConservationLaws {
  public:
-  /// No laws yet, about modules with these statistics. The groups must outlive the laws.
+  /// Starts without laws, for modules with these statistics. The groups must outlive the laws.
   explicit ConservationLaws(const std::vector<support::StatGroup>& groups) : groups_(groups) {}
-  /// The laws of every platform. `storages`: per SM, the path of what its collectors and its write-back are bound to;
-  /// a register file behind another block owes them nothing.
+  /// Adds the laws of every platform. `storages`: per SM, the path of the storage that its collectors and write-back
+  /// are bound to; a register file behind another block is not compared with them.
   void add_platform(const std::vector<std::string>& storages);
 
   /// Before a launch.
   void begin();
-  /// After it: a sentence for the first law that does not hold since begin(); empty when all hold.
+  /// After a launch: a message for the first law that does not hold since begin(); empty if all hold.
   std::string broken() const;
   std::size_t size() const { return laws_.size(); }
   using Names = std::vector<std::string>;
-  /// Adds a law. A name is a counter's or a derived value's, which must be whole: "sm0.register_file.reads". A path
-  /// ending in '*' stands for all modules that begin so and have it, "32*sm0.pipeline.lsu.load_sectors" for 32 times
-  /// the counter. Throws std::logic_error naming law and name when no module has it.
+  /// Adds a law. A name is that of a counter or of a derived integer value: "sm0.register_file.reads". A path ending in
+  /// '*' stands for all modules with this prefix that have the counter; "32*sm0.pipeline.lsu.load_sectors" is 32 times
+  /// the counter. Throws std::logic_error with law and name if no module has it.
   void add(const std::string& what, const Names& left, const Names& right);
-  /// Adds a law unless one of its counters is missing: for a part that may be another's, with counters of its own.
+  /// Adds a law unless one of its counters is missing: for a part that another one with other counters may replace.
   void add_optional(const std::string& what, const Names& left, const Names& right);
-  /// Whether there is such a counter.
+  /// Whether such a counter exists.
   bool knows(const std::string& name) const;
 
  private:

@@ -9,13 +9,13 @@
 
 namespace regatta::assembly {
 
-/// Which energy table a machine goes by, and single values in place of the table's.
+/// The energy table of a machine, and options that replace single values of it.
 struct EnergyConfig {
   EnergyConfig();
 
   std::string table = "maxwell28";  ///< a built-in table, or the path of a .toml file
   double node_nm = 0;               ///< dynamic energies are scaled to this node; 0: the table's own
-  bool lane_gating = true;          ///< execution units spend energy on active lanes only
+  bool lane_gating = true;          ///< execution units consume energy for active lanes only
 
   struct Override {
     std::string name;      ///< "register_file.read"
@@ -26,8 +26,8 @@ struct EnergyConfig {
 
   /// Knobs energy.*.
   void declare(support::OptionSet& options);
-  /// The table with what was overridden. Throws ConfigError when there is no such table, or it is no table. `files`
-  /// receives the files that were read for it; a built-in table is none.
+  /// The table with its overrides. Throws ConfigError if the table does not exist or is malformed. `files` receives the
+  /// files that were read; a built-in table adds none.
   support::EnergyTable load(std::vector<std::string>* files = nullptr) const;
 };
 

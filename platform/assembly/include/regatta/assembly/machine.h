@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine: the knobs of everything that is not a scheme's own, and the presets that set them.
+// A machine: the knobs that do not belong to a scheme, and the presets that set them.
 #pragma once
 
 #include <regatta/assembly/energy_config.h>
@@ -18,31 +18,31 @@
 namespace regatta::assembly {
 
 struct MachineConfig {
-  std::string base;           ///< the machine that this one differs from; empty: it stands alone
-  unsigned sms = 16;          ///< of the whole machine; fewer may be simulated
+  std::string base;           ///< the machine on which this one builds; empty: none
+  unsigned sms = 16;          ///< SMs of the whole machine; fewer may be simulated
   unsigned clock_mhz = 1126;  ///< SM clock
   sm::SmConfig sm;
-  models::WarpSchedulerConfig scheduler;  ///< of the policy that sm.scheduler names
+  models::WarpSchedulerConfig scheduler;  ///< knobs of the policy named by sm.scheduler
   models::RegisterFileConfig register_file;
   memory::L1Config l1;
   memory::MemorySystemConfig memory;
   EnergyConfig energy;
-  PolicyRegistry policies;  ///< what sm.scheduler and sm.residency choose from
+  PolicyRegistry policies;  ///< choices of sm.scheduler and sm.residency
 
   /// Declares every knob of a machine.
   void declare(support::OptionSet& options);
-  /// Refuses what does not fit together, by ConfigError with a sentence.
+  /// Throws ConfigError, with a message, for combinations that do not work.
   void validate() const;
 };
 
 /// Names of the built-in presets.
 std::vector<std::string> machine_names();
-/// Text of a preset by name, or of a file when `name` is a path to a .toml file. `file` receives what to call it in
-/// messages. Throws ConfigError naming the nearest preset when there is none; `said_by` says who asked for it.
+/// Text of a preset by name, or of a file if `name` is the path of a .toml file. `file` receives the name for messages.
+/// Throws ConfigError with the nearest preset if there is none; `said_by` names the option that asked for it.
 std::string machine_text(const std::string& name, std::string& file, const std::string& said_by = "--machine");
 
-/// Sets `options`, which `machine` has declared, to the machine of that name and to what it is based on (machine.base).
-/// Returns the files that were read for it; a preset is none.
+/// Sets `options`, which `machine` has declared, to the machine of that name and its bases (machine.base). Returns the
+/// files that were read; a preset adds none.
 std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name);
 
 }  // namespace regatta::assembly

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warp schedulers and residency policies by name: what sm.scheduler (--scheduler) and sm.residency choose from. An
-// outside program adds its own to MachineConfig::policies or hands them to run_tool(); nothing in the pipeline changes.
+// Warp schedulers and residency policies by name: the choices of sm.scheduler (--scheduler) and sm.residency. Another
+// program adds its own to MachineConfig::policies or passes them to run_tool(); the pipeline does not change.
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
@@ -16,15 +16,15 @@ namespace regatta::assembly {
 
 struct MachineConfig;
 
-/// How one policy of an extension point is called and made.
+/// Name and factory of one policy of an extension point.
 template <class Part>
 struct Policy {
   std::string name;
   std::string help;  ///< one line for --help
-  /// A part for one SM (a WarpScheduler: for one scheduler of it). Modules are made inside the SM's scope: a residency
-  /// policy is called "residency".
+  /// Creates the part for one SM (a WarpScheduler: for one scheduler). Modules are created inside the SM's scope: a
+  /// residency policy is called "residency".
   std::function<std::unique_ptr<Part>(const MachineConfig&)> make;
-  /// The policy's own knobs, under a module name of its own; may be empty.
+  /// Declares the policy's knobs, under a module name of its own; may be empty.
   std::function<void(support::OptionSet&)> declare = {};
 };
 using SchedulerPolicy = Policy<protocol::WarpScheduler>;
@@ -34,7 +34,7 @@ class PolicyRegistry {
  public:
   /// With the built-in policies.
   PolicyRegistry();
-  /// Throws ConfigError when the policy has no name or maker, or its name is taken.
+  /// Throws ConfigError if the policy has no name or factory, or its name is taken.
   void add(SchedulerPolicy policy);
   void add(ResidencyPolicy policy);
   const std::vector<SchedulerPolicy>& schedulers() const { return schedulers_; }
@@ -42,7 +42,7 @@ class PolicyRegistry {
   /// Throws ConfigError with the nearest known name.
   const SchedulerPolicy& scheduler(const std::string& name) const;
   const ResidencyPolicy& residency(const std::string& name) const;
-  /// The policies' own knobs.
+  /// Declares the knobs of all policies.
   void declare(support::OptionSet& options) const;
 
  private:

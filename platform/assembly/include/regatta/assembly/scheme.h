@@ -35,37 +35,37 @@ struct BuildContext {
 /// gates are asked first to last.
 struct SmParts {
   std::unique_ptr<protocol::OperandStorage> storage;
-  unsigned storage_banks = 0;  ///< that Origin::index of its reads counts, for recorders; 0: register_file.banks
+  unsigned storage_banks = 0;  ///< range of Origin::index of its reads, for recorders; 0: register_file.banks
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;
-  // Sides of parts that are owned elsewhere in this list.
+  // Interfaces of parts that are owned elsewhere in this struct.
   protocol::DecodePoint* decode_point = nullptr;
   std::vector<protocol::FetchListener*> fetch_listeners;
-  std::vector<protocol::LifecycleListener*> listeners;  ///< of parts that stand at no extension point
+  std::vector<protocol::LifecycleListener*> listeners;  ///< parts that implement no extension point
   std::unique_ptr<protocol::Residency> residency;
-  /// Class of the policy that sm.residency names: a residency of this class is reported under that name.
+  /// Class of the policy named by sm.residency: a residency of this class is reported under that name.
   const std::type_info* registered_residency = nullptr;
   std::vector<std::unique_ptr<protocol::Observer>> observers;
   /// Makes the policy of one warp scheduler of the SM; asked in their order. A scheme may keep what it makes.
   std::function<std::shared_ptr<protocol::WarpScheduler>()> scheduler;
-  /// What reaches memory through the SM's L1 besides the load-store unit. With any, an arbiter stands before the L1:
-  /// the load-store unit has its port 0, these have the ports behind that, in this order.
+  /// Initiators that access memory through the SM's L1, other than the load-store unit. If there are any, an arbiter
+  /// stands before the L1: the load-store unit has port 0, these have the following ports, in this order.
   std::vector<protocol::MemoryInitiatorSocket*> l1_clients;
-  /// One line per warp that a part keeps from going on; for the report of a deadlock.
+  /// One line per warp that a part holds, for the report of a deadlock.
   std::function<std::string()> describe_stuck;
-  /// On sockets between the scheme's own parts; see connect_memory().
+  /// Checkers on sockets between the scheme's own parts; see connect_memory().
   std::vector<std::unique_ptr<protocol::BaseProtocolChecker<256>>> memory_checkers;
-  /// Modules that stand at no extension point themselves (the inside of a storage, an arbiter).
+  /// Modules that implement no extension point themselves (the inside of a storage, an arbiter).
   std::vector<std::unique_ptr<sc_core::sc_module>> modules;
 };
 
-/// Binds two sockets of a scheme's own parts, through a checker called `name` where checkers are wanted.
+/// Binds two sockets of a scheme's own parts, through a checker called `name` if checkers are enabled.
 void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
                     protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to);
 
 /// The baseline GPU of all five papers: banked register file, the configured residency policy and scheduler. Schemes
-/// start from it and replace what they change.
+/// start from it and replace the parts that they change.
 SmParts baseline_parts(const BuildContext& context);
 
 class Scheme {
@@ -76,17 +76,17 @@ class Scheme {
   virtual std::string help() const = 0;
   /// The scheme's own knobs, under its own module names.
   virtual void declare(support::OptionSet&) {}
-  /// Refuses knobs that do not fit, by ConfigError.
+  /// Throws ConfigError for knobs that do not fit.
   virtual void validate(const MachineConfig&) const {}
-  /// Files that knobs have the scheme write: option and path, which may be empty.
+  /// Files that the scheme's knobs name for writing: option and path, which may be empty.
   virtual std::vector<std::pair<std::string, std::string>> written_files() const { return {}; }
   virtual SmParts build(const BuildContext& context) = 0;
   /// Groups under which the scheme as a whole has statistics.
   virtual std::vector<std::string> stat_groups() const { return {name()}; }
-  /// Statistics of the scheme as a whole, once for each of stat_groups(), the group's path telling which; `modules`:
-  /// those of all modules, which outlive the group. Before the first launch.
+  /// Registers the statistics of the scheme as a whole, once for each of stat_groups(), identified by the group's path.
+  /// `modules`: the groups of all modules, which outlive the group. Called before the first launch.
   virtual void register_stats(support::StatGroup&, const std::vector<support::StatGroup>& /*modules*/) {}
-  /// What the scheme's parts of one SM may not create or lose; `sm`: the SM's path, "sm0".
+  /// Adds conservation laws of the scheme's parts in one SM; `sm`: the SM's path, "sm0".
   virtual void add_laws(ConservationLaws&, const std::string& /*sm*/) const {}
   /// Adds the scheme's keys to stats.json, after the run.
   virtual void report(nlohmann::ordered_json&) const {}

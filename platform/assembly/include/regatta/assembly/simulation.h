@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run: SMs built from a scheme's parts, the memory system, the CTA dispatcher, and a trace replayed on them.
-// A SystemC program elaborates once, so a process makes one Simulation.
+// A SystemC program elaborates once, so a process creates one Simulation.
 #pragma once
 
 #include <regatta/assembly/machine.h>
@@ -22,28 +22,28 @@
 
 namespace regatta::assembly {
 
-/// What of a run is to be recorded besides its results; an empty file name: nothing of it, at no cost.
+/// Optional recordings of a run; an empty file name disables one, at no cost.
 struct Recording {
   std::string vcd_file;  ///< value change dump of the SMs' signals
   recorders::Window vcd_cycles;
-  std::string pipeline_file;  ///< every instruction's way through the pipeline, for the Konata viewer
+  std::string pipeline_file;  ///< pipeline stages of every instruction, for the Konata viewer
   recorders::Window pipeline_cycles, pipeline_ctas;
   std::string sample_file;  ///< all counters every `sample_cycles`, CSV
   std::uint64_t sample_cycles = 0;
-  std::string cta_file;                  ///< what the warps of each CTA did, in warp-cycles, CSV
-  std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: none are
+  std::string cta_file;                  ///< activity of the warps of each CTA, in warp-cycles, CSV
+  std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: off
 };
 
 struct SimulationOptions {
-  unsigned sms = 1;  ///< simulated
+  unsigned sms = 1;  ///< SMs to simulate
   bool check_values = true;
   bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets, and all contract checks
   bool check_energy = false;    ///< a block that declares no energy is an error rather than a warning
-  /// Cycles that the SMs may run ahead of SystemC's time when every part keeps time by cycles (protocol::TimeKeeper);
-  /// 1: never. Changes the time a run takes and nothing else.
+  /// Cycles that SMs may run ahead of SystemC time if every part keeps time by cycles (protocol::TimeKeeper); 1: never.
+  /// Only affects the host time of a run.
   std::uint64_t quantum = 256;
   Recording recording;
-  checker::FaultConfig fault;  ///< a bit to flip, to see the value checker find it
+  checker::FaultConfig fault;  ///< a bit to flip, to demonstrate the value checker
 };
 
 /// How a run ended.
@@ -53,14 +53,14 @@ enum class Ending : std::uint8_t { completed, interrupted, value_mismatch, deadl
 struct WorkingSet {
   std::uint64_t window = 0;  ///< cycles; 0: not counted
   double mean = 0;           ///< registers per window and SM
-  std::uint64_t peak = 0;    ///< of the SM and window with most
+  std::uint64_t peak = 0;    ///< registers of the SM and window with most
 };
 
-/// Scheduler-cycles by what the scheduler did, indexed by protocol::Stall ([none]: it issued). Those of a launch add up
-/// to its cycles x schedulers x SMs.
+/// Scheduler-cycles by reason, indexed by protocol::Stall ([none]: it issued). Those of a launch add up to its cycles x
+/// schedulers x SMs.
 using CycleStack = std::array<std::uint64_t, protocol::stall_count>;
 
-/// One launch of a trace as it ran.
+/// The result of one launch of a trace.
 struct LaunchResult {
   std::string kernel;
   CycleStack stall_cycles{};
@@ -73,7 +73,7 @@ struct LaunchResult {
 
 struct SimulationResult {
   Ending ending = Ending::completed;
-  std::string message;  ///< what went wrong, empty when completed
+  std::string message;  ///< the failure; empty if completed
   std::vector<LaunchResult> launches;
   std::uint64_t cycles = 0;
   std::uint64_t warp_instructions = 0;
@@ -81,15 +81,15 @@ struct SimulationResult {
   std::uint64_t operands_checked = 0;
   std::uint64_t mismatches = 0;
   std::size_t laws = 0;     ///< conservation laws checked at the end of every launch, besides those of every platform
-  unsigned schedulers = 0;  ///< of all simulated SMs together
-  std::string scheduler, residency;  ///< the policies in use: their names, or their classes where a scheme has its own
-  std::vector<std::string> without_energy;  ///< blocks that declare none, without their SM
+  unsigned schedulers = 0;  ///< in all simulated SMs together
+  std::string scheduler, residency;  ///< the policies in use: their names, or their classes if a scheme has its own
+  std::vector<std::string> without_energy;  ///< blocks that declare no energy, without their SM
   CycleStack stall_cycles{};
   support::EnergyReport energy;
   WorkingSet register_working_set;
-  std::string fault;                         ///< that was planted; empty: none
+  std::string fault;                         ///< the injected fault; empty: none
   std::string energy_table;                  ///< its name
-  double seconds = 0;                        ///< of the host
+  double seconds = 0;                        ///< host time
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
   nlohmann::ordered_json scheme_report;
@@ -101,9 +101,9 @@ class Simulation {
   Simulation(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options,
              const trace::Reader& trace);
   ~Simulation();
-  /// Called with the warp instructions done so far, now and then.
+  /// `progress` is called from time to time with the warp instructions done so far.
   void set_progress(std::function<void(std::uint64_t)> progress);
-  /// Runs all launches of the trace. Throws ConfigError when a kernel does not fit the machine.
+  /// Runs all launches of the trace. Throws ConfigError if a kernel does not fit the machine.
   SimulationResult run();
   /// Unit and description of every statistic that a run would have (SimulationResult::stat_descriptions). Elaborates
   /// the platform, as a Simulation does.
@@ -115,8 +115,8 @@ class Simulation {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Decodes the trace and updates the architectural state of the warps that `machine` would hold resident, nothing
-/// else: the speed limit a simulation is measured against.
+/// Only decodes the trace and updates the architectural state of the warps that `machine` would hold resident: the
+/// speed limit with which a simulation is compared.
 SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine,
                         const std::function<void(std::uint64_t)>& progress);
 
@@ -128,7 +128,7 @@ nlohmann::ordered_json cpi_stack(const CycleStack& cycles, std::uint64_t warp_in
 /// {"total_nj", "dynamic_nj", "static_nj", "by_structure": {...}} of a launch or a run.
 nlohmann::ordered_json energy_json(const support::EnergyReport& energy);
 
-/// The stats.json document of a run (design: keys are stable, more may be added).
+/// The stats.json document of a run. Keys are stable; new ones may be added.
 nlohmann::ordered_json stats_document(const SimulationResult& result, const trace::Reader& trace,
                                       const std::string& machine, const std::string& scheme,
                                       const support::OptionSet& options);

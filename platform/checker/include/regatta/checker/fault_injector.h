@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One flipped bit in an operand storage, to see that the value checker finds it, where, and how long it takes.
+// Flips one bit in an operand storage, to show that the value checker finds it, where, and after how long.
 #pragma once
 
 #include <regatta/protocol/payload.h>
@@ -14,7 +14,7 @@
 
 namespace regatta::checker {
 
-/// One transfer and one bit of it: the first transfer in or after `cycle` by the named warp slot, register and
+/// Selects one bit of one transfer: the first transfer in or after `cycle` by the given warp slot, register and
 /// instruction in which the lane is active.
 struct FaultConfig {
   std::string at = "none";  ///< none | write | read
@@ -28,14 +28,13 @@ struct FaultConfig {
 
   /// Knobs fault.*.
   void declare(support::OptionSet& options);
-  /// Refuses, by ConfigError, what no transfer of a machine with so many simulated SMs can fit.
+  /// Throws ConfigError if no transfer on a machine with this many simulated SMs can match.
   void validate(unsigned sms) const;
   bool wanted() const { return at != "none"; }
 };
 
-/// Stands on the operand sockets of one SM and flips the bit once. A write is flipped on its way to the storage, so
-/// that the storage holds a wrong value; a read on its way from it, so that one operand is wrong and the storage is
-/// not.
+/// Sits on the operand sockets of one SM and flips the bit once: in a write on its way to the storage, which then holds
+/// a wrong value, or in a read on its way from the storage, which makes one operand wrong.
 class FaultInjector {
  public:
   /// `now`: the cycle. The configuration must be valid.
@@ -52,7 +51,7 @@ class FaultInjector {
 
  private:
   bool fits(const protocol::WarpAccess& access) const;
-  /// Flips the bit in `data` and says so.
+  /// Flips the bit in `data` and records it.
   void plant(unsigned char* data, const protocol::WarpAccess& access, const char* transfer);
 
   bool writes_;
@@ -61,8 +60,8 @@ class FaultInjector {
   std::optional<std::uint64_t> warp_, reg_, pc_;
   std::function<std::uint64_t()> now_;
   std::string planted_;
-  tlm::tlm_generic_payload* flipped_ = nullptr;  ///< a write on its way with data of our own
-  unsigned char* data_ = nullptr;                ///< its initiator's
+  tlm::tlm_generic_payload* flipped_ = nullptr;  ///< a write in flight with modified data
+  unsigned char* data_ = nullptr;                ///< the initiator's data
   std::vector<unsigned char> copy_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value checker: keeps every warp's architectural registers as the program defined them (from the trace) and
-// compares every operand that an execution unit receives. A storage scheme that loses, corrupts or stales a
-// register is caught at the first instruction that reads it.
+// The value checker keeps every warp's architectural registers, taken from the trace, and compares every operand that
+// an execution unit receives. If a storage scheme loses, corrupts or returns a stale register, the first instruction
+// that reads it exposes the error.
 #pragma once
 
 #include <regatta/protocol/observer.h>
@@ -31,11 +31,11 @@ struct Mismatch {
   std::string origin;  ///< where the value came from: "bank 3", "reuse"
   std::uint32_t ptx_line = 0;
   std::string kernel;
-  /// The value is a load's that was not executed: another warp's result in its place, which differs where a program
-  /// races. What the trace says of that then stands in the message.
+  /// The value belongs to a load that was not executed: it is another warp's result, which may differ if the program
+  /// races. The message then states what the trace knows about races.
   bool reused_load = false;
   trace::RaceCheck races = trace::RaceCheck::unchecked;
-  /// One paragraph with all of the above.
+  /// All of the above in one paragraph.
   std::string message() const;
 };
 
@@ -52,7 +52,7 @@ class ValueChecker : public protocol::Observer {
   void operands_delivered(protocol::Cycle, const protocol::DynamicInstruction& d) override;
   void bypassed(protocol::Cycle, const protocol::DynamicInstruction& d) override;
 
-  /// Warp registers compared, and those that differed.
+  /// Warp registers compared, and mismatches.
   std::uint64_t operands_checked() const { return operands_checked_; }
   std::uint64_t mismatches() const { return mismatches_; }
   const std::vector<Mismatch>& found() const { return found_; }
@@ -79,9 +79,9 @@ class ValueChecker : public protocol::Observer {
   protocol::LaneMask all_lanes_ = 0;
   protocol::WarpRegisters registers_;
   std::vector<protocol::WarpInfo> warps_;
-  protocol::WarpRegisters expected_;  ///< by pool index and operand: sources as they were at issue
-  /// Kept for kernels that may read lanes which they never wrote, and which have no value to compare: the lanes
-  /// written since the warp's start, by register, and by pool index and operand as they were at issue.
+  protocol::WarpRegisters expected_;  ///< by pool index and operand: sources at issue
+  /// For kernels that may read lanes that they never wrote, which have no value to compare: the lanes written since the
+  /// warp's start, by register, and at issue, by pool index and operand.
   bool reads_unwritten_ = false;
   std::vector<protocol::LaneMask> written_, expected_written_;
   std::vector<Mismatch> found_;

@@ -14,16 +14,16 @@
 
 namespace regatta::memory {
 
-/// What a channel knows about a request. `key` is the owner's own.
+/// A request as the channel sees it. `key` is private to the owner.
 struct DramRequest {
   void* key = nullptr;
   std::uint64_t address = 0;
-  std::uint64_t ready = 0;  ///< command cycle from which on it can be looked at
+  std::uint64_t ready = 0;  ///< first command cycle in which it can be considered
   unsigned bytes = 0;
   bool write = false;
 };
 
-/// Where an address lies in a channel: a partition's chunks, by their numbers, fill its rows.
+/// The location of an address in a channel: the numbered chunks of a partition fill its rows.
 class DramMapping {
  public:
   explicit DramMapping(const MemorySystemConfig& config);
@@ -41,7 +41,7 @@ class DramMapping {
     } else if (kind_ == Kind::row_bank_column) {
       p.bank = static_cast<unsigned>(banks_.remainder(row));
     } else {
-      // Folded, so that streams a power of two apart do not meet in one bank.
+      // Folded, so streams a power of two apart do not meet in one bank.
       const std::uint64_t fold = p.row ^ (p.row >> 3) ^ (p.row >> 7) ^ (p.row >> 12) ^ (p.row >> 17);
       p.bank = static_cast<unsigned>(banks_.remainder(row ^ fold));
     }
@@ -55,15 +55,14 @@ class DramMapping {
   Divisor pieces_, banks_;
 };
 
-/// Rows stay open until another row of the bank is wanted (open page). A precharge and the activate after it are
-/// decided together, the latter reserving its command slot ahead, since nothing can come between that would not have
-/// to wait for it anyway. One command per cycle; a request's column command moves all its bytes, for as long as the
-/// bus needs for them.
+/// Rows stay open until another row of the bank is needed (open page). A precharge and the following activate are
+/// decided together; the activate reserves its command slot ahead, because any command in between would have to wait
+/// for it anyway. One command per cycle; a request's column command moves all its bytes, for as long as the bus needs.
 ///
-/// What goes next is the command that is possible first; of several a column command before a row command, then the
-/// one for the oldest request. In a bank, requests to the open row go before older ones to other rows (fr_fcfs), unless
-/// `starvation_limit` younger ones have been served before the oldest request of the channel: then nobody else's
-/// data passes before it. fcfs is a limit of 0.
+/// The next command is the one that is possible first; of several, a column command before a row command, then the
+/// command of the oldest request. In a bank, requests to the open row go before older ones to other rows (fr_fcfs),
+/// unless `starvation_limit` younger ones have been served before the oldest request of the channel: then no other data
+/// passes before it. fcfs is a limit of 0.
 ///
 /// Refresh is not modelled.
 class DramBanks {
@@ -76,22 +75,22 @@ class DramBanks {
     std::uint64_t at = 0;          ///< command cycle
     std::uint64_t data_from = 0;   ///< column commands: the bus is used from here, rounded down,
     std::uint64_t data_until = 0;  ///< to here, rounded up
-    DramRequest request;           ///< column commands: which is served
+    DramRequest request;           ///< column commands: the request served
   };
   static constexpr std::uint64_t never = ~std::uint64_t{0};
 
   explicit DramBanks(const MemorySystemConfig& config);
 
   std::size_t size() const { return size_; }
-  /// Takes a request; `ready` must not descend. Returns the earliest cycle in which it could change what is done; never
-  /// when that is not before what next() says.
+  /// Adds a request; `ready` must not descend. Returns the earliest cycle in which it could change the schedule; never
+  /// if that is not before next().
   std::uint64_t add(const DramRequest& request);
-  /// Issues what can be issued in the cycles from `begin` until before `end`; issued(const Command&) is called for
-  /// each, in no particular order of `at` where activates are decided ahead. Requests that are ready by `begin` count.
-  /// `reads`: false when reads have to wait for room where their answers go.
+  /// Issues the possible commands of cycles [begin, end) and calls issued(const Command&) for each; activates decided
+  /// ahead are not in order of `at`. Requests that are ready by `begin` count. `reads`: false if reads have to wait for
+  /// room for their answers.
   template <class F>
   void step(std::uint64_t begin, std::uint64_t end, bool reads, F&& issued);
-  /// After step(): the next cycle in which there is something to do, unless something is added before.
+  /// After step(): the next cycle with work, unless a request is added before.
   std::uint64_t next() const { return next_; }
 
   std::uint64_t row_hits = 0, row_misses = 0, row_conflicts = 0, activates = 0, precharges = 0, starved = 0;
@@ -117,7 +116,7 @@ class DramBanks {
     std::uint32_t chosen = none;
     Want want = Want::read;
   };
-  /// A command slot that is taken ahead, by an activate.
+  /// A command slot reserved ahead by an activate.
   bool taken(std::uint64_t at) const {
     if (at - slots_from_ >= 64 * (slot_mask_ + 1)) return false;  // nothing is taken that far ahead
     return (slots_[at / 64 & slot_mask_] >> (at % 64) & 1) != 0;

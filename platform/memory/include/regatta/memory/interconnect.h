@@ -15,7 +15,7 @@
 
 namespace regatta::memory {
 
-/// A set of ports, for loops over those that have something to do. Up to 64 of them cost no memory access of their own.
+/// A set of ports, for loops over those with work. Up to 64 ports need no separate memory access.
 class PortSet {
  public:
   explicit PortSet(std::size_t ports) : more_(ports > 64 ? (ports - 1) / 64 : 0) {}
@@ -54,13 +54,13 @@ class PortSet {
   std::size_t size_ = 0;
 };
 
-/// One direction. Each input has a finite queue and sends a packet's flits at its width; each output has a finite
-/// queue too and receives at its own width, so that a busy output holds up an input only when its queue is full. A
-/// packet travels the latency in between. Each output takes turns over the inputs, a packet per cycle. Plain C++.
+/// One direction. Each input has a finite queue and sends a packet's flits at its width. Each output has a finite queue
+/// too and receives at its own width, so a busy output blocks an input only if its queue is full. A packet travels for
+/// the latency in between. Each output serves the inputs round robin, a packet per cycle. Plain C++.
 ///
-/// Where nobody competes (a single input, nothing before the packet) and it can start in the next cycle, the way is
-/// reserved when the packet comes; otherwise when it is its turn. Either way the cycle in which it arrives is known
-/// then, and it is handed on.
+/// Without competition (a single input, nothing before the packet), a packet that can start in the next cycle reserves
+/// its path on arrival; otherwise when its turn comes. In both cases the cycle of its delivery is then known, and it is
+/// handed on.
 class Crossbar {
  public:
   struct Packet {
@@ -73,9 +73,9 @@ class Crossbar {
   /// Widths: flits per cycle of a port.
   Crossbar(unsigned inputs, unsigned input_width, unsigned outputs, unsigned output_width,
            const InterconnectConfig& config);
-  /// For a packet that comes in cycle `at`.
+  /// Whether a packet that arrives in cycle `at` finds room.
   bool has_room(unsigned input, std::uint64_t now, std::uint64_t at);
-  /// For the refused: the cycle from which on there is room if that is known, otherwise no_cycle.
+  /// For a refused packet: the first cycle with room if that is known, otherwise no_cycle.
   std::uint64_t room_at(unsigned input) const;
   bool empty(unsigned input) const { return inputs_[input].queue.empty(); }
   /// The first cycle after `now` in which there is room, if that is known: it is where the way of every packet is
@@ -85,12 +85,12 @@ class Crossbar {
   /// otherwise transfer() has to be, from its `ready` on.
   template <class Deliver>
   void push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver);
-  /// Starts every transfer that can start, and delivers. True when there was one.
+  /// Starts every transfer that can start, and delivers. True if there was one.
   template <class Deliver>
   bool transfer(std::uint64_t now, Deliver&& deliver);
   /// The next cycle in which transfer() may have something to do, unless something comes or leaves before.
   std::uint64_t next_transfer(std::uint64_t now) const;
-  /// What was delivered but cannot leave yet.
+  /// Packets that were delivered but cannot leave yet.
   TransferQueue& waiting(unsigned output) { return outputs_[output].waiting; }
   const TransferQueue& waiting(unsigned output) const { return outputs_[output].waiting; }
   bool idle() const;
@@ -135,9 +135,9 @@ class Crossbar {
   PortSet wanted_;  // outputs that a packet can go to; empty between calls
 };
 
-/// SM ports (targets) on one side, partition ports (initiators) on the other. A request is taken with
-/// TLM_UPDATED / END_REQ when the port's queue has room, with TLM_ACCEPTED otherwise; answers find their way back
-/// by MemoryAccess::sm, which must be the index of the port that the request came in by.
+/// SM ports (targets) on one side, partition ports (initiators) on the other. A request is accepted with TLM_UPDATED /
+/// END_REQ if the port's queue has room, otherwise answered TLM_ACCEPTED. Answers are routed by MemoryAccess::sm, which
+/// must be the index of the port of the request.
 class Interconnect : public sc_core::sc_module, public support::StatProvider, public support::HoldsWork {
  public:
   sc_core::sc_vector<protocol::MemoryTargetSocket> upstream;

@@ -19,13 +19,13 @@
 
 namespace regatta::memory {
 
-/// Why a request of the L1 has to wait.
+/// The reason why a request of the L1 waits.
 enum class ReservationFailure : std::uint8_t { mshr, merge, miss_queue, answers };
 inline constexpr unsigned reservation_failure_count = 4;
 
 /// Sizes and policies of one L1. Defaults: platform/machines/gtx980.toml, which names their sources.
 struct L1Config {
-  bool enabled = true;              ///< false: everything goes to the L2
+  bool enabled = true;              ///< false: every request goes to the L2
   unsigned size_bytes = 48 * 1024;  ///< bytes
   unsigned line_bytes = 128;
   unsigned ways = 8;
@@ -38,10 +38,10 @@ struct L1Config {
   std::string fill = "line";            ///< "line" | "sector": what a miss of a load fetches
   std::string data_policy = "bypass";   ///< loads of global memory: "bypass" | "cache"
   std::string local_policy = "bypass";  ///< loads of local memory
-  /// Stores, where the loads of their class are cached: "write_evict" | "write_through" | "write_back".
+  /// Stores of a class whose loads are cached: "write_evict" | "write_through" | "write_back".
   std::string data_store = "write_evict";
   std::string local_store = "write_evict";
-  /// Stores that do not find their line, "write_through" and "write_back": "no_allocate" | "allocate".
+  /// Stores that miss, with "write_through" and "write_back": "no_allocate" | "allocate".
   std::string data_store_miss = "no_allocate";
   std::string local_store_miss = "no_allocate";
 
@@ -52,22 +52,22 @@ struct L1Config {
 
 /// One request per cycle and set-associative lines with LRU replacement.
 ///
-/// A hit is answered at once: TLM_COMPLETED, delay = hit latency. A miss or a request that goes past the L1 is
-/// taken with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a
-/// resource is missing; END_REQ follows when it is there.
+/// A hit is answered immediately: TLM_COMPLETED, delay = hit latency. A miss or a request that bypasses the L1 is
+/// accepted with TLM_UPDATED / END_REQ (delay one cycle) and answered by BEGIN_RESP. TLM_ACCEPTED means that a resource
+/// is missing; END_REQ follows when it is available.
 ///
 ///   data_load        policy "cache": allocates, and fetches the whole line or the missing sectors; "bypass": to the L2
-///   local_load       the same, with a policy of its own
+///   local_load       the same, with its own policy
 ///   data_store       loads not cached: to the L2. Otherwise by policy:
-///   local_store        write_evict    to the L2; the line leaves the L1, written back before when dirty
+///   local_store        write_evict    to the L2; the line leaves the L1, written back first if dirty
 ///                      write_through  to the L2; the line stays, with the sectors written
-///                      write_back     the sectors become dirty, answered as a hit is
-///                    the latter two take a line without a fetch when allocating; a write-back store that finds no
-///                    line and does not allocate goes to the L2
+///                      write_back     the sectors become dirty, answered like a hit
+///                    the latter two allocate a line without a fetch; a write-back store that misses and does not
+///                    allocate goes to the L2
 ///   atomic           performed at the L2, otherwise like write_evict
 ///   register_read    read-allocate; carries the line
-///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are refused
-///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the bytes are held by the line
+///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are rejected
+///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the line holds the bytes
 ///   register_invalidate  the line is dropped without a write-back
 ///   instruction, metadata  to the L2
 class L1Cache final : public sc_core::sc_module,
@@ -81,16 +81,16 @@ class L1Cache final : public sc_core::sc_module,
 
   L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period);
 
-  /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight will not be installed. Dirty global
-  /// lines leave as fast as the miss queue takes them; dirty local lines are dead with their threads.
+  /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight are not installed. Dirty global
+  /// lines leave as fast as the miss queue accepts them; dirty local lines are dead with their threads.
   void invalidate_data();
-  /// Kernel boundary, after invalidate_data(): the cache has `bytes` from now on, all of it when 0, and gives up ways
-  /// for that. Register lines in them are dropped: their warps have ended. Throws support::ConfigError when `bytes` is
-  /// no whole number of ways, or more than l1.size_bytes.
+  /// Kernel boundary, after invalidate_data(): the cache has `bytes` from now on, all of it if 0, and gives up ways for
+  /// that. Register lines in them are dropped: their warps have ended. Throws support::ConfigError if `bytes` is not a
+  /// whole number of ways or is larger than l1.size_bytes.
   void use_bytes(std::uint64_t bytes);
-  /// Payloads of its own (fetches and write-backs) that are under way.
+  /// Its own payloads (fetches and write-backs) in flight.
   std::size_t outstanding() const { return pool_.outstanding(); }
-  /// Nothing is queued, waiting or under way.
+  /// Nothing is queued, waiting or in flight.
   bool idle() const;
   std::string held_work() const override;
 
@@ -102,7 +102,7 @@ class L1Cache final : public sc_core::sc_module,
  private:
   enum class Admission : std::uint8_t { completed, taken, refused };
   enum class Store : std::uint8_t { evict, through, back };
-  /// What is done with a class of data.
+  /// The policy for a class of data.
   struct Policy {
     bool cached = false;
     Store store = Store::evict;
@@ -136,10 +136,10 @@ class L1Cache final : public sc_core::sc_module,
   Admission forward(Payload& payload, const protocol::MemoryAccess& access, std::uint64_t now);
   bool make_room(std::size_t index, std::uint64_t now);
   void drop(std::uint64_t address, bool registers_too);
-  /// Frees a way whose dirty sectors nobody needs any more.
+  /// Frees a way whose dirty sectors are no longer needed.
   void discard(std::size_t index);
   void make_dirty(CacheArray::Line& line, std::uint8_t sectors);
-  /// Notes what a request moves, read or written.
+  /// Counts the sectors that a request moves, read or written.
   void count(const protocol::MemoryAccess& access, unsigned bytes) {
     ++accesses_[static_cast<unsigned>(access.access)];
     class_bytes_[static_cast<unsigned>(access.access)] += bytes;

@@ -17,16 +17,16 @@
 
 namespace regatta::memory {
 
-/// Requests are served in order, one per cycle, each keeping its bank busy for as many cycles as it moves sectors.
+/// Requests are served in order, one per cycle; each keeps its bank busy for one cycle per sector.
 ///
-///   loads, register reads   sectors that are there are answered after the access time; missing ones are fetched
-///                           from DRAM (merged with a fetch of the same sectors under way)
-///   stores, register writes whole sectors: allocated without a fetch, answered as soon as taken. By l2.store and
-///                           l2.store_miss, stores go on to DRAM as well, or when they do not find their line
+///   loads, register reads   hits are answered after the access time; missing sectors are fetched from DRAM (merged
+///                           with a fetch of the same sectors in flight)
+///   stores, register writes whole sectors: allocated without a fetch, answered when accepted. With l2.store and
+///                           l2.store_miss, stores are forwarded to DRAM always, or on a miss
 ///   atomics                 performed here: like a load whose sectors become dirty; the bank is busy twice as long
 ///
-/// The bytes of register lines are kept in a sparse store beside the tags, DRAM's included: a read takes them when
-/// it is served, so that it returns the last write served before it. Data accesses carry no bytes.
+/// The bytes of register lines, also of those in DRAM, are in a sparse store beside the tags. A read takes them when it
+/// is served, so it returns the last write served before it. Data accesses carry no bytes.
 class L2Partition : public sc_core::sc_module,
                     public NonBlockingTarget,
                     public NonBlockingInitiator,
@@ -72,7 +72,7 @@ class L2Partition : public sc_core::sc_module,
   std::uint64_t dirty_bytes() const;
   void write_to_dram(std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors, std::uint64_t now);
 
-  /// Lines over banks, folded so that neither neighbours nor power-of-two strides pile up on one.
+  /// The bank of a line, folded so that neither neighbours nor power-of-two strides collect in one.
   std::uint64_t& bank_of(std::uint64_t address) {
     std::uint64_t n = line_.quotient(address);
     n ^= (n >> 3) ^ (n >> 7) ^ (n >> 12) ^ (n >> 19) ^ (n >> 21);

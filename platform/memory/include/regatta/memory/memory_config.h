@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Configuration of what lies behind the L1s, and the quantities that follow from it.
+// Configuration of everything behind the L1s, and the quantities that follow from it.
 #pragma once
 
 #include <regatta/memory/dram_config.h>
@@ -18,13 +18,13 @@ namespace regatta::memory {
 struct InterconnectConfig {
   unsigned flit_bytes = 32;      ///< bytes per cycle of an SM's port, per direction
   unsigned partition_flits = 4;  ///< flits per cycle of a partition's port, per direction
-  unsigned header_flits = 1;     ///< of a packet: a read request is the header alone
+  unsigned header_flits = 1;     ///< header of a packet; a read request is only the header
   unsigned latency = 24;         ///< cycles of a one-flit packet from port to port
-  unsigned queue = 8;            ///< packets a port can hold before it is refused
+  unsigned queue = 8;            ///< packets a port holds before it exerts back-pressure
 };
 
 struct L2Config {
-  std::uint64_t size_bytes = 2 * 1024 * 1024;  ///< of the whole machine
+  std::uint64_t size_bytes = 2 * 1024 * 1024;  ///< capacity of the whole machine
   unsigned partitions = 4;
   unsigned line_bytes = 128;
   unsigned ways = 8;
@@ -38,12 +38,12 @@ struct L2Config {
   unsigned latency = 216;
   unsigned interleave_bytes = 256;      ///< consecutive bytes in one partition
   std::string store = "write_back";     ///< "write_back" | "write_through"; registers are always written back
-  std::string store_miss = "allocate";  ///< "allocate" | "no_allocate": stores that do not find their line
-  std::string hash = "xor";             ///< "xor" | "modulo": how chunks are spread over the partitions
+  std::string store_miss = "allocate";  ///< "allocate" | "no_allocate": stores that miss
+  std::string hash = "xor";             ///< "xor" | "modulo": distribution of chunks over the partitions
 };
 
-/// All of it. With fewer SMs simulated than the machine has, L2 capacity and DRAM bandwidth shrink in proportion
-/// and latencies stay. Defaults: platform/machines/gtx980.toml, which names their sources.
+/// The whole configuration. If fewer SMs are simulated than the machine has, L2 capacity and DRAM bandwidth shrink in
+/// proportion, and latencies stay the same. Defaults: platform/machines/gtx980.toml, which names their sources.
 struct MemorySystemConfig {
   InterconnectConfig interconnect;
   L2Config l2;
@@ -53,20 +53,22 @@ struct MemorySystemConfig {
   unsigned clock_mhz = 1126;   ///< set by the assembly
 
   void declare(support::OptionSet& options);
-  /// Throws support::ConfigError with a sentence when the values do not fit together.
+  /// Throws support::ConfigError with a message if the values do not fit together.
   void check() const;
 
-  // What follows.
+  // Derived quantities.
   unsigned packet_flits(unsigned sectors) const;
   /// Sets of one partition after scaling; at least one.
   std::size_t partition_sets() const;
-  /// Cycles from a partition's taking a request to its answer for a hit, so that l2.latency comes out.
+  /// Cycles from the acceptance of a request by a partition to its answer on a hit, such that l2.latency results.
   std::int64_t l2_access_cycles() const;
-  /// SM cycles from a channel's taking a read to its first data when the row is open, so that dram.latency comes out.
+  /// SM cycles from the acceptance of a read by a channel to its first data with an open row, such that dram.latency
+  /// results.
   std::int64_t dram_access_cycles() const;
-  /// What of it is not the column access but a constant way through the controller; all of it with a fixed access time.
+  /// The part of it that is not the column access but a constant delay in the controller; all of it with a fixed access
+  /// time.
   std::int64_t dram_pipeline_cycles() const;
-  /// Of one partition's channel, after scaling, reduced: per SM cycle, and per cycle of the command clock.
+  /// Bandwidth of one partition's channel after scaling, as a reduced ratio: per SM cycle, and per command cycle.
   Bandwidth channel_bandwidth() const;
   Bandwidth dram_bandwidth() const;
   ClockRatio dram_clock() const { return ClockRatio(clock_mhz, dram.clock_mhz); }

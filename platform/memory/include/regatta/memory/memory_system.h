@@ -14,10 +14,10 @@
 
 namespace regatta::memory {
 
-/// Checks both configurations and that they fit together; throws support::ConfigError.
+/// Checks both configurations and their combination; throws support::ConfigError.
 void check(const L1Config& l1, const MemorySystemConfig& config);
 
-/// Children: interconnect, l2_<i>, dram_<i>. Throws support::ConfigError when the configuration does not fit.
+/// Children: interconnect, l2_<i>, dram_<i>. Throws support::ConfigError if the configuration does not fit.
 class MemorySystem : public sc_core::sc_module {
  public:
   /// One per simulated SM, bound to the L1s' downstream sockets: port i serves the SM with MemoryAccess::sm == i.
@@ -30,9 +30,9 @@ class MemorySystem : public sc_core::sc_module {
   Interconnect& interconnect() { return *interconnect_; }
   L2Partition& l2(std::size_t i) { return *l2_[i]; }
   DramChannel& dram(std::size_t i) { return *dram_[i]; }
-  /// Payloads of the L2's own that are under way.
+  /// The L2's own payloads in flight.
   std::size_t outstanding() const;
-  /// Nothing is queued, waiting or under way.
+  /// Nothing is queued, waiting or in flight.
   bool idle() const;
 
  private:

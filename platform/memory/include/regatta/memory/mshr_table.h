@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Miss status holding registers: what is being fetched, and who waits for it. No time, no sockets.
+// Miss status holding registers: the fetches in flight and the requests that wait for them. No time, no sockets.
 #pragma once
 
 #include <regatta/memory/transport.h>
@@ -12,16 +12,16 @@
 namespace regatta::memory {
 
 /// A fixed number of entries found by line address, each with a bounded list of waiting requests.
-/// Several entries may name one line when they fetch different sectors.
+/// Several entries may name one line if they fetch different sectors.
 class MshrTable {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   struct Entry {
     std::uint64_t address = 0;
-    Payload* fetch = nullptr;  ///< the payload that went down for the line
+    Payload* fetch = nullptr;  ///< the payload of the fetch
     std::uint8_t sectors = 0;  ///< being fetched
     bool own = false;          ///< `fetch` is the cache's payload, not a request's
-    bool install = true;       ///< install the line when it comes, and let others join; else: closed
+    bool install = true;       ///< install the line on arrival, and let others join; otherwise closed
     std::uint32_t waiters = 0;
     std::uint32_t first = none, last = none;  ///< waiting requests, in order
     std::uint32_t chain = none;
@@ -33,7 +33,7 @@ class MshrTable {
   std::uint64_t max_in_use() const { return max_in_use_; }
   const std::uint64_t& max_in_use_counter() const { return max_in_use_; }
   Entry& entry(std::uint32_t index) { return entries_[index]; }
-  /// An open entry of the line that fetches at least `sectors`; none when there is none.
+  /// An open entry of the line that fetches at least `sectors`; none if there is none.
   std::uint32_t find(std::uint64_t address, std::uint8_t sectors) const;
   /// The entry of the line whose fetch payload is `fetch`.
   std::uint32_t find(std::uint64_t address, const Payload* fetch) const;

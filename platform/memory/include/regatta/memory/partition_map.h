@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which L2 partition an address belongs to.
+// The L2 partition of an address.
 #pragma once
 
 #include <regatta/memory/divisor.h>
@@ -9,9 +9,9 @@
 
 namespace regatta::memory {
 
-/// Addresses are dealt to the partitions in chunks, round after round: of each round a partition has one chunk, so that
-/// its chunks have consecutive numbers, whatever the number of partitions. With the hash a round begins at another
-/// partition than the round before, so that strides of many chunks do not stay in one.
+/// Addresses are distributed over the partitions in chunks, in rounds of one chunk per partition, so the chunks of a
+/// partition have consecutive numbers, whatever the number of partitions. With the hash, a round begins at another
+/// partition than the previous one, so strides of many chunks do not stay in one.
 class PartitionMap {
  public:
   PartitionMap(unsigned chunk_bytes, unsigned partitions, bool hashed)
@@ -25,7 +25,7 @@ class PartitionMap {
     if (hashed_) n = partitions_.remainder(n) + fold(round(address));
     return static_cast<unsigned>(partitions_.remainder(n));
   }
-  /// The number of the address's chunk among those of its partition.
+  /// The number of the address's chunk within its partition.
   std::uint64_t round(std::uint64_t address) const { return round_.quotient(address); }
 
  private:

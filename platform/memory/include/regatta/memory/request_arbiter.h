@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Several initiators before one target that takes one request per cycle: the load-store unit and the shards of a
+// Several initiators before one target that accepts one request per cycle: the load-store unit and the shards of a
 // staging unit before an L1 (RegLess, MICRO 2017, section 5: "only one shard can access the L1 at a time").
 #pragma once
 
@@ -16,15 +16,15 @@
 
 namespace regatta::memory {
 
-/// One request per cycle, round robin among the ports that wait. The base protocol holds on all sockets; an arbiter
-/// adds no cycle to a request that finds nobody before it, nor to any answer.
+/// One request per cycle, round robin among the waiting ports. The base protocol holds on all sockets. The arbiter adds
+/// no cycle to a request without competitors, nor to any answer.
 ///
-/// A request for the cycle of the call passes at once when no request that came before it waits; it is otherwise left
-/// TLM_ACCEPTED and waits for its turn. One that waits at the target for END_REQ keeps its place there, and nobody
-/// passes it; answers go on meanwhile. Answers find their port by MemoryAccess::port, which is given back as it was.
+/// A request for the cycle of the call passes immediately if no earlier request waits; otherwise it is answered
+/// TLM_ACCEPTED and waits for its turn. A request that waits at the target for END_REQ keeps its place, and no other
+/// passes it; answers continue meanwhile. Answers find their port by MemoryAccess::port, which is restored afterwards.
 ///
-/// Results do not depend on the order in which the initiators of a cycle call, as long as at most one of them calls
-/// without a delay: the others are known before their cycle begins.
+/// Results do not depend on the order of calls in a cycle, as long as at most one initiator calls without a delay: the
+/// requests of the others are known before their cycle begins.
 class RequestArbiter final : public sc_core::sc_module, public NonBlockingInitiator, public support::StatProvider {
  public:
   protocol::MemoryInitiatorSocket downstream;
@@ -34,7 +34,7 @@ class RequestArbiter final : public sc_core::sc_module, public NonBlockingInitia
 
   unsigned ports() const { return static_cast<unsigned>(ports_.size()); }
   protocol::MemoryTargetSocket& upstream(unsigned port);
-  /// Nothing waits or is under way.
+  /// Nothing waits or is in flight.
   bool idle() const;
   void register_stats(support::StatGroup& group) override;
 

@@ -16,16 +16,16 @@ class CtaCyclesFile {
  public:
   explicit CtaCyclesFile(const std::string& path);
   void row(const std::string& text) { file_.write(text); }
-  /// The file has its name from then on.
+  /// Gives the file its final name.
   void finish() { file_.commit(); }
 
  private:
   base::OutputFile file_;
 };
 
-/// What the warps of each CTA did, in warp-cycles from their start to their end: a CPI stack per CTA. Works on changes
-/// of state only. A cycle in which a warp issues is an issue, whatever it waits for afterwards; `ready` means that it
-/// could have been tried and was not picked, or found no collector or a closed gate.
+/// Activity of the warps of each CTA, in warp-cycles from their start to their end: a CPI stack per CTA. Works only on
+/// changes of state. A cycle in which a warp issues is an issue, whatever it waits for afterwards; `ready` means that
+/// it could issue but was not picked, found no collector, or met a closed gate.
 class CtaCycles : public protocol::Observer {
  public:
   CtaCycles(CtaCyclesFile& file, unsigned sm) : file_(file), sm_(sm) {}
@@ -59,7 +59,7 @@ class CtaCycles : public protocol::Observer {
   };
   WarpTime& warp(protocol::WarpSlot slot);
   CtaTime& cta(unsigned slot);
-  /// Cycles up to, and without, `now` are charged to what held in them.
+  /// Charges the cycles before `now` to their state.
   void charge(WarpTime& w, std::uint64_t now);
 
   CtaCyclesFile& file_;

@@ -13,9 +13,9 @@
 
 namespace regatta::recorders {
 
-/// A file in the format of the Konata pipeline viewer (Kanata 0004), shared by the SMs' recorders. Lines are given with
-/// their cycle and leave in the order of cycles; a cycle is written when a later one begins, so that a line may lie
-/// ahead.
+/// A file in the format of the Konata pipeline viewer (Kanata 0004), shared by the SMs' recorders. Lines are added with
+/// their cycle and written in the order of cycles; a cycle is written when a later one begins, so lines may be added
+/// ahead of time.
 class KanataFile {
  public:
   KanataFile(const std::string& path, Window cycles, Window ctas);
@@ -25,11 +25,11 @@ class KanataFile {
   std::uint64_t new_id() { return ids_++; }
   bool empty() const { return ids_ == 0; }
   std::uint64_t new_retirement() { return retirements_++; }
-  /// What belongs to cycles before `now` is written.
+  /// Writes everything before cycle `now`.
   void advance(std::uint64_t now);
-  /// `cycle` is not before the one last given to advance().
+  /// `cycle` is not earlier than in the last advance().
   void line(std::uint64_t cycle, const std::string& text) { pending_[cycle] += text + "\n"; }
-  /// Writes the rest. The file has its name from then on.
+  /// Writes the rest and gives the file its final name.
   void finish();
 
  private:
@@ -42,9 +42,9 @@ class KanataFile {
   std::uint64_t retirements_ = 0;
 };
 
-/// The way of each warp instruction through one SM, as stages
+/// The path of each warp instruction through one SM, as stages
 ///   F fetch, D instruction buffer, I issue, O operands, X execution, M load-store unit and memory, W write-back.
-/// Recorded are the instructions fetched in the window of cycles by warps of the window of CTAs, each to its end.
+/// Records the instructions fetched in the window of cycles by warps in the window of CTAs, each to its end.
 class PipelineRecorder : public protocol::Observer {
  public:
   PipelineRecorder(KanataFile& file, unsigned sm) : file_(file), sm_(sm) {}
@@ -61,7 +61,7 @@ class PipelineRecorder : public protocol::Observer {
   void register_written(protocol::Cycle now, const protocol::DynamicInstruction& d, unsigned, bool) override;
   void retired(protocol::Cycle now, const protocol::DynamicInstruction& d) override;
 
-  /// The run is over, in cycle `now`: what is still on its way is marked as flushed.
+  /// The run ends in cycle `now`: instructions in flight are marked as flushed.
   void finish(std::uint64_t now);
 
  private:
@@ -75,7 +75,7 @@ class PipelineRecorder : public protocol::Observer {
     Record record;
     bool arrived = false;
   };
-  /// Closes the open stage and opens another, not before the open one began.
+  /// Closes the open stage and opens another, not earlier than the open one began.
   void enter(Record& r, std::uint64_t cycle, char stage);
   void close(Record& r, std::uint64_t cycle, bool flushed);
   std::deque<Fetched>& queue(protocol::WarpSlot slot);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An interposer that lets somebody see what passes a socket, and changes nothing. It is there only when somebody looks.
+// An interposer that reports the traffic on a socket and changes nothing. It exists only when needed.
 #pragma once
 
 #include <functional>

@@ -15,8 +15,8 @@
 
 namespace regatta::recorders {
 
-/// A value change dump shared by the SMs' recorders: signals by cycle, a clock, and a window of cycles. What lies ahead
-/// (the end of a bank access) waits until its cycle comes.
+/// A value change dump shared by the SMs' recorders: signals by cycle, a clock, and a window of cycles. Future events
+/// (the end of a bank access) wait until their cycle.
 class VcdFile {
  public:
   using Signal = support::VcdWriter::Signal;
@@ -25,16 +25,16 @@ class VcdFile {
   VcdFile(const std::string& path, std::uint64_t period_ps, Window window);
 
   support::VcdWriter& declare() { return writer_; }
-  /// What belongs to cycles before `now` is written.
+  /// Writes everything before cycle `now`.
   void advance(std::uint64_t now);
   void set(std::uint64_t cycle, Signal signal, std::uint64_t value) { pending_[cycle].sets.push_back({signal, value}); }
-  /// For one cycle, then 0 unless it is set again.
+  /// Sets the value for one cycle; then it is 0 unless set again.
   void pulse(std::uint64_t cycle, Signal signal, std::uint64_t value = 1) {
     set(cycle, signal, value);
     pending_[cycle + 1].clears.push_back(signal);
   }
   bool over(std::uint64_t now) const { return now > window_.last; }
-  /// The run ended in cycle `now`. The file has its name from then on.
+  /// The run ended in cycle `now`. Gives the file its final name.
   void finish(std::uint64_t now);
 
  private:
@@ -46,7 +46,7 @@ class VcdFile {
     std::vector<Signal> clears;
     std::vector<Assignment> sets;
   };
-  /// Ticks the clock up to, and without, `cycle`.
+  /// Ticks the clock up to but not including `cycle`.
   void run_to(std::uint64_t cycle);
 
   support::VcdWriter writer_;
@@ -57,7 +57,7 @@ class VcdFile {
   std::uint64_t next_ = 0;  ///< the first cycle not written
 };
 
-/// How much of an SM there is to show.
+/// Sizes of the parts of an SM to show.
 struct VcdShape {
   unsigned schedulers = 4;
   unsigned issue_width = 1;
@@ -75,7 +75,7 @@ class VcdRecorder : public protocol::Observer {
   VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::CycleScheduler& clock,
               sc_core::sc_time period);
 
-  /// Looks at the SM's sockets through taps.
+  /// Observes the SM's sockets through taps.
   void watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketTap<256>& memory);
 
   std::vector<protocol::Event> interests() const override;

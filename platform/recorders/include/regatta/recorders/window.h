@@ -13,8 +13,8 @@ struct Window {
   bool contains(std::uint64_t n) const { return n >= first && n <= last; }
 };
 
-/// "FIRST:LAST", either of which may be missing ("1000:", ":500"), or one number. Throws ConfigError that names
-/// `option`.
+/// Parses "FIRST:LAST", either of which may be missing ("1000:", ":500"), or one number. Throws a ConfigError that
+/// names `option`.
 Window parse_window(const std::string& text, const std::string& option);
 
 }  // namespace regatta::recorders

@@ -8,14 +8,13 @@
 
 namespace regatta::recorders {
 
-/// How many distinct registers an SM touches in a window of cycles: the capacity that a register store would need to
-/// serve just that window (RegLess, Sec 2.1 and Fig 2, with windows of 100 cycles).
+/// The number of distinct registers that an SM touches in a window of cycles: the capacity that a register store needs
+/// to serve one window (RegLess, Sec 2.1 and Fig 2, with windows of 100 cycles).
 ///
-/// A register is (warp slot, general register), 128 bytes at 32 lanes: a slot's next warp stands where the last one
-/// stood. It is touched in the cycle in which its instruction has all operands, or in which a result is handed to the
-/// storage; a result that no storage sees (a write-back point dropped it) and operands that nobody read (a reuse point
-/// bypassed the instruction) are not. Windows lie end to end from cycle 0; those without an access count, that the end
-/// of the run cuts short as well.
+/// A register is (warp slot, general register), 128 bytes at 32 lanes; the next warp in a slot uses the same registers.
+/// A register is touched in the cycle in which its instruction has all operands, or in which a result is handed to the
+/// storage. Results dropped by a write-back point and operands of bypassed instructions do not count. Windows are
+/// contiguous from cycle 0; windows without an access count, and so does the last one, cut short by the end of the run.
 class RegisterWorkingSet : public protocol::Observer {
  public:
   explicit RegisterWorkingSet(std::uint64_t window_cycles) : window_cycles_(window_cycles), end_(window_cycles) {}
@@ -26,13 +25,13 @@ class RegisterWorkingSet : public protocol::Observer {
   void register_written(protocol::Cycle now, const protocol::DynamicInstruction& d, unsigned destination,
                         bool written) override;
 
-  /// The run ended before cycle `now`. Once, and last.
+  /// The run ended before cycle `now`. Call it once, last.
   void finish(std::uint64_t now);
 
   std::uint64_t windows() const { return windows_; }
-  /// Sum over the windows of the registers touched in each.
+  /// Registers touched in each window, summed over the windows.
   std::uint64_t registers() const { return sum_; }
-  /// Of the window that touched most.
+  /// Registers of the window that touched most.
   std::uint64_t peak() const { return peak_; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace regatta::sm {
 
-/// Hands out the CTAs of the running launch to SMs that ask, in grid order.
+/// Gives the CTAs of the running launch to SMs on request, in grid order.
 ///
 /// Called by: an SM's CTA stage, last in a cycle. `finished` is called once per CTA; when the last CTA of the
 /// launch is finished the source ends the launch.
@@ -16,8 +16,8 @@ class CtaSource : public virtual sc_core::sc_interface {
  public:
   /// CTAs of the launch not yet handed out.
   virtual std::uint64_t waiting() const = 0;
-  /// The next CTA; nullptr when none is left, or while some are waiting, when there is none for this SM in this cycle:
-  /// it asks again in the next one.
+  /// The next CTA; nullptr if none is left, or if there is none for this SM in this cycle although some are waiting:
+  /// the SM then asks again in the next cycle.
   virtual std::shared_ptr<const trace::Cta> take() = 0;
   virtual void finished() = 0;
 };

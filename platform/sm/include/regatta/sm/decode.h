@@ -6,8 +6,8 @@
 
 namespace regatta::sm {
 
-/// Fills in what the trace says of the cursor's current instruction: lanes, results, predicates, addresses. The
-/// caller has stepped the cursor; `traits` are those of the instruction it stands on.
+/// Fills in the trace's data for the cursor's current instruction: lanes, results, predicates, addresses. The caller
+/// has advanced the cursor; `traits` are those of the current instruction.
 inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits& traits,
                    protocol::DynamicInstruction& d) {
   const trace::StaticInstruction& info = *traits.info;

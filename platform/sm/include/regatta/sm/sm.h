@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One streaming multiprocessor. Its clock domain's scheduler drives the pipeline's stages in a fixed order in every
-// cycle in which something can happen; the SM is silent otherwise. What a scheme replaces is bound to its ports and
-// sockets; the pipeline knows no scheme.
+// One streaming multiprocessor. Its clock domain's scheduler runs the stages of the pipeline in a fixed order in every
+// cycle in which something can happen; otherwise the SM sleeps. The parts that a scheme replaces are bound to its ports
+// and sockets; the pipeline knows no scheme.
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
@@ -43,41 +43,41 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   protocol::OperandInitiatorSocket& operand_read_socket();
   protocol::OperandInitiatorSocket& operand_write_socket();
   protocol::MemoryInitiatorSocket& memory_socket();
-  /// For parts that stand at no extension point: told after those that do, in the order of these calls. Before
-  /// simulation starts; the listener must outlive the SM.
+  /// For parts that implement no extension point: notified after the others, in the order of these calls. Call it
+  /// before simulation starts; the listener must outlive the SM.
   void add_listener(protocol::LifecycleListener& listener);
-  /// Before simulation starts; the observer must outlive the SM.
+  /// Call it before simulation starts; the observer must outlive the SM.
   void add_observer(protocol::Observer& observer);
-  /// Called every few thousand active cycles: progress displays and interruption.
+  /// `heartbeat` is called every few thousand active cycles, for progress displays and interruption.
   void set_heartbeat(std::function<void()> heartbeat);
-  /// Called with a sentence when the SM has tried for SmConfig::watchdog_cycles without progress; whoever takes it ends
-  /// the run. Without it that is a SystemC error.
+  /// Called with a message when the SM has retried for SmConfig::watchdog_cycles without progress; the callee ends the
+  /// run. Without a callback this is a SystemC error.
   void set_watchdog(std::function<void(const std::string&)> watchdog);
 
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
-  /// Brings the counters that are not kept in every cycle up to the end of cycle `end`, for a look at the statistics:
-  /// the cycles of a sleeping SM, what was executed by opcode class. Changes nothing else. To be called between cycles.
+  /// Updates the counters that are not updated in every cycle to the end of cycle `end`, before statistics are read:
+  /// the cycles of a sleeping SM, and the executed instructions by opcode class. Call it between cycles.
   void account_until(protocol::Cycle end);
-  /// Call when the launch has ended (no events left).
-  /// What the residency policy planned for the launch that runs.
+  /// The residency policy's plan for the running launch.
   const protocol::ResourcePlan& plan() const;
+  /// Call it when the launch has ended (no events left).
   void finish();
-  /// Call instead when the run ends in the middle of a launch: recorders close their accounts.
+  /// Call it instead if the run ends in the middle of a launch: recorders complete their data.
   void break_off();
-  /// Throws what ended the run inside the pipeline: an InputError of the trace, or a ConfigError of an observer that
-  /// cannot write its file, which SystemC would turn into a report of its own. Call it when sc_start() has returned.
+  /// Rethrows the exception that ended the run inside the pipeline: an InputError of the trace, or a ConfigError of an
+  /// observer that cannot write its file; SystemC would convert it to a report. Call it after sc_start() has returned.
   void rethrow_error() const;
   /// No CTA resident, no access outstanding.
   bool idle() const;
-  /// Who holds what for which warps since when, a paragraph per holder; for the report of a deadlock.
+  /// Each holder, the warps that it holds and since when, a paragraph per holder; for the report of a deadlock.
   std::string describe_stuck() const;
 
   /// The policy of the first scheduler.
   const protocol::WarpScheduler& scheduler_policy() const;
-  /// Grows with every instruction issued or completed and every memory access answered: what a run that goes on does.
+  /// Grows with every instruction issued or completed and every memory access answered, that is, with progress.
   std::uint64_t steps() const;
-  /// The sentence for a run that does not.
+  /// The message for a run without progress.
   static std::string no_progress(std::uint64_t cycles);
 
   std::uint64_t warp_instructions() const;

@@ -28,17 +28,17 @@ struct SmConfig {
   unsigned max_ctas = 32;
   unsigned max_warps = 64;
   unsigned max_threads = 2048;
-  unsigned lanes = 32;  ///< of a warp (64: wavefronts)
+  unsigned lanes = 32;  ///< lanes of a warp (64: wavefronts)
   unsigned registers_per_thread = 255;
   unsigned register_granularity = 8;  ///< warp registers
   unsigned shared_bytes = 98304;
-  unsigned shared_cta_bytes = 0;  ///< of one CTA at most; 0: all of the SM's
+  unsigned shared_cta_bytes = 0;  ///< maximum per CTA; 0: all of the SM's
   unsigned shared_granularity = 256;
 
   // Front end.
   unsigned schedulers = 4;
-  unsigned sub_cores = 1;       ///< parts of an SM that share no scheduler; warps are dealt to them in turn
-  unsigned issue_interval = 1;  ///< cycles from one issue slot of a scheduler to its next
+  unsigned sub_cores = 1;       ///< parts of an SM that share no scheduler; warps are distributed round robin
+  unsigned issue_interval = 1;  ///< cycles between two issue slots of a scheduler
   std::string scheduler = "gto";
   std::string residency = "occupancy";
   unsigned issue_width = 1;      ///< instructions per scheduler and cycle, of one warp
@@ -52,15 +52,15 @@ struct SmConfig {
 
   // Operand path.
   unsigned collectors = 8;      ///< generic operand collector units per scheduler
-  unsigned sp_collectors = 0;   ///< units of the SM for one kind of instruction; like pipelines, each scheduler has its
-  unsigned sfu_collectors = 0;  ///< own when their number divides among the schedulers
+  unsigned sp_collectors = 0;   ///< units per SM for one kind of instruction; like pipelines, each scheduler has its
+  unsigned sfu_collectors = 0;  ///< own if their number can be divided among the schedulers
   unsigned dp_collectors = 0;
   unsigned memory_collectors = 0;
   unsigned writeback_width = 6;  ///< instructions that may write back per cycle
   std::string writeback_order = "completion";
-  unsigned writeback_queue = 64;  ///< results waiting for write-back before the load-store unit is held
+  unsigned writeback_queue = 64;  ///< results that may wait for write-back before execution units stall
 
-  // Execution units. One that is narrower than a warp takes it in passes.
+  // Execution units. A unit narrower than a warp takes it in passes.
   unsigned sp_units = 4;
   unsigned sfu_units = 4;
   unsigned dp_units = 4;
@@ -70,40 +70,39 @@ struct SmConfig {
   std::array<ClassTiming, trace::op_class_count> timing = default_timing();
 
   // Load-store unit.
-  unsigned lsu_queue = 8;   ///< memory instructions waiting for the address stage
+  unsigned lsu_queue = 8;   ///< memory instructions waiting for address generation
   unsigned lsu_lanes = 32;  ///< addresses per cycle
   unsigned shared_banks = 32;
   unsigned shared_latency = 24;
   unsigned line_bytes = 128;
 
-  /// Checks of the extension points' contracts that take time; set by the assembly (--check-protocol,
-  /// debug builds).
+  /// Enables the costly contract checks of the extension points; set by the assembly (--check-protocol, debug builds).
   bool check_contracts = false;
-  bool lane_gating = true;  ///< for the count of lanes that cost energy; set by the assembly (energy.lane_gating)
-  std::uint64_t watchdog_cycles = 2000000;  ///< cycles of trying without progress before the run is given up
+  bool lane_gating = true;  ///< only active lanes count for energy; set by the assembly (energy.lane_gating)
+  std::uint64_t watchdog_cycles = 2000000;  ///< cycles of retries without progress before the run ends
 
   static std::array<ClassTiming, trace::op_class_count> default_timing();
   /// Declares every knob under sm.*, fetch.*, icache.*, constant_cache.*, collector.*, unit.*, latency.*, initiation.*,
-  /// lsu.*, shared.*. The policies that there are have names and are described in a text.
+  /// lsu.*, shared.*. `policies` has the names and descriptions of the available policies.
   struct Policies {
     std::vector<std::string> schedulers, residencies;
     std::string schedulers_help, residencies_help;
   };
   void declare(support::OptionSet& options, const Policies& policies);
-  /// Refuses combinations that cannot work, by ConfigError with a sentence.
+  /// Throws ConfigError, with a message, for combinations that cannot work.
   void validate() const;
   protocol::SmLimits limits(unsigned warp_size, std::uint64_t storage_registers) const;
-  /// Warp registers that a warp of a kernel with this many registers per thread is given.
+  /// Warp registers allocated to a warp of a kernel with this many registers per thread.
   unsigned allocated_registers(unsigned per_thread) const;
   ClassTiming of(trace::OpClass c) const { return timing[static_cast<unsigned>(c)]; }
 };
 
-/// What the pipeline needs of one static instruction, which is that of the index.
+/// The traits of one static instruction with the given index.
 protocol::InstructionTraits traits_of(const trace::StaticInstruction& info, std::uint32_t index,
                                       const SmConfig& config);
 
-/// Derives what the pipeline needs from each static instruction. Throws ConfigError when the kernel cannot run on this
-/// machine: warps of another width, or more registers per thread than a thread can name.
+/// Derives the traits of each static instruction. Throws ConfigError if the kernel cannot run on this machine: warps of
+/// another width, or more registers per thread than a thread can name.
 std::vector<protocol::InstructionTraits> make_traits(const trace::Kernel& kernel, const SmConfig& config);
 
 }  // namespace regatta::sm

@@ -7,10 +7,10 @@
 
 namespace regatta::support {
 
-/// A class as C++ source names it, "new_block::OperandCache", without the anonymous namespaces around it.
+/// The name of a class in C++ source, "new_block::OperandCache", without enclosing anonymous namespaces.
 std::string class_name(const std::type_info& type);
 
-/// A block as messages name it: its path in the module hierarchy, or its class where it is no module.
+/// The name of a block in messages: its path in the module hierarchy, or its class if it is not a module.
 template <class Block>
 std::string block_name(const Block& block) {
   const auto* object = dynamic_cast<const sc_core::sc_object*>(&block);

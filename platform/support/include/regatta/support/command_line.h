@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line of a tool: the tool's own options plus every knob of an OptionSet as --module.knob value.
-// Parsed by Boost.Program_options without guessing of abbreviations. A bad command line is a ConfigError that
-// names the option and, when it is unknown, the nearest known one.
+// Parsed by Boost.Program_options; abbreviations are not accepted. A bad command line is a ConfigError that names the
+// option and, if it is unknown, the nearest known one.
 //
 //   std::string machine = "gtx980", trace;
 //   CommandLine line("regatta-sim", "0.1.0", "Replays an annotated trace on an SM platform.");
 //   line.positional("TRACE", trace, "annotated trace (.rgt)");
 //   line.option("machine", machine, "NAME", "machine preset");
-//   line.prescan(argc, argv);                    // the preset decides which knobs there are
+//   line.prescan(argc, argv);                    // the preset determines which knobs exist
 //   ... build the OptionSet, load the preset ...
 //   if (!line.parse(argc, argv, knobs)) { std::cout << line.answer(); return 0; }
 //   ... load --config ...
-//   line.apply(knobs);                           // the command line wins over files
+//   line.apply(knobs);                           // the command line overrides files
 #pragma once
 
 #include <regatta/support/config.h>
@@ -29,10 +29,9 @@ class CommandLine {
  public:
   CommandLine(std::string program, std::string version, std::string summary);
 
-  /// The tool's own options; values present when declared are the defaults. Names are without dashes ("no-check").
-  /// A flag takes no value and sets `value` to `when_given`; every other option takes one value, given once.
-  /// A text that follows its option as a word of its own must not look like an option (--stats --cpi): that is
-  /// refused, and --stats=--cpi is how to mean it.
+  /// The tool's own options; the values at declaration are the defaults. Names have no dashes ("no-check"). A flag
+  /// takes no value and sets `value` to `when_given`; every other option takes one value and may be given once. A
+  /// separate word that looks like an option is not accepted as a value (--stats --cpi); write --stats=--cpi for that.
   void flag(const std::string& name, bool& value, const std::string& help, bool when_given = true);
   void option(const std::string& name, std::string& value, const std::string& placeholder, const std::string& help,
               std::vector<std::string> choices = {});
@@ -41,29 +40,29 @@ class CommandLine {
   void option(const std::string& name, std::uint64_t& value, const std::string& placeholder, const std::string& help,
               std::int64_t minimum = 0, std::int64_t maximum = INT64_MAX);
   void option(const std::string& name, double& value, const std::string& placeholder, const std::string& help);
-  /// `--name` alone leaves `value` as it is; a value needs the equals sign, `--name=VALUE`, so that no argument is
-  /// taken for it.
+  /// `--name` alone does not change `value`; a value needs the equals sign, `--name=VALUE`, so it cannot be confused
+  /// with an argument.
   void optional_value(const std::string& name, std::string& value, const std::string& placeholder,
                       const std::string& help);
   /// May be given any number of times; the values are appended in order.
   void list(const std::string& name, std::vector<std::string>& values, const std::string& placeholder,
             const std::string& help);
-  /// An argument without a name, in order of declaration; a missing required one is refused by parse().
+  /// An argument without a name, in order of declaration; parse() rejects a line without a required one.
   void positional(const std::string& placeholder, std::string& value, const std::string& help, bool required = true);
 
-  /// Sets the tool's own options and ignores all else, errors of unknown options included.
+  /// Sets the tool's own options and ignores everything else, including unknown options.
   void prescan(int argc, const char* const* argv);
-  /// Checks the whole line. False: --help, --help-module or --version was asked, and answer() is what to print.
+  /// Checks the whole line. False: --help, --help-module or --version was given; print answer().
   bool parse(int argc, const char* const* argv, const OptionSet& knobs);
-  /// Puts the knobs of the parsed line in force, with origin "command line".
+  /// Sets the knobs of the parsed line, with origin "command line".
   void apply(OptionSet& knobs) const;
 
-  /// True when the tool's own option `name` was given on the line parsed last.
+  /// Whether the tool's own option `name` was given on the line parsed last.
   bool given(const std::string& name) const;
   const std::string& answer() const { return answer_; }
-  /// The page --help prints: usage, the tool's options, then the knobs module by module.
+  /// The page printed by --help: usage, the tool's options, then the knobs by module.
   std::string help(const OptionSet& knobs) const;
-  /// The knobs of one module only; ConfigError when there is no such module.
+  /// The knobs of one module; throws ConfigError if there is no such module.
   std::string help_module(const OptionSet& knobs, const std::string& module) const;
 
  private:
@@ -89,7 +88,7 @@ class CommandLine {
     std::vector<std::string> unnamed;
   };
 
-  /// Splits the line; with `tolerant`, what is not known is left out instead of refused.
+  /// Splits the line; with `tolerant`, unknown options are ignored instead of rejected.
   Split split(int argc, const char* const* argv, const OptionSet& knobs, bool tolerant) const;
   void take_tool_options(const Split& split);
   void add_scalar(const std::string& name, const std::string& placeholder, const std::string& help,
@@ -108,7 +107,7 @@ class CommandLine {
   std::string answer_;
 };
 
-/// Text of an option's value as it would be written in a file or on a command line.
+/// An option's value as it would be written in a file or on a command line.
 std::string to_text(const OptionValue& value);
 
 }  // namespace regatta::support

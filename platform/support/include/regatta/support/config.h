@@ -16,7 +16,7 @@
 
 namespace regatta::support {
 
-/// Bad input or usage: printed as it is, exit status 2.
+/// Bad input or usage: the text is printed unchanged, exit status 2.
 class ConfigError : public base::InputError {
  public:
   using base::InputError::InputError;
@@ -24,7 +24,7 @@ class ConfigError : public base::InputError {
 
 using OptionValue = std::variant<bool, std::int64_t, double, std::string>;
 
-/// One knob. `set` refuses by ConfigError; `get` gives the value in force.
+/// One knob. `set` throws ConfigError for bad values; `get` returns the current value.
 struct Option {
   std::string name;  ///< "module.knob", lower case, words joined by '_'
   std::string unit;  ///< "cycles", "bytes", "entries", "" ...
@@ -33,22 +33,22 @@ struct Option {
   std::int64_t minimum = 0;  ///< integers only
   std::int64_t maximum = INT64_MAX;
   std::vector<std::string> choices;  ///< strings only; empty: anything
-  bool is_path = false;              ///< of a .toml file, or a built-in thing's name: a file means what lies beside it
+  bool is_path = false;              ///< path of a .toml file or a built-in name; in a file, relative to that file
   std::function<void(const OptionValue&)> set;
   std::function<OptionValue()> get;
   std::string origin = "default";  ///< default | machine | file | command line
 };
 
-/// The set of all options of an assembly. Configuration structs declare their members here:
+/// All options of an assembly. Configuration structs declare their members here:
 ///
 ///   struct RegisterFileConfig {
 ///     unsigned banks = 16;
 ///     void declare(support::OptionSet& o) {
-///       o.add("register_file.banks", banks, "banks", "single-ported banks of one SM's register file", 1, 1024);
+///       o.add("register_file.banks", banks, "banks", "banks of one SM's register file", 1, 1024);
 ///     }
 ///   };
 ///
-/// The struct must outlive the set. Values present in the struct when declared are the defaults.
+/// The struct must outlive the set. The values in the struct at declaration are the defaults.
 class OptionSet {
  public:
   void add(const std::string& name, unsigned& value, const std::string& unit, const std::string& help,
@@ -58,25 +58,24 @@ class OptionSet {
   void add(const std::string& name, double& value, const std::string& unit, const std::string& help);
   void add(const std::string& name, bool& value, const std::string& help);
   void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
-  /// A built-in thing's name or the path of a .toml file. A TOML document's paths begin at its folder (`beside`).
+  /// A built-in name or the path of a .toml file. Paths in a TOML document are relative to its folder (`beside`).
   void add_path(const std::string& name, std::string& value, const std::string& help);
 
   const std::vector<Option>& options() const { return options_; }
-  /// nullptr when unknown.
+  /// nullptr if unknown.
   const Option* find(const std::string& name) const;
   /// Sets one option from text, as on a command line. Throws ConfigError: unknown name (with the nearest
   /// known one), wrong type, out of range, not a choice. `origin` and `place` are for the message and the record.
   void set(const std::string& name, const std::string& text, const std::string& origin, const std::string& place);
-  /// Sets options from a TOML document: tables are modules, keys are knobs ([l1] mshrs = 32).
-  /// `file` is for messages, which carry line and column. Top-level tables for which `wanted` is false are somebody
-  /// else's: they are not read.
+  /// Sets options from a TOML document: tables are modules, keys are knobs ([l1] mshrs = 32). `file` is for messages,
+  /// which have line and column. Top-level tables for which `wanted` is false are ignored.
   void load_toml(const std::string& text, const std::string& file, const std::string& origin,
                  const std::function<bool(const std::string& table)>& wanted = nullptr);
   /// The known name nearest to `name` by edit distance, "" if none is near.
   std::string nearest(const std::string& name) const;
-  /// `others` are options under other circumstances, which `where` names ("--scheme wir"): for messages about them.
+  /// `others` are options under other circumstances, which `where` names ("--scheme NAME"): for messages about them.
   void add_absent(const OptionSet& others, const std::string& where);
-  /// Where an option or a table of that name is one, as in " (known under --scheme wir)"; "" if nowhere.
+  /// Where an option or a table of that name is one, as in " (known under --scheme NAME)"; "" if nowhere.
   std::string elsewhere(const std::string& name) const;
 
  private:
@@ -89,11 +88,11 @@ class OptionSet {
   std::vector<Absent> absent_;
 };
 
-/// The values in force as a TOML document that load_toml() reads back from `file`, which may be empty: unit and origin
-/// are comments. `without`: options that are left out. ConfigError for text that TOML cannot hold (not UTF-8).
+/// The current values as a TOML document that load_toml() reads back from `file`, which may be empty. Unit and origin
+/// are comments. `without`: options to omit. Throws ConfigError for text that TOML cannot represent (not UTF-8).
 std::string to_toml(const OptionSet& options, const std::string& file, const std::vector<std::string>& without = {});
 
-/// Nearest of `known` to `name` by edit distance, "" when none is near (more than a third of its length away).
+/// The name in `known` nearest to `name` by edit distance; "" if none is near (more than a third of its length away).
 std::string nearest_name(const std::string& name, const std::vector<std::string>& known);
 
 }  // namespace regatta::support

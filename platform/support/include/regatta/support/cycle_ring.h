@@ -10,7 +10,7 @@ namespace regatta::support {
 /// Later than any cycle.
 inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
 
-/// Which of the next `size` cycles hold something: a bitmap over a ring. `size` is a multiple of 64.
+/// A bitmap over a ring: which of the next `size` cycles hold work. `size` is a multiple of 64.
 template <std::size_t size>
 class CycleRing {
   static_assert(size % 64 == 0, "whole words");

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One SC_METHOD for all parts of a clock domain. A part asks to be run in a cycle; in each cycle that somebody
-// asked for, the parts that did are run in the order in which they were made, and the SystemC kernel is silent in
-// all other cycles. An activation costs a few nanoseconds instead of an event notification and a process switch,
-// which is what makes hundreds of small parts affordable.
+// One SC_METHOD for all parts of a clock domain. A part requests to run in a cycle. In each requested cycle, the
+// requesting parts run in the order of their construction; the SystemC kernel does nothing in all other cycles. An
+// activation costs a few nanoseconds instead of an event notification and a process switch, which makes hundreds of
+// small parts affordable.
 //
-// Parts of one domain may call each other across sockets: what is called takes effect a cycle later at the
-// earliest, so the order inside a cycle has no influence. Processes outside the domain (a test bench, a Verilated
-// twin) may ask as well.
+// Parts of one domain may call each other across sockets: a call takes effect at least a cycle later, so the order
+// within a cycle does not matter. Processes outside the domain (a test bench, a Verilated twin) may request cycles too.
 #pragma once
 
 #include <regatta/support/cycle_ring.h>
@@ -22,43 +21,43 @@ namespace regatta::support {
 
 class CycleScheduler : public sc_core::sc_module {
  public:
-  /// The scheduler of this simulation for clocks of `period`; made on first use, during elaboration.
+  /// The scheduler of this simulation for clocks of `period`; created on first use, during elaboration.
   static CycleScheduler& of(const sc_core::sc_time& period);
 
   using Client = std::uint32_t;
-  /// `work(object)` is what runs. Clients live until the end of the simulation or until remove().
+  /// The client runs `work(object)`. Clients live until the end of the simulation or until remove().
   Client add(void (*work)(void*), void* object);
   void remove(Client client);
-  /// Runs the client in cycle `at`, which must be later than the present one, or earlier if it asked for an earlier
-  /// cycle: only the earliest request counts, and it is used up when the client runs.
+  /// Runs the client in cycle `at`, which must be later than the present one. Only the earliest request counts; it is
+  /// consumed when the client runs.
   void request(Client client, std::uint64_t at) {
     if (at < clients_[client].next) schedule(client, at);
   }
-  /// The present cycle; a mere load while a client runs.
+  /// The present cycle; a single load while a client runs.
   std::uint64_t now() const { return __builtin_expect(running_, 1) ? cycle_ : now_between(); }
-  /// Lets one activation run through up to `cycles` cycles, ahead of SystemC's time: TLM-2.0's temporal decoupling,
-  /// with `cycles` as the quantum. It goes no further than the next thing that is pending in the SystemC kernel, so
-  /// other processes run when they are due; but what is called meanwhile finds sc_time_stamp() behind now(). Only for a
-  /// simulation whose parts all keep time by cycles. 1, the default: never ahead.
+  /// Lets one activation run up to `cycles` cycles ahead of SystemC time (TLM-2.0 temporal decoupling with `cycles` as
+  /// the quantum). It stops at the next event pending in the SystemC kernel, so other processes run on time, but code
+  /// called meanwhile sees sc_time_stamp() behind now(). Only for a simulation whose parts all keep time by cycles. 1,
+  /// the default: never ahead.
   void set_quantum(std::uint64_t cycles) { quantum_ = cycles; }
-  /// SystemC's kernel gets control after the present cycle. Call it before sc_pause() or sc_stop().
+  /// Returns control to the SystemC kernel after the present cycle. Call it before sc_pause() or sc_stop().
   void yield() { yield_ = true; }
-  /// `probe(c)` is called for every cycle c = period, 2 x period, ... when everything up to the end of cycle c has run
-  /// and nothing of a later cycle has. It makes no cycle run: where nothing happens, several calls come at once before
-  /// the next thing that does. One probe; 0 takes it away.
+  /// `probe(c)` is called for every cycle c = period, 2 x period, ... after everything up to the end of cycle c has run
+  /// and before anything later. It causes no cycle to run: after an idle stretch, several calls follow each other
+  /// before the next event. There is one probe; period 0 removes it.
   void set_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe);
-  /// Outside of a cycle, when nothing is left to happen in the present one: the probe's calls that are due by then.
+  /// Outside of a cycle, when the present one is complete: makes the probe calls that are due.
   void catch_up();
   /// `cycles` as time.
   const sc_core::sc_time& time(std::uint64_t cycles) const {
     return cycles < times_.size() ? times_[cycles] : long_time(cycles);
   }
-  /// Whole cycles of a delay; most are of one or none.
+  /// Whole cycles of a delay; most delays are zero or one cycle.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
     const std::uint64_t value = delay.value();
     return value == 0 ? 0 : value == period_ ? 1 : value / period_;
   }
-  /// Cycles in which somebody ran, and runs.
+  /// Cycles in which a client ran, and runs.
   std::uint64_t cycles_run() const { return cycles_run_; }
   std::uint64_t activations() const { return activations_; }
 
@@ -66,7 +65,7 @@ class CycleScheduler : public sc_core::sc_module {
   CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
   void run();
   void run_cycle();
-  /// now() while no client runs: out of the way of those that ask in every step.
+  /// now() while no client runs; out of line to keep the common case small.
   [[gnu::noinline, gnu::cold]] std::uint64_t now_between() const;
   void look();
   void arm();
@@ -75,7 +74,7 @@ class CycleScheduler : public sc_core::sc_module {
     due_[client / 64 * ring_size + occupied_.slot(at)] |= std::uint64_t{1} << (client % 64);
     occupied_.mark(at);
   }
-  /// Out of the way of those that ask, who are many: small code stays in the host's caches.
+  /// Out of line: callers are many, and small code stays in the host's caches.
   [[gnu::noinline]] void schedule(Client client, std::uint64_t at);
   [[gnu::noinline]] void request_far(Client client, std::uint64_t at);
   [[gnu::noinline]] void arm_at(std::uint64_t at);
@@ -90,27 +89,27 @@ class CycleScheduler : public sc_core::sc_module {
 
   std::uint64_t period_;
   std::vector<Entry> clients_;
-  /// For 64 clients after another, a word per slot of the ring: a bit each. May hold requests since overtaken.
+  /// For each group of 64 clients, a word per slot of the ring, a bit per client. May hold obsolete requests.
   std::vector<std::uint64_t> due_;
   CycleRing<ring_size> occupied_;
   std::vector<Client> far_;  ///< clients whose request lies beyond the ring
   std::vector<sc_core::sc_time> times_;
   mutable sc_core::sc_time long_time_;
   std::uint64_t base_ = 0;          ///< the cycle that ran last
-  std::uint64_t armed_ = no_cycle;  ///< the cycle of the next activation; 0 during one, which arms when it is over
-  std::uint64_t cycle_ = 0;         ///< the cycle that runs, or ran last
+  std::uint64_t armed_ = no_cycle;  ///< the cycle of the next activation; 0 during one, which arms at its end
+  std::uint64_t cycle_ = 0;         ///< the cycle that is running, or ran last
   std::uint64_t quantum_ = 1;
   bool running_ = false;
   bool yield_ = false;
   sc_core::sc_event event_;
   std::uint64_t probe_period_ = 0;
-  std::uint64_t probe_next_ = no_cycle;  ///< the cycle to be looked at next
+  std::uint64_t probe_next_ = no_cycle;  ///< the cycle to be probed next
   std::function<void(std::uint64_t)> probe_;
   std::uint64_t cycles_run_ = 0;
   std::uint64_t activations_ = 0;
 };
 
-/// A part's own handle; gives up its place when the part is destroyed.
+/// A part's handle; removes the client when the part is destroyed.
 class CycleClient {
  public:
   CycleClient(const sc_core::sc_time& period, void (*work)(void*), void* object)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Energy by event. Modules count; at the end of a launch each says which of its counters are which events of an energy
-// table, and what of it leaks. Nothing is computed while the simulation runs.
+// Energy by event. Modules count; at the end of a launch each module declares which of its counters are which events of
+// an energy table, and which of its parts leak. Nothing is computed while the simulation runs.
 //
 //   void RegisterFile::register_energy(support::EnergyGroup& g) {
 //     g.event("register_structures", "register_file.read", reads_);
@@ -22,10 +22,10 @@ class sc_object;
 
 namespace regatta::support {
 
-/// Where a number of an energy table comes from.
+/// The source of a number in an energy table.
 enum class Basis : std::uint8_t {
   computed,  ///< by running a public energy model, rounded as its source says
-  derated,   ///< computed, times a factor that is assumed
+  derated,   ///< computed, times an assumed factor
   quoted,    ///< from a publication
   assumed,   ///< chosen
   given      ///< by the user, as an option
@@ -33,21 +33,21 @@ enum class Basis : std::uint8_t {
 inline constexpr unsigned basis_count = 5;
 const char* to_string(Basis b);
 
-/// Size of an array of memory cells. Zero: as the energy table's.
+/// Size of an array of memory cells. Zero: that of the energy table.
 struct ArrayGeometry {
   double bytes = 0;
   double banks = 0;
 };
 
-/// pJ or mW: no number of a table is larger, so that no sum overflows.
+/// pJ or mW: upper bound of the numbers in a table, so sums cannot overflow.
 inline constexpr double largest_energy_value = 1e12;
 
-/// One number of a table: pJ of an event, or mW of something that is always on.
+/// One number of a table: pJ of an event, or mW of a structure that is always on.
 struct EnergyValue {
   std::string name;  ///< "register_file.read"
   double value = 0;
   bool is_power = false;  ///< mW rather than pJ
-  std::string unit;       ///< what one event is
+  std::string unit;       ///< meaning of one event
   Basis basis = Basis::assumed;
   std::string source;
 };
@@ -56,33 +56,32 @@ struct EnergyValue {
 struct ScaledValue {
   EnergyValue value;
   double scaled = 0;  ///< pJ or mW
-  std::string note;   ///< which rule was applied; empty when nothing was scaled
+  std::string note;   ///< the rule that was applied; empty if nothing was scaled
 };
 
 /// The numbers of one process node (platform/energy/README.md describes the file).
 class EnergyTable {
  public:
-  /// Finds the table that another one is based on.
+  /// Finds the base of a table.
   using Base = std::function<EnergyTable(const std::string& name)>;
-  /// Throws ConfigError naming file and line when the text is no energy table. A table may say `base = "..."`: what it
-  /// does not say itself holds as there.
+  /// Throws ConfigError with file and line if the text is not an energy table. A table may name a `base = "..."`, whose
+  /// values apply where it has none.
   static EnergyTable parse(const std::string& text, const std::string& file, const Base& base = {});
 
   const std::string& name() const { return name_; }
   double node_nm() const { return node_nm_; }
-  /// What looks like a slip: names that are nearly those of the table that this one is based on.
+  /// Probable typing errors: names that almost match those of the base table.
   const std::vector<std::string>& remarks() const { return remarks_; }
   /// Replaces a value; its basis becomes `given`.
   void override_value(const std::string& name, double value);
-  /// Dynamic energies are scaled to another node from here on. Throws ConfigError when the table has no exponents for
-  /// it.
+  /// Scales dynamic energies to another node from now on. Throws ConfigError if the table has no exponents for it.
   void set_node(double nm);
-  /// Throws ConfigError when the table has no such value.
+  /// Throws ConfigError if the table has no such value.
   const EnergyValue& at(const std::string& name) const;
   /// The names of all values, in alphabetical order.
   std::vector<std::string> names() const;
-  /// The value for an array of `geometry`, on the node set. How capacity enters depends on what became of the banks:
-  ///   bank size kept (banks shrink and grow with the capacity), bank count kept, or neither.
+  /// The value for an array of `geometry`, on the node set. The exponent of the capacity depends on the banks: bank
+  /// size kept (their number follows the capacity), bank count kept, or neither.
   ScaledValue scaled(const std::string& name, ArrayGeometry geometry) const;
 
  private:
@@ -109,19 +108,18 @@ class EnergyTable {
   friend class EnergyTableReader;
 };
 
-/// What of an array is powered, and for how long: `unit_cycles` counts cycles summed over `units` parts (rows, banks)
-/// that leak in full; `factor` is for a state that leaks less (0.1: drowsy). One array may be registered once per
-/// state.
+/// Which part of an array is powered, and for how long: `unit_cycles` counts cycles, summed over `units` parts (rows,
+/// banks); `factor` is for a state that leaks less (0.1: drowsy). An array may be registered once per state.
 struct LeakageState {
-  const std::uint64_t* unit_cycles = nullptr;  ///< null: all of it, always
+  const std::uint64_t* unit_cycles = nullptr;  ///< null: the whole array, always
   double units = 1;
   double factor = 1;
 };
 
-/// What one module contributes.
+/// The contribution of one module.
 class EnergyGroup {
  public:
-  /// `module`: what the group's module is called in results (module_kind()).
+  /// `module`: name of the group's module in results (module_kind()).
   explicit EnergyGroup(std::string module = {}) : module_(std::move(module)) {}
   const std::string& module() const { return module_; }
 
@@ -148,9 +146,9 @@ class EnergyGroup {
                LeakageState state = {}) {
     leakages_.push_back(Leakage{structure, value, geometry, state});
   }
-  /// The module costs nothing of its own, for a reason ("a policy", "counted by the register file").
+  /// The module consumes no energy of its own, for the reason `why` ("a policy", "counted by the register file").
   void costs_nothing(const std::string& why) { free_ = why; }
-  /// Whether anything has been said.
+  /// Whether the module has declared anything.
   bool declares() const { return !events_.empty() || !leakages_.empty() || !free_.empty(); }
   const std::vector<Event>& events() const { return events_; }
   const std::vector<Leakage>& leakages() const { return leakages_; }
@@ -162,23 +160,23 @@ class EnergyGroup {
   std::string free_;
 };
 
-/// A module's name without its SM and without the numbers that tell it from its likes: "sm0.osu.shard1" is "osu.shard".
+/// A module's name without its SM and without instance numbers: "sm0.osu.shard1" is "osu.shard".
 std::string module_kind(const std::string& name);
 
-/// What the StatProviders among the SystemC objects declare, one group each, in the order of the sc_object tree.
+/// The declarations of all StatProviders among the SystemC objects, one group each, in the order of the sc_object tree.
 std::vector<EnergyGroup> collect_energy();
 
-/// Whether a module declares energy, or says why it has none. One that is no StatProvider leaves that to the modules
-/// inside it, of which one has to.
+/// Whether a module declares energy, or states why it has none. For a module that is not a StatProvider, one of the
+/// modules inside it has to.
 bool declares_energy(const sc_core::sc_object& module);
 
-/// One line of a result: an event or something that leaks, over all modules, or over those that it is scaled to.
+/// One line of a result: an event or a leakage, over all modules, or over those with the same scaling.
 struct EnergyTerm {
   std::string structure;
   ScaledValue value;
-  std::string module = {};  ///< whose geometry the value is scaled to (module_kind()); empty: it is not
+  std::string module = {};  ///< module whose geometry scales the value (module_kind()); empty: not scaled
   bool is_static = false;
-  double count = 0;  ///< events; static: seconds, weighted by what is powered
+  double count = 0;  ///< events; static: seconds, weighted by the powered part
   double nj = 0;
 };
 
@@ -192,7 +190,7 @@ class EnergyReport {
   double dynamic_nj() const;
   double static_nj() const;
   double total_nj() const { return dynamic_nj() + static_nj(); }
-  /// nJ by structure; dynamic and static.
+  /// nJ by structure, dynamic and static.
   std::vector<std::pair<std::string, std::pair<double, double>>> by_structure() const;
   double of(const std::string& structure) const;
   double of(Basis basis) const;
@@ -201,13 +199,13 @@ class EnergyReport {
   std::vector<EnergyTerm> terms_;
 };
 
-/// Takes the counters' differences over a launch.
+/// Computes energy from the differences of counters over a launch.
 class EnergyMeter {
  public:
   explicit EnergyMeter(const EnergyTable& table) : table_(table) {}
   /// Before a launch.
   void begin(const std::vector<EnergyGroup>& groups);
-  /// After it: the energy of `cycles` cycles at `clock_mhz`. The groups are those of begin(), registered again.
+  /// After a launch: the energy of `cycles` cycles at `clock_mhz`. The groups are those of begin(), registered again.
   EnergyReport end(const std::vector<EnergyGroup>& groups, std::uint64_t cycles, double clock_mhz) const;
 
  private:

@@ -5,11 +5,11 @@
 
 namespace regatta::support {
 
-/// A module that may hold requests of others. The report of a deadlock asks all of them.
+/// A module that may hold requests of other modules. A deadlock report queries all of them.
 class HoldsWork {
  public:
   virtual ~HoldsWork() = default;
-  /// What it holds for whom, in a line without the module's name; empty when it holds nothing.
+  /// The requests that it holds and their owners, in a line without the module's name; empty if it holds none.
   virtual std::string held_work() const = 0;
 };
 

@@ -5,11 +5,11 @@
 
 namespace regatta::support {
 
-/// Installs the handlers; further calls do nothing more.
+/// Installs the handlers; further calls do nothing.
 void install_interrupt_handler();
-/// True once a signal has come. Async-signal safe and cheap enough for every few hundred cycles.
+/// True after a signal. Async-signal safe, and cheap enough to poll every few hundred cycles.
 bool interrupted();
-/// The signal's number, 0 if none came.
+/// The number of the signal, 0 if there was none.
 int interrupt_signal();
 /// Forgets a signal, for a program that runs several simulations.
 void clear_interrupt();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages: spdlog on stderr, so that stdout holds results only. SystemC's reports go the same way, and its
-// copyright banner is silent in every program that uses a function of this header.
+// Messages: spdlog on stderr, so stdout holds only results. SystemC's reports go the same way, and every program that
+// uses a function of this header suppresses SystemC's copyright banner.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace regatta::support {
 
-/// The names --log-level takes, most talkative first.
+/// The values of --log-level, most verbose first.
 const std::vector<std::string>& log_levels();
 
-/// Sets spdlog's default logger to stderr (coloured on a terminal) as "warning: text". ConfigError when `level` is no
-/// level. May be called again to change the level.
+/// Sets spdlog's default logger to stderr (coloured on a terminal) in the format "warning: text". Throws ConfigError if
+/// `level` is unknown. May be called again to change the level.
 void setup_logging(const std::string& level = "info");
 
 /// Routes SystemC reports into spdlog by severity: INFO at debug, WARNING at warn, ERROR at error, FATAL at critical.
-/// The actions stay SystemC's (SC_ERROR throws), except that SC_FATAL throws as well instead of aborting, so that a
-/// tool ends with its exit status and its partial results.
+/// SystemC's actions are unchanged (SC_ERROR throws), except that SC_FATAL also throws instead of aborting, so a tool
+/// ends with its exit status and its partial results.
 void route_systemc_reports();
 
 }  // namespace regatta::support

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A progress line on stderr for runs that take long, only where a person sees it.
+// A progress line on stderr for long runs, shown only on a terminal.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@ class Progress {
  public:
   struct Settings {
     std::FILE* stream = stderr;
-    std::optional<bool> terminal;             ///< unset: ask the stream
-    std::chrono::milliseconds delay{2000};    ///< nothing is shown before
-    std::chrono::milliseconds interval{200};  ///< and not more often than this
+    std::optional<bool> terminal;             ///< unset: query the stream
+    std::chrono::milliseconds delay{2000};    ///< nothing is shown earlier
+    std::chrono::milliseconds interval{200};  ///< minimum time between updates
   };
 
-  /// `total` of 0 means not known: the line then shows the count and the rate only.
+  /// A `total` of 0 means unknown: the line then shows only the count and the rate.
   Progress(std::string label, std::uint64_t total, std::string unit, Settings settings);
   Progress(std::string label, std::uint64_t total, std::string unit)
       : Progress(std::move(label), total, std::move(unit), Settings()) {}
@@ -28,7 +28,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Shows `done` of the total when it is time to. Costs a comparison when off, a clock reading when on.
+  /// Shows `done` of the total when an update is due. Costs a comparison when off, a clock reading when on.
   void update(std::uint64_t done) {
     if (terminal_) show(done);
   }

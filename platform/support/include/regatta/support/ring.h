@@ -6,7 +6,7 @@
 
 namespace regatta::support {
 
-/// FIFO that grows when it must and never shrinks: no allocation in steady state.
+/// FIFO that grows as needed and never shrinks: no allocation in steady state.
 template <class T>
 class Ring {
  public:
@@ -20,7 +20,7 @@ class Ring {
   }
   void pop() {
     --count_;
-    // One that is mostly short stays in the same lines of the host's cache.
+    // A mostly short queue stays in the same lines of the host's cache.
     head_ = count_ == 0 ? 0 : (head_ + 1) & mask_;
   }
   /// The i-th oldest entry.

@@ -10,19 +10,19 @@
 
 namespace regatta::support {
 
-/// Counters over time as CSV: a row per interval with what was counted in it (not since the beginning), a column per
-/// counter, named as in the statistics ("sm0.pipeline.warp_instructions"), and one per counter of the SMs for all of
-/// them together ("total.pipeline.warp_instructions"). Counters that hold a maximum so far ("..._max") are given as
-/// they are, the total being the largest.
+/// Counters over time as CSV: a row per interval with the increments in it, a column per counter, named as in the
+/// statistics ("sm0.pipeline.warp_instructions"), and for counters of SMs a column with the sum over all SMs
+/// ("total.pipeline.warp_instructions"). Counters that hold a maximum ("..._max") are given as they are; their total is
+/// the largest.
 class Sampler {
  public:
   /// The groups must outlive the sampler.
   Sampler(const std::string& path, const std::vector<StatGroup>& groups);
 
-  /// A row of what was counted since the one before, up to the end of cycle `cycle` in launch `launch`.
+  /// Writes a row with the increments since the previous row, up to the end of cycle `cycle` in launch `launch`.
   void row(std::uint64_t cycle, std::uint32_t launch);
   std::uint64_t last_cycle() const { return last_cycle_; }
-  /// The file has its name from then on.
+  /// Gives the file its final name.
   void finish() { file_.commit(); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Division by a number that is known only at run time, many times over.
+// Repeated division by a number known only at run time.
 #pragma once
 
 #include <cassert>
@@ -8,8 +8,8 @@
 
 namespace regatta::support {
 
-/// Divides numbers below 2^16 by one of 1 to 2^16 - 1 with a multiplication: what a host takes several times as long
-/// for when it has to divide. Which shard a warp belongs to is asked several times per instruction.
+/// Divides numbers below 2^16 by a number from 1 to 2^16 - 1 with a multiplication, which is several times faster than
+/// a division on the host. Used several times per instruction to find the shard of a warp.
 class SmallDivisor {
  public:
   explicit SmallDivisor(std::uint32_t divisor)
@@ -29,7 +29,7 @@ class SmallDivisor {
   static constexpr std::uint32_t limit = 1u << 16;
   std::uint32_t divisor_;
   std::uint64_t
-      reciprocal_;  ///< 2^32 / divisor, rounded up: too large by less than n x 2^-32 < 1 / divisor of a quotient
+      reciprocal_;  ///< 2^32 / divisor, rounded up: the error of a quotient is less than n x 2^-32 < 1 / divisor
 };
 
 }  // namespace regatta::support

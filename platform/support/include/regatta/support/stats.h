@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Statistics: a module owns plain counters and registers them by name, unit and description. Counting is
-// an increment of an integer; everything else happens at the end of a run.
+// Statistics: a module owns plain counters and registers them with name, unit and description. Counting increments an
+// integer; everything else happens at the end of a run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace regatta::support {
 
-/// One named, described, unit-bearing number. Counters are warp-level unless the name or unit says threads.
+/// One number with name, unit and description. Counters are per warp unless name or unit mention threads.
 struct Stat {
   std::string name;  ///< lower case, words joined by '_'
   std::string unit;  ///< "accesses", "cycles", "bytes", "warp instructions", "ratio" ...
@@ -39,17 +39,16 @@ class StatGroup {
 
 class EnergyGroup;
 
-/// A module with statistics, and with the energy that some of them stand for. The walk over the sc_object tree finds
-/// providers by dynamic_cast; the order of the output is the order of names, so it does not depend on construction
-/// order.
+/// A module with statistics, and with the energy of the events that they count. The walk over the sc_object tree finds
+/// providers by dynamic_cast. The output is ordered by name, so it does not depend on the order of construction.
 class StatProvider {
  public:
   virtual ~StatProvider() = default;
   /// Adds this module's statistics. Called once, after elaboration; registered references must stay valid.
   virtual void register_stats(StatGroup& group) = 0;
-  /// Says which counters are which events of the energy table, and what leaks (energy.h). Called before and after each
-  /// launch, so that what depends on the kernel (lanes of a warp) may be part of it; always the same events in the same
-  /// order. A block that costs nothing says so with EnergyGroup::costs_nothing(); one that says nothing is told of.
+  /// Declares which counters are which events of the energy table, and which parts leak (energy.h). Called before and
+  /// after each launch, so it may depend on the kernel (lanes of a warp), but always with the same events in the same
+  /// order. A block without energy calls EnergyGroup::costs_nothing(); a block that declares nothing is reported.
   virtual void register_energy(EnergyGroup&) {}
 };
 

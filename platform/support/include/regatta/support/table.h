@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tables and numbers for people.
+// Readable tables and numbers.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell per column; missing cells are empty, more cells than columns are a logic_error.
+  /// One cell per column; missing cells are empty, too many cells are a logic_error.
   void row(std::vector<std::string> cells);
   /// A line of dashes.
   void rule() { rows_.emplace_back(); }

@@ -10,7 +10,7 @@
 namespace regatta::support {
 
 /// Writes a value change dump (IEEE 1364-2005, clause 18) as a stream. Signals are declared first; then time only moves
-/// forward. Of several values set at one time the last is written, and nothing is where the value stays the same.
+/// forward. Of several values set at one time only the last is written, and only if it differs.
 class VcdWriter {
  public:
   using Signal = std::uint32_t;
@@ -22,15 +22,15 @@ class VcdWriter {
   void comment(const std::string& text);
   void scope(const std::string& name);
   void up();
-  /// A vector of `width` bits, 1 to 64; a single wire when it is 1. Unknown (x) until it is set.
+  /// A vector of `width` bits, 1 to 64; a single wire if 1. Unknown (x) until it is set.
   Signal add(const std::string& name, unsigned width = 1);
 
   // --- values ---
   void set(Signal signal, std::uint64_t value);
-  /// What was set so far holds from `time` on: writes it when it is the first (as $dumpvars) or differs. `time` must be
-  /// later than in the call before.
+  /// The values set so far apply from `time` on: writes the first ones (as $dumpvars) and those that differ. `time`
+  /// must be later than in the previous call.
   void write(std::uint64_t time);
-  /// Ends the dump at `time`. The file has its name from then on.
+  /// Ends the dump at `time` and gives the file its final name.
   void finish(std::uint64_t time);
 
  private:
