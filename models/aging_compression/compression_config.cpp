@@ -5,14 +5,13 @@ namespace regatta::models::aging {
 
 void CompressionConfig::declare(support::OptionSet& o) {
   o.add("compression.retention", retention, "cycles",
-        "that an entry of the compression table keeps its charge (aging paper, 5.1.3)", 1);
+        "cycles that an entry of the compression table keeps its charge (aging paper, 5.1.3)", 1);
   o.add("compression.refresh_period", refresh_period, "cycles",
-        "between the refreshes of two entries of the compression table; 0: retention / entries");
+        "cycles between the refreshes of two entries of the compression table; 0: retention / entries");
   o.add("compression.wake", wake,
-        "a row that is off is woken when a value turns out not to be compressible, or always when the instruction that "
-        "writes it issues",
+        "when a row that is off wakes for a write: when its value turns out to be incompressible, or always at issue",
         {"write", "issue"});
-  o.add("compression.loads", loads, "results of memory instructions pass the compression unit too");
+  o.add("compression.loads", loads, "results of memory instructions also pass the compression unit");
 }
 
 void CompressionConfig::validate() const {

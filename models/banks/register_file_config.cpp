@@ -4,20 +4,23 @@
 namespace regatta::models {
 
 void RegisterFileConfig::declare(support::OptionSet& o) {
-  o.add("register_file.banks", banks, "banks", "of one SM's register file, a warp register wide", 1, 1024);
-  o.add("register_file.registers", registers, "warp registers", "of one SM: 2048 are 256 KB at 32 lanes", 1, 1 << 20);
-  o.add("register_file.latency", latency, "cycles", "of one bank access", 1, 1000);
-  o.add("register_file.arbitration", arbitration, "cycles", "from a read request to the earliest bank access", 0, 1000);
-  o.add("register_file.ports", ports, "of a bank: one for reads and writes, or one (two) for reads and one for writes",
+  o.add("register_file.banks", banks, "banks", "banks of an SM's register file, each a warp register wide", 1, 1024);
+  o.add("register_file.registers", registers, "warp registers", "warp registers per SM: 2048 are 256 KB at 32 lanes", 1,
+        1 << 20);
+  o.add("register_file.latency", latency, "cycles", "latency of a bank access", 1, 1000);
+  o.add("register_file.arbitration", arbitration, "cycles", "cycles from a read request to the earliest bank access", 0,
+        1000);
+  o.add("register_file.ports", ports,
+        "ports of a bank: one shared by reads and writes, or one or two for reads and one for writes",
         {"1rw", "1r1w", "2r1w"});
   o.add(
       "register_file.mapping", mapping,
       "bank of a register: (register + warp) or register modulo the banks, or within the banks of the warp's sub-core",
       {"warp_interleaved", "register", "sub_core"});
-  o.add("register_file.priority", priority,
-        "at a port for reads and writes: in order of arrival, or one kind before the other", {"fcfs", "read", "write"});
-  o.add("register_file.write_queue", write_queue, "writes", "that may wait at a bank before write-back is held", 1,
-        4096);
+  o.add("register_file.priority", priority, "arbitration of a shared port: order of arrival, or reads or writes first",
+        {"fcfs", "read", "write"});
+  o.add("register_file.write_queue", write_queue, "writes", "writes that may wait at a bank before write-back is held",
+        1, 4096);
 }
 
 void RegisterFileConfig::validate() const {

@@ -13,11 +13,10 @@ using protocol::WarpInfo;
 
 void CapacityManagerConfig::declare(support::OptionSet& o) {
   o.add("capacity_manager.metadata_words", metadata_words, "words",
-        "region words that are kept per warp, decoded and still needed (MICRO 2017 gives no size)", 2, 1024);
+        "region words stored per warp, decoded and still needed (MICRO 2017 gives no size)", 2, 1024);
   o.add("capacity_manager.fall_through", fall_through, "cycles",
-        "that the top of the warp stack may not have fitted before the entry under it is tried too; 0: never, as in "
-        "MICRO 2017",
-        0, 1000000);
+        "cycles the top warp may fail to fit before the next stack entry is tried; 0: never, as in MICRO 2017", 0,
+        1000000);
 }
 
 RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {

@@ -11,16 +11,18 @@ using protocol::AccessClass;
 using protocol::Supplier;
 
 void CompressorConfig::declare(support::OptionSet& o) {
-  o.add("compressor.enabled", enabled, "whether register values are compressed on their way to the L1");
+  o.add("compressor.enabled", enabled, "compress register values on their way to the L1");
   o.add("compressor.lines", lines, "lines",
-        "of compressed registers inside each compressor (RegLess Table 1: 16, and 48 per SM, which are 12 each)", 1,
+        "lines of compressed registers in each compressor (RegLess Table 1: 16; also 48 per SM, which is 12 each)", 1,
         4096);
-  o.add("compressor.lookup_latency", lookup_latency, "cycles", "of the bit vector (RegLess section 5.3: 1)", 1, 1000);
+  o.add("compressor.lookup_latency", lookup_latency, "cycles", "latency of the bit vector (RegLess section 5.3: 1)", 1,
+        1000);
   o.add("compressor.expand_latency", expand_latency, "cycles",
-        "that a compressed register takes on top of that (RegLess section 5.3: 2)", 1, 1000);
-  o.add("compressor.match_latency", match_latency, "cycles", "that a value on its way to the L1 takes", 1, 1000);
-  o.add("compressor.queue", queue, "requests", "in a compressor at a time", 1, 4096);
-  o.add("compressor.fetches", fetches, "lines", "on their way from the L1 to a compressor at a time", 1, 4096);
+        "additional latency of a compressed register (RegLess section 5.3: 2)", 1, 1000);
+  o.add("compressor.match_latency", match_latency, "cycles",
+        "latency of pattern matching for a value on its way to the L1", 1, 1000);
+  o.add("compressor.queue", queue, "requests", "requests that a compressor holds", 1, 4096);
+  o.add("compressor.fetches", fetches, "lines", "lines that a compressor can fetch from the L1 at a time", 1, 4096);
 }
 
 void CompressorConfig::validate() const {

@@ -46,17 +46,16 @@ void for_each(const GeneralRegisters& set, F&& f) {
 
 void PowerGateConfig::declare(support::OptionSet& o) {
   o.add("greener.threshold", threshold, "instructions",
-        "a register that is accessed again within so many stays on; 0: as the trace was annotated", 0,
+        "a register accessed again within this many instructions stays on; 0: as the trace was annotated", 0,
         trace::max_power_bound);
-  o.add("greener.runtime_table", runtime_table, "keep on what an instruction that is decoded already accesses");
-  o.add("greener.table_entries", table_entries, "entries", "of the run-time table, per warp", 1, 64);
-  o.add("greener.table_registers", table_registers, "registers", "that an entry of the run-time table has room for", 1,
-        10);
+  o.add("greener.runtime_table", runtime_table, "keep registers on that a decoded instruction will access");
+  o.add("greener.table_entries", table_entries, "entries", "entries of the run-time table per warp", 1, 64);
+  o.add("greener.table_registers", table_registers, "registers", "registers per entry of the run-time table", 1, 10);
   o.add("greener.table_search", table_search,
-        "instructions in the run-time table that keep a register on: any other, or younger ones only",
+        "instructions in the run-time table that keep a register on: any other one, or only younger ones",
         {"any", "younger"});
   o.add("greener.reserve_sources", reserve_sources,
-        "sources that later accesses wait for until they are read: all, or falling: those that will not stay on",
+        "sources that block later accesses until they are read: all, or (falling) only those that do not stay on",
         {"all", "falling"});
 }
 

@@ -11,22 +11,22 @@ namespace regatta::models {
 using protocol::WarpAccess;
 
 void OperandStagingConfig::declare(support::OptionSet& o) {
-  o.add("osu.entries", entries, "warp registers", "that one SM's operand staging units hold (RegLess section 6.2: 512)",
-        1, 1 << 16);
-  o.add("osu.banks", banks, "banks", "of a shard (RegLess section 5.2)", 1, 64);
-  o.add("osu.latency", latency, "cycles", "of one bank access", 1, 1000);
-  o.add("osu.arbitration", arbitration, "cycles", "from a read request to the earliest bank access", 0, 32);
-  o.add("osu.write_queue", write_queue, "cycles", "of work before a write at which write-back is held", 1, 48);
+  o.add("osu.entries", entries, "warp registers",
+        "warp registers in the operand staging units of an SM (RegLess section 6.2: 512)", 1, 1 << 16);
+  o.add("osu.banks", banks, "banks", "banks per shard (RegLess section 5.2)", 1, 64);
+  o.add("osu.latency", latency, "cycles", "latency of a bank access", 1, 1000);
+  o.add("osu.arbitration", arbitration, "cycles", "cycles from a read request to the earliest bank access", 0, 32);
+  o.add("osu.write_queue", write_queue, "cycles", "cycles of queued work at which a bank accepts no more writes", 1,
+        48);
   o.add("osu.writeback_buffer", writeback_buffer, "lines",
-        "of a shard that wait for the way to memory; as many as an instruction has destinations at least",
+        "lines of a shard that may wait to leave for memory; at least as many as an instruction has destinations",
         trace::max_destination_registers, 64);
   o.add("osu.request_queue", request_queue, "requests",
-        "of a shard, preloads and invalidations, that wait to leave for memory", 1, 4096);
-  o.add(
-      "osu.backed_registers", backed_registers, "warp registers",
-      "that memory backs for the resident warps of an SM: bounds occupancy; 0: as many as register_file.registers, so "
-      "that as many warps are resident as without staging units",
-      0, 1 << 20);
+        "preloads and invalidations of a shard that may wait to leave for memory", 1, 4096);
+  o.add("osu.backed_registers", backed_registers, "warp registers",
+        "warp registers that memory backs for the resident warps of an SM: bounds occupancy; 0: "
+        "register_file.registers, for the occupancy of the baseline",
+        0, 1 << 20);
 }
 
 void OperandStagingConfig::validate() const {

@@ -17,12 +17,14 @@ constexpr unsigned index(PowerState s) { return static_cast<unsigned>(s); }
 }  // namespace
 
 void SleepTransistorsConfig::declare(support::OptionSet& o) {
-  o.add("sleep_transistors.wake_sleep", wake_sleep, "cycles", "from sleep to on", 0, 1000);
-  o.add("sleep_transistors.wake_off", wake_off, "cycles", "from off to on", 0, 1000);
+  o.add("sleep_transistors.wake_sleep", wake_sleep, "cycles", "latency from sleep to on", 0, 1000);
+  o.add("sleep_transistors.wake_off", wake_off, "cycles", "latency from off to on", 0, 1000);
   o.add("sleep_transistors.wakes_per_cycle", wakes_per_cycle, "rows",
-        "that may begin to wake in a cycle; 0: any number", 0, 1 << 20);
-  o.add("sleep_transistors.sleep_leakage", sleep_leakage, "of on", "what a sleeping row leaks, 0 to 1");
-  o.add("sleep_transistors.off_leakage", off_leakage, "of on", "what a row that is off leaks, 0 to 1");
+        "rows that may begin to wake per cycle; 0: any number", 0, 1 << 20);
+  o.add("sleep_transistors.sleep_leakage", sleep_leakage, "of on",
+        "leakage of a sleeping row, as a fraction (0 to 1) of a row that is on");
+  o.add("sleep_transistors.off_leakage", off_leakage, "of on",
+        "leakage of a row that is off, as a fraction (0 to 1) of a row that is on");
 }
 
 void SleepTransistorsConfig::validate() const {
@@ -214,8 +216,8 @@ void SleepTransistors::register_stats(support::StatGroup& g) {
   g.counter("wakeups_off", wakeups_[index(PowerState::off)], "rows", "that began to wake from off");
   g.counter("bits_woken_sleep", bits_woken_[index(PowerState::sleep)], "bits", "of rows that woke from sleep");
   g.counter("bits_woken_off", bits_woken_[index(PowerState::off)], "bits", "of rows that woke from off");
-  g.counter("falls", falls_, "rows", "of which something was put to sleep or switched off");
-  g.counter("delayed_wakes", delayed_wakes_, "rows", "that began to wake later, since others did in that cycle");
+  g.counter("falls", falls_, "rows", "rows put to sleep or switched off, at least in part");
+  g.counter("delayed_wakes", delayed_wakes_, "rows", "rows whose wake-up was delayed by others in the same cycle");
 }
 
 void SleepTransistors::register_energy(support::EnergyGroup& g) {

@@ -60,7 +60,7 @@ protocol::WarpScheduler::Eligible TwoLevel::eligible(WarpMask ready) {
 
 void WarpSchedulerConfig::declare(support::OptionSet& o) {
   o.add("scheduler.active_warps", active_warps, "warps",
-        "active set of one scheduler, for two_level (MICRO 2011: warps enough to hide the pipeline's latency)", 1,
+        "active set of a scheduler, for two_level (MICRO 2011: enough warps to hide the pipeline latency)", 1,
         protocol::max_warps_per_scheduler);
 }
 

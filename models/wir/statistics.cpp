@@ -20,7 +20,7 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("instructions", n.instructions, insns, "renamed");
   g.counter("lookups", n.lookups, insns, "looked up in the reuse buffer");
   g.counter("wide_immediates", n.wide_immediates, insns,
-            "of these, with immediates of more bits than the tag's unused operand fields have");
+            "lookups whose immediates exceed the tag's unused operand fields");
   g.counter("reused_arithmetic", n.reused_arithmetic, insns, "bypassed with a result of the reuse buffer");
   g.counter("reused_load", n.reused_load, insns, "loads bypassed with a result of the reuse buffer");
   g.counter("reused_pending", n.reused_pending, insns, "bypassed with a result that they waited for");
@@ -30,11 +30,11 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("queued", n.queued, insns, "that waited for a pending result");
   g.counter("queue_full", n.queue_full, insns, "that found no place to wait and were executed");
   g.counter("retries", n.retries, "lookups", "of waiting instructions");
-  g.counter("signature_hits", n.signature_hits, regs, "results whose hash the value signature buffer had");
-  g.counter("signature_misses", n.signature_misses, regs, "results whose hash it had not");
+  g.counter("signature_hits", n.signature_hits, regs, "results whose hash was in the value signature buffer");
+  g.counter("signature_misses", n.signature_misses, regs, "results whose hash was not in it");
   g.counter("false_positives", n.false_positives, regs, "candidates of the same hash with another value");
   g.counter("verify_cache_hits", n.verify_hits, regs, "candidates compared in the verify cache");
-  g.counter("verify_cache_misses", n.verify_misses, regs, "candidates that were not there");
+  g.counter("verify_cache_misses", n.verify_misses, regs, "candidates that missed in the verify cache");
   g.counter("verify_forwarded", n.verify_forwarded, regs, "candidates compared on their way to the bank");
   g.counter("dummy_movs", n.dummy_movs, insns, "injected for first divergent writes");
   g.counter("allocations", n.allocations, regs, "taken from the free pool");

@@ -11,9 +11,8 @@
 
 namespace regatta::models::aging {
 
-/// Distributed refresh: in every cycle that is a multiple of the period one entry after the other is refreshed, which
-/// takes the write port for that cycle. An entry older than the retention time has lost its charge: it reads as not
-/// valid.
+/// Distributed refresh: in every cycle that is a multiple of the period the next entry is refreshed, which takes the
+/// write port for that cycle. An entry older than the retention time has lost its charge and reads as not valid.
 class CompressionTable {
  public:
   /// `period` 0: the longest that keeps every entry, retention / entries (section 5.1.3: 119048 / 256 = 465 cycles).
@@ -31,10 +30,11 @@ class CompressionTable {
   }
   bool valid(std::uint32_t entry) const { return entries_[entry].valid; }
 
-  /// Both return the cycle in which the port takes the write, `now` or, behind other writes and a refresh, later.
+  /// Both return the cycle in which the port accepts the write: `now`, or later after other writes and a refresh.
   std::uint64_t write(std::uint32_t entry, const DeltaCode& code, std::uint64_t now);
   std::uint64_t clear(std::uint32_t entry, std::uint64_t now);
-  /// The entry's register belongs to nobody any more: the valid bits of a window are cleared at once, beside the port.
+  /// The entry's register belongs to no warp any more: the valid bits of a window are cleared together, without the
+  /// port.
   void invalidate(std::uint32_t entry) { entries_[entry].valid = false; }
   /// All entries invalid, the port free: between launches.
   void reset();

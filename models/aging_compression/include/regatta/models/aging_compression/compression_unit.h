@@ -2,7 +2,7 @@
 //
 // The compression unit at the output of a SIMD unit (aging-aware register file, section 5.1.1): a computing deltas
 // module and the five-state machine that drives it (Figures 8 and 9, Table 1). The unit sees a result as it leaves the
-// SIMD unit, 16 components a cycle, and knows after the last of them whether the register can be kept as a base and two
+// SIMD unit, 16 components per cycle, and knows after the last one whether the register can be stored as a base and two
 // deltas.
 #pragma once
 
@@ -19,7 +19,7 @@ class CompressionUnit {
 
   /// Figure 9. A machine of 32 lanes has two sub-wavefronts: the first and the last of these states.
   enum class State : std::uint8_t { idle, deltas_0, deltas_16, deltas_32, deltas_48 };
-  /// Table 1: what the control module enables in a state.
+  /// Table 1: the signals that the control module enables in a state.
   struct Signals {
     bool write_deltas = false;     ///< Wen_delta: both deltas of this sub-wavefront are stored
     bool write_component = false;  ///< Wen_C: so is the first component of its last block
@@ -36,15 +36,15 @@ class CompressionUnit {
     done_ = 0;
     compressible_ = false;
   }
-  /// A sub-wavefront: 16 components. Returns compr, and goes to the next state. In the idle state (a sub-wavefront
-  /// before was not compressible) the unit is switched off and nothing happens.
+  /// A sub-wavefront: 16 components. Returns compr and advances to the next state. In the idle state (an earlier
+  /// sub-wavefront was not compressible) the unit is switched off and nothing happens.
   bool beat(const std::uint32_t* components);
 
   State state() const { return state_; }
-  /// After the last sub-wavefront: whether the register is compressible, and as what.
+  /// After the last sub-wavefront: whether the register is compressible, and its code.
   bool compressible() const { return compressible_; }
   const DeltaCode& code() const { return code_; }
-  /// Sub-wavefronts in which the unit was at work, of this register.
+  /// Sub-wavefronts of this register in which the unit was active.
   unsigned beats_worked() const { return done_; }
 
  private:
@@ -60,8 +60,8 @@ class CompressionUnit {
   std::uint32_t component_ = 0;  ///< the buffer behind Wen_C
 };
 
-/// A whole register of `lanes` components, 32 or 64, sub-wavefront by sub-wavefront, until it is known not to be
-/// compressible.
+/// Compresses a whole register of `lanes` components, 32 or 64, by sub-wavefronts, until it is known to be
+/// incompressible.
 inline bool compress(CompressionUnit& unit, const std::uint32_t* components, unsigned lanes) {
   const unsigned beats = lanes / CompressionUnit::beat_lanes;
   unit.start(beats);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The redundancy that register compression looks for (Valero et al., aging-aware register file, sections 3 and 4): the
+// The redundancy that register compression uses (Valero et al., aging-aware register file, sections 3 and 4): the
 // components of a register, one per lane, are C_i = b + (i div 8) x block delta + (i mod 8) x element delta, modulo
 // 2^32.
 #pragma once
@@ -11,11 +11,11 @@ namespace regatta::models::aging {
 
 /// Components of a block: the row size of most tiles (section 4).
 inline constexpr unsigned block_size = 8;
-/// Deltas are zero or a power of two up to 64 (section 5.1.1), kept as the logarithm; this code is zero's.
+/// Deltas are zero or a power of two up to 64 (section 5.1.1), stored as the logarithm; this is the code of zero.
 inline constexpr std::uint8_t zero_delta = 7;
 inline constexpr unsigned largest_log_delta = 6;
 
-/// What Figure 7 sorts the writes of registers into.
+/// The classes of register writes in Figure 7.
 enum class Pattern : std::uint8_t {
   constant,      ///< both deltas zero
   single_delta,  ///< one sequence: the block delta is 8 times the element delta
@@ -25,9 +25,9 @@ enum class Pattern : std::uint8_t {
 inline constexpr unsigned pattern_count = 4;
 const char* to_string(Pattern p);
 
-/// Whether a difference of components is a delta that can be kept.
+/// Whether a difference of components is a representable delta.
 constexpr bool is_delta(std::uint32_t d) { return d <= (1u << largest_log_delta) && (d & (d - 1)) == 0; }
-/// The three bits that stand for a delta, for which is_delta() holds.
+/// The three-bit code of a delta for which is_delta() holds.
 constexpr std::uint8_t encode_delta(std::uint32_t d) {
   return d == 0 ? zero_delta : static_cast<std::uint8_t>(__builtin_ctz(d));
 }

@@ -9,9 +9,9 @@
 
 namespace regatta::models::aging {
 
-/// Puts the special MOV before a divergent write to a compressed register (aging-aware register file, section 5.1.1):
-/// it decompresses the register and stores it in its row, of which the write then changes some lanes. With
-/// compression.wake = issue it also wakes the rows that an instruction may write.
+/// Inserts the special MOV before a divergent write to a compressed register (aging-aware register file,
+/// section 5.1.1): the MOV decompresses the register and stores it in its row, in which the write then changes some
+/// lanes. With compression.wake = issue it also wakes the rows that an instruction may write.
 class MoveInserter : public sc_core::sc_module, public protocol::IssueGate, public support::StatProvider {
  public:
   MoveInserter(const sc_core::sc_module_name& name, CompressedRows& rows) : sc_module(name), rows_(rows) {}
@@ -32,7 +32,7 @@ class MoveInserter : public sc_core::sc_module, public protocol::IssueGate, publ
   void register_energy(support::EnergyGroup& group) override;
 
  private:
-  /// Whether no destination is compressed; asks for the move of one that is.
+  /// True if no destination is compressed; otherwise requests the move of one that is.
   bool in_place(const protocol::DynamicInstruction& d);
 
   CompressedRows& rows_;

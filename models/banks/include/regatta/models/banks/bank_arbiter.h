@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arbitration between the reads and writes that wait for the shared port of a register bank, where one kind goes before
-// the other. First come first served needs none of this: there the finishing time is known when a request arrives.
+// Arbitration between the reads and writes that wait for the shared port of a register bank, if one kind has priority.
+// First come first served needs no arbiter: there the finishing time is known when a request arrives.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,22 @@
 
 namespace regatta::models {
 
-/// Per bank a queue of reads and a queue of writes. In a cycle a bank serves the oldest request of the preferred kind
-/// that may be served by then, otherwise the oldest of the other kind. Neither overtakes an older request for the same
-/// row.
+/// A queue of reads and a queue of writes per bank. In a cycle a bank serves the oldest eligible request of the
+/// preferred kind, otherwise the oldest of the other kind. No request overtakes an older one for the same row.
 ///
-/// A request that arrives in a cycle is served in a later one, and the place of a write that is served becomes free for
-/// arrivals in the next one: so the order of arrivals and service within a cycle makes no difference.
+/// A request is served in a later cycle than it arrives, and the place of a served write becomes free in the next
+/// cycle, so the order of arrivals and service within a cycle does not matter.
 class BankArbiter {
  public:
   struct Request {
     tlm::tlm_generic_payload* payload = nullptr;
     std::size_t row = 0;
     std::uint64_t earliest = 0;  ///< first cycle in which it may be served, later than that of its arrival
-    std::uint64_t late = 0;      ///< cycles that its row takes longer than its bank
+    std::uint64_t late = 0;      ///< additional cycles of its row after its bank
     std::uint64_t order = 0;     ///< of arrival, given by add()
   };
 
-  /// `write_places`: writes that a bank may have waiting.
+  /// `write_places`: writes that may wait at a bank.
   BankArbiter(unsigned banks, unsigned write_places, bool writes_first);
 
   /// Whether a write that arrives in `cycle` finds a place.
@@ -35,7 +34,7 @@ class BankArbiter {
     const Bank& b = banks_[bank];
     return b.writes.size() + (b.write_served == cycle ? 1 : 0) < write_places_;
   }
-  /// The same for one that was held and is let in after the service of a cycle.
+  /// The same for a held write that is admitted after the service of a cycle.
   bool has_room_now(unsigned bank) const { return banks_[bank].writes.size() < write_places_; }
   void add(bool write, unsigned bank, const Request& request);
   bool empty() const { return waiting_ == 0; }

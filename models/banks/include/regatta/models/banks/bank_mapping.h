@@ -6,11 +6,12 @@
 
 namespace regatta::models {
 
-/// In which bank a warp's register lies.
+/// The bank of a warp's register.
 ///
 /// warp_interleaved: (register + warp) mod banks, so that neighbouring registers of a warp, and the same register of
 /// neighbouring warps, differ (RegLess section 5.2, GPGPU-Sim). register: register mod banks. sub_core: the banks are
-/// divided among the sub-cores, to which warps are dealt in turn, and interleaved by register and warp within one.
+/// divided among the sub-cores, to which warps are assigned round robin, and interleaved by register and warp within
+/// one.
 class BankMapping {
  public:
   explicit BankMapping(const RegisterFileConfig& config);
@@ -24,10 +25,10 @@ class BankMapping {
  private:
   unsigned slow(protocol::WarpSlot warp, protocol::RegisterId reg) const;
 
-  // Masks and shifts when all are powers of two: a division would be felt in every access.
+  // Masks and shifts if all are powers of two: a division would slow down every access.
   bool powers_of_two_;
-  unsigned part_banks_;  ///< banks that a warp's registers are spread over
-  unsigned parts_;       ///< such groups of banks
+  unsigned part_banks_;  ///< banks over which a warp's registers are spread
+  unsigned parts_;       ///< number of such groups of banks
   bool by_warp_;         ///< the warp shifts its registers
   unsigned bank_mask_;   ///< part_banks_ - 1
   unsigned part_mask_;   ///< parts_ - 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The TLM-2.0 side of a register file made of banks: sockets, timing, back-pressure. What lies in a row, and where a
-// register's row is, is the deriving file's.
+// The TLM-2.0 side of a banked register file: sockets, timing, back-pressure. The deriving file supplies the contents
+// of a row and the row of a register.
 #pragma once
 
 #include <regatta/models/banks/bank_arbiter.h>
@@ -27,30 +27,31 @@ namespace regatta::models {
 /// An access that needs no bank (a register that has no row).
 inline constexpr unsigned no_bank = ~0u;
 
-/// Accesses of one bank are served in order of arrival, one per port and cycle, so the finishing time is known
-/// when a request arrives and most requests complete at once (TLM_COMPLETED with the annotated delay).
-/// A write to a bank whose write queue is full is left TLM_ACCEPTED: END_REQ follows when the bank has room, and
-/// write-back is held until then and no longer; BEGIN_RESP follows by the bank's account. Reads are bounded by the
-/// collectors' entries and never held.
+/// Accesses to one bank are served in order of arrival, one per port and cycle, so the finishing time is known when a
+/// request arrives, and most requests complete immediately (TLM_COMPLETED with the annotated delay). A write to a bank
+/// whose write queue is full is answered TLM_ACCEPTED: END_REQ follows when the bank has room, and write-back is held
+/// until then and no longer; BEGIN_RESP follows at the finishing time. Reads are bounded by the collectors' entries and
+/// never held.
 ///
-/// With a priority at a shared port, the finishing time depends on what comes later: requests are taken (END_REQ), wait
-/// at their bank, which is arbitrated cycle by cycle, and are answered when served (BEGIN_RESP).
+/// With a priority at a shared port, the finishing time depends on later requests: requests are accepted (END_REQ),
+/// wait at their bank, which is arbitrated cycle by cycle, and are answered when served (BEGIN_RESP).
 ///
-/// `File` derives from BankedFile<File> (which it lets call what follows) and supplies, called directly:
+/// `File` derives from BankedFile<File>, makes it a friend, and supplies these functions, which are called directly:
 ///
 ///   std::uint64_t transfer(tlm::tlm_generic_payload&, protocol::WarpAccess&, unsigned bank, std::uint64_t done)
-///     Moves the value of an access that is done in cycle `done` by the bank's account, in the order in which requests
-///     were taken; a read sets access.origin. Returns the cycle in which it is done, `done` or later (a row that has to
-///     wake up); the port is free for others meanwhile.
+///     Moves the value of an access that the bank finishes in cycle `done`, in the order in which requests were
+///     accepted; a read sets access.origin. Returns the cycle in which the access is done, `done` or later (a row that
+///     has to wake up); the port is free for others meanwhile.
 ///
 ///   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const
-///     Accesses of one row stay in order at a bank that is arbitrated. Of the register's mapping (WindowedFile).
+///     Accesses to one row stay in order at an arbitrated bank. From the register's mapping (WindowedFile).
 ///
-/// and, where they differ from those below (hiding them),
+/// and, to replace the versions below (by hiding them),
 ///
-///   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: of the access; no_bank (reads
-///     only) when it needs none, which takes arbitration and latency all the same. By BankMapping here.
-///   void debug_transfer(payload, access, bank): moves the value and does nothing else; transfer() here.
+///   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: the bank of the access, or
+///   no_bank
+///     (reads only), which still takes arbitration and latency. BankMapping by default.
+///   void debug_transfer(payload, access, bank): only moves the value; transfer() by default.
 ///   kernel_started(), warp_started(), warp_finished(), capacity_registers(), register_stats(), register_energy().
 template <class File>
 class BankedFile : public sc_core::sc_module,
@@ -129,15 +130,15 @@ class BankedFile : public sc_core::sc_module,
 
   const RegisterFileConfig config_;
   support::CycleScheduler& clock_;
-  BankPorts ports_;  ///< for accesses of the file's own as well, where no kind goes first (no arbiter)
+  BankPorts ports_;  ///< also for the file's own accesses, if no kind has priority (no arbiter)
   unsigned registers_per_warp_ = 0;
   unsigned warp_size_ = 32;
 
  private:
   using Payload = tlm::tlm_generic_payload;
 
-  // What hardly ever happens stands apart from what happens several times per instruction, so that the latter is short
-  // and lies together: whole pipelines compete for the instruction cache of the host.
+  // Rare cases are out of line, so the common code, which runs several times per instruction, is short and contiguous:
+  // whole pipelines compete for the host's instruction cache.
 
   File& file() { return static_cast<File&>(*this); }
   std::uint64_t arrival_cycle(const sc_core::sc_time& delay) const {
@@ -179,7 +180,7 @@ class BankedFile : public sc_core::sc_module,
     return tlm::TLM_ACCEPTED;
   }
 
-  /// What happens later than its call: answers that are due, arbitration, room for the write that waits.
+  /// Deferred work: answers that are due, arbitration, room for the waiting write.
   void run() {
     const std::uint64_t now = clock_.now();
     answers_.drain(now, [this](const Answer& a) { answer(a); });
@@ -205,8 +206,8 @@ class BankedFile : public sc_core::sc_module,
     writes->nb_transport_bw(write, phase, delay);
   }
 
-  /// An answer of its own, where the request was not answered at once. Every one is sent as many cycles ahead as a bank
-  /// access takes, whatever its row adds: so one never begins before the end of another that was sent earlier.
+  /// A separate answer, if the request was not answered immediately. Each is sent ahead by the cycles of a bank access,
+  /// whatever its row adds, so none begins before the end of another that was sent earlier.
   struct Answer {
     Payload* payload;
     bool write;
@@ -241,7 +242,7 @@ class BankedFile : public sc_core::sc_module,
     return tlm::TLM_UPDATED;
   }
 
-  /// The value moves now, as everywhere in a banked file; the arbiter keeps accesses to one row in order.
+  /// The value moves now, as always in a banked file; the arbiter keeps accesses to one row in order.
   void enqueue(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t earliest) {
     const std::uint64_t done = earliest + config_.latency;
     const std::uint64_t late = file().transfer(payload, access, bank, done) - done;
@@ -283,9 +284,9 @@ class BankedFile : public sc_core::sc_module,
   std::uint64_t period_;
   BankMapping mapping_;
   Payload* held_ = nullptr;               ///< the write that waits for room
-  std::uint64_t held_until_ = 0;          ///< it is not let in before; with an arbiter it may have to wait longer
+  std::uint64_t held_until_ = 0;          ///< earliest admission; with an arbiter it may have to wait longer
   std::unique_ptr<BankArbiter> arbiter_;  ///< none: first come first served
-  support::Calendar<Answer> answers_;     ///< those that wait for their time
+  support::Calendar<Answer> answers_;     ///< answers waiting for their time
   support::CycleClient client_;
 };
 

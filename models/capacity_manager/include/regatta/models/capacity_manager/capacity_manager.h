@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The capacity managers of an SM (RegLess, MICRO 2017, section 5.1): one shard per warp scheduler decides which warps'
-// regions have their registers staged. To the pipeline they are one gate, which closes the warps whose region is not
-// active, and one decode point, which takes the region words out of the instruction stream.
+// regions have their registers staged. To the pipeline they are a gate, which closes the warps whose region is not
+// active, and a decode point, which removes the region words from the instruction stream.
 #pragma once
 
 #include <regatta/models/capacity_manager/capacity_shard.h>
@@ -27,9 +27,9 @@ class CapacityManager final : public sc_core::sc_module,
   sc_core::sc_port<protocol::StagingUnit>& staging(unsigned shard) { return shards_[shard]->staging; }
   const CapacityShard& shard(unsigned index) const { return *shards_[index]; }
   unsigned shards() const { return static_cast<unsigned>(shards_.size()); }
-  /// One line per warp that waits for something here; for the report of a deadlock.
+  /// One line per warp that waits here, for the report of a deadlock.
   std::string describe_stuck() const;
-  /// Of all shards together.
+  /// Sums over all shards.
   RegionCounters regions() const;
 
   bool keeps_cycle_time() const override { return true; }
@@ -38,8 +38,8 @@ class CapacityManager final : public sc_core::sc_module,
   void written_back(const protocol::DynamicInstruction& instruction) override;
   void barrier_opened(const protocol::WarpInfo& warp) override;
   void connect(protocol::GateListener& listener) override;
-  /// Throws support::ConfigError for a kernel whose words are missing or no regions, whose regions need more lines of a
-  /// bank than there are, or more words at a time than a warp's store holds.
+  /// Throws support::ConfigError for a kernel whose words are missing or malformed, or whose regions need more lines of
+  /// a bank than exist or more words at a time than a warp can store.
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
@@ -48,8 +48,8 @@ class CapacityManager final : public sc_core::sc_module,
   void decoded(const protocol::WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) override {
     of(warp.warp).decoded(warp.warp, inserted, sequence);
   }
-  /// There is room for more region words. When a staging unit has lines again for instructions that it had none for,
-  /// the gate's listener hears of it instead.
+  /// Notified when there is room for more region words. When a staging unit has lines again for refused instructions,
+  /// the gate's listener is called instead.
   const sc_core::sc_event& changed() const override { return room_; }
 
   void register_stats(support::StatGroup& group) override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compressor of RegLess (MICRO 2017, section 5.3): between a shard of the operand staging units and the L1. Values
-// of a few patterns are kept 15 to a line; a line of them is cached inside, and moves to and from the L1 as a whole.
+// The compressor of RegLess (MICRO 2017, section 5.3), between a shard of the operand staging units and the L1. Values
+// with certain patterns are stored 15 to a line; the compressor caches lines, which move to and from the L1 as a whole.
 #pragma once
 
 #include <regatta/models/compressor/patterns.h>
@@ -23,13 +23,13 @@ namespace regatta::models {
 
 /// Sizes and times of the compressor of one shard.
 struct CompressorConfig {
-  bool enabled = true;          ///< false: the assembly leaves it out
-  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which says 16 each as well)
+  bool enabled = true;          ///< false: the assembly omits it
+  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which also says 16 each)
   unsigned lookup_latency = 1;  ///< cycles: bit vector (section 5.3)
   unsigned expand_latency = 2;  ///< cycles after that: tags and expansion
-  unsigned match_latency = 2;   ///< cycles that a value on its way to memory spends here ("similar delay")
-  unsigned queue = 8;           ///< requests in it at a time
-  unsigned fetches = 2;         ///< lines on their way from the L1 at a time
+  unsigned match_latency = 2;   ///< cycles to match a value on its way to memory ("similar delay")
+  unsigned queue = 8;           ///< requests held at a time
+  unsigned fetches = 2;         ///< lines fetched from the L1 at a time
 
   // Set by the assembly.
   unsigned sm = 0;
@@ -43,18 +43,18 @@ struct CompressorConfig {
   void validate() const;
 };
 
-/// One read or write per cycle. In front of it a queue of `queue` requests; a full one leaves requests TLM_ACCEPTED.
+/// One read or write per cycle. It has a queue of `queue` requests; if the queue is full, requests are answered
+/// TLM_ACCEPTED.
 ///
-///   register_read        bit clear: goes on to the L1. Bit set: the slot is expanded; a line that is not here is
-///                        fetched first. `last_read` clears the bit.
-///   register_write       answered when it is taken. A value without a pattern goes on to the L1 and clears the bit;
-///                        another is written to its slot. A line that is not here is fetched when it holds other
-///                        compressed registers, and begins empty otherwise.
-///   register_invalidate  answered when it is taken. Bit set: cleared; otherwise it goes on to the L1.
+///   register_read        bit clear: forwarded to the L1. Bit set: the slot is expanded; a missing line is fetched
+///                        first. `last_read` clears the bit.
+///   register_write       answered when accepted. A value without a pattern is forwarded to the L1 and clears the bit;
+///                        others are written to their slot. A missing line is fetched if it holds other compressed
+///                        registers, and starts empty otherwise.
+///   register_invalidate  answered when accepted. Bit set: cleared; otherwise forwarded to the L1.
 ///
-/// Lines are replaced least recently used first and written back when dirty, unless none of their registers is
-/// compressed any more. Requests for one register stay in order;
-/// those for others pass one that waits for its line.
+/// Lines are replaced in LRU order and written back if dirty, unless none of their registers is still compressed.
+/// Requests for one register stay in order; requests for others pass one that waits for its line.
 class Compressor final : public sc_core::sc_module,
                          public protocol::BackingStore,
                          public support::StatProvider,
@@ -69,17 +69,16 @@ class Compressor final : public sc_core::sc_module,
   void warp_started(protocol::WarpSlot warp) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
-  /// Whether the register is kept compressed.
+  /// Whether the register is compressed.
   bool is_compressed(protocol::WarpSlot warp, protocol::RegisterId reg) const;
   /// "" or what is wrong with bits, counts and lines. For tests.
   std::string check() const;
-  /// Nothing is queued or under way.
+  /// Nothing is queued or in flight.
   bool idle() const;
 
  private:
   using Payload = tlm::tlm_generic_payload;
-  /// A request that was taken. Reads keep the initiator's payload; the others are one of ours, with a copy of the
-  /// bytes.
+  /// An accepted request. Reads keep the initiator's payload; the others use one of ours, with a copy of the bytes.
   struct Operation {
     Payload* payload = nullptr;
     protocol::MemoryAccess* extension = nullptr;  ///< of the payload

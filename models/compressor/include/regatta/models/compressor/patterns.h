@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values that a few bytes can say (RegLess, MICRO 2017, section 5.3), and lines of 15 of them.
+// Values that fit into a few bytes (RegLess, MICRO 2017, section 5.3), and lines of 15 of them.
 #pragma once
 
 #include <cstdint>
 
 namespace regatta::models {
 
-/// The state of a compressed register, 3 bits. Of a value that several patterns match, the first one here is taken.
+/// The state of a compressed register, 3 bits. If several patterns match a value, the first one here is used.
 enum class Pattern : std::uint8_t {
   none,      ///< not compressed
   constant,  ///< v
@@ -20,7 +20,7 @@ inline constexpr unsigned pattern_count = 6;
 const char* to_string(Pattern p);
 
 inline constexpr unsigned pattern_lanes = 32;
-inline constexpr unsigned slot_bytes = 8;  ///< of a compressed register; half the patterns use 4 of them
+inline constexpr unsigned slot_bytes = 8;  ///< bytes of a compressed register; half the patterns use 4 of them
 inline constexpr unsigned compressed_line_bytes = 128;
 inline constexpr unsigned line_slots = 15;  ///< 15 x 8 bytes, then 15 x 3 bits
 
@@ -28,7 +28,7 @@ inline constexpr unsigned line_slots = 15;  ///< 15 x 8 bytes, then 15 x 3 bits
 Pattern match(const std::uint32_t* lanes);
 /// The slot's 8 bytes for lanes that match `p`.
 void compress(Pattern p, const std::uint32_t* lanes, unsigned char* slot);
-/// The 32 lanes that a slot stands for; `p` is not none.
+/// The 32 lanes represented by a slot; `p` is not none.
 void expand(Pattern p, const unsigned char* slot, std::uint32_t* lanes);
 
 /// State of slot `i` of a line of 128 bytes. An unknown state (6, 7) reads as none.

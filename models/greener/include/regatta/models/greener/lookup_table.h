@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The run-time lookup table (Jatala, thesis, sections 4.2.3 and 4.2.4): per warp, the registers of instructions that
-// are decoded and not yet written back. A register that one of them accesses is not worth switching.
+// are decoded and not yet written back. A register that one of them accesses should not be switched.
 #pragma once
 
 #include <regatta/models/greener/power_plan.h>
@@ -11,22 +11,22 @@
 
 namespace regatta::models {
 
-/// Entries are instances of instructions, by their place in the warp's program order, so that the next round of a loop
-/// counts as another instruction, which a comparison of program counters alone would miss. A table that is full does
-/// not take the newest.
+/// Entries are instances of instructions, identified by their position in the warp's program order, so the next
+/// iteration of a loop counts as another instruction; comparing program counters alone would miss it. A full table does
+/// not accept the newest.
 class LookupTable {
  public:
   /// `entries` per warp, at least 1.
   LookupTable(unsigned warps, unsigned entries);
 
-  /// The warps have no entries; `plans` say what registers an entry names, and outlive the table's use.
+  /// Clears all entries. `plans` state the registers of an entry and must outlive the use of the table.
   void start(const std::vector<PowerPlan>& plans);
   void clear(unsigned warp);
   /// At decode, in program order.
   void insert(unsigned warp, std::uint64_t sequence, std::uint32_t instruction, std::uint64_t now);
-  /// After write-back; an instance without an entry is passed over.
+  /// After write-back; an instance without an entry is ignored.
   void remove(unsigned warp, std::uint64_t sequence, std::uint64_t now);
-  /// Whether an instance other than `sequence` accesses the register; with `younger`, one behind it.
+  /// Whether an instance other than `sequence` accesses the register; with `younger`, only a younger one counts.
   bool finds(unsigned warp, std::uint64_t sequence, protocol::RegisterId reg, bool younger) const {
     const Entry* e = &entries_[std::size_t{warp} * size_];
     for (const Entry* end = e + held_[warp]; e != end; ++e) {

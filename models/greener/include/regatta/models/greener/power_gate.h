@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GREENER (Jatala, thesis, chapter 4): registers are put to sleep or switched off after each access as the compiler
-// says, corrected at run time, and woken before the next one. With it Sleep-Reg, after the warped register file, which
-// puts every register to sleep after each access.
+// GREENER (Jatala, thesis, chapter 4): the compiler decides whether a register sleeps or is switched off after each
+// access; a run-time table corrects this, and registers are woken before the next access. Also Sleep-Reg, after the
+// warped register file, in which every register sleeps after each access.
 #pragma once
 
 #include <regatta/models/greener/lookup_table.h>
@@ -25,29 +25,29 @@
 namespace regatta::models {
 
 struct PowerGateConfig {
-  /// By the compiler's power states; false: Sleep-Reg. Set by the assembly.
+  /// Use the compiler's power states; false: Sleep-Reg. Set by the assembly.
   bool look_ahead = true;
   unsigned threshold = 0;               ///< W, up to the trace's bound; 0: the trace's own
   bool runtime_table = true;            ///< correct the compiler's states (GREENER; off: Comp-OPT)
   unsigned table_entries = 2;           ///< per warp: 1,280 bytes for 64 warps (section 4.3.5)
   unsigned table_registers = 8;         ///< per entry
   std::string table_search = "any";     ///< other instructions that count: any, or younger ones only
-  std::string reserve_sources = "all";  ///< reserved until read: all, or those that will not stay on
-  unsigned warps = 64;                  ///< of the SM; set by the assembly
+  std::string reserve_sources = "all";  ///< sources reserved until read: all, or only those that do not stay on
+  unsigned warps = 64;                  ///< warps of the SM; set by the assembly
 
   /// Knobs greener.*.
   void declare(support::OptionSet& options);
   void validate() const;
 };
 
-/// Stands at issue and beside the register file. An instruction issues when none of its registers is a source that an
-/// older instruction has still to read (its own scoreboard, for RAR and WAR; RAW and WAW are the pipeline's), and all
-/// of its registers' rows are on. Rows that are not are woken, together, when the instruction is offered: it is the
-/// warp's next, its results have arrived, its unit has room. A source's state is applied in the cycle from which it is
-/// in the collector, a destination's when its instruction's results are written.
+/// Sits at issue and beside the register file. An instruction issues when none of its registers is a source that an
+/// older instruction has not read yet (a separate scoreboard, for RAR and WAR; the pipeline handles RAW and WAW) and
+/// all rows of its registers are on. Rows that are not on are woken together when the instruction is offered: it is the
+/// warp's next, no register is pending, and a collector unit is free. The state of a source is applied when it is in
+/// the collector, that of a destination when the results of its instruction are written.
 ///
-/// Rows of no warp are off, and so are a warp's until their first access (with Sleep-Reg they sleep from the warp's
-/// start).
+/// Rows that belong to no warp are off, and so are a warp's rows until their first access (with Sleep-Reg they sleep
+/// from the start of the warp).
 class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
                   public protocol::FetchListener,
@@ -57,7 +57,7 @@ class PowerGate : public sc_core::sc_module,
   PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
             sc_core::sc_time clock_period);
 
-  /// Only with a run-time table does the gate have to be told of fetches: then it stands there too.
+  /// Only with a run-time table does the gate need to be a fetch listener too.
   bool follows_fetches() const { return table_.has_value(); }
   /// Some registers' values are elsewhere: sources of those need no row.
   void connect(const protocol::RowCodec& codec) { codec_ = &codec; }
@@ -79,9 +79,9 @@ class PowerGate : public sc_core::sc_module,
   void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
   void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
 
-  /// Registers kept on, against the compiler, because of the run-time table.
+  /// Registers kept on by the run-time table against the compiler's decision.
   std::uint64_t corrections() const { return corrections_; }
-  /// Warp-cycles that instructions were held here.
+  /// Warp-cycles in which instructions were held here.
   std::uint64_t stall_cycles() const { return wake_wait_cycles_ + read_wait_cycles_; }
 
   void register_stats(support::StatGroup& group) override;
@@ -89,7 +89,7 @@ class PowerGate : public sc_core::sc_module,
 
  private:
   struct Warp {
-    protocol::GeneralRegisters on{};        ///< this gate wants them on
+    protocol::GeneralRegisters on{};        ///< registers for which this gate votes on
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
     protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
     std::uint64_t ready = 0;                ///< when all that was woken can be accessed
@@ -106,7 +106,7 @@ class PowerGate : public sc_core::sc_module,
   };
 
   std::uint64_t now() const { return clock_.now(); }
-  /// What is due in the present cycle, whoever comes first.
+  /// Handles everything due in the present cycle; called by whichever event comes first.
   void settle();
   void tick();
   bool refuse(protocol::WarpSlot warp, std::uint64_t until, std::uint64_t& count, std::uint64_t& cycles);
@@ -123,7 +123,7 @@ class PowerGate : public sc_core::sc_module,
   support::CycleClient client_;
   const protocol::RowCodec* codec_ = nullptr;
   protocol::GateListener* listener_ = nullptr;
-  sc_core::sc_event changed_;  ///< never: a warp that is held is paused
+  sc_core::sc_event changed_;  ///< never notified: held warps are paused
 
   const std::vector<protocol::InstructionTraits>* traits_ = nullptr;
   std::vector<PowerPlan> plans_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the decoder of GREENER's hardware makes of a kernel's instructions (Jatala, thesis, sections 4.2.2 and 4.2.4):
-// the state of each register after its access, from two bits per field.
+// What the decoder of GREENER's hardware derives from a kernel's instructions (Jatala, thesis, sections 4.2.2
+// and 4.2.4): the state of each register after its access, from two bits per field.
 #pragma once
 
 #include <regatta/protocol/observer.h>
@@ -13,7 +13,7 @@
 
 namespace regatta::models {
 
-/// Of one static instruction.
+/// The plan of one static instruction.
 struct PowerPlan {
   protocol::GeneralRegisters reserved{};  ///< sources that hold back later accesses until they have been read
   protocol::GeneralRegisters recorded{};  ///< registers that an entry of the lookup table names
@@ -29,15 +29,15 @@ struct PowerPlan {
 };
 
 struct PowerPlanOptions {
-  bool look_ahead = true;        ///< by the compiler's states; false: everything sleeps after each access (Sleep-Reg)
+  bool look_ahead = true;        ///< use the compiler's states; false: registers sleep after each access (Sleep-Reg)
   unsigned threshold = 0;        ///< W; 0: the trace's
   bool reserve_all = true;       ///< sources that stay on are reserved too
-  unsigned table_registers = 8;  ///< that an entry of the lookup table has room for
+  unsigned table_registers = 8;  ///< registers per entry of the lookup table
 };
 
-/// Of every static instruction of the kernel. A register that an instruction both reads and writes keeps its state
-/// until it is written. Throws support::ConfigError where the look-ahead needs power states and the kernel has none, or
-/// distances that do not reach the threshold.
+/// The plans of all static instructions of the kernel. A register that an instruction both reads and writes keeps its
+/// state until it is written. Throws support::ConfigError if the look-ahead needs power states and the kernel has none,
+/// or if its distances do not reach the threshold.
 std::vector<PowerPlan> make_power_plans(const protocol::KernelContext& context, const PowerPlanOptions& options);
 
 }  // namespace regatta::models

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operand staging unit (RegLess, MICRO 2017, section 5.2): a small store that holds the registers of those warps
-// whose regions run, in place of the register file. What does not fit goes to memory by way of the compressor and the
-// L1 and comes back before it is needed.
+// The operand staging unit (RegLess, MICRO 2017, section 5.2): a small store that replaces the register file and holds
+// the registers of the warps whose regions are running. Other registers go to memory through the compressor and the L1
+// and return before they are needed.
 #pragma once
 
 #include <regatta/protocol/extension_points.h>
@@ -23,12 +23,12 @@ namespace regatta::models {
 /// Sizes and times of one SM's staging units.
 struct OperandStagingConfig {
   unsigned entries = 512;            ///< warp registers of one SM, over all shards and banks (section 6.2)
-  unsigned banks = 8;                ///< of a shard (section 5.2)
+  unsigned banks = 8;                ///< banks per shard (section 5.2)
   unsigned latency = 1;              ///< cycles of a bank access
   unsigned arbitration = 1;          ///< cycles from a read's request to the earliest access
-  unsigned write_queue = 8;          ///< cycles of work at which a bank takes no more writes
-  unsigned writeback_buffer = 4;     ///< evicted lines of a shard that wait for the way to memory
-  unsigned request_queue = 8;        ///< requests of a shard to memory that wait to leave
+  unsigned write_queue = 8;          ///< cycles of work at which a bank accepts no more writes
+  unsigned writeback_buffer = 4;     ///< evicted lines of a shard that wait to leave for memory
+  unsigned request_queue = 8;        ///< requests of a shard that wait to leave for memory
   unsigned backed_registers = 2048;  ///< warp registers that memory backs for resident warps
 
   // Set by the assembly.
@@ -45,16 +45,16 @@ struct OperandStagingConfig {
 
 class StagingShard;
 
-/// Routes the operands of an SM to the shard of their warp: warp slot modulo shards, as warps are dealt to schedulers.
-/// A shard is a child module `shard0`, ...; with its banks as children `bank0`, ...
+/// Routes the operands of an SM to the shard of their warp: warp slot modulo shards, as warps are assigned to
+/// schedulers. A shard is a child module `shard0`, ... with its banks as children `bank0`, ...
 ///
 /// A bank serves one access (a read or a write) per cycle, in order of arrival, and looks up one tag per cycle; the
 /// finishing time is known when a request arrives, so it is answered with TLM_COMPLETED and a delay. Preloads,
-/// invalidations and what goes to memory use the cycles that are left over. A write to a bank with too much work before
-/// it is left TLM_ACCEPTED, and BEGIN_RESP follows; reads are bounded by the collectors' entries and never held.
+/// invalidations and evictions use the remaining cycles. A write to a bank with too much queued work is answered
+/// TLM_ACCEPTED, and BEGIN_RESP follows; reads are bounded by the collectors' entries and never held.
 ///
 /// A read of a register that is not staged delivers a poison pattern with the origin "not staged": the value checker
-/// stops the run. So does one of a line that nothing was written to.
+/// stops the run. So does a read of a line that was never written.
 class OperandStaging final : public sc_core::sc_module,
                              public protocol::OperandStorage,
                              public support::StatProvider,
@@ -86,10 +86,9 @@ class OperandStaging final : public sc_core::sc_module,
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
-  /// "" or the first thing that is wrong with the lists, tags and counts of any shard. For tests: it looks at all of
-  /// it.
+  /// "" or the first inconsistency in the lists, tags and counts of any shard. For tests: it checks everything.
   std::string check() const;
-  /// Nothing is queued or under way to memory.
+  /// Nothing is queued or in flight to memory.
   bool idle() const;
 
  private:
@@ -98,7 +97,7 @@ class OperandStaging final : public sc_core::sc_module,
   void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
   bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
-  /// Where a warp's registers are: which is asked in every access.
+  /// The location of a warp's registers, needed in every access.
   struct Home {
     StagingShard* shard;
     std::uint16_t warp;  ///< its number in the shard

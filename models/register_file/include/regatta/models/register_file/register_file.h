@@ -14,8 +14,8 @@
 
 namespace regatta::models {
 
-/// Sockets, timing and back-pressure: BankedFile. Row of a register: its place in its warp's window, which is that of
-/// the warp slot (FixedWindows) unless another policy gives the windows.
+/// BankedFile supplies sockets, timing and back-pressure. The row of a register is its position in its warp's window,
+/// which is fixed per warp slot (FixedWindows) unless another policy assigns windows.
 class RegisterFile : public WindowedFile<RegisterFile> {
  public:
   RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period,

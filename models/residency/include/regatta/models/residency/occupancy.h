@@ -11,7 +11,7 @@
 
 namespace regatta::models {
 
-/// Resident CTAs that each limit allows, and the smallest of them (CUDA's occupancy rules).
+/// Number of resident CTAs that each limit allows, and their minimum (CUDA's occupancy rules).
 struct Occupancy {
   unsigned by_ctas = 0;
   unsigned by_warps = 0;
@@ -19,7 +19,7 @@ struct Occupancy {
   unsigned by_registers = 0;
   unsigned by_shared = 0;
   unsigned ctas() const;
-  /// The limit that binds: "CTAs", "warps", "threads", "registers" or "shared memory".
+  /// The binding limit: "CTAs", "warps", "threads", "registers" or "shared memory".
   std::string bound() const;
 };
 
@@ -38,7 +38,7 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
   bool keeps_cycle_time() const override { return true; }
 
  private:
-  sc_core::sc_event changed_;  ///< never notified: the answer changes with CTA starts and ends only
+  sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTA starts and ends
   unsigned resident_ = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The sleep-transistor controller of a register file: what state every row is in, who wants it so, when a row that is
-// woken can be accessed, and what leaks meanwhile. Both families of schemes that switch rows use it: register power
-// states (Jatala, thesis, chapter 4: GREENER, Sleep-Reg) and power gating of compressed or unused registers (Valero et
-// al.: RC, WC, ARGO).
+// The sleep-transistor controller of a register file: the state of every row, the votes for it, the time at which a
+// waking row can be accessed, and the leakage. Both kinds of schemes that switch rows use it: register power states
+// (Jatala, thesis, chapter 4: GREENER, Sleep-Reg) and power gating of compressed or unused registers (Valero et al.:
+// RC, WC, ARGO).
 #pragma once
 
 #include <regatta/protocol/row_power.h>
@@ -23,14 +23,14 @@ struct SleepTransistorsConfig {
   unsigned wake_sleep = 1;       ///< cycles from sleep to on (thesis, 4.3)
   unsigned wake_off = 2;         ///< cycles from off to on (thesis, 4.3: twice that); 10 in the aging paper, 5.1.3
   unsigned wakes_per_cycle = 0;  ///< rows that may begin to wake in one cycle; 0: any number
-  double sleep_leakage = 0.1;    ///< of a sleeping row, of what it leaks when on
-  double off_leakage = 0;        ///< of a row that is off, of what it leaks when on
+  double sleep_leakage = 0.1;    ///< leakage of a sleeping row, as a fraction of a row that is on
+  double off_leakage = 0;        ///< leakage of a row that is off, as a fraction of a row that is on
   std::string wake_off_energy = "wake_off";  ///< value of the energy table for a row of 32 lanes that was off
-  unsigned banks = 0;                        ///< of the file, for its energy; set by the assembly
+  unsigned banks = 0;                        ///< banks of the file, for its energy; set by the assembly
   /// Highest bit + 1 of every segment of a row, rising, the last being the row's; empty: the row is one segment.
   std::vector<unsigned> segments;
 
-  /// Knobs sleep_transistors.*; what follows the leakages is the scheme's.
+  /// Knobs sleep_transistors.*; the members after the leakages are set by the scheme.
   void declare(support::OptionSet& options);
   void validate() const;
 };

@@ -8,18 +8,18 @@
 
 namespace regatta::models {
 
-/// When a row that holds no warp's register is off.
+/// When a row that holds no register of a warp is off.
 enum class UnusedRowsOff : std::uint8_t {
-  kernel,  ///< for the whole launch, as many rows as its warps cannot have at once
+  kernel,  ///< throughout the launch, as many rows as its warps cannot have at once
   always,  ///< whenever it belongs to no warp
 };
 
 /// Switches unused rows off.
 ///
 /// `kernel` (aging-aware register file, sections 5.3 and 6.2: "switched off during the entire kernel execution"): as
-/// many rows are on as the launch's resident warps can have at once, from its start to its end, and a row between two
-/// warps is on. Where warps take windows in turn (ARGO), a warp may get rows that are off: they wake, and as many rows
-/// of the same slice that belong to no warp fall in their place, those first that have been free for longest.
+/// many rows are on as the launch's resident warps can have at once, from its start to its end; a row between two warps
+/// is on. With round-robin windows (ARGO), a warp may get rows that are off: they wake, and as many free rows of the
+/// same slice are switched off instead, those that have been free longest first.
 ///
 /// `always`: a row is off from the end of its warp to the start of the next one there.
 ///
@@ -37,13 +37,13 @@ class UnusedRows : public protocol::RowListener {
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  enum class Use : std::uint8_t { off, free, taken };  ///< free: on, and nobody's
+  enum class Use : std::uint8_t { off, free, taken };  ///< free: on, and without a warp
   struct RowState {
     Use use = Use::off;
     std::uint32_t before = none, after = none;  ///< in the slice's list of free rows
   };
   struct FreeRows {
-    std::uint32_t first = none, last = none;  ///< free for longest, and for shortest
+    std::uint32_t first = none, last = none;  ///< free longest, and shortest
   };
   FreeRows& free_rows(std::uint32_t row) { return free_[row / slice_rows_]; }
   static std::uint32_t row_of(const protocol::RegisterWindow& window, unsigned reg) {

@@ -26,8 +26,8 @@ class LooseRoundRobin : public protocol::WarpScheduler {
   unsigned next_ = 0;
 };
 
-/// Greedy then oldest (Rogers et al., MICRO 2012): the warp that issued last as long as it is ready, otherwise the
-/// ready warp that has been there longest.
+/// Greedy then oldest (Rogers et al., MICRO 2012): the warp that issued last while it is ready, otherwise the oldest
+/// ready warp.
 class GreedyThenOldest : public protocol::WarpScheduler {
  public:
   unsigned pick(protocol::WarpMask ready) override;
@@ -41,10 +41,10 @@ class GreedyThenOldest : public protocol::WarpScheduler {
   std::vector<std::uint8_t> order_;  ///< warps by age, oldest first
 };
 
-/// Two-level (Narasiman et al., MICRO 2011; GPGPU-Sim's two_level_active): a small set of active warps issues, in turn;
-/// the others are pending. A warp that begins a long wait (off-SM memory, a fence, a barrier) leaves the active set;
-/// the oldest ready pending warp takes the place. One warp a cycle is made active, and takes part from the next cycle
-/// on.
+/// Two-level (Narasiman et al., MICRO 2011; GPGPU-Sim's two_level_active): a small set of active warps issues round
+/// robin; the others are pending. A warp that begins a long wait (off-SM memory, a fence, a barrier) leaves the active
+/// set, and the oldest ready pending warp takes its place. At most one warp per cycle becomes active; it can issue from
+/// the next cycle on.
 class TwoLevel : public protocol::WarpScheduler {
  public:
   /// `active_warps`: places in the active set, at least 1.
@@ -89,7 +89,7 @@ struct WarpSchedulerConfig {
   void declare(support::OptionSet& options);
 };
 
-/// Names that make_scheduler takes.
+/// Names accepted by make_scheduler.
 const std::vector<std::string>& scheduler_names();
 /// A policy by name; throws std::invalid_argument for an unknown one.
 std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name,

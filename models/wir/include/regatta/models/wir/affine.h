@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The affine machine (WIR section VII-A): a register whose lanes are a stride apart is kept as a tuple of base and
-// stride, in one of the eight narrow banks of a group, and an instruction of affine sources and result costs one lane.
-// Energy accounting only: the timing is that of the machine without tuples.
+// The affine machine (WIR section VII-A): a register whose lanes have a constant stride is stored as a tuple of base
+// and stride in one of the eight narrow banks of a group, and an instruction with affine sources and result costs one
+// lane. Energy accounting only: the timing is that of the machine without tuples.
 #pragma once
 
 #include <regatta/protocol/observer.h>
@@ -15,7 +15,7 @@
 
 namespace regatta::models::wir {
 
-/// Whether all lanes are one stride apart, modulo 2^32.
+/// Whether all lanes have one stride, modulo 2^32.
 inline bool is_affine(const std::uint32_t* value, unsigned lanes) {
   const std::uint32_t stride = value[1] - value[0];
   std::uint32_t differing = 0;
@@ -25,13 +25,13 @@ inline bool is_affine(const std::uint32_t* value, unsigned lanes) {
 
 class AllocationStage;
 
-/// Watches what is read, executed and written, and takes back from the energy of the register file and the execution
-/// units what tuples save. The first divergent lane makes a register a vector again: partial writes cost the whole
+/// Observes reads, execution and writes, and subtracts the savings of tuples from the energy of the register file and
+/// the execution units. The first divergent write turns a register back into a vector: partial writes cost the whole
 /// width.
 class AffineMeter : public sc_core::sc_module, public protocol::Observer, public support::StatProvider {
  public:
-  /// `stage`: of the machine with reuse, whose verify-reads count as well; null without. `registers` and `banks`: of
-  /// the register file whose energy is saved.
+  /// `stage`: that of the machine with reuse, whose verify-reads count too; null without reuse. `registers` and
+  /// `banks`: those of the register file whose energy is saved.
   AffineMeter(const sc_core::sc_module_name& name, const AllocationStage* stage, unsigned registers, unsigned banks);
 
   std::vector<protocol::Event> interests() const override;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The register allocation stage (WIR sections V-A, V-D, V-E): where a result goes, and whether it has to be written at
-// all.
+// The register allocation stage (WIR sections V-A, V-D, V-E): decides where a result goes, and whether it has to be
+// written at all.
 #pragma once
 
 #include <regatta/models/wir/h3_hash.h>
@@ -13,10 +13,10 @@
 
 namespace regatta::models::wir {
 
-/// Per instruction: hash (1 cycle, as many at a time as schedulers), table (1 cycle); for a hit of the value signature
-/// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it stands in line when
-/// there is none; for the first divergent write of a logical register a dummy MOV; then the write, if there is one.
-/// Each instruction by itself: those that wait hold up no others, but for registers.
+/// Per instruction: hash (1 cycle, one per scheduler at a time), table (1 cycle); for a hit in the value signature
+/// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it queues if there is none;
+/// for the first divergent write of a logical register a dummy MOV; then the write, if there is one. Instructions pass
+/// the stage independently: a waiting instruction delays others only for registers.
 class AllocationStage : public protocol::WritebackPoint {
  public:
   explicit AllocationStage(PhysicalRegisterFile& file);
@@ -29,7 +29,7 @@ class AllocationStage : public protocol::WritebackPoint {
   }
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
-  /// Verify-reads whose value is an affine tuple, of those that went to a bank.
+  /// Verify-reads that accessed a bank and whose value is an affine tuple.
   const std::uint64_t& affine_verify_reads() const { return affine_verify_reads_; }
 
  protected:
@@ -52,7 +52,7 @@ class AllocationStage : public protocol::WritebackPoint {
   void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination);
   [[gnu::noinline]] unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
   using Registers = std::array<PhysicalRegister, trace::max_destination_registers>;
-  // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
+  // Rare cases are out of line, to keep the common code in the host's instruction cache.
   [[gnu::noinline]] std::uint64_t move_rest(const protocol::DynamicInstruction& d, const InFlight& f);
   [[gnu::noinline]] bool allocate_or_overwrite(const protocol::DynamicInstruction& d, InFlight& f, unsigned open,
                                                unsigned& places, Registers& regs);
@@ -68,7 +68,7 @@ class AllocationStage : public protocol::WritebackPoint {
   RegisterState& state_;
   H3Hash hash_;
   Ports hash_units_, verify_ports_, signature_reads_, signature_writes_, allocator_;
-  support::Ring<protocol::DynamicInstruction*> starving_;  ///< wait for free registers, in order of request
+  support::Ring<protocol::DynamicInstruction*> starving_;  ///< waiting for free registers, in order of request
   std::vector<Ports> rename_ports_;  ///< write ports, one per scheduler's half of the rename tables
   sc_core::sc_event changed_;
   std::uint64_t affine_verify_reads_ = 0;

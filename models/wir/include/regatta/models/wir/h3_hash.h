@@ -9,28 +9,28 @@
 
 namespace regatta::models::wir {
 
-/// The matrix is one of Toeplitz matrices, a 32 x 32 part per lane: each row is the one before it moved on by a bit, so
-/// that 63 random bits, the lane's window, say it all. That makes a part's share of the hash a carry-less
-/// multiplication on the host, and the matrix small enough to stay near. As good as any other: two values share a hash
-/// of n bits with a probability of 2^-n (Krawczyk, 1994).
+/// The matrix consists of Toeplitz matrices, a 32 x 32 part per lane: each row is the previous one shifted by a bit, so
+/// 63 random bits, the lane's window, define the part. The contribution of a part is then a carry-less multiplication
+/// on the host, and the matrix fits into a near cache. The quality is not reduced: two values share a hash of n bits
+/// with a probability of 2^-n (Krawczyk, 1994).
 class H3Hash {
  public:
-  /// Values of `lanes` x 32 bits; `bits` of hash, 1 to 32 (the paper: 32). The matrix is drawn from `seed`: two hashes
-  /// of one seed agree in the bits that both have.
+  /// Values of `lanes` x 32 bits; hashes of `bits` bits, 1 to 32 (the paper: 32). The matrix is drawn from `seed`: two
+  /// hashes with one seed agree in their common bits.
   explicit H3Hash(unsigned lanes, unsigned bits = 32, std::uint64_t seed = default_seed);
 
   std::uint32_t operator()(const std::uint32_t* value) const {
     return variant_(windows_.data(), lanes_, value) & mask_;
   }
-  /// The column of the matrix for one bit of the value: what the hash changes by when the bit does.
+  /// The column of the matrix for one bit of the value: the change of the hash if the bit flips.
   std::uint32_t column(unsigned lane, unsigned bit) const;
 
-  /// The paper gives no matrix; this one is arbitrary and fixed, so that runs can be repeated.
+  /// The paper gives no matrix; this one is arbitrary but fixed, so runs can be repeated.
   static constexpr std::uint64_t default_seed = 0x57495253;
 
   /// All 32 bits, from the lanes' windows.
   using Variant = std::uint32_t (*)(const std::uint64_t* windows, unsigned lanes, const std::uint32_t* value);
-  /// Those that this host can run, the fastest one first: it is the one in use.
+  /// Implementations that this host can run, fastest first; the first is used.
   static std::vector<Variant> variants();
   void use(Variant variant) { variant_ = variant; }
 

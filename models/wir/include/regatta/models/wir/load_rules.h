@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a load may take another load's result (WIR section VI-A, mended as docs of the model say): store flags per warp,
-// barrier counts per CTA.
+// When a load may take another load's result (WIR section VI-A, corrected as README.md describes): store flags per
+// warp, barrier counts per CTA.
 #pragma once
 
 #include <regatta/models/wir/static_code.h>
@@ -13,18 +13,18 @@ namespace regatta::models::wir {
 
 class LoadRules {
  public:
-  /// `barrier_bits`: width of a CTA's barrier count; at its end the CTA's loads are reused no more.
+  /// `barrier_bits`: width of a CTA's barrier count; when it is exhausted, the CTA's loads are no longer reused.
   explicit LoadRules(unsigned barrier_bits = 5) : most_((1u << barrier_bits) - 1) {}
 
   void warp_started(const protocol::WarpInfo& warp);
   /// A CTA begins: no barrier passed.
   void cta_started(protocol::CtaSlot cta) { at(barriers_, cta.value()) = 0; }
 
-  /// In program order per warp, at rename: stores set the warp's flag of their space, a fence counts as a barrier of
+  /// In program order per warp, at rename: stores set the warp's flag for their space; a fence counts as a barrier of
   /// the CTA that clears nothing.
   void renamed(const protocol::DynamicInstruction& d, const StaticCode& code);
-  /// The barrier that the warp waited at has opened, in cycle `now`: its flags are cleared. The CTA's count rises once
-  /// per cycle in which barriers open, however many warps go on.
+  /// The barrier at which the warp waited has opened in cycle `now`: clears the warp's flags. The CTA's count rises
+  /// once per cycle in which barriers open, however many warps continue.
   void barrier_opened(const protocol::WarpInfo& warp, std::uint64_t now);
 
   /// Whether a load may look up and update the reuse buffer; if so, its CTA and barrier fields are set.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Instructions that have reached the reuse stage and wait: for their registers to be renamed, or for a port of the
-// reuse buffer.
+// Instructions that wait in the reuse stage, for their registers to be renamed or for a port of the reuse buffer.
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -13,18 +12,17 @@
 
 namespace regatta::models::wir {
 
-/// Lookups are made in order of issue; what does not look up (it only waits for renaming) passes them. Whose turn it is
-/// is known without a walk over all that wait: there can be as many as the warps have instructions in flight.
+/// Lookups are made in issue order; instructions without a lookup (they only wait for renaming) pass them. The next one
+/// is found without a walk over all waiting instructions, of which there can be as many as are in flight.
 class LookupQueue {
  public:
-  // What changes the queue is no part of its callers, which are inlined as a whole: the host's instruction cache is
-  // short.
+  // Functions that change the queue are not inlined into their callers, to save space in the host's instruction cache.
   bool empty() const { return lookups_.empty() && others_.empty(); }
-  /// The instruction waits behind all others; `since`: the first cycle in which it can go on.
+  /// The instruction waits behind all others; `since`: the first cycle in which it can continue.
   [[gnu::noinline]] void push(protocol::DynamicInstruction& d, std::uint64_t since, bool looks_up) {
     (looks_up ? lookups_ : others_).push({&d, since, ++order_});
   }
-  /// It waits no more.
+  /// The instruction no longer waits.
   [[gnu::noinline]] void remove(const protocol::DynamicInstruction& d) {
     if (lookups_.remove(d)) {
       tried_ = 0;
@@ -32,14 +30,15 @@ class LookupQueue {
       others_.remove(d);
     }
   }
-  /// The one that looks up before all others; null when none can in cycle `now`.
+  /// The instruction whose lookup is next; null if none can look up in cycle `now`.
   protocol::DynamicInstruction* first(std::uint64_t now) const {
     const Waiting* const w = lookups_.first(now);
     return w == nullptr ? nullptr : w->instruction;
   }
-  /// first() could not look up in cycle `now`, and nobody behind it can.
+  /// first() could not look up in cycle `now`, so no instruction behind it can.
   void tried(std::uint64_t now) { tried_ = now + 1; }
-  /// One that can go on in cycle `now`, or first() unless it was tried; in order of issue, null when there is none.
+  /// An instruction that can continue in cycle `now`, or first() unless it was tried; in issue order, null if there is
+  /// none.
   protocol::DynamicInstruction* next(std::uint64_t now) const {
     const Waiting* const look = tried_ == now + 1 ? nullptr : lookups_.first(now);
     const Waiting* const other = others_.first(now);
@@ -53,7 +52,7 @@ class LookupQueue {
     std::uint64_t since = 0;
     std::uint64_t order = 0;
   };
-  /// In order of issue. Most leave at the front.
+  /// In issue order. Most leave at the front.
   class List {
    public:
     bool empty() const { return head_ == items_.size(); }
@@ -71,7 +70,7 @@ class LookupQueue {
       }
       return true;
     }
-    /// The first that can go on: not all can at the same time, since some take longer to be renamed.
+    /// The first that can continue: some take longer to be renamed.
     const Waiting* first(std::uint64_t now) const {
       for (std::size_t i = head_; i < items_.size(); ++i) {
         if (items_[i].since <= now) return &items_[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The register file under renaming (WIR section V): banks of physical warp registers, read and written at the places
-// that an instruction was given at rename and in the register allocation stage.
+// The register file under renaming (WIR section V): banks of physical warp registers, accessed at the registers that an
+// instruction received at rename and in the register allocation stage.
 #pragma once
 
 #include <regatta/models/banks/banked_file.h>
@@ -15,10 +15,8 @@
 
 namespace regatta::models::wir {
 
-/// Sockets, timing and back-pressure are those of every banked file (BankedFile); the bank of physical register p is
-/// p modulo the banks. Verify-reads and dummy MOVs take slots of the same ports.
-///
-/// Owns the state that the stages share.
+/// BankedFile supplies sockets, timing and back-pressure; the bank of physical register p is p modulo the banks.
+/// Verify-reads and dummy MOVs use slots of the same ports. Owns the state that the stages share.
 class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
  public:
   PhysicalRegisterFile(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
@@ -34,15 +32,15 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   const RegisterMapping& mapping() const { return state_->rename; }
   VerifyCache& verify_cache() { return verify_cache_; }
   const std::uint32_t* value(PhysicalRegister reg) const { return rows_[reg.value()]; }
-  /// A hint to the host that the value will be read or written in some cycles: by then it is in a near cache.
+  /// Prefetches the value on the host: it will be read or written in some cycles.
   void fetch_ahead(PhysicalRegister reg) const { rows_.prefetch(reg.value()); }
   std::size_t value_bytes() const { return value_bytes_; }
   unsigned warp_size() const { return warp_size_; }
 
-  /// A read of `reg` on top of the operands': the cycle in which the value is there, 0 when the bank's port is taken
-  /// and `first_come` is false, so that operands go first.
+  /// A read of `reg` in addition to operand reads. Returns the cycle in which the value is available; 0 if the bank's
+  /// port is taken and `first_come` is false, so operands go first.
   std::uint64_t read_extra(PhysicalRegister reg, bool first_come);
-  /// Copies a register to another (a dummy MOV): a bank read, then a bank write. The cycle in which it is done.
+  /// Copies a register to another (a dummy MOV): a bank read, then a bank write. Returns the cycle in which it is done.
   std::uint64_t move(PhysicalRegister from, PhysicalRegister to);
 
   std::uint64_t bank_reads() const { return bank_reads_; }
@@ -91,7 +89,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   }
   [[gnu::noinline]] static void read_nothing(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
 
-  /// The physical register that the instruction was given for the operand; no_register for one never written.
+  /// The physical register of the instruction's operand; no_register if it was never written.
   PhysicalRegister place(const tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access) const {
     if (__builtin_expect(access.instruction == nullptr, 0)) refuse_stranger();
     const InFlight& f = state_->of(*access.instruction);

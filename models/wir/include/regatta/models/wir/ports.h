@@ -6,13 +6,13 @@
 
 namespace regatta::models::wir {
 
-/// A table's ports of one kind: so many accesses a cycle, in order of request; the excess waits its turn.
+/// A table's ports of one kind: a fixed number of accesses per cycle, in order of request; further accesses wait.
 class Ports {
  public:
   explicit Ports(unsigned ports = 1) : ports_(ports) {}
-  /// Books one more access: the cycle, `now` or later, in which it is made.
+  /// Books an access and returns its cycle, `now` or later.
   std::uint64_t take(std::uint64_t now) {
-    // Without branches: nothing tells a host beforehand how they would go.
+    // Without branches, which the host could not predict.
     const std::uint64_t next = std::max(now, cycle_ + (taken_ == ports_));
     taken_ = taken_ * (next == cycle_) + 1;
     cycle_ = next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Physical warp registers and who refers to them (WIR section V-E): a free pool in order of release, a counter of
-// references per register, and the policies that say how many registers may be in use.
+// Physical warp registers and their references (WIR section V-E): a free pool in order of release, a reference counter
+// per register, and the policies that limit the number of registers in use.
 #pragma once
 
 #include <regatta/models/wir/physical_register.h>
@@ -12,12 +12,12 @@
 
 namespace regatta::models::wir {
 
-/// A register is taken from the pool with one reference, gains and loses references as tables name it, and goes back to
-/// the pool `release_latency` cycles after the last one: the counting is pipelined. The pool takes so many back per
+/// A register leaves the pool with one reference, gains and loses references as tables name it, and returns to the pool
+/// `release_latency` cycles after the last one (counting is pipelined). The pool takes back `ports` registers per
 /// cycle.
 ///
-/// Invariants, whatever the order of calls: a register is either free, on its way to the pool, or referenced; in_use()
-/// + free() is the number of registers.
+/// Invariants, whatever the order of calls: a register is either free, returning to the pool, or referenced; in_use() +
+/// free() is the number of registers.
 class RegisterAllocator {
  public:
   /// `registers`: 1 to 65535 physical warp registers. `counter_bits`: width of a counter, 1 to 32 (Table III: 10).
@@ -26,14 +26,14 @@ class RegisterAllocator {
 
   /// All registers free, no references.
   void reset();
-  /// Registers that may be in use at a time: all of them (max-register), or what the resident warps' logical registers
-  /// come to (capped-register). May be set below in_use().
+  /// Registers that may be in use at a time: all (max-register), or as many as the resident warps have logical
+  /// registers (capped-register). May be set below in_use().
   void set_limit(unsigned registers) { limit_ = registers; }
   unsigned limit() const { return limit_; }
 
-  /// A free register with one reference, no_register when the pool is empty or the limit reached at cycle `now`.
+  /// A free register with one reference; no_register if the pool is empty or the limit is reached in cycle `now`.
   PhysicalRegister allocate(std::uint64_t now) { return low(now) ? no_register : take(now); }
-  /// The same where some are available().
+  /// The same if available() is not 0.
   PhysicalRegister take(std::uint64_t now) {
     account(now);
     const PhysicalRegister reg = pool_.front();
@@ -42,7 +42,7 @@ class RegisterAllocator {
     if (++in_use_ > peak_) peak_ = in_use_;
     return reg;
   }
-  /// One more reference to a referenced register. False, and nothing is done, when its counter is at its end.
+  /// Adds a reference to a referenced register. False, without effect, if its counter is at its maximum.
   bool acquire(PhysicalRegister reg) {
     Count& count = count_[reg.value()];
     if (__builtin_expect(count.references == 0, 0)) refuse_free(reg);
@@ -53,49 +53,50 @@ class RegisterAllocator {
     ++count.references;
     return true;
   }
-  /// One more reference that no counter bounds: an instruction in flight that has yet to read the register.
+  /// Adds a reference that no counter limits: an instruction in flight that has not read the register yet.
   void hold(PhysicalRegister reg) {
     Count& count = count_[reg.value()];
     if (__builtin_expect(count.references++ == 0, 0)) refuse_free(reg);
     ++count.holds;
   }
-  /// It has read it; the reference itself has yet to be given up. Whether it was the last that had to.
+  /// The instruction has read the register; the reference itself is released separately. Returns whether it was the
+  /// last reader.
   bool unhold(PhysicalRegister reg) { return --count_[reg.value()].holds == 0; }
-  /// Of the references, those of hold().
+  /// The number of references by hold().
   std::uint32_t holds(PhysicalRegister reg) const { return count_[reg.value()].holds; }
   /// acquire() would succeed.
   bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()].references < most_; }
-  /// One reference less; after the last one the register is free from cycle `now` + release_latency on.
+  /// Removes a reference; after the last one the register is free from cycle `now` + release_latency on.
   void release(PhysicalRegister reg, std::uint64_t now) {
     Count& count = count_[reg.value()];
     if (__builtin_expect(count.references == 0, 0)) refuse_release(reg);
     if (--count.references == 0) leave(reg, now);
   }
 
-  /// Nothing can be allocated at cycle `now`: tables have to give registers up (low-register mode).
+  /// Nothing can be allocated in cycle `now`: tables have to release registers (low-register mode).
   bool low(std::uint64_t now) {
     drain(now);
     return pool_.empty() || in_use_ >= limit_;
   }
-  /// First cycle in which a register now on its way is in the pool; the largest number when none is.
+  /// First cycle in which a returning register is in the pool; the largest number if none is returning.
   std::uint64_t next_free() const { return leaving_.empty() ? ~std::uint64_t{0} : leaving_.front().free_at; }
 
   std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()].references; }
   unsigned size() const { return static_cast<unsigned>(count_.size()); }
-  /// Allocated and not back in the pool, those on their way included.
+  /// Allocated and not back in the pool, including returning ones.
   unsigned in_use() const { return in_use_; }
   unsigned free() const { return static_cast<unsigned>(pool_.size()); }
   /// Most registers in use at a time since reset_peak().
   unsigned peak() const { return peak_; }
   void reset_peak() { peak_ = in_use_; }
-  /// Registers that can be allocated at cycle `now`.
+  /// Registers that can be allocated in cycle `now`.
   unsigned available(std::uint64_t now) {
     drain(now);
     if (in_use_ >= limit_) return 0;
     const unsigned below = limit_ - in_use_;
     return below < pool_.size() ? below : static_cast<unsigned>(pool_.size());
   }
-  /// Allocated and referenced, those on their way not included.
+  /// Allocated and referenced, excluding returning ones.
   unsigned referenced() const { return in_use_ - static_cast<unsigned>(leaving_.size()); }
   /// Registers in use, summed over the cycles up to `now` (at the latest the last call that named a cycle).
   std::uint64_t register_cycles(std::uint64_t now) {
@@ -103,7 +104,7 @@ class RegisterAllocator {
     account(now);
     return register_cycles_;
   }
-  /// References refused because a counter was at its end.
+  /// References refused because a counter was at its maximum.
   const std::uint64_t& saturations() const { return saturations_; }
 
  private:
@@ -118,7 +119,7 @@ class RegisterAllocator {
   }
   void take_back(std::uint64_t now);
   [[gnu::noinline]] void leave(PhysicalRegister reg, std::uint64_t now);
-  /// in_use_ was what it is until cycle `until`.
+  /// in_use_ has not changed until cycle `until`.
   void account(std::uint64_t until) {
     if (until <= accounted_) return;
     register_cycles_ += (until - accounted_) * in_use_;

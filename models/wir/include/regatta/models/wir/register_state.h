@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the stages of warp instruction reuse share: the rename tables, the two buffers, the counts of all references to
-// physical registers, and the instructions in flight. Keeps every count; decides nothing.
+// State shared by the stages of warp instruction reuse: the rename tables, the two buffers, the counts of all
+// references to physical registers, and the instructions in flight. Keeps every count; decides nothing.
 #pragma once
 
 #include <regatta/models/wir/ports.h>
@@ -23,7 +23,7 @@
 
 namespace regatta::models::wir {
 
-/// What keeps an instruction from the reuse buffer: the first of these that applies (sampled with wir.repeats).
+/// The reason that keeps an instruction out of the reuse buffer: the first that applies (sampled with wir.repeats).
 enum class ReuseBar : std::uint8_t {
   none,       ///< nothing: it looks up
   effect,     ///< a branch, barrier, store or another instruction without a result
@@ -38,7 +38,7 @@ enum class ReuseBar : std::uint8_t {
 };
 constexpr unsigned reuse_bars = static_cast<unsigned>(ReuseBar::load) + 1;
 
-/// Where an instruction is in the register allocation stage, in the order in which it goes through them.
+/// Positions of an instruction in the register allocation stage, in order.
 enum class AllocationPhase : std::uint8_t {
   arriving,
   indexing,
@@ -50,22 +50,22 @@ enum class AllocationPhase : std::uint8_t {
   done
 };
 
-/// A warp instruction from issue to retirement. What every stage touches fills the first cache line.
+/// A warp instruction from issue to retirement. The first cache line holds the fields that every stage uses.
 struct alignas(64) InFlight {
   bool live = false;
   bool reusable = false;   ///< may look up and update the reuse buffer
-  bool keeps = false;      ///< without pending-retry: holds its sources until its entry is made, at retirement
+  bool keeps = false;      ///< without pending-retry: holds its sources until its entry is created, at retirement
   bool claimed = false;    ///< with pending-retry: an entry was claimed for it
   bool divergent = false;  ///< a lane is switched off
   AllocationPhase phase = AllocationPhase::arriving;
   ReuseKind kind = ReuseKind::none;
   bool wide_immediate = false;  ///< StaticCode's
   protocol::Unit unit = protocol::Unit::none;
-  std::uint8_t held = 0;         ///< a bit per source that has yet to be read
+  std::uint8_t held = 0;         ///< a bit per source that has not been read yet
   std::uint8_t writes = 0;       ///< a bit per destination that goes to a bank
-  std::uint8_t in_place = 0;     ///< a bit per destination that overwrites the register it has
+  std::uint8_t in_place = 0;     ///< a bit per destination that overwrites its present register
   std::uint8_t equal = 0;        ///< a bit per destination whose candidate has the value
-  std::uint64_t renamed_at = 0;  ///< the cycle in which it may look up, at the earliest
+  std::uint64_t renamed_at = 0;  ///< the earliest cycle of its lookup
   std::array<PhysicalRegister, trace::max_source_registers> sources;       ///< parallel to traits->reads
   std::array<PhysicalRegister, trace::max_destination_registers> targets;  ///< parallel to info->destinations
   std::array<PhysicalRegister, trace::max_destination_registers> candidates;
@@ -76,14 +76,14 @@ struct alignas(64) InFlight {
   const protocol::DynamicInstruction* instruction = nullptr;  ///< whose this is, once it has sent a result
 };
 
-/// References to a physical register are those of rename entries, of the two buffers, and of instructions in flight:
-/// of a source until it is read (a hold), of a candidate until it is verified, of a target until it is in the rename
+/// References to a physical register are those of rename entries, of the two buffers, and of instructions in flight: to
+/// a source until it is read (a hold), to a candidate until it is verified, to a target until it is in the rename
 /// table.
 ///
-/// Progress with as few registers as the warps have logical ones (README, "Why it cannot deadlock"): a register that
-/// only readers refer to came to be so by a younger instruction of a reader's warp that remapped it. Such an
-/// instruction may issue only while credits_left(), one for each register that may come to that; a credit is back when
-/// the last reader has read.
+/// Progress is possible with as few registers as the warps have logical ones (README, "Why it cannot deadlock"): a
+/// register is held by readers alone only after a younger instruction of a reader's warp remapped it. Such an
+/// instruction may issue only while credits_left(), one credit per such register; the credit returns when the last
+/// reader has read.
 class RegisterState {
  public:
   RegisterState(const WirConfig& config, sc_core::sc_time period);
@@ -100,24 +100,23 @@ class RegisterState {
   ValueSignatureBuffer signatures;
   std::vector<StaticCode> code;  ///< of the running kernel, by static index
 
-  /// To be called first by whatever is called from outside: the present cycle. What low-register mode did in the cycles
-  /// that are over is made up for: in each in which a buffer was not accessed it lost one of its entries, chosen at
-  /// random.
+  /// Call it first in every call from outside, with the present cycle. It catches up with low-register mode: in each
+  /// past cycle in which a buffer was not accessed, the buffer lost one of its entries, chosen at random.
   std::uint64_t begin() {
     now_ = clock_.now();
     if (was_low_ && evicted_until_ < now_) evict_idle();
     return now_;
   }
-  /// The cycle that begin() found.
+  /// The cycle of the last begin().
   std::uint64_t now() const { return now_; }
   void kernel_started(const protocol::KernelContext& context);
   void warp_started(const protocol::WarpInfo& warp);
-  /// Gives up what the warp's rename entries refer to; with capped registers, the buffers give up what the rest may not
-  /// have.
+  /// Releases the references of the warp's rename entries; with capped registers, the buffers release those beyond the
+  /// new cap.
   void warp_finished(const protocol::WarpInfo& warp);
 
   InFlight& of(const protocol::DynamicInstruction& d) { return in_flight_[d.pool_index]; }
-  /// A fresh record for an instruction that issues.
+  /// A new record for an instruction that issues.
   InFlight& enter(const protocol::DynamicInstruction& d) {
     if (__builtin_expect(in_flight_.size() <= d.pool_index, 0)) in_flight_.resize(std::size_t{d.pool_index} + 64);
     InFlight& f = in_flight_[d.pool_index];
@@ -136,7 +135,7 @@ class RegisterState {
   // References.
   void hold(PhysicalRegister reg) { allocator.hold(reg); }
   void unhold(PhysicalRegister reg) {
-    // One branch, and that a rare one.
+    // A single, rarely taken branch.
     if (unsigned{allocator.unhold(reg)} & ((promised_ | unsigned{refused_}) != 0)) no_holds(reg);
     give_up(reg);
   }
@@ -152,43 +151,43 @@ class RegisterState {
     dropped.for_each([this](PhysicalRegister reg) { give_up(reg); });
   }
 
-  // Issue of an instruction that overwrites a register which is still to be read.
+  // Issue of an instruction that overwrites a register that has not been read yet.
   bool is_held(PhysicalRegister reg) const { return allocator.holds(reg) != 0; }
   bool credits_left(unsigned wanted) const { return promised_ + wanted <= credits_; }
   void promise(PhysicalRegister reg) {
     ++promises_[reg.value()];
     ++promised_;
   }
-  /// Somebody was refused: on_opened() is called when a register has no holds any more.
+  /// An instruction was refused: on_opened() is called when a register has no more holds.
   void refused() { refused_ = true; }
   std::function<void()> on_opened;
   unsigned credits() const { return credits_; }
 
-  /// Low-register mode (section V-E): there are not as many free registers as were asked for, one at least.
+  /// Low-register mode (section V-E): fewer registers are free than an instruction needs, at least one.
   bool low() {
     const bool is_low = is_low_in(now_);
     if (is_low != was_low_) switch_mode(is_low, now_);
     return is_low;
   }
-  /// A buffer is accessed in this cycle. An instruction that waits for a result and looks again in vain does not count:
-  /// what it waits for may wait for a register.
+  /// A buffer is accessed in this cycle. Retries of instructions that wait for a pending result do not count: the
+  /// awaited result may itself be waiting for a register.
   void reuse_accessed() { reuse_accessed_ = now_; }
   void signatures_accessed() { signatures_accessed_ = now_; }
   /// The ports of the reuse buffer, which lookup and retirement share.
   Ports reuse_reads, reuse_writes;
 
-  /// Drops all that the buffers refer to. The end of a kernel.
+  /// Drops all references of the buffers, at the end of a kernel.
   void clear_buffers();
-  /// A sentence when the counts are not those of all references that there are; empty when they are.
+  /// A message if the counts differ from the actual references; empty if they match.
   std::string recount() const;
-  /// At the end of a kernel: a sentence when a register is still referenced.
+  /// At the end of a kernel: a message if a register is still referenced.
   std::string leak();
-  /// A warp instruction has retired: recounts now and then when the configuration says so. Reports a SystemC error.
+  /// A warp instruction has retired: recounts at the configured interval. Reports a SystemC error.
   void retired() {
     if (config.recount_interval != 0 && ++retired_ % config.recount_interval == 0) check();
   }
 
-  // Results on their way to a register.
+  // Pending results.
   void send(const protocol::DynamicInstruction& d, unsigned destination, PhysicalRegister reg) {
     of(d).instruction = &d;
     writers_[reg.value()] = d.pool_index * trace::max_destination_registers + destination + 1;
@@ -234,9 +233,9 @@ class RegisterState {
     account_mode(now_);
     return counters.low_cycles;
   }
-  /// Most registers in use at an allocation beyond the limit of that time: 0, or the cap was exceeded.
+  /// Maximum excess over the limit at an allocation: 0, or the cap was exceeded.
   unsigned over_limit() const { return over_limit_; }
-  /// An allocation of `need` registers at once; false, and nothing is done, when there are not as many.
+  /// Allocates `need` registers at once; false, without effect, if there are fewer.
   bool allocate(unsigned need, std::array<PhysicalRegister, trace::max_destination_registers>& regs) {
     if (need == 0) return true;
     if (allocator.available(now_) < need) return find_too_few(need);
@@ -248,7 +247,7 @@ class RegisterState {
     low();
     return true;
   }
-  /// Who could not have as many as it asked for made do with fewer.
+  /// An instruction whose request failed has continued with fewer registers.
   void satisfied() {
     wanted_ = 1;
     low();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rename (WIR section V-B): an issued instruction gets the physical registers of its sources, and from its kind and the
-// load rules whether the reuse buffer may serve it.
+// Rename (WIR section V-B): an issued instruction gets the physical registers of its sources. Its kind and the load
+// rules decide whether the reuse buffer may serve it.
 #pragma once
 
 #include <regatta/models/wir/load_rules.h>
@@ -12,15 +12,16 @@
 
 namespace regatta::models::wir {
 
-/// The mapping is captured at issue. The stage's cycle comes after it (RenameStage and ReuseUnit together take
-/// front_delay() cycles), and no mapping of a source changes in between: the scoreboard keeps readers behind writers.
+/// The mapping is captured at issue. The cycle of the stage follows (RenameStage and ReuseUnit together take
+/// front_delay() cycles). No mapping of a source changes in between, because the scoreboard keeps readers behind
+/// writers.
 ///
-/// A half of the rename tables is read so many times a cycle; an instruction with more registers than that (a 64-bit
-/// addition has four sources) takes further cycles, and the next one of its scheduler is held back for as many.
+/// A half of the rename tables has a limited number of reads per cycle. An instruction with more registers (a 64-bit
+/// addition has four sources) takes more cycles and delays its scheduler's next instruction by as many.
 ///
-/// As a gate it also holds back two kinds of instruction until older ones of the warp have read what it overwrites: a
-/// divergent one whose destination is pinned, since it overwrites the register in place, and, when registers are so
-/// scarce that waiting readers could take the last ones, any other (RegisterState::credits_left).
+/// As a gate it also holds two kinds of instruction until older ones of the warp have read the registers that they
+/// overwrite: a divergent one with a pinned destination, because it overwrites the register in place, and any other, if
+/// registers are so scarce that waiting readers could hold the last ones (RegisterState::credits_left).
 class RenameStage : public protocol::IssueGate {
  public:
   explicit RenameStage(PhysicalRegisterFile& file);
@@ -35,7 +36,7 @@ class RenameStage : public protocol::IssueGate {
   void warp_finished(const protocol::WarpInfo& warp) override;
   const sc_core::sc_event& changed() const override { return changed_; }
 
-  /// A register has been read by the last that held it: those refused may be asked again.
+  /// The last holder has read a register: refused instructions may be asked about again.
   void opened() { changed_.notify(sc_core::SC_ZERO_TIME); }
   const LoadRules& load_rules() const { return rules_; }
 

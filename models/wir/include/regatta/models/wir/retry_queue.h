@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The pending-retry queue (WIR section VI-B): instructions that wait for a result that another one is computing. A
-// FIFO; in a cycle in which no new instruction comes from rename, the head looks again, and goes to the tail when the
-// result is still pending.
+// FIFO: in a cycle in which no new instruction arrives from rename, the head repeats its lookup, and goes to the tail
+// if the result is still pending.
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -20,14 +20,14 @@ class RetryQueue {
   bool empty() const { return queue_.empty(); }
   bool full() const { return queue_.size() >= most_; }
   std::size_t size() const { return queue_.size(); }
-  // As in LookupQueue, what changes the queue is no part of its callers.
+  // As in LookupQueue, functions that change the queue are not inlined.
   [[gnu::noinline]] void push(protocol::DynamicInstruction& d) {
     queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(head_), &d);
     if (++head_ == queue_.size()) head_ = 0;
   }
 
-  /// The instruction that looks again in cycle `now`. Called in every cycle in which somebody may have something to do;
-  /// in those between, the head looked in vain and went to the tail. `looked` is raised by the looks so passed over.
+  /// The instruction that retries in cycle `now`. Called in every cycle in which there may be work; in each cycle
+  /// between, the head retried without success and went to the tail. `looked` is increased by these retries.
   protocol::DynamicInstruction* head(std::uint64_t now, std::uint64_t& looked) {
     const std::uint64_t slept = now > last_ + 1 ? now - last_ - 1 : 0;
     last_ = now;
@@ -35,7 +35,7 @@ class RetryQueue {
     if (slept != 0) pass_over(slept, looked);
     return queue_[head_];
   }
-  /// An instruction enters an empty queue in cycle `now`: no looks were passed over before.
+  /// An instruction enters an empty queue in cycle `now`: there were no retries before.
   void begin(std::uint64_t now) { last_ = now; }
   /// Its result is still pending.
   void to_tail() {
@@ -47,7 +47,7 @@ class RetryQueue {
     if (head_ == queue_.size()) head_ = 0;
   }
 
-  /// A result is there, or an entry gone: all that wait have to look.
+  /// A result has arrived, or an entry was removed: all waiting instructions have to retry.
   void stir() { restless_ = queue_.size(); }
   bool restless() const { return restless_ != 0 && !queue_.empty(); }
 
@@ -64,7 +64,7 @@ class RetryQueue {
   std::vector<protocol::DynamicInstruction*> queue_;  ///< a ring of as many as wait
   std::size_t head_ = 0;
   std::uint64_t last_ = 0;
-  std::size_t restless_ = 0;  ///< looks until all have looked
+  std::size_t restless_ = 0;  ///< retries until all have retried
 };
 
 }  // namespace regatta::models::wir

@@ -13,8 +13,8 @@
 
 namespace regatta::models::wir {
 
-/// What an entry can name (figure 9): three operands and a result; with the option for register pairs, as many operands
-/// as an instruction can have and two results.
+/// The capacity of an entry (figure 9): three operands and a result; with the option for register pairs, as many
+/// operands as an instruction can have, and two results.
 inline constexpr unsigned reuse_operands = 3;
 inline constexpr unsigned pair_operands = trace::max_source_registers;
 inline constexpr unsigned pair_results = 2;
@@ -26,7 +26,7 @@ struct PhysicalRegisters : std::array<PhysicalRegister, count> {
 };
 using ReuseResult = PhysicalRegisters<pair_results>;
 
-/// What makes two instructions the same computation. 59 bits in the paper; here fields that do not matter are 0.
+/// Two instructions with equal tags are the same computation. 59 bits in the paper; here unused fields are 0.
 struct ReuseTag {
   /// Interned: operation, type, rounding, comparison, cache operator, space, address offset, immediates and
   /// constant-bank places are part of it.
@@ -34,7 +34,7 @@ struct ReuseTag {
   PhysicalRegisters<pair_operands> sources;
   std::uint16_t block = 0;    ///< loads: CTA slot + 1; 0 for all else
   std::uint8_t barriers = 0;  ///< loads: barriers that the CTA has passed
-  std::uint8_t unused = 0;    ///< so that a tag is compared as so many bytes, without a branch
+  std::uint8_t unused = 0;    ///< padding, so tags are compared bytewise without a branch
 
   friend bool operator==(const ReuseTag& a, const ReuseTag& b) {
     static_assert(sizeof(ReuseTag) == 20, "fields and nothing else");
@@ -53,8 +53,8 @@ struct ReuseTag {
     const Words x = words(a), y = words(b);
     return ((x.first ^ y.first) | (x.second ^ y.second) | (x.third ^ y.third)) == 0;
   }
-  /// XOR-fold of all that the tag has (section V-C, which does not give the hash), finished so that neighbouring
-  /// register numbers spread.
+  /// XOR-fold of the whole tag (section V-C, which does not give the hash), mixed so that neighbouring register numbers
+  /// spread.
   std::uint32_t fold() const {
     std::uint64_t h = opcode * std::uint64_t{0x9e3779b97f4a7c15};
     for (const PhysicalRegister r : sources) {
@@ -68,7 +68,7 @@ struct ReuseTag {
   }
 };
 
-/// Registers that an entry referred to and refers to no more: its sources and results.
+/// Registers released by an entry: its sources and results.
 struct Dropped {
   PhysicalRegisters<pair_operands> sources;
   ReuseResult results;
@@ -91,9 +91,9 @@ class ReuseBuffer {
     Found found = Found::nothing;
     ReuseResult result;
   };
-  // Where a tag belongs is told from its fold(), which an instruction needs several times and computes once.
+  // The index of a tag follows from its fold(), which an instruction needs several times and computes once.
 
-  /// Looks for the tag; counts as a use for replacement.
+  /// Searches for the tag; counts as a use for replacement.
   Lookup find(const ReuseTag& tag) { return find(tag, tag.fold()); }
   Lookup find(const ReuseTag& tag, std::uint32_t fold) {
     Entry& e = place(tag, fold);
@@ -102,15 +102,15 @@ class ReuseBuffer {
     if (e.pending) return {Found::pending, {}};
     return {Found::result, e.result};
   }
-  /// Whether find() would find something; no use.
+  /// Whether find() would find an entry; does not count as a use.
   bool has(const ReuseTag& tag, std::uint32_t fold) {
     const Entry& e = place(tag, fold);
     return e.valid && e.tag == tag;
   }
-  /// A hint to the host that the fold's entry will be looked at.
+  /// Prefetches the fold's entry on the host.
   void fetch_ahead(std::uint32_t fold) const { __builtin_prefetch(&entries_[fold & mask_]); }
-  /// Takes an entry for an instruction that executes now: tag written, pending, owned by `owner` (not 0). What the
-  /// entry referred to is dropped.
+  /// Claims an entry for an instruction that executes now: the tag is written, the entry is pending and owned by
+  /// `owner` (not 0). The entry's previous references are dropped.
   Dropped claim(const ReuseTag& tag, std::uint32_t owner) {
     Dropped dropped = dropped_by(place(tag, tag.fold()));
     claim(tag, tag.fold(), owner, [](PhysicalRegister) {});
@@ -128,19 +128,19 @@ class ReuseBuffer {
     used(e);
     ++entered_;
   }
-  /// The claimed entry's result is there. False, and nothing is kept, when the entry has another owner by now.
+  /// Enters the result of a claimed entry. False, without effect, if the entry has another owner by now.
   bool complete(const ReuseTag& tag, std::uint32_t owner, const ReuseResult& result) {
     return complete(tag, tag.fold(), owner, result);
   }
   bool complete(const ReuseTag& tag, std::uint32_t fold, std::uint32_t owner, const ReuseResult& result);
-  /// The owner will bring no result: the entry goes, if it is still its own.
+  /// The owner will supply no result: removes the entry if it still belongs to it.
   Dropped abandon(const ReuseTag& tag, std::uint32_t owner);
   /// Enters tag and result at once (without pending-retry: at retirement).
   Dropped insert(const ReuseTag& tag, const ReuseResult& result);
 
   /// Drops the entry that the tag would take (low-register mode, a miss), or entry `which` modulo the entries. Pending
-  /// entries are dropped like others: their owner finds another's entry, or none.
-  /// `give_up(reg)` is called for each register that it referred to.
+  /// entries are dropped like others: their owner then finds another's entry, or none. `give_up(reg)` is called for
+  /// each register to which the entry referred.
   template <class F>
   void evict(const ReuseTag& tag, std::uint32_t fold, F&& give_up) {
     Entry& e = place(tag, fold);
@@ -167,10 +167,10 @@ class ReuseBuffer {
     }
   }
 
-  /// Rises with every tag that is entered: as long as it stays, what was not found is not there.
+  /// Rises with every tag entered: while it does not change, a tag that was not found is still absent.
   std::uint64_t entered() const { return entered_; }
 
-  /// Two to a line of a host's cache.
+  /// Two per cache line of the host.
   struct alignas(32) Entry {
     ReuseTag tag;
     ReuseResult result;
@@ -181,7 +181,7 @@ class ReuseBuffer {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  /// The entry with this tag, or the one that it would replace.
+  /// The entry with this tag, or the entry that it would replace.
   Entry& place(const ReuseTag& tag, std::uint32_t fold) {
     if (__builtin_expect(mask_ != 0, 1)) return entries_[fold & mask_];
     return place_at_length(tag, fold);

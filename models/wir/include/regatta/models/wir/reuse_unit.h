@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The reuse stage (WIR section V-C, VI-B) and retirement (section V-B): looks an instruction up in the reuse buffer,
-// and at its end writes the rename table and the buffer.
+// and writes the rename table and the buffer at its end.
 #pragma once
 
 #include <regatta/models/wir/lookup_queue.h>
@@ -29,7 +29,7 @@ class ReuseUnit : public protocol::ReusePoint {
   Decision try_look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool misses_again();
   Decision look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited);
-  // What is seldom done stands apart: the host's instruction cache holds what is done all the time.
+  // Rare cases are out of line, to keep the common code in the host's instruction cache.
   [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d, std::uint64_t now);
   [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
                                     bool waited);
@@ -46,7 +46,7 @@ class ReuseUnit : public protocol::ReusePoint {
   RetryQueue retry_;
   LookupQueue held_;
   const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
-  std::uint64_t missed_at_ = 0;                           ///< what the buffer had entered by then
+  std::uint64_t missed_at_ = 0;                           ///< the buffer's count of entered tags at that time
   bool racy_ = false;                                     ///< the race detector found its loads unordered
   sc_core::sc_event changed_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the reuse buffer's tag takes from the code: which instructions may be reused at all, and a number for opcode,
+// The static part of the reuse buffer's tag: which instructions may be reused at all, and a number for opcode,
 // modifiers and immediates (WIR section V-C, figure 9). Derived once per kernel.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace regatta::models::wir {
 
-/// Of what kind an instruction is to the reuse buffer.
+/// The kind of an instruction for the reuse buffer.
 enum class ReuseKind : std::uint8_t { none, arithmetic, read_only_load, shared_load, global_load };
 
-/// What an instruction does to the loads after it (section VI-A).
+/// The effect of an instruction on later loads (section VI-A).
 enum class MemoryEffect : std::uint8_t { none, shared_store, global_store, fence };
 
 struct StaticCode {
@@ -29,12 +29,12 @@ struct StaticCode {
   std::uint32_t signature = 0;                       ///< opcode, modifiers, immediates and constant-bank places
 };
 
-/// One per static instruction. Not reusable: whatever reads or writes a predicate other than its guard, has a special
-/// register as source or the carry as operand or result, another number of destination registers than one, more than
-/// three source registers, volatile, local, generic and atomic accesses (sections V-B, V-C and VI-A, and README.md).
-/// With `pairs` an entry has room for two results and for all sources.
+/// One per static instruction. Not reusable are instructions that read or write a predicate other than their guard,
+/// have a special register as source, use the carry as operand or result, have a number of destination registers other
+/// than one or more than three source registers, and volatile, local, generic and atomic accesses (sections V-B, V-C
+/// and VI-A, and README.md). With `pairs` an entry has room for two results and for all sources.
 ///
-/// Throws support::ConfigError for a kernel of a trace that does not name carries and address offsets yet.
+/// Throws support::ConfigError for a kernel of an older trace, which does not name carries and address offsets.
 std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs);
 
 }  // namespace regatta::models::wir

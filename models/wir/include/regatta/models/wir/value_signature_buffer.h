@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value signature buffer (WIR section V-A): from the hash of a value to a physical register that may hold it.
-// Directly indexed by the hash's low bits; a hit has to be verified, as two values can have one hash.
+// The value signature buffer (WIR section V-A): maps the hash of a value to a physical register that may hold it.
+// Directly indexed by the hash's low bits; a hit has to be verified, because two values can have the same hash.
 #pragma once
 
 #include <regatta/models/wir/physical_register.h>
@@ -13,7 +13,7 @@ namespace regatta::models::wir {
 
 class ValueSignatureBuffer {
  public:
-  /// 0 to 65535 entries (the paper: 256; 0: every value gets a register of its own).
+  /// 0 to 65535 entries (the paper: 256; 0: every value gets its own register).
   explicit ValueSignatureBuffer(unsigned entries)
       : entries_(entries), mask_((entries & (entries - 1)) == 0 ? entries - 1 : 0) {}
 
@@ -22,15 +22,14 @@ class ValueSignatureBuffer {
     std::uint32_t hash = 0;
     PhysicalRegister reg = no_register;
   };
-  /// The register that is registered for the hash, no_register without one.
+  /// The register entered for the hash; no_register if there is none.
   PhysicalRegister find(std::uint32_t hash) const {
     if (entries_.empty()) return no_register;
     const Entry& e = entries_[index(hash)];
     return e.valid && e.hash == hash ? e.reg : no_register;
   }
-  /// Registers `reg` for the hash, in place of what had the entry: that register is returned, and with it goes the
-  /// buffer's reference to it. no_register when there was none. With 0 entries nothing is kept: `reg` itself comes
-  /// back.
+  /// Enters `reg` for the hash and returns the register that it replaces, together with the buffer's reference to it;
+  /// no_register if there was none. With 0 entries nothing is stored: `reg` itself is returned.
   PhysicalRegister insert(std::uint32_t hash, PhysicalRegister reg) {
     if (entries_.empty()) return reg;
     Entry& e = entries_[index(hash)];
@@ -38,7 +37,7 @@ class ValueSignatureBuffer {
     e = Entry{true, hash, reg};
     return before;
   }
-  /// Drops the hash's entry, whoever has it (low-register mode, a miss), or entry `which` modulo the entries.
+  /// Drops the hash's entry, whatever it holds (low-register mode, a miss), or entry `which` modulo the entries.
   PhysicalRegister evict(std::uint32_t hash) { return entries_.empty() ? no_register : drop(entries_[index(hash)]); }
   PhysicalRegister evict_entry(std::size_t which) {
     return entries_.empty() ? no_register : drop(entries_[which % entries_.size()]);

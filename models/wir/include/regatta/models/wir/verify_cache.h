@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verify cache (WIR section VI-C): values of physical registers that verify-reads have fetched, so that the next
-// verify-read of them needs no bank. Fully associative, least recently used out first; filled by verify-reads only.
+// The verify cache (WIR section VI-C): values of physical registers fetched by verify-reads, so the next verify-read of
+// them needs no bank. Fully associative, LRU; filled only by verify-reads.
 #pragma once
 
 #include <regatta/models/wir/physical_register.h>
@@ -17,10 +17,10 @@ class VerifyCache {
   /// 0 to 65535 values (the paper: 8; 0: none) of `lanes` x 4 bytes.
   VerifyCache(unsigned entries, unsigned lanes);
 
-  /// The value of a register, used now; null when it is not there.
+  /// The value of a register, which counts as used; null if it is not cached.
   const std::uint32_t* find(PhysicalRegister reg) { return may_have(reg) ? search(reg) : nullptr; }
   void fill(PhysicalRegister reg, const std::uint32_t* value);
-  /// The register is written: its value here is old.
+  /// The register is written: its cached value is stale.
   void written(PhysicalRegister reg) {
     if (may_have(reg)) forget(reg);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watches over warp instruction reuse: at the end of a kernel no physical register may be referred to, and, if wanted,
-// how many computations are repeated at all (WIR figure 2).
+// Checks and measures warp instruction reuse: at the end of a kernel no physical register may be referenced;
+// optionally, how many computations are repeated at all (WIR figure 2).
 #pragma once
 
 #include <regatta/models/wir/register_state.h>
@@ -11,8 +11,8 @@
 
 namespace regatta::models::wir {
 
-/// Reports a SystemC error when the counts at the end of a kernel are not those of all references, when a register
-/// leaked, or when more registers were in use than the policy allows.
+/// Reports a SystemC error if the counts at the end of a kernel differ from the actual references, if a register
+/// leaked, or if more registers were in use than the policy allows.
 class Watcher : public protocol::Observer {
  public:
   explicit Watcher(RegisterState& state) : state_(state) {}
@@ -25,8 +25,8 @@ class Watcher : public protocol::Observer {
 };
 
 /// Counts, in windows of 1,000 warp instructions of an SM, those that repeat a computation of the window: the same
-/// instruction but for its registers, on the same lanes, with the same source values. Branches, barriers and stores
-/// never count as repeated. Tells of all and of the repeated ones what kept them from the reuse buffer.
+/// instruction except for its registers, on the same lanes, with the same source values. Branches, barriers and stores
+/// never count as repeated. Also counts, for all and for the repeated ones, what kept them out of the reuse buffer.
 class RepeatMeter : public protocol::Observer {
  public:
   explicit RepeatMeter(RegisterState& state) : state_(state), seen_(buckets) {}

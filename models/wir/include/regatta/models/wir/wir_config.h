@@ -9,19 +9,19 @@
 
 namespace regatta::models::wir {
 
-/// The knobs of warp instruction reuse, and what the model's name (WIR section VII-A) says of its parts.
+/// The knobs of warp instruction reuse, and the parts implied by the model's name (WIR section VII-A).
 struct WirConfig {
   std::string model = "rlpv";
   unsigned physical_registers = 0;  ///< warp registers; 0: as many as the register file has
   unsigned hash_bits = 32;
-  unsigned delay = 4;             ///< cycles that an executed instruction takes longer than without reuse
+  unsigned delay = 4;             ///< additional cycles of an executed instruction
   unsigned rename_ports = 4;      ///< reads of a scheduler's half of the rename tables per cycle
-  unsigned allocator_ports = 1;   ///< registers taken from, and given back to, the free pool per cycle
+  unsigned allocator_ports = 1;   ///< registers allocated from, and released to, the free pool per cycle
   unsigned counter_bits = 10;     ///< of a reference counter
   unsigned release_latency = 2;   ///< cycles from the last reference to the free pool
   unsigned barrier_bits = 5;      ///< of a CTA's barrier count
-  unsigned verify_patience = 16;  ///< cycles for which a verify-read lets operand reads go first
-  unsigned recount_interval = 0;  ///< retirements between recounts of all references; 0: at the end of a kernel only
+  unsigned verify_patience = 16;  ///< cycles for which a verify-read yields to operand reads
+  unsigned recount_interval = 0;  ///< retirements between recounts of all references; 0: only at the end of a kernel
   unsigned reuse_entries = 256;
   bool reuse_associative = false;
   unsigned reuse_ports = 2;  ///< reads, and writes, per cycle
@@ -32,7 +32,7 @@ struct WirConfig {
   unsigned verify_ports = 2;  ///< reads per cycle
   unsigned retry_entries = 16;
   bool repeats = false;     ///< sample repeated computations (figure 2)
-  RegisterFileConfig file;  ///< of the machine: banks, their ports and timing; filled in by the assembly
+  RegisterFileConfig file;  ///< the machine's banks, their ports and timing; set by the assembly
   // Bounds of the resident warps, likewise.
   unsigned max_warps = 48;
   unsigned max_ctas = 8;
@@ -40,7 +40,7 @@ struct WirConfig {
 
   void declare(support::OptionSet& options);
 
-  /// False: the machine without reuse, with affine energy accounting only.
+  /// False: the machine without reuse, with only affine energy accounting.
   bool reuses() const { return model != "affine"; }
   bool loads() const { return reuses() && model != "r" && model != "rpv" && model != "novsb"; }
   bool pending() const { return loads() ? model != "rl" : model == "rpv"; }
