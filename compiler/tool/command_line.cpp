@@ -27,14 +27,14 @@ using trace::InputError;
 
 constexpr const char* intro =
     "regatta-annotate " REGATTA_VERSION
-    ": runs a CUDA kernel's PTX and writes what it did, value by value, as a trace.\n\n"
+    ": executes the PTX of CUDA kernels and writes their execution, with all values, as a trace.\n\n"
     "  regatta-annotate --launch launch.toml --out kernel.rgt\n"
-    "      compile the kernels the launch file names, run them, write the trace\n"
+    "      compile the kernels that the launch file names, run them, write the trace\n"
     "  regatta-annotate --launch launch.toml --dump-buffer c=c.bin\n"
-    "      run without a trace and keep a result buffer\n"
+    "      run without a trace and save a result buffer\n"
     "  regatta-annotate --ptx kernel.ptx --check --report report.json --listing kernel.txt\n"
-    "      compile every entry, run nothing; say what was accepted and what it needs\n\n"
-    "A launch file gives the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
+    "      compile every entry without running it; report what was accepted and what it needs\n\n"
+    "A launch file has the PTX file, grid, block and parameters of one kernel, or buffers, launches and steps of\n"
     "a whole program (compiler/launch/README.md). Exit status: 0 done, 1 internal error, 2 bad input or usage, 3 a "
     "buffer\n"
     "is not what the launch file expects, or --check-races found one.\n\nOptions";
@@ -155,28 +155,28 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
   po::options_description options(intro, 110, 60);
   options.add_options()("help,h", "this text")("version", "version of the program")(
       "launch", po::value(&o.launch)->value_name("FILE"), "launch file (TOML)")(
-      "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program only runs")(
-      "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file instead of the launch file's, or to --check")(
-      "check", po::bool_switch(&o.check), "stop after the static work: compile, report, run nothing")(
-      "entry", po::value(&o.entry)->value_name("NAME"), "with --check: this entry alone; its refusal is an error")(
+      "out,o", po::value(&o.out)->value_name("FILE"), "trace to write (.rgt); without it the program is only executed")(
+      "ptx", po::value(&o.ptx)->value_name("FILE"), "PTX file that replaces the launch file's, or the file to --check")(
+      "check", po::bool_switch(&o.check), "compile and report only, run nothing")(
+      "entry", po::value(&o.entry)->value_name("NAME"), "with --check: only this entry; an error if it is rejected")(
       "max-registers", whole(o.max_registers, "N"),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)");
   add_pass_options(options, o);
-  options.add_options()("no-schedule", po::bool_switch(), "keep the PTX file's order of instructions within a block")(
+  options.add_options()("no-schedule", po::bool_switch(),
+                        "keep the order of instructions of the PTX file within a block")(
       "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
       "ctas", po::value(&texts.ctas)->value_name("FIRST:COUNT"),
-      "trace these CTAs of every launch only; all of them run")("report", po::value(&o.report)->value_name("FILE"),
-                                                                "write the static report as JSON")(
+      "trace only these CTAs of every launch; all CTAs are executed")(
+      "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
       "dump-buffer", po::value(&texts.dumps)->value_name("NAME=FILE"),
-      "write a buffer's (or module variable's) bytes after the run; may be repeated")(
+      "write the bytes of a buffer or module variable after the run; may be repeated")(
       "check-races", po::value(&texts.race_rule)->value_name("RULE")->implicit_value("target"),
-      "report accesses to shared and global memory that nothing orders; --check-races=RULE says what orders the lanes "
-      "of "
-      "a warp: independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
-      "list-instructions", po::bool_switch(), "print the PTX that is accepted, as a table (compiler/ptx/SUPPORTED.md)")(
+      "report data races in shared and global memory; --check-races=RULE selects how lanes of a warp are ordered: "
+      "independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
+      "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
-      "instructions of one warp after which it counts as an endless loop");
+      "maximum instructions of a warp; more count as an endless loop");
   return options;
 }
 

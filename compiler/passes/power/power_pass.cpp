@@ -4,9 +4,10 @@
 namespace regatta::passes {
 
 void PowerPass::declare(PassOptions& options) {
-  options.number("power-threshold", options_.threshold, "W",
-                 "instructions within which a register must be accessed again for GREENER to keep it on, 1 to 31; a "
-                 "simulation may take another (--greener.threshold)");
+  options.number(
+      "power-threshold", options_.threshold, "W",
+      "GREENER keeps a register on if it is accessed again within this many instructions, 1 to 31; a simulation "
+      "may use another (--greener.threshold)");
 }
 
 void PowerPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) {

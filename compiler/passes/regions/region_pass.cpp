@@ -11,16 +11,16 @@ void RegionPass::declare(PassOptions& options) {
   using analysis::LaneRule;
   options.number(
       "region-registers", options_.max_registers, "N",
-      "most registers that a region for RegLess holds at a time, 1 to 248 (half of one scheduler's staging unit)");
+      "maximum registers that a region for RegLess holds at a time, 1 to 248 (half of a scheduler's staging unit)");
   options.number("region-bank-lines", options_.lines_per_bank, "N",
-                 "most of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)");
+                 "maximum of them in one of 8 banks, 1 to 31 (lines of a bank: 16 at 512 entries per SM, 4 at 128)");
   options.choice<LaneRule>(
       "region-lanes", options_.lanes,
       {{"every-path", LaneRule::every_path}, {"printed", LaneRule::printed}, {"mended", LaneRule::printed_mended}},
       "RULE",
-      "what counts as still needed by lanes that wait while others run: every-path loses nothing; printed is the "
-      "paper's "
-      "algorithm 2 for soft definitions, mended the same with its test for loops put right: both lose values");
+      "which values count as live for waiting lanes: every-path loses none; printed is the paper's algorithm 2 for "
+      "soft "
+      "definitions, mended the same with its loop test corrected: both lose values");
 }
 
 std::vector<RegisterGroup> RegionPass::register_groups(const trace::Kernel& kernel,
