@@ -196,6 +196,22 @@ TEST_CASE("gate: a decoded instruction keeps a register on until its next access
   CHECK(b.gate.corrections() == 1);
 }
 
+TEST_CASE("gate: a decoded instruction that writes a register keeps it from being switched off") {
+  test::MadeKernel k;
+  k.add({1}, {2}, {later, dead});
+  k.add({2}, {1}, {later, later});
+  k.finish();
+  Bench b(k);
+  b.decode(0);
+  protocol::DynamicInstruction& d = b.next(0);
+  b.issue(d);
+  b.read(d, 0, b.now() + 2);
+  b.decode(1);
+  b.wait_until(20);
+  CHECK(b.state(2) == PowerState::on);
+  CHECK(b.gate.corrections() == 1);
+}
+
 TEST_CASE("gate: a register whose row somebody else keeps off is not waited for") {
   test::MadeKernel k;
   k.add({1}, {2});

@@ -72,7 +72,7 @@ TEST_CASE("the free pool gives two registers a cycle with two ports") {
 namespace {
 
 /// `sources` registers and a destination, then an addition that needs the result, then one of the same warp.
-Watched long_rename(unsigned sources) {
+Watched long_rename(unsigned sources, const std::string& ports = "4") {
   TraceBuilder b;
   Values v(b);
   for (unsigned r = 0; r < 6; ++r) v.op("id." + std::to_string(r), r, {});
@@ -83,7 +83,8 @@ Watched long_rename(unsigned sources) {
   v.op("add", 8, {0, 1});
   b.exit();
   run_each(b, v, 1);
-  Watched w = test::watch(b, "wir_rename_" + std::to_string(sources), {{"wir.model", "novsb"}});
+  Watched w = test::watch(b, "wir_rename_" + std::to_string(sources) + "_" + ports,
+                          {{"wir.model", "novsb"}, {"wir.rename_ports", ports}});
   test::require_clean(w.result);
   return w;
 }
@@ -100,6 +101,12 @@ TEST_CASE("rename takes a further cycle for more than three sources") {
   CHECK(few.counter("long_renames") == 1);
   // The dependent instruction comes a cycle later; bank conflicts of the reads apart, of which four have none.
   CHECK(few.of(0, 7).issued - few.of(0, 6).issued == bare + 4 + 1);
+}
+
+TEST_CASE("rename needs two cycles where two ports serve four registers") {
+  const Watched w = long_rename(3, "2");
+  CHECK(w.counter("long_renames") == 1);
+  CHECK(w.of(0, 7).issued - w.of(0, 6).issued == bare + 3 + 1);
 }
 
 TEST_CASE("a warp's first instruction waits for the tables as well") {

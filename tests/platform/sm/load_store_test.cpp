@@ -179,6 +179,38 @@ TEST_CASE("load-store unit: warps have frames of local memory of their own") {
   CHECK(test::counter(r, "sm0.l1", "fills") == 4);
 }
 
+TEST_CASE("load-store unit: warps of different SMs have frames of local memory of their own") {
+  TraceBuilder b;
+  b.kernel().local_bytes_per_thread = 4;
+  const auto load = b.load(MemorySpace::local, 1, 20);
+  const auto done = b.exit();
+  b.launch(2, 32);
+  for (unsigned cta = 0; cta < 2; ++cta) {
+    b.begin_cta();
+    b.begin_warp();
+    b.execute(load, 0, test::strided(trace::local_window + std::uint64_t{cta} * 32 * 4, 4));
+    b.execute(done);
+    b.end_warp();
+    b.end_cta();
+  }
+  const trace::Reader reader(b.write("frames_of_sms"));
+  assembly::SchemeRegistry schemes = assembly::SchemeRegistry::with_builtin();
+  assembly::SimulationOptions options;
+  options.sms = 2;
+  assembly::Simulation simulation(test::one_scheduler(), schemes.get("baseline"), options, reader);
+  const assembly::SimulationResult r = simulation.run();
+  REQUIRE(r.ending == assembly::Ending::completed);
+  std::uint64_t requests[2] = {0, 0}, fetched = 0;
+  for (const auto& [path, group] : r.stats.items()) {
+    if (path == "sm0.pipeline.lsu") requests[0] = group.at("requests");
+    if (path == "sm1.pipeline.lsu") requests[1] = group.at("requests");
+    if (path.find("memory.l2_") == 0) fetched += group.at("bytes_fetched").get<std::uint64_t>();
+  }
+  CHECK(requests[0] == 1);
+  CHECK(requests[1] == 1);
+  CHECK(fetched == 2 * 128);
+}
+
 TEST_CASE("load-store unit: a wide access to local memory is one of words that lie a warp apart") {
   TraceBuilder b;
   b.kernel().local_bytes_per_thread = 16;
