@@ -87,10 +87,11 @@ function(regatta_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# regatta_test(<name> [SYSTEMC] SOURCES ... LIBS ...): a Catch2 executable whose cases run as separate
-# processes under ctest (a SystemC program elaborates once, so each case needs its own).
+# regatta_test(<name> [SYSTEMC] [OPTIMIZED] SOURCES ... LIBS ...): a Catch2 executable whose cases run as separate
+# processes under ctest (a SystemC program elaborates once, so each case needs its own). OPTIMIZED: the tests themselves
+# compute much.
 function(regatta_test name)
-  cmake_parse_arguments(ARG "SYSTEMC" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;OPTIMIZED" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -104,7 +105,7 @@ function(regatta_test name)
   endif()
   target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
   # What is tested is optimised in full; the tests themselves are many and run once: compiling them takes longer.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_OPTIMIZED}>,-O1,-O0>>)
   # Headers take half the time of a test file: four files share them. File-local names must differ within a target.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD ON
                                            UNITY_BUILD_BATCH_SIZE 4)
