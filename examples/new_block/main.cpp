@@ -3,6 +3,7 @@
 // regatta-sim with one more scheme: --scheme operand_cache puts the cache in front of the baseline's register file;
 // with one more warp scheduler, --scheduler youngest, and one more residency policy, --sm.residency capped.
 #include <regatta/assembly/tool.h>
+#include <regatta/schemes/schemes.h>
 
 #include "operand_cache.h"
 #include "policies.h"
@@ -28,7 +29,7 @@ class OperandCacheScheme : public regatta::assembly::Scheme {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  auto registry = regatta::assembly::SchemeRegistry::with_builtin();
+  auto registry = regatta::schemes::all();
   registry.add(std::make_unique<OperandCacheScheme>());
 
   using regatta::assembly::MachineConfig;

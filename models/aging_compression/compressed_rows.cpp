@@ -5,15 +5,10 @@
 namespace regatta::models::aging {
 
 using protocol::LaneMask;
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::RegisterWindow;
-using protocol::Row;
-using protocol::SegmentMask;
 using protocol::WarpSlot;
 
-CompressedRows::CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config,
-                               protocol::RowPower& power)
+CompressedRows::CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config, RowPower& power)
     : sc_module(name),
       power_(power),
       voter_(power.add_voter("compression")),
@@ -24,7 +19,7 @@ void CompressedRows::rows_started(std::uint32_t rows, unsigned warp_size) {
   warp_size_ = warp_size;
   beats_ = warp_size / beat_lanes;
   all_lanes_ = trace::all_lanes(warp_size);
-  asked_.assign(rows, protocol::all_segments);
+  asked_.assign(rows, all_segments);
   windows_.clear();
   launch_started(rows);
 }
@@ -52,7 +47,7 @@ bool CompressedRows::ask(Row row, SegmentMask on) {
   return true;
 }
 
-void CompressedRows::wake_at_issue(Row row) { ask(row, protocol::all_segments); }
+void CompressedRows::wake_at_issue(Row row) { ask(row, all_segments); }
 
 void CompressedRows::merge(std::uint32_t* cells, const std::uint32_t* values, LaneMask lanes, unsigned warp_size) {
   if (lanes == trace::all_lanes(warp_size)) {

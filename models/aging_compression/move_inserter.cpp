@@ -5,7 +5,6 @@
 namespace regatta::models::aging {
 
 using protocol::DynamicInstruction;
-using protocol::Row;
 
 bool MoveInserter::in_place(const DynamicInstruction& d) {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {

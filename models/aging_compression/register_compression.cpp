@@ -6,11 +6,10 @@
 namespace regatta::models::aging {
 
 using protocol::Cycle;
-using protocol::Row;
 using protocol::WarpAccess;
 
 RegisterCompression::RegisterCompression(const sc_core::sc_module_name& name, const CompressionConfig& config,
-                                         protocol::RowPower& power, sc_core::sc_time clock_period)
+                                         RowPower& power, sc_core::sc_time clock_period)
     : CompressedRows(name, config, power),
       clock_(support::CycleScheduler::of(clock_period)),
       entries_((config.rows + config.slices - 1) / config.slices),
@@ -60,7 +59,7 @@ RegisterCompression::Stored RegisterCompression::store(const WarpAccess& access,
     ++table_writes_;
   }
   counters_.slice_writes += beats();
-  if (ask(row, protocol::all_segments)) {
+  if (ask(row, all_segments)) {
     // What wakes holds nothing; the sub-wavefronts that came while it was off are written again.
     std::fill_n(cells, warp_size(), 0);
     extra += beats_before;

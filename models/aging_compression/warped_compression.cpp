@@ -7,8 +7,6 @@
 namespace regatta::models::aging {
 
 using protocol::Cycle;
-using protocol::Row;
-using protocol::SegmentMask;
 using protocol::WarpAccess;
 
 namespace {
@@ -27,7 +25,7 @@ SegmentMask segments_of(PackedAs form) {
     case PackedAs::whole:
       break;
   }
-  return protocol::all_segments;
+  return all_segments;
 }
 
 template <class Delta>
@@ -163,8 +161,8 @@ bool WarpedCompression::read(const WarpAccess&, Row row, const std::uint32_t* ce
   return true;
 }
 
-void WarpedCompression::switched(Cycle, Row row, SegmentMask segments, protocol::PowerState state) {
-  if (state == protocol::PowerState::off && (segments & 1) != 0) forget(row);
+void WarpedCompression::switched(Cycle, Row row, SegmentMask segments, PowerState state) {
+  if (state == PowerState::off && (segments & 1) != 0) forget(row);
 }
 
 void WarpedCompression::register_stats(support::StatGroup& g) {

@@ -21,15 +21,15 @@ std::uint32_t FixedWindows::base(protocol::WarpSlot warp) const {
   return slice * slice_rows_ + within;
 }
 
-std::optional<protocol::RegisterWindow> FixedWindows::first_window(protocol::WarpSlot warp) const {
+std::optional<RegisterWindow> FixedWindows::first_window(protocol::WarpSlot warp) const {
   if ((warp.value() / slices_ + 1) * registers_ > slice_rows_) return std::nullopt;
   const std::uint32_t first = base(warp);
-  return protocol::RegisterWindow{first, first, 256};
+  return RegisterWindow{first, first, 256};
 }
 
-protocol::RegisterWindow FixedWindows::assign(protocol::WarpSlot warp) {
+RegisterWindow FixedWindows::assign(protocol::WarpSlot warp) {
   const std::uint32_t first = base(warp);
-  return protocol::RegisterWindow{first, first, 256};
+  return RegisterWindow{first, first, 256};
 }
 
 }  // namespace regatta::models

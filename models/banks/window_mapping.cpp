@@ -6,7 +6,6 @@
 namespace regatta::models {
 
 using protocol::RegisterId;
-using protocol::RegisterWindow;
 using protocol::WarpSlot;
 
 namespace {

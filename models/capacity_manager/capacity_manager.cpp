@@ -8,7 +8,6 @@
 namespace regatta::models {
 
 using protocol::DynamicInstruction;
-using protocol::PreloadSource;
 using protocol::WarpInfo;
 
 void CapacityManagerConfig::declare(support::OptionSet& o) {
@@ -29,7 +28,7 @@ RegionCounters& RegionCounters::operator+=(const RegionCounters& o) {
   invalidations += o.invalidations;
   lines += o.lines;
   lines_squared += o.lines_squared;
-  for (unsigned s = 0; s < protocol::preload_source_count; ++s) preloads_from[s] += o.preloads_from[s];
+  for (unsigned s = 0; s < preload_source_count; ++s) preloads_from[s] += o.preloads_from[s];
   words += o.words;
   return *this;
 }
@@ -108,9 +107,8 @@ void CapacityShard::register_stats(support::StatGroup& g) {
   g.counter("drain_cycles", c.drain_cycles, "warp-cycles", "from a region's last issue to its last result written");
   g.counter("preloads", c.preloads, "warp registers", "asked of the staging unit");
   g.counter("invalidations", c.invalidations, "warp registers", "asked of the staging unit");
-  static constexpr std::array<const char*, protocol::preload_source_count> sources{"osu", "compressor", "l1", "l2",
-                                                                                   "dram"};
-  for (unsigned s = 0; s < protocol::preload_source_count; ++s) {
+  static constexpr std::array<const char*, preload_source_count> sources{"osu", "compressor", "l1", "l2", "dram"};
+  for (unsigned s = 0; s < preload_source_count; ++s) {
     g.counter(std::string("preloads_from_") + sources[s], c.preloads_from[s], "warp registers",
               std::string("preloads answered, found in the ") + sources[s]);
   }

@@ -387,7 +387,7 @@ void CapacityShard::acknowledged(Warp& w) {
   if (--w.acknowledgements == 0) open(w);
 }
 
-void CapacityShard::preloaded(WarpSlot warp, RegisterId, protocol::PreloadSource source) {
+void CapacityShard::preloaded(WarpSlot warp, RegisterId, PreloadSource source) {
   ++counters_.preloads_from[static_cast<unsigned>(source)];
   acknowledged(of(warp));
 }

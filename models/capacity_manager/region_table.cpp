@@ -13,8 +13,8 @@ using trace::LastUse;
 
 namespace {
 
-protocol::UseMarks marks_of(const protocol::InstructionTraits& traits, const trace::SlotUses& uses) {
-  protocol::UseMarks marks;
+UseMarks marks_of(const protocol::InstructionTraits& traits, const trace::SlotUses& uses) {
+  UseMarks marks;
   const std::array<trace::UseSlot, trace::use_slots> slots = trace::use_slots_of(*traits.info);
   for (unsigned s = 0; s < trace::use_slots; ++s) {
     if (uses[s] == LastUse::none) continue;
@@ -102,7 +102,7 @@ void RegionTable::read(const protocol::KernelContext& context) {
   }
   words_ = std::move(stream.words);
   regions_.clear();
-  marks_.assign(kernel.instructions.size(), protocol::UseMarks{});
+  marks_.assign(kernel.instructions.size(), UseMarks{});
   for (const trace::PlacedRegion& placed : stream.regions) add(context, placed);
 }
 

@@ -48,7 +48,7 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
       wakeup_(
           clock_period, [](void* c) { static_cast<Compressor*>(c)->work(); }, this) {
   config.validate();
-  const std::size_t registers = std::size_t{protocol::RegisterMap::registers} * shard_warps_;
+  const std::size_t registers = std::size_t{RegisterMap::registers} * shard_warps_;
   bits_.resize(registers);
   in_line_.resize(registers / line_slots + 1);
   inside_at_.resize(in_line_.size(), no_line);

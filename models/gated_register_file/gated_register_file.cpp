@@ -8,23 +8,21 @@
 namespace regatta::models {
 
 using protocol::Cycle;
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::Row;
 
 GatedRegisterFile::GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
-                                     protocol::RowPower& power, std::unique_ptr<protocol::WindowPolicy> windows,
+                                     RowPower& power, std::unique_ptr<WindowPolicy> windows,
                                      sc_core::sc_time clock_period)
     : WindowedFile(name, config, std::move(windows), clock_period), power_(power) {
   rows_.resize(config.registers, 32);
 }
 
-void GatedRegisterFile::set_codec(protocol::RowCodec& codec, double partial_read) {
+void GatedRegisterFile::set_codec(RowCodec& codec, double partial_read) {
   codec_ = &codec;
   partial_read_ = partial_read;
 }
 
-void GatedRegisterFile::own_listener(std::unique_ptr<protocol::RowListener> listener) {
+void GatedRegisterFile::own_listener(std::unique_ptr<RowListener> listener) {
   add_listener(*listener);
   owned_.push_back(std::move(listener));
 }
@@ -33,10 +31,10 @@ void GatedRegisterFile::kernel_started(const protocol::KernelContext& context) {
   WindowedFile::kernel_started(context);
   rows_.resize(config_.registers, context.warp_size);
   account_rows(-static_cast<int>(allocated_rows_));
-  for (protocol::RowObserver* o : observers_) {
+  for (RowObserver* o : observers_) {
     o->kernel_started(Cycle(clock_.now()), config_.registers, context.warp_size);
   }
-  for (protocol::RowListener* l : listeners_) l->rows_started(config_.registers, context.warp_size);
+  for (RowListener* l : listeners_) l->rows_started(config_.registers, context.warp_size);
   reserve_rows(context);
 }
 
@@ -51,20 +49,18 @@ void GatedRegisterFile::reserve_rows(const protocol::KernelContext& context) {
       rows.push_back(window->row(RegisterId(static_cast<std::uint8_t>(r))));
     }
   }
-  for (protocol::RowListener* l : listeners_) l->rows_reserved(rows);
+  for (RowListener* l : listeners_) l->rows_reserved(rows);
 }
 
 void GatedRegisterFile::warp_started(const protocol::WarpInfo& warp) {
   WindowedFile::warp_started(warp);
   account_rows(static_cast<int>(registers_per_warp_));
-  for (protocol::RowListener* l : listeners_)
-    l->window_taken(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
+  for (RowListener* l : listeners_) l->window_taken(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
 }
 
 void GatedRegisterFile::warp_finished(const protocol::WarpInfo& warp) {
   account_rows(-static_cast<int>(registers_per_warp_));
-  for (protocol::RowListener* l : listeners_)
-    l->window_left(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
+  for (RowListener* l : listeners_) l->window_left(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
   WindowedFile::warp_finished(warp);
 }
 
@@ -127,7 +123,7 @@ std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protoco
       !codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
     copy_row(payload, cells);
   }
-  for (protocol::RowListener* l : listeners_) l->was_read(access, row, Cycle(done));
+  for (RowListener* l : listeners_) l->was_read(access, row, Cycle(done));
   return done;
 }
 
@@ -137,7 +133,7 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
   ++writes_;
   bool stored = true;
   if (codec_ != nullptr) {
-    const protocol::RowCodec::Stored s =
+    const RowCodec::Stored s =
         codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
     stored = s.row_written;
     if (stored) done = wait_for(row, access, done);
@@ -153,9 +149,9 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
   }
   if (stored) {
     ++row_writes_;
-    for (protocol::RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
+    for (RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
   }
-  for (protocol::RowListener* l : listeners_) l->was_written(access, row, Cycle(done));
+  for (RowListener* l : listeners_) l->was_written(access, row, Cycle(done));
   return done;
 }
 

@@ -10,9 +10,7 @@ using protocol::Cycle;
 using protocol::DynamicInstruction;
 using protocol::GeneralRegisters;
 using protocol::InstructionTraits;
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::Row;
 using protocol::WarpSlot;
 using trace::RegisterPower;
 
@@ -69,7 +67,7 @@ void PowerGateConfig::validate() const {
   one_of("reserve_sources", reserve_sources, "all", "falling");
 }
 
-PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
+PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, RowPower& power,
                      sc_core::sc_time clock_period)
     : sc_module(name),
       config_(config),
@@ -220,7 +218,7 @@ void PowerGate::rows_started(std::uint32_t rows, unsigned) {
   read_done_.assign(warps_.size() * registers_of_a_warp, 0);
 }
 
-void PowerGate::window_taken(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
+void PowerGate::window_taken(WarpSlot warp, const RegisterWindow& window, unsigned registers) {
   Warp& w = warps_[warp.value()];
   w.window = window;
   w.decoded = 0;
@@ -231,7 +229,7 @@ void PowerGate::window_taken(WarpSlot warp, const protocol::RegisterWindow& wind
   }
 }
 
-void PowerGate::window_left(WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) {
+void PowerGate::window_left(WarpSlot warp, const RegisterWindow& window, unsigned registers) {
   settle();
   Warp& w = warps_[warp.value()];
   for (unsigned r = 0; r < registers; ++r) {

@@ -3,7 +3,7 @@
 // A bank of a staging unit: its ports, its lines' lists, and what waits for a port that nobody else uses.
 #pragma once
 
-#include <regatta/protocol/operand_staging.h>
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/support/stats.h>
 
 #include "fixed_queue.h"
@@ -30,10 +30,10 @@ struct StagingLine {
   std::uint16_t previous = no_line, next = no_line;  ///< in its list
   std::uint8_t reg = 0;
   State state = State::free;
-  protocol::LastUse fate = protocol::LastUse::none;  ///< when no access is outstanding
-  std::uint8_t reads = 0, writes = 0;                ///< outstanding
-  bool is_dirty = false;                             ///< memory does not have this value
-  bool is_defined = false;                           ///< something was written to it
+  LastUse fate = LastUse::none;        ///< when no access is outstanding
+  std::uint8_t reads = 0, writes = 0;  ///< outstanding
+  bool is_dirty = false;               ///< memory does not have this value
+  bool is_defined = false;             ///< something was written to it
   std::uint8_t readout = 0;  ///< place of the write-back buffer, plus 1, whose value is still to be read out of here
 };
 

@@ -64,9 +64,9 @@ OperandStaging::OperandStaging(const sc_core::sc_module_name& name, const Operan
 
 OperandStaging::~OperandStaging() = default;
 
-protocol::StagingUnit& OperandStaging::shard(unsigned s) { return *shards_.at(s); }
+StagingUnit& OperandStaging::shard(unsigned s) { return *shards_.at(s); }
 protocol::MemoryInitiatorSocket& OperandStaging::memory(unsigned s) { return shards_.at(s)->memory; }
-void OperandStaging::connect_below(unsigned s, protocol::BackingStore& below) { shards_.at(s)->connect_below(below); }
+void OperandStaging::connect_below(unsigned s, BackingStore& below) { shards_.at(s)->connect_below(below); }
 
 void OperandStaging::kernel_started(const protocol::KernelContext& context) {
   const unsigned bytes = context.warp_size * trace::bytes_per_lane;

@@ -7,7 +7,6 @@
 
 namespace regatta::models {
 
-using protocol::LastUse;
 using protocol::RegisterId;
 using protocol::WarpAccess;
 using protocol::WarpSlot;
@@ -60,7 +59,7 @@ StagingShard::StagingShard(const sc_core::sc_module_name& name, unsigned shard, 
 void StagingShard::kernel_started(unsigned registers_per_warp) {
   // The SM is empty: what is still in the lists belonged to warps that are gone.
   for (std::size_t i = 0; i < lines_.size(); ++i) drop(static_cast<std::uint16_t>(i), clock_.now());
-  registers_ = std::max(1u, std::min(registers_per_warp, protocol::RegisterMap::registers));
+  registers_ = std::max(1u, std::min(registers_per_warp, RegisterMap::registers));
   table_.assign(std::size_t{warps_} * registers_, no_line);
   refused_ = false;
   told_at_ = 0;
@@ -191,7 +190,7 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
 
 // ---- control ----
 
-void StagingShard::issued(const protocol::DynamicInstruction& d, const protocol::UseMarks& marks) {
+void StagingShard::issued(const protocol::DynamicInstruction& d, const UseMarks& marks) {
   const protocol::InstructionTraits& t = *d.traits;
   const unsigned w = local(d.warp);
   const bool writes_come = d.active != 0;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <regatta/models/operand_staging/operand_staging.h>
-#include <regatta/protocol/register_map.h>
+#include <regatta/models/staging/register_map.h>
 #include <regatta/protocol/warp_registers.h>
 #include <regatta/support/small_divisor.h>
 
@@ -15,7 +15,7 @@
 namespace regatta::models {
 
 class StagingShard final : public sc_core::sc_module,
-                           public protocol::StagingUnit,
+                           public StagingUnit,
                            public support::StatProvider,
                            tlm::tlm_bw_transport_if<> {
  public:
@@ -25,21 +25,21 @@ class StagingShard final : public sc_core::sc_module,
 
   protocol::MemoryInitiatorSocket memory;
 
-  // protocol::StagingUnit
+  // StagingUnit
   bool keeps_cycle_time() const override { return true; }
   unsigned banks() const override { return config_.banks; }
   unsigned lines_per_bank() const override { return lines_per_bank_; }
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
     return bank_of(local(warp), reg.value());
   }
-  void connect(protocol::StagingClient& client) override { client_ = &client; }
+  void connect(StagingClient& client) override { client_ = &client; }
   unsigned request_room(unsigned bank) const override {
     return static_cast<unsigned>(lines_per_bank_ - banks_[bank].requests.size());
   }
   void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) override;
   void invalidate(protocol::WarpSlot warp, protocol::RegisterId reg) override;
   bool can_issue(const protocol::DynamicInstruction& instruction) const override;
-  void issued(const protocol::DynamicInstruction& instruction, const protocol::UseMarks& marks) override;
+  void issued(const protocol::DynamicInstruction& instruction, const UseMarks& marks) override;
   void region_ended(protocol::WarpSlot warp, const protocol::GeneralRegisters& erase) override;
 
   // For the socket side.
@@ -56,7 +56,7 @@ class StagingShard final : public sc_core::sc_module,
     return banks_[bank_of(warp, access.reg.value())].ports.backlog(SlotPorts::data, now, now + cycles(delay));
   }
 
-  void connect_below(protocol::BackingStore& below) { below_ = &below; }
+  void connect_below(BackingStore& below) { below_ = &below; }
   void kernel_started(unsigned registers_per_warp);
   void warp_started(protocol::WarpSlot warp);
   void warp_finished(protocol::WarpSlot warp);
@@ -120,10 +120,10 @@ class StagingShard final : public sc_core::sc_module,
   void to_list(std::uint16_t line, State list, std::uint64_t at);
   void unlist(std::uint16_t line);
   void forget(std::uint16_t line);
-  void release(std::uint16_t line, protocol::LastUse fate, std::uint64_t at);
+  void release(std::uint16_t line, LastUse fate, std::uint64_t at);
   void settle(std::uint16_t line, std::uint64_t at) {
     const StagingLine& l = lines_[line];
-    if (l.fate != protocol::LastUse::none && l.reads == 0 && l.writes == 0 && l.state == State::owned) {
+    if (l.fate != LastUse::none && l.reads == 0 && l.writes == 0 && l.state == State::owned) {
       release(line, l.fate, at);
     }
   }
@@ -202,9 +202,9 @@ class StagingShard final : public sc_core::sc_module,
     std::uint64_t changes = 0, until = 0;
   };
   mutable std::vector<Refusal> last_refusal_;  ///< per warp
-  protocol::RegisterMap map_;
-  protocol::StagingClient* client_ = nullptr;
-  protocol::BackingStore* below_ = nullptr;
+  RegisterMap map_;
+  StagingClient* client_ = nullptr;
+  BackingStore* below_ = nullptr;
 
   std::vector<Buffered> buffer_;
   unsigned buffered_ = 0;           ///< places in use
@@ -231,7 +231,7 @@ class StagingShard final : public sc_core::sc_module,
   std::uint64_t stalled_requests_ = 0, buffer_full_ = 0, buffer_max_ = 0, not_staged_ = 0, lost_writes_ = 0,
                 writes_cancelled_ = 0;
   mutable std::uint64_t refusals_ = 0;
-  std::array<std::uint64_t, protocol::preload_source_count> sources_{};
+  std::array<std::uint64_t, preload_source_count> sources_{};
 };
 
 }  // namespace regatta::models

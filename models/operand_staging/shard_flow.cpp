@@ -7,7 +7,6 @@
 namespace regatta::models {
 
 using protocol::AccessClass;
-using protocol::PreloadSource;
 using protocol::RegisterId;
 using protocol::WarpSlot;
 

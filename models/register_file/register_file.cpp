@@ -5,7 +5,7 @@
 namespace regatta::models {
 
 RegisterFile::RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
-                           sc_core::sc_time clock_period, std::unique_ptr<protocol::WindowPolicy> windows)
+                           sc_core::sc_time clock_period, std::unique_ptr<WindowPolicy> windows)
     : WindowedFile(name, config, std::move(windows), clock_period) {
   rows_.resize(config.registers, 32);
 }

@@ -9,17 +9,17 @@ void RotatingWindows::kernel_started(std::uint32_t rows, unsigned registers) {
   shift_.assign(rows / registers, 0);
 }
 
-std::optional<protocol::RegisterWindow> RotatingWindows::first_window(protocol::WarpSlot warp) const {
+std::optional<RegisterWindow> RotatingWindows::first_window(protocol::WarpSlot warp) const {
   return windows_.first_window(warp);  // no window has rotated yet
 }
 
-protocol::RegisterWindow RotatingWindows::assign(protocol::WarpSlot warp) {
+RegisterWindow RotatingWindows::assign(protocol::WarpSlot warp) {
   const std::uint32_t first = windows_.base(warp);
   std::uint16_t& shift = shift_[warp.value()];
   const unsigned s = shift;
   shift = static_cast<std::uint16_t>(s + 1 == registers_ ? 0 : s + 1);
   const std::uint32_t base = first + s;
-  return protocol::RegisterWindow{base, base - registers_, static_cast<std::uint16_t>(registers_ - s)};
+  return RegisterWindow{base, base - registers_, static_cast<std::uint16_t>(registers_ - s)};
 }
 
 }  // namespace regatta::models

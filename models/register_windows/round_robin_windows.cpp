@@ -20,16 +20,16 @@ void RoundRobinWindows::kernel_started(std::uint32_t rows, unsigned registers) {
   window_of_.clear();
 }
 
-std::optional<protocol::RegisterWindow> RoundRobinWindows::first_window(protocol::WarpSlot warp) const {
+std::optional<RegisterWindow> RoundRobinWindows::first_window(protocol::WarpSlot warp) const {
   const auto slices = static_cast<unsigned>(slices_.size());
   const unsigned part = warp.value() % slices;
   const unsigned turn = warp.value() / slices;
   if (turn >= windows_) return std::nullopt;
   const std::uint32_t base = part * slice_rows_ + (slices_[part].next + turn) % windows_ * registers_;
-  return protocol::RegisterWindow{base, base, 256};
+  return RegisterWindow{base, base, 256};
 }
 
-protocol::RegisterWindow RoundRobinWindows::assign(protocol::WarpSlot warp) {
+RegisterWindow RoundRobinWindows::assign(protocol::WarpSlot warp) {
   const auto part = warp.value() % static_cast<unsigned>(slices_.size());
   Slice& s = slices_[part];
   for (unsigned looked = 0; looked < windows_; ++looked) {
@@ -40,7 +40,7 @@ protocol::RegisterWindow RoundRobinWindows::assign(protocol::WarpSlot warp) {
     if (window_of_.size() <= warp.value()) window_of_.resize(warp.value() + 1u);
     window_of_[warp.value()] = window;
     const std::uint32_t base = part * slice_rows_ + window * registers_;
-    return protocol::RegisterWindow{base, base, 256};
+    return RegisterWindow{base, base, 256};
   }
   throw std::logic_error("no register window is free for warp slot " + std::to_string(warp.value()) + ": all " +
                          std::to_string(windows_) + " of slice " + std::to_string(part) + " are taken");

@@ -8,9 +8,6 @@
 namespace regatta::models {
 
 using protocol::Cycle;
-using protocol::PowerState;
-using protocol::Row;
-using protocol::SegmentMask;
 
 namespace {
 constexpr unsigned index(PowerState s) { return static_cast<unsigned>(s); }
@@ -47,8 +44,8 @@ SleepTransistors::SleepTransistors(const sc_core::sc_module_name& name, const Sl
     : sc_module(name), config_(config), clock_(support::CycleScheduler::of(clock_period)) {
   config.validate();
   segment_count_ = config.segments.empty() ? 1 : static_cast<unsigned>(config.segments.size());
-  if (segment_count_ > protocol::max_segments) {
-    throw support::ConfigError("sleep transistors: a row has at most " + std::to_string(protocol::max_segments) +
+  if (segment_count_ > max_segments) {
+    throw support::ConfigError("sleep transistors: a row has at most " + std::to_string(max_segments) +
                                " segments, found " + std::to_string(segment_count_));
   }
   present_ = static_cast<Mask>((1u << segment_count_) - 1);
@@ -89,7 +86,7 @@ void SleepTransistors::rows_started(std::uint32_t rows, unsigned warp_size) {
 
 void SleepTransistors::advance() {
   const std::uint64_t now = clock_.now();
-  for (unsigned s = 0; s < protocol::power_state_count; ++s) bit_cycles_[s] += bits_in_[s] * (now - since_);
+  for (unsigned s = 0; s < power_state_count; ++s) bit_cycles_[s] += bits_in_[s] * (now - since_);
   since_ = now;
 }
 
@@ -168,7 +165,7 @@ void SleepTransistors::change(std::uint32_t row, States to) {
   const auto lost = static_cast<Mask>(to_off & ~from_off);
   if (lost != 0 || (to.sleeping & ~from.sleeping) != 0) ++falls_;
   if (lost != 0 && file_ != nullptr) tell_lost(row, lost);
-  for (protocol::RowObserver* o : observers_) {
+  for (RowObserver* o : observers_) {
     const auto tell = [&](Mask segments, PowerState state) {
       if (segments != 0) o->switched(Cycle(now), Row(row), segments, state);
     };
@@ -206,7 +203,7 @@ double SleepTransistors::row_cycles(PowerState s) const {
 
 void SleepTransistors::register_stats(support::StatGroup& g) {
   const char* const what[] = {"off: their values are gone", "asleep: they keep their values", "on, or waking"};
-  for (unsigned s = 0; s < protocol::power_state_count; ++s) {
+  for (unsigned s = 0; s < power_state_count; ++s) {
     const auto state = static_cast<PowerState>(s);
     g.derived(
         std::string("row_cycles_") + to_string(state), [this, state] { return row_cycles(state); }, "row-cycles",
@@ -229,8 +226,8 @@ void SleepTransistors::register_energy(support::EnergyGroup& g) {
   if (rows_.empty()) return;
   const double bytes = static_cast<double>(row_bits_) / 8 * static_cast<double>(rows_.size());
   const support::ArrayGeometry size{bytes, double(config_.banks)};
-  const std::array<double, protocol::power_state_count> factor{config_.off_leakage, config_.sleep_leakage, 1};
-  for (unsigned s = 0; s < protocol::power_state_count; ++s) {
+  const std::array<double, power_state_count> factor{config_.off_leakage, config_.sleep_leakage, 1};
+  for (unsigned s = 0; s < power_state_count; ++s) {
     g.leakage("register_structures", "register_file.leakage", size,
               support::LeakageState{&bit_cycles_[s], bytes * 8, factor[s]});
   }

@@ -5,9 +5,7 @@
 
 namespace regatta::models {
 
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::Row;
 
 void UnusedRows::rows_started(std::uint32_t rows, unsigned) {
   rows_.assign(rows, RowState{});
@@ -28,7 +26,7 @@ void UnusedRows::rows_reserved(const std::vector<Row>& rows) {
   }
 }
 
-void UnusedRows::window_taken(protocol::WarpSlot, const protocol::RegisterWindow& window, unsigned registers) {
+void UnusedRows::window_taken(protocol::WarpSlot, const RegisterWindow& window, unsigned registers) {
   if (!switches()) return;
   // Free rows of the window first: none of them is to fall for another.
   unsigned off = 0;
@@ -55,7 +53,7 @@ void UnusedRows::window_taken(protocol::WarpSlot, const protocol::RegisterWindow
   }
 }
 
-void UnusedRows::window_left(protocol::WarpSlot, const protocol::RegisterWindow& window, unsigned registers) {
+void UnusedRows::window_left(protocol::WarpSlot, const RegisterWindow& window, unsigned registers) {
   if (!switches()) return;
   for (unsigned r = 0; r < registers; ++r) {
     const std::uint32_t row = row_of(window, r);

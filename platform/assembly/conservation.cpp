@@ -29,8 +29,8 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
     add_l1(sm);
   }
   const std::string network = "memory.interconnect.";
-  Names carried{network + "request_packets"}, carried_bytes{network + "bytes_written"};
-  Names missed, missed_bytes, asked_bytes;
+  Side carried{network + "request_packets"}, carried_bytes{network + "bytes_written"};
+  Side missed, missed_bytes, asked_bytes;
   for (std::size_t i = 0; i < storages.size(); ++i) {
     const std::string l1 = "sm" + std::to_string(i) + ".l1.";
     for (const char* kept : {"mshr_merges", "stores_absorbed"}) carried.push_back(l1 + kept);
@@ -52,11 +52,11 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
 
 void ConservationLaws::add_l1(const std::string& sm) {
   const std::string pipeline = sm + "pipeline.", l1 = sm + "l1.";
-  const Names requests{l1 + "reads", l1 + "writes", l1 + "invalidations"};
-  const Names lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
+  const Side requests{l1 + "reads", l1 + "writes", l1 + "invalidations"};
+  const Side lsu{pipeline + "lsu.requests", pipeline + "lsu.cache_lines"};
   const std::string arbiter = sm + "l1_arbiter.port";
   if (knows(arbiter + "0_requests")) {
-    Names ports;
+    Side ports;
     for (unsigned p = 0; knows(arbiter + std::to_string(p) + "_requests"); ++p) {
       ports.push_back(arbiter + std::to_string(p) + "_requests");
       add("the L1's arbiter answers what it is asked", {ports.back()}, {arbiter + std::to_string(p) + "_answers"});
@@ -92,59 +92,33 @@ void ConservationLaws::add_dram() {
   }
 }
 
-bool ConservationLaws::find(std::string name, std::vector<Term>& terms) const {
-  std::uint64_t factor = 1;
-  if (const std::size_t digits = name.find_first_not_of("0123456789"); digits != 0 && name[digits] == '*') {
-    factor = std::stoull(name);
-    name.erase(0, digits + 1);
-  }
-  const std::size_t dot = name.rfind('.');
-  const std::string path = name.substr(0, dot);
-  const bool all = !path.empty() && path.back() == '*';
-  bool found = false;
-  for (const support::StatGroup& group : groups_) {
-    const bool named =
-        all ? group.path().compare(0, path.size() - 1, path, 0, path.size() - 1) == 0 : group.path() == path;
-    if (!named) continue;
-    for (const support::Stat& stat : group.stats()) {
-      if (stat.name != name.substr(dot + 1)) continue;
-      terms.push_back(Term{group.path() + "." + stat.name, &stat, factor});
-      found = true;
-    }
-  }
-  return found;
-}
-
-bool ConservationLaws::knows(const std::string& name) const {
+std::vector<ConservationLaws::Term> ConservationLaws::find(const std::string& what, const Side& side) const {
   std::vector<Term> terms;
-  return find(name, terms);
+  for (const support::StatQuery& query : side) {
+    std::vector<support::StatTerm> found = query.find(groups_);
+    if (found.empty()) {
+      std::vector<std::string> known;
+      for (const support::StatGroup& group : groups_) {
+        for (const support::Stat& stat : group.stats()) known.push_back(group.path() + "." + stat.name);
+      }
+      const std::string nearest = support::nearest_name(query.text(), known);
+      throw std::logic_error("the conservation law '" + what + "' names '" + query.text() +
+                             "', which no module counts" +
+                             (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));
+    }
+    for (support::StatTerm& stat : found) terms.push_back(Term{std::move(stat)});
+  }
+  return terms;
 }
 
-std::string ConservationLaws::unknown(const std::string& what, const std::string& name) const {
-  std::vector<std::string> known;
-  for (const support::StatGroup& group : groups_) {
-    for (const support::Stat& stat : group.stats()) known.push_back(group.path() + "." + stat.name);
-  }
-  const std::string nearest = support::nearest_name(name, known);
-  return "the conservation law '" + what + "' names '" + name + "', which no module counts" +
-         (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+void ConservationLaws::add(const std::string& what, const Side& left, const Side& right) {
+  laws_.push_back(Law{what, find(what, left), find(what, right)});
 }
 
-void ConservationLaws::add(const std::string& what, const Names& left, const Names& right) {
-  Law law{what, {}, {}};
-  for (const std::string& name : left) {
-    if (!find(name, law.left)) throw std::logic_error(unknown(what, name));
-  }
-  for (const std::string& name : right) {
-    if (!find(name, law.right)) throw std::logic_error(unknown(what, name));
-  }
-  laws_.push_back(std::move(law));
-}
-
-void ConservationLaws::add_optional(const std::string& what, const Names& left, const Names& right) {
-  for (const Names* side : {&left, &right}) {
-    for (const std::string& name : *side) {
-      if (!knows(name)) return;
+void ConservationLaws::add_optional(const std::string& what, const Side& left, const Side& right) {
+  for (const Side* side : {&left, &right}) {
+    for (const support::StatQuery& query : *side) {
+      if (!knows(query)) return;
     }
   }
   add(what, left, right);
@@ -153,7 +127,7 @@ void ConservationLaws::add_optional(const std::string& what, const Names& left, 
 void ConservationLaws::begin() {
   for (Law& law : laws_) {
     for (auto* side : {&law.left, &law.right}) {
-      for (Term& term : *side) term.before = term.now();
+      for (Term& term : *side) term.before = term.stat.now();
     }
   }
 }
@@ -161,16 +135,16 @@ void ConservationLaws::begin() {
 std::string ConservationLaws::broken() const {
   const auto sum = [](const std::vector<Term>& side) {
     std::uint64_t total = 0;
-    for (const Term& term : side) total += term.now() - term.before;
+    for (const Term& term : side) total += term.stat.now() - term.before;
     return total;
   };
   const auto text = [](const std::vector<Term>& side) {
     std::string names;
     for (const Term& term : side) {
       // What is there now may be less than at the beginning.
-      const auto change = static_cast<std::int64_t>(term.now() - term.before);
-      names += (names.empty() ? "" : " + ") + (term.factor == 1 ? "" : std::to_string(term.factor) + " x ") +
-               term.name + " (" + std::to_string(change / static_cast<std::int64_t>(term.factor)) + ")";
+      const auto change = static_cast<std::int64_t>(term.stat.now() - term.before);
+      names += (names.empty() ? "" : " + ") + (term.stat.weight == 1 ? "" : std::to_string(term.stat.weight) + " x ") +
+               term.stat.name + " (" + std::to_string(change / static_cast<std::int64_t>(term.stat.weight)) + ")";
     }
     return names;
   };

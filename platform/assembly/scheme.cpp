@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/scheme.h>
 
-#include "scheme_gated.h"
-#include "scheme_regless.h"
-#include "scheme_wir.h"
-
 namespace regatta::assembly {
 
 SmParts baseline_parts(const BuildContext& c) {
@@ -43,12 +39,9 @@ class Baseline : public Scheme {
 
 }  // namespace
 
-SchemeRegistry SchemeRegistry::with_builtin() {
+SchemeRegistry SchemeRegistry::with_baseline() {
   SchemeRegistry registry;
   registry.add(std::make_unique<Baseline>());
-  registry.add(make_regless());
-  registry.add(std::make_unique<WirScheme>());
-  for (auto& scheme : make_gated()) registry.add(std::move(scheme));
   return registry;
 }
 

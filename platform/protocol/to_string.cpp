@@ -2,7 +2,6 @@
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/protocol/residency.h>
-#include <regatta/protocol/row_power.h>
 
 #include <array>
 
@@ -21,11 +20,6 @@ const char* to_string(Supplier s) {
 const char* to_string(CtaPhase p) {
   static const char* const names[] = {"active", "draining", "quiesced", "parked", "entering"};
   return names[static_cast<unsigned>(p)];
-}
-
-const char* to_string(PowerState s) {
-  static constexpr std::array<const char*, power_state_count> names{"off", "sleep", "on"};
-  return names[static_cast<unsigned>(s)];
 }
 
 const char* to_string(AccessClass c) {

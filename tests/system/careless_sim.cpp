@@ -5,6 +5,7 @@
 // and "own_scheduler", which does nothing wrong.
 #include <regatta/assembly/tool.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/schemes/schemes.h>
 
 #include <functional>
 #include <utility>
@@ -64,7 +65,7 @@ class Careless : public assembly::Scheme {
 int sc_main(int argc, char** argv) {
   using assembly::BuildContext;
   using assembly::SmParts;
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry registry = schemes::all();
   const auto add = [&registry](const char* name, Careless::Change change) {
     registry.add(std::make_unique<Careless>(name, std::move(change)));
   };

@@ -7,6 +7,7 @@
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
 
 #include <cstdlib>
@@ -84,7 +85,7 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
       REQUIRE(std::rename(trace.c_str(), traces[{kernel, warp_size}].c_str()) == 0);
     }
   }
-  const assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  const assembly::SchemeRegistry registry = schemes::all();
   std::map<std::string, std::uint64_t> finished_by;
   std::uint64_t finished = 0;
   for (std::uint64_t i = 0; i < count; ++i) {

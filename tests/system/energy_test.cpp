@@ -2,6 +2,7 @@
 //
 // The energy report against an account of its own: for every scheme, each event of each structure from counters that
 // are named here, times the table's number, scaled by the table's rules as they are written down in platform/energy.
+#include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
 
 #include <algorithm>
@@ -310,7 +311,7 @@ void check_energy(const SchemeCase& c) {
 }  // namespace
 
 TEST_CASE("energy: every scheme is accounted for, and every event of the tables has a case that provokes it") {
-  const assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  const assembly::SchemeRegistry registry = schemes::all();
   std::set<std::string> schemes, cases;
   for (const SchemeCase& c : test::scheme_cases()) {
     schemes.insert(c.scheme);

@@ -5,6 +5,7 @@
 // does every scheme a warp that only arrives at a barrier, and one of which a single lane has the value that a shuffle
 // hands to all: what the others hold was never written.
 #include <regatta/assembly/scheme.h>
+#include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
 
 #include <nlohmann/json.hpp>
@@ -202,7 +203,7 @@ void simulates_everywhere(const test::Folder& folder, const std::string& launch,
                                             folder.file("k.rgt"), "--warp-size", std::to_string(warp_size)});
   INFO(annotated.err);
   REQUIRE(annotated.status == 0);
-  const assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  const assembly::SchemeRegistry registry = schemes::all();
   std::size_t completed = 0;
   for (const auto& known : registry.schemes()) {
     const std::string scheme = known->name();

@@ -4,6 +4,7 @@
 // point that loses the 500th result, "credulous" the baseline with a reuse point that bypasses the 20th load with a
 // wrong value.
 #include <regatta/assembly/tool.h>
+#include <regatta/schemes/schemes.h>
 #include <regatta/support/energy.h>
 
 using namespace regatta;
@@ -66,7 +67,7 @@ class CredulousScheme : public assembly::Scheme {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry registry = schemes::all();
   registry.add(std::make_unique<ForgetfulScheme>());
   registry.add(std::make_unique<CredulousScheme>());
   return assembly::run_tool(argc, argv, std::move(registry));

@@ -62,7 +62,7 @@ void check_kernel(const std::string& kernel, const std::string& scheduler, Size 
   const std::string text = assembly::machine_text("gtx980", file);
   knobs.load_toml(text, file, "machine");
   knobs.set("sm.scheduler", scheduler, "test", "test");
-  auto registry = assembly::SchemeRegistry::with_builtin();
+  auto registry = assembly::SchemeRegistry::with_baseline();
   const trace::Reader reader(path);
   assembly::SimulationOptions options;
   options.check_protocol = size == Size::small;

@@ -2,6 +2,8 @@
 #include "scheme_runs.h"
 
 #include <regatta/launch/launch_file.h>
+#include <regatta/schemes/schemes.h>
+#include <regatta/support/stat_query.h>
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/file.h>
@@ -72,20 +74,6 @@ NEXT:
   ret;
 }
 )";
-
-/// Whether `path` is one that `pattern` means, in which '*' stands for anything.
-bool matches(const std::string& pattern, const std::string& path, std::size_t p = 0, std::size_t q = 0) {
-  for (; p < pattern.size(); ++p, ++q) {
-    if (pattern[p] == '*') {
-      for (std::size_t rest = q; rest <= path.size(); ++rest) {
-        if (matches(pattern, path, p + 1, rest)) return true;
-      }
-      return false;
-    }
-    if (q == path.size() || pattern[p] != path[q]) return false;
-  }
-  return q == path.size();
-}
 
 /// A scheme of the registry with parts added.
 class Extended : public assembly::Scheme {
@@ -178,8 +166,9 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
 double SchemeRun::stat(const std::string& path, const std::string& name) const {
   double sum = 0;
   bool found = false;
+  const support::StatQuery query(path + "." + name);
   for (const auto& [module, group] : result.stats.items()) {
-    if (!matches(path, module) || !group.contains(name)) continue;
+    if (!query.matches(module, name) || !group.contains(name)) continue;
     sum += group.at(name).get<double>();
     found = true;
   }
@@ -189,8 +178,9 @@ double SchemeRun::stat(const std::string& path, const std::string& name) const {
 }
 
 bool SchemeRun::has(const std::string& path) const {
+  const support::StatQuery query(path + ".any");
   for (const auto& [module, group] : result.stats.items()) {
-    if (matches(path, module)) return true;
+    if (query.matches(module, "any")) return true;
   }
   return false;
 }
@@ -200,7 +190,7 @@ SchemeRun run_scheme(const SchemeCase& c, const AddParts& add) {
   const trace::Reader reader(annotate_events(folder, c.warp_size));
   SchemeRun run;
   run.warp_size = c.warp_size;
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry registry = schemes::all();
   Extended scheme(registry.get(c.scheme), add);
   support::OptionSet knobs;
   run.machine.declare(knobs);

@@ -2,6 +2,7 @@
 //
 // regatta-sim whose SMs never sleep: every scheme has one more gate, which asks to be asked in every cycle.
 #include <regatta/assembly/tool.h>
+#include <regatta/schemes/schemes.h>
 #include <regatta/support/cycle_scheduler.h>
 
 using namespace regatta;
@@ -65,8 +66,8 @@ class Sleepless : public assembly::Scheme {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  const assembly::SchemeRegistry schemes = assembly::SchemeRegistry::with_builtin();
+  const assembly::SchemeRegistry known = schemes::all();
   assembly::SchemeRegistry registry;
-  for (const auto& scheme : schemes.schemes()) registry.add(std::make_unique<Sleepless>(*scheme));
+  for (const auto& scheme : known.schemes()) registry.add(std::make_unique<Sleepless>(*scheme));
   return assembly::run_tool(argc, argv, std::move(registry));
 }

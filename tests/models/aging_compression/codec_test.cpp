@@ -14,13 +14,13 @@
 
 using namespace regatta;
 using namespace regatta::models::aging;
+using models::PowerState;
+using models::RegisterWindow;
+using models::Row;
+using models::SegmentMask;
 using protocol::Cycle;
 using protocol::LaneMask;
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::RegisterWindow;
-using protocol::Row;
-using protocol::SegmentMask;
 using protocol::WarpSlot;
 
 namespace {
@@ -28,7 +28,7 @@ namespace {
 const sc_core::sc_time period(1, sc_core::SC_NS);
 
 /// Remembers what it is asked for; what is switched off is spoilt in the cells.
-class Rows : public protocol::RowPower {
+class Rows : public models::RowPower {
  public:
   Rows(std::uint32_t rows, unsigned lanes, std::vector<unsigned> segments)
       : lanes_(lanes), segments_(std::move(segments)), on(rows, 0xff), cells(std::size_t{rows} * lanes) {}

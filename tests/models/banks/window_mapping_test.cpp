@@ -10,10 +10,10 @@
 #include <set>
 
 using namespace regatta;
+using models::RegisterWindow;
+using models::Row;
 using models::WindowMapping;
 using protocol::RegisterId;
-using protocol::RegisterWindow;
-using protocol::Row;
 using protocol::WarpSlot;
 
 namespace {

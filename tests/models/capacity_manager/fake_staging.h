@@ -3,7 +3,7 @@
 // A staging unit without lines: it notes what it is asked and acknowledges when it is told to.
 #pragma once
 
-#include <regatta/protocol/operand_staging.h>
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/support/cycle_scheduler.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace regatta::test {
 
-class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
+class FakeStaging : public sc_core::sc_module, public models::StagingUnit {
  public:
   struct Call {
     enum class Kind : std::uint8_t { preload, invalidate, issued, ended } kind = Kind::preload;
@@ -23,7 +23,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
     unsigned reg = 0;            ///< of preload and invalidate
     bool last = false;           ///< of preload
     std::uint64_t sequence = 0;  ///< of issued
-    protocol::UseMarks marks;    ///< of issued
+    models::UseMarks marks;      ///< of issued
     protocol::GeneralRegisters erase{};
   };
 
@@ -43,7 +43,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
     return (warp.value() + reg.value()) % banks_;
   }
-  void connect(protocol::StagingClient& client) override { told_ = &client; }
+  void connect(models::StagingClient& client) override { told_ = &client; }
   unsigned request_room(unsigned bank) const override {
     const auto asked = asked_.find(bank);
     return asked == asked_.end() ? lines_ : lines_ - asked->second;
@@ -62,7 +62,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
     answer(call);
   }
   bool can_issue(const protocol::DynamicInstruction& d) const override { return !refuses || !refuses(d); }
-  void issued(const protocol::DynamicInstruction& d, const protocol::UseMarks& marks) override {
+  void issued(const protocol::DynamicInstruction& d, const models::UseMarks& marks) override {
     Call call = note(Call::Kind::issued, d.warp.value());
     call.sequence = d.sequence;
     call.marks = marks;
@@ -102,7 +102,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
       const protocol::WarpSlot warp(static_cast<std::uint16_t>(call.warp));
       const protocol::RegisterId reg(static_cast<std::uint8_t>(call.reg));
       if (call.kind == Call::Kind::preload) {
-        told_->preloaded(warp, reg, static_cast<protocol::PreloadSource>(call.reg % protocol::preload_source_count));
+        told_->preloaded(warp, reg, static_cast<models::PreloadSource>(call.reg % models::preload_source_count));
       } else {
         told_->invalidated(warp, reg);
       }
@@ -117,7 +117,7 @@ class FakeStaging : public sc_core::sc_module, public protocol::StagingUnit {
   std::function<unsigned()> delay_;
   std::multimap<std::uint64_t, Call> due_;
   std::map<unsigned, unsigned> asked_;  ///< not answered, by bank
-  protocol::StagingClient* told_ = nullptr;
+  models::StagingClient* told_ = nullptr;
 };
 
 }  // namespace regatta::test

@@ -50,7 +50,7 @@ class Initiator : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   std::size_t next = 0, answers = 0;
   std::function<void(Request&)> on_read;
 
-  Initiator(const sc_core::sc_module_name& name, sc_core::sc_time period, const protocol::RegisterMap& map)
+  Initiator(const sc_core::sc_module_name& name, sc_core::sc_time period, const models::RegisterMap& map)
       : sc_module(name), clock_(support::CycleScheduler::of(period)), period_(period), map_(map), pool_(128) {
     socket.bind(*this);
   }
@@ -121,7 +121,7 @@ class Initiator : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
 
   support::CycleScheduler& clock_;
   sc_core::sc_time period_;
-  const protocol::RegisterMap& map_;
+  const models::RegisterMap& map_;
   protocol::MemoryPayloadPool pool_;
   tlm::tlm_generic_payload* held_ = nullptr;
   std::uint64_t free_at_ = 0;
@@ -193,7 +193,7 @@ struct Bench {
 
   const sc_core::sc_time period{1, sc_core::SC_NS};
   CompressorConfig config;
-  protocol::RegisterMap map;
+  models::RegisterMap map;
   Initiator initiator;
   Compressor compressor;
   test::LineMemory memory;
@@ -312,7 +312,7 @@ TEST_CASE("compressor: a request behind a fetch waits only where it must") {
   const std::size_t overwrites = b.initiator.add(AccessClass::register_write, 0, 0, noise(3));
   const std::size_t after = b.initiator.add(AccessClass::register_read, 0, 0);
   b.wait(50);
-  const protocol::RegisterMap& m = b.map;
+  const models::RegisterMap& m = b.map;
   const auto uncompressed = [&](unsigned w, unsigned r) {
     return m.address(
         m.index(protocol::WarpSlot(static_cast<std::uint16_t>(w)), protocol::RegisterId(static_cast<std::uint8_t>(r))));

@@ -12,9 +12,9 @@
 #include <random>
 
 using namespace regatta;
-using protocol::PowerState;
+using models::PowerState;
+using models::Row;
 using protocol::RegisterId;
-using protocol::Row;
 using protocol::WarpSlot;
 using protocol::WarpValue;
 
@@ -44,7 +44,7 @@ models::RegisterFileConfig small_file() {
 
 /// 64 rows, warps of 8 registers.
 struct Bench {
-  explicit Bench(std::unique_ptr<protocol::WindowPolicy> windows = std::make_unique<models::FixedWindows>(),
+  explicit Bench(std::unique_ptr<models::WindowPolicy> windows = std::make_unique<models::FixedWindows>(),
                  const models::SleepTransistorsConfig& config = {})
       : period(1, sc_core::SC_NS),
         control("sleep_transistors", config, period),
@@ -207,7 +207,7 @@ TEST_CASE("gated register file: rows are allocated from a warp's start to its en
 }
 
 TEST_CASE("gated register file: what a codec needs for a write comes on top of the row's wake-up") {
-  struct Codec : protocol::RowCodec {
+  struct Codec : models::RowCodec {
     Stored write(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*, protocol::Cycle) override {
       return stored;
     }
@@ -251,7 +251,7 @@ TEST_CASE("gated register file: a write to a row that is off is lost") {
 }
 
 TEST_CASE("gated register file: listeners are told the rows that a launch's warps can have at once") {
-  struct Listener : protocol::RowListener {
+  struct Listener : models::RowListener {
     void rows_started(std::uint32_t rows, unsigned) override { told.emplace_back(rows); }
     void rows_reserved(const std::vector<Row>& rows) override {
       std::vector<std::uint32_t> numbers;
@@ -286,7 +286,7 @@ TEST_CASE("gated register file: listeners are told the rows that a launch's warp
 
 TEST_CASE("gated register file: windows that overlap are an error") {
   struct Overlapping : models::FixedWindows {
-    protocol::RegisterWindow assign(WarpSlot warp) override { return {warp.value() * 7u, warp.value() * 7u, 256}; }
+    models::RegisterWindow assign(WarpSlot warp) override { return {warp.value() * 7u, warp.value() * 7u, 256}; }
   };
   Bench b(std::make_unique<Overlapping>());
   b.file.warp_started(Bench::warp(0));

@@ -11,10 +11,10 @@
 
 using namespace regatta;
 using models::PowerGateConfig;
+using models::PowerState;
+using models::Row;
 using protocol::Cycle;
-using protocol::PowerState;
 using protocol::RegisterId;
-using protocol::Row;
 using protocol::WarpSlot;
 using test::dead;
 
@@ -95,7 +95,7 @@ struct Bench : protocol::GateListener {
   const sc_core::sc_time period;
   models::SleepTransistors control;
   models::PowerGate gate;
-  protocol::RegisterWindow window;
+  models::RegisterWindow window;
   std::vector<std::unique_ptr<protocol::DynamicInstruction>> all;
   std::uint64_t sequence = 0;
   std::uint64_t paused_until = 0;
@@ -234,7 +234,7 @@ TEST_CASE("gate: a register whose row somebody else keeps off is not waited for"
 }
 
 TEST_CASE("gate: sources that are kept elsewhere need no row") {
-  struct Codec : protocol::RowCodec {
+  struct Codec : models::RowCodec {
     Stored write(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*, Cycle) override { return {}; }
     bool read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override { return true; }
     bool needs_row(Row row) const override { return row.value() != registers + 2; }

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <regatta/models/operand_staging/operand_staging.h>
+#include <regatta/models/staging/register_map.h>
 #include <regatta/protocol/base_protocol_checker.h>
-#include <regatta/protocol/register_map.h>
 #include <regatta/test/catch.h>
 
 #include <deque>
@@ -17,11 +17,11 @@
 
 namespace regatta::test {
 
+using models::LastUse;
+using models::PreloadSource;
+using models::UseMarks;
 using protocol::LaneMask;
-using protocol::LastUse;
-using protocol::PreloadSource;
 using protocol::RegisterId;
-using protocol::UseMarks;
 using protocol::WarpSlot;
 using protocol::WarpValue;
 
@@ -34,7 +34,7 @@ inline WarpValue pattern(std::uint32_t seed) {
 }
 
 /// What the shards told.
-class Client : public protocol::StagingClient {
+class Client : public models::StagingClient {
  public:
   struct Told {
     char what;  ///< p: preloaded, i: invalidated
@@ -143,8 +143,8 @@ class Bench {
     i.warp = warp_slot(w);
     return i;
   }
-  protocol::StagingUnit& shard(unsigned s = 0) { return unit.shard(s); }
-  protocol::StagingUnit& shard_of(unsigned warp) { return unit.shard(warp % config.shards); }
+  models::StagingUnit& shard(unsigned s = 0) { return unit.shard(s); }
+  models::StagingUnit& shard_of(unsigned warp) { return unit.shard(warp % config.shards); }
   LineMemory& memory() { return *memories[0]; }
 
   std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }

@@ -17,7 +17,7 @@ namespace {
 
 /// Address of a register in the space of SM 0 of 8 warps.
 std::uint64_t address(unsigned warp, unsigned reg) {
-  const protocol::RegisterMap map(0, 8, 128, 1);
+  const models::RegisterMap map(0, 8, 128, 1);
   return map.address(map.index(test::warp_slot(warp), test::register_id(reg)));
 }
 

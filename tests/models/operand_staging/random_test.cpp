@@ -211,7 +211,7 @@ class Program {
       const bool at_write = std::find(s.writes.begin(), s.writes.end(), s.reads[k]) != s.writes.end();
       if (mark != s.marks.end() && !at_write) i.marks.reads[k] = mark->second;
     }
-    protocol::StagingUnit& shard = bench.shard_of(w.number);
+    models::StagingUnit& shard = bench.shard_of(w.number);
     if (!shard.can_issue(i.dynamic)) {
       ++refusals;
       return;

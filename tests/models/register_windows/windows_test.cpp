@@ -16,11 +16,11 @@
 
 using namespace regatta;
 using models::FixedWindows;
+using models::RegisterWindow;
 using models::RotatingWindows;
 using models::RoundRobinWindows;
+using models::Row;
 using protocol::RegisterId;
-using protocol::RegisterWindow;
-using protocol::Row;
 using protocol::WarpSlot;
 
 namespace {
@@ -31,7 +31,7 @@ std::uint32_t row(const RegisterWindow& w, unsigned r) {
 }
 
 /// Warps of `slots` slots come and go; every row of every window lies in the file and has one owner.
-void no_overlap(protocol::WindowPolicy& policy, std::uint32_t rows, unsigned registers, unsigned slots,
+void no_overlap(models::WindowPolicy& policy, std::uint32_t rows, unsigned registers, unsigned slots,
                 std::uint32_t seed) {
   std::mt19937 random(seed);
   policy.kernel_started(rows, registers);
@@ -87,9 +87,9 @@ TEST_CASE("a warp's window lies in its slice") {
   RoundRobinWindows round_robin(4);
   round_robin.kernel_started(1024, 20);
   for (unsigned w = 0; w < 48; ++w) {
-    for (protocol::WindowPolicy* policy :
-         {static_cast<protocol::WindowPolicy*>(&fixed), static_cast<protocol::WindowPolicy*>(&rotating),
-          static_cast<protocol::WindowPolicy*>(&round_robin)}) {
+    for (models::WindowPolicy* policy :
+         {static_cast<models::WindowPolicy*>(&fixed), static_cast<models::WindowPolicy*>(&rotating),
+          static_cast<models::WindowPolicy*>(&round_robin)}) {
       const RegisterWindow window = policy->assign(slot(w));
       for (unsigned r = 0; r < 20; ++r) CHECK(row(window, r) / 256 == w % 4);
     }
@@ -180,9 +180,9 @@ TEST_CASE("register windows: the first ones are those that warps get when all sl
     FixedWindows fixed(4);
     RotatingWindows rotating(4);
     RoundRobinWindows round_robin(4);
-    for (protocol::WindowPolicy* policy :
-         {static_cast<protocol::WindowPolicy*>(&fixed), static_cast<protocol::WindowPolicy*>(&rotating),
-          static_cast<protocol::WindowPolicy*>(&round_robin)}) {
+    for (models::WindowPolicy* policy :
+         {static_cast<models::WindowPolicy*>(&fixed), static_cast<models::WindowPolicy*>(&rotating),
+          static_cast<models::WindowPolicy*>(&round_robin)}) {
       CAPTURE(policy->name(), registers);
       for (unsigned launch = 0; launch < 3; ++launch) {  // the round-robin pointer stands elsewhere each time
         policy->kernel_started(1024, registers);

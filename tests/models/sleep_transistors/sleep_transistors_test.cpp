@@ -10,15 +10,15 @@
 #include <tuple>
 
 using namespace regatta;
+using models::PowerState;
+using models::Row;
 using models::SleepTransistors;
 using models::SleepTransistorsConfig;
 using protocol::Cycle;
-using protocol::PowerState;
-using protocol::Row;
 
 namespace {
 
-struct Bench : protocol::RowPowerListener {
+struct Bench : models::RowPowerListener {
   explicit Bench(const SleepTransistorsConfig& config = {}, std::uint32_t rows = 8, unsigned voters = 1)
       : period(1, sc_core::SC_NS), control("sleep_transistors", config, period) {
     for (unsigned v = 0; v < voters; ++v) control.add_voter("voter" + std::to_string(v));
@@ -103,7 +103,7 @@ TEST_CASE("sleep transistors: unused rows are off, and a window is on while its 
   b.control.rows_started(8, 32);
   unused.rows_started(8, 32);
   CHECK(b.losses.size() == 8);
-  const protocol::RegisterWindow window{3, 0, 2};  // R0 and R1 in rows 3 and 4, R2 in row 2
+  const models::RegisterWindow window{3, 0, 2};  // R0 and R1 in rows 3 and 4, R2 in row 2
   unused.window_taken(protocol::WarpSlot(0), window, 3);
   CHECK(b.control.state(Row(3), 0) == PowerState::on);
   CHECK(b.control.state(Row(4), 0) == PowerState::on);
@@ -117,7 +117,7 @@ TEST_CASE("sleep transistors: unused rows are off, and a window is on while its 
 
 namespace {
 
-protocol::RegisterWindow at(std::uint32_t base) { return {base, base, 256}; }
+models::RegisterWindow at(std::uint32_t base) { return {base, base, 256}; }
 
 std::vector<Row> rows_from(std::uint32_t first, std::uint32_t last) {
   std::vector<Row> rows;
@@ -235,7 +235,7 @@ TEST_CASE("sleep transistors: random votes on segments, against an account kept 
       const auto row = static_cast<std::uint32_t>(random() % rows);
       const auto voter = static_cast<unsigned>(random() % voters);
       const int to = static_cast<int>(random() % 3);
-      const auto mask = static_cast<protocol::SegmentMask>(random() % 3 == 0 ? protocol::all_segments : random() % 16);
+      const auto mask = static_cast<models::SegmentMask>(random() % 3 == 0 ? models::all_segments : random() % 16);
       int before[segments];
       for (unsigned s = 0; s < segments; ++s) {
         before[s] = state(row, s);

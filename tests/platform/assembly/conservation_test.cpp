@@ -104,8 +104,8 @@ TEST_CASE("a law that names what nobody counts is an error, unless it is optiona
   std::vector<support::StatGroup> groups;
   groups.emplace_back("sm0.osu.shard0").counter("reads", reads, "", "");
   assembly::ConservationLaws laws(groups);
-  const auto refused = [&](const assembly::ConservationLaws::Names& left,
-                           const assembly::ConservationLaws::Names& right) -> std::string {
+  const auto refused = [&](const assembly::ConservationLaws::Side& left,
+                           const assembly::ConservationLaws::Side& right) -> std::string {
     try {
       laws.add("reads", left, right);
     } catch (const std::logic_error& e) {

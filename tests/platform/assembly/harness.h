@@ -47,7 +47,7 @@ inline assembly::SimulationResult simulate(const std::string& path, assembly::Sc
 
 inline assembly::SimulationResult simulate_baseline(const std::string& path,
                                                     const assembly::MachineConfig& machine = {}, unsigned sms = 1) {
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_baseline();
   return simulate(path, registry.get("baseline"), machine, sms);
 }
 

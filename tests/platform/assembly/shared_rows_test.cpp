@@ -15,7 +15,7 @@ class PairedWindows : public models::FixedWindows {
  public:
   PairedWindows(std::uint16_t split, bool declared) : split_(split), declared_(declared) {}
   std::string name() const override { return "paired"; }
-  protocol::RegisterWindow assign(protocol::WarpSlot warp) override {
+  models::RegisterWindow assign(protocol::WarpSlot warp) override {
     const auto pair = protocol::WarpSlot(static_cast<std::uint16_t>(warp.value() & ~1u));
     return {base(warp), base(pair), split_};
   }

@@ -15,7 +15,7 @@ inline assembly::SimulationResult record_run(const std::string& path, const asse
                                              const assembly::MachineConfig& machine = {}, unsigned sms = 1,
                                              std::uint64_t quantum = 256) {
   const trace::Reader reader(path);
-  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry registry = assembly::SchemeRegistry::with_baseline();
   assembly::SimulationOptions options;
   options.sms = sms;
   options.quantum = quantum;

@@ -12,7 +12,7 @@ using namespace regatta;
 
 namespace {
 
-test::VcdFacts facts_of(const std::string& file) {
+test::VcdFacts vcd_facts_of(const std::string& file) {
   const test::VcdFacts facts = test::check_vcd(base::read_text(file), "clock_generator.clock");
   REQUIRE(facts.error == "");
   return facts;
@@ -29,7 +29,7 @@ TEST_CASE("value change dump: the signals of a run say what its statistics say")
   recording.vcd_file = "whole.vcd";
   const auto r = test::record_run(test::mixed_trace("vcd_whole"), recording);
   test::require_clean(r);
-  const auto f = facts_of("whole.vcd");
+  const auto f = vcd_facts_of("whole.vcd");
   REQUIRE(f.edges == r.cycles + 1);
   REQUIRE(f.ones("sm0.scheduler", ".issue_valid") == r.warp_instructions);
   for (unsigned s = 0; s < protocol::stall_count; ++s) {
@@ -63,7 +63,7 @@ TEST_CASE("value change dump: banks of two read ports show what passes each") {
   recording.vcd_file = "two_ports.vcd";
   const auto r = test::record_run(test::mixed_trace("vcd_two_ports"), recording, machine);
   test::require_clean(r);
-  const auto f = facts_of("two_ports.vcd");
+  const auto f = vcd_facts_of("two_ports.vcd");
   REQUIRE(f.ones("sm0.operands.read_bank", "_valid") == stat(r, "sm0.register_file", "reads"));
   for (const char* port : {"_port0_valid", "_port1_valid"}) REQUIRE(f.ones("sm0.operands.read_bank", port) > 0);
 }
@@ -74,7 +74,7 @@ TEST_CASE("value change dump: a window holds what lies in it") {
   recording.vcd_cycles = recorders::parse_window("300:399", "--w");
   const auto r = test::record_run(test::mixed_trace("vcd_window"), recording, {}, 2);
   test::require_clean(r);
-  const auto f = facts_of("window.vcd");
+  const auto f = vcd_facts_of("window.vcd");
   REQUIRE(f.edges == 100);
   const auto period = static_cast<std::uint64_t>(1e6 / assembly::MachineConfig{}.clock_mhz + 0.5);
   REQUIRE(f.first_time == 300 * period);
@@ -91,7 +91,7 @@ TEST_CASE("value change dump: a window after the end") {
   recording.vcd_file = "after.vcd";
   recording.vcd_cycles = recorders::parse_window("100000000:100000009", "--w");
   test::require_clean(test::record_run(test::mixed_trace("vcd_after"), recording));
-  REQUIRE(facts_of("after.vcd").edges == 0);
+  REQUIRE(vcd_facts_of("after.vcd").edges == 0);
 }
 
 TEST_CASE("value change dump: the writer") {

@@ -194,7 +194,7 @@ TEST_CASE("load-store unit: warps of different SMs have frames of local memory o
     b.end_cta();
   }
   const trace::Reader reader(b.write("frames_of_sms"));
-  assembly::SchemeRegistry schemes = assembly::SchemeRegistry::with_builtin();
+  assembly::SchemeRegistry schemes = assembly::SchemeRegistry::with_baseline();
   assembly::SimulationOptions options;
   options.sms = 2;
   assembly::Simulation simulation(test::one_scheduler(), schemes.get("baseline"), options, reader);

@@ -94,8 +94,9 @@ class Scheme {
 
 class SchemeRegistry {
  public:
-  /// With the built-in schemes.
-  static SchemeRegistry with_builtin();
+  /// With the baseline alone; regatta::schemes::all() (models/schemes) has the others too.
+  static SchemeRegistry with_baseline();
+  /// Throws ConfigError when the name is taken.
   void add(std::unique_ptr<Scheme> scheme);
   /// Throws ConfigError with the nearest known name.
   Scheme& get(const std::string& name) const;

@@ -6,7 +6,7 @@
 
 #include <regatta/models/aging_compression/compression_config.h>
 #include <regatta/models/aging_compression/delta_code.h>
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/row_power/row_power.h>
 #include <regatta/support/stats.h>
 
 #include <array>
@@ -17,10 +17,7 @@
 namespace regatta::models::aging {
 
 /// One for a register file. Counts accesses of the slices by sub-wavefront, as the paper's energies are.
-class CompressedRows : public sc_core::sc_module,
-                       public protocol::RowCodec,
-                       public protocol::RowListener,
-                       public support::StatProvider {
+class CompressedRows : public sc_core::sc_module, public RowCodec, public RowListener, public support::StatProvider {
  public:
   struct Counters {
     std::uint64_t writes = 0;  ///< warp registers
@@ -36,35 +33,35 @@ class CompressedRows : public sc_core::sc_module,
     std::uint64_t decompression_beats = 0;  ///< and through a decompression unit
   };
 
-  CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config, protocol::RowPower& power);
+  CompressedRows(const sc_core::sc_module_name& name, const CompressionConfig& config, RowPower& power);
 
   /// Whether a warp's register is kept compressed: a divergent write needs it decompressed.
-  virtual bool compressed(protocol::Row row) const = 0;
-  protocol::Row row(protocol::WarpSlot warp, protocol::RegisterId reg) const { return windows_[warp.value()].row(reg); }
+  virtual bool compressed(Row row) const = 0;
+  Row row(protocol::WarpSlot warp, protocol::RegisterId reg) const { return windows_[warp.value()].row(reg); }
   /// Where the rows' states are to be told to, if anywhere.
-  virtual protocol::RowObserver* row_observer() { return nullptr; }
+  virtual RowObserver* row_observer() { return nullptr; }
   /// compression.wake = issue: an instruction that writes the row has issued.
-  void wake_at_issue(protocol::Row row);
+  void wake_at_issue(Row row);
   bool wakes_at_issue() const { return wake_at_issue_; }
   protocol::LaneMask all_lanes() const { return all_lanes_; }
 
   const Counters& counters() const { return counters_; }
 
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
-  void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
-  void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
+  void window_left(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  protected:
   static constexpr unsigned beat_lanes = 16;
   /// The register belongs to nobody any more, or to somebody else: forget what it was.
-  virtual void forget(protocol::Row row) = 0;
+  virtual void forget(Row row) = 0;
   virtual void launch_started(std::uint32_t rows) = 0;
 
   /// Asks for these segments on and the others off. True: some have to wake, which the file waits for.
-  bool ask(protocol::Row row, protocol::SegmentMask on);
-  protocol::SegmentMask asked(protocol::Row row) const { return asked_[row.value()]; }
+  bool ask(Row row, SegmentMask on);
+  SegmentMask asked(Row row) const { return asked_[row.value()]; }
   /// The lanes of an access change; the rest stays.
   static void merge(std::uint32_t* cells, const std::uint32_t* values, protocol::LaneMask lanes, unsigned warp_size);
   unsigned beats() const { return beats_; }
@@ -78,15 +75,15 @@ class CompressedRows : public sc_core::sc_module,
   Counters counters_;
 
  private:
-  protocol::RowPower& power_;
+  RowPower& power_;
   unsigned voter_;
   bool wake_at_issue_;
   bool loads_;
   unsigned warp_size_ = 32;
   unsigned beats_ = 2;
   protocol::LaneMask all_lanes_ = 0;
-  std::vector<protocol::SegmentMask> asked_;       ///< by row: segments wanted on
-  std::vector<protocol::RegisterWindow> windows_;  ///< by warp slot
+  std::vector<SegmentMask> asked_;       ///< by row: segments wanted on
+  std::vector<RegisterWindow> windows_;  ///< by warp slot
 };
 
 }  // namespace regatta::models::aging

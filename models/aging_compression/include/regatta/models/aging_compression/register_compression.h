@@ -23,15 +23,14 @@ namespace regatta::models::aging {
 /// only, whose entry cancels the rest.
 class RegisterCompression : public CompressedRows {
  public:
-  RegisterCompression(const sc_core::sc_module_name& name, const CompressionConfig& config, protocol::RowPower& power,
+  RegisterCompression(const sc_core::sc_module_name& name, const CompressionConfig& config, RowPower& power,
                       sc_core::sc_time clock_period);
 
-  Stored write(const protocol::WarpAccess& access, protocol::Row row, const std::uint32_t* values, std::uint32_t* cells,
+  Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                protocol::Cycle done) override;
-  bool read(const protocol::WarpAccess& access, protocol::Row row, const std::uint32_t* cells,
-            std::uint32_t* values) override;
-  bool needs_row(protocol::Row row) const override { return !compressed(row); }
-  bool compressed(protocol::Row row) const override { return table_of(row).valid(entry_of(row)); }
+  bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
+  bool needs_row(Row row) const override { return !compressed(row); }
+  bool compressed(Row row) const override { return table_of(row).valid(entry_of(row)); }
 
   /// Writes by what they are; those of some lanes only, and of moves, are `other` and no pattern.
   std::uint64_t pattern_writes(Pattern p) const { return patterns_[static_cast<unsigned>(p)]; }
@@ -43,15 +42,15 @@ class RegisterCompression : public CompressedRows {
 
  protected:
   /// A fault in a test: the entry of the row is gone.
-  void lose_entry(protocol::Row row) { table_of(row).invalidate(entry_of(row)); }
+  void lose_entry(Row row) { table_of(row).invalidate(entry_of(row)); }
 
  private:
-  void forget(protocol::Row row) override;
+  void forget(Row row) override;
   void launch_started(std::uint32_t rows) override;
-  CompressionTable& table_of(protocol::Row row) { return tables_[row.value() / entries_]; }
-  const CompressionTable& table_of(protocol::Row row) const { return tables_[row.value() / entries_]; }
-  std::uint32_t entry_of(protocol::Row row) const { return row.value() % entries_; }
-  Stored store(const protocol::WarpAccess& access, protocol::Row row, const std::uint32_t* values, std::uint32_t* cells,
+  CompressionTable& table_of(Row row) { return tables_[row.value() / entries_]; }
+  const CompressionTable& table_of(Row row) const { return tables_[row.value() / entries_]; }
+  std::uint32_t entry_of(Row row) const { return row.value() % entries_; }
+  Stored store(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                unsigned beats_before);
 
   support::CycleScheduler& clock_;

@@ -25,28 +25,26 @@ void pack(PackedAs form, const std::uint32_t* components, unsigned lanes, std::u
 void unpack(PackedAs form, const std::uint32_t* cells, unsigned lanes, std::uint32_t* components);
 
 /// Expects a sleep-transistor controller with warped_segments(). The same rules for divergent writes as RC's.
-class WarpedCompression : public CompressedRows, public protocol::RowObserver {
+class WarpedCompression : public CompressedRows, public RowObserver {
  public:
-  WarpedCompression(const sc_core::sc_module_name& name, const CompressionConfig& config, protocol::RowPower& power)
+  WarpedCompression(const sc_core::sc_module_name& name, const CompressionConfig& config, RowPower& power)
       : CompressedRows(name, config, power), forms_(config.rows, PackedAs::whole) {}
 
-  Stored write(const protocol::WarpAccess& access, protocol::Row row, const std::uint32_t* values, std::uint32_t* cells,
+  Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                protocol::Cycle done) override;
-  bool read(const protocol::WarpAccess& access, protocol::Row row, const std::uint32_t* cells,
-            std::uint32_t* values) override;
-  bool needs_row(protocol::Row) const override { return true; }
-  bool compressed(protocol::Row row) const override { return forms_[row.value()] != PackedAs::whole; }
+  bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
+  bool needs_row(Row) const override { return true; }
+  bool compressed(Row row) const override { return forms_[row.value()] != PackedAs::whole; }
 
-  protocol::RowObserver* row_observer() override { return this; }
+  RowObserver* row_observer() override { return this; }
   /// A row that others switch off as a whole holds no register that could be decompressed.
-  void switched(protocol::Cycle at, protocol::Row row, protocol::SegmentMask segments,
-                protocol::PowerState state) override;
+  void switched(protocol::Cycle at, Row row, SegmentMask segments, PowerState state) override;
 
   std::uint64_t form_writes(PackedAs p) const { return writes_as_[static_cast<unsigned>(p)]; }
   void register_stats(support::StatGroup& group) override;
 
  private:
-  void forget(protocol::Row row) override { forms_[row.value()] = PackedAs::whole; }
+  void forget(Row row) override { forms_[row.value()] = PackedAs::whole; }
   void launch_started(std::uint32_t rows) override { forms_.assign(rows, PackedAs::whole); }
   /// Sub-wavefronts wide what the form takes of a row.
   unsigned beats_of(PackedAs form) const;

@@ -11,7 +11,7 @@
 
 namespace regatta::models {
 
-/// A window of rows per warp (protocol::RegisterWindow: one range, or two with a register number that divides them).
+/// A window of rows per warp (RegisterWindow: one range, or two with a register number that divides them).
 ///
 /// Every row belongs to one warp, unless it was declared beforehand that two warps may name one row: alias(a, b), for
 /// schemes in which warps share registers. A row belongs to two warps at most.
@@ -24,9 +24,9 @@ class WindowMapping final : public RegisterMapping {
 
   /// The warp's registers lie in `window` from now on. Returns what is wrong with that, "" if nothing: the warp has a
   /// window, a row lies outside the file, a row is another warp's without alias(). Nothing is mapped then.
-  [[nodiscard]] std::string map(protocol::WarpSlot warp, const protocol::RegisterWindow& window);
+  [[nodiscard]] std::string map(protocol::WarpSlot warp, const RegisterWindow& window);
   /// The warp, which has a window, has this one instead. Moves no values. Errors as map(); the old window stays then.
-  [[nodiscard]] std::string rebase(protocol::WarpSlot warp, const protocol::RegisterWindow& window);
+  [[nodiscard]] std::string rebase(protocol::WarpSlot warp, const RegisterWindow& window);
   /// The warp, which has a window, has none any more.
   void unmap(protocol::WarpSlot warp);
 
@@ -34,12 +34,12 @@ class WindowMapping final : public RegisterMapping {
     return warp.value() < windows_.size() && windows_[warp.value()].base != nowhere;
   }
   /// Of a warp that has one.
-  const protocol::RegisterWindow& window(protocol::WarpSlot warp) const { return windows_[warp.value()]; }
+  const RegisterWindow& window(protocol::WarpSlot warp) const { return windows_[warp.value()]; }
   unsigned registers() const { return registers_; }
 
-  std::optional<protocol::Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
+  std::optional<Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
     const std::uint32_t at = row(warp, reg);
-    return at == no_row ? std::nullopt : std::make_optional(protocol::Row(at));
+    return at == no_row ? std::nullopt : std::make_optional(Row(at));
   }
   static constexpr std::uint32_t no_row = ~std::uint32_t{0};
   /// place() for an access path: the row, or no_row.
@@ -60,15 +60,15 @@ class WindowMapping final : public RegisterMapping {
   };
 
   bool may_alias(std::uint16_t a, std::uint16_t b) const;
-  void claim(protocol::WarpSlot warp, const protocol::RegisterWindow& window);
-  void give_up(protocol::WarpSlot warp, const protocol::RegisterWindow& window);
+  void claim(protocol::WarpSlot warp, const RegisterWindow& window);
+  void give_up(protocol::WarpSlot warp, const RegisterWindow& window);
   /// What keeps the warp from having this window.
-  std::string clash(protocol::WarpSlot warp, const protocol::RegisterWindow& window) const;
+  std::string clash(protocol::WarpSlot warp, const RegisterWindow& window) const;
 
   std::uint32_t rows_ = 0;
   unsigned registers_ = 0;
-  std::vector<protocol::RegisterWindow> windows_;  ///< by warp slot
-  std::vector<Owners> owners_;                     ///< by row
+  std::vector<RegisterWindow> windows_;  ///< by warp slot
+  std::vector<Owners> owners_;           ///< by row
   std::vector<std::pair<std::uint16_t, std::uint16_t>> aliases_;
 };
 

@@ -18,7 +18,7 @@ template <class File>
 class WindowedFile : public BankedFile<File> {
  public:
   WindowedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
-               std::unique_ptr<protocol::WindowPolicy> windows, sc_core::sc_time clock_period)
+               std::unique_ptr<WindowPolicy> windows, sc_core::sc_time clock_period)
       : BankedFile<File>(name, config, clock_period), windows_(std::move(windows)) {}
 
   void kernel_started(const protocol::KernelContext& context) override {
@@ -39,7 +39,7 @@ class WindowedFile : public BankedFile<File> {
   const WindowMapping& mapping() const { return mapping_; }
   /// For a scheme that moves the windows of resident warps.
   WindowMapping& mapping() { return mapping_; }
-  const protocol::WindowPolicy& windows() const { return *windows_; }
+  const WindowPolicy& windows() const { return *windows_; }
 
  protected:
   /// Row of the access, refused where the register has none.
@@ -50,7 +50,7 @@ class WindowedFile : public BankedFile<File> {
   }
   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const { return row_of(access); }
 
-  const std::unique_ptr<protocol::WindowPolicy> windows_;
+  const std::unique_ptr<WindowPolicy> windows_;
   WindowMapping mapping_;
 
  private:

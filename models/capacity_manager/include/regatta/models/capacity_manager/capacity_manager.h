@@ -24,7 +24,7 @@ class CapacityManager final : public sc_core::sc_module,
   ~CapacityManager() override;
 
   /// To be bound to the staging unit of the same shard, which must have trace::region_banks banks.
-  sc_core::sc_port<protocol::StagingUnit>& staging(unsigned shard) { return shards_[shard]->staging; }
+  sc_core::sc_port<StagingUnit>& staging(unsigned shard) { return shards_[shard]->staging; }
   const CapacityShard& shard(unsigned index) const { return *shards_[index]; }
   unsigned shards() const { return static_cast<unsigned>(shards_.size()); }
   /// One line per warp that waits here, for the report of a deadlock.

@@ -6,8 +6,8 @@
 
 #include <regatta/models/capacity_manager/region_table.h>
 
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/extension_points.h>
-#include <regatta/protocol/operand_staging.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/small_divisor.h>
@@ -40,13 +40,13 @@ struct RegionCounters {
   std::uint64_t invalidations = 0;   ///< registers
   std::uint64_t lines = 0;           ///< reserved
   std::uint64_t lines_squared = 0;
-  std::array<std::uint64_t, protocol::preload_source_count> preloads_from{};  ///< answered
-  std::uint64_t words = 0;                                                    ///< decoded
+  std::array<std::uint64_t, preload_source_count> preloads_from{};  ///< answered
+  std::uint64_t words = 0;                                          ///< decoded
 
   RegionCounters& operator+=(const RegionCounters& other);
 };
 
-class CapacityShard final : public sc_core::sc_module, public protocol::StagingClient, public support::StatProvider {
+class CapacityShard final : public sc_core::sc_module, public StagingClient, public support::StatProvider {
  public:
   /// A warp's way round: inactive (on the stack unless it waits at a barrier), preloading, active, draining.
   enum class State : std::uint8_t { absent, inactive, preloading, active, draining };
@@ -55,7 +55,7 @@ class CapacityShard final : public sc_core::sc_module, public protocol::StagingC
   CapacityShard(const sc_core::sc_module_name& name, const CapacityManagerConfig& config, unsigned shards,
                 const RegionTable& table, sc_core::sc_event& room, sc_core::sc_time clock_period);
 
-  sc_core::sc_port<protocol::StagingUnit> staging;
+  sc_core::sc_port<StagingUnit> staging;
 
   // The sides of the gate and of the decode point, for the warps of this shard.
   void connect(protocol::GateListener& listener) { listener_ = &listener; }
@@ -70,7 +70,7 @@ class CapacityShard final : public sc_core::sc_module, public protocol::StagingC
   void decoded(protocol::WarpSlot warp, std::uint32_t inserted, std::uint64_t sequence);
 
   // The staging unit's client.
-  void preloaded(protocol::WarpSlot warp, protocol::RegisterId reg, protocol::PreloadSource source) override;
+  void preloaded(protocol::WarpSlot warp, protocol::RegisterId reg, PreloadSource source) override;
   void invalidated(protocol::WarpSlot warp, protocol::RegisterId reg) override;
   void lines_available(std::uint64_t at) override;
 
@@ -166,7 +166,7 @@ class CapacityShard final : public sc_core::sc_module, public protocol::StagingC
   sc_core::sc_event& room_event_;
   support::CycleScheduler& clock_;
   support::CycleClient client_;
-  protocol::StagingUnit* unit_ = nullptr;
+  StagingUnit* unit_ = nullptr;
   protocol::GateListener* listener_ = nullptr;
 
   std::vector<Warp> warps_;          ///< by local index

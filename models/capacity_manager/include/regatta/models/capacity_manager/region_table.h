@@ -4,8 +4,8 @@
 // from anywhere but the words (RegLess, MICRO 2017, section 5.4; their encoding: regatta/trace/region_words.h).
 #pragma once
 
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/observer.h>
-#include <regatta/protocol/operand_staging.h>
 #include <regatta/trace/region_words.h>
 
 #include <array>
@@ -43,7 +43,7 @@ class RegionTable {
   /// `inserted`: index into Kernel::inserted.
   const trace::RegionWordPlace& word(std::uint32_t inserted) const { return words_[inserted]; }
   /// Of a static instruction.
-  const protocol::UseMarks& marks(std::uint32_t index) const { return marks_[index]; }
+  const UseMarks& marks(std::uint32_t index) const { return marks_[index]; }
   /// Most words that have to be there before a region can start.
   unsigned longest_head() const;
 
@@ -54,7 +54,7 @@ class RegionTable {
 
   std::vector<Region> regions_;
   std::vector<trace::RegionWordPlace> words_;  ///< by index into Kernel::inserted
-  std::vector<protocol::UseMarks> marks_;      ///< by static index
+  std::vector<UseMarks> marks_;      ///< by static index
 };
 
 }  // namespace regatta::models

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <regatta/models/compressor/patterns.h>
-#include <regatta/protocol/operand_staging.h>
+#include <regatta/models/staging/register_map.h>
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/payload.h>
-#include <regatta/protocol/register_map.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/ring.h>
@@ -56,7 +56,7 @@ struct CompressorConfig {
 /// Lines are replaced in LRU order and written back if dirty, unless none of their registers is still compressed.
 /// Requests for one register stay in order; requests for others pass one that waits for its line.
 class Compressor final : public sc_core::sc_module,
-                         public protocol::BackingStore,
+                         public BackingStore,
                          public support::StatProvider,
                          tlm::tlm_fw_transport_if<>,
                          tlm::tlm_bw_transport_if<> {
@@ -144,7 +144,7 @@ class Compressor final : public sc_core::sc_module,
 
   const CompressorConfig config_;
   support::CycleScheduler& clock_;
-  protocol::RegisterMap map_;
+  RegisterMap map_;
   std::uint64_t first_line_;  ///< where in memory the shard's compressed lines begin
   unsigned shard_warps_;      ///< from a warp's register to its next in the shard's register order
   std::size_t out_places_;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <regatta/models/banks/windowed_file.h>
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/row_power/row_power.h>
 #include <regatta/protocol/warp_registers.h>
 
 #include <cstdint>
@@ -22,24 +22,24 @@ namespace regatta::models {
 ///
 /// Banks are those of the register's number, as in the conventional file, wherever its row is: moving windows cost no
 /// conflicts (aging paper, section 5.2: RAR has no effect on time).
-class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public protocol::RowPowerListener {
+class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowerListener {
  public:
-  GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, protocol::RowPower& power,
-                    std::unique_ptr<protocol::WindowPolicy> windows, sc_core::sc_time clock_period);
+  GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, RowPower& power,
+                    std::unique_ptr<WindowPolicy> windows, sc_core::sc_time clock_period);
 
   /// The codec outlives the file. `partial_read`: of the energy of a row's read, what one of a register that the codec
   /// keeps elsewhere takes.
-  void set_codec(protocol::RowCodec& codec, double partial_read);
+  void set_codec(RowCodec& codec, double partial_read);
   /// Told in this order; they outlive the file.
-  void add_listener(protocol::RowListener& listener) { listeners_.push_back(&listener); }
+  void add_listener(RowListener& listener) { listeners_.push_back(&listener); }
   /// The same, and the file owns it.
-  void own_listener(std::unique_ptr<protocol::RowListener> listener);
-  void add_observer(protocol::RowObserver& observer) { observers_.push_back(&observer); }
+  void own_listener(std::unique_ptr<RowListener> listener);
+  void add_observer(RowObserver& observer) { observers_.push_back(&observer); }
 
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
-  void lost(protocol::Row row, unsigned from, unsigned to) override;
+  void lost(Row row, unsigned from, unsigned to) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -55,21 +55,19 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public protoco
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done);
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
-  std::uint64_t wait_for(protocol::Row row, const protocol::WarpAccess& access, std::uint64_t done);
-  std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, protocol::Row row,
-                     std::uint64_t done);
-  std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, protocol::Row row,
-                      std::uint64_t done);
+  std::uint64_t wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done);
+  std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
+  std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
   void account_rows(int change);
   /// Tells the listeners of the rows that the launch's warps can have at once.
   void reserve_rows(const protocol::KernelContext& context);
 
-  protocol::RowPower& power_;
-  protocol::RowCodec* codec_ = nullptr;
+  RowPower& power_;
+  RowCodec* codec_ = nullptr;
   double partial_read_ = 0;
-  std::vector<protocol::RowListener*> listeners_;
-  std::vector<std::unique_ptr<protocol::RowListener>> owned_;
-  std::vector<protocol::RowObserver*> observers_;
+  std::vector<RowListener*> listeners_;
+  std::vector<std::unique_ptr<RowListener>> owned_;
+  std::vector<RowObserver*> observers_;
   protocol::WarpRegisters rows_;
 
   std::uint64_t row_reads_ = 0, elsewhere_reads_ = 0, writes_ = 0, row_writes_ = 0;

@@ -8,8 +8,8 @@
 #include <regatta/models/greener/lookup_table.h>
 #include <regatta/models/greener/power_plan.h>
 
+#include <regatta/models/row_power/row_power.h>
 #include <regatta/protocol/extension_points.h>
-#include <regatta/protocol/row_power.h>
 #include <regatta/support/calendar.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
@@ -51,16 +51,16 @@ struct PowerGateConfig {
 class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
                   public protocol::FetchListener,
-                  public protocol::RowListener,
+                  public RowListener,
                   public support::StatProvider {
  public:
-  PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, protocol::RowPower& power,
+  PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, RowPower& power,
             sc_core::sc_time clock_period);
 
   /// Only with a run-time table does the gate need to be a fetch listener too.
   bool follows_fetches() const { return table_.has_value(); }
   /// Some registers' values are elsewhere: sources of those need no row.
-  void connect(const protocol::RowCodec& codec) { codec_ = &codec; }
+  void connect(const RowCodec& codec) { codec_ = &codec; }
 
   bool keeps_cycle_time() const override { return true; }
   bool may_issue(const protocol::DynamicInstruction& instruction) override;
@@ -74,10 +74,10 @@ class PowerGate : public sc_core::sc_module,
   void arrived(const protocol::WarpInfo& warp) override;
   const sc_core::sc_event& changed() const override { return changed_; }
 
-  void was_read(const protocol::WarpAccess& access, protocol::Row row, protocol::Cycle done) override;
+  void was_read(const protocol::WarpAccess& access, Row row, protocol::Cycle done) override;
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
-  void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
-  void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
+  void window_left(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
 
   /// Registers kept on by the run-time table against the compiler's decision.
   std::uint64_t corrections() const { return corrections_; }
@@ -93,7 +93,7 @@ class PowerGate : public sc_core::sc_module,
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
     protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
     std::uint64_t ready = 0;                ///< when all that was woken can be accessed
-    protocol::RegisterWindow window;
+    RegisterWindow window;
     std::uint64_t decoded = 0;
     std::vector<std::uint32_t> arriving;  ///< fetched, not decoded yet
   };
@@ -117,11 +117,11 @@ class PowerGate : public sc_core::sc_module,
 
   const PowerGateConfig config_;
   const bool search_younger_;
-  protocol::RowPower& power_;
+  RowPower& power_;
   const unsigned voter_;
   support::CycleScheduler& clock_;
   support::CycleClient client_;
-  const protocol::RowCodec* codec_ = nullptr;
+  const RowCodec* codec_ = nullptr;
   protocol::GateListener* listener_ = nullptr;
   sc_core::sc_event changed_;  ///< never notified: held warps are paused
 

@@ -5,8 +5,8 @@
 // and return before they are needed.
 #pragma once
 
+#include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/extension_points.h>
-#include <regatta/protocol/operand_staging.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
@@ -70,11 +70,11 @@ class OperandStaging final : public sc_core::sc_module,
   /// Number of shards.
   unsigned shards() const { return config_.shards; }
   /// The control side of a shard, for the capacity manager of its warp scheduler.
-  protocol::StagingUnit& shard(unsigned s);
+  StagingUnit& shard(unsigned s);
   /// Where a shard reads and writes lines that it does not hold: to the compressor or the L1.
   protocol::MemoryInitiatorSocket& memory(unsigned s);
   /// Who stands between a shard and memory and is to be told when a warp slot gets another warp.
-  void connect_below(unsigned s, protocol::BackingStore& below);
+  void connect_below(unsigned s, BackingStore& below);
 
   protocol::OperandTargetSocket& read_socket() override { return reads; }
   protocol::OperandTargetSocket& write_socket() override { return writes; }

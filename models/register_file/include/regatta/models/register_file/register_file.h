@@ -19,7 +19,7 @@ namespace regatta::models {
 class RegisterFile : public WindowedFile<RegisterFile> {
  public:
   RegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, sc_core::sc_time clock_period,
-               std::unique_ptr<protocol::WindowPolicy> windows = std::make_unique<FixedWindows>());
+               std::unique_ptr<WindowPolicy> windows = std::make_unique<FixedWindows>());
 
   void kernel_started(const protocol::KernelContext& context) override;
   void register_energy(support::EnergyGroup& group) override;

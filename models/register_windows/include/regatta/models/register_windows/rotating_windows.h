@@ -14,15 +14,15 @@ namespace regatta::models {
 /// address: two base registers, b + s and b + s - N, and a comparator that takes the second from r = N - s on.
 ///
 /// s is a window's own, and starts at 0 with every launch, since N is the launch's.
-class RotatingWindows : public protocol::WindowPolicy {
+class RotatingWindows : public WindowPolicy {
  public:
   /// `slices`: equal parts of the file (sm.sub_cores).
   explicit RotatingWindows(unsigned slices = 1) : windows_(slices) {}
 
   std::string name() const override { return "rotating"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
-  std::optional<protocol::RegisterWindow> first_window(protocol::WarpSlot warp) const override;
-  protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
+  std::optional<RegisterWindow> first_window(protocol::WarpSlot warp) const override;
+  RegisterWindow assign(protocol::WarpSlot warp) override;
 
  private:
   FixedWindows windows_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/banks/windows.h>
 
 #include <cstdint>
 #include <vector>
@@ -12,15 +12,15 @@ namespace regatta::models {
 /// warps for when a kernel's registers are few, and a warp takes the next free window in turn. So every window is
 /// unused, and can be switched off, for its share of the time. What is left of a slice beyond the last whole window
 /// stays unused.
-class RoundRobinWindows : public protocol::WindowPolicy {
+class RoundRobinWindows : public WindowPolicy {
  public:
   /// `slices`: equal parts of the file, to which warps are dealt by their slot; a warp's window lies in its slice.
   explicit RoundRobinWindows(unsigned slices = 1);
 
   std::string name() const override { return "round_robin"; }
   void kernel_started(std::uint32_t rows, unsigned registers) override;
-  std::optional<protocol::RegisterWindow> first_window(protocol::WarpSlot warp) const override;
-  protocol::RegisterWindow assign(protocol::WarpSlot warp) override;
+  std::optional<RegisterWindow> first_window(protocol::WarpSlot warp) const override;
+  RegisterWindow assign(protocol::WarpSlot warp) override;
   void release(protocol::WarpSlot warp) override;
 
   /// Whole windows of a slice in this launch.

@@ -6,7 +6,7 @@
 // RC, WC, ARGO).
 #pragma once
 
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/row_power/row_power.h>
 #include <regatta/support/config.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
@@ -36,43 +36,39 @@ struct SleepTransistorsConfig {
 };
 
 /// Time is counted in bit-cycles, so that segments of any width add up; statistics are in row-cycles.
-class SleepTransistors : public sc_core::sc_module,
-                         public protocol::RowPower,
-                         public protocol::RowListener,
-                         public support::StatProvider {
+class SleepTransistors : public sc_core::sc_module, public RowPower, public RowListener, public support::StatProvider {
  public:
   SleepTransistors(const sc_core::sc_module_name& name, const SleepTransistorsConfig& config,
                    sc_core::sc_time clock_period);
 
   bool keeps_cycle_time() const override { return true; }
   unsigned add_voter(const std::string& name) override;
-  protocol::Cycle vote(unsigned voter, protocol::Row row, protocol::PowerState state,
-                       protocol::SegmentMask segments = protocol::all_segments) override;
-  protocol::PowerState vote_of(unsigned voter, protocol::Row row) const override;
-  protocol::PowerState state(protocol::Row row, unsigned segment = 0) const override;
-  protocol::Cycle ready(protocol::Row row) const override { return protocol::Cycle(rows_[row.value()].ready); }
+  protocol::Cycle vote(unsigned voter, Row row, PowerState state, SegmentMask segments = all_segments) override;
+  PowerState vote_of(unsigned voter, Row row) const override;
+  PowerState state(Row row, unsigned segment = 0) const override;
+  protocol::Cycle ready(Row row) const override { return protocol::Cycle(rows_[row.value()].ready); }
   /// The file; told of what is lost.
-  void connect(protocol::RowPowerListener& file) { file_ = &file; }
+  void connect(RowPowerListener& file) { file_ = &file; }
   /// Told of every change of state.
-  void add_observer(protocol::RowObserver& observer) { observers_.push_back(&observer); }
+  void add_observer(RowObserver& observer) { observers_.push_back(&observer); }
 
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
 
   unsigned segment_count() const { return segment_count_; }
   /// Row-cycles in the state until now.
-  double row_cycles(protocol::PowerState state) const;
+  double row_cycles(PowerState state) const;
   /// Rows of which a segment began to wake from sleep, or from off.
-  std::uint64_t wakeups(protocol::PowerState from) const { return wakeups_[static_cast<unsigned>(from)]; }
+  std::uint64_t wakeups(PowerState from) const { return wakeups_[static_cast<unsigned>(from)]; }
 
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
-  using Mask = protocol::SegmentMask;
+  using Mask = SegmentMask;
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   struct States {
-    Mask on = protocol::all_segments;  ///< segments that are on
-    Mask sleeping = 0;                 ///< and those that sleep; the others are off
+    Mask on = all_segments;  ///< segments that are on
+    Mask sleeping = 0;       ///< and those that sleep; the others are off
   };
   struct RowState {
     States now;
@@ -92,20 +88,20 @@ class SleepTransistors : public sc_core::sc_module,
 
   SleepTransistorsConfig config_;
   support::CycleScheduler& clock_;
-  protocol::RowPowerListener* file_ = nullptr;
-  std::vector<protocol::RowObserver*> observers_;
+  RowPowerListener* file_ = nullptr;
+  std::vector<RowObserver*> observers_;
   std::vector<Voter> voters_;
   std::vector<RowState> rows_;
   unsigned segment_count_ = 1;
   Mask present_ = 1;  ///< a bit per segment that there is
-  std::array<std::uint64_t, protocol::max_segments> segment_bits_{};
+  std::array<std::uint64_t, max_segments> segment_bits_{};
   std::uint64_t row_bits_ = 0;
 
   std::uint64_t since_ = 0;  ///< counted until this cycle
-  std::array<std::uint64_t, protocol::power_state_count> bits_in_{};
-  std::array<std::uint64_t, protocol::power_state_count> bit_cycles_{};
-  std::array<std::uint64_t, protocol::power_state_count> wakeups_{};     ///< by the state before
-  std::array<std::uint64_t, protocol::power_state_count> bits_woken_{};  ///< likewise
+  std::array<std::uint64_t, power_state_count> bits_in_{};
+  std::array<std::uint64_t, power_state_count> bit_cycles_{};
+  std::array<std::uint64_t, power_state_count> wakeups_{};     ///< by the state before
+  std::array<std::uint64_t, power_state_count> bits_woken_{};  ///< likewise
   std::uint64_t waking_cycle_ = 0;
   unsigned waking_count_ = 0;  ///< rows that begin to wake in it
   std::uint64_t falls_ = 0, delayed_wakes_ = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/protocol/row_power.h>
+#include <regatta/models/row_power/row_power.h>
 
 #include <cstdint>
 #include <vector>
@@ -24,16 +24,16 @@ enum class UnusedRowsOff : std::uint8_t {
 /// `always`: a row is off from the end of its warp to the start of the next one there.
 ///
 /// A window is awake before its warp's first access: the wake-up hides behind the warp's start.
-class UnusedRows : public protocol::RowListener {
+class UnusedRows : public RowListener {
  public:
   /// `slices`: equal parts of the file; a warp's window lies in one of them.
-  UnusedRows(protocol::RowPower& power, UnusedRowsOff when, unsigned slices = 1)
+  UnusedRows(RowPower& power, UnusedRowsOff when, unsigned slices = 1)
       : power_(power), voter_(power.add_voter("unused_rows")), when_(when), slices_(slices) {}
 
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
-  void rows_reserved(const std::vector<protocol::Row>& rows) override;
-  void window_taken(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
-  void window_left(protocol::WarpSlot warp, const protocol::RegisterWindow& window, unsigned registers) override;
+  void rows_reserved(const std::vector<Row>& rows) override;
+  void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
+  void window_left(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
@@ -46,16 +46,16 @@ class UnusedRows : public protocol::RowListener {
     std::uint32_t first = none, last = none;  ///< free longest, and shortest
   };
   FreeRows& free_rows(std::uint32_t row) { return free_[row / slice_rows_]; }
-  static std::uint32_t row_of(const protocol::RegisterWindow& window, unsigned reg) {
+  static std::uint32_t row_of(const RegisterWindow& window, unsigned reg) {
     return window.row(protocol::RegisterId(static_cast<std::uint8_t>(reg))).value();
   }
   /// Not before it is known how many rows the launch can have.
   bool switches() const { return when_ == UnusedRowsOff::always || reserved_; }
   void append(std::uint32_t row);
   void remove(std::uint32_t row);
-  void vote(std::uint32_t row, protocol::PowerState state) { power_.vote(voter_, protocol::Row(row), state); }
+  void vote(std::uint32_t row, PowerState state) { power_.vote(voter_, Row(row), state); }
 
-  protocol::RowPower& power_;
+  RowPower& power_;
   unsigned voter_;
   UnusedRowsOff when_;
   unsigned slices_;

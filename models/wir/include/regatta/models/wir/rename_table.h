@@ -25,11 +25,11 @@ struct RenameEntry {
 class RenameTables final : public RegisterMapping {
  public:
   /// The physical register; none where nothing was written yet.
-  std::optional<protocol::Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
+  std::optional<Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
     if (reg.value() >= registers_ || (warp.value() + std::size_t{1}) * registers_ > entries_.size())
       return std::nullopt;
     const RenameEntry& e = at(warp, reg);
-    return e.valid() ? std::make_optional(protocol::Row(e.reg.value())) : std::nullopt;
+    return e.valid() ? std::make_optional(Row(e.reg.value())) : std::nullopt;
   }
 
   /// All entries invalid.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where warp registers lie in memory when memory backs them (RegLess, MICRO 2017, sections 5.2.3 and 5.3): all warps of
+// R0, then all warps of R1, ...; compressed registers in a space of their own behind that, 15 to a line, in the same
+// order. Every SM has such a buffer. It lies beyond the address windows of a trace.
+//
+// Each shard has compressed lines of its own: a line is kept, and changed, in the compressor of one shard.
+#pragma once
+
+#include <regatta/protocol/ids.h>
+
+#include <cstdint>
+
+namespace regatta::models {
+
+class RegisterMap {
+ public:
+  /// Buffer of one SM with `warps` warp slots of up to 256 registers, dealt to `shards` in turn; `line_bytes` is a warp
+  /// register's size.
+  RegisterMap(unsigned sm, unsigned warps, unsigned line_bytes, unsigned shards = 1)
+      : warps_(warps),
+        line_bytes_(line_bytes),
+        shards_(shards),
+        shard_warps_((warps + shards - 1) / shards),
+        shard_lines_((registers * shard_warps_ + slots_per_line - 1) / slots_per_line),
+        base_(window + std::uint64_t{sm} * window_of_sm),
+        compressed_(base_ + std::uint64_t{registers} * warps * line_bytes) {}
+
+  /// A register's place in register order, 0 .. registers x warps - 1.
+  std::uint32_t index(protocol::WarpSlot warp, protocol::RegisterId reg) const {
+    return reg.value() * warps_ + warp.value();
+  }
+  protocol::WarpSlot warp_of(std::uint32_t index) const {
+    return protocol::WarpSlot(static_cast<std::uint16_t>(index % warps_));
+  }
+  protocol::RegisterId register_of(std::uint32_t index) const {
+    return protocol::RegisterId(static_cast<std::uint8_t>(index / warps_));
+  }
+
+  std::uint64_t address(std::uint32_t index) const { return base_ + std::uint64_t{index} * line_bytes_; }
+  /// Of an address that address() gave.
+  std::uint32_t index_of(std::uint64_t address) const {
+    return static_cast<std::uint32_t>((address - base_) / line_bytes_);
+  }
+  /// First byte of the line that holds the register's compressed form, and its slot in it.
+  std::uint64_t compressed_line(std::uint32_t index) const {
+    const std::uint64_t shard = index % warps_ % shards_;
+    return compressed_ + (shard * shard_lines_ + shard_order(index) / slots_per_line) * line_bytes_;
+  }
+  /// Whether an address of the buffer is a compressed line's.
+  bool is_compressed_space(std::uint64_t address) const { return address >= compressed_; }
+  unsigned compressed_slot(std::uint32_t index) const { return shard_order(index) % slots_per_line; }
+  std::uint32_t size() const { return registers * warps_; }
+
+  static constexpr unsigned slots_per_line = 15;  ///< section 5.3: 15 x 8 bytes + 15 x 3 bits
+  static constexpr unsigned registers = 256;
+
+  /// Place in register order among the registers of the shard.
+  std::uint32_t shard_order(std::uint32_t index) const {
+    return index / warps_ * shard_warps_ + index % warps_ / shards_;
+  }
+
+ private:
+  static constexpr std::uint64_t window = base::first_address(base::Window::registers);
+  static constexpr std::uint64_t window_of_sm = std::uint64_t{1} << 32;  // bytes
+  std::uint32_t warps_;
+  unsigned line_bytes_;
+  std::uint32_t shards_, shard_warps_, shard_lines_;
+  std::uint64_t base_, compressed_;
+};
+
+}  // namespace regatta::models

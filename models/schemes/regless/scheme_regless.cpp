@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RegLess (Kloosterman et al., MICRO 2017): per warp scheduler a capacity manager, a shard of the operand staging unit
+// and a compressor; what leaves a shard shares the L1 with the load-store unit.
+#include <regatta/assembly/conservation.h>
+#include <regatta/assembly/scheme.h>
+#include <regatta/models/capacity_manager/capacity_manager.h>
+#include <regatta/models/compressor/compressor.h>
+#include <regatta/models/operand_staging/operand_staging.h>
+#include <regatta/support/stat_query.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace regatta::schemes {
+
+namespace {
+
+using support::StatSum;
+
+constexpr unsigned lanes = models::pattern_lanes;
+
+double value(const StatSum& sum) { return static_cast<double>(sum.total()); }
+
+double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
+
+class RegLess : public assembly::Scheme {
+ public:
+  RegLess() { osu_.backed_registers = 0; }  // the machine's, unless it is said
+  std::string name() const override { return "regless"; }
+  std::string help() const override {
+    return "RegLess (MICRO 2017): operand staging units in place of the register file, filled region by region";
+  }
+  void declare(support::OptionSet& options) override {
+    osu_.declare(options);
+    manager_.declare(options);
+    compressor_.declare(options);
+  }
+  void validate(const assembly::MachineConfig& machine) const override;
+  assembly::SmParts build(const assembly::BuildContext& context) override;
+  void register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) override;
+  void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
+
+ private:
+  models::OperandStagingConfig staging_for(const assembly::MachineConfig& machine, unsigned sm) const {
+    models::OperandStagingConfig c = osu_;
+    if (c.backed_registers == 0) c.backed_registers = machine.register_file.registers;
+    c.shards = machine.sm.schedulers;
+    c.warps = machine.sm.max_warps;
+    c.sm = sm;
+    c.line_bytes = machine.l1.line_bytes;
+    return c;
+  }
+  models::CompressorConfig compressor_for(const assembly::MachineConfig& machine, unsigned sm, unsigned shard) const {
+    models::CompressorConfig c = compressor_;
+    c.sm = sm;
+    c.warps = machine.sm.max_warps;
+    c.shards = machine.sm.schedulers;
+    c.shard = shard;
+    c.line_bytes = machine.l1.line_bytes;
+    return c;
+  }
+
+  models::OperandStagingConfig osu_;
+  models::CapacityManagerConfig manager_;
+  models::CompressorConfig compressor_;
+};
+
+void RegLess::validate(const assembly::MachineConfig& machine) const {
+  if (machine.sm.lanes != lanes) {
+    throw support::ConfigError(
+        "scheme regless: a warp register is a line of the L1 and the compressor's patterns are of " +
+        std::to_string(lanes) + " lanes: expected sm.lanes = " + std::to_string(lanes) + ", found " +
+        std::to_string(machine.sm.lanes));
+  }
+  const unsigned bytes = lanes * trace::bytes_per_lane;
+  if (machine.l1.line_bytes != bytes) {
+    throw support::ConfigError("scheme regless: a warp register is a line of the L1: expected l1.line_bytes = " +
+                               std::to_string(bytes) + ", found " + std::to_string(machine.l1.line_bytes));
+  }
+  if (osu_.banks != trace::region_banks) {
+    throw support::ConfigError("scheme regless: the regions' words count the lines of " +
+                               std::to_string(trace::region_banks) + " banks: expected osu.banks = " +
+                               std::to_string(trace::region_banks) + ", found " + std::to_string(osu_.banks));
+  }
+  staging_for(machine, 0).validate();
+  if (compressor_.enabled) compressor_for(machine, 0, 0).validate();
+}
+
+assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
+  assembly::SmParts parts = assembly::baseline_parts(context);
+  const unsigned shards = context.machine.sm.schedulers;
+  auto osu = std::make_unique<models::OperandStaging>("osu", staging_for(context.machine, context.sm_index),
+                                                      context.clock_period);
+  auto manager = std::make_unique<models::CapacityManager>("capacity_manager", manager_, shards, context.clock_period);
+  for (unsigned s = 0; s < shards; ++s) {
+    manager->staging(s).bind(osu->shard(s));
+    if (!compressor_.enabled) {
+      parts.l1_clients.push_back(&osu->memory(s));
+      continue;
+    }
+    const std::string name = "compressor" + std::to_string(s);
+    auto compressor = std::make_unique<models::Compressor>(
+        name.c_str(), compressor_for(context.machine, context.sm_index, s), context.clock_period);
+    assembly::connect_memory(context, parts, name + "_protocol", osu->memory(s), compressor->upstream);
+    osu->connect_below(s, *compressor);
+    parts.l1_clients.push_back(&compressor->downstream);
+    parts.modules.push_back(std::move(compressor));
+  }
+  parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
+  parts.decode_point = manager.get();
+  parts.gates.push_back(std::move(manager));
+  parts.storage_banks = shards * osu_.banks;
+  parts.storage = std::move(osu);
+  return parts;
+}
+
+void RegLess::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
+  const auto sum = [&](const std::vector<support::StatQuery>& queries) { return StatSum(modules, queries); };
+  const auto manager = [&](const std::string& name) { return sum({"sm*.capacity_manager.shard*." + name}); };
+  const auto bank = [&](const std::string& name) { return sum({"sm*.osu.shard*.bank*." + name}); };
+  const auto l1 = [&](const std::string& name) { return sum({"sm*.l1." + name}); };
+  const auto total = [&](const std::string& name, const StatSum& all, const char* unit, const char* what) {
+    g.derived(
+        name, [all] { return value(all); }, unit, what);
+  };
+  const auto per = [&](const std::string& name, const StatSum& all, const StatSum& count, const char* unit,
+                       const char* what) {
+    g.derived(
+        name, [all, count] { return ratio(value(all), value(count)); }, unit, what);
+  };
+
+  total("preloads", manager("preloads"), "warp registers", "staged before their region started");
+  for (const char* source : {"osu", "compressor", "l1", "l2", "dram"}) {
+    g.derived(
+        std::string("preload_source.") + source,
+        [all = manager(std::string("preloads_from_") + source)] { return value(all); }, "warp registers",
+        std::string("preloads found in the ") + source +
+            (std::string(source) == "osu"
+                 ? ", or of registers without a value anywhere, for which a line is all it takes"
+                 : ""));
+  }
+  const StatSum cycles = sum({"sm*.pipeline.active_cycles"});
+  per("l1_requests_per_cycle.preload", l1("accesses_register_read"), cycles, "requests per cycle",
+      "of an SM's L1: registers and lines of compressed ones read");
+  per("l1_requests_per_cycle.evict", l1("accesses_register_write"), cycles, "requests per cycle",
+      "of an SM's L1: registers and lines of compressed ones written");
+  per("l1_requests_per_cycle.invalidate", l1("accesses_register_invalidate"), cycles, "requests per cycle",
+      "of an SM's L1: registers dropped");
+
+  const StatSum executed = manager("regions_executed");
+  const StatSum lines = manager("lines_reserved");
+  total("regions.executed", executed, "regions", "started");
+  per("regions.mean_instructions", manager("instructions"), executed, "warp instructions", "issued per region");
+  per("regions.mean_cycles", manager("active_cycles"), executed, "cycles", "that a region was active");
+  per("regions.mean_preload_cycles", manager("preload_cycles"), executed, "cycles",
+      "from a region's start to its last preload or invalidation");
+  per("regions.mean_drain_cycles", manager("drain_cycles"), executed, "cycles",
+      "from a region's last issue to its last result written");
+  per("regions.mean_preloads", manager("preloads"), executed, "warp registers", "preloaded per region");
+  per("regions.mean_live", lines, executed, "warp registers",
+      "lines reserved per region, the sum of the most that each bank needs: at least as many as live at a time");
+  g.derived(
+      "regions.stddev_live",
+      [lines, executed, squares = manager("lines_reserved_squared")] {
+        const double mean = ratio(value(lines), value(executed));
+        return std::sqrt(std::max(0.0, ratio(value(squares), value(executed)) - mean * mean));
+      },
+      "warp registers", "standard deviation of those, over the regions that ran");
+  g.derived(
+      "regions.max_live", [most = manager("lines_reserved_max")] { return static_cast<double>(most.largest()); },
+      "warp registers", "most lines that a region reserved");
+
+  for (const char* pattern : {"constant", "stride1", "stride4", "half1", "half4"}) {
+    g.derived(
+        std::string("compressor.matched.") + pattern,
+        [all = sum({std::string("sm*.compressor*.matched_") + pattern})] { return value(all); }, "warp registers",
+        std::string("evicted with a value of the pattern ") + pattern);
+  }
+  for (const char* name : {"incompressible", "hits", "misses"}) {
+    total(std::string("compressor.") + name, sum({std::string("sm*.compressor*.") + name}), "requests",
+          "of the compressors; see theirs");
+  }
+  total("metadata_instructions", manager("metadata_words"), "words", "region words fetched and decoded");
+  total("osu.reads", bank("reads"), "warp registers", "operands read");
+  total("osu.writes", bank("writes"), "warp registers", "results written");
+  total("osu.conflicts", sum({"sm*.osu.shard*.bank*.conflicts", "sm*.osu.shard*.bank*.write_conflicts"}),
+        "warp registers", "reads and writes that waited for their bank");
+  total("osu.evictions", sum({"sm*.osu.shard*.evictions"}), "lines",
+        "taken from the dirty list to make room; written back unless taken back or dropped first");
+  per("warps_active", manager("active_cycles"), sum({"sm*.capacity_manager.resident_cycles"}), "warps",
+      "of an SM with an active region, mean over the cycles with a resident warp");
+}
+
+void RegLess::add_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
+  const std::string pipeline = sm + ".pipeline.";
+  const std::string manager = sm + ".capacity_manager.shard*.";
+  const std::string osu = sm + ".osu.shard*.";
+  const std::string bank = osu + "bank*.";
+  const std::string compressor = sm + ".compressor*.";
+  const std::string l1 = sm + ".l1.accesses_register_";
+  laws.add("the capacity managers take the region words that are fetched", {pipeline + "inserted_instructions"},
+           {manager + "metadata_words"});
+  laws.add("every instruction issues in a region", {manager + "instructions"}, {pipeline + "warp_instructions"});
+  laws.add("preloads asked for are done", {manager + "preloads"}, {osu + "preloads"});
+  laws.add("every preload has a source", {manager + "preloads"},
+           {manager + "preloads_from_osu", manager + "preloads_from_compressor", manager + "preloads_from_l1",
+            manager + "preloads_from_l2", manager + "preloads_from_dram"});
+  laws.add("invalidations asked for are done", {manager + "invalidations"}, {osu + "invalidations"});
+  laws.add("the staging units serve what the collectors ask", {bank + "reads"}, {pipeline + "collectors.reads"});
+  laws.add("the staging units take what is written back", {bank + "writes"}, {pipeline + "writeback.writes"});
+  laws.add("what is evicted leaves, or is taken back or dropped before", {osu + "evictions"},
+           {osu + "memory_writes", osu + "evictions_cancelled"});
+  if (!compressor_.enabled) {
+    laws.add("the L1 takes the registers that leave", {l1 + "write"}, {osu + "memory_writes"});
+    laws.add("the L1 is asked for the registers that come back", {l1 + "read"}, {osu + "memory_reads"});
+    laws.add("the L1 drops the registers that die", {l1 + "invalidate"}, {osu + "memory_invalidations"});
+    return;
+  }
+  laws.add("what leaves is compressed or is not",
+           {compressor + "matched_constant", compressor + "matched_stride1", compressor + "matched_stride4",
+            compressor + "matched_half1", compressor + "matched_half4", compressor + "incompressible"},
+           {osu + "memory_writes"});
+  laws.add("the L1 takes the registers and the compressors' lines that leave", {l1 + "write"},
+           {compressor + "incompressible", compressor + "lines_written_back"});
+  laws.add("registers and the compressors' lines come back from where they are", {l1 + "read", compressor + "expanded"},
+           {osu + "memory_reads", compressor + "lines_fetched"});
+  laws.add("registers that die are dropped where they are", {l1 + "invalidate", compressor + "cleared"},
+           {osu + "memory_invalidations"});
+}
+
+}  // namespace
+
+void add_regless(assembly::SchemeRegistry& registry) { registry.add(std::make_unique<RegLess>()); }
+
+}  // namespace regatta::schemes

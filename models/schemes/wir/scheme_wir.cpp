@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Warp instruction reuse: which modules make it, and what it reports.
+#include "scheme_wir.h"
+
+#include <regatta/assembly/conservation.h>
+#include <regatta/models/residency/occupancy.h>
+#include <regatta/models/wir/affine.h>
+#include <regatta/models/wir/allocation_stage.h>
+#include <regatta/models/wir/rename_stage.h>
+#include <regatta/models/wir/reuse_unit.h>
+#include <regatta/models/wir/watcher.h>
+
+#include <algorithm>
+
+// stats.json names the residency by its class, and what it says of a run does not change with the folder of a source
+// file.
+namespace regatta::assembly {
+
+namespace {
+
+/// Occupancy by physical registers in place of the register file's. With as many as the logical ones of the resident
+/// warps the machine cannot deadlock (models/wir, README); fewer than one CTA's are none.
+class RenamedOccupancy : public models::OccupancyResidency {
+ public:
+  RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical)
+      : OccupancyResidency(name), physical_(physical) {}
+  protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
+    // Warps are dealt to the sub-cores, each of which has its share.
+    const unsigned parts = limits.sub_cores;
+    const unsigned needed = (context.warps_per_cta + parts - 1) / parts * parts * context.registers_per_warp;
+    if (physical_ < needed) {
+      throw support::ConfigError("wir.physical_registers = " + std::to_string(physical_) + ", expected at least " +
+                                 std::to_string(needed) + ": kernel " + context.kernel->name + " has CTAs of " +
+                                 std::to_string(context.warps_per_cta) + " warps with " +
+                                 std::to_string(context.registers_per_warp) +
+                                 " registers each, and with fewer physical ones a CTA could wait for itself");
+    }
+    return OccupancyResidency::plan(context, limits);
+  }
+
+ private:
+  unsigned physical_;
+};
+
+}  // namespace
+
+}  // namespace regatta::assembly
+
+namespace regatta::schemes {
+
+using namespace models::wir;  // NOLINT(google-build-using-namespace): the scheme is made of these
+
+void WirScheme::validate(const assembly::MachineConfig& m) const {
+  if (!config_.reuses()) return;
+  const auto& file = m.register_file;
+  const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
+    throw support::ConfigError("configuration: scheme wir: " + what + " = " + found + ", expected " + expected);
+  };
+  if (file.priority != "fcfs") refuse("register_file.priority", file.priority, "fcfs: renamed banks have no other");
+  if (m.sm.lanes != 32 && m.sm.lanes != 64) refuse("sm.lanes", std::to_string(m.sm.lanes), "32 or 64");
+  if (config_.physical_registers != 0 && config_.physical_registers < file.banks) {
+    refuse("wir.physical_registers", std::to_string(config_.physical_registers),
+           "at least register_file.banks = " + std::to_string(file.banks) + ", or 0");
+  }
+}
+
+assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
+  assembly::SmParts parts = assembly::baseline_parts(c);
+  if (!config_.reuses()) {
+    parts.observers.push_back(std::make_unique<AffineMeter>("affine", nullptr, c.machine.register_file.registers,
+                                                            c.machine.register_file.banks));
+    return parts;
+  }
+  WirConfig config = config_;
+  config.file = c.machine.register_file;
+  config.max_warps = c.machine.sm.max_warps;
+  config.max_ctas = c.machine.sm.max_ctas;
+  config.schedulers = c.machine.sm.schedulers;
+  parts.residency.reset();
+  parts.residency = std::make_unique<assembly::RenamedOccupancy>("residency", config.physical());
+  parts.storage.reset();  // its name is the renamed file's
+  auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
+  auto stage = allocation_stage(*file);
+  auto gate = std::make_unique<RenameStage>(*file);
+  parts.reuse_point = reuse_unit(*file);
+  parts.observers.push_back(std::make_unique<Watcher>(file->state()));
+  if (config.affine()) {
+    parts.observers.push_back(
+        std::make_unique<AffineMeter>("affine", stage.get(), config.physical(), config.file.banks));
+  }
+  if (config.repeats) parts.observers.push_back(std::make_unique<RepeatMeter>(file->state()));
+  parts.gates.push_back(std::move(gate));
+  parts.writeback_point = std::move(stage);
+  files_.push_back(file.get());
+  parts.storage = std::move(file);
+  return parts;
+}
+
+void WirScheme::add_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
+  if (!config_.reuses()) return;
+  const std::string file = sm + ".register_file.";
+  laws.add("the renamed banks are read for operands that were written, verify-reads and copies",
+           {file + "bank_reads", file + "unmapped_reads"}, {file + "reads", file + "verify_reads", file + "moves"});
+  laws.add("what the reuse point bypasses has a result of the reuse buffer", {sm + ".pipeline.bypassed_registers"},
+           {file + "reused_registers"});
+}
+
+std::unique_ptr<AllocationStage> WirScheme::allocation_stage(PhysicalRegisterFile& file) const {
+  return std::make_unique<AllocationStage>(file);
+}
+
+std::unique_ptr<ReuseUnit> WirScheme::reuse_unit(PhysicalRegisterFile& file) const {
+  return std::make_unique<ReuseUnit>(file);
+}
+
+void WirScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>&) {
+  if (files_.empty()) return;
+  using Counter = std::uint64_t RegisterState::Counters::*;
+  using Terms = std::vector<Counter>;
+  using C = RegisterState::Counters;
+  const auto sum = [this](auto&& of) {
+    double all = 0;
+    for (PhysicalRegisterFile* file : files_) all += static_cast<double>(of(*file));
+    return all;
+  };
+  const auto counted = [sum](const Terms& terms) {
+    return sum([&](PhysicalRegisterFile& file) {
+      std::uint64_t all = 0;
+      for (const Counter c : terms) all += file.state().counters.*c;
+      return all;
+    });
+  };
+  const auto total = [&](const char* name, const Terms& terms, const char* unit, const char* what) {
+    g.derived(
+        name, [counted, terms] { return counted(terms); }, unit, what);
+  };
+  const auto share = [&](const char* name, const Terms& part, const Terms& all, const char* what) {
+    g.derived(
+        name, [counted, part, all] { return counted(all) == 0 ? 0.0 : counted(part) / counted(all); }, "ratio", what);
+  };
+  const char* const instructions = "warp instructions";
+  const char* const registers = "warp registers";
+  total("reused.arithmetic", {&C::reused_arithmetic}, instructions, "that took another's result at once");
+  total("reused.load", {&C::reused_load}, instructions, "loads that took another's result at once");
+  total("reused.pending", {&C::reused_pending}, instructions, "that took a result they waited for");
+  share("bypass_fraction", {&C::reused_arithmetic, &C::reused_load, &C::reused_pending}, {&C::instructions},
+        "instructions that took another's result, of all");
+  if (config_.repeats) {
+    share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
+          "instructions that repeat a computation of their window of 1,000");
+    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled}, "of these, those that read memory");
+    share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
+          "instructions whose computation appears more than 10 times in their window");
+    g.derived(
+        "barriers_max",
+        [this] {
+          std::uint64_t most = 0;
+          for (PhysicalRegisterFile* file : files_) most = std::max(most, file->state().counters.barriers_max);
+          return double(most);
+        },
+        "barriers", "that a warp passed, at most");
+    const char* const bars[reuse_bars] = {"none", "effect",    "special", "predicate", "wide",
+                                          "kind", "divergent", "pinned",  "unwritten", "load"};
+    for (unsigned b = 0; b < reuse_bars; ++b) {
+      g.derived(
+          std::string("barred.") + bars[b],
+          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred[b]; }); }, instructions,
+          "kept from the reuse buffer by this (none: not at all)");
+      g.derived(
+          std::string("barred_repeats.") + bars[b],
+          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred_repeats[b]; }); },
+          instructions, "of these, repeating a computation of their window");
+    }
+  }
+  g.derived(
+      "vsb.hits", [counted] { return counted({&C::signature_hits}) - counted({&C::false_positives}); }, registers,
+      "results whose value a register had already");
+  total("vsb.misses", {&C::signature_misses}, registers, "results whose hash the value signature buffer had not");
+  total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
+  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache");
+  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that were not there");
+  total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
+  total("racy_loads", {&C::racy_loads}, instructions,
+        "loads of racy kernels whose reusable result was not the traced one");
+  using protocol::Unit;
+  const auto executed = [&](const char* name, std::vector<Unit> units, const char* what) {
+    g.derived(
+        name,
+        [sum, units = std::move(units)] {
+          return sum([&](PhysicalRegisterFile& file) {
+            std::uint64_t all = 0;
+            for (const Unit u : units) all += file.state().counters.executed[static_cast<unsigned>(u)];
+            return all;
+          });
+        },
+        instructions, what);
+  };
+  executed("backend.sp", {Unit::sp, Unit::dp}, "executed by SP and DP pipelines");
+  executed("backend.sfu", {Unit::sfu}, "executed by the SFU");
+  executed("backend.mem", {Unit::lsu}, "executed by the load-store unit");
+  g.derived(
+      "backend.rf_read", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_reads(); }); }, registers,
+      "bank reads");
+  g.derived(
+      "backend.rf_write", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_writes(); }); }, registers,
+      "bank writes");
+  g.derived(
+      "physical_registers.mean",
+      [sum] {
+        const double cycles = sum([](PhysicalRegisterFile& f) { return f.state().begin(); });
+        const double used =
+            sum([](PhysicalRegisterFile& f) { return f.state().allocator.register_cycles(f.state().begin()); });
+        return cycles == 0 ? 0.0 : used / cycles;
+      },
+      registers, "in use, of an SM, mean over all cycles");
+  g.derived(
+      "physical_registers.peak",
+      [this] {
+        unsigned peak = 0;
+        for (PhysicalRegisterFile* file : files_) peak = std::max(peak, file->state().allocator.peak());
+        return double(peak);
+      },
+      registers, "in use at most, of an SM");
+  g.derived(
+      "low_register_cycles", [sum] { return sum([](PhysicalRegisterFile& f) { return f.state().low_cycles(); }); },
+      "cycles", "of SMs in low-register mode");
+}
+
+void add_wir(assembly::SchemeRegistry& registry) { registry.add(std::make_unique<WirScheme>()); }
+
+}  // namespace regatta::schemes

@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <regatta/assembly/tool.h>
-#include <systemc>
-
-int sc_main(int argc, char** argv) { return regatta::assembly::run_tool(argc, argv); }

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults put into warp instruction reuse from outside: each is found out. And random programs on as few registers as
+// there may be.
+#include <random>
+
+#include "wir_support.h"
+
+using namespace regatta;
+using models::wir::AllocationStage;
+using models::wir::PhysicalRegisterFile;
+using test::Knobs;
+using test::TraceBuilder;
+using test::Values;
+
+namespace {
+
+/// Takes every candidate for the value's register.
+class Credulous : public AllocationStage {
+ public:
+  using AllocationStage::AllocationStage;
+
+ protected:
+  bool same_value(const std::uint32_t*, const std::uint32_t*) const override { return true; }
+};
+
+class CredulousWir : public schemes::WirScheme {
+ protected:
+  std::unique_ptr<AllocationStage> allocation_stage(PhysicalRegisterFile& file) const override {
+    return std::make_unique<Credulous>(file);
+  }
+};
+
+/// Behind the rename stage in the list of gates: makes it forget what stores are.
+class ForgetStores : public protocol::IssueGate {
+ public:
+  explicit ForgetStores(PhysicalRegisterFile& file) : file_(file) {}
+  bool may_issue(const protocol::DynamicInstruction&) override { return true; }
+  void kernel_started(const protocol::KernelContext&) override {
+    for (models::wir::StaticCode& c : file_.state().code) c.effect = models::wir::MemoryEffect::none;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  PhysicalRegisterFile& file_;
+  sc_core::sc_event changed_;
+};
+
+/// Gives up a reference of a rename entry's register behind everybody's back, once.
+class LoseReference : public protocol::Observer {
+ public:
+  LoseReference(PhysicalRegisterFile& file, unsigned at) : file_(file), left_(at) {}
+  std::vector<protocol::Event> interests() const override { return {protocol::Event::issued}; }
+  void issued(protocol::Cycle, const protocol::DynamicInstruction&) override {
+    if (left_ == 0 || --left_ != 0) return;
+    auto& state = file_.state();
+    for (const models::wir::RenameEntry& e : state.rename.entries()) {
+      if (!e.valid()) continue;
+      state.give_up(e.reg);
+      return;
+    }
+  }
+
+ private:
+  PhysicalRegisterFile& file_;
+  unsigned left_;
+};
+
+std::string loads_around_a_store(const std::string& name) {
+  TraceBuilder b;
+  Values v(b);
+  v.op("lane.64", 0, {});
+  for (unsigned n = 0; n < 2; ++n) {
+    b.load(trace::MemorySpace::global, 1 + n, 0);
+    b.kernel().instructions.back().opcode = "load";
+    v.op("add", 4 + n, {1 + n, 1 + n});
+    if (n == 0) b.store(trace::MemorySpace::global, 0, 4);
+  }
+  b.exit();
+  b.launch(1, 32);
+  b.begin_cta();
+  b.begin_warp();
+  for (std::uint32_t i = 0; i < b.kernel().instructions.size(); ++i) {
+    b.execute(i, 0, {4096});
+    if (i == 3) v.memory = 1;
+  }
+  b.end_warp();
+  b.end_cta();
+  return b.write(name);
+}
+
+/// Instructions of all kinds on 12 registers, few values: CTAs of 64 threads.
+std::string random_program(const std::string& name, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto any = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  TraceBuilder b;
+  // Few values that differ between warps now and then: much is shared, and registers are written all the time.
+  std::uint32_t salt = 0;
+  b.set_rule([&](std::uint32_t index, unsigned lane, const std::vector<std::uint32_t>& sources) {
+    std::uint32_t sum = index % 5;
+    for (const std::uint32_t s : sources) sum = sum * 3 + s;
+    const trace::StaticInstruction& i = b.kernel().instructions[index];
+    if (i.opcode == "own") sum += salt;
+    return sum % 7 + (i.opcode == "own" ? lane * salt : 0);
+  });
+  constexpr unsigned registers = 12;
+  std::vector<std::uint32_t> partial;
+  for (unsigned r = 0; r < registers; ++r) b.op(trace::OpClass::constant_load, {r}, {});
+  for (unsigned n = 0; n < 220; ++n) {
+    const unsigned a = any(registers), c = any(registers), d = any(registers - 1);
+    std::uint32_t index = 0;
+    switch (any(9)) {
+      case 0:
+        index = b.op(trace::OpClass::int64, {d, d + 1}, {a, c});
+        break;
+      case 1:
+        index = b.op(trace::OpClass::sfu, {d}, {a});
+        break;
+      case 2:
+        index = b.load(trace::MemorySpace::local, d, a);
+        break;
+      case 3:
+        index = b.op(trace::OpClass::int_add, {d}, {});
+        b.kernel().instructions[index].opcode = "own";
+        b.kernel().instructions[index].operands.push_back({trace::Operand::Kind::special, 1, false, 0});
+        continue;
+      case 4:
+        if (any(4) == 0) b.barrier();
+        index = b.store(trace::MemorySpace::local, a, c);
+        break;
+      default:
+        index = b.op(trace::OpClass::int_add, {d}, {a, c});
+    }
+    if (b.kernel().instructions[index].op_class == trace::OpClass::int_add) {
+      // The rule goes by the place in the code; the opcode has to say as much.
+      b.kernel().instructions[index].opcode = "op." + std::to_string(index % 5);
+    } else {
+      b.kernel().instructions[index].opcode += "." + std::to_string(index % 5);
+    }
+    if (any(3) == 0) partial.push_back(index);
+  }
+  for (unsigned r = 0; r < registers; ++r) {
+    trace::StaticInstruction& i = b.kernel().instructions[r];
+    i.opcode = "first." + std::to_string(r % 5);
+  }
+  b.exit();
+  b.launch(10, 64);
+  for (unsigned cta = 0; cta < 10; ++cta) {
+    b.begin_cta();
+    for (unsigned warp = 0; warp < 2; ++warp) {
+      b.begin_warp();
+      salt = cta % 3 == 0 ? 0 : cta * 2 + warp;
+      for (std::uint32_t i = 0; i < b.kernel().instructions.size(); ++i) {
+        const bool divergent = std::find(partial.begin(), partial.end(), i) != partial.end() && any(2) == 0;
+        b.execute(i, divergent ? (random() | 1u) : 0, {trace::local_window});
+      }
+      b.end_warp();
+    }
+    b.end_cta();
+  }
+  return b.write(name);
+}
+
+/// Registers of one CTA: what there must be at least.
+constexpr const char* smallest = "24";
+
+void check_random(const std::string& model, const std::string& physical, unsigned seed) {
+  const std::string path = random_program("wir_random_" + model + physical + std::to_string(seed), seed);
+  test::WatchedWir scheme(nullptr);
+  const auto r = test::simulate_wir(
+      path, scheme, {{"wir.model", model}, {"wir.physical_registers", physical}, {"wir.hash_bits", "6"}});
+  test::require_clean(r);
+  if (physical == smallest) CHECK(r.stats.at("sm0.register_file").at("physical_registers_peak") == 24);
+}
+
+}  // namespace
+
+TEST_CASE("a verify-read that is skipped is found out") {
+  const std::string path = random_program("wir_credulous", 5);
+  CredulousWir scheme;
+  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "2"}});
+  CHECK(r.ending == assembly::Ending::value_mismatch);
+  CHECK(r.mismatches > 0);
+}
+TEST_CASE("the same values with verify-reads are right") {
+  const std::string path = random_program("wir_not_credulous", 5);
+  test::WatchedWir scheme(nullptr);
+  const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "2"}});
+  test::require_clean(r);
+  CHECK(r.stats.at("sm0.register_file").at("false_positives") > 100);
+}
+TEST_CASE("a store flag that is ignored is found out") {
+  const std::string path = loads_around_a_store("wir_ignored_flag");
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
+    parts.gates.push_back(std::make_unique<ForgetStores>(file));
+  });
+  const auto r = test::simulate_wir(path, scheme, {});
+  CHECK(r.ending == assembly::Ending::value_mismatch);
+  CHECK(r.message.find("from reuse") != std::string::npos);
+}
+TEST_CASE("the same loads with the flag are right") {
+  const std::string path = loads_around_a_store("wir_flag");
+  test::WatchedWir scheme(nullptr);
+  test::require_clean(test::simulate_wir(path, scheme, {}));
+}
+TEST_CASE("a lost reference is found out by the next recount") {
+  const std::string path = random_program("wir_lost_reference", 5);
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
+    parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
+  });
+  CHECK_THROWS_WITH(test::simulate_wir(path, scheme, {}), Catch::Matchers::Contains("is counted"));
+}
+TEST_CASE("a lost reference is found out without recounts, too") {
+  const std::string path = random_program("wir_lost_reference_late", 5);
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
+    parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
+  });
+  bool found = false;
+  try {
+    const auto r = test::simulate_wir(path, scheme, {{"wir.recount", "0"}});
+    found = r.ending != assembly::Ending::completed;
+  } catch (const std::exception&) {
+    found = true;  // a SystemC report, or a count that went below nothing
+  }
+  CHECK(found);
+}
+
+#define REGATTA_RANDOM(model)                                                                                  \
+  TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                                \
+  TEST_CASE("random programs under " model " with the fewest registers") { check_random(model, smallest, 2); } \
+  TEST_CASE("other random programs under " model " with the fewest registers") { check_random(model, smallest, 3); }
+REGATTA_RANDOM("r")
+REGATTA_RANDOM("rl")
+REGATTA_RANDOM("rlp")
+REGATTA_RANDOM("rlpv")
+REGATTA_RANDOM("rpv")
+REGATTA_RANDOM("rlpvc")
+REGATTA_RANDOM("novsb")
+REGATTA_RANDOM("affine_rlpv")
