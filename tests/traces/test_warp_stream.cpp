@@ -110,6 +110,15 @@ TEST_CASE("each value kind is chosen where it is the smallest") {
   }
 }
 
+TEST_CASE("a stride in a few lanes is a stride from the fifth lane on, where entries for each would be longer") {
+  WarpValue v;
+  for (unsigned i = 0; i < max_lanes; ++i) v.lane[i] = 1000 + 3 * i;
+  CHECK(round_trip(32, v, 0x7).bytes == 7);  // a base and a byte for each
+  CHECK(round_trip(32, v, 0x1f).kind == ValueKind::stride);
+  CHECK(round_trip(32, v, 0x1f).bytes == 8);
+  CHECK(round_trip(64, v, 0x3f00000000).kind == ValueKind::stride);
+}
+
 TEST_CASE("inactive lanes do not decide the kind") {
   WarpValue v;
   v.lane.fill(5);

@@ -170,6 +170,20 @@ TEST_CASE("votes and matches") {
   }
 }
 
+TEST_CASE("a last warp that is not full counts among the warps of its CTA") {
+  for (const unsigned threads : {32u, 48u, 64u, 65u}) {
+    Machine m(module_text(".param .u64 out",
+                          ".reg .b64 %p, %o; .reg .b32 %r1, %r2;\n"
+                          "mov.u32 %r1, %tid.x; mov.u32 %r2, %nwarpid; ld.param.u64 %p, [out];\n"
+                          "mul.wide.u32 %o, %r1, 4; add.u64 %p, %p, %o; st.global.u32 [%p], %r2;\nret;\n"));
+    m.request.block = {threads, 1, 1};
+    const std::uint64_t out = m.buffer("out", threads * 4);
+    m.parameter(out);
+    m.run();
+    for (const std::uint32_t warps : m.read<std::uint32_t>(out, threads)) CHECK(warps == (threads + 31) / 32);
+  }
+}
+
 TEST_CASE("special registers of a three-dimensional launch") {
   Machine m(module_text(
       ".param .u64 out",

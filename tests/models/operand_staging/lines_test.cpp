@@ -173,6 +173,29 @@ TEST_CASE("operand staging: a value on its way to memory that is defined anew is
   b.finish();
 }
 
+TEST_CASE("operand staging: an invalidation cancels a value on its way to memory") {
+  Bench b(Bench::one_shard(4), 64);
+  for (unsigned i = 0; i < 4; ++i) {
+    b.define(0, bank0(i), pattern(i));
+    b.wait(3);
+  }
+  b.end(0);
+  b.wait(2);
+  b.memory().take_nothing = true;
+  for (unsigned i = 4; i < 6; ++i) {  // 0 and 1 leave; 1 is not sent yet
+    b.define(0, bank0(i), pattern(i));
+    b.wait(5);
+  }
+  b.invalidate(0, bank0(1));
+  b.wait(5);
+  CHECK(b.statistic("evictions_cancelled") == 1);
+  b.end(0);
+  b.memory().resume();
+  b.wait(60);
+  for (const auto& s : b.memory().seen) CHECK(s.address != address(0, bank0(1)));
+  b.finish();
+}
+
 TEST_CASE("operand staging: an invalidation drops every copy, and asks memory only where there is one") {
   Bench b(Bench::one_shard(4), 64);
   for (unsigned i = 0; i < 4; ++i) {
