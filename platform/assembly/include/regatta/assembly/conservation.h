@@ -15,8 +15,8 @@ class ConservationLaws {
  public:
   /// Starts without laws, for modules with these statistics. The groups must outlive the laws.
   explicit ConservationLaws(const std::vector<support::StatGroup>& groups) : groups_(groups) {}
-  /// Adds the laws of every platform. `storages`: per SM, the path of the storage that its collectors and write-back are
-  /// bound to; a register file behind another block is not compared with them.
+  /// Adds the laws of every platform. `storages`: per SM, the path of the storage that its collectors and write-back
+  /// are bound to; a register file behind another block is not compared with them.
   void add_platform(const std::vector<std::string>& storages);
 
   /// Before a launch.

@@ -54,7 +54,7 @@ class RegionTable {
 
   std::vector<Region> regions_;
   std::vector<trace::RegionWordPlace> words_;  ///< by index into Kernel::inserted
-  std::vector<UseMarks> marks_;      ///< by static index
+  std::vector<UseMarks> marks_;                ///< by static index
 };
 
 }  // namespace regatta::models
