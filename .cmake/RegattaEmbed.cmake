@@ -36,6 +36,7 @@ function(regatta_embed target function)
     COMMENT "Embedding ${function}"
     VERBATIM)
   target_sources(${target} PRIVATE ${source} ${header})
+  set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # their file-local names are the same
   target_include_directories(${target} PRIVATE ${directory})
 endfunction()
 

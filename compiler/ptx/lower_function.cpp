@@ -16,8 +16,6 @@ constexpr std::uint64_t max_space_bytes = std::uint64_t{1} << 30;
 /// Capability").
 constexpr std::uint64_t max_local_bytes = std::uint64_t{512} << 10;
 
-std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
-
 }  // namespace
 
 ir::Function FunctionLowering::run(const Function& entry) {

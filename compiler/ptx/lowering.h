@@ -15,6 +15,9 @@
 
 namespace regatta::ptx {
 
+/// The least multiple of `to` that is not below n.
+constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
+
 /// Instructions in line; `bra` targets are label numbers, and label i stands before instruction labels[i].position.
 struct Draft {
   static constexpr std::uint32_t unplaced = ~std::uint32_t{0};

@@ -11,8 +11,6 @@
 namespace regatta::ptx {
 namespace {
 
-std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
-
 /// A real constant in the encoding of `type`; integers as they are.
 std::uint64_t element_bits(const InitialValue& v, ir::Type type) {
   if (v.is_real) {

@@ -26,7 +26,7 @@ std::vector<Build> builds() {
   return all;
 }
 
-void launch(Machine& m) {
+void launch_one(Machine& m) {
   m.request.grid = {ctas, 1, 1};
   m.request.block = {threads, 1, 1};
 }
@@ -63,7 +63,7 @@ TEST_CASE("early exit: threads beyond the end return before the barriers") {
     Machine m(b.ptx, b.warp_size, 255, "early_exit");
     const std::vector<float> x = numbers();
     const std::uint64_t in = m.buffer("x", x), out = m.buffer("y", 4 * ctas * threads);
-    launch(m);
+    launch_one(m);
     m.parameter(used);
     m.parameter(in);
     m.parameter(out);
@@ -88,7 +88,7 @@ TEST_CASE("early exit: threads that leave with work of their own, others count a
     const std::vector<float> x = numbers();
     const std::uint64_t in = m.buffer("x", x), out = m.buffer("y", 4 * ctas * threads),
                         left = m.buffer("left", 4 * ctas * threads);
-    launch(m);
+    launch_one(m);
     m.parameter(used);
     m.parameter(in);
     m.parameter(out);
@@ -116,7 +116,7 @@ TEST_CASE("early exit: lanes leave a loop of barriers one after the other") {
     std::vector<int> turns;
     for (unsigned i = 0; i < ctas * threads; ++i) turns.push_back(static_cast<int>(i * 7 % 23));
     const std::uint64_t in = m.buffer("turns", turns), out = m.buffer("y", 4 * ctas * threads);
-    launch(m);
+    launch_one(m);
     m.parameter(in);
     m.parameter(out);
     CHECK(m.error().empty());

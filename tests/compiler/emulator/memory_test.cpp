@@ -13,8 +13,9 @@ using namespace regatta::test;
 
 namespace {
 
-std::vector<std::uint32_t> run(const std::string& body, unsigned threads, unsigned warp_size = 32, unsigned grid = 1,
-                               const std::string& before = "", std::uint32_t dynamic_shared = 0) {
+std::vector<std::uint32_t> run_body(const std::string& body, unsigned threads, unsigned warp_size = 32,
+                                    unsigned grid = 1, const std::string& before = "",
+                                    std::uint32_t dynamic_shared = 0) {
   Machine m(module_text(".param .u64 out",
                         ".reg .b64 %p, %o, %d<8>; .reg .b32 %t, %c, %n, %g, %v, %r<12>; .reg .b16 %h<4>; .reg .f32 "
                         "%f<4>; .reg .pred %q<4>;\n"
@@ -35,7 +36,7 @@ std::vector<std::uint32_t> run(const std::string& body, unsigned threads, unsign
 }  // namespace
 
 TEST_CASE("narrow loads extend by their type, narrow stores keep their neighbours") {
-  const auto v = run(
+  const auto v = run_body(
       ".shared .align 8 .b8 s[64];\n"
       "setp.eq.u32 %q1, %t, 0; @!%q1 bra L;\n"
       "mov.u32 %r1, s; st.shared.u32 [%r1], 0x80ff7f01; st.shared.u8 [%r1+1], 0xfe; st.shared.u16 [%r1+4], 0x8001;\n"
@@ -47,29 +48,29 @@ TEST_CASE("narrow loads extend by their type, narrow stores keep their neighbour
 }
 
 TEST_CASE("vector accesses and generic addresses of shared memory") {
-  const auto v =
-      run(".shared .align 16 .b8 s[512];\n"
-          "mov.u32 %r1, s; shl.b32 %r2, %t, 4; add.u32 %r1, %r1, %r2; add.u32 %r3, %t, 100;\n"
-          "st.shared.v4.u32 [%r1], {%t, %r3, %r2, %r1};\n"
-          "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; cvt.u64.u32 %d2, %r2; add.u64 %d1, %d1, %d2;\n"
-          "ld.v2.u32 {%r5, %r6}, [%d1]; ld.u32 %r7, [%d1+8];\nadd.u32 %v, %r5, %r6; add.u32 %v, %v, %r7;",
-          32);
+  const auto v = run_body(
+      ".shared .align 16 .b8 s[512];\n"
+      "mov.u32 %r1, s; shl.b32 %r2, %t, 4; add.u32 %r1, %r1, %r2; add.u32 %r3, %t, 100;\n"
+      "st.shared.v4.u32 [%r1], {%t, %r3, %r2, %r1};\n"
+      "mov.u64 %d1, s; cvta.shared.u64 %d1, %d1; cvt.u64.u32 %d2, %r2; add.u64 %d1, %d1, %d2;\n"
+      "ld.v2.u32 {%r5, %r6}, [%d1]; ld.u32 %r7, [%d1+8];\nadd.u32 %v, %r5, %r6; add.u32 %v, %v, %r7;",
+      32);
   for (unsigned i = 0; i < 32; ++i) CHECK(v[i] == 2 * i + 100 + 16 * i);
 }
 
 TEST_CASE("local memory belongs to the thread") {
   for (const unsigned warp_size : {32u, 64u}) {
-    const auto v =
-        run(".local .align 4 .b8 frame[32];\n"
-            "mov.u64 %d1, frame; cvta.local.u64 %d2, %d1; st.local.u32 [%d1+4], %t; st.u32 [%d2+8], %g;\n"
-            "ld.u32 %r1, [%d2+4]; ld.local.u32 %r2, [%d1+8]; mad.lo.u32 %v, %r1, 1000, %r2;",
-            96, warp_size, 2);
+    const auto v = run_body(
+        ".local .align 4 .b8 frame[32];\n"
+        "mov.u64 %d1, frame; cvta.local.u64 %d2, %d1; st.local.u32 [%d1+4], %t; st.u32 [%d2+8], %g;\n"
+        "ld.u32 %r1, [%d2+4]; ld.local.u32 %r2, [%d1+8]; mad.lo.u32 %v, %r1, 1000, %r2;",
+        96, warp_size, 2);
     for (unsigned i = 0; i < 192; ++i) CHECK(v[i] == (i % 96) * 1000 + i);
   }
 }
 
 TEST_CASE("module variables: global with a pointer in its initialiser, and constants") {
-  const auto v = run(
+  const auto v = run_body(
       "mov.u64 %d1, pointer; ld.global.u64 %d2, [%d1]; ld.global.u32 %r1, [%d2];\n"
       "rem.u32 %r2, %t, 3; shl.b32 %r2, %r2, 2; mov.u32 %r3, table; add.u32 %r3, %r3, %r2; ld.const.u32 %r4, [%r3];\n"
       "add.u32 %v, %r1, %r4;",
@@ -80,15 +81,15 @@ TEST_CASE("module variables: global with a pointer in its initialiser, and const
 }
 
 TEST_CASE("atomics on shared and global memory") {
-  const auto v =
-      run(".shared .align 4 .b8 s[16];\n"
-          "setp.eq.u32 %q1, %t, 0; mov.u32 %r1, s; @%q1 st.shared.u32 [%r1], 0; @%q1 st.shared.u32 [%r1+4], 1000; "
-          "bar.sync 0;\n"
-          "atom.shared.add.u32 %r2, [%r1], %t; red.shared.min.u32 [%r1+4], %t; bar.sync 0;\n"
-          "ld.shared.u32 %v, [%r1]; ld.shared.u32 %r3, [%r1+4]; mad.lo.u32 %v, %v, 2, %r3;",
-          128, 32, 2);
+  const auto v = run_body(
+      ".shared .align 4 .b8 s[16];\n"
+      "setp.eq.u32 %q1, %t, 0; mov.u32 %r1, s; @%q1 st.shared.u32 [%r1], 0; @%q1 st.shared.u32 [%r1+4], 1000; "
+      "bar.sync 0;\n"
+      "atom.shared.add.u32 %r2, [%r1], %t; red.shared.min.u32 [%r1+4], %t; bar.sync 0;\n"
+      "ld.shared.u32 %v, [%r1]; ld.shared.u32 %r3, [%r1+4]; mad.lo.u32 %v, %v, 2, %r3;",
+      128, 32, 2);
   for (const std::uint32_t x : v) CHECK(x == 2 * (127 * 128 / 2));
-  const auto w = run(
+  const auto w = run_body(
       ".shared .align 4 .b8 s[4];\n"
       "setp.eq.u32 %q1, %t, 0; mov.u32 %r1, s; @%q1 st.shared.u32 [%r1], 3; bar.sync 0;\n"
       "atom.shared.inc.u32 %r2, [%r1], 5; atom.shared.cas.b32 %r3, [%r1], 100, 7; bar.sync 0; ld.shared.u32 %v, [%r1];",
@@ -98,51 +99,52 @@ TEST_CASE("atomics on shared and global memory") {
 }
 
 TEST_CASE("a spin lock between warps makes progress") {
-  const auto v =
-      run(".shared .align 4 .b8 s[8];\n"
-          "setp.eq.u32 %q1, %t, 0; mov.u32 %r1, s; @%q1 st.shared.u32 [%r1], 0; @%q1 st.shared.u32 [%r1+4], 0; "
-          "bar.sync 0;\n"
-          "and.b32 %r2, %t, 31; setp.ne.u32 %q2, %r2, 0; @%q2 bra OUT;\n"
-          "SPIN: atom.shared.cas.b32 %r3, [%r1], 0, 1; setp.ne.u32 %q3, %r3, 0; @%q3 bra SPIN;\n"
-          "ld.shared.u32 %r4, [%r1+4]; add.u32 %r4, %r4, 1; st.shared.u32 [%r1+4], %r4; atom.shared.exch.b32 %r5, "
-          "[%r1], 0;\n"
-          "OUT: bar.sync 0; ld.shared.u32 %v, [%r1+4];",
-          256);
+  const auto v = run_body(
+      ".shared .align 4 .b8 s[8];\n"
+      "setp.eq.u32 %q1, %t, 0; mov.u32 %r1, s; @%q1 st.shared.u32 [%r1], 0; @%q1 st.shared.u32 [%r1+4], 0; "
+      "bar.sync 0;\n"
+      "and.b32 %r2, %t, 31; setp.ne.u32 %q2, %r2, 0; @%q2 bra OUT;\n"
+      "SPIN: atom.shared.cas.b32 %r3, [%r1], 0, 1; setp.ne.u32 %q3, %r3, 0; @%q3 bra SPIN;\n"
+      "ld.shared.u32 %r4, [%r1+4]; add.u32 %r4, %r4, 1; st.shared.u32 [%r1+4], %r4; atom.shared.exch.b32 %r5, "
+      "[%r1], 0;\n"
+      "OUT: bar.sync 0; ld.shared.u32 %v, [%r1+4];",
+      256);
   for (const std::uint32_t x : v) CHECK(x == 8);
 }
 
 TEST_CASE("barriers with numbers and counts let producers and consumers meet") {
   // Warp 0 and 1 meet at barrier 1, then all at barrier 0.
-  const auto v =
-      run(".shared .align 4 .b8 s[8];\n"
-          "mov.u32 %r1, s; setp.ge.u32 %q1, %t, 64; @%q1 bra ALL; setp.eq.u32 %q2, %t, 0; @%q2 st.shared.u32 [%r1], "
-          "42; bar.sync 1, 64;\n"
-          "setp.eq.u32 %q2, %t, 32; ld.shared.u32 %r2, [%r1]; add.u32 %r2, %r2, 1; @%q2 st.shared.u32 [%r1+4], %r2;\n"
-          "ALL: bar.sync 0; ld.shared.u32 %v, [%r1+4];",
-          160);
+  const auto v = run_body(
+      ".shared .align 4 .b8 s[8];\n"
+      "mov.u32 %r1, s; setp.ge.u32 %q1, %t, 64; @%q1 bra ALL; setp.eq.u32 %q2, %t, 0; @%q2 st.shared.u32 [%r1], "
+      "42; bar.sync 1, 64;\n"
+      "setp.eq.u32 %q2, %t, 32; ld.shared.u32 %r2, [%r1]; add.u32 %r2, %r2, 1; @%q2 st.shared.u32 [%r1+4], %r2;\n"
+      "ALL: bar.sync 0; ld.shared.u32 %v, [%r1+4];",
+      160);
   for (const std::uint32_t x : v) CHECK(x == 43);
 }
 
 TEST_CASE("warps that have left are not waited for") {
-  const auto v = run("setp.lt.u32 %q1, %t, 32; mov.u32 %v, 5; @%q1 bra L; bar.sync 0; mov.u32 %v, 6; L:", 96);
+  const auto v = run_body("setp.lt.u32 %q1, %t, 32; mov.u32 %v, 5; @%q1 bra L; bar.sync 0; mov.u32 %v, 6; L:", 96);
   CHECK(v[0] == 5);
   CHECK(v[95] == 6);
 }
 
 TEST_CASE("dynamic shared memory") {
-  const auto v =
-      run("mov.u32 %r1, s; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %t; bar.sync 0;\n"
-          "sub.u32 %r3, 63, %t; shl.b32 %r3, %r3, 2; add.u32 %r3, %r1, %r3; ld.shared.u32 %v, [%r3];",
-          64, 32, 1, ".extern .shared .align 4 .b8 s[];\n", 256);
+  const auto v = run_body(
+      "mov.u32 %r1, s; shl.b32 %r2, %t, 2; add.u32 %r2, %r1, %r2; st.shared.u32 [%r2], %t; bar.sync 0;\n"
+      "sub.u32 %r3, 63, %t; shl.b32 %r3, %r3, 2; add.u32 %r3, %r1, %r3; ld.shared.u32 %v, [%r3];",
+      64, 32, 1, ".extern .shared .align 4 .b8 s[];\n", 256);
   for (unsigned i = 0; i < 64; ++i) CHECK(v[i] == 63 - i);
 }
 
 TEST_CASE("shuffles, within warps of 32 on both widths") {
   for (const unsigned warp_size : {32u, 64u}) {
-    const auto up = run("shfl.sync.up.b32 %v|%q1, %t, 3, 0, 0xffffffff; @!%q1 add.u32 %v, %v, 1000;", 64, warp_size);
-    const auto down = run("shfl.sync.down.b32 %v, %t, 5, 31, 0xffffffff;", 64, warp_size);
-    const auto bfly = run("shfl.sync.bfly.b32 %v, %t, 7, 31, 0xffffffff;", 64, warp_size);
-    const auto idx = run("shfl.sync.idx.b32 %v, %t, 2, 0x181f, 0xffffffff;", 64, warp_size);  // segments of 8
+    const auto up =
+        run_body("shfl.sync.up.b32 %v|%q1, %t, 3, 0, 0xffffffff; @!%q1 add.u32 %v, %v, 1000;", 64, warp_size);
+    const auto down = run_body("shfl.sync.down.b32 %v, %t, 5, 31, 0xffffffff;", 64, warp_size);
+    const auto bfly = run_body("shfl.sync.bfly.b32 %v, %t, 7, 31, 0xffffffff;", 64, warp_size);
+    const auto idx = run_body("shfl.sync.idx.b32 %v, %t, 2, 0x181f, 0xffffffff;", 64, warp_size);  // segments of 8
     for (unsigned i = 0; i < 64; ++i) {
       const unsigned lane = i % 32;
       CHECK(up[i] == (lane >= 3 ? i - 3 : i + 1000));
@@ -155,12 +157,12 @@ TEST_CASE("shuffles, within warps of 32 on both widths") {
 
 TEST_CASE("votes and matches") {
   for (const unsigned warp_size : {32u, 64u}) {
-    const auto ballot = run("setp.gt.u32 %q1, %t, 40; vote.sync.ballot.b32 %v, %q1, 0xffffffff;", 64, warp_size);
-    const auto any =
-        run("setp.gt.u32 %q1, %t, 40; vote.sync.any.pred %q2, %q1, 0xffffffff; selp.u32 %v, 1, 0, %q2;", 64, warp_size);
-    const auto all =
-        run("setp.ge.u32 %q1, %t, 32; vote.sync.all.pred %q2, %q1, 0xffffffff; selp.u32 %v, 1, 0, %q2;", 64, warp_size);
-    const auto match = run("and.b32 %r1, %t, 3; match.any.sync.b32 %v, %r1, 0xffffffff;", 64, warp_size);
+    const auto ballot = run_body("setp.gt.u32 %q1, %t, 40; vote.sync.ballot.b32 %v, %q1, 0xffffffff;", 64, warp_size);
+    const auto any = run_body(
+        "setp.gt.u32 %q1, %t, 40; vote.sync.any.pred %q2, %q1, 0xffffffff; selp.u32 %v, 1, 0, %q2;", 64, warp_size);
+    const auto all = run_body(
+        "setp.ge.u32 %q1, %t, 32; vote.sync.all.pred %q2, %q1, 0xffffffff; selp.u32 %v, 1, 0, %q2;", 64, warp_size);
+    const auto match = run_body("and.b32 %r1, %t, 3; match.any.sync.b32 %v, %r1, 0xffffffff;", 64, warp_size);
     for (unsigned i = 0; i < 64; ++i) {
       CHECK(ballot[i] == (i < 32 ? 0u : 0xfffffe00u));
       CHECK(any[i] == i / 32);

@@ -35,7 +35,7 @@ passes::AllocationResult check_same(const ir::Function& original, AllocationOpti
   return result;
 }
 
-std::size_t count_op(const ir::Function& f, ir::Opcode op) {
+std::size_t count_of(const ir::Function& f, ir::Opcode op) {
   std::size_t n = 0;
   for (const auto& block : f.blocks)
     for (const auto& i : block.instructions) n += i.op == op;
@@ -187,8 +187,8 @@ TEST_CASE("vectors, packs and copies cost no instruction where their places can 
   ir::build_edges(f);
   ir::Function out;
   const auto result = check_same(f, {}, &out);
-  CHECK(count_op(out, ir::Opcode::mov) == 0);
-  CHECK(count_op(out, ir::Opcode::pack) == 0);
+  CHECK(count_of(out, ir::Opcode::mov) == 0);
+  CHECK(count_of(out, ir::Opcode::pack) == 0);
   CHECK(out.instruction_count() == 6);
   CHECK(result.registers_used <= 8);
 }
@@ -216,7 +216,7 @@ TEST_CASE("a loop's phi copies disappear") {
   ir::build_edges(f);
   ir::Function out;
   check_same(f, {}, &out);
-  CHECK(count_op(out, ir::Opcode::mov) == 1);
+  CHECK(count_of(out, ir::Opcode::mov) == 1);
   CHECK(out.registers_used == 3);
 }
 

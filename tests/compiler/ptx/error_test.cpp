@@ -8,7 +8,7 @@ using namespace regatta::ptx::test;
 
 namespace {
 
-struct Row {
+struct Refused {
   const char* body;
   const char* message;
 };
@@ -16,7 +16,7 @@ struct Row {
 }  // namespace
 
 TEST_CASE("instructions that are not supported are refused by name") {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1}];",
        "7:1: error: texture instruction 'tex.1d.v4.f32.s32' is not supported"},
       {"sust.b.1d.v4.b32.trap [s, {%r1}], {%r1, %r2, %r3, %r4};",
@@ -42,14 +42,14 @@ TEST_CASE("instructions that are not supported are refused by name") {
       {"mov.u32 %r1, %envreg32;",
        "7:14: error: '%envreg32' is neither a declared register nor a supported special register"},
   };
-  for (const Row& r : rows) {
+  for (const Refused& r : rows) {
     INFO(r.body);
     CHECK(message_of(entry(r.body)) == std::string("k.ptx:") + r.message);
   }
 }
 
 TEST_CASE("wrong operands") {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"add.s32 %r1, %r2;", "7:1: error: 'add.s32' has 2 operands, expected 3"},
       {"bar.sync 0, 32, 64;", "7:1: error: 'bar.sync' has 3 operands, expected 1 to 2"},
       {"add.s32 %r1, %rd2, 1;", "7:14: error: '%rd2' has type .b64, expected a 32-bit register"},
@@ -79,14 +79,14 @@ TEST_CASE("wrong operands") {
       {"shfl.sync.b32 %r1, %r2, 1, 31, -1;",
        "7:1: error: 'shfl.sync.b32' has no mode, expected .up, .down, .bfly or .idx"},
   };
-  for (const Row& r : rows) {
+  for (const Refused& r : rows) {
     INFO(r.body);
     CHECK(message_of(entry(r.body)) == std::string("k.ptx:") + r.message);
   }
 }
 
 TEST_CASE("wrong memory operands") {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"ld.global.u32 %r1, %rd1;", "7:20: error: '%rd1' is not an address, expected '[...]'"},
       {"ld.global.u32 %r1, [%r2];", "7:20: error: '%r2' has type .b32, expected a 64-bit address register"},
       {"ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];",
@@ -99,7 +99,7 @@ TEST_CASE("wrong memory operands") {
       {"ld.global.u32 %r1, [nothing];", "7:20: error: 'nothing' is not declared"},
       {"atom.global.add.s64 %rd1, [%rd2], %r1;", "7:35: error: '%r1' has type .b32, expected a 64-bit register"},
   };
-  for (const Row& r : rows) {
+  for (const Refused& r : rows) {
     INFO(r.body);
     std::string expected = std::string("k.ptx:") + r.message;
     CHECK(message_of(entry(r.body)) == expected);
@@ -107,7 +107,7 @@ TEST_CASE("wrong memory operands") {
 }
 
 TEST_CASE("wrong syntax") {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"add.s32 %r1, , %r2;", "7:14: error: found ',', expected an operand"},
       {"add.s32 %r1, %r2, %r3", "8:1: error: found '}', expected ',' or ';' after an operand of 'add.s32'"},
       {"ld.global.u32 %r1, [%rd1;", "7:25: error: found ';', expected '+', '-' or ']' in an address"},
@@ -117,14 +117,14 @@ TEST_CASE("wrong syntax") {
       {".shared .align 3 .b8 x[4];", "7:16: error: alignment 3 is not a power of two of at most 4096"},
       {"= 3;", "7:1: error: found '=', expected an instruction, a label, a declaration or '}'"},
   };
-  for (const Row& r : rows) {
+  for (const Refused& r : rows) {
     INFO(r.body);
     CHECK(message_of(entry(r.body)) == std::string("k.ptx:") + r.message);
   }
 }
 
 TEST_CASE("wrong modules") {
-  const Row rows[] = {
+  const Refused rows[] = {
       {"hello", "1:1: error: found 'hello', expected a directive such as .version, .global, .entry or .func"},
       {".bogus 1;", "1:1: error: found '.bogus', expected a PTX directive"},
       {".address_size 32", "1:15: error: .address_size 32 is not supported, expected 64"},
@@ -138,7 +138,7 @@ TEST_CASE("wrong modules") {
        "1:25: error: the .local variables take more than 512 KiB per thread"},
       {".entry k(.param .texref t) { ret; }", "1:25: error: parameter 't' of type '.texref' is not supported"},
   };
-  for (const Row& r : rows) {
+  for (const Refused& r : rows) {
     INFO(r.body);
     CHECK(message_of(r.body) == std::string("k.ptx:") + r.message);
   }

@@ -9,7 +9,7 @@ using ptx::Token;
 
 namespace {
 
-std::string message_of(const std::string& text) {
+std::string lexer_message(const std::string& text) {
   try {
     ptx::lex(text, "f.ptx");
   } catch (const trace::InputError& e) {
@@ -67,8 +67,8 @@ TEST_CASE("Windows line ends do not move positions") {
 }
 
 TEST_CASE("text that is no token is refused with its position") {
-  CHECK(message_of("ret;\n  ` ") == "f.ptx:2:3: error: '`' starts no PTX token");
-  CHECK(message_of("a\x01") == "f.ptx:1:2: error: byte 0x01 starts no PTX token");
-  CHECK(message_of("x /* y\n") == "f.ptx:1:3: error: comment is never closed, expected '*/'");
-  CHECK(message_of(".file 1 \"abc\n") == "f.ptx:1:9: error: string is never closed, expected '\"'");
+  CHECK(lexer_message("ret;\n  ` ") == "f.ptx:2:3: error: '`' starts no PTX token");
+  CHECK(lexer_message("a\x01") == "f.ptx:1:2: error: byte 0x01 starts no PTX token");
+  CHECK(lexer_message("x /* y\n") == "f.ptx:1:3: error: comment is never closed, expected '*/'");
+  CHECK(lexer_message(".file 1 \"abc\n") == "f.ptx:1:9: error: string is never closed, expected '\"'");
 }

@@ -16,7 +16,7 @@ using namespace regatta::test;
 
 namespace {
 
-constexpr std::uint64_t register_base = std::uint64_t{6} << 48;
+constexpr std::uint64_t register_space = std::uint64_t{6} << 48;
 
 struct L2Bench {
   L2Bench(const std::string& name, const memory::MemorySystemConfig& c)
@@ -137,7 +137,7 @@ std::string replay(L2Bench& b, Counters& seen) {
   return "";
 }
 
-memory::MemorySystemConfig policy(unsigned n, std::mt19937& random) {
+memory::MemorySystemConfig l2_policy(unsigned n, std::mt19937& random) {
   const auto pick = [&](unsigned m) { return static_cast<unsigned>(random() % m); };
   memory::MemorySystemConfig c;
   c.dram.scheduler = "fixed";
@@ -193,13 +193,13 @@ void fill_stream(L2Bench& b, std::mt19937& random, unsigned requests) {
         add(AccessClass::atomic, any(0), sectors);
         break;
       case 9:
-        add(AccessClass::register_write, any(register_base), 0xff);
+        add(AccessClass::register_write, any(register_space), 0xff);
         break;
       case 10:
-        add(AccessClass::register_read, any(register_base), 0xff).last = pick(4) == 0;
+        add(AccessClass::register_read, any(register_space), 0xff).last = pick(4) == 0;
         break;
       default:
-        add(pick(2) == 0 ? AccessClass::register_invalidate : AccessClass::instruction, any(register_base), sectors);
+        add(pick(2) == 0 ? AccessClass::register_invalidate : AccessClass::instruction, any(register_space), sectors);
         break;
     }
   }
@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE_SIG("an L2 partition does what a plain model does, under ever
   std::vector<std::unique_ptr<std::mt19937>> random;
   for (unsigned n = 0; n < 12; ++n) {
     random.push_back(std::make_unique<std::mt19937>(Seed * 100 + n));
-    benches.push_back(std::make_unique<L2Bench>("p" + std::to_string(n), policy(n, *random.back())));
+    benches.push_back(std::make_unique<L2Bench>("p" + std::to_string(n), l2_policy(n, *random.back())));
     fill_stream(*benches.back(), *random.back(), 3000);
   }
   sc_core::sc_start();
