@@ -99,6 +99,10 @@ Kernel sample_kernel(unsigned warp_size) {
   InsertedInstruction other{10, make("relssp", 30, OpClass::metadata, {}, {})};
   other.instruction.scheme = "sharing";
   k.inserted.push_back(other);
+  InsertedInstruction jump{10, make("relssp.jump", 31, OpClass::branch, {}, {}), Disposition::issue, 9};
+  jump.instruction.scheme = "sharing";
+  jump.instruction.branch_target = 10;
+  k.inserted.push_back(jump);
   k.annotations.push_back({"regions", 3, std::string("\0\1\xfe", 3)});
   return k;
 }

@@ -89,11 +89,13 @@ TEST_CASE("the static part comes back") {
     for (std::size_t n = 0; n < k.inserted.size(); ++n) {
       const InsertedInstruction& a = k.inserted[n];
       const InsertedInstruction& b = expected.inserted[n];
+      CHECK(a.disposition == b.disposition);
+      CHECK(a.after == b.after);
       CHECK(a.before == b.before);
       CHECK(a.instruction.opcode == b.instruction.opcode);
       CHECK(a.instruction.opcode_id == b.instruction.opcode_id);
       CHECK(a.instruction.scheme == b.instruction.scheme);
-      CHECK(a.instruction.op_class == OpClass::metadata);
+      CHECK(a.instruction.op_class == b.instruction.op_class);
       if (b.instruction.scheme == region_scheme) CHECK(region_word(a.instruction) == region_word(b.instruction));
     }
     CHECK(k.inserted.back().instruction.scheme == "sharing");
@@ -350,6 +352,39 @@ TEST_CASE("inserted instructions out of order or place are refused") {
   CHECK(message([](Inserted& i) { i[0].instruction.opcode_id = 0; }) ==
         "inserted instruction 0: opcode id 0 stands for two opcodes");
   CHECK(message([](Inserted& i) { i[0].instruction.opcode.clear(); }) == "inserted instruction 0: opcode is empty");
+  // The last one, a jump on the edge from 9 to 10, issues.
+  const std::string last = "inserted instruction " + std::to_string(sample_kernel(32).inserted.size() - 1) + ": ";
+  const auto issuing = [&](const auto& change) {
+    return message([&](Inserted& i) {
+      i.back().disposition = Disposition::issue;
+      change(i.back());
+    });
+  };
+  CHECK(issuing([](InsertedInstruction&) {}).empty());
+  CHECK(issuing([](InsertedInstruction& i) { i.after = -1; }).empty());
+  CHECK(issuing([](InsertedInstruction& i) { i.instruction.op_class = OpClass::int_add; }) ==
+        last + "issues and is of class int_add, expected metadata, fence or branch");
+  CHECK(issuing([](InsertedInstruction& i) { i.instruction.source_count = 1; }) ==
+        last + "issues and names registers or predicates, for which a trace has no values");
+  CHECK(issuing([](InsertedInstruction& i) {
+          i.instruction.guard = {0, false};
+        }) == last + "issues and names registers or predicates, for which a trace has no values");
+  CHECK(issuing([](InsertedInstruction& i) { i.instruction.reads_memory = true; }) ==
+        last + "issues and accesses memory, for which a trace has no addresses");
+  CHECK(issuing([](InsertedInstruction& i) { i.instruction.space = MemorySpace::shared; }) ==
+        last + "issues and names the space shared, expected none, or shared for a fence");
+  CHECK(issuing([](InsertedInstruction& i) {
+          i.instruction.op_class = OpClass::fence;
+          i.instruction.space = MemorySpace::shared;
+        }).empty());
+  CHECK(issuing([](InsertedInstruction& i) { i.disposition = static_cast<Disposition>(2); }) ==
+        last + "disposition is 2, expected at most 1");
+  CHECK(issuing([](InsertedInstruction& i) { i.after = 11; }) ==
+        last + "the instruction that it follows is 11, expected less than 11");
+  CHECK(issuing([](InsertedInstruction& i) { i.after = 8; }) ==
+        last + "stands on an edge from 8 to 10, which the kernel does not have");
+  CHECK(message([](Inserted& i) { i.back().disposition = Disposition::decode; }) ==
+        last + "stands on an edge and is removed at decode, expected one that issues");
   Kernel k = sample_kernel(32);
   k.instructions[2].scheme = region_scheme;
   CHECK_THROWS_AS(Writer(directory / "a.rgt").add_kernel(k), std::logic_error);

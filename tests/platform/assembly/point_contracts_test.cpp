@@ -22,11 +22,11 @@ class WrongReuse : public sc_core::sc_module, public protocol::ReusePoint {
     kept_ = &d;
     return Decision::keep;
   }
-  std::size_t again(unsigned, DecidedList& decided) override {
+  std::size_t resume_kept(unsigned, DecidedList& decided) override {
     decided[0] = hand_back_(*kept_);
     return 1;
   }
-  bool restless() const override { return true; }
+  bool needs_cycle() const override { return true; }
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
@@ -59,7 +59,7 @@ class TwiceResults : public sc_core::sc_module, public protocol::WritebackPoint 
     kept_ = &d;
     return keep;
   }
-  std::size_t again(RecalledList& recalled) override {
+  std::size_t resume_kept(RecalledList& recalled) override {
     recalled[0] = recalled[1] = {kept_, 0};
     return 2;
   }
@@ -79,7 +79,7 @@ class WrongResults : public sc_core::sc_module, public protocol::WritebackPoint 
   WrongResults(const sc_core::sc_module_name& name, std::size_t hand_back, Decision decision, bool alters = false)
       : sc_module(name), hand_back_(hand_back), decision_(decision), alters_(alters), changed_("changed") {}
   unsigned arrive(protocol::DynamicInstruction&) override { return hand_back_ != 0 ? keep : 0; }
-  std::size_t again(RecalledList&) override { return hand_back_; }
+  std::size_t resume_kept(RecalledList&) override { return hand_back_; }
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     if (alters_) d.results[destination].lane[0] ^= 1;
     return decision_;
@@ -148,7 +148,7 @@ using Decision = protocol::ReusePoint::Decision;
 TEST_CASE("contract: a reuse point that hands back nothing") {
   CHECK(reuse_message("nothing", [](protocol::DynamicInstruction&) {
           return protocol::ReusePoint::Decided{nullptr, Decision::execute};
-        }) == said("reuse_point", "again() hands back no instruction; expected an instruction that it keeps"));
+        }) == said("reuse_point", "resume_kept() hands back no instruction; expected an instruction that it keeps"));
 }
 
 TEST_CASE("contract: a reuse point that hands an instruction back twice") {
@@ -157,7 +157,7 @@ TEST_CASE("contract: a reuse point that hands an instruction back twice") {
     return protocol::ReusePoint::Decided{first, Decision::execute};
   });
   CHECK(message == said("reuse_point",
-                        "again() hands back warp 3 (CTA 0) PC 0x0 constant_load, which it does not "
+                        "resume_kept() hands back warp 3 (CTA 0) PC 0x0 constant_load, which it does not "
                         "keep; expected an instruction that it keeps"));
 }
 
@@ -165,9 +165,10 @@ TEST_CASE("contract: a reuse point that hands back without a decision") {
   CHECK(reuse_message("undecided",
                       [](protocol::DynamicInstruction& d) {
                         return protocol::ReusePoint::Decided{&d, Decision::keep};
-                      }) == said("reuse_point",
-                                 "again() hands back warp 3 (CTA 0) PC 0x0 constant_load neither to execute nor to "
-                                 "bypass; expected execute or bypass"));
+                      }) ==
+        said("reuse_point",
+             "resume_kept() hands back warp 3 (CTA 0) PC 0x0 constant_load neither to execute nor to "
+             "bypass; expected execute or bypass"));
 }
 
 TEST_CASE("contract: a reuse point that bypasses a store") {
@@ -189,14 +190,14 @@ TEST_CASE("contract: a write-back point that hands a result back twice") {
   CHECK(
       message_of("results", [](SmParts& parts) { parts.writeback_point = std::make_unique<TwiceResults>("wrong"); }) ==
       said("writeback_point",
-           "again() hands back warp 0 (CTA 0) PC 0x0 constant_load, which it does not "
+           "resume_kept() hands back warp 0 (CTA 0) PC 0x0 constant_load, which it does not "
            "keep; expected an instruction that it keeps"));
 }
 
 TEST_CASE("contract: a write-back point that hands back more than the list holds") {
   CHECK(message_of("crowd", [](SmParts& parts) {
           parts.writeback_point = std::make_unique<WrongResults>("wrong", 9, WritebackDecision::write);
-        }) == said("writeback_point", "again() hands back 9 instructions; expected at most 8"));
+        }) == said("writeback_point", "resume_kept() hands back 9 instructions; expected at most 8"));
 }
 
 TEST_CASE("contract: a write-back point with a decision of its own") {

@@ -29,7 +29,7 @@ class BurstResults : public sc_core::sc_module, public protocol::WritebackPoint 
     waited_ = 0;
     return keep;
   }
-  std::size_t again(RecalledList& recalled) override {
+  std::size_t resume_kept(RecalledList& recalled) override {
     REQUIRE_FALSE((kept_.empty() && !going_));
     ++seen_.asked;
     going_ = going_ || kept_.size() >= burst_ || ++waited_ > patience_;
@@ -68,7 +68,7 @@ class KeepingOracle : public sc_core::sc_module, public protocol::ReusePoint {
     kept_.push_back({&d, now_ + cycles_});
     return Decision::keep;
   }
-  std::size_t again(unsigned, DecidedList& decided) override {
+  std::size_t resume_kept(unsigned, DecidedList& decided) override {
     if (!full_) ++now_;
     std::size_t count = 0;
     for (; !kept_.empty() && kept_.front().until <= now_ && count < decided.size(); kept_.pop_front()) {
@@ -82,7 +82,7 @@ class KeepingOracle : public sc_core::sc_module, public protocol::ReusePoint {
     full_ = count == decided.size();
     return count;
   }
-  bool restless() const override { return !kept_.empty(); }
+  bool needs_cycle() const override { return !kept_.empty(); }
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
