@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/conservation.h>
+#include <regatta/base/suggestion.h>
 
 #include <regatta/support/config.h>
 
@@ -101,7 +102,7 @@ std::vector<ConservationLaws::Term> ConservationLaws::find(const std::string& wh
       for (const support::StatGroup& group : groups_) {
         for (const support::Stat& stat : group.stats()) known.push_back(group.path() + "." + stat.name);
       }
-      const std::string nearest = support::nearest_name(query.text(), known);
+      const std::string nearest = base::nearest(query.text(), known);
       throw std::logic_error("the conservation law '" + what + "' names '" + query.text() +
                              "', which no module counts" +
                              (nearest.empty() ? "" : "; did you mean '" + nearest + "'?"));

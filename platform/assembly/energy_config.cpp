@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/energy_config.h>
+#include <regatta/base/suggestion.h>
 
 #include <fmt/format.h>
 #include <regatta/base/input_file.h>
@@ -68,7 +69,7 @@ support::EnergyTable load_table(const std::string& name, std::string& file, std:
   } else {
     std::string known;
     for (const std::string& n : energy_table_names()) known += (known.empty() ? "" : ", ") + n;
-    const std::string nearest = support::nearest_name(name, energy_table_names());
+    const std::string nearest = base::nearest(name, energy_table_names());
     throw support::ConfigError(said_by + ": unknown table '" + name + "'" +
                                (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known +
                                ", or the path of a .toml file");

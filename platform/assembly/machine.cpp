@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/machine.h>
+#include <regatta/base/suggestion.h>
 
 #include <regatta/base/input_file.h>
 #include <regatta/support/toml_path.h>
@@ -67,7 +68,7 @@ std::string machine_text(const std::string& name, std::string& file, const std::
   }
   std::string known;
   for (const std::string& n : machine_names()) known += (known.empty() ? "" : ", ") + n;
-  const std::string nearest = support::nearest_name(name, machine_names());
+  const std::string nearest = base::nearest(name, machine_names());
   throw support::ConfigError(said_by + ": unknown machine '" + name + "'" +
                              (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known +
                              ", or the path of a .toml file");

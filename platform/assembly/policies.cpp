@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/policies.h>
+#include <regatta/base/suggestion.h>
 
 #include <regatta/assembly/machine.h>
 #include <regatta/models/residency/occupancy.h>
@@ -29,7 +30,7 @@ const Policy<Part>& find(const std::vector<Policy<Part>>& policies, const std::s
     if (p.name == name) return p;
     known += (known.empty() ? "" : ", ") + p.name;
   }
-  const std::string nearest = support::nearest_name(name, names_of(policies));
+  const std::string nearest = base::nearest(name, names_of(policies));
   throw support::ConfigError(std::string("configuration: ") + knob + ": unknown policy '" + name + "'" +
                              (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/scheme.h>
+#include <regatta/base/suggestion.h>
 
 namespace regatta::assembly {
 
@@ -60,7 +61,7 @@ Scheme& SchemeRegistry::get(const std::string& name) const {
     names.push_back(scheme->name());
     known += (known.empty() ? "" : ", ") + scheme->name();
   }
-  const std::string nearest = support::nearest_name(name, names);
+  const std::string nearest = base::nearest(name, names);
   throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
                              (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
 }

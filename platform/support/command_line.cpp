@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/base/arguments.h>
+#include <regatta/base/suggestion.h>
 #include <regatta/support/command_line.h>
 
 #include <algorithm>
@@ -101,7 +102,7 @@ std::string CommandLine::nearest(const std::string& name, const OptionSet& knobs
   std::vector<std::string> names{"help", "help-module", "version"};
   for (const ToolOption& option : tool_options_) names.push_back(option.name);
   for (const Option& option : knobs.options()) names.push_back(option.name);
-  const std::string near = nearest_name(name, names);
+  const std::string near = base::nearest(name, names);
   return near.empty() ? knobs.nearest(name) : near;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <regatta/base/suggestion.h>
 #include <regatta/support/command_line.h>
 
 #include <algorithm>
@@ -135,7 +136,7 @@ std::string CommandLine::help_module(const OptionSet& knobs, const std::string& 
     known += (known.empty() ? "" : ", ") + name;
   }
   throw ConfigError("command line: --help-module: unknown module '" + module + "'" +
-                    nearest_clause(nearest_name(module, names), knobs.elsewhere(module)) + "; the modules are " +
+                    nearest_clause(base::nearest(module, names), knobs.elsewhere(module)) + "; the modules are " +
                     known);
 }
 

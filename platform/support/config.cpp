@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/suggestion.h>
 #include <regatta/support/config.h>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ void assign(Option& option, const OptionValue& value, const std::string& origin,
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     const auto& choices = option.choices;
     if (!choices.empty() && std::find(choices.begin(), choices.end(), *text) == choices.end()) {
-      refuse(option, place, "'" + *text + "'" + nearest_clause(nearest_name(*text, choices)));
+      refuse(option, place, "'" + *text + "'" + nearest_clause(base::nearest(*text, choices)));
     }
   }
   option.set(value);
@@ -193,7 +194,7 @@ const Option* OptionSet::find(const std::string& name) const {
 std::string OptionSet::nearest(const std::string& name) const {
   std::vector<std::string> names;
   for (const Option& option : options_) names.push_back(option.name);
-  const std::string near = nearest_name(name, names);
+  const std::string near = base::nearest(name, names);
   if (!near.empty()) return near;
   // A knob given without its module ("mshrs" for "l1.mshrs"), or under a wrong one.
   const std::string knob = name.substr(name.rfind('.') + 1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/suggestion.h>
 #include <regatta/support/config.h>
 #include <regatta/support/toml_path.h>
 
@@ -54,7 +55,7 @@ class Loader {
         if (tables_.count(name) == 0) {
           const std::vector<std::string> known(tables_.begin(), tables_.end());
           throw ConfigError(place_of(file_, key.source()) + ": unknown table '" + name + "'" +
-                            nearest_clause(nearest_name(name, known), set_.elsewhere(name)));
+                            nearest_clause(base::nearest(name, known), set_.elsewhere(name)));
         }
         collect(*inner, name + ".");
       } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <regatta/base/suggestion.h>
 #include <regatta/support/config.h>
 #include <regatta/support/energy.h>
 
@@ -102,7 +103,7 @@ class EnergyTableReader {
     if (known.count(name) != 0) return;
     std::vector<std::string> names;
     for (const auto& entry : known) names.push_back(entry.first);
-    const std::string nearest = nearest_name(name, names);
+    const std::string nearest = base::nearest(name, names);
     if (nearest.empty()) return;
     table.remarks_.push_back(fmt::format("{}: '{}' is a new {} that no model reads; did you mean '{}'?",
                                          place(node.source()), name, what, nearest));
@@ -122,7 +123,7 @@ class EnergyTableReader {
       if (entry == known.end()) {
         std::vector<std::string> names;
         for (const auto& [name, value] : known) names.push_back(name);
-        const std::string nearest = nearest_name(std::string(key.str()), names);
+        const std::string nearest = base::nearest(std::string(key.str()), names);
         refuse(node, "unknown exponent '" + std::string(key.str()) + "' in [scaling]" +
                          (nearest.empty() ? "" : ", did you mean '" + nearest + "'?"));
       }

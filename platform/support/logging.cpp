@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/base/suggestion.h>
 #include <regatta/support/config.h>
 #include <regatta/support/logging.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
@@ -52,7 +53,7 @@ void setup_logging(const std::string& level) {
     std::string known;
     for (const std::string& name : levels) known += (known.empty() ? "" : ", ") + name;
     throw ConfigError("log level: expected one of " + known + ", found '" + level + "'" +
-                      nearest_clause(nearest_name(level, levels)));
+                      nearest_clause(base::nearest(level, levels)));
   }
   auto logger = std::make_shared<spdlog::logger>("regatta", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("%^%l%$: %v");

@@ -2,28 +2,51 @@
 #include <regatta/base/suggestion.h>
 
 #include <algorithm>
+#include <cctype>
+#include <utility>
 
 namespace regatta::base {
 
-std::string nearest(const std::string& name, const std::vector<std::string>& known) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(name.size() > 3 ? 2 : 1, name.size() / 3) + 1;
-  for (const std::string& k : known) {
-    std::vector<std::size_t> row(k.size() + 1);
-    for (std::size_t j = 0; j <= k.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= name.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= k.size(); ++j) {
-        const std::size_t above = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (name[i - 1] == k[j - 1] ? 0 : 1)});
-        diagonal = above;
+namespace {
+
+/// Capitals and small letters are no difference: "GTX980" is gtx980.
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours (the four slips of typing) that turn a into b.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = last[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, substitution});
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1])) {
+        row[j] = std::min(row[j], before_last[j - 2] + 1);
       }
     }
-    if (row[k.size()] < best_distance) {
-      best_distance = row[k.size()];
-      best = k;
-    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::string best;
+  if (name.empty()) return best;
+  std::size_t best_distance = ~std::size_t{0};
+  for (const std::string& candidate : known) {
+    const std::size_t limit = std::max<std::size_t>(1, std::max(name.size(), candidate.size()) / 3);
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance > limit || distance >= best_distance) continue;
+    best_distance = distance;
+    best = candidate;
   }
   return best;
 }

@@ -107,16 +107,3 @@ TEST_CASE("a wrong declaration is a mistake of the program") {
   CHECK_THROWS_AS(f.options.add("", value, "", ""), std::logic_error);
   CHECK_THROWS_AS(f.options.add("l1.x", value, "", "", 6, 7), std::logic_error);
 }
-
-TEST_CASE("nearest name") {
-  const std::vector<std::string> known{"gtx480", "gtx980", "k20x", "hd7770"};
-  CHECK(nearest_name("gtx90", known) == "gtx980");
-  CHECK(nearest_name("gxt480", known) == "gtx480");
-  CHECK(nearest_name("k20", known) == "k20x");
-  CHECK(nearest_name("gtx980", known) == "gtx980");
-  CHECK(nearest_name("GTX980", known) == "gtx980");
-  CHECK(nearest_name("Fermi", {"fermi", "fermi16"}) == "fermi");
-  CHECK(nearest_name("volta", known).empty());
-  CHECK(nearest_name("", known).empty());
-  CHECK(nearest_name("x", {}).empty());
-}

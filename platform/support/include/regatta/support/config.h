@@ -92,7 +92,4 @@ class OptionSet {
 /// are comments. `without`: options to omit. Throws ConfigError for text that TOML cannot represent (not UTF-8).
 std::string to_toml(const OptionSet& options, const std::string& file, const std::vector<std::string>& without = {});
 
-/// The name in `known` nearest to `name` by edit distance; "" if none is near (more than a third of its length away).
-std::string nearest_name(const std::string& name, const std::vector<std::string>& known);
-
 }  // namespace regatta::support

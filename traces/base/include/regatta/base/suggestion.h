@@ -8,8 +8,8 @@
 
 namespace regatta::base {
 
-/// The nearest of `known` to `name` by edit distance, "" when none is near (a third of its length, at
-/// least one edit, two from four letters on).
+/// The nearest of `known` to `name` by edit distance, capitals and small letters being equal; "" if none is near (at
+/// most a third of the longer one's length, at least one edit).
 std::string nearest(const std::string& name, const std::vector<std::string>& known);
 /// "; did you mean 'x'?" or "".
 std::string suggestion(const std::string& name, const std::vector<std::string>& known);
