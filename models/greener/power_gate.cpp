@@ -25,11 +25,6 @@ GeneralRegisters without(const GeneralRegisters& a, const GeneralRegisters& b) {
   return {a[0] & ~b[0], a[1] & ~b[1], a[2] & ~b[2], a[3] & ~b[3]};
 }
 bool any(const GeneralRegisters& a) { return (a[0] | a[1] | a[2] | a[3]) != 0; }
-void add(GeneralRegisters& set, RegisterId r) { set[r.value() >> 6] |= std::uint64_t{1} << (r.value() & 63); }
-void remove(GeneralRegisters& set, RegisterId r) { set[r.value() >> 6] &= ~(std::uint64_t{1} << (r.value() & 63)); }
-bool contains(const GeneralRegisters& set, RegisterId r) {
-  return ((set[r.value() >> 6] >> (r.value() & 63)) & 1) != 0;
-}
 
 template <class F>
 void for_each(const GeneralRegisters& set, F&& f) {

@@ -14,11 +14,6 @@ using trace::RegisterPower;
 
 namespace {
 
-void add(GeneralRegisters& set, RegisterId r) { set[r.value() >> 6] |= std::uint64_t{1} << (r.value() & 63); }
-bool contains(const GeneralRegisters& set, RegisterId r) {
-  return ((set[r.value() >> 6] >> (r.value() & 63)) & 1) != 0;
-}
-
 trace::PowerStates states_of(const trace::Kernel& kernel, unsigned& threshold) {
   const trace::AnnotationSection* section = trace::find_power_section(kernel);
   if (section == nullptr) {

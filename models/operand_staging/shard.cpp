@@ -127,7 +127,7 @@ void StagingShard::own(std::uint16_t line) {
   StagingLine& l = lines_[line];
   l.state = State::owned;
   l.fate = LastUse::none;
-  add(owned_[l.warp], l.reg);
+  protocol::add(owned_[l.warp], l.reg);
 }
 
 // A list is in the order in which its lines may be taken.
@@ -156,7 +156,7 @@ void StagingShard::forget(std::uint16_t line) {
 // An owned line is let go: its last access takes place in the cycle before `at`.
 void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   StagingLine& l = lines_[line];
-  remove(owned_[l.warp], l.reg);
+  protocol::remove(owned_[l.warp], l.reg);
   l.fate = LastUse::none;
   if (fate == LastUse::erase || !l.is_defined) {
     forget(line);
@@ -174,12 +174,12 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   if (l.state == State::free || l.state == State::dropped) return;
   forget(line);
   if (l.state == State::filling) {  // its value will still come
-    remove(owned_[l.warp], l.reg);
+    protocol::remove(owned_[l.warp], l.reg);
     l.state = State::dropped;
     return;
   }
   if (l.state == State::owned) {
-    remove(owned_[l.warp], l.reg);
+    protocol::remove(owned_[l.warp], l.reg);
   } else {
     unlist(line);
   }
@@ -244,7 +244,7 @@ void StagingShard::region_ended(WarpSlot warp, const protocol::GeneralRegisters&
       const std::uint16_t line = line_of(w, r);
       if (line == no_line) continue;
       StagingLine& l = lines_[line];
-      if (contains(erase, r)) {
+      if (protocol::contains(erase, r)) {
         l.fate = LastUse::erase;
       } else if (l.fate == LastUse::none) {
         l.fate = LastUse::evict;

@@ -96,13 +96,6 @@ class StagingShard final : public sc_core::sc_module,
   std::uint16_t line_of(unsigned warp, unsigned reg) const {
     return reg < registers_ && warp < warps_ ? table_[warp * registers_ + reg] : no_line;
   }
-  static bool contains(const protocol::GeneralRegisters& set, unsigned reg) {
-    return (set[reg >> 6] >> (reg & 63)) & 1;
-  }
-  static void add(protocol::GeneralRegisters& set, unsigned reg) { set[reg >> 6] |= std::uint64_t{1} << (reg & 63); }
-  static void remove(protocol::GeneralRegisters& set, unsigned reg) {
-    set[reg >> 6] &= ~(std::uint64_t{1} << (reg & 63));
-  }
 
   // Lines (shard.cpp).
   bool is_available(const LineList& list, std::uint64_t now) const {

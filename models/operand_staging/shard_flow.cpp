@@ -81,7 +81,7 @@ StagingShard::Served StagingShard::serve_request(unsigned index, std::uint64_t n
 StagingShard::Served StagingShard::serve_invalidate(const Request& r, std::uint64_t now) {
   const unsigned w = local(r.warp);
   const unsigned reg = r.reg.value();
-  const bool backed = contains(backed_[w], reg);
+  const bool backed = protocol::contains(backed_[w], reg);
   if (backed && !has_request_room()) return Served::stalled;
   const std::uint16_t line = line_of(w, reg);
   if (line != no_line) {
@@ -92,14 +92,14 @@ StagingShard::Served StagingShard::serve_invalidate(const Request& r, std::uint6
     const int place = find_buffered(w, reg);
     if (place >= 0) cancel(static_cast<unsigned>(place));
   }
-  if (contains(backed_[w], reg)) send_invalidation(w, reg, now);
+  if (protocol::contains(backed_[w], reg)) send_invalidation(w, reg, now);
   ++invalidations_;
   if (client_ != nullptr) client_->invalidated(r.warp, r.reg);
   return Served::done;
 }
 
 void StagingShard::send_invalidation(unsigned warp, unsigned reg, std::uint64_t now) {
-  remove(backed_[warp], reg);
+  protocol::remove(backed_[warp], reg);
   push_request(message(warp, reg, AccessClass::register_invalidate).payload, now);
   ++invalidations_sent_;
 }
@@ -109,7 +109,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   const unsigned w = local(r.warp);
   const unsigned reg = r.reg.value();
   const bool last = r.kind == Request::Kind::last_preload;
-  const bool backed = contains(backed_[w], reg);
+  const bool backed = protocol::contains(backed_[w], reg);
   // It is fetched from memory, or a copy there that nobody will want is dropped.
   if (backed && !has_request_room()) return Served::stalled;
   std::uint16_t line = line_of(w, reg);
@@ -131,7 +131,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
     if (backed) {
       lines_[line].state = State::filling;
       lines_[line].is_dirty = last;
-      if (last) remove(backed_[w], reg);
+      if (last) protocol::remove(backed_[w], reg);
       const auto [payload, access] = message(w, reg, AccessClass::register_read);
       access->last_read = last;
       access->tag = line;
@@ -142,7 +142,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
     ++undefined_preloads_;
   }
   if (last) {
-    if (contains(backed_[w], reg)) send_invalidation(w, reg, now);
+    if (protocol::contains(backed_[w], reg)) send_invalidation(w, reg, now);
     lines_[line].is_dirty = lines_[line].is_defined;
   }
   ++preloads_;
@@ -317,7 +317,7 @@ void StagingShard::send(std::uint64_t now) {
   } else {
     Buffered& p = buffer_[sent_.place];
     p.state = Buffered::State::sent;
-    add(backed_[p.warp], p.reg);
+    protocol::add(backed_[p.warp], p.reg);
     ++writes_sent_;
   }
   tlm::tlm_generic_payload& payload = *sent_.payload;

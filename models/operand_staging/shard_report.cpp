@@ -36,11 +36,12 @@ std::string StagingShard::check() const {
     if (line_of(l.warp, l.reg) != i) return line + " is not what its tag leads to";
     if (bank_of(l.warp, l.reg) != l.bank) return line + " is in a bank that is not its register's";
     const bool is_owned = l.state == State::owned || l.state == State::filling;
-    if (contains(owned_[l.warp], l.reg) != is_owned) return line + ": its warp does not know whether it owns it";
+    if (protocol::contains(owned_[l.warp], l.reg) != is_owned)
+      return line + ": its warp does not know whether it owns it";
     if (listed && (l.reads != 0 || l.writes != 0)) return line + " was let go with accesses outstanding";
     if (l.state == State::clean && l.is_dirty) return line + " is dirty in the clean list";
     if (l.state == State::dirty && !l.is_dirty) return line + " is clean in the dirty list";
-    if (l.state == State::clean && !contains(backed_[l.warp], l.reg))
+    if (l.state == State::clean && !protocol::contains(backed_[l.warp], l.reg))
       return line + " is clean and has no copy in memory";
   }
   for (const std::uint16_t line : table_) tagged -= line != no_line;

@@ -260,7 +260,7 @@ void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
 }
 
 /// In order of request: a register that comes free is the first one's. All those behind hold nothing that it may need.
-std::size_t AllocationStage::again(RecalledList& recalled) {
+std::size_t AllocationStage::resume_kept(RecalledList& recalled) {
   const std::uint64_t now = state_.begin();
   std::size_t count = 0;
   for (; !starving_.empty() && count < recalled.size(); starving_.pop()) {

@@ -33,7 +33,7 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
 
 /// All that has a port in this cycle and nobody before it, then one of those that wait for a result: these look only
 /// when rename delivers nothing.
-[[gnu::flatten]] std::size_t ReuseUnit::again(unsigned asked, DecidedList& decided) {
+[[gnu::flatten]] std::size_t ReuseUnit::resume_kept(unsigned asked, DecidedList& decided) {
   const std::uint64_t now = state_.begin();
   DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
   std::size_t count = 0;
@@ -158,7 +158,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
 void ReuseUnit::give_way(InFlight& f) {
   state_.reuse.evict(f.tag, f.fold, [this](PhysicalRegister reg) { state_.give_up(reg); });
   ++state_.counters.low_evictions;
-  retry_.stir();
+  retry_.retry_all();
   f.reusable = false;
 }
 
@@ -183,7 +183,7 @@ void ReuseUnit::claim(const DynamicInstruction& d, InFlight& f, std::uint64_t no
   ++state_.counters.reuse_writes;
   state_.reuse_writes.take(now);
   state_.reuse.claim(f.tag, f.fold, owner(d), [this](PhysicalRegister reg) { state_.give_up(reg); });
-  retry_.stir();  // it may have been the entry that somebody waits for
+  retry_.retry_all();  // it may have been the entry that somebody waits for
 }
 
 ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited) {
@@ -273,7 +273,7 @@ void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
     } else if (!state_.reuse.complete(f.tag, f.fold, owner(d), result)) {
       give_up(result);
     }
-    retry_.stir();
+    retry_.retry_all();
   } else if (counted) {
     if (!state_.low() && acquire_sources(f)) {
       ++state_.counters.reuse_writes;

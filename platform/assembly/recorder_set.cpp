@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "looking.h"
+#include "recorder_set.h"
 
 #include <spdlog/spdlog.h>
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace regatta::assembly {
 
-Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period)
+RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period)
     : recording_(recording), period_(period), clock_(support::CycleScheduler::of(period)) {
   shape_.schedulers = machine.sm.schedulers;
   shape_.issue_width = machine.sm.issue_width;
@@ -29,8 +29,8 @@ Looking::Looking(const Recording& recording, const MachineConfig& machine, sc_co
   if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
 }
 
-void Looking::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
-                     recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory) {
+void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
+                         recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory) {
   if (vcd_ != nullptr) {
     recorders::VcdShape shape = shape_;
     if (banks != 0) {
@@ -56,7 +56,7 @@ void Looking::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::Sock
   }
 }
 
-void Looking::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
+void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
   if (recording_.sample_file.empty()) return;
   sampler_.emplace(recording_.sample_file, groups);
   settle_ = std::move(settle);
@@ -74,16 +74,16 @@ void Looking::begin(const std::vector<support::StatGroup>& groups, std::function
   });
 }
 
-void Looking::launch(std::uint32_t index) {
+void RecorderSet::launch(std::uint32_t index) {
   if (sampler_) clock_.catch_up();
   launch_ = index;
 }
 
-void Looking::rethrow_error() const {
+void RecorderSet::rethrow_error() const {
   if (error_) std::rethrow_exception(error_);
 }
 
-void Looking::warn_of_empty_windows(std::uint64_t now) const {
+void RecorderSet::warn_of_empty_windows(std::uint64_t now) const {
   const auto warn = [&](const std::string& file, const recorders::Window& window, const char* option) {
     if (file.empty() || window.first <= now) return;
     spdlog::warn("{} begins in cycle {}, the run ended in cycle {}: '{}' shows nothing of it", option, window.first,
@@ -97,7 +97,7 @@ void Looking::warn_of_empty_windows(std::uint64_t now) const {
   }
 }
 
-void Looking::finish(std::uint64_t now) {
+void RecorderSet::finish(std::uint64_t now) {
   warn_of_empty_windows(now);
   if (sampler_) {
     clock_.catch_up();
@@ -114,7 +114,7 @@ void Looking::finish(std::uint64_t now) {
   if (ctas_ != nullptr) ctas_->finish();
 }
 
-WorkingSet Looking::working_set() const {
+WorkingSet RecorderSet::working_set() const {
   WorkingSet all;
   all.window = recording_.working_set_cycles;
   std::uint64_t windows = 0, registers = 0;

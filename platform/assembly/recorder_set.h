@@ -19,10 +19,10 @@
 
 namespace regatta::assembly {
 
-class Looking {
+class RecorderSet {
  public:
   /// Opens the files: a path that cannot be written is refused before the run.
-  Looking(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period);
+  RecorderSet(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period);
 
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }

@@ -10,7 +10,7 @@
 #include <regatta/support/stat_report.h>
 
 #include "dispatcher.h"
-#include "looking.h"
+#include "recorder_set.h"
 #include "sm_node.h"
 
 #include <spdlog/spdlog.h>
@@ -52,7 +52,7 @@ struct Simulation::Impl {
   SimulationOptions options;
   const trace::Reader* trace;
   sc_core::sc_time period;
-  std::optional<Looking> looking;  ///< outlives the SMs, which tell it
+  std::optional<RecorderSet> recorders;  ///< outlives the SMs, which tell it
   std::vector<std::unique_ptr<SmNode>> nodes;
   std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
   std::unique_ptr<memory::MemorySystem> memory;
@@ -97,12 +97,12 @@ void Simulation::Impl::elaborate() {
   }
   // Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle count.
   period = sc_core::sc_time(1e6 / machine.clock_mhz, sc_core::SC_PS);
-  looking.emplace(options.recording, machine, period);
+  recorders.emplace(options.recording, machine, period);
   dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, period, options.sms);
   memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
   for (unsigned i = 0; i < options.sms; ++i) {
     nodes.push_back(
-        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i, options, *looking));
+        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i, options, *recorders));
     SmNode& node = *nodes.back();
     node.sm->cta_source.bind(dispatcher->port(i));
     node.l1->downstream.bind(memory->upstream()[i]);
@@ -142,7 +142,7 @@ void Simulation::Impl::run_until_idle() {
   for (std::uint64_t since = tried();;) {
     // At least up to what comes next, however late that is.
     sc_core::sc_start(slice + sc_core::sc_time_to_pending_activity(), sc_core::SC_EXIT_ON_STARVATION);
-    looking->rethrow_error();
+    recorders->rethrow_error();
     for (auto& node : nodes) node->sm->rethrow_error();
     const bool paused = !mismatch.empty() || interrupted || !stuck.empty();
     if (paused || !sc_core::sc_pending_activity()) return;
@@ -233,7 +233,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
   const CycleStack stack = cycle_stack();
-  looking->launch(index);
+  recorders->launch(index);
   dispatcher->begin(launch.cta_count);
   for (auto& node : nodes) {
     node->l1->invalidate_data();
@@ -325,7 +325,7 @@ SimulationResult Simulation::run() {
   ConservationLaws laws(groups);
   laws.add_platform(storages);
   for (const auto& node : m.nodes) m.scheme.add_laws(laws, node->name());
-  m.looking->begin(groups, [&m](std::uint64_t cycle) {
+  m.recorders->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
   for (std::uint32_t i = 0; i < m.trace->launches().size(); ++i) {
@@ -333,7 +333,7 @@ SimulationResult Simulation::run() {
       if (!m.run_launch(i, laws, result)) break;
     } catch (const sc_core::sc_report&) {
       try {
-        m.looking->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
+        m.recorders->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
       } catch (const base::InputError& e) {
         spdlog::error("{}", e.what());
       }
@@ -342,8 +342,8 @@ SimulationResult Simulation::run() {
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
-  m.looking->finish(m.now());
-  result.register_working_set = m.looking->working_set();
+  m.recorders->finish(m.now());
+  result.register_working_set = m.recorders->working_set();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
   result.laws = laws.size();

@@ -10,7 +10,7 @@
 namespace regatta::assembly {
 
 SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme,
-               sc_core::sc_time period, unsigned index, const SimulationOptions& options, Looking& looking)
+               sc_core::sc_time period, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
     : sc_module(name), machine_(machine) {
   const bool check_protocol = options.check_protocol;
   parts = scheme.build(BuildContext{machine, period, index, check_protocol});
@@ -45,7 +45,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   }
   // From initiator to target, through a tap, a checker and a fault where they are wanted. The fault is last: what
   // passes it is nobody's contract.
-  const bool tapped = looking.wants_taps();
+  const bool tapped = recorders.wants_taps();
   auto insert = [](bool wanted, auto& hop, const char* hop_name, auto& initiator, auto&& onwards) {
     if (!wanted) return onwards(initiator);
     using Hop = typename std::decay_t<decltype(hop)>::element_type;
@@ -89,7 +89,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     dropped_ = std::make_unique<DropLog>();
     sm->add_observer(*dropped_);
   }
-  looking.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get());
+  recorders.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get());
 }
 
 std::string SmNode::storage_path() const {

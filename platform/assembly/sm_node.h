@@ -12,7 +12,7 @@
 #include <regatta/sm/sm.h>
 
 #include "drop_log.h"
-#include "looking.h"
+#include "recorder_set.h"
 
 #include <memory>
 #include <string>
@@ -24,7 +24,7 @@ namespace regatta::assembly {
 class SmNode : public sc_core::sc_module {
  public:
   SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
-         unsigned index, const SimulationOptions& options, Looking& looking);
+         unsigned index, const SimulationOptions& options, RecorderSet& recorders);
 
   /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.
   std::string storage_path() const;

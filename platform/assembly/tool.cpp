@@ -313,7 +313,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
-  const Recording looking = recording(o, scheme);
+  const Recording recorded = recording(o, scheme);
   if (o.replay && fault.wanted()) throw support::ConfigError("--replay has no operand storage: nothing for --fault.at");
   // Opened first: a path that cannot be written is better known before the run than after it.
   std::optional<base::OutputFile> stats;
@@ -326,7 +326,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     options.check_protocol = o.check_protocol;
     options.check_energy = o.check_protocol;
     options.quantum = o.quantum;
-    options.recording = looking;
+    options.recording = recorded;
     options.fault = fault;
     Simulation simulation(machine, scheme, options, trace);
     simulation.set_progress(show);

@@ -164,7 +164,7 @@ tlm::tlm_sync_enum OperandCollectors::nb_transport_bw(tlm::tlm_generic_payload& 
   protocol::WarpAccess& access = protocol::warp_access(payload);
   const Cycle when = reads_of_.arrival(payload, phase, delay, access.instruction != nullptr, channel_.holds(payload));
   channel_.answered(payload, when);
-  core_.rouse(when);
+  core_.schedule_tick(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   delivered(unit_of_[access.instruction->pool_index], access, when);
   payloads_.give_back(payload);

@@ -31,6 +31,9 @@ std::string describe(const Core& core, WarpSlot warp) {
 
 std::string describe(const Core& core, const DynamicInstruction& d) {
   const std::string pc = "PC " + hex(std::uint64_t{d.traits->index} * trace::bytes_per_instruction);
+  if (d.injected && !d.info->scheme.empty()) {
+    return describe(core, d.warp) + " " + d.info->opcode + " of scheme " + d.info->scheme + " inserted before " + pc;
+  }
   if (d.injected) {
     return describe(core, d.warp) + " move of R" + std::to_string(d.traits->reads[0].value()) + " injected before " +
            pc;
@@ -39,7 +42,7 @@ std::string describe(const Core& core, const DynamicInstruction& d) {
 }
 
 void not_kept(const Core& core, const DynamicInstruction* d, const char* point, const std::string& block) {
-  const std::string back = "again() hands back ";
+  const std::string back = "resume_kept() hands back ";
   broken_contract(core, point, block,
                   d == nullptr ? back + "no instruction" : back + describe(core, *d) + ", which it does not keep",
                   "an instruction that it keeps");

@@ -27,11 +27,11 @@ std::string describe(const Core& core, WarpSlot warp);
 /// The instruction as messages name it: "warp 3 (CTA 5) PC 0x28 int_add".
 std::string describe(const Core& core, const DynamicInstruction& d);
 
-/// again() handed back no instruction, or one that the block does not keep.
+/// resume_kept() handed back no instruction, or one that the block does not keep.
 [[noreturn, gnu::noinline, gnu::cold]] void not_kept(const Core& core, const DynamicInstruction* d, const char* point,
                                                      const std::string& block);
 
-/// again() of `block` at `point` hands `d` back: it must be one that the point keeps.
+/// resume_kept() of `block` at `point` hands `d` back: it must be one that the point keeps.
 template <class Block>
 DynamicInstruction& take_back(const Core& core, DynamicInstruction* d, protocol::KeptBy by, const char* point,
                               const Block& block) {

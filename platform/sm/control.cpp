@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control.h"
 
+#include "front_end.h"
 #include "issue.h"
 
 #include <limits>
@@ -21,7 +22,8 @@ Warp& Control::resident(WarpSlot slot) {
 
 void Control::context(WarpSlot slot, protocol::WarpContext& c) {
   Warp& w = resident(slot);
-  const std::uint64_t issued = w.cursor.position() - (w.next != nullptr ? 1 : 0);
+  const bool decoded = w.next != nullptr && !w.next->injected;
+  const std::uint64_t issued = w.sequence - (decoded ? 1 : 0);
   c.scheduled = w.active;
   c.exited = w.exited;
   c.at_barrier = w.at_barrier;
@@ -31,8 +33,7 @@ void Control::context(WarpSlot slot, protocol::WarpContext& c) {
   c.next_sequence = issued + 1;
   c.resume.clear();
   if (w.exited) return;
-  const auto end = static_cast<std::uint32_t>(core_.traits.size());
-  c.resume.push_back(w.held != 0 ? w.buffer[w.head].traits->index : w.path.at_end() ? end : w.path.peek_index());
+  c.resume.push_back(front_end_.next_of_program(w));
   w.stack.advance(issued);
   const std::vector<trace::StackEvent>& stack = w.stack.entries();
   for (std::size_t e = stack.size(); e-- > 0;) c.resume.push_back(stack[e].resume_index);

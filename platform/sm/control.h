@@ -7,12 +7,14 @@
 
 namespace regatta::sm {
 
+class FrontEnd;
 class IssueStage;
 
 /// What this SM offers to the policies of a scheme.
 class Control : public protocol::SmControl {
  public:
-  Control(Core& core, IssueStage& issue) : core_(core), issue_(issue) {}
+  Control(Core& core, const FrontEnd& front_end, IssueStage& issue)
+      : core_(core), front_end_(front_end), issue_(issue) {}
   void context(WarpSlot warp, protocol::WarpContext& context) override;
   void classify(WarpSlot warp, unsigned priority_class) override;
 
@@ -21,6 +23,7 @@ class Control : public protocol::SmControl {
   Warp& resident(WarpSlot warp);
 
   Core& core_;
+  const FrontEnd& front_end_;
   IssueStage& issue_;
 };
 

@@ -32,7 +32,7 @@ struct Work {
     staged,           ///< it is to be offered to the write-back point again; value: pool index
     released,         ///< an instruction's writes are done; value: pool index
     barrier_open,     ///< a barrier releases a warp; value: warp slot
-    store_confirmed,  ///< memory has taken the last store of a warp; value: warp slot
+    fence_reached,    ///< a fence of a warp may be ready: accesses were made or confirmed; value: warp slot
     line_arrived,     ///< a line of the instruction or constant cache; value: its tag
     gate_opened,      ///< the gates that kept a warp closed have let go; value: warp slot
     gate_resumed,     ///< a gate that refused a warp for a time may agree now; value: warp slot
@@ -148,7 +148,7 @@ class Core {
   /// SystemC's kernel gets control after this cycle: before sc_pause().
   void yield() { clock_.yield(); }
   /// For calls from other modules: something that a stage waits for is there in cycle `when`.
-  void rouse(Cycle when) {
+  void schedule_tick(Cycle when) {
     at(when, Work::Kind::tick, 0);
     wake(when);
   }

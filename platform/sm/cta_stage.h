@@ -21,8 +21,7 @@ class CtaStage {
  public:
   explicit CtaStage(Core& core) : core_(core) {}
   void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
-               protocol::Residency& residency, const protocol::OperandStorage& storage,
-               std::vector<protocol::IssueGate*> gates);
+               protocol::Residency& residency, std::vector<protocol::IssueGate*> gates);
 
   /// The residency policy, which was shown `limits`, has made this plan for the launch; the SM is empty.
   void kernel_started(const protocol::ResourcePlan& plan, const protocol::SmLimits& limits);
@@ -38,7 +37,7 @@ class CtaStage {
   void retired(Warp& warp);
   void warp_state_changed(Warp& warp, WarpState before);
   /// The residency policy's answer may have changed.
-  void poke() { dirty_ = true; }
+  void reconsider() { dirty_ = true; }
   /// The context of the CTA in this slot has been written to shared memory, or read from it.
   void context_moved(std::size_t slot);
   /// Last stage of a cycle: carries out what the residency policy asks for.
@@ -93,7 +92,6 @@ class CtaStage {
   LoadStoreUnit* lsu_ = nullptr;
   CtaSource* source_ = nullptr;
   protocol::Residency* residency_ = nullptr;
-  const protocol::OperandStorage* storage_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
   std::vector<ResidentCta> ctas_;
   std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier

@@ -23,6 +23,11 @@ void Sm::register_energy(support::EnergyGroup& g) {
   g.event("front_end", "instruction_buffer.instruction", m.core.counters.warp_instructions);
   g.event("front_end", "scheduler.issue", m.core.counters.warp_instructions);
   g.event("pipeline", "pipeline.instruction", m.core.counters.warp_instructions, m.core.kernel.warp_size * per_lane);
+  if (m.issue.takes_inserted()) {
+    g.event("front_end", "instruction_buffer.instruction", m.issue.inserted);
+    g.event("front_end", "scheduler.issue", m.issue.inserted);
+    g.event("pipeline", "pipeline.instruction", m.issue.inserted, m.core.kernel.warp_size * per_lane);
+  }
   if (m.issue.injected() != nullptr) {
     g.event("front_end", "scheduler.issue", *m.issue.injected());
     g.event("pipeline", "pipeline.instruction", *m.issue.injected(), m.core.kernel.warp_size * per_lane);

@@ -5,6 +5,9 @@
 
 #include "contract.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace regatta::sm {
 
 using protocol::Event;
@@ -30,13 +33,15 @@ FrontEnd::FrontEnd(Core& core, LoadStoreUnit& lsu)
       slots_(core.config.schedulers) {}
 
 void FrontEnd::kernel_started() {
+  with_inserted_ = false;
   const trace::Kernel& kernel = *core_.kernel.kernel;
   if (icache_.enabled()) {
     code_shift_ = icache_.shift(trace::bytes_per_instruction);
     code_base_ = core_.kernel.launch->kernel * (apart / icache_.line_bytes());
   }
   without_room_ = 0;
-  if (decode_point_ != nullptr) find_inserted(kernel);
+  const bool issue = std::any_of(schemes_.begin(), schemes_.end(), [](const std::string& s) { return !s.empty(); });
+  if (decode_point_ != nullptr || issue) find_inserted(kernel);
   if (!constants_.enabled()) return;
   // A launch has parameters of its own.
   constant_base_ = core_.kernel.launch_index * (apart / constants_.line_bytes());
@@ -50,24 +55,80 @@ void FrontEnd::kernel_started() {
   }
 }
 
+bool FrontEnd::in_stream(const trace::InsertedInstruction& inserted, const std::string& decoded) const {
+  const std::string& scheme = inserted.instruction.scheme;
+  if (inserted.disposition == trace::Disposition::decode) return decode_point_ != nullptr && scheme == decoded;
+  return std::find(schemes_.begin(), schemes_.end(), scheme) != schemes_.end();
+}
+
 void FrontEnd::find_inserted(const trace::Kernel& kernel) {
-  const std::string scheme = decode_point_->scheme();
-  if (scheme.empty()) {
-    broken_contract(core_, "decode_point", support::block_name(*decode_point_), "scheme() answers an empty text",
-                    "the name of the scheme whose instructions it takes");
+  std::string decoded;
+  if (decode_point_ != nullptr) {
+    decoded = decode_point_->scheme();
+    if (decoded.empty()) {
+      broken_contract(core_, "decode_point", support::block_name(*decode_point_), "scheme() answers an empty text",
+                      "the name of the scheme whose instructions it takes");
+    }
   }
   inserted_.clear();
   places_.assign(kernel.instructions.size(), Place{});
   std::uint32_t position = 0;
+  std::vector<std::uint32_t> edges;   // indices into inserted_
+  std::vector<Inserted> behind_code;  // of edges to a branch's target
   std::size_t next = 0;
   for (std::uint32_t i = 0; i < places_.size(); ++i) {
-    places_[i].position = position;
-    places_[i].first = static_cast<std::uint32_t>(inserted_.size());
-    for (; next < kernel.inserted.size() && kernel.inserted[next].before == i; ++next) {
-      if (kernel.inserted[next].instruction.scheme == scheme) inserted_.push_back(static_cast<std::uint32_t>(next));
+    const std::size_t first = next;
+    while (next < kernel.inserted.size() && kernel.inserted[next].before == i) ++next;
+    for (const bool on_edge : {true, false}) {
+      if (!on_edge) {
+        places_[i].position = position;
+        places_[i].first = static_cast<std::uint32_t>(inserted_.size());
+      }
+      for (std::size_t n = first; n < next; ++n) {
+        const trace::InsertedInstruction& inserted = kernel.inserted[n];
+        if ((inserted.after >= 0) != on_edge || !in_stream(inserted, decoded)) continue;
+        Inserted entry{static_cast<std::uint32_t>(n), position, inserted.disposition == trace::Disposition::issue};
+        if (on_edge && inserted.after + 1 != static_cast<std::int64_t>(i)) {
+          behind_code.push_back(entry);
+          continue;
+        }
+        if (on_edge) edges.push_back(static_cast<std::uint32_t>(inserted_.size()));
+        inserted_.push_back(entry);
+        ++position;
+      }
     }
-    places_[i].words = static_cast<std::uint32_t>(inserted_.size()) - places_[i].first;
-    position += places_[i].words + 1;
+    places_[i].insertions = static_cast<std::uint32_t>(inserted_.size()) - places_[i].first;
+    ++position;
+  }
+  for (Inserted& entry : behind_code) {
+    entry.position = position++;
+    edges.push_back(static_cast<std::uint32_t>(inserted_.size()));
+    inserted_.push_back(entry);
+  }
+  find_edges(kernel, std::move(edges));
+  inserted_traits_.clear();
+  const bool any = std::any_of(inserted_.begin(), inserted_.end(), [](const Inserted& i) { return i.issues; });
+  for (std::size_t i = 0; any && i < inserted_.size(); ++i) {
+    const trace::InsertedInstruction& inserted = kernel.inserted[inserted_[i].index];
+    inserted_traits_.push_back(traits_of(inserted.instruction, inserted.before, core_.config));
+  }
+  with_inserted_ = decode_point_ != nullptr || !inserted_.empty();
+}
+
+/// Sorts `edges`, indices into inserted_, by the instruction that they leave.
+void FrontEnd::find_edges(const trace::Kernel& kernel, std::vector<std::uint32_t> edges) {
+  on_edges_ = std::move(edges);
+  edges_.clear();
+  if (on_edges_.empty()) return;
+  const auto after = [&](std::uint32_t e) {
+    return static_cast<std::uint32_t>(kernel.inserted[inserted_[e].index].after);
+  };
+  std::stable_sort(on_edges_.begin(), on_edges_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return after(a) < after(b); });
+  edges_.resize(kernel.instructions.size());
+  for (std::size_t i = 0; i < on_edges_.size(); ++i) {
+    Edges& e = edges_[after(on_edges_[i])];
+    if (e.count++ == 0) e.first = static_cast<std::uint32_t>(i);
   }
 }
 
@@ -130,7 +191,14 @@ void FrontEnd::unblocked(Warp& w) {
 
 DynamicInstruction& FrontEnd::decode(Warp& w) {
   const FetchedInstruction& fetched = *w.front();
-  w.cursor.next();
+  if (__builtin_expect(static_cast<int>(!inserted_traits_.empty()), 0) != 0 && is_inserted(*fetched.traits)) {
+    return decode_inserted(w, fetched);
+  }
+  if (w.cursor_ahead) {
+    w.cursor_ahead = false;
+  } else {
+    w.cursor.next();
+  }
   DynamicInstruction& d = core_.pool.take();
   sm::decode(w.cursor, *fetched.traits, d);
   d.warp = w.info.warp;
@@ -142,12 +210,89 @@ DynamicInstruction& FrontEnd::decode(Warp& w) {
   return d;
 }
 
+DynamicInstruction& FrontEnd::decode_inserted(Warp& w, const FetchedInstruction& fetched) {
+  const auto number = static_cast<std::size_t>(fetched.traits - inserted_traits_.data());
+  const trace::InsertedInstruction& inserted = core_.kernel.kernel->inserted[inserted_[number].index];
+  // On an edge the cursor is still at the instruction that the edge leaves.
+  if (inserted.after < 0 && !w.cursor_ahead) {
+    w.cursor.next();
+    w.cursor_ahead = true;
+  }
+  const LaneMask lanes = inserted.after < 0 ? w.cursor.simt_mask() : crossing(w, inserted);
+  DynamicInstruction& d = core_.pool.take();
+  outside_program(d, *fetched.traits, lanes);
+  d.warp = w.info.warp;
+  d.cta = w.info.cta;
+  d.scheduler = w.scheduler;
+  d.sequence = w.sequence + 1;
+  d.fetched = fetched.fetched;
+  w.next = &d;
+  return d;
+}
+
+std::uint32_t FrontEnd::next_of_program(const Warp& w) const {
+  for (unsigned i = 0; i < w.held; ++i) {
+    const InstructionTraits& traits = *w.buffer[(w.head + i) % w.buffer.size()].traits;
+    if (!is_inserted(traits)) return traits.index;
+  }
+  return w.path.at_end() ? static_cast<std::uint32_t>(core_.traits.size()) : w.path.peek_index();
+}
+
+template <bool with_inserted>
+FrontEnd::Coming FrontEnd::coming(Warp& w) const {
+  const std::uint32_t index = w.path.peek_index();
+  if constexpr (!with_inserted) return Coming{index};
+  if (__builtin_expect(static_cast<int>(!edges_.empty()), 0) != 0 && w.path.position() != 0) {
+    const Edges& edges = edges_[w.path.index()];
+    // A branch or exit has issued when the warp fetches again, so its lanes are known. What else is there goes on in
+    // all lanes of its path.
+    const bool known = core_.traits[w.path.index()].is_control;
+    for (; w.edges_done < edges.count; ++w.edges_done) {
+      const std::uint32_t number = on_edges_[edges.first + w.edges_done];
+      const Inserted& inserted = inserted_[number];
+      if (!known || crossing(w, core_.kernel.kernel->inserted[inserted.index]) != 0) {
+        return Coming{inserted.position, number};
+      }
+    }
+  }
+  const Place& place = places_[index];
+  const std::uint32_t position = place.position + w.insertions_done;
+  return w.insertions_done < place.insertions ? Coming{position, place.first + w.insertions_done} : Coming{position};
+}
+
+bool FrontEnd::fetch_inserted(Warp& w, std::uint32_t number, bool first, unsigned& room) {
+  const Inserted& inserted = inserted_[number];
+  if (inserted.issues) {
+    w.push(inserted_traits_[number], core_.now);
+  } else {
+    if (room == 0) {
+      if (first) {
+        w.decode_full = true;
+        w.fetch_since = core_.now;
+        ++without_room_;
+        wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
+      }
+      return false;
+    }
+    --room;
+    if (w.insertions.empty() || w.insertions.back().first + w.insertions.back().count != number ||
+        w.insertions.back().sequence != w.fetched_sequence + 1) {
+      w.insertions.push_back(FetchedInsertions{number, 0, w.fetched_sequence + 1});
+    }
+    ++w.insertions.back().count;
+  }
+  ++(core_.kernel.kernel->inserted[inserted.index].after >= 0 ? w.edges_done : w.insertions_done);
+  ++instructions;
+  return true;
+}
+
 template <bool with_inserted>
 void FrontEnd::fetch(Warp& w) {
   unsigned latency = core_.config.fetch_latency;
   const bool cached = icache_.enabled();
+  Coming next = coming<with_inserted>(w);
   if (cached) {
-    const std::uint64_t line = code_line(position<with_inserted>(w));
+    const std::uint64_t line = code_line(next.position);
     if (line != w.code_line) {
       if (!icache_.find(line)) return wait(w, icache_, line);
       w.code_line = line;
@@ -156,38 +301,27 @@ void FrontEnd::fetch(Warp& w) {
   }
   const std::uint64_t before = instructions;
   unsigned room = 0;
-  if constexpr (with_inserted) room = decode_point_->room(w.info.warp);
+  if constexpr (with_inserted) room = decode_point_ == nullptr ? 0 : decode_point_->room(w.info.warp);
+  std::uint32_t last = 0;
   for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
-    const std::uint32_t index = w.path.peek_index();
     // A fetch brings in consecutive instructions of a line only; the first may be anywhere.
     if (i != 0) {
-      const bool follows = index == w.path.index() + 1 || (with_inserted && w.words_done != 0);
-      if (!follows || (cached && code_line(position<with_inserted>(w)) != w.code_line)) break;
+      next = coming<with_inserted>(w);
+      if (next.position != last + 1 || (cached && code_line(next.position) != w.code_line)) break;
     }
+    last = next.position;
     if constexpr (with_inserted) {
-      const Place& place = places_[index];
-      if (w.words_done < place.words) {
-        if (room == 0) {
-          if (i == 0) {
-            w.decode_full = true;
-            w.fetch_since = core_.now;
-            ++without_room_;
-            wanting_[w.scheduler] &= ~(WarpMask{1} << w.local);
-          }
+      if (next.inserted != Coming::none) {
+        if (!fetch_inserted(w, next.inserted, i == 0, room)) break;
+        if (inserted_[next.inserted].issues && inserted_traits_[next.inserted].is_control) {
+          w.fetch_blocked = true;
           break;
         }
-        --room;
-        if (w.words_done == 0 || i == 0) {
-          w.words.push_back(FetchedWords{place.first + w.words_done, 0, w.fetched_sequence + 1});
-        }
-        ++w.words.back().count;
-        ++w.words_done;
-        ++instructions;
         continue;
       }
     }
-    if (constants_.enabled() && constant_of_[index] != no_constant) {
-      const std::uint64_t line = constant_base_ + constant_of_[index];
+    if (constants_.enabled() && constant_of_[w.path.peek_index()] != no_constant) {
+      const std::uint64_t line = constant_base_ + constant_of_[w.path.peek_index()];
       if (line != w.constant_line) {
         if (!constants_.find(line)) {
           wait(w, constants_, line);
@@ -199,7 +333,8 @@ void FrontEnd::fetch(Warp& w) {
     }
     w.path.next();
     if constexpr (with_inserted) {
-      w.words_done = 0;
+      w.edges_done = 0;
+      w.insertions_done = 0;
       ++w.fetched_sequence;
     }
     const InstructionTraits& traits = core_.traits[w.path.index()];
@@ -221,7 +356,7 @@ void FrontEnd::fetch(Warp& w) {
 
 void FrontEnd::check_room(const Warp& w) const {
   unsigned coming = 0;
-  for (const FetchedWords& words : w.words) coming += words.count;
+  for (const FetchedInsertions& taken : w.insertions) coming += taken.count;
   const unsigned room = decode_point_->room(w.info.warp);
   if (room >= coming) return;
   broken_contract(core_, "decode_point", support::block_name(*decode_point_),
@@ -232,13 +367,13 @@ void FrontEnd::check_room(const Warp& w) const {
 
 void FrontEnd::hand_over(Warp& w) {
   check_room(w);
-  for (const FetchedWords& words : w.words) {
-    inserted_instructions += words.count;
-    for (std::uint32_t i = 0; i < words.count; ++i) {
-      decode_point_->decoded(w.info, inserted_[words.first + i], words.sequence);
+  for (const FetchedInsertions& taken : w.insertions) {
+    inserted_instructions += taken.count;
+    for (std::uint32_t i = 0; i < taken.count; ++i) {
+      decode_point_->decoded(w.info, inserted_[taken.first + i].index, taken.sequence);
     }
   }
-  w.words.clear();
+  w.insertions.clear();
 }
 
 void FrontEnd::more_room() {
@@ -253,7 +388,7 @@ void FrontEnd::more_room() {
 
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
-  if (!w.words.empty()) hand_over(w);
+  if (!w.insertions.empty()) hand_over(w);
   w.buffered = w.held;
   for (protocol::FetchListener* l : listeners_) l->arrived(w.info);
   core_.observers.notify_few(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });
@@ -268,7 +403,7 @@ void FrontEnd::cycle() {
     const auto local = static_cast<unsigned>(__builtin_ctzll(after != 0 ? after : mask));
     next_[s] = local + 1;
     Warp& w = core_.warp(slots_[s][local]);
-    if (decode_point_ != nullptr) {
+    if (with_inserted_) {
       fetch<true>(w);
     } else {
       fetch<false>(w);

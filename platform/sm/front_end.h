@@ -7,8 +7,11 @@
 // fetch stays within a line; each warp holds the line it fetched from last, so that only a change of line looks into
 // the cache. With a constant cache an instruction is fetched when the constants it names are there.
 //
-// With a decode point, the inserted instructions of its scheme are in the stream: they have places in the code, and so
-// shift what stands behind them; they take fetch slots; and they leave at decode, when the fetch arrives.
+// Inserted instructions of the schemes of the decode point and the gates are in the stream: they have places in the
+// code, and so shift what stands behind them, and they take fetch slots. Those for the decode point leave when the
+// fetch arrives; those that issue have an entry in the buffer. An instruction on the edge to the next instruction
+// stands in line, where branches jump past it; one on the edge to a branch's target stands behind the kernel's code.
+// Lanes that cross an edge do so right behind the instruction that the edge leaves, before any lane goes on.
 #pragma once
 
 #include "core.h"
@@ -21,9 +24,16 @@ namespace regatta::sm {
 class FrontEnd {
  public:
   FrontEnd(Core& core, LoadStoreUnit& lsu);
-  void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners) {
+  /// `schemes`: whose inserted instructions issue.
+  void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners,
+               std::vector<std::string> schemes) {
     decode_point_ = point;
     listeners_ = std::move(listeners);
+    schemes_ = std::move(schemes);
+  }
+  /// An instruction of a scheme, not of the program.
+  static bool is_inserted(const DynamicInstruction& d) {
+    return __builtin_expect(static_cast<int>(d.injected), 0) != 0 && !d.info->scheme.empty();
   }
 
   void kernel_started();
@@ -41,6 +51,8 @@ class FrontEnd {
   void more_room();
   /// Decodes the head of the warp's buffer, which is there and not decoded yet: lanes, values and addresses.
   DynamicInstruction& decode(Warp& warp);
+  /// Static index of the program's instruction that the warp issues next; the number of instructions at the end.
+  std::uint32_t next_of_program(const Warp& warp) const;
   /// What keeps a warp whose next instruction has not arrived, but for a line of a cache.
   Hold holds(const Warp& warp) const;
   /// A warp left the scheduler (finished or switched out).
@@ -52,27 +64,54 @@ class FrontEnd {
   std::uint64_t line_waits = 0;             ///< fetches that waited for a line
 
  private:
+  /// An inserted instruction that is in the stream.
+  struct Inserted {
+    std::uint32_t index = 0;     ///< in Kernel::inserted
+    std::uint32_t position = 0;  ///< in the code, in instructions
+    bool issues = false;
+  };
+  /// What a warp fetches next: an inserted instruction, or the program's next.
+  struct Coming {
+    std::uint32_t position = 0;  ///< in the code, in instructions
+    std::uint32_t inserted = none;
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+  };
+
+  template <bool with_inserted>
+  Coming coming(Warp& warp) const;
   template <bool with_inserted>
   void fetch(Warp& warp);
+  /// Takes inserted instruction `number` into the fetch under way; false if there is no room for it.
+  bool fetch_inserted(Warp& warp, std::uint32_t number, bool first, unsigned& room);
   void find_inserted(const trace::Kernel& kernel);
-  void hand_over(Warp& warp);
-  /// The decode point still has the room that it had when the warp's words were fetched.
-  void check_room(const Warp& warp) const;
-  /// Place in the code of what the warp fetches next.
-  template <bool with_inserted>
-  std::uint32_t position(const Warp& warp) const {
-    const std::uint32_t index = warp.path.peek_index();
-    return with_inserted ? places_[index].position + warp.words_done : index;
+  void find_edges(const trace::Kernel& kernel, std::vector<std::uint32_t> edges);
+  bool in_stream(const trace::InsertedInstruction& inserted, const std::string& decoded) const;
+  /// The inserted instruction that `traits` are of; its own lanes, those on the path or those that cross its edge.
+  DynamicInstruction& decode_inserted(Warp& warp, const FetchedInstruction& fetched);
+  bool is_inserted(const InstructionTraits& traits) const {
+    return &traits >= inserted_traits_.data() && &traits < inserted_traits_.data() + inserted_traits_.size();
   }
+  LaneMask crossing(const Warp& warp, const trace::InsertedInstruction& inserted) const {
+    return trace::lanes_to(warp.cursor.instruction(), warp.cursor.index(), inserted.before, warp.cursor.simt_mask(),
+                           warp.cursor.active_mask());
+  }
+  void hand_over(Warp& warp);
+  /// The decode point still has the room that it had when the warp's inserted instructions were fetched.
+  void check_room(const Warp& warp) const;
   bool wants(const Warp& warp) const;
   void wait(Warp& warp, ReadOnlyCache& cache, std::uint64_t line);
   std::uint64_t code_line(std::uint32_t position) const { return code_base_ + (position >> code_shift_); }
 
-  /// A static instruction with the inserted ones in front of it.
+  /// A static instruction with the inserted ones on every way to it in front of it.
   struct Place {
-    std::uint32_t position = 0;  ///< in the code, of the first of them, in instructions
-    std::uint32_t first = 0;     ///< the first inserted one, in inserted_
-    std::uint32_t words = 0;     ///< inserted ones
+    std::uint32_t position = 0;    ///< in the code, of the first of them, in instructions
+    std::uint32_t first = 0;       ///< the first inserted one, in inserted_
+    std::uint32_t insertions = 0;  ///< inserted ones
+  };
+  /// Inserted instructions on the edges that leave a static instruction.
+  struct Edges {
+    std::uint32_t first = 0;  ///< in on_edges_
+    std::uint32_t count = 0;
   };
 
   static constexpr std::uint32_t constant_tag = 1u << 27;  // of what Work can carry
@@ -85,8 +124,13 @@ class FrontEnd {
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
-  std::vector<Place> places_;                        ///< per static instruction, with a decode point
-  std::vector<std::uint32_t> inserted_;              ///< those of its scheme, indices into Kernel::inserted
+  std::vector<std::string> schemes_;                 ///< whose inserted instructions issue
+  bool with_inserted_ = false;                       ///< the stream may have inserted instructions
+  std::vector<Place> places_;                        ///< per static instruction, with inserted ones
+  std::vector<Inserted> inserted_;                   ///< those in the stream; those of one place side by side
+  std::vector<Edges> edges_;                         ///< per static instruction; empty: none is on an edge
+  std::vector<std::uint32_t> on_edges_;              ///< indices into inserted_
+  std::vector<InstructionTraits> inserted_traits_;   ///< parallel to inserted_; empty: none issues
   unsigned without_room_ = 0;                        ///< warps with decode_full
   std::vector<WarpMask> wanting_;                    ///< per scheduler, by local index
   std::vector<unsigned> next_;                       ///< per scheduler, round robin

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injected_moves.h"
 
+#include <regatta/sm/decode.h>
+
 namespace regatta::sm {
 
 void InjectedMoves::move(WarpSlot warp, protocol::RegisterId reg) {
@@ -29,14 +31,7 @@ DynamicInstruction& InjectedMoves::make(const Warp& warp, protocol::RegisterId r
   if (traits_.size() <= d.pool_index) traits_.resize(std::size_t{d.pool_index} + 1);
   InstructionTraits& t = traits_[d.pool_index];
   t = traits_of(static_[reg.value()], next.traits->index, core_.config);
-  d.traits = &t;
-  d.info = t.info;
-  d.injected = true;
-  d.bypassed = false;
-  d.active = d.simt_mask = warp.info.lanes;
-  d.operands_pending = 0;
-  d.accesses_pending = 0;
-  d.writes_pending = 0;
+  outside_program(d, t, warp.info.lanes);
   d.warp = warp.info.warp;
   d.cta = warp.info.cta;
   d.scheduler = warp.scheduler;

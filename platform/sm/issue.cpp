@@ -50,6 +50,8 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
     return;
   }
   for (unsigned i = 0; i < gates_.size(); ++i) {
+    schemes_.push_back(gates_[i]->inserted_scheme());
+    takes_inserted_ = takes_inserted_ || !schemes_.back().empty();
     listeners_.push_back(std::make_unique<Listener>(*this, i));
     gates_[i]->connect(*listeners_.back());
   }
@@ -62,14 +64,11 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
 void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
   if (is_closed) {
     w.closed_by |= gate;
-    if (!w.closed) {
-      w.closed_since = core_.current();
-      set_closed(w, true);
-    }
+    if (!w.closed && is_kept(w)) set_closed(w, true);
     return;
   }
   w.closed_by &= ~gate;
-  if (w.closed_by != 0 || !w.closed) return;
+  if (!w.closed || is_kept(w)) return;
   // In the next cycle, whether the gate spoke before this SM's turn in the present one or after it.
   const Cycle next = core_.current() + 1;
   core_.at(next, Work::Kind::gate_opened, w.info.warp.value());
@@ -77,7 +76,7 @@ void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
 }
 
 void IssueStage::gate_opened(Warp& w) {
-  if (w.closed && w.closed_by == 0) set_closed(w, false);
+  if (w.closed && !is_kept(w)) set_closed(w, false);
 }
 
 void IssueStage::pause(Warp& w, unsigned gate, Cycle until) {
@@ -98,7 +97,7 @@ void IssueStage::reconsider(unsigned gate, Cycle at) {
   if (__builtin_expect(at <= core_.current(), 0)) {
     broken_gate(gate, "asks to be asked again in cycle " + std::to_string(at.value()), "a later cycle");
   }
-  core_.rouse(at);
+  core_.schedule_tick(at);
 }
 
 void IssueStage::resume(Warp& w) {
@@ -106,8 +105,20 @@ void IssueStage::resume(Warp& w) {
   if (w.active) schedulers_[w.scheduler].paused &= ~(WarpMask{1} << w.local);
 }
 
+bool IssueStage::is_kept(const Warp& w) const {
+  const FetchedInstruction* const next = w.front();
+  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) == 0 || next == nullptr) return w.closed_by != 0;
+  const std::string& scheme = next->traits->info->scheme;
+  if (scheme.empty()) return w.closed_by != 0;
+  for (unsigned i = 0; i < gates_.size(); ++i) {
+    if (((w.closed_by >> i) & 1) != 0 && schemes_[i] == scheme) return true;
+  }
+  return false;
+}
+
 void IssueStage::set_closed(Warp& w, bool is_closed) {
   w.closed = is_closed;
+  if (is_closed) w.closed_since = core_.current();
   if (!w.active) return;
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask bit = WarpMask{1} << w.local;
@@ -173,11 +184,17 @@ WarpState IssueStage::state_of(const Warp& w) const {
   if (w.pending.intersects(t.accessed, t.accessed_predicates)) {
     return w.pending_long.intersects(t.accessed, t.accessed_predicates) ? WarpState::memory : WarpState::scoreboard;
   }
-  if (t.is_fence && (w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0)) return WarpState::memory;
+  if (t.is_fence) {
+    const bool waits = t.info->space == trace::MemorySpace::shared
+                           ? w.has_accesses_to_make()
+                           : w.memory_in_flight != 0 || lsu_->stores_in_flight(w.info.warp) != 0;
+    if (waits) return WarpState::memory;
+  }
   return WarpState::ready;
 }
 
 void IssueStage::update(Warp& w) {
+  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) != 0 && w.closed != is_kept(w)) set_closed(w, !w.closed);
   const WarpState state = state_of(w);
   if (state == WarpState::ready && w.active) {
     const Unit unit = w.front()->traits->unit;
@@ -207,6 +224,7 @@ bool IssueStage::attempt(Warp& w) {
   DynamicInstruction& d = w.next != nullptr ? *w.next : front_end_->decode(w);
   asked_ = &w;
   for (unsigned i = 0; i < gates_.size(); ++i) {
+    if (!concerns(i, d)) continue;
     if (gates_[i]->may_issue(d)) {
       if (__builtin_expect(doubtful(w), 0)) check_agreement(w, d, i);
       continue;
@@ -217,8 +235,26 @@ bool IssueStage::attempt(Warp& w) {
     return moved;
   }
   asked_ = nullptr;
-  issue(w, d);
+  if (__builtin_expect(static_cast<int>(d.injected), 0) != 0) {
+    issue_inserted(w, d);
+  } else {
+    issue(w, d);
+  }
   return true;
+}
+
+void IssueStage::issue_inserted(Warp& w, DynamicInstruction& d) {
+  w.pop();
+  w.last_issued = core_.now;
+  w.refused_by = Warp::nobody;
+  ++inserted;
+  enter(w, d);
+  if (d.traits->is_control) {
+    core_.at(core_.now + core_.config.branch_latency, Work::Kind::fetch_unblocked, w.info.warp.value());
+  }
+  core_.at(core_.now + d.traits->latency, Work::Kind::executed, d.pool_index);
+  update(w);
+  front_end_->update(w);
 }
 
 bool IssueStage::doubtful(const Warp& w) const {
@@ -268,7 +304,7 @@ void IssueStage::enter(Warp& w, DynamicInstruction& d) {
     for (unsigned i = 0; i < t.write_count; ++i) w.pending_long.add(t.writes[i]);
     w.pending_long.predicates |= t.written_predicates;
   }
-  for (protocol::IssueGate* gate : gates_) gate->issued(d);
+  tell_gates(d, [&](protocol::IssueGate& gate) { gate.issued(d); });
   core_.observers.notify(Event::issued, [&](Observer& o) { o.issued(core_.now, d); });
 }
 
@@ -408,8 +444,11 @@ void IssueStage::release(DynamicInstruction& d) {
     w.pending_long.predicates &= static_cast<std::uint8_t>(~t.written_predicates);
   }
   --w.in_flight;
-  if (t.is_memory) --w.memory_in_flight;
-  for (protocol::IssueGate* gate : gates_) gate->written_back(d);
+  if (t.is_memory) {
+    --w.memory_in_flight;
+    if (!d.bypassed) --w.accesses_made;
+  }
+  tell_gates(d, [&](protocol::IssueGate& gate) { gate.written_back(d); });
   // A warp that was ready stays so: only one that waits can be let go by this.
   if (w.state != WarpState::ready && w.state != WarpState::barrier) update(w);
 }

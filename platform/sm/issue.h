@@ -54,6 +54,9 @@ class IssueStage {
 
   /// A cycle of an SM without CTAs.
   void rest();
+  /// Whether a gate takes inserted instructions of its scheme.
+  bool takes_inserted() const { return takes_inserted_; }
+  std::uint64_t inserted = 0;  ///< inserted instructions that were issued
   /// Moves of gates' own that were issued; null when no gate injects any.
   const std::uint64_t* injected() const;
   /// What each scheduler met in the last cycle it was asked.
@@ -106,6 +109,9 @@ class IssueStage {
   void active_set_changed(const Scheduler& s, unsigned local, bool inside);
   void closed(Warp& warp, std::uint32_t gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
+  /// Whether a gate that closed the warp keeps its next instruction: an inserted one is kept by gates of its scheme
+  /// only.
+  bool is_kept(const Warp& warp) const;
   void pause(Warp& warp, unsigned gate, Cycle until);
   void reconsider(unsigned gate, Cycle at);
   /// The warp that a gate speaks of.
@@ -127,6 +133,18 @@ class IssueStage {
   /// Issues the warp's next instruction, for which there is a collector unit, unless a gate refuses.
   bool attempt(Warp& warp);
   void issue(Warp& warp, DynamicInstruction& d);
+  void issue_inserted(Warp& warp, DynamicInstruction& d);
+  /// Whether gate `gate` hears of the instruction: of an inserted one, only if it is of the gate's scheme.
+  bool concerns(unsigned gate, const DynamicInstruction& d) const {
+    return __builtin_expect(static_cast<int>(d.injected), 0) == 0 || d.info->scheme.empty() ||
+           d.info->scheme == schemes_[gate];
+  }
+  template <class F>
+  void tell_gates(const DynamicInstruction& d, F&& f) {
+    for (unsigned i = 0; i < gates_.size(); ++i) {
+      if (concerns(i, d)) f(*gates_[i]);
+    }
+  }
   /// `gate` refused `next`: issues the move that it wants ahead of it, if any.
   bool inject(Warp& warp, const DynamicInstruction& next, unsigned gate);
   /// Whether there is something to look at in a gate's agreement.
@@ -153,6 +171,8 @@ class IssueStage {
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
+  std::vector<std::string> schemes_;                  ///< per gate, of the inserted instructions that it takes
+  bool takes_inserted_ = false;                       ///< a gate names a scheme
   const Warp* asked_ = nullptr;                       ///< gates are being asked about its instruction
   std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
   std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any

@@ -205,7 +205,7 @@ void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {
   if (access.instruction == nullptr) {
     if (--stores_in_flight_[access.tag] == 0 || outstanding_ == 0) {
       // A fence may be waiting for this warp's last store; the SM looks again when it has arrived.
-      core_.at(when, Work::Kind::store_confirmed, access.tag);
+      core_.at(when, Work::Kind::fence_reached, access.tag);
       if (core_.current() < when) core_.wake(when);
     }
     return;
@@ -229,10 +229,10 @@ tlm::tlm_sync_enum LoadStoreUnit::nb_transport_bw(tlm::tlm_generic_payload& payl
   const Cycle when = accesses_of_.arrival(payload, phase, delay, payload.get_ref_count() > 0, channel_.holds(payload));
   if (phase == tlm::END_REQ) {
     channel_.answered(payload, when);
-    core_.rouse(when);
+    core_.schedule_tick(when);
     return tlm::TLM_ACCEPTED;
   }
-  if (channel_.answered(payload, when)) core_.rouse(when);
+  if (channel_.answered(payload, when)) core_.schedule_tick(when);
   answered(payload, when);
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;
@@ -263,6 +263,9 @@ void LoadStoreUnit::serve() {
   }
   // One instruction leaves the address stage per cycle.
   queue_.pop();
+  Warp& w = core_.warp(d.warp);
+  ++w.accesses_made;
+  if (__builtin_expect(w.waits_at_fence(), 0)) core_.at(core_.now + 1, Work::Kind::fence_reached, d.warp.value());
   started_ = false;
   core_.progress = true;
   if (d.accesses_pending == 0) core_.at(std::max(d.completed, core_.now + 1), Work::Kind::executed, d.pool_index);

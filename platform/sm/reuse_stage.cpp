@@ -79,16 +79,17 @@ void ReuseStage::ask_keeper(unsigned asked) {
   protocol::ReusePoint::DecidedList decided;
   std::size_t count = 0;
   do {
-    count = point_->again(asked, decided);
+    count = point_->resume_kept(asked, decided);
     if (__builtin_expect(count > decided.size(), 0)) {
-      broken("again() hands back " + std::to_string(count) + " instructions",
+      broken("resume_kept() hands back " + std::to_string(count) + " instructions",
              "at most " + std::to_string(decided.size()));
     }
     for (std::size_t i = 0; i < count; ++i) {
       DynamicInstruction& d =
           take_back(core_, decided[i].instruction, protocol::KeptBy::reuse_point, "reuse_point", *point_);
       if (decided[i].decision != Decision::execute && decided[i].decision != Decision::bypass) {
-        broken("again() hands back " + describe(core_, d) + " neither to execute nor to bypass", "execute or bypass");
+        broken("resume_kept() hands back " + describe(core_, d) + " neither to execute nor to bypass",
+               "execute or bypass");
       }
       settle(d, decided[i].decision);
     }
@@ -108,7 +109,7 @@ void ReuseStage::serve() {
     ask(d);
   }
   if (kept_ != 0) ask_keeper(asked);
-  if (settled || !delayed_.empty() || point_->restless()) core_.progress = true;
+  if (settled || !delayed_.empty() || point_->needs_cycle()) core_.progress = true;
 }
 
 }  // namespace regatta::sm

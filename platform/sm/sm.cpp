@@ -98,14 +98,16 @@ void Sm::end_of_elaboration() {
   for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
   for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
   told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
-  m.front_end.connect(decode, fetch_list);
+  std::vector<std::string> schemes;
+  for (const protocol::IssueGate* gate : gate_list) schemes.push_back(gate->inserted_scheme());
+  m.front_end.connect(decode, fetch_list, schemes);
   m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list);
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
   m.collectors.connect(operands);
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
-  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], *storage[0], gate_list);
+  m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], gate_list);
 
   // Someone's answer may have changed: look again in the next cycle.
   auto on = [this](const auto& block, const char* point, const char* process, std::function<void()> action) {
@@ -131,7 +133,7 @@ void Sm::end_of_elaboration() {
   if (reuse != nullptr) on(*reuse, "reuse_point", "reuse_changed", [&m] { m.reuse.reconsider(); });
   if (writeback != nullptr) on(*writeback, "writeback_point", "writeback_changed", [] {});
   if (decode != nullptr) on(*decode, "decode_point", "decode_changed", [&m] { m.front_end.more_room(); });
-  on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.poke(); });
+  on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.reconsider(); });
 }
 
 void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index) {
@@ -180,7 +182,7 @@ bool Sm::idle() const { return impl_->ctas.resident() == 0 && impl_->lsu.idle();
 
 void Sm::Impl::released(DynamicInstruction& d) {
   Warp& w = core.warp(d.warp);
-  reuse.written_back(d);
+  if (!FrontEnd::is_inserted(d)) reuse.written_back(d);
   issue.release(d);
   retired += d.injected ? 0 : 1;
   core.observers.notify(Event::retired, [&](Observer& o) { o.retired(core.now, d); });
@@ -227,7 +229,7 @@ void Sm::Impl::dispatch(const Work& work) {
     case Work::Kind::barrier_open:
       ctas.barrier_open(core.warps[work.value]);
       break;
-    case Work::Kind::store_confirmed: {
+    case Work::Kind::fence_reached: {
       Warp& w = core.warps[work.value];
       if (w.resident) issue.update(w);
       break;
@@ -381,6 +383,10 @@ void Sm::register_stats(support::StatGroup& g) {
   if (decode_point.size() != 0) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
               "of the fetched ones, those of one scheme that left at decode");
+  }
+  if (m.issue.takes_inserted()) {
+    g.counter("issued_insertions", m.issue.inserted, "warp instructions",
+              "inserted instructions of a scheme that issued, not counted as warp instructions");
   }
   if (m.issue.injected() != nullptr) {
     g.counter("injected_moves", *m.issue.injected(), "warp instructions",

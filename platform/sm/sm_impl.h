@@ -32,7 +32,7 @@ struct Sm::Impl {
         issue(core, policy),
         reuse(core, collectors),
         ctas(core),
-        control(core, issue) {
+        control(core, front_end, issue) {
     execution.connect(collectors, lsu, writeback, ctas);
   }
 

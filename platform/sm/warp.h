@@ -33,8 +33,8 @@ struct FetchedInstruction {
   Cycle fetched;
 };
 
-/// Instructions of the decode point's scheme on their way to it, all in front of one instruction.
-struct FetchedWords {
+/// Inserted instructions on their way to the decode point, all in front of one instruction.
+struct FetchedInsertions {
   std::uint32_t first = 0;  ///< of the front end's list
   std::uint32_t count = 0;
   std::uint64_t sequence = 0;  ///< of the instruction behind them
@@ -60,6 +60,7 @@ struct Warp {
   protocol::Unit bound_for = protocol::Unit::none;  ///< unit of the next instruction when last ready
   std::uint16_t in_flight = 0;                      ///< issued, not retired
   std::uint16_t memory_in_flight = 0;               ///< memory instructions issued, accesses or results outstanding
+  std::uint16_t accesses_made = 0;                  ///< of these, those that have left the address stage
   // Instruction buffer: a ring of fetched instructions; the first `buffered` of `held` have arrived.
   std::uint16_t head = 0;
   std::uint16_t held = 0;
@@ -74,12 +75,14 @@ struct Warp {
   trace::PathCursor path;                           ///< what is fetched next
   trace::WarpCursor cursor;                         ///< what issues next
   std::uint32_t closed_by = 0;                      ///< gates that said they keep the warp closed, a bit each
-  std::uint32_t words_done = 0;        ///< inserted instructions in front of the path's next one that are fetched
+  std::uint32_t edges_done = 0;        ///< inserted instructions on edges from the path's present one, settled
+  std::uint32_t insertions_done = 0;   ///< inserted instructions in front of the path's next one that are fetched
+  bool cursor_ahead = false;           ///< the cursor is at an instruction that is not decoded yet
   std::uint64_t fetched_sequence = 0;  ///< of the instruction fetched last
-  std::vector<FetchedWords> words;     ///< of the fetch on its way
-  std::uint64_t sequence = 0;          ///< of the instruction decoded last
-  std::uint8_t priority_class = 0;     ///< a policy's (SmControl::classify)
-  trace::StackCursor stack;            ///< steps on when a policy looks
+  std::vector<FetchedInsertions> insertions;  ///< of the fetch on its way
+  std::uint64_t sequence = 0;                 ///< of the program's instruction decoded last
+  std::uint8_t priority_class = 0;            ///< a policy's (SmControl::classify)
+  trace::StackCursor stack;                   ///< steps on when a policy looks
   // For the report of a deadlock.
   Cycle last_issued;    ///< the warp issued an instruction of the program, or was launched
   Cycle refused_since;  ///< `refused_by` began to refuse
@@ -90,13 +93,17 @@ struct Warp {
   /// Empty again, but for the memory of its lists.
   void reset() {
     std::vector<FetchedInstruction> kept = std::move(buffer);
-    std::vector<FetchedWords> kept_words = std::move(words);
-    kept_words.clear();
+    std::vector<FetchedInsertions> kept_insertions = std::move(insertions);
+    kept_insertions.clear();
     *this = Warp{};
     buffer = std::move(kept);
-    words = std::move(kept_words);
+    insertions = std::move(kept_insertions);
   }
+  /// Memory instructions issued that have not left the address stage.
+  bool has_accesses_to_make() const { return memory_in_flight != accesses_made; }
   const FetchedInstruction* front() const { return buffered != 0 ? &buffer[head] : nullptr; }
+  /// It waits, and its next instruction is a fence.
+  bool waits_at_fence() const { return state == WarpState::memory && buffered != 0 && buffer[head].traits->is_fence; }
   void push(const InstructionTraits& traits, Cycle now) {
     std::size_t at = std::size_t{head} + held;
     if (at >= buffer.size()) at -= buffer.size();

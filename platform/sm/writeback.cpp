@@ -38,10 +38,10 @@ void Writeback::recall() {
   protocol::WritebackPoint::RecalledList recalled;
   std::size_t count = 0;
   do {
-    count = point_->again(recalled);
+    count = point_->resume_kept(recalled);
     if (__builtin_expect(count > recalled.size(), 0)) {
       broken_contract(core_, "writeback_point", support::block_name(*point_),
-                      "again() hands back " + std::to_string(count) + " instructions",
+                      "resume_kept() hands back " + std::to_string(count) + " instructions",
                       "at most " + std::to_string(recalled.size()));
     }
     kept_ -= count;
@@ -165,7 +165,7 @@ tlm::tlm_sync_enum Writeback::nb_transport_bw(tlm::tlm_generic_payload& payload,
   protocol::WarpAccess& access = protocol::warp_access(payload);
   const Cycle when = writes_to_.arrival(payload, phase, delay, access.instruction != nullptr, channel_.holds(payload));
   channel_.answered(payload, when);
-  core_.rouse(when);
+  core_.schedule_tick(when);
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
   DynamicInstruction& d = *access.instruction;
   payloads_.give_back(payload);

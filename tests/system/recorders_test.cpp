@@ -55,7 +55,7 @@ std::vector<std::string> operator+(std::vector<std::string> a, const std::vector
 
 }  // namespace
 
-TEST_CASE("looking: 2,000 cycles of hotspot in the pipeline viewer's format") {
+TEST_CASE("recorders: 2,000 cycles of hotspot in the pipeline viewer's format") {
   const Bench bench("hotspot", Size::full);
   REQUIRE(bench.sim(look + std::vector<std::string>{"--stats", "seen.json"}).status == 0);
   const auto p = test::check_kanata(bench.folder.read("p.kanata"));
@@ -86,7 +86,7 @@ TEST_CASE("looking: 2,000 cycles of hotspot in the pipeline viewer's format") {
   CHECK(bench.stats("seen.json") == bench.stats("unseen.json"));
 }
 
-TEST_CASE("looking: the files are the same whatever the quantum") {
+TEST_CASE("recorders: the files are the same whatever the quantum") {
   const Bench bench;
   std::vector<std::string> before;
   for (const char* quantum : {"1", "256"}) {
@@ -102,7 +102,7 @@ TEST_CASE("looking: the files are the same whatever the quantum") {
   }
 }
 
-TEST_CASE("looking: a window of CTAs that never ran is remarked on") {
+TEST_CASE("recorders: a window of CTAs that never ran is remarked on") {
   const Bench bench;
   const ProcessResult r = bench.sim({"--pipeline", "p.kanata", "--pipeline-ctas", "5000:5010"});
   CHECK(r.status == 0);
@@ -110,7 +110,7 @@ TEST_CASE("looking: a window of CTAs that never ran is remarked on") {
         std::string::npos);
 }
 
-TEST_CASE("looking: a limit on the size of files is an error as a full disk is") {
+TEST_CASE("recorders: a limit on the size of files is an error as a full disk is") {
   const Bench bench;
   test::ProcessOptions o;
   o.file_bytes = 64 << 10;
@@ -120,7 +120,7 @@ TEST_CASE("looking: a limit on the size of files is an error as a full disk is")
   CHECK_FALSE(bench.folder.has("v.vcd"));
 }
 
-TEST_CASE("looking: an interrupted run leaves whole files") {
+TEST_CASE("recorders: an interrupted run leaves whole files") {
   const Bench bench("bfs", Size::full);
   test::ProcessOptions o;
   o.signal = SIGINT;
@@ -140,7 +140,7 @@ TEST_CASE("looking: an interrupted run leaves whole files") {
   }
 }
 
-TEST_CASE("looking: a run that is given up leaves what led there") {
+TEST_CASE("recorders: a run that is given up leaves what led there") {
   const Bench bench;
   const ProcessResult r = bench.sim(
       look + std::vector<std::string>{"--initiation.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
@@ -156,7 +156,7 @@ TEST_CASE("looking: a run that is given up leaves what led there") {
   CHECK(bench.folder.has("s.csv"));
 }
 
-TEST_CASE("looking: waiting for what is due is no deadlock, however long it takes") {
+TEST_CASE("recorders: waiting for what is due is no deadlock, however long it takes") {
   const Bench bench;
   for (const char* slow : {"--latency.int_add", "--dram.latency"}) {
     CAPTURE(slow);
@@ -164,7 +164,7 @@ TEST_CASE("looking: waiting for what is due is no deadlock, however long it take
   }
 }
 
-TEST_CASE("looking: what cannot be is refused before the run") {
+TEST_CASE("recorders: what cannot be is refused before the run") {
   const Bench bench;
   bench.refused({"--vcd", "no/such/folder/v.vcd"}, "cannot write 'no/such/folder/v.vcd': No such file or directory");
   bench.refused({"--vcd-window", "1:2"}, "--vcd-window needs --vcd FILE");
@@ -202,7 +202,7 @@ TEST_CASE("looking: what cannot be is refused before the run") {
   CHECK(bench.sim({}).status == 0);  // the trace is whole
 }
 
-TEST_CASE("looking: a disk that fills up ends the run, and says so") {
+TEST_CASE("recorders: a disk that fills up ends the run, and says so") {
   if (!std::filesystem::exists("/dev/full")) return;
   const Bench bench;
   const std::string message = "cannot write '/dev/full': No space left on device";
@@ -216,7 +216,7 @@ TEST_CASE("looking: a disk that fills up ends the run, and says so") {
   CHECK_FALSE(bench.folder.has("p.kanata"));
 }
 
-TEST_CASE("looking: who reads the summary may leave, or be full") {
+TEST_CASE("recorders: who reads the summary may leave, or be full") {
   const Bench bench;
   const auto shell = [&](const std::string& line) {
     test::ProcessOptions o;
@@ -237,7 +237,7 @@ TEST_CASE("looking: who reads the summary may leave, or be full") {
   CHECK(full.err == "regatta-sim: the summary cannot be written to standard output\n");
 }
 
-TEST_CASE("looking: rows of a sample count what came in their interval, and add up") {
+TEST_CASE("recorders: rows of a sample count what came in their interval, and add up") {
   const Bench bench;
   REQUIRE(bench.sim({"--sms", "2", "--sample", "37", "--sample-file", "s.csv", "--stats", "s.json"}).status == 0);
   std::istringstream in(bench.folder.read("s.csv"));
@@ -265,7 +265,7 @@ TEST_CASE("looking: rows of a sample count what came in their interval, and add 
   CHECK(dram == 4);
 }
 
-TEST_CASE("looking: a window that the run does not reach is remarked on") {
+TEST_CASE("recorders: a window that the run does not reach is remarked on") {
   const Bench bench;
   const ProcessResult r = bench.sim({"--vcd", "v.vcd", "--vcd-window", "100000000:"});
   REQUIRE(r.status == 0);
@@ -273,7 +273,7 @@ TEST_CASE("looking: a window that the run does not reach is remarked on") {
   CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
 }
 
-TEST_CASE("looking: a dump misses no write and no answer, however many come at once") {
+TEST_CASE("recorders: a dump misses no write and no answer, however many come at once") {
   const Bench bench("vector_add");
   for (const char* width : {"1", "6"}) {
     CAPTURE(width);
@@ -287,7 +287,7 @@ TEST_CASE("looking: a dump misses no write and no answer, however many come at o
   }
 }
 
-TEST_CASE("looking: recorders under another scheme") {
+TEST_CASE("recorders: recorders under another scheme") {
   const Bench bench("vector_add");
   REQUIRE(bench.sim({"--scheme", "regless", "--vcd", "v.vcd", "--stats", "s.json"}).status == 0);
   const auto v = test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock");
@@ -299,7 +299,7 @@ TEST_CASE("looking: recorders under another scheme") {
   CHECK(v.ones("sm0.memory.request_valid", "") == stats.at("sm0.l1_arbiter").at("port0_requests").get<std::uint64_t>());
 }
 
-TEST_CASE("looking: cycles per instruction and energy as tables") {
+TEST_CASE("recorders: cycles per instruction and energy as tables") {
   const Bench bench;
   const ProcessResult r = bench.sim({"--cpi", "--energy-table"});
   REQUIRE(r.status == 0);
@@ -311,7 +311,7 @@ TEST_CASE("looking: cycles per instruction and energy as tables") {
   }
 }
 
-TEST_CASE("looking: energy in the statistics file") {
+TEST_CASE("recorders: energy in the statistics file") {
   const Bench bench;
   REQUIRE(bench.sim({"--stats", "s.json", "--energy", "fermi40", "--energy.dram_read", "1000"}).status == 0);
   const auto energy = bench.stats("s.json").at("energy");

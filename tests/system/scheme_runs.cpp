@@ -187,7 +187,11 @@ bool SchemeRun::has(const std::string& path) const {
 
 SchemeRun run_scheme(const SchemeCase& c, const AddParts& add) {
   const Folder folder;
-  const trace::Reader reader(annotate_events(folder, c.warp_size));
+  return run_scheme_on(annotate_events(folder, c.warp_size), c, add);
+}
+
+SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add) {
+  const trace::Reader reader(path);
   SchemeRun run;
   run.warp_size = c.warp_size;
   assembly::SchemeRegistry registry = schemes::all();

@@ -11,6 +11,7 @@ static_assert(static_cast<unsigned>(proto::OP_SFU) == static_cast<unsigned>(OpCl
 static_assert(static_cast<unsigned>(proto::SPACE_GENERIC) == static_cast<unsigned>(MemorySpace::generic));
 static_assert(static_cast<unsigned>(proto::Operand::CONSTANT_BANK) ==
               static_cast<unsigned>(Operand::Kind::constant_bank));
+static_assert(static_cast<unsigned>(proto::DISPOSITION_ISSUE) == static_cast<unsigned>(Disposition::issue));
 static_assert(static_cast<unsigned>(proto::VALUE_RAW) == static_cast<unsigned>(ValueKind::raw));
 static_assert(static_cast<unsigned>(proto::ADDRESS_SCATTERED) == static_cast<unsigned>(AddressKind::scattered));
 static_assert(static_cast<unsigned>(proto::FRAME_INDEX) == static_cast<unsigned>(FrameKind::index));
@@ -220,6 +221,8 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
     proto::InsertedInstruction* i = m.add_inserted();
     i->set_before(inserted.before);
     encode(inserted.instruction, *i->mutable_instruction());
+    i->set_disposition(static_cast<proto::Disposition>(inserted.disposition));
+    if (inserted.after >= 0) i->set_after(static_cast<std::uint32_t>(inserted.after));
   }
 }
 
@@ -261,7 +264,12 @@ Kernel decode(const proto::Kernel& m) {
   }
   for (int i = 0; i < m.inserted_size(); ++i) {
     try {
-      kernel.inserted.push_back({m.inserted(i).before(), decode(m.inserted(i).instruction())});
+      const proto::InsertedInstruction& from = m.inserted(i);
+      InsertedInstruction& inserted = kernel.inserted.emplace_back();
+      inserted.before = from.before();
+      inserted.instruction = decode(from.instruction());
+      inserted.disposition = narrow_enum<Disposition>(from.disposition(), "disposition");
+      if (from.has_after()) inserted.after = narrow<std::int32_t>(std::int64_t{from.after()}, "end of an edge");
     } catch (const Malformed& e) {
       throw Malformed("inserted instruction " + std::to_string(i) + ": " + e.what());
     }

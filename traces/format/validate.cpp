@@ -69,6 +69,38 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   if (i.source_line != 0) below(i.source_file, kernel.source_files.size(), "source file");
 }
 
+/// What the platform can run without an entry in the dynamic columns.
+void check_issuing(const StaticInstruction& i) {
+  if (i.op_class != OpClass::metadata && i.op_class != OpClass::fence && i.op_class != OpClass::branch) {
+    throw Malformed("issues and is of class " + std::string(to_string(i.op_class)) +
+                    ", expected metadata, fence or branch");
+  }
+  if (i.guard.predicate >= 0 || i.source_count != 0 || i.destination_count != 0 || i.source_predicate_count != 0 ||
+      i.destination_predicate_count != 0 || i.reads_carry || i.writes_carry) {
+    throw Malformed("issues and names registers or predicates, for which a trace has no values");
+  }
+  if (i.reads_memory || i.writes_memory)
+    throw Malformed("issues and accesses memory, for which a trace has no addresses");
+  if (i.space != MemorySpace::none && (i.op_class != OpClass::fence || i.space != MemorySpace::shared)) {
+    throw Malformed("issues and names the space " + std::string(to_string(i.space)) +
+                    ", expected none, or shared for a fence");
+  }
+}
+
+void check_edge(const InsertedInstruction& inserted, const Kernel& kernel) {
+  if (inserted.disposition != Disposition::issue) {
+    throw Malformed("stands on an edge and is removed at decode, expected one that issues");
+  }
+  below(static_cast<unsigned>(inserted.after), kernel.instructions.size(), "the instruction that it follows");
+  const auto index = static_cast<std::uint32_t>(inserted.after);
+  const StaticInstruction& from = kernel.instructions[index];
+  // Some lane can go this way: of two lanes, one is active.
+  if (lanes_to(from, index, inserted.before, from.guard.predicate >= 0 ? 3 : 1, 1) == 0) {
+    throw Malformed("stands on an edge from " + std::to_string(index) + " to " + std::to_string(inserted.before) +
+                    ", which the kernel does not have");
+  }
+}
+
 void check_block(const BasicBlock& block, const Kernel& kernel) {
   const std::uint64_t size = kernel.instructions.size();
   if (block.count == 0) throw Malformed("has no instruction");
@@ -178,6 +210,9 @@ void validate(const Kernel& kernel, const SectionRegistry& sections) {
       if (inserted.instruction.scheme.empty()) throw Malformed("names no scheme");
       below(inserted.before, kernel.instructions.size(), "place");
       if (inserted.before < place) throw Malformed("stands before the place of the one before it");
+      at_most(static_cast<unsigned>(inserted.disposition), static_cast<unsigned>(Disposition::issue), "disposition");
+      if (inserted.disposition == Disposition::issue) check_issuing(inserted.instruction);
+      if (inserted.after >= 0) check_edge(inserted, kernel);
     });
     place = inserted.before;
   }

@@ -65,7 +65,9 @@ class Inserted {
   }
   void print(std::uint32_t index) const {
     for (std::size_t i = first_[index]; i < first_[index + 1]; ++i) {
-      std::printf("  %17s %s\n", "", inserted_text(kernel_.inserted[i].instruction, sections_).c_str());
+      const InsertedInstruction& inserted = kernel_.inserted[i];
+      const std::string edge = inserted.after < 0 ? "" : "  ; from index " + std::to_string(inserted.after) + " only";
+      std::printf("  %17s %s%s\n", "", inserted_text(inserted.instruction, sections_).c_str(), edge.c_str());
     }
   }
 

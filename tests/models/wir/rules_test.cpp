@@ -230,19 +230,19 @@ TEST_CASE("the retry queue turns once per cycle, seen or not") {
 TEST_CASE("the retry queue keeps the SM awake for one round after something changed") {
   std::vector<protocol::DynamicInstruction> pool(3);
   RetryQueue queue(3);
-  CHECK_FALSE(queue.restless());
+  CHECK_FALSE(queue.must_retry());
   for (auto& d : pool) queue.push(d);
   CHECK(queue.full());
-  CHECK_FALSE(queue.restless());
-  queue.stir();
+  CHECK_FALSE(queue.must_retry());
+  queue.retry_all();
   for (unsigned n = 0; n < 3; ++n) {
-    CHECK(queue.restless());
+    CHECK(queue.must_retry());
     queue.to_tail();
   }
-  CHECK_FALSE(queue.restless());
-  queue.stir();
+  CHECK_FALSE(queue.must_retry());
+  queue.retry_all();
   while (!queue.empty()) queue.pop();
-  CHECK_FALSE(queue.restless());
+  CHECK_FALSE(queue.must_retry());
 }
 
 TEST_CASE("lookups keep their order, and what only waits for renaming passes them") {

@@ -22,6 +22,8 @@ class Recorder : public protocol::Observer {
     p.scheduler = d.scheduler;
     p.index = d.traits->index;
     p.sequence = d.sequence;
+    p.injected = d.injected;
+    p.active = d.active;
     p.issued = now.value();
     recording_.passages.push_back(p);
   }
@@ -62,7 +64,7 @@ class RecordedBaseline : public assembly::Scheme {
 
 const Passage& Recording::of(unsigned warp, std::uint32_t index) const {
   for (const Passage& p : passages) {
-    if (p.warp == warp && p.index == index) return p;
+    if (p.warp == warp && p.index == index && !p.injected) return p;
   }
   FAIL("warp " << warp << " did not issue instruction " << index);
   return passages.front();

@@ -20,6 +20,8 @@ struct Passage {
   unsigned scheduler = 0;   ///< that issued it
   std::uint32_t index = 0;  ///< static
   std::uint64_t sequence = 0;
+  bool injected = false;  ///< not of the program; `index` is that of the instruction behind it
+  trace::LaneMask active = 0;
   std::uint64_t issued = 0;
   std::uint64_t dispatched = 0;  ///< all operands there, taken by its unit; 0: uses none
   std::uint64_t retired = 0;     ///< results readable

@@ -21,8 +21,8 @@ using trace::OpClass;
 
 namespace {
 
-const sc_core::sc_time period(1e6 / assembly::MachineConfig{}.clock_mhz, sc_core::SC_PS);
-std::uint64_t cycle_now() { return support::CycleScheduler::of(period).now(); }
+const sc_core::sc_time clock_period(1e6 / assembly::MachineConfig{}.clock_mhz, sc_core::SC_PS);
+std::uint64_t cycle_now() { return support::CycleScheduler::of(clock_period).now(); }
 
 /// What scheduler 0 was charged with, cycle by cycle.
 class Charges : public protocol::Observer {

@@ -144,8 +144,8 @@ class Orderly : public models::wir::AllocationStage {
     seen_.longest = std::max(seen_.longest, line_.size());
     return answer;
   }
-  std::size_t again(RecalledList& recalled) override {
-    const std::size_t count = AllocationStage::again(recalled);
+  std::size_t resume_kept(RecalledList& recalled) override {
+    const std::size_t count = AllocationStage::resume_kept(recalled);
     for (std::size_t i = 0; i < count; ++i) {
       if (line_.empty() || line_.front() != recalled[i].instruction) ++seen_.out_of_turn;
       if (!line_.empty()) line_.pop_front();

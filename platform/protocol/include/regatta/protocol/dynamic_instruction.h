@@ -19,14 +19,21 @@ const char* to_string(Unit u);
 /// 256 general registers as bits.
 using GeneralRegisters = std::array<std::uint64_t, 4>;
 
+inline void add(GeneralRegisters& set, unsigned r) { set[r >> 6] |= std::uint64_t{1} << (r & 63); }
+inline void remove(GeneralRegisters& set, unsigned r) { set[r >> 6] &= ~(std::uint64_t{1} << (r & 63)); }
+inline bool contains(const GeneralRegisters& set, unsigned r) { return ((set[r >> 6] >> (r & 63)) & 1) != 0; }
+inline void add(GeneralRegisters& set, RegisterId r) { add(set, r.value()); }
+inline void remove(GeneralRegisters& set, RegisterId r) { remove(set, r.value()); }
+inline bool contains(const GeneralRegisters& set, RegisterId r) { return contains(set, r.value()); }
+
 /// 256 general registers, 7 predicates and the carry (the last bit) of a warp; what a scoreboard compares.
 struct RegisterSet {
   GeneralRegisters general{};
   std::uint8_t predicates = 0;
 
-  void add(RegisterId r) { general[r.value() >> 6] |= std::uint64_t{1} << (r.value() & 63); }
-  void remove(RegisterId r) { general[r.value() >> 6] &= ~(std::uint64_t{1} << (r.value() & 63)); }
-  bool contains(RegisterId r) const { return (general[r.value() >> 6] >> (r.value() & 63)) & 1; }
+  void add(RegisterId r) { protocol::add(general, r); }
+  void remove(RegisterId r) { protocol::remove(general, r); }
+  bool contains(RegisterId r) const { return protocol::contains(general, r); }
   bool intersects(const GeneralRegisters& g, std::uint8_t p) const {
     return ((general[0] & g[0]) | (general[1] & g[1]) | (general[2] & g[2]) | (general[3] & g[3]) |
             static_cast<std::uint64_t>(predicates & p)) != 0;
@@ -94,18 +101,18 @@ struct alignas(64) DynamicInstruction {
   WarpSlot warp;
   CtaSlot cta;
   std::uint8_t scheduler = 0;
-  bool bypassed = false;               ///< a reuse point supplied the results
-  bool injected = false;               ///< a gate's move, not part of the program; `traits->index` is that of the
-                                       ///< instruction behind it
-  bool affine_addresses = false;       ///< `addresses` holds all lanes, with one stride
-  std::uint8_t operands_pending = 0;   ///< reads not yet answered by the storage
-  std::uint8_t writes_pending = 0;     ///< destination writes not finished
+  bool bypassed = false;              ///< a reuse point supplied the results
+  bool injected = false;              ///< a gate's move or an inserted instruction (`info->scheme` names its scheme),
+                                      ///< not part of the program; `traits->index` is that of the instruction behind it
+  bool affine_addresses = false;      ///< `addresses` holds all lanes, with one stride
+  std::uint8_t operands_pending = 0;  ///< reads not yet answered by the storage
+  std::uint8_t writes_pending = 0;    ///< destination writes not finished
   std::uint16_t accesses_pending = 0;  ///< memory accesses not answered
   std::array<LaneMask, trace::max_destination_predicates> predicate_results{};
 
   LaneMask simt_mask = 0;  ///< lanes on the path
   KeptBy kept_by = KeptBy::nobody;
-  std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1
+  std::uint64_t sequence = 0;  ///< position in the warp's program order, from 1; of an injected one, that of the next
   Cycle fetched, issued, dispatched;
   std::array<Origin, trace::max_source_registers> origins;          ///< of the operands
   std::array<WarpValue, trace::max_source_registers> operands;      ///< parallel to traits->reads, as delivered

@@ -87,13 +87,17 @@ class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
   /// Once, before the first launch: a gate that closes whole warps keeps the listener and calls it. The instructions of
   /// a closed warp are not offered to may_issue(); if the scheduler finds no other warp, this counts as a refusal.
   virtual void connect(GateListener&) {}
+  /// The scheme whose inserted instructions with Disposition::issue are in the stream. They are offered to this gate
+  /// and to no gate of another scheme, with DynamicInstruction::injected set. Empty: none. Asked before the first
+  /// launch.
+  virtual std::string inserted_scheme() const { return {}; }
   /// Once, before the first launch. True: the gate keeps the injector, and may use it.
   virtual bool inject_through(Injector&) { return false; }
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
-/// Takes the instructions of its scheme out of the stream at decode: they occupy code, fetch slots and cache lines, but
-/// no issue slots.
+/// Takes the instructions of its scheme with Disposition::decode out of the stream: they occupy code, fetch slots and
+/// cache lines, but no issue slots. Inserted instructions that issue are an IssueGate's (inserted_scheme()).
 ///
 /// Called by: the front end, when a fetch arrives, for each inserted instruction of the scheme in it, in program order
 /// per warp and before the instruction behind it can issue. Bounded: the front end fetches no further than room()
@@ -126,7 +130,7 @@ class FetchListener : public virtual TimeKeeper, public virtual LifecycleListene
 /// After issue, before operand read: execute, wait, or bypass with a result.
 ///
 /// Called by: the SM latency() cycles after issue, in issue order; while the answer is wait, again in every cycle after
-/// a notification of changed(). Kept instructions return through again(). May change: on bypass it writes
+/// a notification of changed(). Kept instructions return through resume_kept(). May change: on bypass it writes
 /// instruction.results (and nothing else); the instruction then skips operand read and execution and goes to write-back
 /// after bypass_latency() cycles. Must not: bypass an instruction with memory side effects or a predicate destination.
 class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
@@ -151,9 +155,9 @@ class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
   /// Called while the point keeps instructions, in every cycle in which the SM runs, after `asked` other instructions
   /// were decided in it (new ones first). Fills the list with the kept instructions that are ready and returns their
   /// number; it is called again if the list is full. The SM may sleep in between.
-  virtual std::size_t again(unsigned /*asked*/, DecidedList&) { return 0; }
-  /// True keeps the SM awake: again() has work in the next cycle.
-  virtual bool restless() const { return false; }
+  virtual std::size_t resume_kept(unsigned /*asked*/, DecidedList&) { return 0; }
+  /// True keeps the SM awake: resume_kept() has work in the next cycle.
+  virtual bool needs_cycle() const { return false; }
   virtual unsigned bypass_latency() const { return 1; }
   /// The instruction's results are written and it retires; for every instruction, including bypassed ones.
   virtual void written_back(const DynamicInstruction&) {}
@@ -173,7 +177,7 @@ class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListen
   /// write-back queue now. n: arrive() is called again n cycles later; others pass it meanwhile. Delayed results still
   /// occupy write-back queue entries; a full queue stalls the execution units.
   virtual unsigned arrive(DynamicInstruction&) { return 0; }
-  /// arrive()'s answer for an instruction that waits in a queue of the point's own; again() returns it.
+  /// arrive()'s answer for an instruction that waits in a queue of the point's own; resume_kept() returns it.
   static constexpr unsigned keep = ~0u;
   /// A kept instruction, and the cycles until arrive() is called for it; 0: immediately.
   struct Recalled {
@@ -184,7 +188,7 @@ class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListen
   using RecalledList = std::array<Recalled, recalled_at_once>;
   /// Called while the point keeps instructions, in every cycle, after the results of that cycle. Fills the list with
   /// those that leave the queue and returns their number; it is called again if the list is full.
-  virtual std::size_t again(RecalledList&) { return 0; }
+  virtual std::size_t resume_kept(RecalledList&) { return 0; }
   virtual const sc_core::sc_event& changed() const = 0;
 };
 

@@ -25,4 +25,17 @@ inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits&
   if (traits.has_addresses) d.affine_addresses = cursor.addresses(d.addresses.data());
 }
 
+/// An instruction that is not of the program, in lanes `lanes`: the trace has no data for it.
+inline void outside_program(protocol::DynamicInstruction& d, const protocol::InstructionTraits& traits,
+                            protocol::LaneMask lanes) {
+  d.traits = &traits;
+  d.info = traits.info;
+  d.injected = true;
+  d.bypassed = false;
+  d.active = d.simt_mask = lanes;
+  d.operands_pending = 0;
+  d.accesses_pending = 0;
+  d.writes_pending = 0;
+}
+
 }  // namespace regatta::sm

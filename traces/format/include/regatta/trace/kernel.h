@@ -72,13 +72,39 @@ struct StaticInstruction {
   std::string scheme;             ///< of an inserted instruction: the scheme that it is for; empty otherwise
 };
 
+/// How far an inserted instruction goes through the pipeline of its scheme.
+enum class Disposition : std::uint8_t {
+  decode,  ///< removed at decode: no issue slot, no lanes
+  issue,   ///< issues like an instruction of the program, with the lanes that come to it
+};
+
 /// An instruction that stands in the instruction stream of one scheme only, in front of an instruction that all have.
-/// It takes bytes_per_instruction of that scheme's code; whoever comes to the instruction behind it, by a branch too,
-/// comes to it first. Static indices and the dynamic columns do not know it.
+/// It takes bytes_per_instruction of that scheme's code. Static indices and the dynamic columns do not count it.
+///
+/// Without an edge, every way to the instruction behind it, by a branch too, leads through it. On an edge, only the
+/// lanes that go from instruction `after` to instruction `before` execute it, immediately after `after`.
+///
+/// One that issues is of class `metadata`, `branch` (a jump that a split edge costs) or `fence`: a fence of space
+/// `shared` issues when the older accesses of its warp have left the address stage, a fence without a space when they
+/// are complete. It has no guard and names no register or predicate: the dynamic columns hold nothing for it.
 struct InsertedInstruction {
   std::uint32_t before = 0;  ///< static index of the instruction behind it
   StaticInstruction instruction;
+  Disposition disposition = Disposition::decode;
+  std::int32_t after = -1;  ///< on an edge: static index of the instruction that it follows; -1: not on an edge
 };
+
+/// The lanes that go from `instruction`, at static index `index`, to static index `next`, of those on the path
+/// (`simt_mask`) and those that execute it (`active`).
+inline LaneMask lanes_to(const StaticInstruction& instruction, std::uint32_t index, std::uint32_t next,
+                         LaneMask simt_mask, LaneMask active) {
+  const bool branches = instruction.op_class == OpClass::branch;
+  const bool leaves = branches || instruction.op_class == OpClass::exit;
+  LaneMask lanes = 0;
+  if (branches && instruction.branch_target == static_cast<std::int32_t>(next)) lanes |= active;
+  if (next == index + 1) lanes |= leaves ? simt_mask & ~active : simt_mask;
+  return lanes;
+}
 
 struct BasicBlock {
   std::uint32_t first = 0;  ///< static index of the first instruction

@@ -23,7 +23,7 @@ class AllocationStage : public protocol::WritebackPoint {
 
   bool keeps_cycle_time() const override { return true; }
   unsigned arrive(protocol::DynamicInstruction& d) override;
-  std::size_t again(RecalledList& recalled) override;
+  std::size_t resume_kept(RecalledList& recalled) override;
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
   }

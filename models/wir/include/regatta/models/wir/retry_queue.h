@@ -40,7 +40,7 @@ class RetryQueue {
   /// Its result is still pending.
   void to_tail() {
     rotate(1);
-    if (restless_ != 0) --restless_;
+    if (due_ != 0) --due_;
   }
   [[gnu::noinline]] void pop() {
     queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(head_));
@@ -48,8 +48,8 @@ class RetryQueue {
   }
 
   /// A result has arrived, or an entry was removed: all waiting instructions have to retry.
-  void stir() { restless_ = queue_.size(); }
-  bool restless() const { return restless_ != 0 && !queue_.empty(); }
+  void retry_all() { due_ = queue_.size(); }
+  bool must_retry() const { return due_ != 0 && !queue_.empty(); }
 
  private:
   [[gnu::noinline]] void pass_over(std::uint64_t cycles, std::uint64_t& looked) {
@@ -64,7 +64,7 @@ class RetryQueue {
   std::vector<protocol::DynamicInstruction*> queue_;  ///< a ring of as many as wait
   std::size_t head_ = 0;
   std::uint64_t last_ = 0;
-  std::size_t restless_ = 0;  ///< retries until all have retried
+  std::size_t due_ = 0;  ///< retries until all have retried
 };
 
 }  // namespace regatta::models::wir

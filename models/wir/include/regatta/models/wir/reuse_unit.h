@@ -18,8 +18,8 @@ class ReuseUnit : public protocol::ReusePoint {
   bool keeps_cycle_time() const override { return true; }
   Decision decide(protocol::DynamicInstruction& d) override;
   unsigned latency() const override { return state_.config.front_delay(); }
-  std::size_t again(unsigned asked, DecidedList& decided) override;
-  bool restless() const override { return !held_.empty() || retry_.restless(); }
+  std::size_t resume_kept(unsigned asked, DecidedList& decided) override;
+  bool needs_cycle() const override { return !held_.empty() || retry_.must_retry(); }
   void written_back(const protocol::DynamicInstruction& d) override;
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
