@@ -63,6 +63,28 @@ void remove_empty_blocks(Function& f) {
   }
 }
 
+bool has_other_effects(Opcode op) {
+  switch (op) {
+    case Opcode::st:
+    case Opcode::atom:
+    case Opcode::red:
+    case Opcode::bra:
+    case Opcode::exit:
+    case Opcode::bar:
+    case Opcode::membar:
+    case Opcode::warp_sync:
+    case Opcode::trap:
+    case Opcode::print:
+    case Opcode::add_cc:
+    case Opcode::addc:
+    case Opcode::sub_cc:
+    case Opcode::subc:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Accesses accesses(const Instruction& i, bool allocated) {
   Accesses a;
   const auto add = [allocated](const Operand& o, std::vector<std::uint32_t>& registers,

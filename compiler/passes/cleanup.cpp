@@ -8,22 +8,8 @@ namespace regatta::passes {
 
 bool is_removable(const ir::Instruction& i) {
   using ir::Opcode;
+  if (ir::has_other_effects(i.op)) return false;
   switch (i.op) {
-    case Opcode::st:
-    case Opcode::atom:
-    case Opcode::red:
-    case Opcode::bra:
-    case Opcode::exit:
-    case Opcode::bar:
-    case Opcode::membar:
-    case Opcode::warp_sync:
-    case Opcode::trap:
-    case Opcode::print:
-    case Opcode::add_cc:  // the carry is a result that no operand names
-    case Opcode::addc:
-    case Opcode::sub_cc:
-    case Opcode::subc:
-      return false;
     case Opcode::ld:
       return !i.mod.is_volatile;
     case Opcode::nop:

@@ -15,26 +15,13 @@ bool ends_block(const ir::Instruction& i) { return i.op == Opcode::bra || i.op =
 
 /// True if an instruction may go when nobody reads its results.
 bool is_pure(const ir::Instruction& i) {
+  if (ir::has_other_effects(i.op)) return false;
   switch (i.op) {
     case Opcode::nop:
-    case Opcode::st:
-    case Opcode::atom:
-    case Opcode::red:
     case Opcode::shfl:
     case Opcode::vote:
     case Opcode::match:
     case Opcode::redux:
-    case Opcode::bra:
-    case Opcode::exit:
-    case Opcode::bar:
-    case Opcode::membar:
-    case Opcode::warp_sync:
-    case Opcode::trap:
-    case Opcode::print:
-    case Opcode::add_cc:
-    case Opcode::sub_cc:
-    case Opcode::addc:
-    case Opcode::subc:
       return false;
     case Opcode::ld:
       return !i.mod.is_volatile &&

@@ -1,50 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Operands: registers with their type rules, immediates in their encoding, special registers, addresses of variables.
+#include "literals.h"
 #include "lowering.h"
 
 #include <regatta/ir/address_windows.h>
 
-#include <cstring>
-
 namespace regatta::ptx {
 namespace {
-
-std::uint64_t encode_real(const Operand& o, unsigned size) {
-  if (size == 4) {
-    if (o.single) return o.bits;
-    double d = 0;
-    std::memcpy(&d, &o.bits, sizeof d);
-    const auto f = static_cast<float>(d);
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &f, sizeof bits);
-    return bits;
-  }
-  if (!o.single) return o.bits;
-  const auto encoded = static_cast<std::uint32_t>(o.bits);
-  float f = 0;
-  std::memcpy(&f, &encoded, sizeof f);
-  const double d = f;
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &d, sizeof bits);
-  return bits;
-}
-
-std::uint64_t encode_integer(std::uint64_t value, ir::Type type) {
-  if (type == ir::Type::f32) {
-    const auto f = static_cast<float>(static_cast<std::int64_t>(value));
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &f, sizeof bits);
-    return bits;
-  }
-  if (type == ir::Type::f64) {
-    const auto d = static_cast<double>(static_cast<std::int64_t>(value));
-    std::memcpy(&value, &d, sizeof value);
-    return value;
-  }
-  const unsigned size = ir::size_of(type);
-  return size >= 8 ? value : value & ((std::uint64_t{1} << (8 * size)) - 1);
-}
 
 bool is_wide_special(ir::Special s) { return s == ir::Special::clock64 || s == ir::Special::globaltimer; }
 
@@ -136,10 +99,10 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
     return t;
   }
   const unsigned words = ir::words_of(type);
-  if (o.kind == Operand::Kind::integer) return ir::Operand::immediate(encode_integer(o.bits, type), words);
+  if (o.kind == Operand::Kind::integer) return ir::Operand::immediate(integer_bits(o.bits, type), words);
   if (o.kind == Operand::Kind::real) {
     if (ir::size_of(type) < 4) error(o.at, "'" + o.text + "' is a floating-point number, expected an integer");
-    return ir::Operand::immediate(encode_real(o, ir::size_of(type)), words);
+    return ir::Operand::immediate(real_bits(o.bits, o.single, ir::size_of(type)), words);
   }
   if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a register or a number");
   if (o.negated) error(o.at, "'" + o.text + "': '!' is for predicates only");

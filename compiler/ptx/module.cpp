@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Module-level variables and the public entry points.
+#include "literals.h"
 #include "lowering.h"
 #include "parser.h"
 
 #include <regatta/ptx/ptx.h>
 
-#include <cstring>
-
 namespace regatta::ptx {
 namespace {
 
-/// A real constant in the encoding of `type`; integers as they are.
+/// A real constant in the encoding of `type`; integers of other types than reals as they are.
 std::uint64_t element_bits(const InitialValue& v, ir::Type type) {
-  if (v.is_real) {
-    const bool wide = ir::size_of(type) == 8;
-    if (v.single == !wide) return v.bits;
-    if (v.single) {
-      const auto encoded = static_cast<std::uint32_t>(v.bits);
-      float f = 0;
-      std::memcpy(&f, &encoded, sizeof f);
-      const double d = f;
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, &d, sizeof bits);
-      return bits;
-    }
-    double d = 0;
-    std::memcpy(&d, &v.bits, sizeof d);
-    const auto f = static_cast<float>(d);
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &f, sizeof bits);
-    return bits;
-  }
-  if (type == ir::Type::f32) {
-    const auto f = static_cast<float>(static_cast<std::int64_t>(v.bits));
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &f, sizeof bits);
-    return bits;
-  }
-  if (type == ir::Type::f64) {
-    const auto d = static_cast<double>(static_cast<std::int64_t>(v.bits));
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &d, sizeof bits);
-    return bits;
-  }
-  return v.bits;
+  if (v.is_real) return real_bits(v.bits, v.single, ir::size_of(type) == 8 ? 8 : 4);
+  return type == ir::Type::f32 || type == ir::Type::f64 ? integer_bits(v.bits, type) : v.bits;
 }
 
 }  // namespace

@@ -407,6 +407,10 @@ struct Accesses {
 };
 Accesses accesses(const Instruction& i, bool allocated);
 
+/// Whether an instruction does something besides giving its destinations their values: to memory, to control flow, to
+/// other threads, or to the carry flag. Loads do not, as far as the operation tells: a volatile one may.
+bool has_other_effects(Opcode op);
+
 /// Whether the carry flag, which no operand names, is an input or a result.
 bool reads_carry(const Instruction& i);
 bool writes_carry(const Instruction& i);
