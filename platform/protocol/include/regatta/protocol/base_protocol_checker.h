@@ -3,6 +3,8 @@
 // An interposer that checks the TLM-2.0 base protocol (IEEE 1666-2011, clause 15) between two sockets.
 #pragma once
 
+#include <regatta/protocol/interposer.h>
+
 #include <cstdint>
 #include <string>
 #include <tlm>
@@ -73,20 +75,12 @@ class BaseProtocolRules {
   std::uint64_t violations_ = 0, transactions_ = 0;
 };
 
-/// The interposer: bind the initiator to `in` and `out` to the target. Forwards every call unchanged.
+/// The interposer that applies the rules.
 template <unsigned BUSWIDTH>
-class BaseProtocolChecker : public sc_core::sc_module,
-                            public tlm::tlm_fw_transport_if<>,
-                            public tlm::tlm_bw_transport_if<> {
+class BaseProtocolChecker : public Interposer<BUSWIDTH> {
  public:
-  tlm::tlm_target_socket<BUSWIDTH> in;
-  tlm::tlm_initiator_socket<BUSWIDTH> out;
-
   explicit BaseProtocolChecker(const sc_core::sc_module_name& name)
-      : sc_module(name), in("in"), out("out"), rules_(this->sc_module::name()) {
-    in.bind(*this);
-    out.bind(*this);
-  }
+      : Interposer<BUSWIDTH>(name), rules_(this->sc_module::name()) {}
   /// Reports unfinished transactions. Call it when the traffic is over.
   void finish() { rules_.finish(); }
   const BaseProtocolRules& rules() const { return rules_; }
@@ -96,7 +90,7 @@ class BaseProtocolChecker : public sc_core::sc_module,
     const tlm::tlm_phase called = phase;
     const sc_core::sc_time before = delay;
     rules_.forward_call(payload, phase, delay);
-    const tlm::tlm_sync_enum sync = out->nb_transport_fw(payload, phase, delay);
+    const tlm::tlm_sync_enum sync = this->out->nb_transport_fw(payload, phase, delay);
     rules_.forward_return(payload, called, sync, phase, before, delay);
     return sync;
   }
@@ -105,19 +99,9 @@ class BaseProtocolChecker : public sc_core::sc_module,
     const tlm::tlm_phase called = phase;
     const sc_core::sc_time before = delay;
     rules_.backward_call(payload, phase, delay);
-    const tlm::tlm_sync_enum sync = in->nb_transport_bw(payload, phase, delay);
+    const tlm::tlm_sync_enum sync = this->in->nb_transport_bw(payload, phase, delay);
     rules_.backward_return(payload, called, sync, phase, before, delay);
     return sync;
-  }
-  void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override {
-    out->b_transport(payload, delay);
-  }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override {
-    return out->get_direct_mem_ptr(payload, dmi);
-  }
-  unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return out->transport_dbg(payload); }
-  void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
-    in->invalidate_direct_mem_ptr(first, last);
   }
 
  private:
