@@ -57,5 +57,6 @@ fi
 preset=$1
 jobs=${2:-2}
 log=build/$preset/tests.log
-{ ctest --preset "$preset" -j "$jobs" 2>&1; echo "status $?"; } | tee "$log" | sed '/^status [0-9]*$/d'
+# One more than the processors: some tests wait for a timer or for another process.
+{ ctest --preset "$preset" -j "$((jobs + 1))" 2>&1; echo "status $?"; } | tee "$log" | sed '/^status [0-9]*$/d'
 summary "$log"
