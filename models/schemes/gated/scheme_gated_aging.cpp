@@ -193,29 +193,30 @@ void GatedScheme::register_wear_stats(support::StatGroup& g) const {
   using Duty = WearRecorder::Duty;
   const char* const share = "ratio";
   g.derived("duty.zero.longest", slices([](const Duty& zero, const Duty&) { return zero.zero; }), share,
-            "of the time that the bit of a slice is 0 which is so for longest, mean over the slices in use");
+            "fraction of time that the longest-zero bit of each slice is 0, mean over the slices in use");
   g.derived("duty.zero.longest_one", slices([](const Duty& zero, const Duty&) { return zero.one; }), share,
-            "that the same bits are 1");
+            "fraction of time that the longest-zero bits are 1");
   g.derived("duty.zero.longest_off", slices([](const Duty& zero, const Duty&) { return zero.off; }), share,
-            "that the same bits are off");
+            "fraction of time that the longest-zero bits are off");
   g.derived("duty.zero.mean", files([](const Duty& mean) { return mean.zero; }), share,
-            "that a bit is 0, mean over all bits");
+            "fraction of time that a bit is 0, mean over all bits");
   g.derived("duty.one.longest", slices([](const Duty&, const Duty& one) { return one.one; }), share,
-            "of the time that the bit of a slice is 1 which is so for longest, mean over the slices in use");
+            "fraction of time that the longest-one bit of each slice is 1, mean over the slices in use");
   g.derived("duty.one.longest_zero", slices([](const Duty&, const Duty& one) { return one.zero; }), share,
-            "that the same bits are 0");
+            "fraction of time that the longest-one bits are 0");
   g.derived("duty.one.longest_off", slices([](const Duty&, const Duty& one) { return one.off; }), share,
-            "that the same bits are off");
+            "fraction of time that the longest-one bits are off");
   g.derived("duty.one.mean", files([](const Duty& mean) { return mean.one; }), share,
-            "that a bit is 1, mean over all bits");
+            "fraction of time that a bit is 1, mean over all bits");
   g.derived("duty.off.mean", files([](const Duty& mean) { return mean.off; }), share,
-            "that a bit is off, or of a row not used yet, mean over all bits");
+            "fraction of time that a bit is off or its row not used yet, mean over all bits");
   const models::NbtiConfig& nbti = aging_.nbti;
-  g.derived(
-      "vth.t0", slices([&nbti](const Duty& zero, const Duty&) { return nbti.threshold_shift(zero.zero); }), share,
-      "shift of the threshold voltage of the transistor that 0 wears most in a slice, of the largest there can be");
+  g.derived("vth.t0", slices([&nbti](const Duty& zero, const Duty&) { return nbti.threshold_shift(zero.zero); }), share,
+            "threshold voltage shift of the transistor in each slice that is most worn by 0, relative to the largest "
+            "possible");
   g.derived("vth.t1", slices([&nbti](const Duty&, const Duty& one) { return nbti.threshold_shift(one.one); }), share,
-            "the same of the transistor that 1 wears most");
+            "threshold voltage shift of the transistor in each slice that is most worn by 1, relative to the largest "
+            "possible");
   g.derived(
       "ts_increase", slices([&nbti](const Duty& zero, const Duty& one) {
         return nbti.switching_delay_increase(std::max(nbti.threshold_shift(zero.zero), nbti.threshold_shift(one.one)));
