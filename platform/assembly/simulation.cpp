@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/hierarchy.h>
 #include <regatta/assembly/simulation.h>
 
 #include <regatta/assembly/conservation.h>
@@ -310,6 +311,12 @@ nlohmann::ordered_json Simulation::describe(const MachineConfig& machine, Scheme
   Impl platform(machine, scheme, options, nullptr);
   platform.elaborate();
   return support::stats_description_json(platform.start());
+}
+
+std::string Simulation::hierarchy(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options) {
+  Impl platform(machine, scheme, options, nullptr);
+  platform.elaborate();
+  return hierarchy_text();
 }
 
 SimulationResult Simulation::run() {

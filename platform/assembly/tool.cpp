@@ -77,6 +77,8 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               1'000'000'000'000);
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "explain every statistic, after the run or without a TRACE");
+  line.flag("hierarchy", o.hierarchy,
+            "print the modules of the machine with their sockets and ports and what each is bound to; runs nothing");
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }
 
@@ -247,6 +249,16 @@ int describe_only(const ToolOptions& o, const MachineConfig& machine, Scheme& sc
   return status_done;
 }
 
+int print_hierarchy(const ToolOptions& o, const MachineConfig& machine, Scheme& scheme) {
+  refuse_files(o, "--hierarchy runs nothing");
+  SimulationOptions options;
+  options.sms = o.sms;
+  options.check_protocol = o.check_protocol;
+  std::cout << Simulation::hierarchy(machine, scheme, options) << std::flush;
+  if (!std::cout) throw support::ConfigError("the hierarchy cannot be written to standard output");
+  return status_done;
+}
+
 int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& policies) {
   ToolOptions o;
   support::CommandLine line("regatta-sim", REGATTA_VERSION,
@@ -298,6 +310,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   }
   check_files(o, scheme, machine_files, machine.energy);
   if (line.given("dump-config")) return dump_config(o, knobs, registry);
+  if (o.hierarchy) return print_hierarchy(o, machine, scheme);
   if (o.trace.empty() && o.describe) return describe_only(o, machine, scheme);
   if (o.trace.empty()) {
     throw support::ConfigError(std::string("command line: TRACE is missing: ") + trace_help +

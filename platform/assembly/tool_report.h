@@ -36,6 +36,7 @@ struct ToolOptions {
   bool energy_table = false;
   bool all_stats = false;
   bool describe = false;
+  bool hierarchy = false;
 };
 
 void print_summary(const SimulationResult& result, const ToolOptions& options, const trace::Reader& trace);

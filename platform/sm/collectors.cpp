@@ -77,16 +77,13 @@ void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
     p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[i], core_.all_lanes, lanes, d.operands[i]);
     p.access().instruction = &d;
     p.access().operand = static_cast<std::uint8_t>(i);
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    const tlm::tlm_sync_enum answer = read_socket->nb_transport_fw(p.payload(), phase, delay);
-    if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
-      answered(unit, p, answer, phase, delay);
+    const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_.now);
+    if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) {
       while (++i < reads) request(unit, i);
       return;
     }
     d.origins[i] = p.access().origin;
-    c.ready = std::max(c.ready, core_.now + reads_of_.completed(core_, p.payload(), delay));
+    c.ready = std::max(c.ready, core_.now + cycles);
     --d.operands_pending;
   }
   payloads_.give_back(p);
@@ -107,33 +104,10 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(operand);
   if (checked_) spoil(d.operands[operand]);
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum answer = read_socket->nb_transport_fw(p.payload(), phase, delay);
-  answered(unit, p, answer, phase, delay);
-}
-
-void OperandCollectors::answered(std::uint32_t unit, protocol::OperandPayload& p, tlm::tlm_sync_enum answer,
-                                 tlm::tlm_phase phase, const sc_core::sc_time& delay) {
-  switch (answer) {
-    case tlm::TLM_COMPLETED:
-      delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, reads_of_.completed(p.payload(), delay)));
-      payloads_.give_back(p);
-      break;
-    case tlm::TLM_UPDATED:
-      reads_of_.updated(p.payload(), phase);
-      if (phase == tlm::BEGIN_RESP) {
-        delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, reads_of_.completed(p.payload(), delay)));
-        tlm::tlm_phase end = tlm::END_RESP;
-        sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-        read_socket->nb_transport_fw(p.payload(), end, zero);
-        payloads_.give_back(p);
-      }
-      break;
-    case tlm::TLM_ACCEPTED:
-      channel_.hold(p.payload(), core_.now);
-      break;
-  }
+  const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_.now);
+  if (cycles == not_completed) return;
+  delivered(unit, p.access(), core_.now + cycles);
+  payloads_.give_back(p);
 }
 
 /// What a storage that does not fill a register leaves behind is no program's value.

@@ -94,8 +94,6 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
 
   void request_all(std::uint32_t unit, DynamicInstruction& d);
   [[gnu::noinline]] void request(std::uint32_t unit, unsigned operand);
-  [[gnu::noinline]] void answered(std::uint32_t unit, protocol::OperandPayload& p, tlm::tlm_sync_enum answer,
-                                  tlm::tlm_phase phase, const sc_core::sc_time& delay);
   [[gnu::noinline, gnu::cold]] void spoil(protocol::WarpValue& value);
   [[gnu::noinline, gnu::cold]] void check_origin(const protocol::WarpAccess& access) const;
   void delivered(std::uint32_t unit, protocol::WarpAccess& access, Cycle when);

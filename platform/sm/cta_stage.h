@@ -17,9 +17,9 @@ class FrontEnd;
 class IssueStage;
 class LoadStoreUnit;
 
-class CtaStage {
+class CtaStage : public sc_core::sc_module {
  public:
-  explicit CtaStage(Core& core) : core_(core) {}
+  CtaStage(const sc_core::sc_module_name& name, Core& core) : sc_module(name), core_(core) {}
   void connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& lsu, CtaSource& source,
                protocol::Residency& residency, std::vector<protocol::IssueGate*> gates);
 

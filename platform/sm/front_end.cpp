@@ -23,11 +23,13 @@ constexpr std::uint64_t apart = std::uint64_t{1} << 24;  // bytes
 
 }  // namespace
 
-FrontEnd::FrontEnd(Core& core, LoadStoreUnit& lsu)
-    : core_(core),
+FrontEnd::FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUnit& lsu, ReadOnlyCache& icache,
+                   ReadOnlyCache& constants)
+    : sc_module(name),
+      core_(core),
       lsu_(lsu),
-      icache_("icache", core.config.icache),
-      constants_("constant_cache", core.config.constant_cache),
+      icache_(icache),
+      constants_(constants),
       wanting_(core.config.schedulers),
       next_(core.config.schedulers),
       slots_(core.config.schedulers) {}
@@ -137,7 +139,7 @@ bool FrontEnd::wants(const Warp& w) const {
          w.held + core_.config.fetch_width <= w.buffer.size();
 }
 
-void FrontEnd::wait(Warp& w, ReadOnlyCache& cache, std::uint64_t line) {
+void FrontEnd::suspend(Warp& w, ReadOnlyCache& cache, std::uint64_t line) {
   ++line_waits;
   w.line_pending = true;
   w.fetch_since = core_.now;
@@ -294,7 +296,7 @@ void FrontEnd::fetch(Warp& w) {
   if (cached) {
     const std::uint64_t line = code_line(next.position);
     if (line != w.code_line) {
-      if (!icache_.find(line)) return wait(w, icache_, line);
+      if (!icache_.find(line)) return suspend(w, icache_, line);
       w.code_line = line;
       latency += icache_.latency();
     }
@@ -324,7 +326,7 @@ void FrontEnd::fetch(Warp& w) {
       const std::uint64_t line = constant_base_ + constant_of_[w.path.peek_index()];
       if (line != w.constant_line) {
         if (!constants_.find(line)) {
-          wait(w, constants_, line);
+          suspend(w, constants_, line);
           break;
         }
         w.constant_line = line;

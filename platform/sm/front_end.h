@@ -21,9 +21,11 @@
 
 namespace regatta::sm {
 
-class FrontEnd {
+class FrontEnd : public sc_core::sc_module {
  public:
-  FrontEnd(Core& core, LoadStoreUnit& lsu);
+  /// The caches beside it.
+  FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUnit& lsu, ReadOnlyCache& icache,
+           ReadOnlyCache& constants);
   /// `schemes`: whose inserted instructions issue.
   void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners,
                std::vector<std::string> schemes) {
@@ -99,7 +101,7 @@ class FrontEnd {
   /// The decode point still has the room that it had when the warp's inserted instructions were fetched.
   void check_room(const Warp& warp) const;
   bool wants(const Warp& warp) const;
-  void wait(Warp& warp, ReadOnlyCache& cache, std::uint64_t line);
+  void suspend(Warp& warp, ReadOnlyCache& cache, std::uint64_t line);
   std::uint64_t code_line(std::uint32_t position) const { return code_base_ + (position >> code_shift_); }
 
   /// A static instruction with the inserted ones on every way to it in front of it.
@@ -120,7 +122,7 @@ class FrontEnd {
   LoadStoreUnit& lsu_;
   protocol::DecodePoint* decode_point_ = nullptr;
   std::vector<protocol::FetchListener*> listeners_;
-  ReadOnlyCache icache_, constants_;
+  ReadOnlyCache &icache_, &constants_;
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants

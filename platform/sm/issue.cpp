@@ -22,8 +22,8 @@ namespace {
 constexpr std::size_t max_gates = 32;  // bits of Warp::closed_by
 }
 
-IssueStage::IssueStage(Core& core, const PolicyFactory& policy)
-    : core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
+IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const PolicyFactory& policy)
+    : sc_module(name), core_(core), schedulers_(core.config.schedulers), last_(core.config.schedulers, Stall::idle) {
   for (Scheduler& s : schedulers_) {
     s.policy = policy();
     if (s.policy == nullptr) throw support::ConfigError("the scheme's warp scheduler is null, expected a policy");

@@ -24,12 +24,12 @@ class LoadStoreUnit;
 class OperandCollectors;
 class ReuseStage;
 
-class IssueStage {
+class IssueStage : public sc_core::sc_module {
  public:
   using PolicyFactory = std::function<std::shared_ptr<protocol::WarpScheduler>()>;
 
-  IssueStage(Core& core, const PolicyFactory& policy);
-  ~IssueStage();
+  IssueStage(const sc_core::sc_module_name& name, Core& core, const PolicyFactory& policy);
+  ~IssueStage() override;
   void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
                ReuseStage& reuse, std::vector<protocol::IssueGate*> gates);
 

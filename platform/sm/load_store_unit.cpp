@@ -170,26 +170,8 @@ void LoadStoreUnit::send_line() {
 }
 
 void LoadStoreUnit::transport(tlm::tlm_generic_payload& payload) {
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  switch (memory_socket->nb_transport_fw(payload, phase, delay)) {
-    case tlm::TLM_COMPLETED:
-      answered(payload, core_.now + std::max<std::uint64_t>(1, accesses_of_.completed(payload, delay)));
-      break;
-    case tlm::TLM_UPDATED:
-      accesses_of_.updated(payload, phase);
-      if (phase == tlm::BEGIN_RESP) {
-        const Cycle when = core_.now + std::max<std::uint64_t>(1, accesses_of_.completed(payload, delay));
-        tlm::tlm_phase end = tlm::END_RESP;
-        sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-        memory_socket->nb_transport_fw(payload, end, zero);
-        answered(payload, when);
-      }
-      break;
-    case tlm::TLM_ACCEPTED:
-      channel_.hold(payload, core_.now);
-      break;
-  }
+  const std::uint64_t cycles = send_request(memory_socket, payload, accesses_of_, channel_, core_.now);
+  if (cycles != not_completed) answered(payload, core_.now + cycles);
 }
 
 void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {

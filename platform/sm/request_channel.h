@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/protocol/ids.h>
+#include "contract.h"
 
+#include <algorithm>
 #include <tlm>
 
 namespace regatta::sm {
@@ -33,5 +34,30 @@ class RequestChannel {
   protocol::Cycle resume_;
   protocol::Cycle since_;
 };
+
+constexpr std::uint64_t not_completed = ~std::uint64_t{0};
+
+/// Sends a request over an initiator socket whose channel is open. The cycles until its effect, at least 1, if the
+/// target answered it; else not_completed: the answer comes on the backward path, and the channel is held if the target
+/// has not taken the request.
+template <class Socket>
+std::uint64_t send_request(Socket& socket, tlm::tlm_generic_payload& payload, const TargetContract& contract,
+                           RequestChannel& channel, protocol::Cycle now) {
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum answer = socket->nb_transport_fw(payload, phase, delay);
+  if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
+    if (answer == tlm::TLM_ACCEPTED) {
+      channel.hold(payload, now);
+      return not_completed;
+    }
+    contract.updated(payload, phase);
+    if (phase != tlm::BEGIN_RESP) return not_completed;
+    tlm::tlm_phase end = tlm::END_RESP;
+    sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+    socket->nb_transport_fw(payload, end, zero);
+  }
+  return std::max<std::uint64_t>(1, contract.completed(payload, delay));
+}
 
 }  // namespace regatta::sm

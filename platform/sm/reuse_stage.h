@@ -21,9 +21,10 @@ namespace regatta::sm {
 
 class OperandCollectors;
 
-class ReuseStage {
+class ReuseStage : public sc_core::sc_module {
  public:
-  ReuseStage(Core& core, OperandCollectors& collectors) : core_(core), collectors_(collectors) {}
+  ReuseStage(const sc_core::sc_module_name& name, Core& core, OperandCollectors& collectors)
+      : sc_module(name), core_(core), collectors_(collectors) {}
   void connect(protocol::ReusePoint* point) {
     point_ = point;
     latency_ = point == nullptr ? 0 : point->latency();

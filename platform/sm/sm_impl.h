@@ -28,10 +28,12 @@ struct Sm::Impl {
         collectors("collectors", core, execution),
         writeback("writeback", core),
         lsu("lsu", core, writeback),
-        front_end(core, lsu),
-        issue(core, policy),
-        reuse(core, collectors),
-        ctas(core),
+        icache("icache", core.config.icache),
+        constants("constant_cache", core.config.constant_cache),
+        front_end("front_end", core, lsu, icache, constants),
+        issue("issue", core, policy),
+        reuse("reuse", core, collectors),
+        ctas("ctas", core),
         control(core, front_end, issue) {
     execution.connect(collectors, lsu, writeback, ctas);
   }
@@ -49,6 +51,7 @@ struct Sm::Impl {
   OperandCollectors collectors;
   Writeback writeback;
   LoadStoreUnit lsu;
+  ReadOnlyCache icache, constants;
   FrontEnd front_end;
   IssueStage issue;
   ReuseStage reuse;

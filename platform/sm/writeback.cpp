@@ -71,24 +71,10 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   p.access().operand = static_cast<std::uint8_t>(destination);
   ++writes_;
   if (d.active != core_.all_lanes) ++partial_writes_;
-  tlm::tlm_phase phase = tlm::BEGIN_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-  const tlm::tlm_sync_enum answer = write_socket->nb_transport_fw(p.payload(), phase, delay);
-  if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0) && !ended(p, answer, phase)) return;
-  const std::uint64_t cycles = writes_to_.completed(p.payload(), delay);
+  const std::uint64_t cycles = send_request(write_socket, p.payload(), writes_to_, channel_, core_.now);
+  if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) return;
   payloads_.give_back(p);
-  finished(d, core_.now + std::max<std::uint64_t>(1, cycles));
-}
-
-/// Whether a write that was not completed at once is answered all the same.
-bool Writeback::ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase) {
-  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload(), core_.now);
-  if (answer == tlm::TLM_UPDATED) writes_to_.updated(p.payload(), phase);
-  if (answer != tlm::TLM_UPDATED || phase != tlm::BEGIN_RESP) return false;
-  tlm::tlm_phase end = tlm::END_RESP;
-  sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-  write_socket->nb_transport_fw(p.payload(), end, zero);
-  return true;
+  finished(d, core_.now + cycles);
 }
 
 protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {

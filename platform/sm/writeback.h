@@ -72,7 +72,6 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   [[noreturn, gnu::noinline, gnu::cold]] void unknown_decision(const DynamicInstruction& d,
                                                                protocol::WritebackPoint::Decision decision) const;
   void send(DynamicInstruction& d, unsigned destination);
-  [[gnu::noinline, gnu::cold]] bool ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase);
   void finished(DynamicInstruction& d, Cycle when);
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override;

@@ -109,6 +109,8 @@ class Simulation {
   /// the platform, as a Simulation does.
   static nlohmann::ordered_json describe(const MachineConfig& machine, Scheme& scheme,
                                          const SimulationOptions& options);
+  /// The module hierarchy of the platform that a run would have (hierarchy.h). Elaborates it, as a Simulation does.
+  static std::string hierarchy(const MachineConfig& machine, Scheme& scheme, const SimulationOptions& options);
 
  private:
   struct Impl;
