@@ -19,7 +19,8 @@ void RegisterFileConfig::declare(support::OptionSet& o) {
       {"warp_interleaved", "register", "sub_core"});
   o.add("register_file.priority", priority, "arbitration of a shared port: order of arrival, or reads or writes first",
         {"fcfs", "read", "write"});
-  o.add("register_file.write_queue", write_queue, "writes", "writes that may wait at a bank before write-back is held",
+  o.add("register_file.write_queue", write_queue, "cycles or writes",
+        "most that may wait at a bank before write-back is held: cycles of work with priority fcfs, otherwise writes",
         1, 4096);
 }
 

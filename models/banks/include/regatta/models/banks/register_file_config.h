@@ -17,7 +17,8 @@ struct RegisterFileConfig {
   std::string mapping = "warp_interleaved";  ///< register and warp to bank
   unsigned sub_cores = 1;                    ///< of the SM, for mapping "sub_core"; set by the assembly (sm.sub_cores)
   std::string priority = "fcfs";             ///< of reads and writes at a shared port
-  unsigned write_queue = 8;                  ///< writes that may wait at a bank before write-back is held
+  unsigned write_queue = 8;                  ///< most that may wait at a bank before write-back is held: cycles of
+                                             ///< work under "fcfs", writes under a priority
 
   bool shared_port() const { return ports == "1rw"; }
   unsigned read_ports() const { return ports == "2r1w" ? 2 : 1; }
