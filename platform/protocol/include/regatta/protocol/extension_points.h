@@ -139,10 +139,10 @@ class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
     execute,
     wait,
     bypass,
-    keep  ///< the instruction waits in a queue of the point's own
+    keep  ///< the instruction waits in the point's internal queue
   };
   virtual Decision decide(DynamicInstruction& instruction) = 0;
-  /// Cycles from issue to the first decide(), for pipeline stages of the point's own. Asked once, before the first
+  /// Cycles from issue to the first decide(), to model pipeline stages inside the point. Asked once, before the first
   /// launch.
   virtual unsigned latency() const { return 0; }
   /// A kept instruction, and the decision: execute or bypass.
@@ -164,11 +164,11 @@ class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
   virtual const sc_core::sc_event& changed() const = 0;
 };
 
-/// Decides before a result goes to the storage whether and where it is written.
+/// Decides before a result goes to the storage whether it is written.
 ///
-/// Called by: write-back, once per destination register and attempt, in the first stage of the cycle. `wait` holds the
-/// instruction in its write-back slot until changed() is notified. `drop` means that a read will find the value
-/// already. May change: its own state. Must not: alter instruction.results.
+/// Called by: write-back (step 2 of a cycle), once per destination register and attempt. `wait` holds the instruction
+/// and the results behind it; the point is asked again, at the latest in the cycle after changed(). `drop`: no write,
+/// because a later read finds the value without it. May change: its own state. Must not: alter instruction.results.
 class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   enum class Decision : std::uint8_t { write, wait, drop };
@@ -177,7 +177,7 @@ class WritebackPoint : public virtual TimeKeeper, public virtual LifecycleListen
   /// write-back queue now. n: arrive() is called again n cycles later; others pass it meanwhile. Delayed results still
   /// occupy write-back queue entries; a full queue stalls the execution units.
   virtual unsigned arrive(DynamicInstruction&) { return 0; }
-  /// arrive()'s answer for an instruction that waits in a queue of the point's own; resume_kept() returns it.
+  /// arrive()'s answer for an instruction that waits in the point's internal queue; resume_kept() returns it.
   static constexpr unsigned keep = ~0u;
   /// A kept instruction, and the cycles until arrive() is called for it; 0: immediately.
   struct Recalled {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What runs on an SM, and the interface through which the parts of an SM are told that it starts, moves and ends.
+// Launches, CTAs and warps of an SM, and the interface that notifies the SM's parts when they start, move and end.
 #pragma once
 
 #include <regatta/protocol/dynamic_instruction.h>
@@ -20,10 +20,10 @@ struct KernelContext {
   unsigned warp_size = 32;
   unsigned warps_per_cta = 1;
   unsigned registers_per_warp = 1;  ///< general registers of a warp, rounded to the allocation granularity
-  /// CTAs of the launch that an SM can hold at once: its warps have the slots below resident_ctas * warps_per_cta. Set
-  /// for all but the residency policy, whose answer it is; 0: not known.
+  /// Most CTAs of the launch that an SM holds at a time; warp slots are below resident_ctas * warps_per_cta.
+  /// 0: not known, as in Residency::plan(), which determines it.
   unsigned resident_ctas = 0;
-  /// Of these, scheduled at once at most; likewise.
+  /// Most of these that are active at a time; 0 likewise.
   unsigned active_ctas = 0;
 };
 
@@ -44,26 +44,26 @@ struct CtaInfo {
 
 class SmControl;
 
-/// Base of every extension point but WarpScheduler and Observer: told when launches, CTAs and warps start and end.
+/// Base of every extension point but WarpScheduler and Observer: notified when launches, CTAs and warps start and end.
 ///
 /// Called by: the SM, in one order for all events: residency policy, operand storage, issue gates, reuse point,
-/// write-back point, decode point, fetch listeners, further listeners. An object that stands at several of these places
-/// is told once, at the first. Observers are told after all listeners. May change: its own state.
+/// write-back point, decode point, fetch listeners, further listeners. An object at several of these positions is
+/// notified once, at the first. Observers are notified after all listeners. May change: its own state.
 class LifecycleListener {
  public:
   virtual ~LifecycleListener() = default;
-  /// Once, before the first launch: what the SM offers (sm_control.h), for a block that keeps it.
+  /// Called once, before the first launch. A block that needs the services in sm_control.h keeps the reference.
   virtual void attach(SmControl&) {}
   /// A launch begins; the SM is empty. After the residency policy has planned it and before its first CTA.
   virtual void kernel_started(const KernelContext&) {}
-  /// The launch has ended: no CTA is resident and no access is under way. Not told when the run breaks off.
+  /// The launch has ended: no CTA is resident and no access is under way. Not called if the run ends early.
   virtual void kernel_finished(const KernelContext&) {}
   /// A CTA takes its slot. Its warps follow, in order.
   virtual void cta_launched(const CtaInfo&) {}
-  /// The CTA's warps are scheduled from now on, or not any more: it has begun to drain. A CTA is inactive until first
-  /// told active.
+  /// The CTA's warps are scheduled from now on (true), or the CTA has begun to drain (false). A CTA is inactive until
+  /// the first call with true.
   virtual void cta_switched(const CtaInfo&, bool /*active*/) {}
-  /// A CTA that was switched out has nothing in flight, but for loads that are steered (Residency::Action), and its
+  /// A CTA that was switched out has nothing in flight except steered loads (Residency::Action::steer_loads), and its
   /// context is saved: its registers may be moved.
   virtual void cta_quiesced(const CtaInfo&) {}
   /// The registers of a quiesced CTA have left the storage, which may use their place from now on.
@@ -78,7 +78,7 @@ class LifecycleListener {
   virtual void active_set_changed(const WarpInfo&, bool /*inside*/) {}
 };
 
-/// The listeners of an SM, in the order in which they are told.
+/// The listeners of an SM, in the order in which they are notified.
 class LifecycleList {
  public:
   /// A listener that is there already keeps its place.

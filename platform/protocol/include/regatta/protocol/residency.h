@@ -20,22 +20,21 @@ struct SmLimits {
   unsigned warps = 64;  ///< active at a time
   unsigned threads = 2048;
   std::uint64_t registers = 2048;     ///< warp registers of the operand storage
-  unsigned register_granularity = 8;  ///< warp registers a warp's allocation is rounded up to
+  unsigned register_granularity = 8;  ///< warp registers; a warp's allocation is a multiple of this
   unsigned shared_bytes = 98304;
   unsigned shared_granularity = 256;  ///< bytes
   unsigned shared_cta_bytes = 98304;  ///< shared memory that one CTA may have
-  /// Equal parts of the register storage among which warps are dealt; a warp's registers lie in one of them.
+  /// Equal partitions of the register storage. Warps are distributed among them; a warp's registers lie in one of them.
   unsigned sub_cores = 1;
 };
 
 /// How a launch uses an SM. The SM refuses a plan that does not fit its SmLimits.
 struct ResourcePlan {
-  unsigned resident_ctas = 0;      ///< at most at once: the SM has that many CTA slots
-  unsigned active_ctas = 0;        ///< of these, scheduled at once at most
-  std::uint64_t registers = 0;     ///< warp registers of the operand storage that the resident CTAs take at most
-  std::uint64_t shared_bytes = 0;  ///< of shared memory that they take at most, saved contexts included
-  /// Bytes of a unified on-chip store that are left to the L1 for this launch, whole ways of it; 0: all of
-  /// l1.size_bytes.
+  unsigned resident_ctas = 0;      ///< most at a time; the SM has this many CTA slots
+  unsigned active_ctas = 0;        ///< most of these that are active at a time
+  std::uint64_t registers = 0;     ///< most warp registers of the operand storage that they occupy
+  std::uint64_t shared_bytes = 0;  ///< most shared memory that they occupy, including saved contexts
+  /// Bytes of a unified on-chip memory that the L1 keeps for this launch, in whole ways; 0: all of l1.size_bytes.
   std::uint64_t l1_bytes = 0;
 
   /// The conventional plan: `ctas` CTAs are resident, and each is active and keeps its registers and its shared memory
@@ -47,12 +46,12 @@ struct ResourcePlan {
   }
 };
 
-/// The way of a resident CTA: it is launched active; switched out, it drains, is quiesced, and is parked once the
-/// policy says that its registers have moved; it may be switched in from any of these.
+/// Phases of a resident CTA. It starts active. After it is switched out, it drains, is quiesced, and is parked once the
+/// policy reports that its registers have moved. It may be switched in from any of these phases.
 enum class CtaPhase : std::uint8_t {
   active,    ///< its warps are scheduled
   draining,  ///< switched out: instructions in flight, or its context on the way to shared memory
-  quiesced,  ///< nothing of it is in flight, but for loads that are steered; its registers lie where they lay
+  quiesced,  ///< nothing in flight except steered loads (Action::steer_loads); its registers have not moved
   parked,    ///< the policy has moved its registers away; the storage may use their place
   entering,  ///< switched in: its context is on the way from shared memory
 };
@@ -73,7 +72,7 @@ struct CtaStatus {
 
 /// Which CTAs are resident and which of them are active.
 ///
-/// Called by: the SM's CTA stage, last in a cycle, when a CTA was launched, ended, became quiesced, entered, changed
+/// Called by: the SM's CTA stage, last in a cycle, when a launch began or a CTA ended, was quiesced, entered, changed
 /// its stall status, or changed() was notified; repeatedly in that cycle until it answers none. The SM carries the
 /// action out before the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
 class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
@@ -84,14 +83,14 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
       launch,      ///< the next CTA of the grid takes a slot, active
       switch_out,  ///< an active CTA leaves the schedulers and drains
       moved,       ///< the registers of a quiesced CTA have left the storage: it is parked
-      switch_in,   ///< a CTA that is draining, quiesced or parked is scheduled again; of a parked one the registers are
-                   ///< back in the storage
+      switch_in,   ///< a draining, quiesced or parked CTA is scheduled again; a parked CTA's registers must be back in
+                   ///< the storage by then
     };
     Kind kind = Kind::none;
-    CtaSlot cta;  ///< all but launch
-    /// switch_out. False: the CTA is quiesced when all its instructions have retired. True: results of long-latency
-    /// memory instructions that have their operands are not waited for; the scheme's write-back point takes those that
-    /// come when the registers are gone (WritebackPoint::Decision::drop).
+    CtaSlot cta;  ///< the CTA concerned; unused by launch and none
+    /// switch_out. False: the CTA is quiesced when all its instructions have retired. True: it does not wait for the
+    /// results of long-latency memory instructions that have their operands; the scheme's write-back point takes the
+    /// results that arrive after the registers have moved (WritebackPoint::Decision::drop).
     bool steer_loads = false;
     /// switch_out, switch_in: bytes of the CTA's context (PCs, SIMT stacks, barriers) that are written to, or read
     /// from, shared memory. They occupy its banks, and the CTA drains, or enters, at least as long.
@@ -106,9 +105,9 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
   /// Fixes the plan for a launch; throws support::ConfigError when not even one CTA fits.
   virtual ResourcePlan plan(const KernelContext& context, const SmLimits& limits) = 0;
   virtual Action next(const View& view) = 0;
-  /// False for a policy that is not asked when all that changed is the stall status of a CTA.
+  /// False: next() is not called when only the stall status of a CTA has changed.
   virtual bool follows_stalls() const { return true; }
-  /// True for a policy that may switch CTAs: the SM then has statistics of it. Asked once, before the first launch.
+  /// True if the policy may switch CTAs: the SM then reports switch statistics. Asked once, before the first launch.
   virtual bool switches() const { return false; }
   virtual const sc_core::sc_event& changed() const = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an SM tells and takes from the policies of a scheme outside the calls of their extension points.
+// The interface through which a scheme's policies query and control an SM outside their extension points.
 #pragma once
 
 #include <regatta/protocol/lifecycle.h>
@@ -19,22 +19,22 @@ struct WarpContext {
   unsigned memory_in_flight = 0;    ///< of these, memory instructions with accesses or results outstanding
   RegisterSet pending;              ///< registers and predicates with a result on its way
   std::uint64_t next_sequence = 0;  ///< place of the next instruction in the warp's program order, from 1
-  /// Static indices at which the lanes of each entry of the SIMT stack go on, top first; the first is the next
-  /// instruction to issue. The kernel's instruction count stands for its exit. What a warp may still read is the union
-  /// of what is live at these (FineReg, section IV-A).
+  /// Static instruction indices at which the lanes of each SIMT stack entry resume, top first. The first is the next
+  /// instruction to issue. The kernel's instruction count denotes its exit. The warp may still read the union of the
+  /// registers that are live at these indices (FineReg, section IV-A).
   std::vector<std::uint32_t> resume;
 };
 
-/// What an SM offers to the blocks at its extension points; LifecycleListener::attach() hands it out. Valid as long as
-/// the SM.
+/// Services of an SM for the blocks at its extension points, passed to LifecycleListener::attach(). Valid as long as
+/// the SM exists.
 class SmControl {
  public:
   virtual ~SmControl() = default;
-  /// Fills `context`, whose list is reused, with what the warp of this slot is doing now. Takes time in proportion to
-  /// the depth of the SIMT stack. The warp is resident, otherwise the run ends with a message.
+  /// Fills `context` (its vector is reused) with the current state of the warp in this slot. Takes time proportional to
+  /// the depth of the SIMT stack. If the warp is not resident, the run ends with a message.
   virtual void context(WarpSlot warp, WarpContext& context) = 0;
-  /// Gives a resident warp a priority class; its scheduler is told when that is another one. Warps start in class 0.
-  /// What a class means is between the policy that hands it over and the scheduler, for example 0 owner, 1 unshared, 2
+  /// Gives a resident warp a priority class and notifies its scheduler if the class changes. Warps start in class 0.
+  /// The policy and the scheduler agree on the meaning of the classes, for example 0 owner, 1 unshared, 2
   /// non-owner (resource sharing, section 2.3.1).
   virtual void classify(WarpSlot warp, unsigned priority_class) = 0;
 };

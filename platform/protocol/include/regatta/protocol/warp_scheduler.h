@@ -15,27 +15,27 @@ inline constexpr unsigned max_warps_per_scheduler = 64;
 struct ScheduledWarp {
   WarpInfo info;
   std::uint64_t age = 0;        ///< grows with launch order, and by warp number within a CTA
-  unsigned priority_class = 0;  ///< handed over by a policy of the scheme (SmControl::classify)
+  unsigned priority_class = 0;  ///< set by a policy of the scheme (SmControl::classify)
 };
 
-/// Told by a policy that lets only a set of its warps issue who belongs to the set.
+/// Notified of changes to the active set by a policy in which only the warps of that set may issue.
 class ActiveSetListener {
  public:
   virtual ~ActiveSetListener() = default;
-  /// The warp with this local index enters the policy's active set, or leaves it. Not told of warps that are removed.
+  /// The warp with this local index enters or leaves the policy's active set. Not called for warps that are removed.
   virtual void active_set_changed(unsigned warp, bool inside) = 0;
 };
 
-/// Which ready warp. A plain policy: no time, no sockets.
+/// Selects the ready warp that issues. A plain policy: no time, no sockets.
 ///
-/// Called by: issue, once per scheduler and cycle with at least one candidate; if the picked warp turns out to
-/// be refused (unit busy, gate), pick() is called again without it in the same cycle. May change: its own state.
+/// Called by: issue, once per scheduler and cycle with at least one candidate (collector unit free, not closed or
+/// paused); if a gate refuses the picked warp, pick() is called again without it. May change: its own state.
 class WarpScheduler {
  public:
   /// What eligible() answers.
   struct Eligible {
-    WarpMask warps = 0;     ///< of the ready ones, those that pick() may be asked about in this cycle
-    bool settling = false;  ///< asked about the same warps in the next cycle, the answer would be another
+    WarpMask warps = 0;     ///< ready warps that may be offered to pick() in this cycle
+    bool settling = false;  ///< for the same ready warps, the next cycle's answer would differ
   };
 
   virtual ~WarpScheduler() = default;
@@ -49,11 +49,11 @@ class WarpScheduler {
   virtual void class_changed(unsigned /*warp*/, unsigned /*priority_class*/) {}
   /// The warp began or ended waiting for something long: a long-latency result, a fence, a barrier.
   virtual void long_latency(unsigned /*warp*/, bool /*waiting*/) {}
-  /// Once, before the first launch: a policy with an active set keeps the listener and tells it.
+  /// Called once, before the first launch. A policy with an active set keeps the listener and notifies it of changes.
   virtual void connect(ActiveSetListener&) {}
-  /// Whether eligible() has something to say; asked once, before the first launch.
+  /// True if eligible() may exclude ready warps; asked once, before the first launch.
   virtual bool restricts() const { return false; }
-  /// First in every cycle with a ready warp, for a policy that lets only some of them take part.
+  /// Called before pick() in every cycle with a ready warp, if restricts() is true. Returns the warps that may issue.
   virtual Eligible eligible(WarpMask ready) { return Eligible{ready, false}; }
 };
 

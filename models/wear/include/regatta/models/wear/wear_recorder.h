@@ -14,13 +14,13 @@
 
 namespace regatta::models {
 
-/// Work is done when a row is written or switched, never by the cycle, and little then: what a row held is kept until
-/// eight intervals have come together, whose lengths are then added to the counters of its bits that held a one, all
-/// 32 bits of a word at once. The counters of a row lie in planes, plane k holding bit k of each; what is added up is
-/// carried from plane to plane by full adders that work on words.
+/// Work is done only when a row is written or switched, never per cycle. A row logs its contents for eight intervals.
+/// The lengths of these intervals are then added to the counters of the bits that held a one, for all 32 bits of a word
+/// together. The counters of a row lie in planes: plane k holds bit k of each counter. Full adders that work on words
+/// propagate the carries from plane to plane.
 ///
-/// Until a warp has a row for the first time in a launch it counts as off, whatever its power state (section 6.2:
-/// registers that a kernel does not use are off for every technique); a row that sleeps keeps its value, and so wears.
+/// In each launch, a row counts as off until a warp first owns it, whatever its power state (section 6.2:
+/// registers that a kernel does not use are off for every technique). A sleeping row keeps its value and so wears.
 /// Cells hold zeros before anything is written to them.
 class WearRecorder : public RowObserver, public RowListener {
  public:
@@ -34,13 +34,13 @@ class WearRecorder : public RowObserver, public RowListener {
     double zero = 0, one = 0, off = 0;
   };
   struct Summary {
-    std::vector<Duty> longest_zero;  ///< per slice that was used: of the bit that is a zero for longest
+    std::vector<Duty> longest_zero;  ///< per used slice: duty of the bit that is 0 longest
     std::vector<Duty> longest_one;
     Duty mean;  ///< over all bits of all rows
   };
 
-  /// `now`: the cycle in which a warp takes its window. `slices`: equal parts of the file. `segments`: where those of a
-  /// row that are switched apart end, in bits; empty: a row is switched as a whole.
+  /// `now` returns the present cycle. `slices`: equal parts of the file. `segments`: the end bit of each separately
+  /// switched segment of a row; empty: a row is switched as a whole.
   explicit WearRecorder(std::function<protocol::Cycle()> now, unsigned slices = 1, std::vector<unsigned> segments = {});
 
   void kernel_started(protocol::Cycle at, std::uint32_t rows, unsigned warp_size) override;
@@ -49,22 +49,22 @@ class WearRecorder : public RowObserver, public RowListener {
   void switched(protocol::Cycle at, Row row, SegmentMask segments, PowerState state) override;
   void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
 
-  /// All of the following are of the launches that have finished.
+  /// The functions below cover the launches that have finished.
   std::uint64_t cycles() const { return cycles_; }
   std::uint32_t rows() const { return static_cast<std::uint32_t>(rows_.size()); }
   unsigned row_bits() const { return lanes_ * 32; }
   /// The times of all bits of a row.
   std::vector<Times> times(std::uint32_t row) const;
-  /// Computed when asked for first after a launch.
+  /// Computed on the first call after a launch.
   const Summary& summary() const;
   /// Average share per bit position, over all rows (Figure 12).
   std::vector<Duty> by_bit() const;
-  /// Of each row, that of the bit that is a zero, or a one, for longest (Figures 14, 15, 17, 18).
+  /// Per row: duty of the bit that is 0 longest, and of the bit that is 1 longest (Figures 14, 15, 17, 18).
   std::vector<std::pair<Duty, Duty>> by_row() const;
 
   static constexpr const char* rows_header = "sm,row,slice,zero_zero,zero_one,zero_off,one_zero,one_one,one_off";
   static constexpr const char* bits_header = "sm,bit,zero,one,off";
-  /// A line per row, as the header says: by_row(), the bit longest a zero first, as shares of the time.
+  /// Writes by_row(), one line per row with the columns of rows_header, as fractions of time.
   void write_rows(std::ostream& out, unsigned sm) const;
   /// A line per bit position: by_bit().
   void write_bits(std::ostream& out, unsigned sm) const;
@@ -73,22 +73,22 @@ class WearRecorder : public RowObserver, public RowListener {
   static constexpr unsigned log_size = 8;      ///< intervals that a row keeps
   static constexpr unsigned plane_count = 32;  ///< bits of a counter
 
-  /// Contents and switches have a clock each: segments that are switched on hold the zeros that they lost their value
-  /// to, and so change no bit.
+  /// Contents and off cycles have separate start cycles: switching a segment on changes no bit, because its cells hold
+  /// zeros until they are written.
   struct alignas(64) RowState {
-    std::uint64_t since = 0;              ///< the interval that is not closed yet began
-    std::uint64_t off_since = 0;          ///< up to here the cycles off are counted
-    std::uint32_t added = 0;              ///< cycles in the planes: what a counter holds at most
+    std::uint64_t since = 0;              ///< start of the open interval
+    std::uint64_t off_since = 0;          ///< off cycles are counted up to here
+    std::uint32_t added = 0;              ///< cycles in the planes; upper bound of a counter
     std::uint8_t intervals : 4;           ///< closed, in the log
-    std::uint8_t current : 4;             ///< the place in the log of what the row holds
+    std::uint8_t current : 4;             ///< log index of the present contents
     bool used = false;                    ///< a warp had it in this launch
     SegmentMask off = 0;                  ///< segments that are off
-    SegmentMask lost = 0;                 ///< those that were, since what `current` says was written: zeros
-    std::uint32_t length[log_size] = {};  ///< of the closed intervals; in the upper bits the place of the contents
+    SegmentMask lost = 0;                 ///< segments that were off at some time since the last write: zeros
+    std::uint32_t length[log_size] = {};  ///< of the closed intervals; upper bits: log index of the contents
     SegmentMask zeros[log_size] = {};     ///< `lost` in the closed intervals
 
     RowState() : intervals(0), current(0) {}
-    /// Nothing that happens to the row is earlier than this: of what happens in a cycle, the last counts.
+    /// The row's next event is not earlier than this. Of several events in one cycle, the last counts.
     std::uint64_t known() const { return since > off_since ? since : off_since; }
   };
   static constexpr unsigned place_shift = 28;  ///< of RowState::length
@@ -101,8 +101,8 @@ class WearRecorder : public RowObserver, public RowListener {
   /// The row's interval ends in `to`, and the next one begins.
   void advance(std::uint32_t row, std::uint64_t to);
   void count_off(std::uint32_t row, std::uint64_t to);
-  /// A row whose log is full is added up when the next interval ends, whosever it is: its counters are on their way
-  /// into the host's cache until then.
+  /// A row whose log is full is flushed when the next interval of any row ends. Meanwhile its counters are prefetched
+  /// into the host's cache.
   void flush_soon(std::uint32_t row);
   void flush(std::uint32_t row);
   void spill(std::uint32_t row);

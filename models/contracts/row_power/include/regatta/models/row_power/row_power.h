@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A register file whose rows are switched by sleep transistors, and those who switch them. A row holds one warp
-// register; it is on, asleep (it keeps its value and refuses access) or off (its value is gone), as a whole or by
-// segments of its bits. The file holds rows and ports; a sleep-transistor controller holds their power states; clients
-// (a gate that follows the compiler's power states, a compressor, the allocation of windows) vote on them, and so
-// compose: a row is in the lowest state that any of them asks for.
+// Interfaces of a register file whose rows are switched by sleep transistors. A row holds one warp register. It is on,
+// asleep (it keeps its value and cannot be accessed) or off (its value is lost), as a whole or in segments of its
+// bits. The file holds the rows and ports, and a sleep-transistor controller holds the power states. Clients (a gate
+// that follows the compiler's power states, a compressor, the switching of unused rows) vote on the states. A row is in
+// the lowest state for which any client votes, so clients compose.
 //
 // Sources: Jatala, thesis, chapter 4 (GREENER); Valero et al., aging-aware register file (RC, RAR), section 5.
 #pragma once
@@ -24,7 +24,7 @@ enum class PowerState : std::uint8_t { off, sleep, on };
 inline constexpr unsigned power_state_count = 3;
 const char* to_string(PowerState s);
 
-/// Segments of a row that are switched apart, a bit each; segment 0 holds the lowest bits.
+/// Segments of a row that are switched separately, one bit each; segment 0 holds the lowest bits.
 using SegmentMask = std::uint8_t;
 inline constexpr unsigned max_segments = 8;
 inline constexpr SegmentMask all_segments = 0xff;
@@ -32,14 +32,13 @@ inline constexpr SegmentMask all_segments = 0xff;
 /// The sleep-transistor controller, as its clients see it.
 class RowPower : public virtual protocol::TimeKeeper {
  public:
-  /// A client that votes; its votes start as on for every row. Before the first launch.
+  /// Adds a client that votes, before the first launch. Its initial vote is on for every row.
   virtual unsigned add_voter(const std::string& name) = 0;
-  /// From now on the voter asks for `state` in those segments of the row. Returns the cycle from which the row can be
-  /// accessed, if it now is or is becoming on in all segments that are not off, else `never`. A fall takes effect at
-  /// once; a rise takes the wake latency of the state that it starts from, during which the row leaks as if on.
-  /// Switching a segment off destroys what it held.
+  /// The voter votes for `state` in these segments of the row. Returns ready(row) after this vote. Switching down is
+  /// immediate. Switching up takes the wake latency of the previous state, during which the row leaks as if on.
+  /// Switching a segment off destroys its contents.
   virtual protocol::Cycle vote(unsigned voter, Row row, PowerState state, SegmentMask segments = all_segments) = 0;
-  /// What the voter asks for in the row's first segment.
+  /// The voter's vote for the row's first segment.
   virtual PowerState vote_of(unsigned voter, Row row) const = 0;
   /// The state a segment is in, or on its way to.
   virtual PowerState state(Row row, unsigned segment = 0) const = 0;
@@ -47,7 +46,7 @@ class RowPower : public virtual protocol::TimeKeeper {
   virtual protocol::Cycle ready(Row row) const = 0;
 };
 
-/// Told by the controller: the file that holds the cells.
+/// Implemented by the file that holds the cells; called by the controller.
 class RowPowerListener {
  public:
   virtual ~RowPowerListener() = default;
@@ -55,20 +54,20 @@ class RowPowerListener {
   virtual void lost(Row row, unsigned from, unsigned to) = 0;
 };
 
-/// Sees what becomes of the rows: wear accounting.
+/// Observes the contents and power states of rows, for wear accounting.
 class RowObserver {
  public:
   virtual ~RowObserver() = default;
   virtual void kernel_started(protocol::Cycle, std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
   virtual void kernel_finished(protocol::Cycle) {}
-  /// The row's cells hold `bits`, its whole contents, from `at` on. Those of lanes that are not in `lanes` are as they
-  /// were; `bits` may be anything there.
+  /// `bits` is an array of the whole row. From cycle `at` on, the cells of the lanes in `lanes` hold it. Other lanes
+  /// are unchanged, and their part of `bits` is undefined.
   virtual void written(protocol::Cycle /*at*/, Row, const std::uint32_t* /*bits*/, protocol::LaneMask /*lanes*/) {}
   /// The segments are in this state from now on; cells of one that was off hold zeros until written.
   virtual void switched(protocol::Cycle /*at*/, Row, SegmentMask, PowerState) {}
 };
 
-/// Told by the register file of operands that come and go and of warps' rows.
+/// Notified by the register file of operand reads and writes, and of the rows of warps.
 class RowListener {
  public:
   virtual ~RowListener() = default;
@@ -76,11 +75,11 @@ class RowListener {
   virtual void was_read(const protocol::WarpAccess&, Row, protocol::Cycle /*done*/) {}
   /// A result is in its row from `done` on.
   virtual void was_written(const protocol::WarpAccess&, Row, protocol::Cycle /*done*/) {}
-  /// A launch begins: `rows` of `warp_size` lanes, of no warp yet.
+  /// A launch begins. The file has `rows` rows of `warp_size` lanes; no warp owns any of them yet.
   virtual void rows_started(std::uint32_t /*rows*/, unsigned /*warp_size*/) {}
   /// After rows_started: the rows of all warps that the launch can have resident at once, in the order in which warps
-  /// take them first. Resident warps never have more rows than these, though they may have others later. Not told
-  /// where the file does not know how many warps there can be.
+  /// first take them. Resident warps never have more rows than these, but may have other rows later. Not called if
+  /// the file does not know how many warps can be resident.
   virtual void rows_reserved(const std::vector<Row>&) {}
   /// A warp takes or leaves its slot, and with it these registers' rows.
   virtual void window_taken(protocol::WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
@@ -93,15 +92,15 @@ class RowCodec {
   virtual ~RowCodec() = default;
   struct Stored {
     bool row_written = true;    ///< `cells` changed
-    unsigned extra_cycles = 0;  ///< that the write takes longer, behind the row's wake-up if it waits for that
+    unsigned extra_cycles = 0;  ///< added to the write, after any wake-up of the row
   };
-  /// A write of `access.lanes` of `values`; the codec brings the row's contents `cells` up to date, or keeps the
-  /// register elsewhere. The file asks in the cycle in which the write reaches its bank, `done` being when it would be
-  /// finished.
+  /// Writes the lanes `access.lanes` of `values`: the codec updates the row's contents `cells`, or stores the register
+  /// elsewhere. The file calls this in the cycle in which the write reaches its bank. Without extra cycles it finishes
+  /// in cycle `done`.
   virtual Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                        protocol::Cycle done) = 0;
-  /// A read: all lanes of the register into `values`. False: they are the row's contents as they stand, which the file
-  /// then reads itself.
+  /// Reads all lanes of the register into `values`. False: the row holds the register unencoded, and the file reads it
+  /// itself.
   virtual bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) = 0;
   /// Whether a read of the row needs its cells: then the row must be on.
   virtual bool needs_row(Row row) const = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where warp registers lie in memory when memory backs them (RegLess, MICRO 2017, sections 5.2.3 and 5.3): all warps of
-// R0, then all warps of R1, ...; compressed registers in a space of their own behind that, 15 to a line, in the same
+// Memory addresses of warp registers that memory backs (RegLess, MICRO 2017, sections 5.2.3 and 5.3): all warps of
+// R0, then all warps of R1, and so on. Compressed registers have a separate space after these, 15 per line, in the same
 // order. Every SM has such a buffer. It lies beyond the address windows of a trace.
 //
-// Each shard has compressed lines of its own: a line is kept, and changed, in the compressor of one shard.
+// Each shard has its own compressed lines: only that shard's compressor holds and modifies them.
 #pragma once
 
 #include <regatta/protocol/ids.h>
@@ -38,7 +38,7 @@ class RegisterMap {
   }
 
   std::uint64_t address(std::uint32_t index) const { return base_ + std::uint64_t{index} * line_bytes_; }
-  /// Of an address that address() gave.
+  /// Inverse of address().
   std::uint32_t index_of(std::uint64_t address) const {
     return static_cast<std::uint32_t>((address - base_) / line_bytes_);
   }
@@ -47,7 +47,7 @@ class RegisterMap {
     const std::uint64_t shard = index % warps_ % shards_;
     return compressed_ + (shard * shard_lines_ + shard_order(index) / slots_per_line) * line_bytes_;
   }
-  /// Whether an address of the buffer is a compressed line's.
+  /// True if this address of the buffer belongs to a compressed line.
   bool is_compressed_space(std::uint64_t address) const { return address >= compressed_; }
   unsigned compressed_slot(std::uint32_t index) const { return shard_order(index) % slots_per_line; }
   std::uint32_t size() const { return registers * warps_; }

@@ -18,17 +18,17 @@ namespace regatta::models {
 
 using trace::LastUse;
 
-/// What becomes of the registers of an instruction after it has read and written them.
+/// For each register of an instruction: whether the access is the region's last (evict, erase) or not.
 struct UseMarks {
   std::array<LastUse, trace::max_source_registers> reads{};        ///< parallel to traits->reads
   std::array<LastUse, trace::max_destination_registers> writes{};  ///< parallel to traits->writes
 };
 
-/// Who had a register that was asked for.
+/// The level at which a preloaded register was found.
 enum class PreloadSource : std::uint8_t { staged, compressor, l1, l2, dram };
 inline constexpr unsigned preload_source_count = 5;
 
-/// Told by the staging unit what has been done.
+/// Notified by the staging unit of completed requests.
 class StagingClient {
  public:
   virtual ~StagingClient() = default;
@@ -36,7 +36,7 @@ class StagingClient {
   virtual void preloaded(protocol::WarpSlot warp, protocol::RegisterId reg, PreloadSource source) = 0;
   /// An invalidation of the warp's next region is on its way to every copy.
   virtual void invalidated(protocol::WarpSlot warp, protocol::RegisterId reg) = 0;
-  /// In cycle `at`, later than the present one, can_issue() may turn to yes for a warp that it was no for.
+  /// In cycle `at`, later than the present one, can_issue() may become true for a warp for which it was false.
   virtual void lines_available(std::uint64_t at) = 0;
 };
 
@@ -50,30 +50,30 @@ class StagingUnit : public virtual protocol::TimeKeeper {
   virtual unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const = 0;
   virtual void connect(StagingClient& client) = 0;
 
-  /// Places left in a bank's queue of requests, which has one per line: a region's preloads always fit (section 5.1),
-  /// its invalidations, which take no line, may have to follow as acknowledgements come.
+  /// Free entries of a bank's request queue, which has one per line. Preloads alone always fit, because each has a
+  /// reserved line (section 5.1). Invalidations have no line, so a request may have to wait for a free entry.
   virtual unsigned request_room(unsigned bank) const = 0;
-  /// Queue requests at the register's bank, where there must be room. `last`: the value is not wanted in memory any
-  /// more.
+  /// Queues a request at the register's bank, which must have room. `last`: memory need not keep the value after this
+  /// preload.
   virtual void preload(protocol::WarpSlot warp, protocol::RegisterId reg, bool last) = 0;
   virtual void invalidate(protocol::WarpSlot warp, protocol::RegisterId reg) = 0;
 
-  /// Whether every destination that has no line yet could have one now: there is a free or clean line in its bank, or a
-  /// dirty one and room to write it back. What a region reserved is enough lines, so no is a matter of time.
+  /// True if every destination without a line could get one now: its bank has a free or clean line, or a dirty one and
+  /// room to write it back. The region has reserved enough lines, so the answer becomes true eventually.
   virtual bool can_issue(const protocol::DynamicInstruction& instruction) const = 0;
-  /// The instruction issued: its destinations get lines; its reads and writes are about to come over the sockets, and
-  /// the marks are acted upon when they do.
+  /// The instruction issued: its destinations get lines. Its reads and writes follow over the sockets, and the marks
+  /// take effect at these accesses.
   virtual void issued(const protocol::DynamicInstruction& instruction, const UseMarks& marks) = 0;
   /// The warp's region has issued its last instruction. Registers in `erase` are dead; every other line that it owns
-  /// may be evicted. What is still to be written follows when it is.
+  /// may be evicted; a line with a pending result may be evicted once the result is written.
   virtual void region_ended(protocol::WarpSlot warp, const protocol::GeneralRegisters& erase) = 0;
 };
 
-/// Stands between a staging unit and memory and keeps something per register.
+/// A block between a staging unit and memory that keeps state per register.
 class BackingStore {
  public:
   virtual ~BackingStore() = default;
-  /// The slot's registers are another warp's from now on: what is known of them is void.
+  /// The slot now belongs to another warp: discard all state of its registers.
   virtual void warp_started(protocol::WarpSlot warp) = 0;
 };
 
