@@ -75,20 +75,21 @@ struct StaticInstruction {
 /// How far an inserted instruction goes through the pipeline of its scheme.
 enum class Disposition : std::uint8_t {
   decode,  ///< removed at decode: no issue slot, no lanes
-  issue,   ///< issues like an instruction of the program, with the lanes that come to it
+  issue,   ///< issues like an instruction of the program, with the lanes that reach it
 };
 
-/// An instruction that stands in the instruction stream of one scheme only, in front of an instruction that all have.
-/// It takes bytes_per_instruction of that scheme's code. Static indices and the dynamic columns do not count it.
+/// An instruction that is in the instruction stream of one scheme only, in front of instruction `before`, which is in
+/// the stream of every scheme. It occupies bytes_per_instruction of that scheme's code. Static indices and the dynamic
+/// columns do not count it.
 ///
-/// Without an edge, every way to the instruction behind it, by a branch too, leads through it. On an edge, only the
-/// lanes that go from instruction `after` to instruction `before` execute it, immediately after `after`.
+/// Without an edge, every path to instruction `before`, also through a branch, passes it. On an edge, only the lanes
+/// that go from instruction `after` to instruction `before` execute it, immediately after `after`.
 ///
 /// One that issues is of class `metadata`, `branch` (a jump that a split edge costs) or `fence`: a fence of space
 /// `shared` issues when the older accesses of its warp have left the address stage, a fence without a space when they
 /// are complete. It has no guard and names no register or predicate: the dynamic columns hold nothing for it.
 struct InsertedInstruction {
-  std::uint32_t before = 0;  ///< static index of the instruction behind it
+  std::uint32_t before = 0;  ///< static index of the instruction that it precedes
   StaticInstruction instruction;
   Disposition disposition = Disposition::decode;
   std::int32_t after = -1;  ///< on an edge: static index of the instruction that it follows; -1: not on an edge

@@ -86,7 +86,7 @@ enum class OpClass : std::uint8_t {
   barrier,
   branch,
   exit,
-  metadata,  ///< annotation carried in the instruction stream, removed at decode
+  metadata,  ///< instruction inserted for a scheme: removed at decode, or issued to its gate
 };
 inline constexpr unsigned op_class_count = static_cast<unsigned>(OpClass::metadata) + 1;
 /// Lower-case name of a class ("fp32_mad"), stable: it appears in option names and in the trace.
