@@ -248,7 +248,7 @@ void PowerGate::register_stats(support::StatGroup& g) {
   g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles", "that they waited");
   if (!table_) return;
   g.counter("lookup_corrections", corrections_, "warp registers",
-            "kept on, against the compiler, since an instruction in the table accesses them");
+            "kept on although the compiler said otherwise, because an instruction in the table accesses them");
   g.counter("table_entries", table_->inserted(), "entries", "made");
   g.counter("table_overflows", table_->overflows(), "instructions", "not recorded: the warp's table was full");
   g.counter("table_entry_cycles", table_->entry_cycles(), "entry-cycles", "from decode to write-back");

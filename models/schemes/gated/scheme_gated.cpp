@@ -126,7 +126,7 @@ void GatedScheme::register_power_stats(support::StatGroup& g) {
   g.derived(
       "lookup_corrections",
       [sum] { return sum([](const Handles& sm) { return sm.gate == nullptr ? 0 : sm.gate->corrections(); }); },
-      "warp registers", "kept on, against the compiler, since a decoded instruction accesses them");
+      "warp registers", "kept on although the compiler said otherwise, because a decoded instruction accesses them");
   g.derived(
       "stall_cycles",
       [sum] { return sum([](const Handles& sm) { return sm.gate == nullptr ? 0 : sm.gate->stall_cycles(); }); },

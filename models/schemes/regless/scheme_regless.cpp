@@ -189,7 +189,7 @@ void RegLess::register_stats(support::StatGroup& g, const std::vector<support::S
   total("osu.conflicts", sum({"sm*.osu.shard*.bank*.conflicts", "sm*.osu.shard*.bank*.write_conflicts"}),
         "warp registers", "reads and writes that waited for their bank");
   total("osu.evictions", sum({"sm*.osu.shard*.evictions"}), "lines",
-        "taken from the dirty list to make room; written back unless taken back or dropped first");
+        "taken from the dirty list to make room; written back unless they are reclaimed or dropped first");
   per("warps_active", manager("active_cycles"), sum({"sm*.capacity_manager.resident_cycles"}), "warps",
       "of an SM with an active region, mean over the cycles with a resident warp");
 }

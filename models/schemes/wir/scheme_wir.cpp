@@ -166,11 +166,11 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
       g.derived(
           std::string("barred.") + bars[b],
           [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred[b]; }); }, instructions,
-          "kept from the reuse buffer by this (none: not at all)");
+          "by the reason that kept them out of the reuse buffer (none: they were looked up)");
       g.derived(
           std::string("barred_repeats.") + bars[b],
           [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred_repeats[b]; }); },
-          instructions, "of these, repeating a computation of their window");
+          instructions, "of these, that repeat a computation of their window");
     }
   }
   g.derived(
@@ -178,11 +178,11 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
       "results whose value a register had already");
   total("vsb.misses", {&C::signature_misses}, registers, "results whose hash the value signature buffer had not");
   total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
-  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache");
-  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that were not there");
+  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache, without a bank read");
+  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that missed in the verify cache");
   total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
   total("racy_loads", {&C::racy_loads}, instructions,
-        "loads of racy kernels whose reusable result was not the traced one");
+        "loads of racy kernels that were not bypassed because the reusable result differs from the traced one");
   using protocol::Unit;
   const auto executed = [&](const char* name, std::vector<Unit> units, const char* what) {
     g.derived(
