@@ -3,6 +3,7 @@
 #include <regatta/support/energy.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace regatta::models {
 
@@ -65,6 +66,8 @@ void PowerGateConfig::validate() const {
 PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, RowPower& power,
                      sc_core::sc_time clock_period)
     : sc_module(name),
+      table_lookups("table", *this),
+      table_updates("table_updates"),
       config_(config),
       search_younger_(config.table_search == "younger"),
       power_(power),
@@ -74,7 +77,6 @@ PowerGate::PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig&
           clock_period, [](void* gate) { static_cast<PowerGate*>(gate)->tick(); }, this),
       warps_(config.warps) {
   config.validate();
-  if (config.look_ahead && config.runtime_table) table_.emplace(config.warps, config.table_entries);
 }
 
 void PowerGate::settle() {
@@ -140,6 +142,7 @@ void PowerGate::issued(const DynamicInstruction& d) {
   if (!in_program(d)) return;
   const PowerPlan& plan = plans_[d.traits->index];
   Warp& w = warps_[d.warp.value()];
+  if (open_lookups_ != 0) forget_decisions(d.warp, d.traits->accessed);
   for (unsigned i = 0; i < plan.reserved.size(); ++i) {
     w.reserved[i] |= plan.reserved[i];
     w.unread[i] |= plan.reserved[i];
@@ -164,7 +167,45 @@ void PowerGate::apply(WarpSlot slot, std::uint64_t sequence, RegisterId reg, Reg
     ++kept_on_;
     return;
   }
-  if (table_ && table_->finds(slot.value(), sequence, reg, search_younger_)) {
+  bool accessed = false;
+  if (has_table_) {
+    std::uint32_t tag = 0;
+    while (tag < awaited_.size() && awaited_[tag].open) ++tag;
+    switch (table_lookups.requests->look_up(TableQuery{slot, reg, sequence, search_younger_}, tag, accessed)) {
+      case protocol::LookupReply::answered:
+        break;
+      case protocol::LookupReply::later:
+        if (tag == awaited_.size()) awaited_.emplace_back();
+        awaited_[tag] = Awaited{true, false, slot.value(), reg.value(), state};
+        ++open_lookups_;
+        return;
+      case protocol::LookupReply::busy:
+        calendar_.schedule(now() + 1, ReadDone{sequence, slot.value(), reg.value(), state});
+        client_.request(now() + 1);
+        return;
+    }
+  }
+  decide(slot, reg, state, accessed);
+}
+
+void PowerGate::answered(std::uint32_t tag, const bool& accessed) {
+  settle();
+  Awaited& a = awaited_.at(tag);
+  const Awaited decided = std::exchange(a, Awaited{});
+  --open_lookups_;
+  if (!decided.dropped) decide(WarpSlot(decided.warp), RegisterId(decided.reg), decided.state, accessed);
+}
+
+void PowerGate::forget_decisions(WarpSlot slot, const GeneralRegisters& accessed) {
+  for (Awaited& a : awaited_) {
+    if (!a.open || a.dropped || a.warp != slot.value() || !contains(accessed, RegisterId(a.reg))) continue;
+    a.dropped = true;
+    ++corrections_;
+  }
+}
+
+void PowerGate::decide(WarpSlot slot, RegisterId reg, RegisterPower state, bool accessed) {
+  if (accessed) {
     ++corrections_;
     return;
   }
@@ -183,7 +224,7 @@ void PowerGate::written_back(const DynamicInstruction& d) {
   for (unsigned k = 0; k < t.write_count; ++k) {
     apply(d.warp, d.sequence, t.writes[k], plan.state_after_write(k));
   }
-  if (table_) table_->remove(d.warp.value(), d.sequence, settled_);
+  if (has_table_) table_updates->retire(d.warp, d.sequence);
 }
 
 void PowerGate::fetched(const protocol::WarpInfo& warp, const InstructionTraits& traits) {
@@ -192,7 +233,7 @@ void PowerGate::fetched(const protocol::WarpInfo& warp, const InstructionTraits&
 
 void PowerGate::arrived(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
-  for (const std::uint32_t index : w.arriving) table_->insert(warp.warp.value(), ++w.decoded, index, now());
+  for (const std::uint32_t index : w.arriving) table_updates->record(warp.warp, ++w.decoded, index);
   w.arriving.clear();
 }
 
@@ -204,7 +245,7 @@ void PowerGate::kernel_started(const protocol::KernelContext& context) {
   options.table_registers = config_.table_registers;
   plans_ = make_power_plans(context, options);
   traits_ = context.traits;
-  if (table_) table_->start(plans_);
+  if (has_table_) table_updates->begin(plans_);
 }
 
 void PowerGate::rows_started(std::uint32_t rows, unsigned) {
@@ -231,11 +272,12 @@ void PowerGate::window_left(WarpSlot warp, const RegisterWindow& window, unsigne
     power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::off);
   }
   w.on = w.reserved = w.unread = GeneralRegisters{};
-  if (table_) table_->clear(warp.value());
+  if (has_table_) table_updates->clear(warp);
+  for (Awaited& a : awaited_) a.dropped = a.dropped || a.warp == warp.value();
 }
 
 void PowerGate::register_energy(support::EnergyGroup& g) {
-  g.costs_nothing("the thesis counts neither the scoreboard nor the run-time table");
+  g.costs_nothing("the thesis does not count the scoreboard");
 }
 
 void PowerGate::register_stats(support::StatGroup& g) {
@@ -246,12 +288,9 @@ void PowerGate::register_stats(support::StatGroup& g) {
   g.counter("wake_wait_cycles", wake_wait_cycles_, "warp-cycles", "that they waited");
   g.counter("read_waits", read_waits_, "instructions", "that waited for an older instruction to read a register");
   g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles", "that they waited");
-  if (!table_) return;
+  if (!has_table_) return;
   g.counter("lookup_corrections", corrections_, "warp registers",
             "kept on although the compiler said otherwise, because an instruction in the table accesses them");
-  g.counter("table_entries", table_->inserted(), "entries", "made");
-  g.counter("table_overflows", table_->overflows(), "instructions", "not recorded: the warp's table was full");
-  g.counter("table_entry_cycles", table_->entry_cycles(), "entry-cycles", "from decode to write-back");
 }
 
 }  // namespace regatta::models

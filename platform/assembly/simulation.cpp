@@ -126,7 +126,8 @@ void Simulation::Impl::elaborate() {
       node.sm->add_observer(*checkers.back());
     }
   }
-  const bool ahead = std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
+  const bool ahead = options.lookup_delay == 0 &&
+                     std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
   support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
 }
 

@@ -13,7 +13,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
                sc_core::sc_time period, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
     : sc_module(name), machine_(machine) {
   const bool check_protocol = options.check_protocol;
-  parts = scheme.build(BuildContext{machine, period, index, check_protocol});
+  parts = scheme.build(BuildContext{machine, period, index, check_protocol, options.lookup_delay});
   if (const auto* registered = parts.scheduler.target<RegisteredScheduler>()) scheduler_ = registered->name;
   if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
     throw support::ConfigError("scheme '" + scheme.name() + "' built an SM without storage, residency or scheduler");
@@ -78,7 +78,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     const auto ports = static_cast<unsigned>(parts.l1_clients.size()) + 1;
     arbiter = std::make_unique<memory::RequestArbiter>("l1_arbiter", ports, period);
     connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), arbiter->upstream(0));
-    const BuildContext context{machine, period, index, check_protocol};
+    const BuildContext context{machine, period, index, check_protocol, options.lookup_delay};
     for (unsigned p = 1; p < ports; ++p) {
       connect_memory(context, parts, "l1_client" + std::to_string(p) + "_protocol", *parts.l1_clients[p - 1],
                      arbiter->upstream(p));

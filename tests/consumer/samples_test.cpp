@@ -3,6 +3,7 @@
 // The samples of platform/protocol/docs, each in an SM of its own: it takes the baseline's place through the assembly
 // alone, the program still computes what it did, and the sample did something.
 #include <regatta/assembly/simulation.h>
+#include <regatta/protocol/lookup_delay.h>
 #include <regatta/test/catch.h>
 #include <regatta/test/trace_builder.h>
 #include <regatta_samples.h>
@@ -153,4 +154,26 @@ TEST_CASE("sample: an observer that counts issues") {
   for (std::uint64_t n : profile->counts()) total += n;
   REQUIRE(total == r.warp_instructions);
   REQUIRE(profile->counts()[0] == 20 * 4);
+}
+
+TEST_CASE("sample: a block that answers lookups, alone and behind a delay") {
+  sample::SeenTable table("table"), late_table("late_table");
+  sample::Asker asker("asker"), late_asker("late_asker");
+  const sc_core::sc_time period(1, sc_core::SC_NS);
+  protocol::LookupDelay<std::uint64_t, bool> delay("delay", period, 7, 1);
+  asker.lookups.bind(table.lookups);
+  late_asker.lookups.bind(delay.in);
+  delay.out.bind(late_table.lookups);
+  sc_core::sc_start(period);
+  REQUIRE(asker.ask(5));
+  REQUIRE_FALSE(asker.ask(5));  // one port
+  for (const std::uint64_t number : {6, 5, 6, 7}) {
+    sc_core::sc_start(period);
+    REQUIRE(asker.ask(number));
+    REQUIRE(late_asker.ask(number));
+  }
+  REQUIRE(asker.repeats == 2);
+  REQUIRE(late_asker.repeats <= 1);
+  sc_core::sc_start(10 * period);
+  REQUIRE(late_asker.repeats == 1);
 }

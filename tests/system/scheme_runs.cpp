@@ -203,6 +203,7 @@ SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddP
   for (const auto& [name, value] : c.knobs) knobs.set(name, value, "test", "test");
   assembly::SimulationOptions options;
   options.sms = run.sms;
+  options.lookup_delay = c.lookup_delay;
   assembly::Simulation simulation(run.machine, scheme, options, reader);
   run.result = simulation.run();
   INFO(c.name << ": " << run.result.message);

@@ -20,6 +20,7 @@ struct SchemeCase {
   std::string machine;
   unsigned warp_size = 32;
   std::vector<std::pair<std::string, std::string>> knobs = {};
+  unsigned lookup_delay = 0;  ///< SimulationOptions::lookup_delay
 };
 
 /// At least one case for every scheme.

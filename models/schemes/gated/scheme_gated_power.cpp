@@ -3,6 +3,8 @@
 // GREENER and Sleep-Reg (Jatala, thesis, chapter 4): a gate in front of the register file's rows.
 #include "scheme_gated.h"
 
+#include <regatta/assembly/connect_lookup.h>
+
 #include <array>
 #include <cmath>
 
@@ -77,7 +79,14 @@ void GatedScheme::add_power_states(const Sm& sm, Handles& handles) const {
   auto gate = std::make_unique<models::PowerGate>("power_gate", config, sm.transistors, sm.context.clock_period);
   if (handles.aging.compression != nullptr) gate->connect(*handles.aging.compression);
   sm.file.add_listener(*gate);
-  if (gate->follows_fetches()) sm.parts.fetch_listeners.push_back(gate.get());
+  if (gate->wants_table()) {
+    auto table = std::make_unique<models::RunTimeTable>("power_table", config.warps, config.table_entries,
+                                                        sm.context.clock_period);
+    assembly::connect_lookup(sm.context, sm.parts, "power_table_delay", gate->table_lookups, table->lookups);
+    gate->table_updates.bind(table->updates);
+    sm.parts.fetch_listeners.push_back(gate.get());
+    sm.parts.modules.push_back(std::move(table));
+  }
   handles.gate = gate.get();
   sm.parts.gates.push_back(std::move(gate));
 }

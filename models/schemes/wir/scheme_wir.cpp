@@ -178,7 +178,8 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
       "results whose value a register had already");
   total("vsb.misses", {&C::signature_misses}, registers, "results whose hash the value signature buffer had not");
   total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
-  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache, without a bank read");
+  total("verify_cache.hits", {&C::verify_hits}, registers,
+        "candidates compared in the verify cache, without a bank read");
   total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that missed in the verify cache");
   total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
   total("racy_loads", {&C::racy_loads}, instructions,

@@ -29,7 +29,12 @@ struct Bench : protocol::GateListener {
       : kernel(k),
         period(1, sc_core::SC_NS),
         control("sleep_transistors", {}, period),
-        gate("gate", config, control, period) {
+        gate("gate", config, control, period),
+        table("table", config.warps, config.table_entries, period) {
+    if (gate.wants_table()) {
+      gate.table_lookups.bind(table.lookups);
+      gate.table_updates.bind(table.updates);
+    }
     gate.connect(static_cast<protocol::GateListener&>(*this));
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     control.rows_started(rows, 32);
@@ -95,6 +100,7 @@ struct Bench : protocol::GateListener {
   const sc_core::sc_time period;
   models::SleepTransistors control;
   models::PowerGate gate;
+  models::RunTimeTable table;
   models::RegisterWindow window;
   std::vector<std::unique_ptr<protocol::DynamicInstruction>> all;
   std::uint64_t sequence = 0;
@@ -259,7 +265,7 @@ TEST_CASE("gate: under Sleep-Reg registers sleep from their warp's start") {
   PowerGateConfig config;
   config.look_ahead = false;
   Bench b(k, config);
-  CHECK_FALSE(b.gate.follows_fetches());
+  CHECK_FALSE(b.gate.wants_table());
   for (unsigned r = 0; r < registers; ++r) CHECK(b.state(r) == PowerState::sleep);
   b.wait_until(10);
   protocol::DynamicInstruction& d = b.next(0);

@@ -29,6 +29,7 @@ struct BuildContext {
   sc_core::sc_time clock_period;
   unsigned sm_index = 0;
   bool check_protocol = false;  ///< base-protocol checkers are wanted on the scheme's own sockets too
+  unsigned lookup_delay = 0;    ///< SimulationOptions::lookup_delay
 };
 
 /// One SM's parts. Storage, residency and scheduler are required; the rest may be empty. Lists keep their order:
@@ -56,6 +57,8 @@ struct SmParts {
   std::function<std::string()> describe_stuck;
   /// Checkers on sockets between the scheme's own parts; see connect_memory().
   std::vector<std::unique_ptr<protocol::BaseProtocolChecker<256>>> memory_checkers;
+  /// Modules between the scheme's own parts that are no hardware (connect_lookup.h).
+  std::vector<std::unique_ptr<sc_core::sc_module>> interposers;
   /// Modules that implement no extension point themselves (the inside of a storage, an arbiter).
   std::vector<std::unique_ptr<sc_core::sc_module>> modules;
 };

@@ -42,6 +42,9 @@ struct SimulationOptions {
   /// Cycles that SMs may run ahead of SystemC time if every part keeps time by cycles (protocol::TimeKeeper); 1: never.
   /// Only affects the host time of a run.
   std::uint64_t quantum = 256;
+  /// Answers of the scheme's lookups (protocol/lookup.h) come a random number of cycles late, up to this one; 0: as the
+  /// blocks answer. To test that a scheme stands blocks that answer late.
+  unsigned lookup_delay = 0;
   Recording recording;
   checker::FaultConfig fault;  ///< a bit to flip, to demonstrate the value checker
 };

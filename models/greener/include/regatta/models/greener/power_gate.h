@@ -5,8 +5,8 @@
 // warped register file, in which every register sleeps after each access.
 #pragma once
 
-#include <regatta/models/greener/lookup_table.h>
 #include <regatta/models/greener/power_plan.h>
+#include <regatta/models/greener/run_time_table.h>
 
 #include <regatta/models/row_power/row_power.h>
 #include <regatta/protocol/extension_points.h>
@@ -17,7 +17,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -52,13 +51,18 @@ class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
                   public protocol::FetchListener,
                   public RowListener,
+                  public protocol::LookupClient<bool>,
                   public support::StatProvider {
  public:
+  /// The run-time table (GREENER). Not bound: the compiler's states are applied as they are.
+  protocol::LookupInitiator<TableQuery, bool> table_lookups;
+  sc_core::sc_port<TableUpdates, 1, sc_core::SC_ZERO_OR_MORE_BOUND> table_updates;
+
   PowerGate(const sc_core::sc_module_name& name, const PowerGateConfig& config, RowPower& power,
             sc_core::sc_time clock_period);
 
-  /// Only with a run-time table does the gate need to be a fetch listener too.
-  bool follows_fetches() const { return table_.has_value(); }
+  /// Whether it wants a run-time table; only then does it need to be a fetch listener too.
+  bool wants_table() const { return config_.look_ahead && config_.runtime_table; }
   /// Some registers' values are elsewhere: sources of those need no row.
   void connect(const RowCodec& codec) { codec_ = &codec; }
 
@@ -84,10 +88,14 @@ class PowerGate : public sc_core::sc_module,
   /// Warp-cycles in which instructions were held here.
   std::uint64_t stall_cycles() const { return wake_wait_cycles_ + read_wait_cycles_; }
 
+  /// A late answer of the run-time table.
+  void answered(std::uint32_t tag, const bool& accessed) override;
+
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  void end_of_elaboration() override { has_table_ = table_lookups.requests.size() != 0; }
   struct Warp {
     protocol::GeneralRegisters on{};        ///< registers for which this gate votes on
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
@@ -113,6 +121,10 @@ class PowerGate : public sc_core::sc_module,
   std::uint64_t reads_end(const Warp& w, protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed) const;
   void wake(Warp& w, const protocol::InstructionTraits& traits);
   void apply(protocol::WarpSlot slot, std::uint64_t sequence, protocol::RegisterId reg, trace::RegisterPower state);
+  /// The state after an access is settled: what the table says of the register decides whether it is applied.
+  void decide(protocol::WarpSlot slot, protocol::RegisterId reg, trace::RegisterPower state, bool accessed);
+  /// The instruction issues: its registers stay on, whatever the table answers about older accesses.
+  void forget_decisions(protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed);
   bool in_program(const protocol::DynamicInstruction& d) const { return d.traits == &(*traits_)[d.traits->index]; }
 
   const PowerGateConfig config_;
@@ -131,7 +143,17 @@ class PowerGate : public sc_core::sc_module,
   std::vector<std::uint64_t> read_done_;  ///< per warp and register: when its last read is done
   support::Calendar<ReadDone> calendar_;
   std::uint64_t settled_ = 0;  ///< cycle
-  std::optional<LookupTable> table_;
+  bool has_table_ = false;
+  /// A lookup whose answer is awaited, by its tag.
+  struct Awaited {
+    bool open = false;
+    bool dropped = false;  ///< a younger instruction accesses the register
+    std::uint16_t warp = 0;
+    std::uint8_t reg = 0;
+    trace::RegisterPower state = trace::RegisterPower::on;
+  };
+  std::vector<Awaited> awaited_;
+  unsigned open_lookups_ = 0;
 
   std::uint64_t corrections_ = 0;
   std::uint64_t wake_waits_ = 0, wake_wait_cycles_ = 0;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks whose answers come 1 to 7 cycles late, at random and out of order: every value is still right, and nothing
+// waits for ever.
+#include <regatta/protocol/lookup_delay.h>
+#include <regatta/test/catch.h>
+
+#include "scheme_runs.h"
+
+using namespace regatta;
+using test::SchemeCase;
+using test::SchemeRun;
+
+namespace {
+
+SchemeRun run_late(SchemeCase c) {
+  c.lookup_delay = 7;
+  const SchemeRun run = test::run_scheme(c);
+  CHECK(run.result.operands_checked > 10000);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("late answers: GREENER's run-time table") {
+  const SchemeRun run = run_late({"greener", "greener", "k20x"});
+  CHECK(run.stat("sm*.power_table", "entries") > 1000);
+  CHECK(run.stat("sm*.power_gate", "lookup_corrections") > 100);
+  CHECK(run.stat("sm*.power_gate", "switched_off") > 100);
+}
+
+TEST_CASE("late answers: GREENER's run-time table, younger instructions only, a file that is slow to wake") {
+  const SchemeRun run = run_late({"greener",
+                                  "greener",
+                                  "k20x",
+                                  32,
+                                  {{"greener.table_search", "younger"},
+                                   {"greener.threshold", "1"},
+                                   {"sleep_transistors.wake_sleep", "3"},
+                                   {"sleep_transistors.wake_off", "9"}}});
+  CHECK(run.stat("sm*.power_gate", "put_to_sleep") > 100);
+}
