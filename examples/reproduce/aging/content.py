@@ -22,7 +22,7 @@ def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
-    """Single numbers for findings: {{zero/hotspot/rc_rar}}."""
+    """Single numbers that the findings use, such as {{zero/hotspot/rc_rar}}."""
     for n in schemes:
         for bit in bits:
             page.put(f"{bit}/all/{n}", percent(e.average(lambda k: e.longest(k, n, bit)), 0))
@@ -31,7 +31,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
         for k in e.kernels:
             page.put(f"added/{k}/{n}", percent(e.cycles_added(k, n), 2))
             page.put(f"energy/{k}/{n}", fixed(e.register_energy(k, n), 2))
-    for n in schemes:  # were an access's energy a whole register's in place of a sub-wavefront's
+    for n in schemes:  # if an access's energy were that of a whole register, not of a sub-wavefront
         page.put(f"quarter/{n}", percent(e.average(lambda k: 1 - _quartered(e, k, n) / _quartered(e, k, unswitched))))
     for k in e.kernels:
         page.put(f"moves/{k}", percent(e.moves(k), 1))
@@ -42,13 +42,13 @@ def _numbers(page: Page, e: Evaluation) -> None:
 
 
 def _quartered(e: Evaluation, kernel: str, name: str) -> float:
-    """The energy with a quarter of that of accesses."""
+    """The energy if accesses cost a quarter."""
     return sum(e.aging(kernel, name, "energy." + p) * (0.25 if p.endswith("dynamic") else 1.0) for p in parts)
 
 
 def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
                last: Callable[[str], Any], title: str = "mean") -> str:
-    """A row per kernel and one of all; columns by run."""
+    """A row per kernel and one for all kernels; a column per run."""
     return table([first, *columns.values()], [[e.short(k)] + [cell(k, n) for n in columns] for k in e.kernels] +
                  [[title] + [last(n) for n in columns]])
 
@@ -107,7 +107,7 @@ def _bits(page: Page, e: Evaluation, figures: Figures) -> None:
         plots.stacked_panels(figures / "fig12_bits", {
             title: {states[s]: plots.thinned(range(count), [100 * x for x in shares[n][s]], 512)[1] for s in states}
             for n, title in runs.items()}, "bit of a register, in groups of four", "time (%)")
-    page.figure("fig12_bits", "What a bit of a register does, mean of all kernels; their Fig 12")
+    page.figure("fig12_bits", "Time that a bit of a register holds 0, holds 1 or is off, mean of all kernels; their Fig 12")
     places = (0, 7, 15, 23, 30, 31)
     by_run = {n: e.component(n) for n in runs}
     page.put("table:bits", table(["bit of a component holds 0", *(str(b) for b in places), "is off"], [
@@ -180,7 +180,7 @@ def _machines(page: Page, e: Evaluation, figures: Figures) -> None:
 
 
 def csv(e: Evaluation) -> str:
-    """A row per run: what the tables are made of."""
+    """A row per run, with the numbers behind the tables."""
     keys = [f"writes.{p}" for p in patterns] + [f"duty.{b}.{x}" for b in bits for x in ("longest", "mean")] + \
         ["vth.t0", "vth.t1", "ts_increase", "movs_inserted", "refreshes", "rows_woken"]
     rows = [[kernel, name, r.stats["cycles"], r.stats["warp_instructions"],

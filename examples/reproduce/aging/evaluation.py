@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
+"""The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
 from typing import Dict, List, Optional
 
@@ -8,20 +8,20 @@ from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.stats import geomean, mean, of_all_sms, value
 
 base = evaluation.baseline
-#: Runs by --scheme, with the paper's names; the first is what the others are measured against.
+#: Runs by --scheme, with the paper's names; the first is the reference for the others.
 schemes = {"always_on": "baseline", "rar": "RAR", "argo": "ARGO", "wc": "WC", "rc": "RC", "rc_rar": "RC+RAR"}
 unchanged = "always_on"
-#: What energies are measured against: the paper's baseline there does not switch unused registers off (section 6.6), as
-#: it does where duty cycles are compared (section 6.2).
+#: The reference for energies. The paper's baseline for energy does not switch unused registers off (section 6.6); its
+#: baseline for duty cycles does (section 6.2).
 unswitched = "unswitched"
-#: By machine: the options of its traces. The paper's comes first, and has its runs' bare names; the other's runs are of
-#: these CTAs of every launch, four times as many as it holds of the usual 256 threads.
+#: Trace options of each machine. The paper's machine comes first, and its runs have no suffix. The other machine runs the
+#: given CTAs of every launch, four times as many as it holds with the usual 256 threads.
 machines = {"hd7770": ["--warp-size", "64"], "k20x": ["--ctas", "0:32"]}
 patterns = {"constant": "constant", "single_delta": "single delta", "double_delta": "double delta", "other": "other"}
 bits = {"zero": "0", "one": "1"}
-#: What a bit does, in the files of the wear observer.
+#: States of a bit in the files of the wear observer.
 states = {"zero": "holds 0", "one": "holds 1", "off": "is off"}
-#: Kernels whose registers are drawn one by one: by the figures of the paper that draw its own.
+#: Kernels whose registers are drawn one by one, and the paper's corresponding figures.
 drawn = {"black_scholes": ("fig14_zero_black_scholes", "Fig 14", "fig17_one_black_scholes", "Fig 17"),
          "stencil3d": ("fig15_zero_stencil3d", "Fig 15 (of DCT)", "fig18_one_stencil3d", "Fig 18 (of DCT)")}
 #: Fig 21's parts of the energy.
@@ -43,7 +43,7 @@ class Evaluation(evaluation.Evaluation):
         return self.statistic(kernel, name, "stats.aging." + key)
 
     def patterned(self, kernel: str, name: str = "rc_rar") -> Dict[str, float]:
-        """Of the register writes, by pattern."""
+        """Fraction of the register writes with each pattern."""
         counts = {p: self.aging(kernel, name, "writes." + p) for p in patterns}
         total = sum(counts.values())
         return {p: n / total if total else 0.0 for p, n in counts.items()}
@@ -52,28 +52,28 @@ class Evaluation(evaluation.Evaluation):
         return 1 - self.patterned(kernel)["other"]
 
     def longest(self, kernel: str, name: str, bit: str) -> float:
-        """Of the time, how long the bit holds a 0, or a 1, that does so for longest."""
+        """Fraction of the time that the bit that holds a 0 (or a 1) longest does so."""
         return self.aging(kernel, name, f"duty.{bit}.longest")
 
     def shortened(self, kernel: str, name: str, bit: str) -> float:
         return 1 - self.longest(kernel, name, bit) / self.longest(kernel, unchanged, bit)
 
     def shift(self, kernel: str, name: str, transistor: str) -> float:
-        """Of the threshold voltage ("t0", "t1"), of the greatest that there can be."""
+        """Shift of the threshold voltage ("t0", "t1"), relative to the largest possible shift."""
         return self.aging(kernel, name, f"vth.{transistor}")
 
     def cycles_added(self, kernel: str, name: str, to: str = unchanged) -> float:
         return self.run_time(kernel, name, to) - 1
 
     def energy_part(self, kernel: str, name: str, part: str, to: str = unswitched) -> float:
-        """Of the energy of the slices in the run that is measured against."""
+        """Energy of a part, relative to the energy of all parts in the reference run."""
         return self.aging(kernel, name, "energy." + part) / sum(self.aging(kernel, to, "energy." + p) for p in parts)
 
     def register_energy(self, kernel: str, name: str, to: str = unswitched) -> float:
         return sum(self.energy_part(kernel, name, p, to) for p in parts)
 
     def moves(self, kernel: str, name: str = "rc_rar") -> float:
-        """Of the register writes, those of moves before divergent ones."""
+        """Moves before divergent writes, as a fraction of the register writes."""
         writes = sum(self.aging(kernel, name, "writes." + p) for p in patterns)
         return self.aging(kernel, name, "movs_inserted") / writes if writes else 0.0
 
@@ -84,13 +84,13 @@ class Evaluation(evaluation.Evaluation):
         return accesses / woken if woken else None
 
     def in_use(self, kernel: str, name: str = base) -> float:
-        """Of the registers, those of resident warps, at most."""
+        """Largest fraction of the registers that resident warps have."""
         d = self.document(kernel, name)
         return of_all_sms(d, "pipeline", "resident_registers_max") / value(d, "config.register_file.registers")
 
     def windows(self, kernel: str) -> float:
-        """Of a slice, the windows that no warp has, where the kernel has most warps resident: as many as are left room
-        for by registers that are in use."""
+        """Windows of a slice that no warp has when the most warps are resident: as many as fit into the registers that are
+        not in use."""
         report = self.results[(kernel, base)].report
         launched = {launch["entry"] for launch in report["launches"]}
         registers = max(entry["registers"] for entry in report["entries"] if entry["name"] in launched)
@@ -103,19 +103,19 @@ class Evaluation(evaluation.Evaluation):
     # --- by register and by bit ---
 
     def rows(self, kernel: str, name: str, bit: str) -> Dict[str, List[float]]:
-        """By register of a slice: of the bit that holds 0, or 1, for longest the shares of the time that it holds 0 and
-        1 and is off."""
+        """For each register of a slice, the bit that holds 0 (or 1) longest: fractions of the time that it holds 0, holds 1
+        and is off."""
         table = self.results[(kernel, name)].tables["rows"]
         first = [i for i, s in enumerate(table["slice"]) if s == 0]
         return {state: [table[f"{bit}_{state}"][i] for i in first] for state in states}
 
     def bits_of(self, name: str) -> Dict[str, List[float]]:
-        """By bit of a register: mean over kernels of the shares of the time that it holds 0 and 1 and is off."""
+        """For each bit of a register: fractions of the time that it holds 0, holds 1 and is off, averaged over the kernels."""
         tables = [self.results[(k, name)].tables["bits"] for k in self.kernels]
         return {state: [mean(column) for column in zip(*(t[state] for t in tables))] for state in states}
 
     def component(self, name: str) -> Dict[str, List[float]]:
-        """The same by bit of a component: mean over the lanes."""
+        """The same for each bit of a component, averaged over the lanes."""
         return {state: [mean(column[b::32]) for b in range(32)] for state, column in self.bits_of(name).items()}
 
     # --- over the kernels ---
@@ -123,7 +123,7 @@ class Evaluation(evaluation.Evaluation):
     def mean_cycles_added(self, name: str, to: str = unchanged) -> float:
         return geomean(1 + self.cycles_added(k, name, to) for k in self.kernels) - 1
 
-    # --- beside the paper ---
+    # --- comparison with the paper ---
 
     def compare(self, c: Comparisons) -> None:
         percent = 100.0

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The aging-aware register file's evaluation (Valero et al.), run again on regatta: tables, figures, README.md. See
+"""The aging-aware register file's evaluation (Valero et al.), reproduced with regatta: tables, figures, README.md. See
 --help."""
 
 import sys

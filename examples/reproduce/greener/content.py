@@ -18,14 +18,14 @@ titles = {name: title for name, (title, _) in schemes.items()}
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _kernels(page, e)
     _numbers(page, e)
-    # First what findings take numbers of.
+    # Parts that register numbers for the findings come first.
     for part in (_sleeping, _changes, _pattern, _accesses, _power, _cycles, _energy, _wake, _routing, _schedulers, _nodes,
                  _machines, _thresholds):
         part(page, e, figures)
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
-    """Single numbers for findings: {{saved/hotspot/greener}}."""
+    """Single numbers that the findings use, such as {{saved/hotspot/greener}}."""
     for name in schemes:
         page.put(f"saved/all/{name}", percent(e.mean_energy_saved(name)))
         page.put(f"added/all/{name}", percent(e.mean_cycles_added(name), 2))
@@ -59,7 +59,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
 
 def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
                last: Callable[[str], Any], title: str = "geometric mean") -> str:
-    """A row per kernel and one of all; columns by run."""
+    """A row per kernel and one for all kernels; a column per run."""
     return table([first, *columns.values()], [[e.short(k)] + [cell(k, n) for n in columns] for k in e.kernels] +
                  [[title] + [last(n) for n in columns]])
 
@@ -96,7 +96,7 @@ def _pattern(page: Page, e: Evaluation, figures: Figures) -> None:
     if figures is not None:
         plots.events(figures / name, {r: [c - first for c in cycles] for r, cycles in accesses.items()},
                      "cycle of the warp's life", "register", (0, last - first))
-    page.figure(name, f"Accesses of warp 0 of {pattern_kernel} to its registers; their Fig 4.1 shows MUM's")
+    page.figure(name, f"Register accesses of warp 0 of {pattern_kernel}; their Fig 4.1 shows those of MUM")
     rows = [[r, len(c), percent(len(c) / (last - first + 1), 2), max(b - a for a, b in zip([first, *c], [*c, last])),
              c[-1] - first] for r, c in accesses.items()]
     page.put("table:pattern", table(["register", "cycles with an access", f"of {last - first + 1:,}", "longest pause",
@@ -141,7 +141,7 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
 
 
 def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
-    """What the energies of the section before hang on."""
+    """What the energies of the previous section depend on."""
     shared = e.shared_kernels() or e.kernels
     rows = [[percent(leak[0], 0), percent(leak[1], 0)] + [percent(e.mean_energy_saved_if(n, leak)) for n in schemes] +
             [fixed(max(e.threshold_range_if(k, leak) for k in shared), 2)] for leak in leaks]
@@ -242,7 +242,7 @@ def _thresholds(page: Page, e: Evaluation, figures: Figures) -> None:
 
 
 def csv(e: Evaluation) -> str:
-    """A row per run: what the tables are made of."""
+    """A row per run, with the numbers behind the tables."""
     keys: Sequence[str] = [f"row_cycles.{s}" for s in states] + ["wakeups.sleep", "wakeups.off", "access_fraction",
                                                                    "lookup_corrections", "stall_cycles"]
     rows = [[kernel, name, r.stats["cycles"], r.stats["warp_instructions"], f"{e.leakage(kernel, name):.1f}"] +

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The thesis's quantities out of our runs, kernel by kernel, and held beside what it states."""
+"""The thesis's quantities, computed per kernel from our runs and compared with the thesis's numbers."""
 
 import json
 from pathlib import Path
@@ -10,13 +10,13 @@ from regatta_reproduce.paper import Comparisons, Paper
 from regatta_reproduce.stats import geomean
 
 base = evaluation.baseline
-#: By run: the thesis's name, and options.
+#: For each run: the thesis's name and our options.
 schemes = {
     "greener": ("GREENER", ["--scheme", "greener"]),
     "comp_opt": ("Comp-OPT", ["--scheme", "greener", "--greener.runtime_table", "false"]),
     "sleep_reg": ("Sleep-Reg", ["--scheme", "sleep_reg"]),
 }
-schedulers = ["gto", "two_level"]  # and lrr, which is the machine's
+schedulers = ["gto", "two_level"]  # in addition to lrr, the machine's default
 latencies = [1, 2, 3, 4]
 thresholds = list(range(1, 22, 2))
 chosen = 3
@@ -25,12 +25,12 @@ part_base = "part"
 states = ["on", "sleep", "off"]
 always_on = "always_on"
 nodes = [45, 32, 22]
-#: Whose registers Fig 4.1 shows: warp 0 of CTA 0 of its last launch.
+#: Fig 4.1 shows the registers of this kernel: warp 0 of CTA 0 of the last launch.
 pattern, pattern_kernel, pattern_launch = "pattern", "spmv", 1
-#: Of what a row leaks that is on: a sleeping one, and one that is off. What the sources leave open is varied; the last is
-#: where all three means come to the thesis's.
+#: Leakage of a sleeping row and of a row that is off, relative to a row that is on. The sources leave these open, so they
+#: are varied; with the last pair all three means match the thesis's.
 leaks = [(0.0, 0.0), (0.1, 0.0), (0.2, 0.0), (0.4, 0.0), (0.6, 0.0), (0.6, 0.2), (0.8, 0.4)]
-#: Single changes to runs of the part: by run, what it is, its scheme, options.
+#: Single changes to the runs of 64 CTAs per launch. For each run: description, scheme, options.
 changes = {
     "greener-now": ("GREENER, rows wake at once", "greener",
                     ["--sleep_transistors.wake_sleep", "0", "--sleep_transistors.wake_off", "0"]),
@@ -69,24 +69,24 @@ class Evaluation(evaluation.Evaluation):
         return self.statistic(kernel, name, "stats.power." + key)
 
     def leakage(self, kernel: str, name: str) -> float:
-        """nJ that the register file leaks, and that its rows need to wake."""
+        """nJ of register file leakage, including the energy to wake rows."""
         events = self.document(kernel, name)["energy"]["by_event"]
         return sum(e["nj"] for e in events
                    if e["event"] == "register_file.leakage" or e["event"].startswith("sleep_transistors."))
 
     def energy_saved(self, kernel: str, name: str, to: str = base) -> float:
-        """Of the leakage energy."""
+        """As a fraction of the leakage energy."""
         return 1 - self.leakage(kernel, name) / self.leakage(kernel, to)
 
     def power_saved(self, kernel: str, name: str, to: str = base) -> float:
-        """Of the leakage power: energy by time."""
+        """As a fraction of the leakage power (energy divided by time)."""
         return 1 - (1 - self.energy_saved(kernel, name, to)) / self.run_time(kernel, name, to)
 
     def cycles_added(self, kernel: str, name: str, to: str = base) -> float:
         return self.run_time(kernel, name, to) - 1
 
     def state_share(self, kernel: str, name: str, state: str) -> float:
-        """Of all rows and cycles, those in a state."""
+        """Fraction of all row-cycles that are in a state."""
         cycles = {s: self.power(kernel, name, "row_cycles." + s) for s in states}
         return cycles[state] / sum(cycles.values())
 
@@ -98,37 +98,37 @@ class Evaluation(evaluation.Evaluation):
                    if part.startswith("memory.dram_"))
 
     def leaking(self, kernel: str, name: str, leak: Tuple[float, float]) -> float:
-        """Rows that are on times cycles, counting a sleeping row and one that is off as so much of one; no wake-ups."""
+        """Row-cycles weighted by the leakage of their state: 1 when on, `leak` when asleep and off; without wake-ups."""
         return sum(self.power(kernel, name, "row_cycles." + s) * f for s, f in zip(states, (1.0, *leak)))
 
     def energy_saved_if(self, kernel: str, name: str, leak: Tuple[float, float]) -> float:
-        """Of the leakage energy, if low states leaked that much."""
+        """Fraction of the leakage energy saved if the low-power states leaked that much."""
         return 1 - self.leaking(kernel, name, leak) / self.leaking(kernel, name, (1, 1)) * self.run_time(kernel, name)
 
     def unallocated_share(self, kernel: str) -> float:
-        """Of all rows and cycles, rows of no warp: those that Sleep-Reg has off."""
+        """Fraction of all row-cycles in which the row belongs to no warp; Sleep-Reg switches exactly these rows off."""
         return self.state_share(kernel, "sleep_reg", "off")
 
     def allocated_saved(self, kernel: str, name: str) -> float:
-        """Of the leakage energy of rows of warps."""
+        """Fraction saved of the leakage energy of rows that belong to warps."""
         free = self.unallocated_share(kernel)
         return 1 - (1 - self.energy_saved(kernel, name)) / (1 - free)
 
     def on_node(self, kernel: str, name: str, node: int) -> float:
-        """nJ that the cells leak on a node, and that their rows need to wake."""
+        """nJ of cell leakage on a technology node, including the energy to wake rows."""
         return self.power(kernel, noded(name, node), "leakage_energy")
 
     def node_saved(self, kernel: str, name: str, node: int) -> float:
         return 1 - self.on_node(kernel, name, node) / self.on_node(kernel, always_on, node)
 
     def routed_saved(self, kernel: str, name: str, routing: float) -> float:
-        """Of the leakage energy, when that share of the baseline's is the routing network's, which is never off."""
+        """Fraction of the leakage energy saved if `routing` is the share of the routing network, which is never off."""
         return 1 - (1 - routing) * (1 - self.energy_saved(kernel, name)) - routing * self.run_time(kernel, name)
 
     # --- over the kernels ---
 
     def mean_energy_saved(self, name: str, to: str = base) -> float:
-        """By the geometric mean of what is left, as the thesis's G.Mean."""
+        """From the geometric mean of the remaining energy, like the thesis's G.Mean."""
         return 1 - geomean(1 - self.energy_saved(k, name, to) for k in self.kernels)
 
     def mean_power_saved(self, name: str, to: str = base) -> float:
@@ -148,11 +148,11 @@ class Evaluation(evaluation.Evaluation):
 
     @staticmethod
     def routing_share(paper: Paper) -> float:
-        """Of the baseline's leakage, the routing network's: that by which the thesis's mean shrinks in Fig 4.12."""
+        """The routing network's share of the baseline's leakage, from the drop of the thesis's mean in Fig 4.12."""
         return 1 - paper.values["GREENER-010"].value / paper.values["GREENER-005"].value
 
     def threshold_range(self, kernel: str) -> float:
-        """Leakage energy by threshold: most over least."""
+        """Ratio of the highest to the lowest leakage energy over the thresholds."""
         energies = [self.leakage(kernel, f"w-{w}") for w in thresholds]
         return max(energies) / min(energies)
 
@@ -164,7 +164,7 @@ class Evaluation(evaluation.Evaluation):
         energies = self.table45[benchmark].values()
         return max(energies) / min(energies)
 
-    # --- beside the paper ---
+    # --- comparison with the paper ---
 
     def compare(self, c: Comparisons) -> None:
         percent = 100.0

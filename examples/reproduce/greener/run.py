@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""GREENER's evaluation (V. Jatala, thesis, chapter 4), run again on regatta: tables, figures, README.md. See --help."""
+"""GREENER's evaluation (V. Jatala, thesis, chapter 4), reproduced with regatta: tables, figures, README.md. See --help."""
 
 import sys
 from pathlib import Path

@@ -28,7 +28,7 @@ def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> Non
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
-    """Single numbers for findings: {{time/hotspot/regless-512}}."""
+    """Single numbers that the findings use, such as {{time/hotspot/regless-512}}."""
     for k in e.kernels:
         for (kernel, name), result in e.results.items():
             if kernel == k and result.stats is not None:
@@ -140,7 +140,7 @@ def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                            {"RegLess": gpu + [mean(gpu)], "No RF": no_rf + [mean(no_rf)]}, "GPU energy (baseline = 1)",
                            one=True, paper=1 - 0.11, paper_label="the paper's mean, RegLess")
     _figure(page, "fig14_register_energy", "Energy of the register structures; their Fig 14")
-    _figure(page, "fig15_gpu_energy", "Energy of the GPU, and the bound without any for registers; their Fig 15")
+    _figure(page, "fig15_gpu_energy", "Energy of the GPU, and its bound if registers needed no energy; their Fig 15")
     rows = [[e.short(k), fixed(e.register_energy(k, usual)), fixed(e.register_energy(k, "no-compressor")),
              fixed(e.gpu_energy(k, usual)), fixed(1 - e.register_share(k))] for k in e.kernels]
     rows.append(["mean", fixed(register[-1]), fixed(e.mean_register_energy("no-compressor")), fixed(mean(gpu)),
@@ -151,7 +151,7 @@ def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 
 def _energy_parts(e: Evaluation) -> str:
-    """Where the GPU's energy goes, as shares of the baseline's, means over the kernels."""
+    """The GPU's energy by structure, as shares of the baseline's energy, averaged over the kernels."""
     rows = []
     for s in e.structures(["baseline", usual]):
         before, after = (e.average(lambda k: e.energy_share(k, name, s)) for name in ("baseline", usual))
@@ -168,7 +168,7 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                             for label, which in (("staging unit", ["osu"]), ("compressor", ["compressor"]),
                                                  ("L1", ["l1"]), ("L2 or DRAM", ["l2", "dram"]))},
                            "preloads (%)", stacked=True)
-    _figure(page, "fig17_preloads", "Where preloaded registers were; their Fig 17")
+    _figure(page, "fig17_preloads", "Where preloaded registers were found; their Fig 17")
     rows = [[e.short(k), e.regless(k, usual, "preloads")] + [percent(s[x], 3) for x in sources] +
             [percent(e.added_l2_requests(k), 2)] for k, s in zip(e.kernels, shares)]
     rows.append(["mean", ""] + [percent(average[x], 3) for x in sources] +
@@ -206,7 +206,7 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
         plots.grouped_bars(figures / "fig19_regions", [e.short(k) for k in e.kernels],
                            {"preloads": of("mean_preloads"), "live at once": of("mean_live")}, "registers per region",
                            errors={"live at once": of("stddev_live")})
-    _figure(page, "fig19_regions", "Registers preloaded and held by a region, with the deviation of those held; "
+    _figure(page, "fig19_regions", "Registers that a region preloads and holds, with the deviation of those held; "
                                    "their Fig 19")
     theirs = {ours: name for name, ours in counterparts.items()}
     stated = page.comparisons.paper.values
@@ -256,7 +256,7 @@ def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                                                                             ("RegLess", usual))
                if ("hotspot", name) in e.results}
     if figures is not None and sampled:
-        # One launch's length from the middle of the run on: the steady state.
+        # The steady state: as many samples as one launch has, from the middle of the run.
         series = {}
         for label, s in sampled.items():
             first = len(s["cycle"]) // 2
@@ -277,7 +277,7 @@ def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 
 def csv(e: Evaluation) -> str:
-    """A row per run: what the tables are made of."""
+    """A row per run, with the numbers behind the tables."""
     keys = ["preloads"] + [f"preload_source.{s}" for s in sources] + [f"l1_requests_per_cycle.{t}" for t in traffic] + \
         [f"regions.{n}" for n in ("executed", "mean_instructions", "mean_cycles", "mean_preloads", "mean_live",
                                   "stddev_live", "max_live")] + ["metadata_instructions", "warps_active", "osu.reads",

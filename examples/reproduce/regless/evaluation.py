@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
+"""The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
 from statistics import median
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -11,7 +11,7 @@ from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, value
 sizes = [128, 192, 256, 384, 512, 1024, 2048]
 chosen = 512
 register_file = 2048
-#: Ours by the paper's names, where a kernel of ours is the same algorithm as a benchmark of Rodinia.
+#: The paper's name of a Rodinia benchmark -> our kernel of the same algorithm.
 counterparts = {"bfs": "bfs", "hotspot": "hotspot", "nw": "needleman_wunsch", "pathfinder": "pathfinder",
                 "srad_v1": "srad"}
 #: Table 2: instructions, cycles.
@@ -21,7 +21,7 @@ table2 = {"bfs": ("REGLESS-045", "REGLESS-046"), "hotspot": ("REGLESS-053", "REG
 sources = ["osu", "compressor", "l1", "l2", "dram"]
 traffic = ["preload", "evict", "invalidate"]
 usual = f"regless-{chosen}"
-#: What was changed to see what a slow kernel waits for: by run, what it is and its options.
+#: Single changes, to see what a slow kernel waits for. For each run: description and options.
 experiments = {
     "exp-l1-size": ("an L1 of 384 KB, which holds all registers", ["--l1.size_bytes", "393216"]),
     "exp-l1-latency": ("an L1 that answers in 20 cycles instead of 82", ["--l1.hit_latency", "20"]),
@@ -42,11 +42,11 @@ class Evaluation(evaluation.Evaluation):
         return self.statistic(kernel, name, "stats.regless." + key, *default)
 
     def register_energy(self, kernel: str, name: str) -> Optional[float]:
-        """Of what takes the register file's place, over the register file's."""
+        """Energy of the structures that replace the register file, relative to the register file."""
         return self.relative(kernel, name, "energy.by_structure.register_structures")
 
     def register_share(self, kernel: str) -> float:
-        """Of the register file in the baseline's energy: without the collectors, which stay whatever is behind them."""
+        """The register file's share of the baseline's energy, without the operand collectors, which RegLess keeps."""
         d = self.document(kernel, "baseline")
         events = [e for e in value(d, "energy.by_event") if e["event"].startswith("register_file.")]
         return sum(e["nj"] for e in events) / value(d, "energy.total_nj")
@@ -65,7 +65,7 @@ class Evaluation(evaluation.Evaluation):
         return self.l1_requests(kernel, name) / accesses
 
     def l1_requests(self, kernel: str, name: str) -> float:
-        """Lines of registers that the L1 was asked for or given."""
+        """Register lines that the L1 was asked for or was given."""
         d = self.document(kernel, name)
         return of_all_sms(d, "l1", "accesses_register_read") + of_all_sms(d, "l1", "accesses_register_write")
 
@@ -101,7 +101,7 @@ class Evaluation(evaluation.Evaluation):
         return value(self.document(kernel, name), "register_working_set.mean")
 
     def backing_accesses(self, kernel: str, name: str) -> float:
-        """Reads and writes of what lies behind the operands, per 100 cycles: the register file, or the L1."""
+        """Reads and writes of the operands' backing store per 100 cycles: the register file, or the L1."""
         d = self.document(kernel, name)
         if name == "baseline":
             count = of_all_sms(d, "register_file", "reads") + of_all_sms(d, "register_file", "writes")
@@ -132,7 +132,7 @@ class Evaluation(evaluation.Evaluation):
             (str(n), self.mean_run_time(f"regless-{n}"), self.mean_gpu_energy(f"regless-{n}")) for n in sizes
             if self.fitting(f"regless-{n}")]
 
-    # --- beside the paper ---
+    # --- comparison with the paper ---
 
     def compare(self, c: Comparisons) -> None:
         kernels = self.kernels

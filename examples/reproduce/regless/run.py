@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""RegLess's evaluation (MICRO-50, 2017), run again on regatta: tables, figures, README.md. See --help."""
+"""RegLess's evaluation (MICRO-50, 2017), reproduced with regatta: tables, figures, README.md. See --help."""
 
 import sys
 from pathlib import Path

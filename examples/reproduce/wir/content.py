@@ -29,14 +29,14 @@ assert list(operations) == backend
 
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
-    _numbers(page, e)  # first: findings speak of them
+    _numbers(page, e)  # first, because the findings use them
     for part in (_kernels, _repeats, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks, _registers, _signatures, _reuse,
                  _delay, _experiments, _hardware):
         part(page, e, figures)
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
-    """Single numbers for findings: {{speed/hotspot/rlpv}}."""
+    """Single numbers that the findings use, such as {{speed/hotspot/rlpv}}."""
     for (k, name), result in e.results.items():
         whole = (k, name) in ((k, n) for n in names)
         if name != "flat":
@@ -97,7 +97,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
 
 def _by_kernel(e: Evaluation, first: str, columns: Sequence[str], cell: Callable[[str, str], Any],
                last: Callable[[str], Any], title: str = "mean") -> str:
-    """A row per kernel and one of all."""
+    """A row per kernel and one for all kernels."""
     return table([first, *columns], [[e.short(k)] + [cell(k, c) for c in columns] for k in e.kernels] +
                  [[title] + [last(c) for c in columns]])
 
@@ -128,7 +128,7 @@ def _repeats(page: Page, e: Evaluation, figures: Figures) -> None:
               "more than 10 times": [100 * x for x in often + [mean(often)]]}, "warp instructions (%)", paper=31.4,
              paper_label="the paper's mean")
     told = [b for b in bars if any(e.barred(k, b) >= 0.0005 for k in e.kernels)]
-    _grouped(figures, page, "repeats_by_bar", "Repeated computations by what keeps them from the reuse buffer", groups,
+    _grouped(figures, page, "repeats_by_bar", "Repeated computations by the reason that keeps them from the reuse buffer", groups,
              {bars[b]: [100 * e.barred(k, b) for k in order] + [100 * e.average(lambda k: e.barred(k, b))] for b in told},
              "warp instructions (%)", stacked=True)
     rows = [[e.short(k), percent(e.repeated(k)), percent(o)] + [percent(e.barred(k, b)) for b in told] +
@@ -350,7 +350,7 @@ def _hardware(page: Page, e: Evaluation, figures: Figures) -> None:
 
 
 def csv(e: Evaluation) -> str:
-    """A row per run: what the tables are made of."""
+    """A row per run, with the numbers behind the tables."""
     keys = ["reused.arithmetic", "reused.load", "reused.pending", "bypass_fraction", "repeated_fraction_1k",
             "repeated_often_fraction_1k", "vsb.hits", "vsb.misses", "vsb.false_positives", "verify_cache.hits",
             "verify_cache.misses", "dummy_movs", "backend.sp", "backend.sfu", "backend.mem", "backend.rf_read",

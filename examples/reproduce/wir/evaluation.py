@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The paper's quantities out of our runs, kernel by kernel, and held beside what it states."""
+"""The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
 import math
 from typing import Dict, List, Optional, Tuple
@@ -14,14 +14,14 @@ usual = "rlpv"
 models = {"r": "R", "rl": "RL", "rlp": "RLP", "rlpv": "RLPV", "rpv": "RPV", "rlpvc": "RLPVc", "novsb": "NoVSB",
           "affine": "Affine", "affine_rlpv": "Affine+RLPV"}
 names = {base: "Base", **models}
-#: Sweeps run a part of every launch; these are their baseline and their RLPV.
+#: Sweeps run a part of every launch; these are the baseline and RLPV for that part.
 part_base, part_usual = "part", "part-rlpv"
 signature_sizes = [0, 32, 64, 128, 256, 512]
 reuse_sizes = [32, 64, 128, 256, 512]
 delays = [3, 4, 5, 6, 7]
 verify_sizes = [0, 4, 8, 16]
 defaults = {"vsb": 256, "rb": 256, "d": 4, "vc": 8}
-#: What was changed to see what it costs: by run, what it is and its options.
+#: Single changes, to see what each one costs. For each run: description and options.
 experiments = {
     "part-associative": ("a reuse buffer that is searched associatively", ["--reuse_buffer.associative", "true"]),
     "part-room": ("8,192 registers and reuse entries", ["--wir.physical_registers", "8192", "--reuse_buffer.entries", "8192"]),
@@ -32,19 +32,19 @@ experiments = {
     "part-patience": ("verify-reads as urgent as operands", ["--wir.verify_patience", "0"]),
     "part-large": ("a reuse buffer of 4,096", ["--reuse_buffer.entries", "4096"]),
 }
-#: Kernels that are run, in part, with the same value everywhere in their inputs, too (flat/KERNEL.toml).
+#: Kernels that are also run, in part, with the same value everywhere in their inputs (flat/KERNEL.toml).
 flat_kernels = ["hotspot", "pathfinder", "sgemm", "srad", "stencil3d"]
-#: What keeps instructions from the reuse buffer (models/wir, ReuseBar).
+#: Reasons that keep instructions from the reuse buffer (models/wir, ReuseBar).
 bars = {"special": "reads a special register", "predicate": "reads or writes a predicate",
         "wide": "a result of several registers", "kind": "never reused", "divergent": "divergent",
         "pinned": "a source is pinned", "unwritten": "a source was never written", "load": "the rules for loads",
         "none": "may look up"}
-#: Outside the SM.
+#: Structures outside the SM.
 outside = ["interconnect", "l2", "memory_controller", "dram", "card"]
 backend = ["sp", "sfu", "mem", "rf_read", "rf_write"]
 floating_point = {"BS": "TABLE1-FP-BS", "SG": "TABLE1-FP-SG", "HS": "TABLE1-FP-HS", "S1": "TABLE1-FP-S1",
                   "ST": "TABLE1-FP-ST", "SV": "TABLE1-FP-SV"}
-#: Table III: our event, the paper's line, its operations per instruction at most, its pJ.
+#: Table III: our event, the paper's name of the line, its pJ.
 table3 = {"wir.rename_table": ("Rename table", 3.50), "wir.reuse_buffer": ("Reuse buffer table", 4.71),
           "wir.hash": ("Hash generation", 4.85), "wir.value_signature_buffer": ("Value signature buffer table", 4.96),
           "wir.register_allocator": ("Register allocator", 1.35), "wir.reference_count": ("Reference count", 0.32),
@@ -77,7 +77,7 @@ class Evaluation(evaluation.Evaluation):
         return self.wir(kernel, name, "repeated_fraction_1k")
 
     def barred(self, kernel: str, bar: str, which: str = "barred_repeats") -> float:
-        """Of all instructions, those that repeat a computation and that `bar` keeps from the reuse buffer."""
+        """Fraction of all instructions that repeat a computation and that `bar` keeps from the reuse buffer."""
         return self.wir(kernel, usual, f"{which}.{bar}") / self.instructions(kernel)
 
     def bypass(self, kernel: str, name: str = usual) -> float:
@@ -107,7 +107,7 @@ class Evaluation(evaluation.Evaluation):
         return 1 / self.run_time(kernel, name, to)
 
     def sm_energy(self, kernel: str, name: str, static: bool = True) -> float:
-        """nJ of what lies in the SM."""
+        """nJ of all structures in the SM."""
         energy = self.document(kernel, name)["energy"]
         total = sum(nj for s, nj in energy["by_structure"].items() if s not in outside)
         if not static:
@@ -121,17 +121,17 @@ class Evaluation(evaluation.Evaluation):
         return 1 - self.gpu_energy(kernel, name)
 
     def backend_nj(self, kernel: str, name: str = base) -> float:
-        """What execution and registers need by access."""
+        """nJ of execution and register accesses, without leakage."""
         energy = self.document(kernel, name)["energy"]
         leakage = energy["static_by_structure"].get("register_structures", 0.0)
         return sum(energy["by_structure"].get(s, 0.0) for s in ("execution", "register_structures")) - leakage
 
     def backend_energy(self, kernel: str, name: str = base) -> float:
-        """Of the GPU's energy: what execution and registers need by access."""
+        """Fraction of the GPU's energy that execution and register accesses need."""
         return self.backend_nj(kernel, name) / self.document(kernel, name)["energy"]["total_nj"]
 
     def shared_loads(self, kernel: str) -> float:
-        """Of the instructions, those that access shared memory."""
+        """Fraction of the instructions that access shared memory."""
         return of_all_sms(self.document(kernel, base), r"pipeline\.lsu", "shared_instructions") / self.instructions(kernel, base)
 
     def l1(self, kernel: str, name: str) -> Dict[str, float]:
@@ -140,17 +140,17 @@ class Evaluation(evaluation.Evaluation):
         return {"hits": hits, "merged misses": merges, "misses": reads - hits - merges}
 
     def shared_writes(self, kernel: str, name: str = "rlp") -> float:
-        """Of the results, those that were found in a register by a verify-read instead of being written."""
+        """Fraction of the results that a verify-read found in a register, so that they were not written."""
         found = self.wir(kernel, name, "vsb.hits")
         return found / (found + self.of_file(kernel, name, "writes"))
 
     def verified_by_cache(self, kernel: str, name: str = usual) -> float:
-        """Of the signatures to verify, those that the verify cache answers."""
+        """Fraction of the signatures to verify that the verify cache answers."""
         hits, misses = (self.wir(kernel, name, f"verify_cache.{n}") for n in ("hits", "misses"))
         return hits / (hits + misses) if hits + misses else 0.0
 
     def accesses(self, kernel: str, name: str) -> Dict[str, float]:
-        """Of a register bank, by type."""
+        """Register bank accesses by type."""
         if name in (base, part_base):
             return {"reads": self.of_file(kernel, name, "reads"), "writes": self.of_file(kernel, name, "writes"),
                     "verify-reads": 0.0, "dummy MOVs": 0.0}
@@ -165,23 +165,23 @@ class Evaluation(evaluation.Evaluation):
         return sum(self.of_file(kernel, name, w) for w in waits) / sum(self.accesses(kernel, name).values())
 
     def registers(self, kernel: str, name: str) -> Tuple[float, float]:
-        """In use of an SM: mean, most."""
+        """Registers in use on an SM: mean and maximum."""
         d = self.document(kernel, name)
         if name == base:
             return (of_all_sms(d, "pipeline", "resident_registers_mean"), of_all_sms(d, "pipeline", "resident_registers_max"))
         return self.wir(kernel, name, "physical_registers.mean"), self.wir(kernel, name, "physical_registers.peak")
 
     def hit_rate(self, kernel: str, name: str) -> float:
-        """Of the value signature buffer."""
+        """Hit rate of the value signature buffer."""
         hits, misses, false = (self.wir(kernel, name, "vsb." + n) for n in ("hits", "misses", "false_positives"))
         return hits / (hits + misses + false) if hits + misses + false else 0.0
 
     def low(self, kernel: str, name: str) -> float:
-        """Of the cycles, those in low-register mode."""
+        """Fraction of the cycles in low-register mode."""
         return self.wir(kernel, name, "low_register_cycles") / self.document(kernel, name)["cycles"]
 
     def event(self, kernel: str, name: str, event: str) -> Tuple[float, float, float]:
-        """Of the energy table: how often, pJ each, nJ together."""
+        """An event of the energy table: count, pJ each, nJ in total."""
         found = [e for e in self.document(kernel, name)["energy"]["by_event"] if e["event"] == event]
         return (sum(e["count"] for e in found), found[0]["pj"] if found else 0.0, sum(e["nj"] for e in found))
 
@@ -195,7 +195,7 @@ class Evaluation(evaluation.Evaluation):
     # --- by configuration ---
 
     def storage(self) -> Dict[str, Tuple[float, float]]:
-        """KB of the added structures, the paper's and ours by the configuration that was run."""
+        """KB of the added structures: the paper's, and ours from the configuration that was run."""
         d = self.document(self.kernels[0], usual)
 
         def of(key: str) -> int:
@@ -237,16 +237,16 @@ class Evaluation(evaluation.Evaluation):
         return mean(ratios) if ratios else None
 
     def load_reuse(self) -> Dict[str, float]:
-        """By kernel: memory instructions that RLPV executes fewer than RPV."""
+        """Per kernel: fraction by which RLPV executes fewer memory instructions than RPV."""
         return {k: 1 - r for k in self.kernels
                 for r in [self.backend_ratio(k, usual, "mem", "rpv")] if r is not None}
 
     def removed_conflicts(self, name: str, without: str, to: str) -> Optional[float]:
-        """Of the retries that verify-reads add, those that a verify cache takes away."""
+        """Fraction of the retries added by verify-reads that a verify cache removes."""
         added = self.mean_retries(without) - self.mean_retries(to)
         return (self.mean_retries(without) - self.mean_retries(name)) / added if added > 0 else None
 
-    # --- beside the paper ---
+    # --- comparison with the paper ---
 
     def compare(self, c: Comparisons) -> None:
         kernels = self.kernels

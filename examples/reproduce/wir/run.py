@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""WIR's evaluation (Kim, Ro), run again on regatta: tables, figures, README.md. See --help."""
+"""WIR's evaluation (Kim, Ro), reproduced with regatta: tables, figures, README.md. See --help."""
 
 import sys
 from pathlib import Path
