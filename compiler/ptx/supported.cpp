@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page SUPPORTED.md, from the tables that instructions are matched against.
+// The page SUPPORTED.md, generated from the tables that instructions are matched against.
 #include "forms.h"
 #include "lowering.h"
 
@@ -52,14 +52,13 @@ std::string supported_ptx() {
   std::string page =
       "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
       "# Supported PTX\n\n"
-      "`regatta-annotate --list-instructions > compiler/ptx/SUPPORTED.md` makes this page from the tables that the "
-      "front "
-      "end works by\n(`forms.cpp`, `options.cpp`); a test compares the two. What is not here is refused with file, "
-      "line and "
-      "column.\n`regatta-annotate --ptx K.ptx --check` says of every entry of a file whether it is accepted.\n\n"
+      "`regatta-annotate --list-instructions > compiler/ptx/SUPPORTED.md` generates this page from the tables of the "
+      "front end\n(`forms.cpp`, `options.cpp`); a test compares the two. PTX that is not listed here is rejected with "
+      "file, line and column.\n`regatta-annotate --ptx K.ptx --check` reports for every entry of a file whether it is "
+      "accepted.\n\n"
       "## Instructions\n\n"
-      "An instruction has the modifiers of the first column, any of the second, and one type of each of the next two "
-      "columns.\nAny instruction may be guarded (`@p`, `@!p`).\n\n"
+      "An instruction has the modifiers in the first column, any modifiers from the second, and one type from each of "
+      "the next\ntwo columns. Any instruction may be guarded (`@p`, `@!p`).\n\n"
       "| instruction | may also have | type | second type | operands |\n| --- | --- | --- | --- | --- |\n";
   std::vector<const Form*> sorted;
   for (const Form& f : forms()) sorted.push_back(&f);
@@ -73,7 +72,7 @@ std::string supported_ptx() {
   std::vector<std::string> specials;
   unsigned environment = 0;
   for (const auto& [name, special] : special_registers()) {
-    // One number after another: a line for all.
+    // The environment registers are numbered without gaps, so the page lists them as one range.
     if (special == ir::Special::envreg) {
       ++environment;
     } else {
@@ -86,10 +85,10 @@ std::string supported_ptx() {
   page += list(specials) + "; `%envreg0` to `%envreg" + std::to_string(environment - 1) +
           "`; and the constant `WARP_SZ`.\n";
   page +=
-      "\n## Calls\n\nFunctions (`.func`) of the same file are inlined; recursion and calls through a register are "
-      "refused. Of the device runtime: " +
+      "\n## Calls\n\nFunctions (`.func`) of the same file are inlined. Recursion and calls through a register are "
+      "rejected. Supported functions of the device runtime: " +
       list(runtime_functions()) + ".\n";
-  page += "\n## Refused by name\n\n| what | instructions |\n| --- | --- |\n";
+  page += "\n## Rejected by name\n\n| kind | instructions |\n| --- | --- |\n";
   for (const RefusedFamily& f : refused_families())
     page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " |\n";
   return page;
