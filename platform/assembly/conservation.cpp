@@ -22,7 +22,7 @@ void ConservationLaws::add_platform(const std::vector<std::string>& storages) {
         {units + "destination_registers", pipeline + "bypassed_registers"});
     const std::string file = sm + "register_file";
     if (storages[i] == file) {
-      // Another's storage may have this name and count what it likes.
+      // A user's storage may have this name and count something else.
       add_optional("the register file serves what the collectors ask", {file + ".reads"},
                    {pipeline + "collectors.reads"});
       add_optional("the register file takes what is written back", {file + ".writes"}, {pipeline + "writeback.writes"});

@@ -46,7 +46,8 @@ constexpr const char* base_values[] = {"register_file.read",
 constexpr const char* power_values[] = {
     "register_file.leakage", "l2.leakage", "dram.background", "sm.static", "sm.clock", "chip.constant"};
 
-/// The table `name`: a built-in one, or a file. `said_by` names it; `depth` tables are based on it.
+/// Loads the table `name`, a built-in one or a file. `said_by` says where the name was given; `depth` tables are based
+/// on it.
 support::EnergyTable load_table(const std::string& name, std::string& file, std::vector<std::string>* files,
                                 const std::string& said_by, unsigned depth = 0) {
   constexpr unsigned deepest = 8;

@@ -43,7 +43,7 @@ void MachineConfig::validate() const {
 }
 
 namespace {
-/// What presets are called in messages; a file goes by its path.
+/// Prefix of a preset's name in messages; a file is named by its path.
 constexpr const char* preset_prefix = "machine ";
 }  // namespace
 
@@ -76,8 +76,8 @@ std::string machine_text(const std::string& name, std::string& file, const std::
 
 std::vector<std::string> load_machine(support::OptionSet& options, MachineConfig& machine, const std::string& name) {
   if (name.empty()) throw support::ConfigError("--machine: found no name, expected a machine");
-  // Bases first, so that what is said nearer to the name wins.
-  std::vector<std::pair<std::string, std::string>> chain;  // text, what to call it
+  // Bases are applied first, so that settings of the named machine win.
+  std::vector<std::pair<std::string, std::string>> chain;  // text, name in messages
   std::string said_by = "--machine";
   for (std::string next = name; !next.empty();) {
     constexpr std::size_t longest = 8;

@@ -66,7 +66,7 @@ void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::func
     try {
       sampler_->row(cycle, launch_);
     } catch (const base::InputError&) {
-      // SystemC would make a report of it.
+      // Kept until the run has ended, because SystemC would turn the exception into a report.
       error_ = std::current_exception();
       clock_.yield();
       sc_core::sc_pause();
@@ -102,7 +102,7 @@ void RecorderSet::finish(std::uint64_t now) {
   if (sampler_) {
     clock_.catch_up();
     clock_.set_probe(0, nullptr);
-    // What was counted in the interval that the end of the run cut short.
+    // Records the last interval, which the end of the run cut short.
     settle_(now);
     if (now > sampler_->last_cycle()) sampler_->row(now, launch_);
     sampler_->finish();

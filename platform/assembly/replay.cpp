@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Functional replay: what a simulation does with a trace, less the timing model. As many CTAs are resident as the
-// machine holds, and their warps take turns, an instruction each; a warp that arrives at a barrier waits for its CTA.
-// Decoding and the architectural registers (the value checker's) are the simulation's own; so the state is at every
-// moment one that the machine could be in.
+// Functional replay: a simulation without the timing model. As many CTAs are resident as the machine holds, and their
+// warps take turns, one instruction each; a warp that arrives at a barrier waits for its CTA. Decoding and the
+// architectural registers (the value checker's) are those of the simulation, so the machine could be in every state
+// that is reached.
 #include <regatta/assembly/simulation.h>
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/sm/decode.h>
@@ -88,8 +88,8 @@ class FunctionalSm {
     bool at_barrier = false;
   };
 
-  /// Barriers open when every running warp of the CTA waits. Where several are in use at once, or one is for a part of
-  /// the warps, that is later than on the machine, never too early.
+  /// Barriers open when every running warp of the CTA waits. If several barriers are in use at once, or one is for some
+  /// of the warps only, this is later than on the machine, but never too early.
   void open_barrier(std::uint32_t slot) {
     Cta& cta = ctas_[slot];
     if (cta.waiting != cta.running) return;

@@ -27,7 +27,7 @@ struct Simulation::Impl {
       : machine(m), scheme(s), options(o), trace(t) {}
 
   void elaborate();
-  /// Starts SystemC: ports are bound from here on. All modules' statistics, the scheme's own first.
+  /// Starts SystemC; ports are bound from here on. Returns the statistics of all modules, the scheme's own first.
   std::vector<support::StatGroup> start();
   bool run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result);
   std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
@@ -131,9 +131,9 @@ void Simulation::Impl::elaborate() {
   support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
 }
 
-/// Until nothing is left to happen, or a pause. An SM finds out by itself that it tries in vain; blocks that try while
-/// the SMs sleep are found out here, by cycles and deltas in which something ran and no SM made a step. Time that
-/// passes with nothing to run is no trying, however long it is.
+/// Runs until no event is left, or a pause. An SM detects its own deadlock. Blocks that keep retrying while the SMs
+/// sleep are detected here: by cycles and deltas in which something ran and no SM made a step. Time in which nothing
+/// runs does not count, however long it is.
 void Simulation::Impl::run_until_idle() {
   const support::CycleScheduler& clock = support::CycleScheduler::of(period);
   const auto tried = [&] { return std::max<std::uint64_t>(clock.cycles_run(), sc_core::sc_delta_count()); };
@@ -142,7 +142,7 @@ void Simulation::Impl::run_until_idle() {
       sc_core::sc_time::from_value(std::min(machine.sm.watchdog_cycles, longest) * period.value());
   std::uint64_t steps = total(&sm::Sm::steps);
   for (std::uint64_t since = tried();;) {
-    // At least up to what comes next, however late that is.
+    // Runs at least until the next event, however late it is.
     sc_core::sc_start(slice + sc_core::sc_time_to_pending_activity(), sc_core::SC_EXIT_ON_STARVATION);
     recorders->rethrow_error();
     for (auto& node : nodes) node->sm->rethrow_error();
@@ -166,8 +166,7 @@ CycleStack Simulation::Impl::cycle_stack() const {
   return stack;
 }
 
-/// The modules' declarations, and what belongs to the whole card: the share of it that the simulated SMs are is
-/// charged.
+/// The modules' declarations, and the structures of the whole card, of which the simulated SMs' share is charged.
 std::vector<support::EnergyGroup> Simulation::Impl::energy_groups() const {
   std::vector<support::EnergyGroup> groups = support::collect_energy();
   support::EnergyGroup& card = groups.emplace_back();
@@ -193,7 +192,7 @@ std::string Simulation::Impl::held_work(const std::vector<sc_core::sc_object*>& 
   return lines;
 }
 
-/// Blocks that cost nothing because they say nothing: told, since the results would not show it.
+/// Blocks that declare no energy and therefore cost nothing. They are reported, since the results would not show it.
 std::vector<std::string> Simulation::Impl::without_energy() const {
   std::vector<std::string> kinds;
   for (const auto& node : nodes) {
@@ -341,7 +340,7 @@ SimulationResult Simulation::run() {
       if (!m.run_launch(i, laws, result)) break;
     } catch (const sc_core::sc_report&) {
       try {
-        m.recorders->finish(m.now());  // a broken contract or a deadlock is what one wants to look at
+        m.recorders->finish(m.now());  // recordings of a broken contract or a deadlock are worth most
       } catch (const base::InputError& e) {
         spdlog::error("{}", e.what());
       }

@@ -43,8 +43,8 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     fault = std::make_unique<checker::FaultInjector>(
         options.fault, [&clock = support::CycleScheduler::of(period)] { return clock.now(); });
   }
-  // From initiator to target, through a tap, a checker and a fault where they are wanted. The fault is last: what
-  // passes it is nobody's contract.
+  // Connects initiator and target, through a tap, a checker and a fault injector if wanted. The fault injector is last:
+  // no contract covers the transfers that it changes.
   const bool tapped = recorders.wants_taps();
   auto insert = [](bool wanted, auto& hop, const char* hop_name, auto& initiator, auto&& onwards) {
     if (!wanted) return onwards(initiator);
@@ -112,7 +112,7 @@ std::string SmNode::residency_name() const {
 std::vector<std::string> SmNode::without_energy() const {
   std::vector<std::string> names;
   const auto look_at = [&names](const auto& block) {
-    // What is no module is a side of one that is, or a plain policy.
+    // A block that is not a module is an interface of one, or a plain policy.
     const auto* module = dynamic_cast<const sc_core::sc_object*>(block.get());
     if (module != nullptr && !support::declares_energy(*module)) names.emplace_back(module->name());
   };

@@ -80,7 +80,7 @@ nlohmann::ordered_json energy_json(const support::EnergyReport& energy) {
 
 namespace {
 
-/// The whole of it: what each number is, where it comes from, and how often it was spent.
+/// The complete energy report: each value, its source, and how often it was charged.
 nlohmann::ordered_json energy_details(const SimulationResult& r) {
   using Json = nlohmann::ordered_json;
   Json all = energy_json(r.energy);

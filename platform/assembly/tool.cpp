@@ -82,7 +82,7 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
 }
 
-/// An option whose text is empty was meant to say something: a script's variable that is not set, mostly.
+/// Rejects options with an empty text, which is mostly a script's variable that is not set.
 void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   struct Text {
     const char* option;
@@ -160,7 +160,7 @@ void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<s
   base::refuse_clashes(std::move(files));
 }
 
-/// While it lives, what is printed goes to standard error if a result goes to standard output.
+/// During its lifetime, printed text goes to standard error if a result goes to standard output.
 class SummaryOutput {
  public:
   SummaryOutput(const ToolOptions& o, const Scheme& scheme) : before_(std::cout.rdbuf()) {
@@ -179,7 +179,7 @@ class SummaryOutput {
   std::streambuf* before_;
 };
 
-/// Models and cursors know kernel, CTA and warp; whoever reads the message has to know the file too.
+/// Adds the trace's path to input errors: models and cursors know only kernel, CTA and warp.
 template <class Run>
 SimulationResult on(const trace::Reader& trace, Run&& run) {
   try {
@@ -191,7 +191,7 @@ SimulationResult on(const trace::Reader& trace, Run&& run) {
   }
 }
 
-/// What became of the fault that was to be planted; the message of a mismatch follows where there is one.
+/// Reports whether the fault was planted and noticed. The message of a mismatch follows, if there is one.
 void tell_fault(const SimulationResult& result, bool checked) {
   if (result.fault.empty()) {
     spdlog::warn("no fault was planted: no transfer of the run fits the knobs fault.*");
@@ -203,7 +203,7 @@ void tell_fault(const SimulationResult& result, bool checked) {
                checked ? "no execution unit received the value" : "operands are not compared (--no-check)");
 }
 
-/// Says how the run ended unless it did as it should. Returns the exit status.
+/// Reports how the run ended, unless it completed. Returns the exit status.
 int tell_ending(const SimulationResult& result) {
   switch (result.ending) {
     case Ending::completed:
@@ -220,7 +220,7 @@ int tell_ending(const SimulationResult& result) {
   return status_internal;
 }
 
-/// Options that have a run write a file, where nothing is run.
+/// Rejects options that make a run write a file, when nothing is run.
 void refuse_files(const ToolOptions& o, const std::string& why) {
   for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
     if (!file->empty()) throw support::ConfigError(why + ": nothing can be written to '" + *file + "'");
@@ -328,7 +328,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
 
   const Recording recorded = recording(o, scheme);
   if (o.replay && fault.wanted()) throw support::ConfigError("--replay has no operand storage: nothing for --fault.at");
-  // Opened first: a path that cannot be written is better known before the run than after it.
+  // Opened before the run, so that a path that cannot be written is reported at once.
   std::optional<base::OutputFile> stats;
   if (!o.stats_file.empty()) stats.emplace(o.stats_file);
   const SimulationResult result = on(trace, [&] {
@@ -373,7 +373,7 @@ int run_tool(int argc, char** argv, SchemeRegistry registry, PolicyRegistry poli
   const base::ToolSettings settings{
       "regatta-sim", "lower --sms or the sizes of caches, or trace fewer CTAs (regatta-annotate --ctas FIRST:COUNT)",
       "regatta-sim: "};
-  // First: whoever interrupts a run gets what it has found so far.
+  // Installed first, so that an interrupted run reports its results so far.
   support::install_interrupt_handler();
   return base::run_tool(settings, [&] {
     support::setup_logging();

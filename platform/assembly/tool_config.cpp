@@ -9,7 +9,8 @@ namespace {
 
 constexpr const char* run_table = "run";
 
-/// The tool's own options that change what a run computes. What a run shows or writes is the command line's alone.
+/// The tool's own options that change what a run computes. Options for what a run shows or writes exist on the command
+/// line only.
 void declare_run(support::OptionSet& run, ToolOptions& o, const SchemeRegistry& registry) {
   std::vector<std::string> schemes;
   for (const auto& scheme : registry.schemes()) schemes.push_back(scheme->name());
@@ -20,7 +21,7 @@ void declare_run(support::OptionSet& run, ToolOptions& o, const SchemeRegistry& 
   run.add("run.working_set", o.working_set, "cycles", "as --working-set", 0, 1'000'000'000'000);
 }
 
-/// Options of the command line that a file sets by the knob that they are short for.
+/// Short options of the command line. A file sets the knob itself instead.
 void add_shorts(support::OptionSet& run) {
   std::string unused;
   support::OptionSet scheduler, energy;

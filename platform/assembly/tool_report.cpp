@@ -18,7 +18,7 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
                            {"warp instructions", support::Table::Align::right},
                            {"cycles", support::Table::Align::right},
                            {"IPC", support::Table::Align::right}});
-  // Many launches of an iterative program: the first few tell the story.
+  // An iterative program has many launches; the first few are representative.
   constexpr std::size_t shown = 8;
   for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
     const LaunchResult& l = r.launches[i];

@@ -27,7 +27,7 @@ DramBanks::DramBanks(const MemorySystemConfig& config)
     entries_[i].next = free_;
     free_ = i;
   }
-  // An activate is decided at most this far ahead: each bank has one under way at most.
+  // An activate is scheduled at most this far ahead, since each bank has at most one pending.
   const std::uint64_t ahead =
       timing_.rp + timing_.rc + (std::uint64_t{timing_.rrd} + 1) * (std::uint64_t{config.dram.banks} + 1);
   std::size_t words = 4;
@@ -76,11 +76,12 @@ void DramBanks::admit(const DramRequest& request) {
     entries_[bank.last].next = index;
   }
   bank.last = index;
-  // What the bank is about to do changes only when this is the first that its open row can serve.
+  // The bank's next command changes only if this is the first request to its open row.
   if (bank.chosen == none || (bank.want == Want::precharge && bank.row == e.row)) choose(bank);
 }
 
-// The request that the bank works for: the oldest one to its open row, or the oldest one when nothing may pass it.
+// Chooses the request that the bank serves: the oldest one to its open row, or the oldest one of all when no request
+// may overtake it.
 void DramBanks::choose(Bank& bank) {
   bank.chosen = bank.first;
   if (bank.first == none) return;
@@ -102,7 +103,7 @@ std::uint32_t DramBanks::pick(std::uint64_t begin, bool reads, std::uint64_t& at
   std::uint32_t best = none;
   std::uint64_t best_order = never;
   const std::uint32_t only = urgent() ? oldest_ : none;
-  // Not before these, by what they want.
+  // Earliest cycle of each kind of command, indexed by Want.
   const std::uint64_t channel[4] = {std::max(begin, read_at_), std::max(begin, write_at_),
                                     std::max(begin, activate_at_), begin};
   for (std::size_t word = 0; word < busy_.size(); ++word) {
@@ -112,8 +113,8 @@ std::uint32_t DramBanks::pick(std::uint64_t begin, bool reads, std::uint64_t& at
       const bool column = bank.want <= Want::write;
       if (column && ((only != none && bank.chosen != only) || (!reads && bank.want == Want::read))) continue;
       std::uint64_t t = column ? bank.column_at : bank.want == Want::activate ? bank.activate_at : bank.precharge_at;
-      // A row closed long before the bank may open another would reserve the activate far ahead, before those of
-      // others.
+      // Closing a row long before the bank may open another one would reserve its activate far ahead, before those of
+      // other banks.
       if (bank.want == Want::precharge && bank.activate_at > t + timing_.rp) t = bank.activate_at - timing_.rp;
       t = std::max(t, channel[static_cast<unsigned>(bank.want)]);
       if (t > at) continue;
@@ -129,7 +130,7 @@ std::uint32_t DramBanks::pick(std::uint64_t begin, bool reads, std::uint64_t& at
   return best;
 }
 
-// Opens the row that the bank's request wants, `at` being the cycle of the first command.
+// Opens the row that the bank's request needs; the first command is in cycle `at`.
 void DramBanks::open(std::uint32_t index, std::uint64_t at, Command& activate, bool& precharged) {
   Bank& bank = banks_[index];
   Entry& e = entries_[bank.chosen];
@@ -170,7 +171,7 @@ DramBanks::Command DramBanks::serve(std::uint32_t index, std::uint64_t at) {
   c.row = bank.row;
   c.at = at;
   c.request = e.request;
-  // A burst follows the one before without a gap even where that ends within a cycle.
+  // A burst follows the previous one without a gap, even if that one ends within a cycle.
   const std::uint64_t first = at + (write ? timing_.wl : timing_.cl);
   if (bus_cycle_ < first) {
     bus_cycle_ = first;

@@ -17,7 +17,7 @@ DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystem
       pipeline_cycles_(static_cast<std::uint64_t>(config.dram_pipeline_cycles())),
       access_cycles_(static_cast<std::uint64_t>(config.dram_access_cycles())),
       departures_(capacity_),
-      // As many reads as the bus can bring within one access time, and a queue of answers beside.
+      // Room for the reads that the bus can deliver within one access time, plus a queue of answers.
       finished_(config.dram.queue +
                 access_cycles_ * (bandwidth_.bytes / (bandwidth_.cycles * protocol::sector_bytes) + 1)) {
   if (!config.dram.fixed()) banks_.emplace(config);
@@ -51,7 +51,8 @@ tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase
       phase = tlm::END_REQ;
       return tlm::TLM_UPDATED;
     }
-    // Room from the next cycle on if something leaves in this one; otherwise what leaves wakes us.
+    // If a request leaves in this cycle, there is room from the next one on. Otherwise the next departure wakes the
+    // channel.
     if (left_at_ == now || at > now + 1) wakeup_.request(now, at);
   }
   payload.acquire();
@@ -90,8 +91,8 @@ std::uint64_t DramChannel::move(std::uint64_t first_byte, unsigned bytes) {
   return bus_cycle_ + (bus_fraction_ != 0 ? 1 : 0);
 }
 
-// A held request is let in as soon as there is room. Its answer is known then, and announced ahead of time unless the
-// requester has not yet taken the one before.
+// Admits the held request as soon as there is room. Its answer is then known and is announced ahead of time, unless the
+// requester has not yet taken the previous answer.
 void DramChannel::admit_held_in_order(std::uint64_t now) {
   if (held_at_ > now + 1 || !room_at(now)) {
     wakeup_.request(now, std::max(held_at_, departures_.empty() ? 0 : departures_.first() + 1));

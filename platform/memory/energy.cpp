@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters of the memory side are which events of the energy table. Leakage of the L2 and DRAM background belong
-// to the card, of which a share is simulated: the assembly charges them.
+// Maps counters of the memory side to events of the energy table. L2 leakage and DRAM background power belong to the
+// card. Only a share of the card is simulated, so the assembly charges them.
 #include <regatta/memory/dram_channel.h>
 #include <regatta/memory/interconnect.h>
 #include <regatta/memory/l1_cache.h>
@@ -15,8 +15,8 @@ constexpr double per_sector = 1.0 / protocol::sector_bytes;
 }
 
 void L1Cache::register_energy(support::EnergyGroup& g) {
-  // A look-up reads the array, and so does a write-back; a fill and a write that is kept write it. What bypasses
-  // the array is free.
+  // Look-ups and write-backs read the array; fills and writes that are kept write it. Accesses that bypass the array
+  // are free.
   const double lines = config_.line_bytes / 128.0;
   g.event("l1", "l1.read", read_hits_, lines);
   g.event("l1", "l1.read", read_misses_, lines);

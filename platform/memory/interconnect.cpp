@@ -52,8 +52,8 @@ std::uint64_t Crossbar::send(Input& in, Output& out, const Packet& packet, std::
 template <class Deliver>
 void Crossbar::push(unsigned input, const Packet& packet, std::uint64_t now, Deliver&& deliver) {
   Input& in = inputs_[input];
-  // No earlier than a competitor's would be: what is asked of the far end is asked in the cycle before the packet
-  // starts, so that an SM alone is timed as one with idle neighbours.
+  // No earlier than with competitors: the far end is asked in the cycle before the packet starts, so that a single SM
+  // has the same timing as one with idle neighbours.
   if (single_input_ && in.queue.unused(now) && packet.ready <= now + 1 && in.free_at <= packet.ready) {
     Output& out = outputs_[packet.output];
     if (output_has_room(out, now)) {
@@ -93,7 +93,7 @@ bool Crossbar::transfer(std::uint64_t now, Deliver&& deliver) {
   }
   const std::size_t n = input_count_;
   if (single_output_) {
-    // One output: a full one holds up all inputs alike.
+    // There is only one output: when it is full, it blocks all inputs.
     Output& out = outputs_.front();
     if (!output_has_room(out, now)) return false;
     std::size_t best = no_input, best_distance = no_input;
@@ -197,7 +197,7 @@ void Interconnect::push_response(unsigned port, Payload& payload, std::uint64_t 
                   [&](unsigned o, Payload& p, std::uint64_t arrival) { deliver_response(o, p, now, arrival); });
 }
 
-// A packet whose arrival at the far end is known goes on at once, a hop later, unless others wait there.
+// A packet whose arrival at the far end is known is forwarded at once, one hop later, unless others wait there.
 void Interconnect::deliver_request(unsigned index, Payload& p, std::uint64_t now, std::uint64_t arrival) {
   PartitionPort& port = *partition_ports_[index];
   TransferQueue& waiting = requests_.waiting(index);
@@ -355,7 +355,8 @@ void Interconnect::work() {
   const bool responses_moved =
       responses_.transfer(now, [&](unsigned o, Payload& p, std::uint64_t at) { deliver_response(o, p, now, at); });
 
-  // Behind the transfers: what leaves in this cycle makes room in the next, as where that is known ahead.
+  // After the transfers: a packet that leaves in this cycle makes room in the next one, as it does where this is known
+  // in advance.
   if (!held_requests_.empty()) admit_held_requests(now);
   NextCycle next(now);
   next.consider(requests_.next_transfer(now), false);

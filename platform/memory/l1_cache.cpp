@@ -178,8 +178,8 @@ L1Cache::Admission L1Cache::admit_read(Payload& payload, protocol::MemoryAccess&
   return hit ? Admission::completed : Admission::taken;
 }
 
-// Of a class whose loads are cached: a store, an atomic, or a load that nothing in the L1 may answer, which leaves no
-// more of its line there than an atomic does.
+// Admits an access of a class whose loads are cached: a store, an atomic, or a load that the L1 must not answer. Such a
+// load keeps no more of its line in the L1 than an atomic does.
 L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
                                         std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
@@ -187,7 +187,7 @@ L1Cache::Admission L1Cache::admit_store(Payload& payload, const protocol::Memory
   std::size_t index = tags_.find(address);
   const bool found = index != CacheArray::none;
   const bool keeps = policy.store != Store::evict && (found || policy.allocate);
-  // What leaves for the L2: the store itself, and the dirty line that is dropped or makes room.
+  // Traffic to the L2: the store itself, and a dirty line that is dropped or makes room.
   const bool goes_down = !(policy.store == Store::back && keeps);
   const std::size_t gives_way = keeps && !found ? tags_.victim(address) : !keeps && found ? index : CacheArray::none;
   if (gives_way != CacheArray::none && tags_.line(gives_way).valid != 0 && tags_.line(gives_way).dirty != 0) {
@@ -344,7 +344,8 @@ void L1Cache::make_dirty(CacheArray::Line& line, std::uint8_t sectors) {
   line.dirty |= sectors;
 }
 
-// What is being fetched for the line is older than what was just done to it: not installed, joined by nobody.
+// Fetches in flight for the line bring data from before its latest change: they are not installed, and no request joins
+// them.
 void L1Cache::close_fetches(std::uint64_t address) {
   for (;;) {
     const std::uint32_t open = mshrs_.find(address, std::uint8_t{0});

@@ -34,8 +34,8 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
   return tlm::TLM_ACCEPTED;
 }
 
-// Everything that came from below and is due. Called by work() and, so that a request sees the same state
-// whichever of the two runs first in a cycle, before each request. Doing it twice in a cycle changes nothing.
+// Handles all responses from below that are due. Called by work() and also before each request, so that a request sees
+// the same state whichever runs first in a cycle. A second call in a cycle has no effect.
 void L1Cache::catch_up(std::uint64_t now) {
   while (fills_.ready(now)) {
     if (!fill(*fills_.front().payload, now)) return;
@@ -49,7 +49,7 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   if (filling_ == MshrTable::none) {
     const protocol::MemoryAccess& access = access_of(payload);
     const AccessClass c = access.access;
-    if (access.writeback) {  // one of ours is through
+    if (access.writeback) {  // a write-back of this L1 is complete
       payload.release();
       return true;
     }
@@ -65,8 +65,9 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
     }
     MshrTable::Entry& entry = mshrs_.entry(index);
     if (entry.install) install(payload, entry.sectors, registers, now);
-    entry.install = false;  // joined by nobody from now on
-    // All at once: the first waiter may be the payload itself, and is its owner's again once it is answered.
+    entry.install = false;  // no request joins it from now on
+    // Fills in all waiters before any is answered: the first may be the payload itself, which belongs to its owner
+    // again once it is answered.
     mshrs_.for_each_waiter(index, [&](Payload& waiter) {
       if (&waiter == &payload) return;
       access_of(waiter).supplier = access.supplier;
@@ -93,8 +94,8 @@ bool L1Cache::fill(Payload& payload, std::uint64_t now) {
   return true;
 }
 
-// A dirty victim that cannot leave stays, and the line is not installed: waiting for the way to the L2 here, on the
-// way back from it, could last for ever.
+// If a dirty victim cannot leave, it stays and the line is not installed. The response path must not wait for the
+// request path to the L2, because that could deadlock.
 void L1Cache::install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now) {
   const std::uint64_t address = payload.get_address();
   std::size_t index = tags_.find(address);
@@ -135,7 +136,7 @@ void L1Cache::retry_held(std::uint64_t now) {
   upstream->nb_transport_bw(payload, phase, delay);
 }
 
-// An answer that the L1 has nothing to do with and that meets no other goes to the SM at once, a cycle later.
+// An answer that does not concern the L1 and meets no other answer goes directly to the SM, one cycle later.
 bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
   if (own_answers_from_ <= now || !fills_.unused(now) || !responses_.unused(now) || !responder_.open(now)) return false;
   if (pool_.outstanding() != 0 &&
@@ -147,8 +148,8 @@ bool L1Cache::pass_up(Payload& payload, std::uint64_t now, std::uint64_t at) {
   return true;
 }
 
-// Towards the L2. When nothing is before it, the payload leaves at once, annotated with the cycle in the queue and the
-// one of the hop.
+// Sends towards the L2. If the queue is empty, the payload leaves at once, annotated with one cycle for the queue and
+// one for the hop.
 void L1Cache::send_down(Payload& payload, std::uint64_t now) {
   if (misses_.unused(now) && requester_.open(now) && requester_.next_at() <= now + 2) {
     send_down_at(payload, now, now + 2);
@@ -161,7 +162,7 @@ void L1Cache::send_down(Payload& payload, std::uint64_t now) {
 void L1Cache::send_down_at(Payload& payload, std::uint64_t now, std::uint64_t at) {
   std::uint64_t when = 0;
   const RequestSender::Answer answer = requester_.send(downstream, payload, clock_, now, at, when);
-  if (answer == RequestSender::Answer::taken) return;  // else: answered with the return
+  if (answer == RequestSender::Answer::taken) return;  // otherwise it was answered in the call
   fills_.push({&payload, when});
   wakeup_.request(now, when);
   if (answer == RequestSender::Answer::response) {

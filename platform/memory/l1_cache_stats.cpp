@@ -14,7 +14,7 @@ std::uint64_t L1Cache::data_bytes() const {
   return sum;
 }
 
-// Counted anew, so that it tells what became of the sectors that stores made dirty.
+// Counted from the lines themselves, so that the conservation laws can account for sectors that stores made dirty.
 std::uint64_t L1Cache::dirty_bytes() const {
   std::uint64_t sectors = 0;
   for (std::size_t i = 0; i < tags_.size(); ++i) sectors += count_sectors(tags_.line(i).dirty);

@@ -244,7 +244,7 @@ void L2Partition::write_to_dram(std::uint64_t address, AccessClass c, std::uint8
   dispatch(writebacks_, *out, now);
 }
 
-// Counted anew, so that it tells what became of the sectors that were made dirty.
+// Counted from the lines themselves, so that the conservation laws can account for sectors that were made dirty.
 std::uint64_t L2Partition::dirty_bytes() const {
   std::uint64_t sectors = 0;
   for (std::size_t i = 0; i < tags_.size(); ++i) sectors += count_sectors(tags_.line(i).dirty);

@@ -27,7 +27,7 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
     if (filling_ == MshrTable::none) protocol_error(sc_module::name(), "a fill that nobody asked for");
     MshrTable::Entry& entry = mshrs_.entry(filling_);
     if (entry.install) {
-      entry.install = false;  // joined by nobody from now on
+      entry.install = false;  // no request joins it from now on
       std::size_t index = tags_.find(entry.address);
       if (index == CacheArray::none) index = allocate(entry.address, now);
       CacheArray::Line& line = tags_.line(index);
@@ -41,7 +41,7 @@ bool L2Partition::fill(Payload& payload, std::uint64_t now) {
       ++last_reads_;  // nobody will read it again
     }
   }
-  // The payload may be the first waiter, and is its owner's again once it is answered.
+  // The payload may itself be the first waiter; once answered, it belongs to its owner again.
   while (Payload* waiter = mshrs_.first_waiter(filling_)) {
     if (!done_.has_room(now)) return false;
     mshrs_.pop_waiter(filling_);
@@ -73,8 +73,8 @@ void L2Partition::admit_held(std::uint64_t now) {
   }
 }
 
-// Towards DRAM. When nothing is before it, the payload leaves at once, annotated with the cycle in the queue and the
-// one of the hop.
+// Sends towards DRAM. If the queue is empty, the payload leaves at once, annotated with one cycle for the queue and one
+// for the hop.
 void L2Partition::dispatch(TransferQueue& queue, Payload& payload, std::uint64_t now) {
   if (fetches_.empty() && writebacks_.empty() && requester_.open(now) && requester_.next_at() <= now + 2) {
     dispatch_now(payload, now, now + 2);
@@ -116,7 +116,7 @@ bool L2Partition::send_request(std::uint64_t now) {
   return true;
 }
 
-// Towards the interconnect, in the same way. A hit that is due by then goes first.
+// Sends towards the interconnect, in the same way. A hit that is due by then goes first.
 void L2Partition::answer(Payload& p, std::uint64_t now) {
   if (!done_.empty() || !responder_.open(now) || responder_.next_at() > now + 2 || hits_.next() <= now + 1) {
     done_.push({&p, now + 1});

@@ -44,7 +44,7 @@ void check_class(const std::string& name, const std::string& loads, const std::s
 std::int64_t cycles_outside_l2(const MemorySystemConfig& c) {
   return 6 + 2 * std::int64_t{c.interconnect.latency} + (c.packet_flits(0) - 1) + (c.packet_flits(1) - 1);
 }
-// Cycles of a miss between a partition's taking the request and its answer that are not the channel's: queue
+// Cycles of a miss from the partition's taking of the request to its answer, without those of the DRAM channel: queue
 // and hop to DRAM, hop back, fill.
 constexpr std::int64_t cycles_around_dram = 4;
 

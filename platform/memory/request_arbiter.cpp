@@ -89,8 +89,8 @@ tlm::tlm_sync_enum RequestArbiter::request(Port& port, Payload& payload, tlm::tl
   return tlm::TLM_ACCEPTED;
 }
 
-// Sends a request on. TLM_COMPLETED: it is answered. TLM_UPDATED: END_REQ, with its delay. TLM_ACCEPTED: it waits
-// there.
+// Forwards a request. TLM_COMPLETED: it was answered. TLM_UPDATED: END_REQ, with its delay. TLM_ACCEPTED: it waits at
+// the target.
 tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   protocol::MemoryAccess& access = access_of(payload);
@@ -117,7 +117,7 @@ tlm::tlm_sync_enum RequestArbiter::pass(Port& port, Payload& payload, tlm::tlm_p
   return tlm::TLM_COMPLETED;
 }
 
-// The next one of those that wait, from the one behind the last on.
+// Grants the next waiting port, starting after the port that was granted last.
 void RequestArbiter::grant(std::uint64_t now) {
   const std::uint64_t behind = ~std::uint64_t{1} << last_;
   for (std::uint64_t mask : {waiting_ & behind, waiting_ & ~behind}) {
@@ -159,7 +159,7 @@ void RequestArbiter::let_go(Port& port, std::uint64_t now) {
 tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  // Until a request is taken it has the port number of whoever is the last on its way.
+  // Until a request is taken, it carries the port number of the last arbiter on its way.
   protocol::MemoryAccess& access = access_of(payload);
   const unsigned index = held_ == &payload && phase == tlm::END_REQ ? held_port_ : access.port;
   if (index >= ports_.size()) protocol_error(sc_module::name(), "an answer for a port that there is not");
@@ -203,7 +203,7 @@ void RequestArbiter::set_due(Port& port, std::uint64_t now, std::uint64_t at) {
   answering_ |= std::uint64_t{1} << port.index;
 }
 
-/// The same while work() does not run, which asks for all ports together.
+/// The same outside of work(), which requests one wake-up for all ports.
 void RequestArbiter::look(Port& port, std::uint64_t now, std::uint64_t at) {
   set_due(port, now, at);
   wakeup_.request(now, port.due);

@@ -79,8 +79,8 @@ void address_passes(const std::uint64_t* address, trace::LaneMask active, unsign
 
 namespace {
 
-/// Passes of the lanes served together: the most different words (atomics: lanes) that fall in one bank. Each pass
-/// serves the first word that is left of every bank, and all lanes that want it.
+/// Passes for the lanes that are served together: the largest number of different words (atomics: lanes) in one bank.
+/// Each pass serves the first remaining word of every bank and all lanes that access it.
 unsigned passes_of(const std::uint64_t* address, trace::LaneMask lanes, unsigned banks, bool atomic) {
   std::array<std::uint64_t, 64> served;  // by bank; those in `busy` are set
   unsigned passes = 0;
@@ -102,7 +102,7 @@ unsigned passes_of(const std::uint64_t* address, trace::LaneMask lanes, unsigned
   return passes;
 }
 
-/// A lane's words may be more than there are banks.
+/// A lane may access more words than there are banks; it then takes several turns.
 unsigned turns(unsigned words, unsigned banks) { return (words + banks - 1) / banks; }
 
 }  // namespace
@@ -122,8 +122,8 @@ unsigned shared_passes(const std::uint64_t* address, trace::LaneMask active, uns
 unsigned shared_passes_affine(const std::uint64_t* address, trace::LaneMask active, unsigned bytes, unsigned warp_size,
                               unsigned banks) {
   const std::uint64_t stride = address[1] - address[0];
-  // Lanes that lie an odd number of accesses apart meet all banks before they meet one again; lanes of less than a word
-  // each, side by side, lie in words side by side.
+  // Lanes that are an odd number of accesses apart use all banks before they use one again. Adjacent lanes with less
+  // than a word each use adjacent words.
   const bool aligned =
       bytes >= 4 && (bytes & (bytes - 1)) == 0 && (address[0] & (bytes - 1)) == 0 && (stride & (bytes - 1)) == 0;
   const bool apart = aligned && (stride == 0 || (stride & bytes) != 0);

@@ -66,8 +66,8 @@ void OperandCollectors::allocate(DynamicInstruction& d) {
   }
 }
 
-// One payload serves all operands of an instruction, as long as the storage answers at once. Not for a storage that is
-// checked: its accesses go one by one.
+// One payload serves all operands of an instruction, as long as the storage answers at once. For a checked storage,
+// every operand has a payload of its own instead.
 void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
   const unsigned reads = d.traits->read_count;
   const unsigned lanes = core_.kernel.warp_size;
@@ -110,7 +110,8 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   payloads_.give_back(p);
 }
 
-/// What a storage that does not fill a register leaves behind is no program's value.
+/// Fills the buffer with a value that programs are unlikely to compute, so that it shows when a storage leaves a
+/// register unfilled.
 void OperandCollectors::spoil(protocol::WarpValue& value) {
   for (std::uint32_t& lane : value.lane) lane = 0xdeadbeefu ^ (++spoilt_ << 8);
 }

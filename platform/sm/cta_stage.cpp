@@ -103,7 +103,7 @@ bool CtaStage::launch() {
   const unsigned threads = core_.kernel.launch->threads_per_cta();
   const unsigned lanes = core_.kernel.warp_size;
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
-    // A CTA's warps lie together, so that a storage can lay them out by slot.
+    // The warps of a CTA have consecutive slots, so that a storage can lay them out by slot.
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     const WarpSlot id = w.info.warp;
     w.reset();
@@ -122,7 +122,7 @@ bool CtaStage::launch() {
   }
   reserve(cta);
   activate(cta);
-  // A warp that never executed anything has nothing to wait for. The last to end ends the CTA.
+  // A warp without instructions ends at once. The last warp to end also ends the CTA.
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     if (w.resident && w.path.at_end()) {
@@ -136,14 +136,14 @@ bool CtaStage::launch() {
 
 namespace {
 
-/// A barrier's number is operand 0, the number of threads that it waits for operand 1. The operand when a register
-/// holds it, null when it is static or absent.
+/// Operand 0 of a barrier is its number, operand 1 the number of threads that it waits for. Returns the operand if it
+/// is a register, null if it is static or absent.
 const trace::Operand* in_register(const trace::StaticInstruction& s, unsigned operand) {
   const std::size_t at = std::size_t{s.operand_destinations} + operand;
   return at < s.operands.size() && s.operands[at].kind == trace::Operand::Kind::reg ? &s.operands[at] : nullptr;
 }
 
-/// What the storage delivered for it; all lanes agree (PTX ISA, bar).
+/// The value that the storage delivered for operand `o`; it is the same in all lanes (PTX ISA, bar).
 unsigned delivered(const DynamicInstruction& d, const trace::Operand& o) {
   const InstructionTraits& t = *d.traits;
   for (unsigned i = 0; i < t.read_count; ++i) {
@@ -174,7 +174,8 @@ void CtaStage::arrive(Warp& w, const DynamicInstruction& d, unsigned number, uns
   const unsigned id = number % barriers_per_cta;
   Barrier& barrier = cta.barriers[id];
   ++barrier.arrived_warps;
-  // A warp of the program counts whole, whichever of its lanes arrive (PTX ISA, bar); a wavefront of 64 lanes is two.
+  // A program warp counts in full, whichever of its lanes arrive (PTX ISA, bar). A wavefront of 64 lanes is two of
+  // them.
   constexpr unsigned program_warp = 32;
   barrier.arrived_threads += program_warp * (((d.active & 0xffffffffu) != 0) + ((d.active >> program_warp) != 0));
   if (protocol::waits_at_barrier(d)) barrier.waiting.push_back(w.info.warp);
@@ -263,8 +264,8 @@ void CtaStage::cycle() {
   if (!dirty_) return;
   dirty_ = false;
   asked_ = core_.now;
-  // Every CTA may leave, be moved, enter and be launched once in a cycle; a policy that goes on is chasing its own
-  // tail.
+  // Every CTA may leave, be moved, enter and be launched once in a cycle. A policy that asks for more undoes its own
+  // actions.
   for (std::size_t actions = 0;; ++actions) {
     if (actions > 4 * ctas_.size()) {
       broken("next() has asked for " + std::to_string(actions) + " actions in this cycle",

@@ -106,7 +106,7 @@ void CtaStage::switch_in(ResidentCta& cta, const Residency::Action& action) {
   ++switches_in_;
   reserve(cta);
   if (action.context_bytes == 0) return activate(cta);
-  // What was read last is there when an access to shared memory takes that long.
+  // The last data arrives after the latency of an access to shared memory.
   cta.context_until = lsu_->move_context(action.context_bytes) + core_.config.shared_latency;
   core_.at(cta.context_until, Work::Kind::context_moved, cta.info.cta.value());
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which counters of the SM are which events of the energy table. The front end is charged by instruction, what carries
-// data through the pipeline by the width of a warp, the execution units by lane, shared memory by pass over its banks.
+// Maps counters of the SM to events of the energy table. The front end is charged per instruction, structures that
+// carry data through the pipeline by the width of a warp, execution units per lane, and shared memory per pass over its
+// banks.
 #include <regatta/sm/sm.h>
 
 #include <regatta/support/energy.h>

@@ -97,7 +97,7 @@ void ExecutionUnits::dispatch(DynamicInstruction& d) {
   core_.observers.notify(protocol::Event::operands_delivered,
                          [&](protocol::Observer& o) { o.operands_delivered(core_.now, d); });
   d.dispatched = core_.now;
-  // A move's result is the operand that came.
+  // An injected move copies its operand to its result.
   if (__builtin_expect(static_cast<int>(d.injected), 0) != 0) {
     trace::copy_value(d.results[0].lane.data(), d.operands[0].lane.data(),
                       std::size_t{core_.kernel.warp_size} * trace::bytes_per_lane);

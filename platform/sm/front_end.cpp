@@ -15,8 +15,8 @@ using protocol::Observer;
 
 namespace {
 
-// Where code and constants lie in the address space: beyond the windows of the trace. Kernels and launches are this far
-// apart.
+// Code and constants have addresses beyond the windows of the trace. Code of different kernels, and constants of
+// different launches, are `apart` bytes apart.
 constexpr std::uint64_t code_window = base::first_address(base::Window::code);
 constexpr std::uint64_t constant_window = base::first_address(base::Window::constant_lines);
 constexpr std::uint64_t apart = std::uint64_t{1} << 24;  // bytes
@@ -163,7 +163,7 @@ void FrontEnd::line_arrived(std::uint32_t tag) {
     if (w.active) update(w);
     return w;
   };
-  // Whoever waited has the line even if it is evicted at once.
+  // The warps that waited get the line even if it is evicted at once.
   (constant ? constants_ : icache_)
       .fill(
           tag & ~constant_tag,
@@ -246,8 +246,8 @@ FrontEnd::Coming FrontEnd::coming(Warp& w) const {
   if constexpr (!with_inserted) return Coming{index};
   if (__builtin_expect(static_cast<int>(!edges_.empty()), 0) != 0 && w.path.position() != 0) {
     const Edges& edges = edges_[w.path.index()];
-    // A branch or exit has issued when the warp fetches again, so its lanes are known. What else is there goes on in
-    // all lanes of its path.
+    // A branch or exit has issued when the warp fetches again, so the lanes that cross an edge are known. After any
+    // other instruction, all lanes of the path continue.
     const bool known = core_.traits[w.path.index()].is_control;
     for (; w.edges_done < edges.count; ++w.edges_done) {
       const std::uint32_t number = on_edges_[edges.first + w.edges_done];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each stage holds of an instruction or a warp, for the report of a deadlock.
+// Where each stage holds an instruction or a warp, and why, for the report of a deadlock.
 #include "holds.h"
 
 #include "collectors.h"

@@ -69,7 +69,7 @@ void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
   }
   w.closed_by &= ~gate;
   if (!w.closed || is_kept(w)) return;
-  // In the next cycle, whether the gate spoke before this SM's turn in the present one or after it.
+  // Takes effect in the next cycle, whether the gate opened before or after this SM's turn in the current one.
   const Cycle next = core_.current() + 1;
   core_.at(next, Work::Kind::gate_opened, w.info.warp.value());
   core_.wake(next);
@@ -123,13 +123,13 @@ void IssueStage::set_closed(Warp& w, bool is_closed) {
   Scheduler& s = schedulers_[w.scheduler];
   const WarpMask bit = WarpMask{1} << w.local;
   s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
-  // To a policy that keeps a set of warps going, a closed one is as good as waiting.
+  // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
   if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
 }
 
 void IssueStage::add(Warp& w, std::uint64_t age) {
-  // Slots are dealt to schedulers in turn; a full scheduler passes the warp on. Not all are full:
-  // CtaStage::check_room().
+  // Slots are assigned to schedulers in turn; a full scheduler passes the warp on to the next. CtaStage::check_room()
+  // ensures that one has room.
   const auto count = static_cast<unsigned>(schedulers_.size());
   unsigned s = w.info.warp.value() % count;
   while (~schedulers_[s].used == 0) s = (s + 1) % count;
@@ -281,7 +281,7 @@ bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) 
   DynamicInstruction& d = moves_->make(w, reg, next);
   for (protocol::IssueGate* gate : gates_) {
     if (gate->may_issue(d)) continue;
-    moves_->take_request(reg);  // a move is not put before a move
+    moves_->take_request(reg);  // no move is inserted ahead of a move
     core_.pool.give_back(d);
     return false;
   }
@@ -363,7 +363,7 @@ Stall IssueStage::cycle(Scheduler& s) {
     kept_back = eligible.warps != candidates;
     candidates = eligible.warps;
   }
-  // None of those that need a collector unit of which none is free can go: the policy need not be asked about each.
+  // A warp that needs a collector unit cannot issue when none is free, so the policy is not asked about each such warp.
   const Stall structural = turn_away(s, candidates);
   while (candidates != 0) {
     const unsigned local = s.policy->pick(candidates);
@@ -384,7 +384,7 @@ Stall IssueStage::cycle(Scheduler& s) {
     gate = true;
     candidates &= ~(WarpMask{1} << local);
   }
-  // The reason nearest to issue wins: a warp that was ready, then short waits before long ones.
+  // Reports the reason closest to issue: first those of ready warps, then short waits, then long ones.
   if (structural != Stall::none) return structural;
   if (gate) return Stall::issue_gate;
   if (kept_back) return Stall::structural_scheduler;
@@ -412,7 +412,7 @@ void IssueStage::cycle() {
   for (std::size_t i = 0; i < schedulers_.size(); ++i) {
     Scheduler& s = schedulers_[i];
     const WarpMask ready = s.in(WarpState::ready);
-    Stall met = Stall::issue_gate;  // where gates keep all that are ready, and no policy has to be told
+    Stall met = Stall::issue_gate;  // the reason if gates hold back all ready warps and no policy is asked
     if (ready == 0) {
       met = reason_to_wait(s);
     } else if (!turn_of(i)) {
@@ -449,7 +449,7 @@ void IssueStage::release(DynamicInstruction& d) {
     if (!d.bypassed) --w.accesses_made;
   }
   tell_gates(d, [&](protocol::IssueGate& gate) { gate.written_back(d); });
-  // A warp that was ready stays so: only one that waits can be let go by this.
+  // A ready warp stays ready; only a waiting warp can become ready here.
   if (w.state != WarpState::ready && w.state != WarpState::barrier) update(w);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What gates and scheduling policies must not do, and what they hold: the side of issue that nothing waits for.
+// Contract checks of gates and scheduling policies, and what they hold: the part of issue that is not critical for
+// speed.
 #include "contract.h"
 #include "injected_moves.h"
 #include "issue.h"
@@ -36,7 +37,7 @@ void IssueStage::check_agreement(const Warp& w, const DynamicInstruction& d, uns
     broken_gate(gate, agrees + " and asks for a move of R" + std::to_string(reg.value()) + " ahead of it",
                 "a gate to refuse what it puts a move before");
   }
-  // An agreement costs nothing until issued(), so that it can be asked for again.
+  // A gate's agreement has no effect until issued(), so the gate can be asked again.
   if (core_.config.check_contracts && !gates_[gate]->may_issue(d)) {
     broken_gate(gate, agrees + " and refuses it when asked again", "the same answer until issued()");
   }

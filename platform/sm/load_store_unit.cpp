@@ -88,13 +88,14 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;
     shared_free_ = core_.now + passes;
-    // The banks begin with the first addresses, and their last pass is not before the last ones are made.
+    // The banks start with the first addresses. Their last pass is no earlier than the pass that generates the last
+    // addresses.
     d.completed = core_.now + (core_.config.shared_latency + std::max(passes, address_passes_) - 1);
   }
   if (beyond != 0) {
     const bool plain = info.space == MemorySpace::global;
     const bool crosses_words = info.space == MemorySpace::local && info.access_bytes > 4;
-    // A local access wider than a word moves words that lie a warp apart.
+    // The words of a local access wider than a word are a warp's width of words apart.
     const unsigned pieces = crosses_words ? info.access_bytes / 4 : 1;
     const unsigned bytes = crosses_words ? 4 : info.access_bytes;
     const unsigned line_bytes = core_.config.line_bytes;
@@ -131,7 +132,7 @@ void LoadStoreUnit::send_next(DynamicInstruction& d) {
                   : answers ? AccessClass::data_load
                             : AccessClass::data_store;
   access.sm = static_cast<std::uint16_t>(core_.sm);
-  access.bypass_l1 = info.bypasses_l1 && !local;  // local memory is its thread's own
+  access.bypass_l1 = info.bypasses_l1 && !local;  // local memory is private to a thread
   access.sectors = line.sectors;
   access.instruction = answers ? &d : nullptr;
   access.tag = d.warp.value();

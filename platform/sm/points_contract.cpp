@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What reuse points and write-back points must not do: the side of their stages that nothing waits for.
+// Contract checks of reuse points and write-back points: the part of their stages that is not critical for speed.
 #include "contract.h"
 #include "reuse_stage.h"
 #include "writeback.h"
@@ -20,7 +20,7 @@ ReuseStage::Decision ReuseStage::checked_decision_on(DynamicInstruction& d) {
   before_->take(d);
   const Decision decision = point_->decide(d);
   if (decision > Decision::keep) unknown_decision(d, decision);
-  // One that is kept may be given its results later.
+  // A kept instruction may receive its results later.
   const char* const changed = before_->changed(d, decision == Decision::bypass || decision == Decision::keep);
   if (changed != nullptr) {
     broken("decide() changes " + std::string(changed) + " of " + describe(core_, d),

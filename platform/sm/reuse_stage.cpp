@@ -59,7 +59,7 @@ bool ReuseStage::collect(DynamicInstruction& d) {
   return true;
 }
 
-/// Collector units for those that only wait for one. Whether there was one for any.
+/// Gives collector units to instructions that wait only for one. Returns whether any instruction got one.
 bool ReuseStage::collect_executing() {
   const auto left = std::remove_if(executing_.begin(), executing_.end(), [this](auto* d) { return collect(*d); });
   const bool any = left != executing_.end();
@@ -67,7 +67,7 @@ bool ReuseStage::collect_executing() {
   return any;
 }
 
-/// Whether any of those that wait does no more.
+/// Asks again about the waiting instructions. Returns whether any of them stopped waiting.
 bool ReuseStage::ask_waiting() {
   std::vector<DynamicInstruction*> asked;
   asked.swap(waiting_);

@@ -20,11 +20,11 @@ using protocol::Stall;
 
 namespace {
 
-/// Notifications of one event without time passing between them.
+/// Counts the notifications of one event between which no time passes.
 class Storm {
  public:
   static constexpr unsigned most = 1000000;
-  /// Another one: whether there were too many.
+  /// Counts another notification; returns whether there were too many.
   bool breaks_out() {
     const std::uint64_t now = sc_core::sc_time_stamp().value();
     count_ = now == since_ ? count_ + 1 : 0;
@@ -109,7 +109,7 @@ void Sm::end_of_elaboration() {
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
   m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], gate_list);
 
-  // Someone's answer may have changed: look again in the next cycle.
+  // An answer of the block may have changed: ask again in the next cycle.
   auto on = [this](const auto& block, const char* point, const char* process, std::function<void()> action) {
     const sc_core::sc_event& event = block.changed();
     sc_core::sc_spawn_options options;
@@ -251,7 +251,7 @@ void Sm::Impl::dispatch(const Work& work) {
   }
 }
 
-/// Cycles after the last one in which nothing happened: the schedulers meet what they met in that.
+/// Accounts for cycles without activity after the last simulated one: the schedulers repeat its stall reasons.
 void Sm::Impl::account(std::uint64_t cycles) {
   issue.repeat(cycles);
   core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
@@ -293,14 +293,15 @@ void Sm::cycle() {
   if (now == core.now) return;
   if (const std::uint64_t slept = now - core.now - 1; slept != 0) {
     m.account(slept);
-    m.watchdog_since =
-        m.watchdog_since + slept;  // somebody knew of an event to wait for: who never wakes is found by the platform
+    // The SM slept because it waits for an event. The platform detects an SM that never wakes.
+    m.watchdog_since = m.watchdog_since + slept;
   }
   core.now = now;
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
 
-  // The instructions due next are out of the first-level cache by now: fetch them while this cycle's work is done.
+  // The host's first-level cache no longer holds the instructions due next: prefetch them while this cycle is
+  // simulated.
   core.calendar.look_ahead(now.value() + 1, [&m](const Work& work) { m.prefetch(work); });
   for (std::uint32_t index : core.released_next) m.released(core.pool[index]);
   core.released_next.clear();

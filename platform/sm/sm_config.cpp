@@ -253,7 +253,7 @@ protocol::Unit unit_of(const trace::StaticInstruction& s) {
   return unit == protocol::Unit::none && registers ? protocol::Unit::sp : unit;
 }
 
-/// Cycles in which a pipeline of the unit, however many lanes wide, takes a warp.
+/// Cycles that a pipeline of the unit needs to take a warp, given the pipeline's width in lanes.
 unsigned unit_passes(protocol::Unit unit, const SmConfig& config) {
   const auto passes = [&](unsigned width) { return (config.lanes + width - 1) / width; };
   switch (unit) {

@@ -57,7 +57,7 @@ Hold StuckReport::of_dependent(const Warp& w) const {
     wanted = found;
   });
   if (producer == nullptr) return Hold{"results that no instruction in flight writes", "", w.last_issued};
-  // A move that a gate put ahead of the instruction is over soon; what comes back is the gate's refusal.
+  // A move that a gate inserted ahead of the instruction ends soon, but the gate then refuses again: report the gate.
   Hold hold = producer->injected ? sm_.issue.holds(w) : of(*producer);
   hold.detail = "waits for " + wanted + " of " + pc_of(*producer->traits) + in_brackets(hold.detail);
   return hold;
@@ -125,7 +125,7 @@ std::string StuckReport::text() const {
     group->examples.push_back(example + (hold.detail.empty() ? "" : " " + hold.detail) + ", since cycle " +
                               std::to_string(hold.since.value()));
   }
-  // Who waits for other warps comes behind those.
+  // Warps that wait for other warps are listed last.
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return a.for_others != b.for_others ? b.for_others : a.warps.size() > b.warps.size();
   });

@@ -11,7 +11,7 @@
 namespace regatta::trace {
 namespace {
 
-/// Speed over size: a trace is written by an emulator that waits for it.
+/// Prefers speed over size: the emulator waits while it writes a trace.
 constexpr int compression_level = 3;
 /// zstd stores a block of at most 128 KiB in no less than 4 bytes.
 constexpr std::uint64_t max_ratio = (128 * 1024) / 4;
@@ -116,7 +116,7 @@ char* Buffer::reserve(std::size_t bytes) {
 
 namespace {
 
-/// A file is not corrupted because this machine has no memory for it.
+/// Lack of memory on this machine must not be reported as a corrupted file.
 void check_memory(std::size_t zstd_result) {
   if (ZSTD_getErrorCode(zstd_result) == ZSTD_error_memory_allocation) base::allocation_failed();
 }

@@ -26,7 +26,7 @@ std::uint8_t register_at(const StaticInstruction& i, std::size_t k) {
   return k < i.destination_count ? i.destinations[k] : i.sources[k - i.destination_count];
 }
 
-/// One register is in one place at a time, however often it is named.
+/// All mentions of a register in an instruction must agree on its next access.
 void check_agreement(const StaticInstruction& i, const std::vector<NextAccess>& next, std::size_t index) {
   for (std::size_t a = 1; a < next.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {

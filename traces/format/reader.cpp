@@ -57,11 +57,11 @@ struct File {
   void check_ctas() const;
 };
 
-/// CTAs that nobody holds any more, for the next ones to be read into: a warp's columns are a dozen arrays, and a
-/// kernel of short CTAs would spend more on allocating and freeing them than on reading them.
+/// Recycles CTAs that are no longer used. A warp's columns are a dozen arrays; for short CTAs, allocating and freeing
+/// them would take longer than reading them.
 class CtaPool : public std::enable_shared_from_this<CtaPool> {
  public:
-  /// An old CTA, or a new one; it comes back here when the last holder lets go, on whichever thread that is.
+  /// A recycled CTA, or a new one. It returns to the pool when its last holder releases it, on any thread.
   std::shared_ptr<Cta> take() {
     std::unique_ptr<Cta> cta;
     {
@@ -195,7 +195,7 @@ std::uint64_t File::open_header_and_trailer() {
 
 void File::open(const std::string& name) {
   path = name;
-  // Not to wait for a writer if it is a pipe.
+  // O_NONBLOCK, because opening a pipe would otherwise wait for a writer.
   fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) fail(std::string("cannot be opened: ") + std::strerror(errno));
   struct stat status;
@@ -313,8 +313,8 @@ const std::vector<Reader::CtaEntry>& Reader::ctas() const { return impl_->file->
 
 std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return impl_->frames->read_cta(position); }
 
-/// The thread reads ahead until `most_ctas` CTAs or `most_bytes` of them wait, one whatever its size, and goes on when
-/// half of that is gone: of short CTAs it is not worth waking a thread for each.
+/// The thread reads ahead until `most_ctas` CTAs or `most_bytes` of them wait (at least one, whatever its size). It
+/// continues when half of that is consumed, since waking a thread for every short CTA would cost too much.
 struct Reader::Stream::Impl {
   static constexpr std::size_t most_ctas = 64;
   static constexpr std::uint64_t most_bytes = std::uint64_t{4} << 20;
@@ -340,7 +340,7 @@ struct Reader::Stream::Impl {
   bool has_room() const { return ready.empty() || (ready.size() < most_ctas && ready_bytes < most_bytes); }
   bool half_gone() const { return ready.size() <= most_ctas / 2 && ready_bytes <= most_bytes / 2; }
 
-  /// False: nobody wants any more.
+  /// Returns false when no more CTAs are wanted.
   bool hand_over(std::shared_ptr<const Cta> cta, std::uint64_t bytes) {
     std::unique_lock<std::mutex> lock(mutex);
     if (!stop && !has_room()) {

@@ -44,7 +44,7 @@ class Payload {
   unsigned at_ = 0;
 };
 
-/// `count` entries from `from` on; places without one are filled up.
+/// Writes `count` entries from `from` on; missing entries are padded.
 void put_entries(Payload& p, const std::vector<RegionEntry>& entries, std::size_t from, unsigned count) {
   for (std::size_t i = from; i < from + count; ++i) {
     p.put(i < entries.size() ? entries[i].reg : no_register, 8);

@@ -69,7 +69,7 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   if (i.source_line != 0) below(i.source_file, kernel.source_files.size(), "source file");
 }
 
-/// What the platform can run without an entry in the dynamic columns.
+/// Accepts only instructions that the platform can run without an entry in the dynamic columns.
 void check_issuing(const StaticInstruction& i) {
   if (i.op_class != OpClass::metadata && i.op_class != OpClass::fence && i.op_class != OpClass::branch) {
     throw Malformed("issues and is of class " + std::string(to_string(i.op_class)) +
@@ -225,7 +225,7 @@ void validate(const Kernel& kernel, const SectionRegistry& sections) {
     numbered("shared variable", i,
              [&] { at_most(std::uint64_t{v.offset} + v.bytes, kernel.static_shared_bytes, "end"); });
   }
-  // Last: a section may be laid out by what was checked above.
+  // Last, because the layout of a section may depend on what was checked above.
   for (const auto& format : sections.formats()) {
     try {
       format->validate(kernel);

@@ -9,8 +9,8 @@
 namespace regatta::trace {
 namespace {
 
-/// Has the host fetch `lines` cache lines from `next` on. Many warps read their columns in turn: more streams than a
-/// host follows by itself.
+/// Prefetches `lines` cache lines from `next` on. Many warps read their columns in turn, which is more streams than the
+/// host's own prefetcher follows.
 inline void read_ahead(const void* next, unsigned lines) {
   for (unsigned i = 0; i < lines; ++i) __builtin_prefetch(static_cast<const char*>(next) + 64 * i);
 }

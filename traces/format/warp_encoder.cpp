@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Encoding of one warp. Of each result the active lanes alone count: what the other lanes hold is never stored
-// and never decides the kind.
+// Encoding of one warp. Only the active lanes of a result count: the values of the other lanes are never stored and
+// never decide the kind.
 #include <regatta/trace/warp_stream.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ bool exact_step(const Packed& p, unsigned a, unsigned b, std::uint32_t& step) {
   return true;
 }
 
-/// Step of the neighbours that lie closest, of the whole warp or within its halves; the closer two lanes are,
-/// the larger a step they show without wrapping around. False if there is none or it is not whole.
+/// Step between the closest neighbours, of the whole warp or within its halves. The closer two lanes are, the larger a
+/// step they can show without wrapping around. Returns false if there are no neighbours or the step is not whole.
 bool nearest_step(const Packed& p, unsigned half, bool within_halves, std::uint32_t& step) {
   unsigned best = 0;
   unsigned best_gap = max_lanes;

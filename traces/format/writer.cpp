@@ -25,7 +25,7 @@ struct Writer::Impl {
   Buffer compressed;
   Compressor compressor;
 
-  /// What the caller gave cannot be in a trace: our own fault, not the user's.
+  /// If the caller's data cannot be in a trace, that is an error of the program, not of the user.
   template <class Check>
   void require(const std::string& what, Check check) const {
     try {
