@@ -30,7 +30,7 @@ void CompressedRows::window_taken(WarpSlot warp, const RegisterWindow& window, u
 }
 
 void CompressedRows::window_left(WarpSlot, const RegisterWindow& window, unsigned registers) {
-  // Whether the rows stay on is for others to say; a row that was off stays so until something is stored in it.
+  // Other voters decide whether the rows stay on. A row that was off stays off until something is stored in it.
   for (unsigned r = 0; r < registers; ++r) forget(window.row(RegisterId(static_cast<std::uint8_t>(r))));
 }
 

@@ -90,7 +90,7 @@ void CapacityShard::warp_started(WarpSlot slot) {
   w.state = State::inactive;
   w.age = ++age_;
   w.rotation = static_cast<std::uint8_t>(unit_->bank_of(slot, RegisterId(0)));
-  // Never executed: below all that were, the oldest of these on top.
+  // A warp that never executed goes below all that have; the oldest such warp is on top of the others.
   w.stacked = true;
   stack_.insert(stack_.begin(), static_cast<std::uint8_t>(local(slot)));
   listener_->closed(slot, true);
@@ -152,7 +152,8 @@ void CapacityShard::issued(const DynamicInstruction& d) {
   }
   w.writes += t.write_count;
   unit_->issued(d, table_.marks(t.index));
-  // Marks of instructions that are all behind are not needed any more; those of the last ones go with the region.
+  // A word is dropped when all instructions that it marks have issued. The words of the last ones are dropped with the
+  // region.
   while (w.held > 1 && w.word(1).sequence <= d.sequence) drop_word(w);
   if (protocol::waits_at_barrier(d)) w.at_barrier = true;
   if (t.is_control || t.is_barrier || w.end == d.sequence + 1) end_region(w);
@@ -241,7 +242,7 @@ void CapacityShard::barrier_opened(WarpSlot slot) {
   Warp& w = of(slot);
   w.at_barrier = false;
   if (w.state != State::inactive || w.stacked) return;  // it goes there when it has drained
-  // Those that are released together go there with the oldest on top.
+  // Warps that are released in the same cycle are stacked with the oldest on top.
   if (released_at_ != now()) released_ = 0;
   released_at_ = now();
   push(w);
@@ -260,7 +261,7 @@ bool CapacityShard::fits(const Warp& w) const {
   return short_of == 0;
 }
 
-/// The cycles since the last change of the stack, or of the lines reserved, were spent with them as they are.
+/// Accounts for the cycles since the stack or the reserved lines last changed.
 void CapacityShard::account() {
   const std::uint64_t passed = now() - accounted_;
   if (passed == 0) return;
@@ -276,7 +277,8 @@ void CapacityShard::tick() {
   waiting_ = stack_.empty() ? Wait::none : Wait::words;
   if (!deferred_.empty()) ask_deferred();
 
-  // Only the topmost whose region is known is tested, unless it has waited for so long that the next may be.
+  // Only the topmost warp whose region is known is tried, unless it has waited so long that the next one may be tried
+  // too.
   bool first = true;
   for (std::size_t at = stack_.size(); at-- > 0;) {
     Warp& w = warps_[stack_[at]];
@@ -327,7 +329,7 @@ void CapacityShard::activate(Warp& w) {
   counters_.lines_squared += std::uint64_t{region.lines} * region.lines;
   w.acknowledgements = static_cast<unsigned>(region.preloads.size() + region.invalidations.size());
   if (w.acknowledgements == 0) return open(w);
-  // Those deferred before have just been tried: a bank that one of them waits for is full.
+  // Requests that were deferred earlier have just been retried, so a bank that one of them waits for is full.
   const auto hand_over = [this](const Request& r) {
     if (ask(r)) return;
     deferred_.push_back(r);
@@ -340,8 +342,8 @@ void CapacityShard::activate(Warp& w) {
   if (!deferred_.empty()) look_again();
 }
 
-/// The banks' queues have a place per line: enough for preloads, which have lines, and not for any number of
-/// invalidations besides.
+/// A bank's queue has one entry per line. This is enough for preloads, which have lines, but not for any number of
+/// invalidations in addition.
 bool CapacityShard::ask(const Request& request) {
   if (unit_->request_room(bank_of(of(request.warp), request.reg)) == 0) return false;
   if (request.kind == Request::Kind::invalidate) {

@@ -73,7 +73,7 @@ void Compressor::set_bit(std::uint32_t reg, bool value) {
   count = static_cast<std::uint8_t>(value ? count + 1 : count - 1);
 }
 
-// An operation for the same register waits for the line: this one must not pass it.
+// Returns whether an operation for the same register waits for the line; this one must not overtake it.
 bool Compressor::waits_behind(Line& line, const Operation& operation) const {
   return line.state == Line::State::fetching && std::any_of(line.waiting.begin(), line.waiting.end(),
                                                             [&](const Operation& o) { return o.reg == operation.reg; });
@@ -105,7 +105,7 @@ Compressor::Line* Compressor::make_place(std::uint64_t now) {
   return oldest;
 }
 
-// yes: `line` is the operation's, here and valid.
+// If it returns yes, `line` is the operation's line, present and valid.
 Compressor::Done Compressor::need_line(Operation& operation, std::uint64_t now, bool empty_will_do, Line*& line) {
   const std::uint32_t number = line_number(operation.reg);
   line = find(number);

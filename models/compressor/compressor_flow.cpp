@@ -46,7 +46,7 @@ tlm::tlm_sync_enum Compressor::nb_transport_fw(Payload& payload, tlm::tlm_phase&
   return tlm::TLM_UPDATED;
 }
 
-// Writes and invalidations are answered by whoever calls this; their bytes are copied.
+// The caller answers writes and invalidations; their bytes are copied.
 AccessClass Compressor::take(Payload& payload, std::uint64_t ready) {
   protocol::MemoryAccess& access = protocol::memory_access(payload);
   Operation o;
@@ -157,7 +157,8 @@ void Compressor::send(std::uint64_t now) {
   sent(payload, when);
 }
 
-// A request was answered: ours are done with, or bring a line; reads that went on are the staging unit's.
+// A request was answered. Requests of the compressor itself are complete or bring a line; forwarded reads belong to the
+// staging unit.
 void Compressor::sent(Payload& payload, std::uint64_t when) {
   if (payload.get_response_status() != tlm::TLM_OK_RESPONSE) {
     complain("the L1 answered " + payload.get_response_string());

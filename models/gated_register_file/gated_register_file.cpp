@@ -87,11 +87,11 @@ void GatedRegisterFile::lost(Row row, unsigned from, unsigned to) {
   }
 }
 
-/// When an access to the row that would be done in `done` is.
+/// Completion cycle of an access to the row; `done` is the cycle in which it would complete if the row were on.
 std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done) {
   const Cycle ready = power_.ready(row);
   if (ready == protocol::never) {
-    // A switched-off instruction's operands are nobody's.
+    // Nobody uses the operands of an instruction without active lanes.
     const bool wanted = access.instruction == nullptr || access.instruction->active != 0;
     if (wanted && power_.state(row) == PowerState::sleep) {
       SC_REPORT_ERROR("regatta/gated_register_file",

@@ -128,7 +128,7 @@ void PowerGate::wake(Warp& w, const InstructionTraits& traits) {
     if (contains(w.on, reg)) return;
     const Cycle ready = power_.vote(voter_, w.window.row(reg), PowerState::on);
     add(w.on, reg);
-    // Never: somebody else keeps it off, who will see to it when it is written.
+    // `never`: another voter keeps the row off and wakes it when it is written.
     if (ready != protocol::never) w.ready = std::max(w.ready, ready.value());
   };
   for (unsigned k = 0; k < traits.write_count; ++k) wake_row(traits.writes[k]);

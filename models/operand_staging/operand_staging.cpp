@@ -113,7 +113,7 @@ void OperandStaging::hold(tlm::tlm_generic_payload& payload, const WarpAccess& a
   room_.request(clock_.now() + work - config_.write_queue);
 }
 
-// The bank has room: the write is taken and answered in the same breath (BEGIN_RESP implies END_REQ).
+// The bank has room, so the write is taken and answered in the same call (BEGIN_RESP implies END_REQ).
 void OperandStaging::release_held() {
   tlm::tlm_generic_payload& payload = *held_;
   const WarpAccess& access = protocol::warp_access(payload);

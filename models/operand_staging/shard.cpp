@@ -15,7 +15,7 @@ namespace {
 
 bool power_of_two(unsigned n) { return (n & (n - 1)) == 0; }
 
-/// What a read finds where nothing was written: no program's value, it is hoped.
+/// Value of registers that were never written; programs are unlikely to compute it.
 constexpr std::uint32_t poison_word = 0xdeadf00d;
 
 }  // namespace
@@ -89,7 +89,8 @@ void StagingShard::warp_finished(WarpSlot warp) {
 
 // ---- lines ----
 
-// A line for a register that has none: free, else clean, else dirty (section 5.2). none: there is nothing to be had.
+// Allocates a line for a register that has none: a free one, else a clean one, else a dirty one (section 5.2). Returns
+// no_line if there is none.
 std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now) {
   StagingBank& b = banks_[bank];
   std::uint16_t line = no_line;
@@ -122,7 +123,7 @@ std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg,
   return line;
 }
 
-// The line is in no list; a region has it from now on.
+// The line must be in no list; from now on it belongs to a region.
 void StagingShard::own(std::uint16_t line) {
   StagingLine& l = lines_[line];
   l.state = State::owned;
@@ -153,7 +154,7 @@ void StagingShard::forget(std::uint16_t line) {
   if (entry == line) entry = no_line;
 }
 
-// An owned line is let go: its last access takes place in the cycle before `at`.
+// Releases an owned line, whose last access is in the cycle before `at`.
 void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   StagingLine& l = lines_[line];
   protocol::remove(owned_[l.warp], l.reg);
@@ -168,7 +169,7 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   if (is_stalled(l.bank)) try_stalled();
 }
 
-// Whatever the line holds is not wanted any more.
+// Discards the value in the line.
 void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   StagingLine& l = lines_[line];
   if (l.state == State::free || l.state == State::dropped) return;
@@ -217,7 +218,7 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const UseMarks&
         if (r >= registers_ || w >= warps_) continue;
         const unsigned bank = bank_of(w, r);
         if (buffered_ != 0) {
-          // What is on its way to memory is overwritten.
+          // The write overwrites a value that is on its way to memory.
           const int place = find_buffered(w, r);
           if (place >= 0) cancel(static_cast<unsigned>(place));
         }

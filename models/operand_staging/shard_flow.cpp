@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What uses the cycles that instructions leave over, and the way to memory and back.
+// Uses of the bank cycles that instructions leave free, and the path to memory and back.
 #include "shard.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void StagingShard::request(WarpSlot warp, RegisterId reg, Request::Kind kind) {
   wakeup_.request(now, now + 2);  // looked at in the next cycle, when that is over
 }
 
-// Gives away the bank cycles of the cycle before this one: whatever instructions wanted of it is known by now.
+// Assigns the bank cycles of the previous cycle, since it is known by now which of them instructions used.
 void StagingShard::work() {
   const std::uint64_t now = clock_.now();
   if (look_again_ <= now) {
@@ -110,7 +110,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   const unsigned reg = r.reg.value();
   const bool last = r.kind == Request::Kind::last_preload;
   const bool backed = protocol::contains(backed_[w], reg);
-  // It is fetched from memory, or a copy there that nobody will want is dropped.
+  // The value is fetched from memory, or a copy in memory that is no longer needed is dropped.
   if (backed && !has_request_room()) return Served::stalled;
   std::uint16_t line = line_of(w, reg);
   const int place = line == no_line && buffered_ != 0 ? find_buffered(w, reg) : -1;
@@ -155,7 +155,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
 bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg, unsigned place, std::uint64_t now) {
   StagingBank& b = banks_[index];
   const bool sent = buffer_[place].state == Buffered::State::sent;
-  // Its own place may be what makes room for a dirty line.
+  // The entry that the value leaves may itself make room for a dirty line.
   unsigned room = buffer_room(now) + (sent ? 0 : 1);
   if (!has_line(b, room, now)) return false;
   tlm::tlm_generic_payload& value = *buffer_[place].payload;
@@ -234,7 +234,7 @@ void StagingShard::to_buffer(std::uint16_t line, std::uint64_t now) {
   wakeup_.request(now, now + 1);
 }
 
-// The bank's cycle is spent: the value is in the buffer and may leave.
+// The bank's cycle was used for the read-out: the value is in the buffer and may leave.
 void StagingShard::read_out(std::uint16_t line) {
   StagingLine& l = lines_[line];
   const auto place = static_cast<std::uint8_t>(l.readout - 1);
@@ -249,7 +249,7 @@ void StagingShard::read_out(std::uint16_t line) {
 }
 
 int StagingShard::find_buffered(unsigned warp, unsigned reg) const {
-  // One that has been sent and not taken may stand beside a younger one.
+  // A value that was sent but not yet taken may be in the buffer beside a younger value of the register.
   int found = -1;
   for (unsigned i = 0; i < buffer_.size(); ++i) {
     const Buffered& p = buffer_[i];
@@ -271,7 +271,7 @@ void StagingShard::free_place(unsigned place) {
   if (refused_) tell(now + 1);
 }
 
-// Takes a value out of the buffer that has not left. False: it has.
+// Removes a value from the buffer unless it has left. Returns false if it has.
 bool StagingShard::cancel(unsigned place) {
   Buffered& p = buffer_[place];
   if (p.state == Buffered::State::sent) return false;
@@ -344,7 +344,7 @@ void StagingShard::send(std::uint64_t now) {
   }
 }
 
-// The request that waited is below now; the next one may follow at `at`.
+// The waiting request was taken; the next one may follow at `at`.
 void StagingShard::taken(std::uint64_t now, std::uint64_t at) {
   waiting_ = nullptr;
   next_send_ = std::max(next_send_, at);
@@ -381,7 +381,7 @@ tlm::tlm_sync_enum StagingShard::nb_transport_bw(tlm::tlm_generic_payload& paylo
   return tlm::TLM_COMPLETED;
 }
 
-// Requests that were told to wait look again: there is a line, a place in the buffer, or one among the requests.
+// Retries the requests that had to wait, because a line, a buffer entry or room for a request has become free.
 void StagingShard::try_stalled() {
   active_ |= stalled_;
   stalled_ = 0;

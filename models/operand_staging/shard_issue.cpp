@@ -43,8 +43,8 @@ bool StagingShard::finds_lines(const protocol::InstructionTraits& t, unsigned w,
   return enough || refuse(w, wanted, now);
 }
 
-/// The same where an instruction needs several lines of a bank, or one that has a line of another destination's in its
-/// lists, which is as good as taken.
+/// The same for an instruction that needs several lines of a bank, or a line of a bank that lists the line of another
+/// destination; that line counts as taken.
 bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, unsigned w, std::uint64_t now) const {
   std::array<unsigned, 64> wanted{};
   std::uint64_t banks = 0;
@@ -76,8 +76,8 @@ bool StagingShard::finds_lines_together(const protocol::InstructionTraits& t, un
   return enough || refuse(w, banks, now);
 }
 
-/// The warp's instruction has to wait for lines of `banks`. It is asked about again and again: as long as nothing came
-/// free, it is known until when.
+/// The warp's instruction must wait for lines of `banks`. Issue asks about it repeatedly, so the cycle until which it
+/// must wait is kept as long as nothing becomes free.
 bool StagingShard::refuse(unsigned w, std::uint64_t banks, std::uint64_t now) const {
   ++refusals_;
   refused_ = true;
@@ -104,9 +104,9 @@ std::uint64_t StagingShard::next_line(const StagingBank& bank, std::uint64_t now
   return next;
 }
 
-/// Whoever was refused is to be asked again in cycle `at`, or in the next one. Nobody is refused any more when that was
-/// said before, the cycle has passed, and no refusal came in it or after it: as long as somebody is, the SM asks in
-/// every cycle, or sleeps from one in which it did.
+/// Tells the SM to ask about refused warps again in cycle `at`, or in the next cycle if `at` has passed. If a cycle
+/// that was told before has passed without a refusal in it or after it, no warp is refused any more: otherwise the SM
+/// asks in every cycle, or sleeps from one in which it asked.
 void StagingShard::tell(std::uint64_t at) const {
   const std::uint64_t now = clock_.now();
   at = std::max(at, now + 1);

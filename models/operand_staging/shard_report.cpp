@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shard says of itself: its statistics, and whether its lists, tags and counts agree.
+// A shard's statistics, and the check that its lists, tags and counts agree.
 #include "shard.h"
 
 #include <algorithm>

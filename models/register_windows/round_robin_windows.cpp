@@ -12,7 +12,7 @@ void RoundRobinWindows::kernel_started(std::uint32_t rows, unsigned registers) {
   slice_rows_ = rows / static_cast<std::uint32_t>(slices_.size());
   const unsigned windows = slice_rows_ / registers;
   for (Slice& s : slices_) {
-    // The pointer goes on from where it stood: a kernel that is run again does not wear the first windows more.
+    // The pointer keeps its position, so that repeated runs of a kernel do not wear the first windows more than others.
     if (s.next >= windows) s.next = 0;
     s.taken.assign(windows, false);
   }

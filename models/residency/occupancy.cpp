@@ -25,7 +25,7 @@ Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigne
   o.by_ctas = l.ctas;
   o.by_warps = l.warps / warps_per_cta;
   o.by_threads = l.threads / (warps_per_cta * l.warp_size);
-  // Warps are dealt to the sub-cores, and each finds its registers in one of them.
+  // Warps are distributed over the sub-cores, and all registers of a warp are in one sub-core.
   const std::uint64_t warps = l.registers / l.sub_cores / registers_per_warp * l.sub_cores;
   o.by_registers = static_cast<unsigned>(std::min<std::uint64_t>(warps / warps_per_cta, UINT_MAX));
   const unsigned shared = (shared_bytes + l.shared_granularity - 1) / l.shared_granularity * l.shared_granularity;

@@ -28,7 +28,7 @@ void UnusedRows::rows_reserved(const std::vector<Row>& rows) {
 
 void UnusedRows::window_taken(protocol::WarpSlot, const RegisterWindow& window, unsigned registers) {
   if (!switches()) return;
-  // Free rows of the window first: none of them is to fall for another.
+  // Free rows of the window first, so that none of them is switched off in exchange for another row of the window.
   unsigned off = 0;
   for (unsigned r = 0; r < registers; ++r) {
     const std::uint32_t row = row_of(window, r);

@@ -74,7 +74,7 @@ template <class Vector>
       if (single) {
         const Vector carry = sum & last;
         sum ^= last;
-        // What ripples up alone ends where no bit is carried.
+        // A single carry stops rippling as soon as no bit is carried.
         if (any(carry)) carries[out++] = carry;
       }
       carried = out;

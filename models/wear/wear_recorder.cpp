@@ -56,7 +56,7 @@ void WearRecorder::kernel_started(Cycle at, std::uint32_t rows, unsigned warp_si
 void WearRecorder::kernel_finished(Cycle at) {
   if (!running_) return;
   running_ = false;
-  // What is written is there a little later than the file hands it over: all rows end together.
+  // A written value is in the row slightly later than the file reports it. All rows end at the latest such time.
   std::uint64_t end = at.value();
   for (const RowState& r : rows_) end = std::max(end, r.known());
   for (std::uint32_t row = 0; row < rows_.size(); ++row) {
@@ -86,7 +86,7 @@ void WearRecorder::written(Cycle at, Row row, const std::uint32_t* bits, LaneMas
   RowState& r = rows_[index];
   advance(index, std::max(at.value(), r.known()));
   const std::uint32_t* const before = current(index);
-  // What an interval of the log held stays there.
+  // A value that a logged interval refers to stays in its place.
   if (r.intervals != 0 && r.length[r.intervals - 1] >> place_shift == r.current) ++r.current;
   std::uint32_t* const cells = current(index);
   if (lanes == trace::all_lanes(lanes_)) {
@@ -147,7 +147,7 @@ void WearRecorder::flush_soon(std::uint32_t row) {
   full_ = row;
   std::uint32_t longest = 0;
   for (const std::uint32_t l : rows_[row].length) longest |= l & longest_interval;
-  // As far as a sum of the log's lengths reaches; what is carried further is rare.
+  // Only planes that a sum of the log's lengths can reach; carries beyond them are rare.
   const unsigned planes = std::min(plane_count, 35u - static_cast<unsigned>(__builtin_clz(longest)));
   const char* const from = reinterpret_cast<const char*>(&planes_[std::size_t{row} * plane_count * lanes_]);
   constexpr std::size_t line = 64;
@@ -178,13 +178,13 @@ void WearRecorder::flush(std::uint32_t row) {
   sums.lanes = lanes_;
   sums.intervals = r.intervals;
   add_up(sums);
-  // The row holds what it held.
+  // The row keeps its current value.
   if (r.current != 0) trace::copy_value(log(row), current(row), lanes_ * sizeof(std::uint32_t));
   r.intervals = 0;
   r.current = 0;
 }
 
-/// The planes might not hold what comes: into counters of 64 bits with them.
+/// The planes might overflow: adds their counts to counters of 64 bits.
 void WearRecorder::spill(std::uint32_t row) {
   const std::size_t bits = row_bits();
   if (wide_.empty()) wide_.assign(rows_.size() * bits, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the wear recorder says of the times that it has counted.
+// The wear recorder's summary of the times that it has counted.
 #include <regatta/models/wear/wear_recorder.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct Longest {
 
 }  // namespace
 
-/// Of the bits of a row that are in `mask`, how long those that are one for longest, or for shortest, are so; the sum
-/// of all into `sum`. From the highest plane down, only bits that can still be it are kept.
+/// The longest and the shortest time that a bit of the row in `mask` is one; adds the times of all bits to `sum`. From
+/// the highest plane down, only bits that can still be the longest or the shortest are kept.
 std::pair<std::uint64_t, std::uint64_t> WearRecorder::extremes(std::uint32_t row,
                                                                const std::vector<std::uint32_t>& mask,
                                                                std::uint64_t& sum) const {
@@ -59,8 +59,8 @@ std::pair<std::uint64_t, std::uint64_t> WearRecorder::extremes(std::uint32_t row
   return found;
 }
 
-/// Calls f(times of a bit, of how many bits) for bits of the row among which are those that are a zero, and a one, for
-/// longest; adds the times of all bits to `sum`.
+/// Calls f(times) for a set of bits of the row that includes those that are a zero longest and a one longest; adds the
+/// times of all bits to `sum`.
 template <class F>
 void WearRecorder::look_at(std::uint32_t row, Times& sum, F&& f) const {
   if (!wide_.empty()) {

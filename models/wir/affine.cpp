@@ -9,8 +9,8 @@ namespace {
 
 enum class AffineUnit : std::uint8_t { none, integer, fp32 };
 
-/// The operations whose result is affine when their sources are (the paper: such as mov, add, sub, mul), by the unit
-/// whose energy they cost. Multiplications are affine when a factor is the same in all lanes; the result tells.
+/// The unit whose energy an operation costs, if its result is affine when its sources are (the paper: such as mov, add,
+/// sub, mul). A multiplication is affine when a factor is the same in all lanes, which the result shows.
 AffineUnit unit_of(trace::OpClass c) {
   using trace::OpClass;
   switch (c) {
@@ -77,7 +77,8 @@ void AffineMeter::register_stats(support::StatGroup& g) {
 }
 
 void AffineMeter::register_energy(support::EnergyGroup& g) {
-  // One bank of a group's eight in place of all; taken off what the register file and the units have declared.
+  // One bank of a group of eight is accessed instead of all; the rest is subtracted from the energy that the register
+  // file and the units declare.
   const double saved = -7.0 / 8 * warp_size_ / 32.0;
   constexpr double per_lane = 1.0 / 32;
   const support::ArrayGeometry size{double(registers_) * warp_size_ * trace::bytes_per_lane, double(banks_)};

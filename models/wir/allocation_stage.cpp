@@ -30,12 +30,12 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
   hash_ = H3Hash(context.warp_size, state_.config.hash_bits);
 }
 
-// As one function, like the other stages' entries: twice per instruction through a dozen steps that take less time than
-// their calls.
+// Flattened, like the entries of the other stages: it runs twice per instruction, through a dozen steps that are
+// cheaper than their calls.
 [[gnu::flatten]] unsigned AllocationStage::arrive(DynamicInstruction& d) {
   const std::uint64_t now = state_.begin();
   InFlight& f = state_.of(d);
-  // Comparisons in place of a switch: a host foretells them by who called, and a jump through a table it does not.
+  // Comparisons instead of a switch: the host predicts them from the caller, but not a jump through a table.
   if (f.phase == Phase::arriving) {
     if (!d.bypassed && d.active != 0) return enter(d, f, now);
   } else if (f.phase < Phase::moving) {
@@ -47,7 +47,7 @@ void AllocationStage::kernel_started(const protocol::KernelContext& context) {
   return retire_slot(d, f, now);
 }
 
-/// From the signature buffer to the register: in as many calls as there is to wait for. 0 when the instruction has its
+/// Advances from the signature buffer to the register, in one call per wait. Returns 0 when the instruction has its
 /// registers, else the cycles to wait, or keep.
 unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   if (f.phase <= Phase::looking) {
@@ -77,7 +77,8 @@ unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint6
   return moved > now ? static_cast<unsigned>(moved - now) : 0;
 }
 
-/// Dummy MOVs of what a divergent write leaves as it is: the cycle in which the last is done.
+/// Issues dummy MOVs for the lanes that a divergent write leaves unchanged. Returns the cycle in which the last MOV is
+/// done.
 std::uint64_t AllocationStage::move_rest(const DynamicInstruction& d, const InFlight& f) {
   std::uint64_t moved = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
@@ -89,8 +90,8 @@ std::uint64_t AllocationStage::move_rest(const DynamicInstruction& d, const InFl
   return moved;
 }
 
-/// The rename table's write port: one retirement per register, half of the tables and cycle. And the reuse buffer's,
-/// for an instruction that brings its result there.
+/// Reserves the rename table's write port, once per register (one per cycle in each half of the tables), and the reuse
+/// buffer's for an instruction that enters its result there. Returns the cycles to wait.
 unsigned AllocationStage::retire_slot(const DynamicInstruction& d, const InFlight& f, std::uint64_t now) {
   if (d.active == 0) return 0;
   std::uint64_t slot = now;
@@ -134,7 +135,7 @@ void AllocationStage::look(const DynamicInstruction& d, InFlight& f, std::uint64
     ++n.hashes;
     f.hashes[i] = hash_(d.results[i].lane.data());
     const PhysicalRegister reg = state_.signatures.find(f.hashes[i]);
-    // A counter at its end takes no more sharers: as good as a miss.
+    // A counter at its maximum allows no more sharers, which counts as a miss.
     if (reg == no_register || !state_.allocator.acquire(reg)) {
       ++n.signature_misses;
       continue;
@@ -159,8 +160,8 @@ void AllocationStage::settle(InFlight& f, unsigned destination, bool equal) {
   f.candidates[destination] = no_register;
 }
 
-/// Compares candidates that have not been compared. The cycles until the outcome is known, or until another attempt is
-/// to be made at a busy bank; 0 when nothing is left to compare.
+/// Compares candidates that have not been compared yet. Returns the cycles until the outcome is known or until a busy
+/// bank is tried again; 0 when nothing is left to compare.
 unsigned AllocationStage::verify(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   std::uint64_t done = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
@@ -221,8 +222,8 @@ void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned de
   state_.send(d, destination, reg);
 }
 
-/// Destinations of `open` that may overwrite the register they have in place of taking another: nothing refers to it
-/// but the rename entries of destinations of this instruction, of which one keeps it.
+/// Destinations of `open` that may overwrite their register instead of taking another one: only rename entries of this
+/// instruction's destinations refer to it, and one of these destinations keeps it.
 unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned open) const {
   unsigned places = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
@@ -240,15 +241,15 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
   return places;
 }
 
-/// Gives up what it holds for the sake of a reuse buffer entry (without pending-retry).
+/// Releases the references that it holds for a reuse buffer entry (without pending-retry).
 void AllocationStage::forgo_entry(InFlight& f) {
   if (!f.keeps) return;
   f.keeps = f.reusable = false;
   state_.unhold_all(f);
 }
 
-/// Not as many free registers as are needed: the instruction waits, and while it does it has no references that others
-/// may need to go on, and the buffers give up theirs (low-register mode).
+/// Too few registers are free, so the instruction waits. While it waits, it holds no references that others may need to
+/// proceed, and the buffers release theirs (low-register mode).
 void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
   starving_.push(&d);
   forgo_entry(f);
@@ -259,7 +260,8 @@ void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
   f.equal = 0;
 }
 
-/// In order of request: a register that comes free is the first one's. All those behind hold nothing that it may need.
+/// In order of request: a register that becomes free goes to the first instruction. Those behind it hold nothing that
+/// it may need.
 std::size_t AllocationStage::resume_kept(RecalledList& recalled) {
   const std::uint64_t now = state_.begin();
   std::size_t count = 0;
@@ -274,7 +276,7 @@ std::size_t AllocationStage::resume_kept(RecalledList& recalled) {
   return count;
 }
 
-/// Too few are free: as many as are needed when what can be is overwritten in place.
+/// Too few registers are free: tries again with all destinations that can be overwritten in place.
 bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFlight& f, unsigned open, unsigned& places,
                                             Registers& regs) {
   forgo_entry(f);
@@ -299,8 +301,8 @@ unsigned AllocationStage::open_destinations(const DynamicInstruction& d, const I
   return open;
 }
 
-/// Gives every destination its register, all at once or none; those that starve go before. `taken`: how many came from
-/// the pool.
+/// Gives all destinations their registers, or none of them; starving instructions go first. `taken`: registers that
+/// came from the pool.
 bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
   if (__builtin_expect(!starving_.empty(), 0) && open_destinations(d, f) != 0) return false;
   return find_registers(d, f, taken);
@@ -320,7 +322,7 @@ bool AllocationStage::find_registers(const DynamicInstruction& d, InFlight& f, u
     if ((f.equal & bit(i)) != 0) {
       f.targets[i] = std::exchange(f.candidates[i], no_register);
     } else if ((open & ~places & bit(i)) == 0) {
-      // Pinned, and overwritten in part; or nobody else's.
+      // Pinned and partly overwritten, or not shared with anyone.
       f.in_place |= static_cast<std::uint8_t>(bit(i));
       f.targets[i] = entries[d.traits->writes[i].value()].reg;
     } else {
@@ -331,8 +333,8 @@ bool AllocationStage::find_registers(const DynamicInstruction& d, InFlight& f, u
   return true;
 }
 
-/// The free pool gives out so many registers a cycle, in order of request, and a new one is entered in the signature
-/// buffer.
+/// The free pool gives out a limited number of registers per cycle, in order of request. Each new register is entered
+/// in the signature buffer.
 unsigned AllocationStage::reach_pool(const InFlight& f, unsigned taken, std::uint64_t now) {
   std::uint64_t slot = now;
   for (; taken != 0; --taken) {
@@ -362,7 +364,7 @@ void AllocationStage::forget(std::uint32_t hash) {
   ++state_.counters.low_evictions;
 }
 
-/// Enters a new register in the signature buffer; in low-register mode the entry goes in its place.
+/// Enters a new register in the signature buffer. In low-register mode, evicts the existing entry instead.
 void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg) {
   state_.signatures_accessed();
   if (state_.low()) return forget(hash);

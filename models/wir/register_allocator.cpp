@@ -28,7 +28,7 @@ void RegisterAllocator::reset() {
   in_use_ = peak_ = 0;
 }
 
-/// Nobody refers to it any more: it is on its way to the pool.
+/// The register has no references any more and is on its way to the pool.
 void RegisterAllocator::leave(PhysicalRegister reg, std::uint64_t now) {
   leaving_.push_back({returns_.take(now + release_latency_), reg});
 }

@@ -19,13 +19,13 @@ RegisterState::RegisterState(const WirConfig& c, sc_core::sc_time period)
 
 void RegisterState::kernel_started(const protocol::KernelContext& context) {
   registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
-  // As many warps as can be resident at most, by what the storage knows: shared memory may say less.
+  // The most warps that can be resident, as far as the storage knows; shared memory may allow fewer.
   const unsigned cta = std::max(1u, context.warps_per_cta);
   const unsigned by_registers = config.physical() / std::max(1u, context.registers_per_warp) / cta;
   const unsigned warps = std::min({by_registers, config.max_ctas, config.max_warps / cta}) * cta;
-  // As many of them as the rest of the slots, since tables are laid out by slot.
+  // At least one table for each slot, since tables are laid out by slot.
   rename.reset(std::max(warps, config.max_warps), registers_per_warp_);
-  // What nobody's rename entry can need is free to be held by readers alone.
+  // Registers that no rename entry can need may be held by readers alone.
   credits_ = parts.capped ? 0 : config.physical() - std::min(config.physical(), warps * registers_per_warp_);
   code = static_code(context, config.reuse_pairs);
   warps_ = 0;
@@ -47,7 +47,7 @@ void RegisterState::warp_finished(const protocol::WarpInfo& warp) {
   --warps_;
   if (!parts.capped) return;
   allocator.set_limit(std::min(config.physical(), warps_ * registers_per_warp_));
-  // The power of what the warp had goes with it.
+  // The limit has dropped by the warp's registers: evict entries until the rest fits.
   for (std::size_t i = 0; i < signatures.entries().size() && allocator.referenced() > allocator.limit(); ++i) {
     give_up(signatures.evict_entry(i));
   }
@@ -81,7 +81,7 @@ void RegisterState::evict_idle() {
     const auto drop = [&](PhysicalRegister reg) {
       if (reg != no_register) allocator.release(reg, cycle);
     };
-    // xorshift: any fixed sequence that comes by every entry does.
+    // xorshift: any fixed sequence that visits every entry is good enough.
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
     random_ ^= random_ << 17;

@@ -24,7 +24,7 @@ void RenameStage::warp_started(const protocol::WarpInfo& warp) {
 void RenameStage::warp_finished(const protocol::WarpInfo& warp) {
   if (--warps_of_cta_[warp.cta.value()] != 0) return;
   state_->begin();
-  // The slot's next CTA has another scratchpad, and begins to count barriers anew.
+  // The slot's next CTA has another scratchpad and counts its barriers from zero.
   state_->reuse.drop_loads(static_cast<std::uint16_t>(warp.cta.value() + 1),
                            [this](const Dropped& dropped) { state_->give_up(dropped); });
 }
@@ -37,7 +37,7 @@ bool RenameStage::tables_busy(unsigned scheduler) {
   return true;
 }
 
-/// The further cycles that the half's ports need for all registers of the instruction.
+/// Occupies the ports of the half for the additional cycles that the instruction's registers need.
 void RenameStage::occupy_tables(const DynamicInstruction& d, InFlight& f) {
   const unsigned registers = d.traits->read_count + d.traits->write_count;
   const unsigned ports = state_->config.rename_ports;
@@ -76,7 +76,8 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
   InFlight& f = state_->enter(d);
   occupy_tables(d, f);
   const RenameEntry* const entries = state_->rename.of(d.warp);
-  // The readers that this instruction makes the last to know a register, before it becomes a reader itself.
+  // Old registers of the destinations are then held by their readers alone. Checked before this instruction becomes a
+  // reader itself.
   for (unsigned i = 0; i < t.write_count; ++i) {
     const RenameEntry& e = entries[t.writes[i].value()];
     if (e.valid() && state_->is_held(e.reg)) state_->promise(e.reg);
@@ -109,7 +110,7 @@ bool RenameStage::may_issue(const DynamicInstruction& d) {
 }
 
 void RenameStage::tag(const DynamicInstruction& d, const StaticCode& code, InFlight& f) const {
-  // In its place: a tag that is copied when it has just been put together waits for its parts.
+  // Built in place: copying a tag that has just been assembled would make the host wait for its parts.
   ReuseTag& tag = f.tag;
   tag.opcode = code.signature;
   tag.sources.fill(no_register);

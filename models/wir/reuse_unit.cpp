@@ -9,7 +9,7 @@ namespace regatta::models::wir {
 using protocol::DynamicInstruction;
 
 namespace {
-/// By which an entry that is claimed knows whose it is: nobody else in flight has it.
+/// Identifies the owner of a claimed entry; unique among the instructions in flight.
 std::uint32_t owner(const DynamicInstruction& d) { return d.pool_index + 1; }
 }  // namespace
 
@@ -25,14 +25,14 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   InFlight& f = state_.of(d);
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) return execute(f);
-  // Somebody who could look up in this cycle goes before.
+  // An instruction that could look up in this cycle goes first.
   if (held_.first(now) != nullptr) return hold(d, f, now);
   const Decision made = try_look_up(d, f, now);
   return made == Decision::wait ? hold(d, f, now) : made;
 }
 
-/// All that has a port in this cycle and nobody before it, then one of those that wait for a result: these look only
-/// when rename delivers nothing.
+/// Decides the held instructions, in order, as far as there are ports in this cycle; then one of those that wait for a
+/// result, which look up only when rename delivers nothing.
 [[gnu::flatten]] std::size_t ReuseUnit::resume_kept(unsigned asked, DecidedList& decided) {
   const std::uint64_t now = state_.begin();
   DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
@@ -53,7 +53,7 @@ ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
   return count;
 }
 
-/// Wait: there is no port for it, nor for any behind it.
+/// Returns wait if there is no port for the instruction; there is then none for those behind it either.
 ReuseUnit::Decision ReuseUnit::try_look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   RegisterState::Counters& n = state_.counters;
   if (!state_.reuse_reads.free(now)) {
@@ -84,8 +84,8 @@ ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, std::uint64_t now) {
   return look_up(d, state_.of(d), now, true);
 }
 
-/// The first in line missed, and in this cycle it would miss again and find no port for its claim again: what
-/// try_look_up() would do, in short.
+/// Whether the first in line, which missed, would miss again in this cycle and again find no port for its claim: a
+/// short cut for try_look_up().
 bool ReuseUnit::misses_again() {
   const std::uint64_t now = state_.now();
   if (!state_.reuse_reads.free(now) || state_.reuse_writes.free(now) || state_.low()) return false;
@@ -108,7 +108,8 @@ ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, const InFlight& f, st
   return Decision::keep;
 }
 
-/// Keep: it waits for another's result. Wait: it missed, and its entry cannot be claimed in this cycle.
+/// Returns keep if it waits for the result of another instruction, and wait if it missed and its entry cannot be
+/// claimed in this cycle.
 ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited) {
   if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
   const ReuseBuffer::Lookup found = state_.reuse.find(f.tag, f.fold);
@@ -121,7 +122,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
         retry_.to_tail();
         return Decision::keep;
       }
-      f.reusable = false;  // it will not update the entry that is another's
+      f.reusable = false;  // the entry is another instruction's: this one will not update it
       if (!state_.parts.pending) return execute(f);
       if (retry_.full()) {
         ++state_.counters.queue_full;
@@ -131,7 +132,7 @@ ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::
       if (retry_.empty()) {
         retry_.begin(now);
       } else {
-        retry_.head(now, state_.counters.retries);  // the turns of cycles that are over, before there is one more
+        retry_.head(now, state_.counters.retries);  // settles the turns of past cycles before the queue grows
       }
       retry_.push(d);
       return Decision::keep;
@@ -162,8 +163,8 @@ void ReuseUnit::give_way(InFlight& f) {
   f.reusable = false;
 }
 
-/// References for the sources of an entry with the instruction's tag; false, and none are taken, when a counter is at
-/// its end.
+/// Takes references for the sources of an entry with the instruction's tag. Returns false and takes none if a counter
+/// is at its maximum.
 bool ReuseUnit::acquire_sources(const InFlight& f) {
   for (unsigned i = 0; i < pair_operands && f.tag.sources[i] != no_register; ++i) {
     if (state_.allocator.acquire(f.tag.sources[i])) {
@@ -193,8 +194,8 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
   if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load)) {
     for (unsigned i = 0; i < count; ++i) {
       if (std::memcmp(file_.value(result[i]), d.results[i].lane.data(), file_.value_bytes()) == 0) continue;
-      // Nothing orders the loads of this kernel and the stores they race with: the trace's history is another legal
-      // one, and the one that the run goes on with.
+      // Nothing orders the loads of this kernel and the stores that they race with. The order in the trace is another
+      // legal one, and the run continues with it.
       ++n.racy_loads;
       return execute(f);
     }
@@ -202,7 +203,7 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
   if (!acquire(result)) return execute(f);
   for (unsigned i = 0; i < count; ++i) {
     f.targets[i] = result[i];
-    // What the register holds, not what the trace says: an illegal reuse is found out.
+    // Takes the register's value, not the trace's, so that the checker detects an illegal reuse.
     trace::copy_value(d.results[i].lane.data(), file_.value(result[i]), file_.value_bytes());
   }
   state_.unhold_all(f);
@@ -211,8 +212,8 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
   return Decision::bypass;
 }
 
-/// References for what an entry has, or an instruction takes from it; false, and none are taken, when a counter is at
-/// its end.
+/// Takes references for the results of an entry, or for those that an instruction takes from it. Returns false and
+/// takes none if a counter is at its maximum.
 bool ReuseUnit::acquire(const ReuseResult& result) {
   for (unsigned i = 0; i < pair_results && result[i] != no_register; ++i) {
     if (state_.allocator.acquire(result[i])) {
@@ -248,7 +249,8 @@ void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
     e.reg = f.targets[i];
     e.pinned = f.divergent;
     ++state_.counters.rename_writes;
-    // The instruction's reference is the entry's from here on. Where the register stays, there was but the entry's.
+    // From here on, the instruction's reference belongs to the rename entry. A register that stays has only the entry's
+    // reference.
     if ((f.in_place >> i & 1) == 0) {
       state_.give_up(before);
       ++state_.counters.counts;

@@ -17,7 +17,8 @@ using trace::StaticInstruction;
 
 constexpr unsigned operand_bits = 10;  // figure 9
 
-/// Accesses by which threads order those of others: behind them a load may find what another warp stored, at any time.
+/// Accesses that threads use to order others: after such an access, a load may find a value that another warp stored,
+/// at any time.
 bool synchronises(const StaticInstruction& i) {
   if (i.op_class == OpClass::fence) return true;
   return i.is_volatile && i.op_class != OpClass::atomic && (i.reads_memory || i.writes_memory);
@@ -69,7 +70,8 @@ ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
 MemoryEffect effect_of(const StaticInstruction& i) {
   if (i.op_class == OpClass::fence) return MemoryEffect::fence;
   if (!i.writes_memory || i.space == MemorySpace::local) return MemoryEffect::none;
-  // A generic store may go to either; its flag is that of global memory, and shared loads look at both.
+  // A generic store may go to either memory. It sets the flag of global memory; load_rules.cpp also sets that of shared
+  // memory.
   return i.space == MemorySpace::shared ? MemoryEffect::shared_store : MemoryEffect::global_store;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the renamed register file reports, and which of it is which event of the energy table.
+// Statistics of the renamed register file, and their mapping to events of the energy table.
 #include <regatta/models/wir/physical_register_file.h>
 #include <regatta/support/energy.h>
 

@@ -78,7 +78,7 @@ bool RepeatMeter::repeated(std::uint64_t key) {
   for (unsigned i = 0; i < buckets; ++i) {
     Seen& s = seen_[(key + i) % buckets];
     if (s.in_window == windows_ && s.key == key) {
-      // With the one more than often, all before it count too.
+      // The first occurrence beyond `often` also counts all earlier ones.
       if (++s.times > often) state_.counters.repeats_often += s.times == often + 1 ? s.times : 1;
       return true;
     }

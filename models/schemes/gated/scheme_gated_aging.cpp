@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compression axis of the gated schemes: which codec stands before the rows, and what it needs at issue. And what
-// is recorded of the wear of their cells.
+// The compression axis of the gated schemes: the codec in front of the rows and what it needs at issue. Also the
+// recording of cell wear.
 #include "scheme_gated_aging.h"
 
 #include <regatta/support/cycle_scheduler.h>
@@ -93,7 +93,7 @@ class WearObserver : public protocol::Observer {
 
 void GatedScheme::add_wear(const Sm& sm, Handles& handles, const std::vector<unsigned>& segments) {
   if (!aging_.wear) return;
-  // A path that cannot be written is better known before the run than after it.
+  // Opened before the run, so that a path that cannot be written is reported at once.
   const auto open = [](std::unique_ptr<base::OutputFile>& file, const std::string& path) {
     if (!path.empty() && file == nullptr) file = std::make_unique<base::OutputFile>(path);
   };

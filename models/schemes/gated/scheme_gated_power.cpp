@@ -12,8 +12,8 @@ namespace regatta::schemes {
 
 namespace {
 
-/// Leakage of a register file of 128 KB in 32 banks at 380 K, by CACTI as GPUWattch has it, long-channel transistors.
-/// That it rises from 45 to 32 nm and falls to 22 nm, with double-gate transistors, is what the thesis sees (4.3.9).
+/// Leakage of a register file of 128 KB in 32 banks at 380 K with long-channel transistors, from GPUWattch's CACTI. It
+/// rises from 45 to 32 nm and falls to 22 nm, with double-gate transistors, as in the thesis (4.3.9).
 struct NodeLeakage {
   unsigned nm;
   double mw;

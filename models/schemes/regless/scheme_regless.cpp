@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RegLess (Kloosterman et al., MICRO 2017): per warp scheduler a capacity manager, a shard of the operand staging unit
-// and a compressor; what leaves a shard shares the L1 with the load-store unit.
+// RegLess (Kloosterman et al., MICRO 2017): every warp scheduler has a capacity manager, a shard of the operand staging
+// unit and a compressor. Requests that leave a shard share the L1 with the load-store unit.
 #include <regatta/assembly/conservation.h>
 #include <regatta/assembly/scheme.h>
 #include <regatta/models/capacity_manager/capacity_manager.h>
@@ -28,7 +28,7 @@ double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
 class RegLess : public assembly::Scheme {
  public:
-  RegLess() { osu_.backed_registers = 0; }  // the machine's, unless it is said
+  RegLess() { osu_.backed_registers = 0; }  // the machine's number, unless an option sets it
   std::string name() const override { return "regless"; }
   std::string help() const override {
     return "RegLess (MICRO 2017): operand staging units in place of the register file, filled region by region";

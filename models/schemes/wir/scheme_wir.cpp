@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Warp instruction reuse: which modules make it, and what it reports.
+// Warp instruction reuse: its modules and its report.
 #include "scheme_wir.h"
 
 #include <regatta/assembly/conservation.h>
@@ -13,14 +13,14 @@
 
 #include <algorithm>
 
-// stats.json names the residency by its class, and what it says of a run does not change with the folder of a source
-// file.
+// stats.json names the residency by its class, so the class stays in this namespace although its file is in another
+// folder: results must not depend on that.
 namespace regatta::assembly {
 
 namespace {
 
-/// Occupancy by physical registers in place of the register file's. With as many as the logical ones of the resident
-/// warps the machine cannot deadlock (models/wir, README); fewer than one CTA's are none.
+/// Occupancy limited by physical registers instead of the register file's. With as many as the logical registers of the
+/// resident warps, the machine cannot deadlock (models/wir, README). With fewer than one CTA needs, no CTA is resident.
 class RenamedOccupancy : public models::OccupancyResidency {
  public:
   RenamedOccupancy(const sc_core::sc_module_name& name, unsigned physical)
