@@ -108,7 +108,7 @@ std::uint32_t CtaRunner::member_mask(const Warp& w, const Op& op, const LaneSour
 }
 
 void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
-  // Lanes that nobody takes a value from need not have one: a leader broadcasts what it alone computed.
+  // Only lanes that others read from need a value: a leader may broadcast a value that it alone computed.
   const auto register_of = [&](const LaneSource& s) { return s.offset / program_.lanes; };
   for (unsigned n = 1; n < op.value_count; ++n) {
     if (op.values[n].bank != Bank::registers) continue;

@@ -18,7 +18,8 @@ namespace {
 /// The threads of a program's warp, whatever the width of this machine's.
 constexpr unsigned program_warp = 32;
 
-/// What a barrier with a count counts: a warp of the program whole, whichever of its lanes came (PTX ISA, bar).
+/// Threads that arrive at a barrier with a count: a program warp counts in full, whichever of its lanes arrive (PTX
+/// ISA, bar).
 unsigned counted_threads(LaneMask lanes) {
   return program_warp * (((lanes & 0xffffffffu) != 0) + ((lanes >> program_warp) != 0));
 }
@@ -169,7 +170,7 @@ void CtaRunner::execute(Warp& w, const Op& op, LaneMask active) {
         op.lane.function(op.lane, w.regs);
         return;
       }
-      // Before the destination, which may be a source, has its new state.
+      // Before the destination, which may also be a source, gets its new state.
       mark_computed(w, op, active, missing_reads(w, op, active));
       if (op.float_rounding >= 0) {
         std::fesetround(op.float_rounding);
@@ -327,7 +328,7 @@ void CtaRunner::begin_barrier(Warp& w, const Op& op, LaneMask active) {
   } else {
     w.state = WarpState::at_barrier;
   }
-  // With a count the barrier opens at once, so that who runs on and arrives again counts for the next time.
+  // With a count, the barrier opens at once, so that a warp that runs on and arrives again counts for the next use.
   if (w.barrier_threads != 0) release_barrier(w.barrier);
 }
 
@@ -387,12 +388,12 @@ bool CtaRunner::release_barrier(std::uint32_t number) {
   return true;
 }
 
-/// The result of a bar.red, and the warp goes on.
+/// Writes the result of a bar.red and lets the warp continue.
 void CtaRunner::finish_barrier(Warp& w, std::uint32_t true_threads, std::uint32_t threads) {
   const Op& op = program_.ops[w.barrier_op];
   w.state = WarpState::ready;
   if (op.predicate_count == 0) return;
-  // The result is the others' work.
+  // Other warps contribute to the result, so the warp has made progress.
   spins_.changed();
   const LaneMask active = w.barrier_lanes;
   w.regs.active = active;

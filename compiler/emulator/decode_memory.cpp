@@ -76,7 +76,7 @@ void Decoder::load(Op& op, const Instruction& i) {
 void Decoder::store(Op& op, const Instruction& i) {
   op.kind = Kind::store;
   memory(op, i);
-  // A store moves its values: whether they need to have been written is for the place that they go to.
+  // A store only moves its values. Whether they must be initialised depends on the memory that they go to.
   const std::uint8_t address_reads = op.read_count;
   values(op, i, 1, ir::words_of(i.type));
   op.read_count = address_reads;

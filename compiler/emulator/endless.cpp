@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a program that never ends waits for, and who would have to write it.
+// Reports what a program that never ends waits for, and which thread would have to write it.
 #include "cta.h"
 #include "diagnostics.h"
 #include "memory_space.h"
@@ -17,7 +17,7 @@ void CtaRunner::watch_read(const Warp& w, const Op& op) {
   const auto lane = static_cast<unsigned>(__builtin_ctzll(w.regs.active));
   const std::uint64_t address = w.regs.addresses.lane[lane];
   const MemorySpace space = space_of(op, address);
-  // Nobody else writes to the others.
+  // No other thread writes to the other memory spaces.
   if (space != MemorySpace::global && space != MemorySpace::shared) return;
   spins_.reads(w.number(), op, position(op), lane, address);
 }
@@ -80,7 +80,7 @@ std::string CtaRunner::waiting_lanes_text(const Warp& w) const {
 }
 
 void CtaRunner::endless() {
-  // A warp that polls says most.
+  // A warp that polls explains the most.
   const Warp* speaker = nullptr;
   unsigned stuck = 0;
   for (const auto& w : warps_) {

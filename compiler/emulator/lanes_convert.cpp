@@ -114,7 +114,8 @@ u64 convert(u64 raw, const LaneOp& op) {
       return cast_bits<u64>(r);
     }
     if (ir::is_small_float(to)) {
-      // To odd: what a double does not hold of the integer shows in its last bit, so that it is rounded once.
+      // Round to odd: bits of the integer that a double cannot hold are kept in its last bit, so that the value is
+      // rounded only once.
       const u64 magnitude = negative ? u64{0} - v : v;
       const u64 odd = magnitude >> 53 == 0 ? magnitude : (magnitude & ~u64{0xfff}) | ((magnitude & 0xfff) != 0) << 12;
       double r = negative ? -static_cast<double>(odd) : static_cast<double>(odd);

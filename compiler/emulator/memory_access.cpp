@@ -243,7 +243,8 @@ void CtaRunner::load(Warp& w, const Op& op) {
       }
       put(w, op.destinations[v], op.destination_words[v], lane, value);
     }
-    // Where races are looked for, one may be why nobody has written yet: it is to be found, not what it leads to.
+    // When races are checked, a race may be the reason for the uninitialised value. The race is reported, not its
+    // consequence.
     if (races_ != nullptr || at.written == nullptr) continue;
     if (!all_written(at.written, std::size_t{op.element_bytes} * op.vector)) {
       note_part_loaded(w, op, lane, at.written);

@@ -27,7 +27,7 @@ bool races_with(const RaceEntry& earlier, const RaceEntry& now) {
   return earlier.when.cta != now.when.cta && (earlier.cta_scope || now.cta_scope);
 }
 
-/// Whether whatever races with `earlier` and comes after `now` races with `now` too.
+/// Whether every later access that races with `earlier` also races with `now`.
 bool stands_for(const RaceEntry& now, const RaceEntry& earlier) {
   return (now.writes || !earlier.writes) && now.strength <= earlier.strength && (now.cta_scope || !earlier.cta_scope);
 }
@@ -132,7 +132,7 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
     if (unordered != 0 && races_with(e, now) && !same_value(a, lane, word, e, unordered)) {
       report(a, lane, word, now, e, static_cast<unsigned>(__builtin_ctzll(unordered)));
     }
-    // Accesses alike between which nothing has been made known count as one, of more lanes.
+    // Equal accesses without synchronisation between them are merged into one with more lanes.
     if (e.when.cta == now.when.cta && e.when.warp == now.when.warp && e.bytes == now.bytes && e.op == now.op &&
         (e.when.time == now.when.time || (!plain_write(now) && order_.is_present(a.warp, e.when.time)))) {
       e.when.time = now.when.time;
@@ -141,7 +141,7 @@ void RaceDetector::word_access(const WarpMemoryAccess& a, unsigned lane, const W
       return true;
     }
     if ((e.bytes & ~now.bytes) != 0) return true;
-    // A write has been compared with all there was; what comes later is compared with the write.
+    // A write has been compared with all earlier accesses; later accesses are compared with the write.
     if (plain_write(now)) return false;
     if (e.when.cta != now.when.cta && !plain_write(e) && ++foreign > max_foreign) return false;
     if (!stands_for(now, e)) return true;
@@ -177,7 +177,7 @@ bool RaceDetector::same_value(const WarpMemoryAccess& a, unsigned lane, const Wo
     }
     return true;
   }
-  // Nothing has written those bytes since, or it would stand in the history in place of `earlier`.
+  // Nothing has written those bytes since; a later write would have replaced `earlier` in the history.
   const unsigned overlap = earlier.bytes & word.bytes;
   for (unsigned i = 0; i < count; ++i) {
     if (((overlap >> (first + i)) & 1u) != 0 && word.data[i] != mine[i]) return false;
@@ -248,8 +248,8 @@ void RaceDetector::report(const WarpMemoryAccess& a, unsigned lane, const Word& 
       break;
     case Distance::cta:
       text += " are not ordered";
-      // Before this thread's turn came others of its warp passed a barrier, as on a machine without a program counter
-      // per lane; with one, it would have exited before.
+      // Other threads of the warp passed a barrier before this thread's turn came, as on a machine without a program
+      // counter per lane. On a machine with one, this thread would have exited first.
       if (missed) text += ", for this thread leaves the kernel without the barrier that others of its warp passed";
       text += "; expected bar.sync (__syncthreads) between them, or atomics";
       break;

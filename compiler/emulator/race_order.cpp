@@ -57,7 +57,7 @@ void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   w.noted = w.now;
   if (!w.behind.empty()) catch_up(w, members);
   if ((live & ~members) == 0) {
-    // Lanes that have exited are not waited for: what they did lies before.
+    // Nobody waits for lanes that have exited: their accesses came before.
     w.all = w.now;
     for (Behind& b : w.behind) b.all = w.now;
     return;
@@ -76,7 +76,7 @@ void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   }
 }
 
-/// `members` meet: those that are behind learn what the others know.
+/// `members` synchronise: lanes that are behind learn what the others know.
 void RaceOrder::catch_up(WarpOrder& w, LaneMask members) {
   LaneMask behind = 0;
   for (const Behind& b : w.behind) behind |= b.lanes;
@@ -130,7 +130,7 @@ void RaceOrder::release(unsigned warp, std::uint64_t location, ir::MemoryScope s
     return;
   }
   const Knowledge& known = at_once ? w.known : w.fenced;
-  // The lanes of one atomic, and atomics behind one fence, hand on the same.
+  // The lanes of one atomic, and atomics after the same fence, release the same knowledge.
   const auto [last, is_first] = w.released.emplace(location, known.warps[warp]);
   if (!is_first && last->second == known.warps[warp]) return;
   last->second = known.warps[warp];

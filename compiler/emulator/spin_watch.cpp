@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t first_window = 64;  // rounds: most CTAs are done by then
 constexpr std::uint64_t window_part = 8;    // of the rounds so far, how many a window has
 
-/// What happens outside of the warp's registers, or may fail: all that goes in decides.
+/// Whether all inputs of an operation count as deciding: it has effects outside the warp's registers, or it may fail.
 bool decides(Kind kind) {
   switch (kind) {
     case Kind::nop:
@@ -85,7 +85,8 @@ void SpinWatch::end_turn(const Warp& w) {
   take(s, w);
 }
 
-/// What the instructions executed since the snapshot decide by. False if a clock is among it.
+/// Finds the registers that decide what the instructions since the snapshot do. Returns false if one of them is read
+/// from a clock.
 bool SpinWatch::find_deciding(const Seen& s, RegisterSet& deciding) const {
   const auto reads = [&](const Op& op) {
     for (unsigned n = 0; n < op.read_count; ++n) deciding.registers.set(op.reads[n]);
@@ -132,7 +133,7 @@ bool SpinWatch::endless(const std::vector<std::unique_ptr<Warp>>& warps) const {
     if (w->state == WarpState::ready) return false;
     waits = true;
   }
-  // Who waits at a barrier gets on only if somebody comes to one.
+  // A warp at a barrier continues only if another warp arrives at one.
   return any && !(waits && passes_barrier);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was never written, and how it travels. Moving such bits is no use of them: structures are copied with the bytes
-// between their members, spill code saves registers that only some lanes have, a leader broadcasts what it alone has.
-// So moves, loads and stores carry byte by byte what was written. Nor is computing with them: compilers compute ahead
-// of the condition that asks whether there is a value. What is computed was not written either, unless the operation
-// gives the same whatever it was; deciding by it, going to an address made of it, and giving it away are the errors.
+// Uninitialised values and how they propagate. They may be copied: structures are copied with the bytes between their
+// members, spill code saves registers that only some lanes have, and a leader broadcasts a value that it alone has.
+// Moves, loads and stores therefore carry along which bytes were written. They may also be computed with, because
+// compilers compute ahead of the condition that asks whether there is a value. The result is uninitialised too, unless
+// the operation gives the same result for any value. Using such a value as a branch condition, an address or an output
+// is an error.
 #include "cta.h"
 #include "diagnostics.h"
 #include "memory_space.h"
@@ -24,7 +25,8 @@ constexpr LaneMask all = ~LaneMask{0};
 /// The bytes of a number of up to 8 as they lie in its registers.
 using Bytes = std::array<LaneMask, 8>;
 
-/// `count` bytes from `first` on, in a register or two: those beyond are made from them, as a sign is.
+/// `count` bytes from `first` on, in one or two registers. The bytes beyond are derived from these, like a sign
+/// extension.
 Bytes extended(const Bytes& from, unsigned first, unsigned count) {
   Bytes to;
   LaneMask common = all;
@@ -117,7 +119,7 @@ std::int8_t missing_byte(const WrittenBytes& bytes, unsigned lane) {
 
 }  // namespace
 
-/// Of what `op` leaves without a value. A move has none of its own.
+/// The origin of an uninitialised value that `op` produces. A move is never the origin itself.
 Unwritten CtaRunner::origin(const Warp& w, const Op& op, LaneMask active, bool moves) const {
   for (unsigned n = 0; n < op.read_count; ++n) {
     const std::uint8_t reg = op.reads[n];
@@ -239,7 +241,8 @@ LaneMask CtaRunner::unwritten_values(const Warp& w, const Op& op, LaneMask activ
   return missing;
 }
 
-/// To memory that others read goes what was written at least in part: a structure with what lies between its members.
+/// A value that goes to memory that others read must be written at least in part, like a structure with bytes between
+/// its members.
 void CtaRunner::store_part_written(Warp& w, const Op& op, LaneMask missing) {
   const std::uint64_t* address = w.regs.addresses.lane;
   for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
@@ -279,8 +282,8 @@ void CtaRunner::note_part_loaded(Warp& w, const Op& op, unsigned lane, const std
   }
 }
 
-/// Calls visit(first byte's mask in the warp's frame, lanes) for the lanes that mean local memory: once for all of them
-/// where they have one offset, as spill code and variables of the stack frame do.
+/// Calls visit(first byte's mask in the warp's frame, lanes) for the lanes that access local memory: once for all of
+/// them if they have the same offset, as in spill code and variables of the stack frame.
 template <class Visit>
 void CtaRunner::for_each_local(const Warp& w, const Op& op, const Visit& visit) {
   const AddressSummary& a = w.regs.addresses;

@@ -80,7 +80,7 @@ BlockModel::BlockModel(const ir::Function& f, std::uint32_t block, const analysi
   for (std::size_t n = 0; n < code.size(); ++n) {
     const ir::Instruction& i = code[n];
     variables.for_each_read(i, [&](std::uint32_t v) {
-      // What is read though never written holds no register before this.
+      // A value that is read but never written holds no register before this point.
       const auto found = current.find(v);
       add_if_new(uses_[n].reads, found == current.end() ? new_value(v) : found->second);
     });

@@ -165,14 +165,14 @@ double weighted_length(const ir::Function& f) {
   return sum;
 }
 
-/// Registers by which schedules are tried that stay under the limit: pairs and vectors leave gaps, so that colouring
-/// can need a few more than are live at once. The last attempt is the order as it was.
+/// Registers by which attempted schedules stay below the limit: pairs and vectors leave gaps, so colouring can need a
+/// few more registers than are live at once. The last attempt keeps the original order.
 constexpr unsigned margins[] = {0, 3, 6};
 
 /// Longest function that is scheduled and allocated more than once.
 constexpr std::size_t longest_retried = 4000;
 
-/// What a later attempt must cost at most, of the best so far: it hides less latency.
+/// A later attempt must cost less than this fraction of the best so far, because it hides less latency.
 constexpr double worth_it = 0.99;
 
 /// Schedules and allocates; where that spills, again with tighter schedules, and keeps the cheapest result.

@@ -13,8 +13,8 @@ namespace {
 /// Blocks below this length have nothing to reorder.
 constexpr std::size_t shortest_block = 3;
 
-/// How much tighter than the bound the limits are that a greedy schedule is tried with: the choices it makes near the
-/// bound can force it over later.
+/// Greedy schedules are tried with limits that are this much tighter than the bound, because choices near the bound can
+/// force the schedule over it later.
 constexpr int limit_cuts[] = {0, 2, 5, 10};
 
 class Scheduler {

@@ -91,7 +91,7 @@ class Verifier {
     }
   }
 
-  /// Every instruction of `after` is its origin renamed; what is missing is a copy onto itself.
+  /// Checks that every instruction of `after` is its renamed origin and that every missing one is a copy onto itself.
   void match() const {
     for (std::uint32_t b = 0; b < before_.blocks.size(); ++b) {
       const auto& old = before_.blocks[b].instructions;

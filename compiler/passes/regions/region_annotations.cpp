@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a region's words say of its registers (sections 4.3 and 4.4 of RegLess), and how many lines that takes.
+// The information about registers in a region's words (sections 4.3 and 4.4 of RegLess), and the lines that the region
+// needs.
 #include "region_facts.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 using trace::LastUse;
 using Entry = trace::RegionEntry;
 
-/// Goes through a region from its end up, choosing marks and noting from where to where each register is held.
+/// Walks through a region from its end to its beginning, chooses the marks and notes the instructions between which
+/// each register is held.
 class Annotator {
  public:
   Annotator(const KernelFacts& facts, std::uint32_t first, Region& region)
@@ -60,8 +62,9 @@ class Annotator {
     }
     for_each(accessed, [&](unsigned r) {
       const bool is_last = last.test(r);
-      // A mark is acted upon at the read or, on a register that is written, when the result comes, any time later: only
-      // an instruction that has to wait for it, as every later access to the register does, tells that it came.
+      // A mark takes effect at the read or, for a register that is written, when the result arrives, which may be any
+      // time later. Only an instruction that must wait for the result, such as every later access to the register,
+      // shows that it has arrived.
       const bool lets_go = marked.test(r) && !i.writes.test(r);
       if (is_last) {
         end_[r] = lets_go ? n : size_ - 1;
@@ -167,8 +170,8 @@ class Copies {
     }
   }
 
-  /// Where the accesses meet that left the copy of r which the block hands on. A block that needs the old value goes on
-  /// with the accesses before it, one that defines it anew starts over.
+  /// The block in which the accesses meet that left r's copy at the end of block b. A block that needs the old value
+  /// includes the accesses before it; a block that redefines the register does not.
   std::int32_t after(std::uint32_t b, unsigned r, bool came) const {
     const auto here = static_cast<std::int32_t>(b);
     if (!made_[b].test(r)) return join_[b][r];
@@ -218,7 +221,7 @@ void add_invalidations(const analysis::Cfg& cfg, const analysis::PostDominators&
     const bool first_of_block = n == 0 || regions[n - 1].block != region.block;
     if (!first_of_block) continue;
     const bool last_of_block = n + 1 == regions.size() || regions[n + 1].block != region.block;
-    // When a warp ends all its copies go anyway.
+    // All copies of a warp are dropped anyway when the warp ends.
     if (last_of_block && cfg.successors(region.block).empty()) continue;
     for_each(copies.dropped_at(region.block), [&](unsigned r) {
       region.words.entries.push_back({Entry::Kind::invalidate, static_cast<std::uint8_t>(r)});

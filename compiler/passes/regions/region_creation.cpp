@@ -63,8 +63,8 @@ class Creator {
     return valid;
   }
 
-  /// FindSplitPoint of the paper. The first half is valid up to `upper`, so it holds no load with its first use;
-  /// what is left in the second half is least from behind the last load before `upper` on.
+  /// FindSplitPoint of the paper. The first half is valid up to `upper`, so it holds no load together with its first
+  /// use. The second half holds the fewest such pairs if it begins after the last load before `upper`.
   std::uint32_t split_point(std::uint32_t begin, std::uint32_t upper, std::uint32_t end) const {
     std::uint32_t lower = begin + 1;
     for (std::uint32_t i = begin; i < upper; ++i)
@@ -108,7 +108,7 @@ std::vector<Region> cut_block(const KernelFacts& facts, std::uint32_t block, std
                               const RegionOptions& options) {
   std::vector<Region> regions;
   Creator creator(facts, block, first, options);
-  // A warp that waited at a barrier with lines reserved could keep those from running that it waits for.
+  // A region ends at a barrier: a warp that waits there with reserved lines could block the warps that it waits for.
   for (std::uint32_t begin = first, i = first; i < end; ++i) {
     if (!facts.instructions[i].ends_region && i + 1 != end) continue;
     creator.cut(begin, i + 1, regions);

@@ -13,8 +13,8 @@ Registers general(const analysis::BitSet& live) {
   return registers;
 }
 
-/// Whether the result comes from beyond the SM: what a region must not wait for. Reads of shared memory, parameters and
-/// constants are short.
+/// Whether the result comes from outside the SM; a region must not wait for such a load. Reads of shared memory,
+/// parameters and constants are short.
 bool is_long_load(const trace::StaticInstruction& i) {
   if (!i.reads_memory || i.destination_count == 0) return false;
   if (i.op_class == trace::OpClass::atomic) return i.space != trace::MemorySpace::shared;

@@ -83,7 +83,7 @@ std::size_t insert_region_words(trace::Kernel& kernel, const RegionPlan& plan) {
       if (is_new) ++next;
       kernel.inserted.push_back({region.begin + placed.before, trace::region_instruction(placed.word, id->second)});
     }
-  // Words of one place keep their order; another scheme's stand in front of them.
+  // Words before the same instruction keep their order; those of another scheme come first.
   std::stable_sort(kernel.inserted.begin(), kernel.inserted.end(),
                    [](const auto& a, const auto& b) { return a.before < b.before; });
   kernel.annotations.push_back({trace::regions_section, trace::regions_section_version, regions_json(plan)});
