@@ -182,7 +182,7 @@ void GatedRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("elsewhere_reads", elsewhere_reads_, "warp registers", "read without their row: the codec had them");
   g.counter("row_writes", row_writes_, "warp registers", "written to their row");
   g.counter("late_accesses", late_accesses_, "warp registers", "that waited for their row to wake");
-  g.counter("late_cycles", late_cycles_, "cycles", "that they waited, summed");
+  g.counter("late_cycles", late_cycles_, "cycles", "that accesses waited for their row to wake, summed");
   g.counter("reads_of_lost", reads_of_lost_, "warp registers",
             "read from a row that is off, by instructions that no lane executes");
   g.counter("writes_lost", writes_lost_, "warp registers", "written to a row that is off");

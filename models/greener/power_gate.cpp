@@ -42,7 +42,7 @@ void PowerGateConfig::declare(support::OptionSet& o) {
   o.add("greener.threshold", threshold, "instructions",
         "a register accessed again within this many instructions stays on; 0: as the trace was annotated", 0,
         trace::max_power_bound);
-  o.add("greener.runtime_table", runtime_table, "keep registers on that a decoded instruction will access");
+  o.add("greener.runtime_table", runtime_table, "keep on the registers that a decoded instruction will access");
   o.add("greener.table_entries", table_entries, "entries", "entries of the run-time table per warp", 1, 64);
   o.add("greener.table_registers", table_registers, "registers", "registers per entry of the run-time table", 1, 10);
   o.add("greener.table_search", table_search,
@@ -283,14 +283,15 @@ void PowerGate::register_energy(support::EnergyGroup& g) {
 void PowerGate::register_stats(support::StatGroup& g) {
   g.counter("put_to_sleep", put_to_sleep_, "warp registers", "after an access");
   g.counter("switched_off", switched_off_, "warp registers", "after an access");
-  g.counter("kept_on", kept_on_, "warp registers", "after an access, since the compiler says so");
+  g.counter("kept_on", kept_on_, "warp registers", "by the compiler's decision after an access");
   g.counter("wake_waits", wake_waits_, "instructions", "that waited for rows to wake");
-  g.counter("wake_wait_cycles", wake_wait_cycles_, "warp-cycles", "that they waited");
+  g.counter("wake_wait_cycles", wake_wait_cycles_, "warp-cycles", "that instructions waited for rows to wake");
   g.counter("read_waits", read_waits_, "instructions", "that waited for an older instruction to read a register");
-  g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles", "that they waited");
+  g.counter("read_wait_cycles", read_wait_cycles_, "warp-cycles",
+            "that instructions waited for an older one to read a register");
   if (!has_table_) return;
   g.counter("lookup_corrections", corrections_, "warp registers",
-            "kept on although the compiler said otherwise, because an instruction in the table accesses them");
+            "kept on against the compiler's decision, because an instruction in the table accesses them");
 }
 
 }  // namespace regatta::models

@@ -24,7 +24,7 @@ void OperandStagingConfig::declare(support::OptionSet& o) {
   o.add("osu.request_queue", request_queue, "requests",
         "preloads and invalidations of a shard that may wait to leave for memory", 1, 4096);
   o.add("osu.backed_registers", backed_registers, "warp registers",
-        "warp registers that memory backs for the resident warps of an SM: bounds occupancy; 0: "
+        "warp registers of an SM's resident warps that memory can back, which limits occupancy; 0: "
         "register_file.registers, for the occupancy of the baseline",
         0, 1 << 20);
 }

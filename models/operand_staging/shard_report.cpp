@@ -65,8 +65,8 @@ void StagingShard::register_stats(support::StatGroup& g) {
               std::string("preloads, from: ") + names[s]);
   }
   g.counter("preloads_undefined", undefined_preloads_, "warp registers",
-            "of those staged: no copy anywhere, the register was never written");
-  g.counter("preloads_buffered", buffer_hits_, "warp registers", "of those staged: from the write-back buffer");
+            "preloads of registers that were never written: there is no copy anywhere");
+  g.counter("preloads_buffered", buffer_hits_, "warp registers", "preloads from the write-back buffer");
   g.counter("allocations_free", from_free_, "lines", "taken from the free list");
   g.counter("allocations_clean", clean_dropped_, "lines", "taken from the clean list");
   g.counter("evictions", evictions_, "lines", "taken from the dirty list: written back");

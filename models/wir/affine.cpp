@@ -70,8 +70,10 @@ void AffineMeter::register_stats(support::StatGroup& g) {
   g.counter("affine_writes", writes_, "warp registers", "written in full, with lanes a stride apart");
   g.counter("affine_instructions", instructions_, "warp instructions",
             "with affine sources and result, which cost one lane of their unit");
-  g.counter("saved_integer_lanes", saved_lanes_[0], "thread instructions", "of these, that cost nothing: integer");
-  g.counter("saved_fp32_lanes", saved_lanes_[1], "thread instructions", "of these, that cost nothing: fp32");
+  g.counter("saved_integer_lanes", saved_lanes_[0], "thread instructions",
+            "lanes of affine integer instructions that cost nothing");
+  g.counter("saved_fp32_lanes", saved_lanes_[1], "thread instructions",
+            "lanes of affine fp32 instructions that cost nothing");
   g.counter("affine_verify_reads", stage_ != nullptr ? stage_->affine_verify_reads() : none_, "warp registers",
             "candidates read to be compared whose lanes were a stride apart");
 }

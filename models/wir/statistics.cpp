@@ -70,11 +70,12 @@ void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
   g.derived(
       "physical_register_cycles", [this] { return double(state_->allocator.register_cycles(clock_.now())); },
       "register cycles", "registers in use, summed over cycles");
-  g.counter("repeats_sampled", n.repeats_sampled, insns, "in windows of 1,000");
-  g.counter("repeats_found", n.repeats_found, insns, "of these, that repeat a computation of their window");
-  g.counter("repeats_loads", n.repeats_loads, insns, "of these, reading memory");
+  g.counter("repeats_sampled", n.repeats_sampled, insns, "sampled in windows of 1,000");
+  g.counter("repeats_found", n.repeats_found, insns, "sampled that repeat a computation of their window");
+  g.counter("repeats_loads", n.repeats_loads, insns,
+            "sampled that read memory and repeat a computation of their window");
   g.counter("repeats_often", n.repeats_often, insns,
-            "of the sampled, with a computation that appears more than 10 times in its window");
+            "sampled whose computation appears more than 10 times in its window");
 }
 
 void PhysicalRegisterFile::register_energy(support::EnergyGroup& g) {

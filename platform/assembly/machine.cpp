@@ -9,8 +9,7 @@
 namespace regatta::assembly {
 
 void MachineConfig::declare(support::OptionSet& o) {
-  o.add_path("machine.base", base,
-             "machine whose values hold where this one says nothing (a preset, or the path of a file)");
+  o.add_path("machine.base", base, "machine that supplies all values not set here (a preset, or the path of a file)");
   o.add("machine.sms", sms, "SMs", "SMs of the whole machine; L2 and DRAM bandwidth are divided among them", 1, 1024);
   o.add("machine.clock_mhz", clock_mhz, "MHz", "SM clock", 1, 100000);
   sm.declare(o, sm::SmConfig::Policies{names_of(policies.schedulers()), names_of(policies.residencies()),

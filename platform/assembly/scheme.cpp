@@ -34,7 +34,7 @@ namespace {
 class Baseline : public Scheme {
  public:
   std::string name() const override { return "baseline"; }
-  std::string help() const override { return "conventional GPU: banked register file, CTAs resident by occupancy"; }
+  std::string help() const override { return "conventional GPU: banked register file, as many resident CTAs as fit"; }
   SmParts build(const BuildContext& context) override { return baseline_parts(context); }
 };
 

@@ -101,7 +101,7 @@ void SmConfig::declare(support::OptionSet& o, const Policies& policies) {
         64);
   o.add("sm.registers_per_thread", registers_per_thread, "registers", "maximum number of registers per thread", 1, 256);
   o.add("sm.register_granularity", register_granularity, "warp registers",
-        "warp registers; the allocation of a warp is rounded up to a multiple of this", 1, 256);
+        "the registers of a warp are rounded up to a multiple of this", 1, 256);
   o.add("sm.schedulers", schedulers, "schedulers", "warp schedulers per SM", 1, 16);
   o.add("sm.sub_cores", sub_cores, "sub-cores",
         "parts into which an SM divides warps and register capacity (with register_file.mapping sub_core: also the "

@@ -33,7 +33,7 @@ bool Writeback::stays(DynamicInstruction& d) {
   return true;
 }
 
-/// Takes back the instructions that the write-back point no longer keeps.
+/// What the write-back point keeps no more.
 void Writeback::recall() {
   protocol::WritebackPoint::RecalledList recalled;
   std::size_t count = 0;
@@ -74,18 +74,7 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   const std::uint64_t cycles = send_request(write_socket, p.payload(), writes_to_, channel_, core_.now);
   if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) return;
   payloads_.give_back(p);
-  finished(d, core_.now + std::max<std::uint64_t>(1, cycles));
-}
-
-/// Returns whether a write that did not complete at once was answered in the same call.
-bool Writeback::ended(protocol::OperandPayload& p, tlm::tlm_sync_enum answer, tlm::tlm_phase phase) {
-  if (answer == tlm::TLM_ACCEPTED) channel_.hold(p.payload(), core_.now);
-  if (answer == tlm::TLM_UPDATED) writes_to_.updated(p.payload(), phase);
-  if (answer != tlm::TLM_UPDATED || phase != tlm::BEGIN_RESP) return false;
-  tlm::tlm_phase end = tlm::END_RESP;
-  sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-  write_socket->nb_transport_fw(p.payload(), end, zero);
-  return true;
+  finished(d, core_.now + cycles);
 }
 
 protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {

@@ -20,8 +20,8 @@ void GatedConfig::declare(support::OptionSet& o) {
         "(Warped-Compression)",
         {"none", "rc", "wc"});
   o.add("gated.unused_rows_off", unused_rows_off,
-        "rows switched off when they belong to no warp: none; those that the kernel's warps cannot have at once, for "
-        "the whole kernel; or always all",
+        "rows of no warp that are switched off: none; those beyond what the kernel's warps can have at once, for the "
+        "whole kernel; or all, at any time",
         {"none", "kernel", "always"});
 }
 
@@ -107,7 +107,7 @@ void GatedScheme::register_power_stats(support::StatGroup& g) {
         const double lifetime = sum([](const Handles& sm) { return sm.file->allocated_row_cycles(); });
         return lifetime == 0 ? 0.0 : sum([](const Handles& sm) { return sm.file->accesses(); }) / lifetime;
       },
-      "ratio", "of a register's lifetime (its warp's) in which it is accessed, a cycle per access");
+      "ratio", "fraction of a register's lifetime (that of its warp) in which it is accessed, one cycle per access");
   g.derived(
       "leakage_energy",
       [this, sum] {
@@ -122,11 +122,11 @@ void GatedScheme::register_power_stats(support::StatGroup& g) {
         }
         return pj * row_lanes_ / 32 / 1000;
       },
-      "nJ", "that the rows leak and waking them takes, on gated.leakage_node");
+      "nJ", "leakage of the rows and energy to wake them, on gated.leakage_node");
   g.derived(
       "lookup_corrections",
       [sum] { return sum([](const Handles& sm) { return sm.gate == nullptr ? 0 : sm.gate->corrections(); }); },
-      "warp registers", "kept on although the compiler said otherwise, because a decoded instruction accesses them");
+      "warp registers", "kept on against the compiler's decision, because a decoded instruction accesses them");
   g.derived(
       "stall_cycles",
       [sum] { return sum([](const Handles& sm) { return sm.gate == nullptr ? 0 : sm.gate->stall_cycles(); }); },
@@ -142,11 +142,11 @@ void add_gated(assembly::SchemeRegistry& registry) {
   models::SleepTransistorsConfig gating;  // aging paper, section 5.1.3: 10 cycles, 232.88 pJ, nothing asleep
   gating.wake_off = 10;
   gating.wake_off_energy = "wake_gated";
-  add("always_on", "a register file of rows that could be switched and are not: what the others are measured against",
-      GatedConfig{});
+  add("always_on", "gated register file whose rows stay on: the reference for the other gated schemes", GatedConfig{});
   GatedPowerConfig states;
   states.states = "greener";
-  add("greener", "GREENER: registers sleep or are off between accesses, as compiler and decoded instructions say",
+  add("greener",
+      "GREENER: compiler and decoded instructions decide whether a register sleeps or is off between accesses",
       GatedConfig{}, {}, states);
   states.states = "sleep_reg";
   add("sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", GatedConfig{}, {}, states);
@@ -155,10 +155,10 @@ void add_gated(assembly::SchemeRegistry& registry) {
   add("rc", "RC: compressed registers are kept in a table, and their rows are off (aging-aware register file)",
       GatedConfig{"fixed", "kernel", "rc"}, gating, {}, true);
   add("rc_rar", "RC and RAR together", GatedConfig{"rotating", "kernel", "rc"}, gating, {}, true);
-  add("wc", "Warped-Compression: compressed registers take a part of their row, the rest of it is off",
+  add("wc", "Warped-Compression: compressed registers use a part of their row, and the rest is off",
       GatedConfig{"fixed", "kernel", "wc"}, gating, {}, true);
-  add("argo", "ARGO: warps take windows in turn, unused ones are off", GatedConfig{"round_robin", "kernel"}, gating, {},
-      true);
+  add("argo", "ARGO: warps take windows in turn, and unused windows are off", GatedConfig{"round_robin", "kernel"},
+      gating, {}, true);
 }
 
 }  // namespace regatta::schemes

@@ -193,35 +193,35 @@ void GatedScheme::register_wear_stats(support::StatGroup& g) const {
   using Duty = WearRecorder::Duty;
   const char* const share = "ratio";
   g.derived("duty.zero.longest", slices([](const Duty& zero, const Duty&) { return zero.zero; }), share,
-            "fraction of time that the longest-zero bit of each slice is 0, mean over the slices in use");
+            "fraction of time that the longest-zero bit of a slice is 0, mean over the slices in use");
   g.derived("duty.zero.longest_one", slices([](const Duty& zero, const Duty&) { return zero.one; }), share,
-            "fraction of time that the longest-zero bits are 1");
+            "fraction of time that the longest-zero bit of a slice is 1, mean over the slices in use");
   g.derived("duty.zero.longest_off", slices([](const Duty& zero, const Duty&) { return zero.off; }), share,
-            "fraction of time that the longest-zero bits are off");
+            "fraction of time that the longest-zero bit of a slice is off, mean over the slices in use");
   g.derived("duty.zero.mean", files([](const Duty& mean) { return mean.zero; }), share,
             "fraction of time that a bit is 0, mean over all bits");
   g.derived("duty.one.longest", slices([](const Duty&, const Duty& one) { return one.one; }), share,
-            "fraction of time that the longest-one bit of each slice is 1, mean over the slices in use");
+            "fraction of time that the longest-one bit of a slice is 1, mean over the slices in use");
   g.derived("duty.one.longest_zero", slices([](const Duty&, const Duty& one) { return one.zero; }), share,
-            "fraction of time that the longest-one bits are 0");
+            "fraction of time that the longest-one bit of a slice is 0, mean over the slices in use");
   g.derived("duty.one.longest_off", slices([](const Duty&, const Duty& one) { return one.off; }), share,
-            "fraction of time that the longest-one bits are off");
+            "fraction of time that the longest-one bit of a slice is off, mean over the slices in use");
   g.derived("duty.one.mean", files([](const Duty& mean) { return mean.one; }), share,
             "fraction of time that a bit is 1, mean over all bits");
   g.derived("duty.off.mean", files([](const Duty& mean) { return mean.off; }), share,
-            "fraction of time that a bit is off or its row not used yet, mean over all bits");
+            "fraction of time that a bit is off or in a row that was not used yet, mean over all bits");
   const models::NbtiConfig& nbti = aging_.nbti;
-  g.derived("vth.t0", slices([&nbti](const Duty& zero, const Duty&) { return nbti.threshold_shift(zero.zero); }), share,
-            "threshold voltage shift of the transistor in each slice that is most worn by 0, relative to the largest "
-            "possible");
-  g.derived("vth.t1", slices([&nbti](const Duty&, const Duty& one) { return nbti.threshold_shift(one.one); }), share,
-            "threshold voltage shift of the transistor in each slice that is most worn by 1, relative to the largest "
-            "possible");
+  g.derived(
+      "vth.t0", slices([&nbti](const Duty& zero, const Duty&) { return nbti.threshold_shift(zero.zero); }), share,
+      "threshold voltage shift of the transistor that 0 wears most in a slice, relative to the largest possible shift");
+  g.derived(
+      "vth.t1", slices([&nbti](const Duty&, const Duty& one) { return nbti.threshold_shift(one.one); }), share,
+      "threshold voltage shift of the transistor that 1 wears most in a slice, relative to the largest possible shift");
   g.derived(
       "ts_increase", slices([&nbti](const Duty& zero, const Duty& one) {
         return nbti.switching_delay_increase(std::max(nbti.threshold_shift(zero.zero), nbti.threshold_shift(one.one)));
       }),
-      share, "of the switching delay of the transistor of a slice that is worn most, mean over the slices in use");
+      share, "increase of the switching delay of the most worn transistor of a slice, mean over the slices in use");
 }
 
 SliceEnergy GatedScheme::energy_of(const Handles& sm) const {

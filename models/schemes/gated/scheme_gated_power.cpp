@@ -58,8 +58,8 @@ double GatedPowerConfig::wake_pj(models::PowerState from) const {
 
 void GatedPowerConfig::declare(support::OptionSet& o) {
   o.add("gated.power", states,
-        "state of a register after an access: always on, as compiler and decoded instructions say (GREENER), or asleep "
-        "(Sleep-Reg)",
+        "state of a register after an access: always on, chosen by compiler and decoded instructions (GREENER), or "
+        "asleep (Sleep-Reg)",
         {"always_on", "greener", "sleep_reg"});
   o.add("gated.leakage_node", leakage_node, "nm", "node of power.leakage_energy: 45, 32 or 22", 22, 45);
   o.add("gated.leakage_mw", leakage_mw, "mW",

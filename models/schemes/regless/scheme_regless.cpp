@@ -31,7 +31,7 @@ class RegLess : public assembly::Scheme {
   RegLess() { osu_.backed_registers = 0; }  // the machine's number, unless an option sets it
   std::string name() const override { return "regless"; }
   std::string help() const override {
-    return "RegLess (MICRO 2017): operand staging units in place of the register file, filled region by region";
+    return "RegLess (MICRO 2017): operand staging units, filled region by region, replace the register file";
   }
   void declare(support::OptionSet& options) override {
     osu_.declare(options);

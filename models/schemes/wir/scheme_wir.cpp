@@ -141,17 +141,19 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   };
   const char* const instructions = "warp instructions";
   const char* const registers = "warp registers";
-  total("reused.arithmetic", {&C::reused_arithmetic}, instructions, "that took another's result at once");
-  total("reused.load", {&C::reused_load}, instructions, "loads that took another's result at once");
-  total("reused.pending", {&C::reused_pending}, instructions, "that took a result they waited for");
+  total("reused.arithmetic", {&C::reused_arithmetic}, instructions, "that took another instruction's result at once");
+  total("reused.load", {&C::reused_load}, instructions, "loads that took another instruction's result at once");
+  total("reused.pending", {&C::reused_pending}, instructions,
+        "that waited for another instruction's result and took it");
   share("bypass_fraction", {&C::reused_arithmetic, &C::reused_load, &C::reused_pending}, {&C::instructions},
-        "instructions that took another's result, of all");
+        "fraction of instructions that took another instruction's result");
   if (config_.repeats) {
     share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
-          "instructions that repeat a computation of their window of 1,000");
-    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled}, "of these, those that read memory");
+          "fraction of instructions that repeat a computation of their window of 1,000");
+    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled},
+          "fraction of instructions that read memory and repeat a computation of their window of 1,000");
     share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
-          "instructions whose computation appears more than 10 times in their window");
+          "fraction of instructions whose computation appears more than 10 times in their window");
     g.derived(
         "barriers_max",
         [this] {
@@ -166,21 +168,20 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
       g.derived(
           std::string("barred.") + bars[b],
           [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred[b]; }); }, instructions,
-          "by the reason that kept them out of the reuse buffer (none: they were looked up)");
+          "that this keeps from the reuse buffer (none: nothing does)");
       g.derived(
           std::string("barred_repeats.") + bars[b],
           [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred_repeats[b]; }); },
-          instructions, "of these, that repeat a computation of their window");
+          instructions, "that this keeps from the reuse buffer and that repeat a computation of their window");
     }
   }
   g.derived(
       "vsb.hits", [counted] { return counted({&C::signature_hits}) - counted({&C::false_positives}); }, registers,
-      "results whose value a register had already");
-  total("vsb.misses", {&C::signature_misses}, registers, "results whose hash the value signature buffer had not");
+      "results whose value was already in a register");
+  total("vsb.misses", {&C::signature_misses}, registers, "results whose hash was not in the value signature buffer");
   total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
-  total("verify_cache.hits", {&C::verify_hits}, registers,
-        "candidates compared in the verify cache, without a bank read");
-  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that missed in the verify cache");
+  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache");
+  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that were not in the verify cache");
   total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
   total("racy_loads", {&C::racy_loads}, instructions,
         "loads of racy kernels that were not bypassed because the reusable result differs from the traced one");

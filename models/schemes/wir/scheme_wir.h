@@ -19,7 +19,9 @@ namespace regatta::schemes {
 class WirScheme : public assembly::Scheme {
  public:
   std::string name() const override { return "wir"; }
-  std::string help() const override { return "WIR: warp instructions reuse results of others, registers are renamed"; }
+  std::string help() const override {
+    return "WIR: registers are renamed, warp instructions reuse the results of earlier ones";
+  }
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
   assembly::SmParts build(const assembly::BuildContext& context) override;
