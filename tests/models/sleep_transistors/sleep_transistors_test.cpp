@@ -3,6 +3,7 @@
 // The sleep-transistor controller by itself: hand-made cases, and random votes against an account kept cycle by cycle.
 #include <regatta/models/sleep_transistors/sleep_transistors.h>
 #include <regatta/models/sleep_transistors/unused_rows.h>
+#include <regatta/support/stats.h>
 #include <regatta/test/catch.h>
 
 #include <algorithm>
@@ -224,7 +225,7 @@ TEST_CASE("sleep transistors: random votes on segments, against an account kept 
     for (auto& r : v) std::fill(std::begin(r), std::end(r), 2);
   }
   double bit_cycles[3] = {};
-  std::uint64_t woken[3] = {};
+  std::uint64_t woken[3] = {}, bits_woken[3] = {};
   const auto state = [&](std::uint32_t row, unsigned s) {
     return std::min({wish[0][row][s], wish[1][row][s], wish[2][row][s]});
   };
@@ -249,6 +250,8 @@ TEST_CASE("sleep transistors: random votes on segments, against an account kept 
         changed = changed || after != before[s];
         from_sleep = from_sleep || (before[s] == 1 && after == 2);
         from_off = from_off || (before[s] == 0 && after > 0);
+        if (before[s] == 1 && after == 2) bits_woken[1] += width[s];
+        if (before[s] == 0 && after > 0) bits_woken[0] += width[s];
         if (before[s] > 0 && after == 0) gone.emplace_back(first, first + width[s]);
         first += width[s];
       }
@@ -287,6 +290,13 @@ TEST_CASE("sleep transistors: random votes on segments, against an account kept 
   }
   CHECK(b.control.wakeups(PowerState::sleep) == woken[1]);
   CHECK(b.control.wakeups(PowerState::off) == woken[0]);
+  // What waking costs is counted in bits.
+  support::StatGroup group("sleep_transistors");
+  b.control.register_stats(group);
+  for (const support::Stat& stat : group.stats()) {
+    if (stat.name == "bits_woken_sleep") CHECK(*stat.counter == bits_woken[1]);
+    if (stat.name == "bits_woken_off") CHECK(*stat.counter == bits_woken[0]);
+  }
 }
 
 TEST_CASE("sleep transistors: leakages that are none are refused") {

@@ -237,6 +237,27 @@ TEST_CASE("fcfs moves data in the order of arrival, fr_fcfs serves open rows fir
   }
 }
 
+TEST_CASE("fr_fcfs serves a hit that arrives while its bank waits to close the row") {
+  memory::MemorySystemConfig config = machine();
+  config.dram.mapping = "row_bank_column";
+  const memory::DramTiming& t = config.dram.timing;
+  const std::uint64_t other_row = std::uint64_t{config.dram.row_bytes} * config.dram.banks;
+  REQUIRE(t.rcd + 8 < t.ras);
+  // The first is read after RCD; the row must stay open for RAS, and only then can the second's row be opened.
+  for (const unsigned arrives : {t.rcd + 3u, t.ras - 3u}) {
+    Stream stream;
+    stream.add(0, 0);
+    stream.add(0, other_row);
+    stream.add(arrives, 128);
+    Banks banks(config);
+    const Log log = run(config, stream, banks);
+    CAPTURE(arrives);
+    CHECK(log.served_at[2] < log.served_at[1]);
+    CHECK(banks.row_conflicts == 1);
+    CHECK(banks.row_hits == 1);
+  }
+}
+
 TEST_CASE("no more younger requests than the starvation limit are served before the oldest") {
   for (const unsigned limit : {1u, 4u, 16u}) {
     memory::MemorySystemConfig config = machine();

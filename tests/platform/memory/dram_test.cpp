@@ -3,10 +3,13 @@
 // scheduler.
 #include "driver.h"
 
+#include <regatta/memory/dram_banks.h>
+
 #include <regatta/test/catch.h>
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 using namespace regatta;
 using namespace regatta::test;
@@ -64,6 +67,38 @@ TEST_CASE("with a fixed access time every read is answered when arithmetic says 
     different += r.done != answer;
   }
   CHECK(different == 0);
+}
+
+TEST_CASE("an answer comes when its last data are there, to the cycle, whatever the clocks' phase") {
+  memory::MemorySystemConfig config;
+  config.dram.scheduler = "fr_fcfs";
+  Channel channel(config);
+  std::mt19937 random(5);
+  std::uint64_t cycle = 0;
+  for (unsigned i = 0; i < 300; ++i) {
+    cycle += 700 + random() % 50;  // the bus and all banks are idle again
+    channel.add(cycle, false, 128 * std::uint64_t{random() % 4096}, static_cast<std::uint8_t>(1 + random() % 15));
+  }
+  channel.run();
+  // The same requests on banks alone: by when their data have moved, in DRAM cycles.
+  const auto clock = config.dram_clock();
+  memory::DramBanks banks(config);
+  std::set<std::int64_t> offsets;
+  for (const Request& r : channel.driver.requests) {
+    memory::DramRequest request;
+    request.key = &request;
+    request.ready = clock.first_in(r.sent + 1);
+    request.address = r.address;
+    request.bytes = 32 * static_cast<unsigned>(__builtin_popcount(r.sectors));
+    banks.add(request);
+    std::uint64_t until = 0;
+    for (std::uint64_t c = r.sent; banks.size() != 0; ++c) {
+      banks.step(clock.first_in(c), clock.first_in(c + 1), true,
+                 [&](const memory::DramBanks::Command& k) { until = std::max(until, k.data_until); });
+    }
+    offsets.insert(static_cast<std::int64_t>(r.done) - static_cast<std::int64_t>(clock.sm_cycle_after(until)));
+  }
+  CHECK(offsets.size() == 1);
 }
 
 TEMPLATE_TEST_CASE_SIG("a saturated channel refuses, keeps its queue finite and never exceeds the bus", "",

@@ -291,3 +291,40 @@ TEST_CASE("the lanes of a CTA's last warp are those that have a thread") {
   CHECK(lanes == std::vector<protocol::LaneMask>{~0u, ~0u, 0x3f});
   CHECK(r.result.thread_instructions == 2 * 70);
 }
+
+TEST_CASE("thread instructions count the lanes that execute, without those that a guard switches off") {
+  TraceBuilder b;
+  b.set_predicate(0, {100});
+  b.guarded_op(OpClass::int_add, 0, {1}, {101});
+  b.guarded_op(OpClass::int_add, 0, {2}, {102});
+  b.exit();
+  b.launch(1, 32);
+  b.begin_cta();
+  b.begin_warp();
+  b.execute(0);
+  b.execute(1, 0x0000ffff);
+  b.execute(2, 0);
+  b.execute(3);
+  b.end_warp();
+  b.end_cta();
+  const auto r = test::record(b, "guarded_lanes", test::one_scheduler());
+  CHECK(test::counter(r, "sm0.pipeline", "thread_instructions") == 32 + 16 + 0 + 32);
+  CHECK(test::counter(r, "sm0.pipeline", "warp_instructions") == 4);
+}
+
+TEST_CASE("an instruction accesses the constant bank once, as a load or with an operand") {
+  TraceBuilder b;
+  trace::Operand constant;
+  constant.kind = trace::Operand::Kind::constant_bank;
+  b.op(OpClass::constant_load, {1}, {});  // with an operand of the bank
+  b.kernel().instructions.back().operands = {constant};
+  b.op(OpClass::constant_load, {2}, {});  // without: a special register
+  b.op(OpClass::int_add, {3}, {100});     // with an operand of the bank
+  b.kernel().instructions.back().operands = {constant};
+  b.op(OpClass::int_add, {4}, {101});
+  b.exit();
+  b.launch(1, 32);
+  b.run_all();
+  const auto r = test::record(b, "constant_uses", test::one_scheduler());
+  CHECK(test::counter(r, "sm0.pipeline.execution", "constant_instructions") == 3);
+}

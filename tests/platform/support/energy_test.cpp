@@ -104,6 +104,16 @@ read = { pj = 120, per = "access", basis = "assumed", source = "a guess" }
         }).find("'base' names the table 'toy', but there are no other tables") != std::string::npos);
 }
 
+TEST_CASE("energy table: one of another node than its base is for its own node") {
+  const std::string smaller =
+      "base = \"toy\"\nname = \"smaller\"\nnode_nm = 28\n"
+      "[file]\nread = { pj = 70, per = \"access\", basis = \"assumed\", source = \"a guess\" }\n";
+  EnergyTable t = EnergyTable::parse(smaller, "smaller.toml", [](const std::string&) { return toy(); });
+  CHECK(t.scaled("file.read", {}).scaled == 70);
+  t.set_node(40);
+  CHECK(t.scaled("file.read", {}).scaled == Approx(70 * std::pow(40 / 28.0, 1.71)));
+}
+
 TEST_CASE("energy table: a name that is nearly one of the table's base is remarked on") {
   const std::string more =
       "base = \"toy\"\nname = \"mine\"\n"

@@ -4,6 +4,8 @@
 // and what is noticed when a state is wrong.
 #include "greener_support.h"
 
+#include <cmath>
+
 using namespace regatta;
 using Catch::Matchers::Contains;
 using models::PowerState;
@@ -259,3 +261,16 @@ void check_no_states(const std::string& states) {
 TEST_CASE("a trace without power states is refused by GREENER") { check_no_states("greener"); }
 TEST_CASE("a trace without power states does for a file that is always on") { check_no_states("always_on"); }
 TEST_CASE("a trace without power states does for Sleep-Reg") { check_no_states("sleep_reg"); }
+
+TEST_CASE("leakage account: waking costs more at a larger node, as an access does") {
+  schemes::GatedPowerConfig c;
+  c.leakage_node = 22;
+  CHECK(c.wake_pj(PowerState::sleep) == Approx(c.wake_sleep_pj));
+  CHECK(c.wake_pj(PowerState::off) == Approx(c.wake_off_pj));
+  for (const unsigned node : {32u, 45u}) {
+    c.leakage_node = node;
+    const double larger = std::pow(node / 22.0, 1.71);
+    CHECK(c.wake_pj(PowerState::sleep) == Approx(c.wake_sleep_pj * larger));
+    CHECK(c.wake_pj(PowerState::off) == Approx(c.wake_off_pj * larger));
+  }
+}
