@@ -25,10 +25,11 @@ class LookupDelay : public sc_core::sc_module, public Lookup<Request, Answer>, p
     sensitive << due_;
     dont_initialize();
   }
-  LookupReply look_up(const Request& request, std::uint32_t tag, Answer& answer) override {
-    const LookupReply reply = out.requests->look_up(request, tag, answer);
+  LookupReply look_up(const Request& request, std::uint32_t tag, Answer&) override {
+    Answer early{};
+    const LookupReply reply = out.requests->look_up(request, tag, early);
     if (reply != LookupReply::answered) return reply;
-    hold(tag, answer);
+    hold(tag, early);
     return LookupReply::later;
   }
   const sc_core::sc_event& changed() const override { return out.requests->changed(); }
