@@ -77,7 +77,7 @@ void OperandCollectors::request_all(std::uint32_t unit, DynamicInstruction& d) {
     p.prepare(tlm::TLM_READ_COMMAND, d.warp, d.traits->reads[i], core_.all_lanes, lanes, d.operands[i]);
     p.access().instruction = &d;
     p.access().operand = static_cast<std::uint8_t>(i);
-    const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_.now);
+    const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_);
     if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) {
       while (++i < reads) request(unit, i);
       return;
@@ -104,9 +104,9 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   p.access().instruction = &d;
   p.access().operand = static_cast<std::uint8_t>(operand);
   if (checked_) spoil(d.operands[operand]);
-  const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_.now);
+  const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_);
   if (cycles == not_completed) return;
-  delivered(unit, p.access(), core_.now + cycles);
+  delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, cycles));
   payloads_.give_back(p);
 }
 

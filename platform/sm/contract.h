@@ -54,8 +54,13 @@ class TargetContract {
 
   /// The access is complete: cycles until its effect, from now.
   std::uint64_t completed(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) const {
-    const std::uint64_t cycles = core_.cycles(delay);
-    if (__builtin_expect(payload.get_response_status() != tlm::TLM_OK_RESPONSE || !core_.whole(cycles, delay), 0)) {
+    return completed(core_, payload, delay);
+  }
+  /// The same for a caller that has the core at hand, in the hottest loop of the pipeline.
+  std::uint64_t completed(const Core& core, const tlm::tlm_generic_payload& payload,
+                          const sc_core::sc_time& delay) const {
+    const std::uint64_t cycles = core.cycles(delay);
+    if (__builtin_expect(payload.get_response_status() != tlm::TLM_OK_RESPONSE || !core.whole(cycles, delay), 0)) {
       wrong_completion(payload, delay);
     }
     return cycles;

@@ -89,7 +89,8 @@ void FrontEnd::find_inserted(const trace::Kernel& kernel) {
       for (std::size_t n = first; n < next; ++n) {
         const trace::InsertedInstruction& inserted = kernel.inserted[n];
         if ((inserted.after >= 0) != on_edge || !in_stream(inserted, decoded)) continue;
-        Inserted entry{static_cast<std::uint32_t>(n), position, inserted.disposition == trace::Disposition::issue};
+        Inserted entry{static_cast<std::uint32_t>(n), position, inserted.disposition == trace::Disposition::issue,
+                       on_edge};
         if (on_edge && inserted.after + 1 != static_cast<std::int64_t>(i)) {
           behind_code.push_back(entry);
           continue;
@@ -241,7 +242,7 @@ std::uint32_t FrontEnd::next_of_program(const Warp& w) const {
 }
 
 template <bool with_inserted>
-FrontEnd::Coming FrontEnd::coming(Warp& w) const {
+[[gnu::always_inline]] inline FrontEnd::Coming FrontEnd::coming(Warp& w) const {
   const std::uint32_t index = w.path.peek_index();
   if constexpr (!with_inserted) return Coming{index};
   if (__builtin_expect(static_cast<int>(!edges_.empty()), 0) != 0 && w.path.position() != 0) {
@@ -262,7 +263,7 @@ FrontEnd::Coming FrontEnd::coming(Warp& w) const {
   return w.insertions_done < place.insertions ? Coming{position, place.first + w.insertions_done} : Coming{position};
 }
 
-bool FrontEnd::fetch_inserted(Warp& w, std::uint32_t number, bool first, unsigned& room) {
+[[gnu::always_inline]] inline bool FrontEnd::fetch_inserted(Warp& w, std::uint32_t number, bool first, unsigned& room) {
   const Inserted& inserted = inserted_[number];
   if (inserted.issues) {
     w.push(inserted_traits_[number], core_.now);
@@ -283,7 +284,7 @@ bool FrontEnd::fetch_inserted(Warp& w, std::uint32_t number, bool first, unsigne
     }
     ++w.insertions.back().count;
   }
-  ++(core_.kernel.kernel->inserted[inserted.index].after >= 0 ? w.edges_done : w.insertions_done);
+  ++(inserted.on_edge ? w.edges_done : w.insertions_done);
   ++instructions;
   return true;
 }
@@ -315,7 +316,8 @@ void FrontEnd::fetch(Warp& w) {
     if constexpr (with_inserted) {
       if (next.inserted != Coming::none) {
         if (!fetch_inserted(w, next.inserted, i == 0, room)) break;
-        if (inserted_[next.inserted].issues && inserted_traits_[next.inserted].is_control) {
+        if (__builtin_expect(static_cast<int>(!inserted_traits_.empty()), 0) != 0 && inserted_[next.inserted].issues &&
+            inserted_traits_[next.inserted].is_control) {
           w.fetch_blocked = true;
           break;
         }

@@ -71,6 +71,7 @@ class FrontEnd : public sc_core::sc_module {
     std::uint32_t index = 0;     ///< in Kernel::inserted
     std::uint32_t position = 0;  ///< in the code, in instructions
     bool issues = false;
+    bool on_edge = false;
   };
   /// What a warp fetches next: an inserted instruction, or the program's next.
   struct Coming {

@@ -3,7 +3,6 @@
 
 #include "contract.h"
 
-#include <algorithm>
 #include <tlm>
 
 namespace regatta::sm {
@@ -37,27 +36,40 @@ class RequestChannel {
 
 constexpr std::uint64_t not_completed = ~std::uint64_t{0};
 
-/// Sends a request over an initiator socket whose channel is open. The cycles until its effect, at least 1, if the
-/// target answered it; else not_completed: the answer comes on the backward path, and the channel is held if the target
-/// has not taken the request.
+/// The target did not complete the request in the same call. Its cycles if it answered all the same, else
+/// not_completed: the answer comes on the backward path, and the channel is held if the target has not taken the
+/// request.
 template <class Socket>
-std::uint64_t send_request(Socket& socket, tlm::tlm_generic_payload& payload, const TargetContract& contract,
-                           RequestChannel& channel, protocol::Cycle now) {
+[[gnu::noinline, gnu::cold]] std::uint64_t not_at_once(Socket& socket, tlm::tlm_generic_payload& payload,
+                                                       tlm::tlm_sync_enum answer, tlm::tlm_phase phase,
+                                                       const sc_core::sc_time& delay, const TargetContract& contract,
+                                                       RequestChannel& channel, const Core& core) {
+  if (answer == tlm::TLM_ACCEPTED) {
+    channel.hold(payload, core.now);
+    return not_completed;
+  }
+  contract.updated(payload, phase);
+  if (phase != tlm::BEGIN_RESP) return not_completed;
+  const std::uint64_t cycles = contract.completed(payload, delay);
+  tlm::tlm_phase end = tlm::END_RESP;
+  sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
+  socket->nb_transport_fw(payload, end, zero);
+  return cycles;
+}
+
+/// Sends a request over an initiator socket whose channel is open. The cycles until its effect if the target completed
+/// it; else not_completed.
+template <class Socket>
+[[gnu::always_inline]] inline std::uint64_t send_request(Socket& socket, tlm::tlm_generic_payload& payload,
+                                                         const TargetContract& contract, RequestChannel& channel,
+                                                         const Core& core) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const tlm::tlm_sync_enum answer = socket->nb_transport_fw(payload, phase, delay);
   if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
-    if (answer == tlm::TLM_ACCEPTED) {
-      channel.hold(payload, now);
-      return not_completed;
-    }
-    contract.updated(payload, phase);
-    if (phase != tlm::BEGIN_RESP) return not_completed;
-    tlm::tlm_phase end = tlm::END_RESP;
-    sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
-    socket->nb_transport_fw(payload, end, zero);
+    return not_at_once(socket, payload, answer, phase, delay, contract, channel, core);
   }
-  return std::max<std::uint64_t>(1, contract.completed(payload, delay));
+  return contract.completed(core, payload, delay);
 }
 
 }  // namespace regatta::sm

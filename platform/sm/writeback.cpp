@@ -71,10 +71,10 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   p.access().operand = static_cast<std::uint8_t>(destination);
   ++writes_;
   if (d.active != core_.all_lanes) ++partial_writes_;
-  const std::uint64_t cycles = send_request(write_socket, p.payload(), writes_to_, channel_, core_.now);
+  const std::uint64_t cycles = send_request(write_socket, p.payload(), writes_to_, channel_, core_);
   if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) return;
   payloads_.give_back(p);
-  finished(d, core_.now + cycles);
+  finished(d, core_.now + std::max<std::uint64_t>(1, cycles));
 }
 
 protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {
