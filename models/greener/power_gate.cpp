@@ -83,6 +83,7 @@ void PowerGate::settle() {
   const std::uint64_t cycle = now();
   if (cycle == settled_) return;
   settled_ = cycle;
+  if (__builtin_expect(static_cast<int>(refused_lookups_ != 0), 0) != 0) ask_again();
   calendar_.drain(cycle, [this](const ReadDone& read) {
     remove(warps_[read.warp].reserved, RegisterId(read.reg));
     apply(WarpSlot(read.warp), read.sequence, RegisterId(read.reg), read.state);
@@ -167,25 +168,37 @@ void PowerGate::apply(WarpSlot slot, std::uint64_t sequence, RegisterId reg, Reg
     ++kept_on_;
     return;
   }
+  if (!has_table_) return decide(slot, reg, state, false);
+  std::uint32_t tag = 0;
+  while (tag < awaited_.size() && awaited_[tag].open) ++tag;
+  ask_table(tag, Awaited{true, false, false, slot.value(), reg.value(), state, sequence});
+}
+
+void PowerGate::ask_table(std::uint32_t tag, Awaited decision) {
+  const WarpSlot slot(decision.warp);
+  const RegisterId reg(decision.reg);
   bool accessed = false;
-  if (has_table_) {
-    std::uint32_t tag = 0;
-    while (tag < awaited_.size() && awaited_[tag].open) ++tag;
-    switch (table_lookups.requests->look_up(TableQuery{slot, reg, sequence, search_younger_}, tag, accessed)) {
-      case protocol::LookupReply::answered:
-        break;
-      case protocol::LookupReply::later:
-        if (tag == awaited_.size()) awaited_.emplace_back();
-        awaited_[tag] = Awaited{true, false, slot.value(), reg.value(), state};
-        ++open_lookups_;
-        return;
-      case protocol::LookupReply::busy:
-        calendar_.schedule(now() + 1, ReadDone{sequence, slot.value(), reg.value(), state});
-        client_.request(now() + 1);
-        return;
-    }
+  const protocol::LookupReply reply =
+      table_lookups.requests->look_up(TableQuery{slot, reg, decision.sequence, search_younger_}, tag, accessed);
+  if (reply == protocol::LookupReply::answered) return decide(slot, reg, decision.state, accessed);
+  decision.asked = reply == protocol::LookupReply::later;
+  if (!decision.asked) {
+    ++refused_lookups_;
+    client_.request(now() + 1);
   }
-  decide(slot, reg, state, accessed);
+  if (tag == awaited_.size()) awaited_.emplace_back();
+  awaited_[tag] = decision;
+  ++open_lookups_;
+}
+
+void PowerGate::ask_again() {
+  refused_lookups_ = 0;
+  for (std::uint32_t tag = 0; tag < awaited_.size(); ++tag) {
+    if (!awaited_[tag].open || awaited_[tag].asked) continue;
+    const Awaited decision = std::exchange(awaited_[tag], Awaited{});
+    --open_lookups_;
+    if (!decision.dropped) ask_table(tag, decision);
+  }
 }
 
 void PowerGate::answered(std::uint32_t tag, const bool& accessed) {

@@ -86,7 +86,8 @@ TEST_CASE("lookup: a delay answers each accepted request once, later, and out of
     if (i % 3 == 0) sc_core::sc_start(period);
   }
   sc_core::sc_start(20 * period);
-  CHECK(busy == requests / 5);
+  CHECK(busy > requests / 5);  // the block's own refusals, and those of the delay
+  CHECK(busy < requests / 2);
   CHECK(user.open.empty());
   CHECK(user.answers == requests - busy);
   CHECK(delay.delayed() == user.answers);

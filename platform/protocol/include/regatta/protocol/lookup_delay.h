@@ -9,7 +9,8 @@
 namespace regatta::protocol {
 
 /// Stands between a block and the user of its lookups, and delays each answer by a random number of cycles, so that
-/// answers also overtake each other: what a pipelined block, or one in RTL, may do. For tests, and for the question
+/// answers also overtake each other. It refuses one request in eight as busy. A pipelined block, or one in RTL, may do
+/// the same. For tests, and for the question
 /// what a slower block would cost.
 template <class Request, class Answer>
 class LookupDelay : public sc_core::sc_module, public Lookup<Request, Answer>, public LookupClient<Answer> {
@@ -26,6 +27,7 @@ class LookupDelay : public sc_core::sc_module, public Lookup<Request, Answer>, p
     dont_initialize();
   }
   LookupReply look_up(const Request& request, std::uint32_t tag, Answer&) override {
+    if (random_() % 8 == 0) return LookupReply::busy;
     Answer early{};
     const LookupReply reply = out.requests->look_up(request, tag, early);
     if (reply != LookupReply::answered) return reply;
@@ -34,6 +36,7 @@ class LookupDelay : public sc_core::sc_module, public Lookup<Request, Answer>, p
   }
   const sc_core::sc_event& changed() const override { return out.requests->changed(); }
   void answered(std::uint32_t tag, const Answer& answer) override { hold(tag, answer); }
+  // What it refuses itself needs no notification: it accepts in the next cycle.
   /// Answers delayed so far.
   std::uint64_t delayed() const { return delayed_; }
 

@@ -113,6 +113,17 @@ class PowerGate : public sc_core::sc_module,
     trace::RegisterPower state;
   };
 
+  /// A register whose state waits for what the table says; the index is the tag of the lookup.
+  struct Awaited {
+    bool open = false;
+    bool asked = false;    ///< the table has accepted the lookup; else it was busy
+    bool dropped = false;  ///< a younger instruction accesses the register, or the warp has ended
+    std::uint16_t warp = 0;
+    std::uint8_t reg = 0;
+    trace::RegisterPower state = trace::RegisterPower::on;
+    std::uint64_t sequence = 0;  ///< of the instruction whose access is over
+  };
+
   std::uint64_t now() const { return clock_.now(); }
   /// Handles everything due in the present cycle; called by whichever event comes first.
   void settle();
@@ -123,6 +134,10 @@ class PowerGate : public sc_core::sc_module,
   void apply(protocol::WarpSlot slot, std::uint64_t sequence, protocol::RegisterId reg, trace::RegisterPower state);
   /// The state after an access is settled: what the table says of the register decides whether it is applied.
   void decide(protocol::WarpSlot slot, protocol::RegisterId reg, trace::RegisterPower state, bool accessed);
+  /// Asks the table; what it does not answer at once is awaited under `tag`.
+  void ask_table(std::uint32_t tag, Awaited decision);
+  /// Asks again where the table was busy.
+  void ask_again();
   /// The instruction issues: its registers stay on, whatever the table answers about older accesses.
   void forget_decisions(protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed);
   bool in_program(const protocol::DynamicInstruction& d) const { return d.traits == &(*traits_)[d.traits->index]; }
@@ -144,16 +159,9 @@ class PowerGate : public sc_core::sc_module,
   support::Calendar<ReadDone> calendar_;
   std::uint64_t settled_ = 0;  ///< cycle
   bool has_table_ = false;
-  /// A lookup whose answer is awaited, by its tag.
-  struct Awaited {
-    bool open = false;
-    bool dropped = false;  ///< a younger instruction accesses the register
-    std::uint16_t warp = 0;
-    std::uint8_t reg = 0;
-    trace::RegisterPower state = trace::RegisterPower::on;
-  };
   std::vector<Awaited> awaited_;
   unsigned open_lookups_ = 0;
+  unsigned refused_lookups_ = 0;  ///< of these, those that the table has not accepted
 
   std::uint64_t corrections_ = 0;
   std::uint64_t wake_waits_ = 0, wake_wait_cycles_ = 0;
