@@ -56,12 +56,10 @@ function(regatta_library name)
   else()
     add_library(${target} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
-    # Headers take half the time of most files: some share them. Not so in models: blocks that run in every cycle, whose
-    # files the compiler is to optimise as they are divided.
+    # Headers take half the time of most files: some share them.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
     if(ARG_UNITY)
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-    elseif(NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/models/")
-      set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
     endif()
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:regatta_flags> ${ARG_PRIVATE})
   endif()
