@@ -106,7 +106,7 @@ void OperandCollectors::request(std::uint32_t unit, unsigned operand) {
   if (checked_) spoil(d.operands[operand]);
   const std::uint64_t cycles = send_request(read_socket, p.payload(), reads_of_, channel_, core_);
   if (cycles == not_completed) return;
-  delivered(unit, p.access(), core_.now + std::max<std::uint64_t>(1, cycles));
+  delivered(unit, p.access(), core_.now + cycles);
   payloads_.give_back(p);
 }
 

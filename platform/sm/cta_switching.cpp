@@ -22,7 +22,7 @@ void CtaStage::check_room(const ResidentCta& cta) const {
            "at most " + std::to_string(most) + " (" + limit + ")");
   };
   const std::uint64_t warps = std::uint64_t{active_warps_} + cta.unfinished;
-  if (warps > limits_.warps) refuse(warps, "warps", limits_.warps, "sm.max_warps");
+  if (warps > limits_.warps) refuse(warps, "warps", limits_.warps, "sm.warps");
   const std::uint64_t places = std::uint64_t{core_.config.schedulers} * protocol::max_warps_per_scheduler;
   if (warps > places) refuse(warps, "warps", places, "places in the warp schedulers");
   if (active_ctas_ == plan_.active_ctas) refuse(active_ctas_ + 1, "CTAs", plan_.active_ctas, "its plan()");

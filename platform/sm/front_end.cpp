@@ -192,6 +192,16 @@ void FrontEnd::unblocked(Warp& w) {
   if (w.active) update(w);
 }
 
+DynamicInstruction& FrontEnd::offer(Warp& w, DynamicInstruction& d, std::uint64_t sequence, Cycle fetched) {
+  d.warp = w.info.warp;
+  d.cta = w.info.cta;
+  d.scheduler = w.scheduler;
+  d.sequence = sequence;
+  d.fetched = fetched;
+  w.next = &d;
+  return d;
+}
+
 DynamicInstruction& FrontEnd::decode(Warp& w) {
   const FetchedInstruction& fetched = *w.front();
   if (__builtin_expect(static_cast<int>(!inserted_traits_.empty()), 0) != 0 && is_inserted(*fetched.traits)) {
@@ -204,13 +214,8 @@ DynamicInstruction& FrontEnd::decode(Warp& w) {
   }
   DynamicInstruction& d = core_.pool.take();
   sm::decode(w.cursor, *fetched.traits, d);
-  d.warp = w.info.warp;
-  d.cta = w.info.cta;
-  d.scheduler = w.scheduler;
-  d.sequence = ++w.sequence;
-  d.fetched = fetched.fetched;
-  w.next = &d;
-  return d;
+  ++w.sequence;
+  return offer(w, d, w.sequence, fetched.fetched);
 }
 
 DynamicInstruction& FrontEnd::decode_inserted(Warp& w, const FetchedInstruction& fetched) {
@@ -224,13 +229,7 @@ DynamicInstruction& FrontEnd::decode_inserted(Warp& w, const FetchedInstruction&
   const LaneMask lanes = inserted.after < 0 ? w.cursor.simt_mask() : crossing(w, inserted);
   DynamicInstruction& d = core_.pool.take();
   outside_program(d, *fetched.traits, lanes);
-  d.warp = w.info.warp;
-  d.cta = w.info.cta;
-  d.scheduler = w.scheduler;
-  d.sequence = w.sequence + 1;
-  d.fetched = fetched.fetched;
-  w.next = &d;
-  return d;
+  return offer(w, d, w.sequence + 1, fetched.fetched);
 }
 
 std::uint32_t FrontEnd::next_of_program(const Warp& w) const {

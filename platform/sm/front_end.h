@@ -91,6 +91,8 @@ class FrontEnd : public sc_core::sc_module {
   bool in_stream(const trace::InsertedInstruction& inserted, const std::string& decoded) const;
   /// The inserted instruction that `traits` are of; its own lanes, those on the path or those that cross its edge.
   DynamicInstruction& decode_inserted(Warp& warp, const FetchedInstruction& fetched);
+  /// The decoded instruction is the warp's next to issue.
+  static DynamicInstruction& offer(Warp& warp, DynamicInstruction& d, std::uint64_t sequence, Cycle fetched);
   bool is_inserted(const InstructionTraits& traits) const {
     return &traits >= inserted_traits_.data() && &traits < inserted_traits_.data() + inserted_traits_.size();
   }

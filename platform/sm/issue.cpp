@@ -36,13 +36,14 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
 IssueStage::~IssueStage() = default;
 
 void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates) {
+                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes) {
   front_end_ = &front_end;
   collectors_ = &collectors;
   lsu_ = &lsu;
   ctas_ = &ctas;
   reuse_ = &reuse;
   gates_ = std::move(gates);
+  schemes_ = std::move(schemes);
   if (gates_.size() > max_gates) {
     SC_REPORT_ERROR("regatta/sm", ("an SM has at most " + std::to_string(max_gates) + " gates, a bit each, found " +
                                    std::to_string(gates_.size()))
@@ -50,8 +51,7 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
     return;
   }
   for (unsigned i = 0; i < gates_.size(); ++i) {
-    schemes_.push_back(gates_[i]->inserted_scheme());
-    takes_inserted_ = takes_inserted_ || !schemes_.back().empty();
+    takes_inserted_ = takes_inserted_ || !schemes_[i].empty();
     listeners_.push_back(std::make_unique<Listener>(*this, i));
     gates_[i]->connect(*listeners_.back());
   }
@@ -59,72 +59,6 @@ void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, Loa
   bool kept = false;
   for (protocol::IssueGate* gate : gates_) kept = gate->inject_through(*moves_) || kept;
   if (!kept) moves_.reset();
-}
-
-void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
-  if (is_closed) {
-    w.closed_by |= gate;
-    if (!w.closed && is_kept(w)) set_closed(w, true);
-    return;
-  }
-  w.closed_by &= ~gate;
-  if (!w.closed || is_kept(w)) return;
-  // Takes effect in the next cycle, whether the gate opened before or after this SM's turn in the current one.
-  const Cycle next = core_.current() + 1;
-  core_.at(next, Work::Kind::gate_opened, w.info.warp.value());
-  core_.wake(next);
-}
-
-void IssueStage::gate_opened(Warp& w) {
-  if (w.closed && !is_kept(w)) set_closed(w, false);
-}
-
-void IssueStage::pause(Warp& w, unsigned gate, Cycle until) {
-  if (__builtin_expect(asked_ != &w, 0)) {
-    broken_gate(gate, "pauses " + describe(core_, w.info.warp) + " outside of may_issue() for that warp",
-                "the warp that it is being asked about");
-  }
-  if (__builtin_expect(until <= core_.now, 0)) {
-    broken_gate(gate, "pauses " + describe(core_, w.info.warp) + " until cycle " + std::to_string(until.value()),
-                "a later cycle");
-  }
-  w.paused = true;
-  schedulers_[w.scheduler].paused |= WarpMask{1} << w.local;
-  core_.at(until, Work::Kind::gate_resumed, w.info.warp.value());
-}
-
-void IssueStage::reconsider(unsigned gate, Cycle at) {
-  if (__builtin_expect(at <= core_.current(), 0)) {
-    broken_gate(gate, "asks to be asked again in cycle " + std::to_string(at.value()), "a later cycle");
-  }
-  core_.schedule_tick(at);
-}
-
-void IssueStage::resume(Warp& w) {
-  w.paused = false;
-  if (w.active) schedulers_[w.scheduler].paused &= ~(WarpMask{1} << w.local);
-}
-
-bool IssueStage::is_kept(const Warp& w) const {
-  const FetchedInstruction* const next = w.front();
-  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) == 0 || next == nullptr) return w.closed_by != 0;
-  const std::string& scheme = next->traits->info->scheme;
-  if (scheme.empty()) return w.closed_by != 0;
-  for (unsigned i = 0; i < gates_.size(); ++i) {
-    if (((w.closed_by >> i) & 1) != 0 && schemes_[i] == scheme) return true;
-  }
-  return false;
-}
-
-void IssueStage::set_closed(Warp& w, bool is_closed) {
-  w.closed = is_closed;
-  if (is_closed) w.closed_since = core_.current();
-  if (!w.active) return;
-  Scheduler& s = schedulers_[w.scheduler];
-  const WarpMask bit = WarpMask{1} << w.local;
-  s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
-  // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
-  if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
 }
 
 void IssueStage::add(Warp& w, std::uint64_t age) {

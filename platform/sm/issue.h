@@ -30,8 +30,9 @@ class IssueStage : public sc_core::sc_module {
 
   IssueStage(const sc_core::sc_module_name& name, Core& core, const PolicyFactory& policy);
   ~IssueStage() override;
+  /// `schemes`: per gate, of the inserted instructions that it takes; empty: none.
   void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates);
+               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes);
 
   /// A warp joins a scheduler (its CTA is active) or leaves it.
   void add(Warp& warp, std::uint64_t age);

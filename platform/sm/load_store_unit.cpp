@@ -172,7 +172,7 @@ void LoadStoreUnit::send_line() {
 
 void LoadStoreUnit::transport(tlm::tlm_generic_payload& payload) {
   const std::uint64_t cycles = send_request(memory_socket, payload, accesses_of_, channel_, core_);
-  if (cycles != not_completed) answered(payload, core_.now + std::max<std::uint64_t>(1, cycles));
+  if (cycles != not_completed) answered(payload, core_.now + cycles);
 }
 
 void LoadStoreUnit::answered(tlm::tlm_generic_payload& payload, Cycle when) {

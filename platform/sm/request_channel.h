@@ -3,6 +3,7 @@
 
 #include "contract.h"
 
+#include <algorithm>
 #include <tlm>
 
 namespace regatta::sm {
@@ -50,15 +51,15 @@ template <class Socket>
   }
   contract.updated(payload, phase);
   if (phase != tlm::BEGIN_RESP) return not_completed;
-  const std::uint64_t cycles = contract.completed(payload, delay);
+  const std::uint64_t cycles = std::max<std::uint64_t>(1, contract.completed(payload, delay));
   tlm::tlm_phase end = tlm::END_RESP;
   sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
   socket->nb_transport_fw(payload, end, zero);
   return cycles;
 }
 
-/// Sends a request over an initiator socket whose channel is open. The cycles until its effect if the target completed
-/// it; else not_completed.
+/// Sends a request over an initiator socket whose channel is open. The cycles until its effect, at least 1, if the
+/// target completed it; else not_completed.
 template <class Socket>
 [[gnu::always_inline]] inline std::uint64_t send_request(Socket& socket, tlm::tlm_generic_payload& payload,
                                                          const TargetContract& contract, RequestChannel& channel,
@@ -69,7 +70,7 @@ template <class Socket>
   if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
     return not_at_once(socket, payload, answer, phase, delay, contract, channel, core);
   }
-  return contract.completed(core, payload, delay);
+  return std::max<std::uint64_t>(1, contract.completed(core, payload, delay));
 }
 
 }  // namespace regatta::sm

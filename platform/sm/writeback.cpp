@@ -74,7 +74,7 @@ void Writeback::send(DynamicInstruction& d, unsigned destination) {
   const std::uint64_t cycles = send_request(write_socket, p.payload(), writes_to_, channel_, core_);
   if (__builtin_expect(static_cast<int>(cycles == not_completed), 0) != 0) return;
   payloads_.give_back(p);
-  finished(d, core_.now + std::max<std::uint64_t>(1, cycles));
+  finished(d, core_.now + cycles);
 }
 
 protocol::WritebackPoint::Decision Writeback::ask(DynamicInstruction& d) {

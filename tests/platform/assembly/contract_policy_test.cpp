@@ -201,7 +201,7 @@ TEST_CASE("contract: a residency that makes too many warps active") {
   assembly::MachineConfig machine;
   machine.sm.max_warps = 4;
   CHECK_THAT(resident("warps", 2, {}, machine),
-             Contains("makes CTA slot 1 active, so that 8 warps are; expected at most 4 (sm.max_warps)"));
+             Contains("makes CTA slot 1 active, so that 8 warps are; expected at most 4 (sm.warps)"));
 }
 
 TEST_CASE("contract: a residency without room for a CTA that does not say so") {

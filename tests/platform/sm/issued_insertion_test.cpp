@@ -66,6 +66,14 @@ void straight(TraceBuilder& b, unsigned instructions) {
   b.exit();
 }
 
+/// One warp goes straight through 20 instructions, with metadata in front of these.
+void one_warp(TraceBuilder& b, std::initializer_list<std::uint32_t> before) {
+  straight(b, 20);
+  for (const std::uint32_t i : before) b.kernel().inserted.push_back(toy(i));
+  b.launch(1, 32);
+  b.run_all();
+}
+
 std::vector<Passage> insertions(const Recording& r) {
   std::vector<Passage> found;
   for (const Passage& p : r.passages) {
@@ -85,10 +93,7 @@ Recording run(TraceBuilder& b, const std::string& name, const assembly::MachineC
 
 TEST_CASE("issued insertion: takes a fetch slot and an issue slot, and is no instruction of the program") {
   TraceBuilder b;
-  straight(b, 20);
-  for (const std::uint32_t before : {5u, 5u, 9u}) b.kernel().inserted.push_back(toy(before));
-  b.launch(1, 32);
-  b.run_all();
+  one_warp(b, {5, 5, 9});
   Counts counts;
   const Recording r = run(b, "toy_slots", test::one_scheduler(), counts);
   CHECK(counts.asked == 2 * 3);  // a gate that agrees is asked again, in a checked run
@@ -111,10 +116,7 @@ TEST_CASE("issued insertion: takes a fetch slot and an issue slot, and is no ins
 
 TEST_CASE("issued insertion: without a gate of its scheme it is not in the stream") {
   TraceBuilder b;
-  straight(b, 20);
-  b.kernel().inserted.push_back(toy(5));
-  b.launch(1, 32);
-  b.run_all();
+  one_warp(b, {5});
   Counts counts;
   const Recording r = test::record(b, "toy_nowhere", {}, [&counts](assembly::SmParts& parts) {
     parts.gates.push_back(std::make_unique<ToyGate>(counts, "another"));
@@ -127,20 +129,14 @@ TEST_CASE("issued insertion: without a gate of its scheme it is not in the strea
 
 TEST_CASE("issued insertion: no statistic names it when no gate takes a scheme's") {
   TraceBuilder b;
-  straight(b, 20);
-  b.kernel().inserted.push_back(toy(5));
-  b.launch(1, 32);
-  b.run_all();
+  one_warp(b, {5});
   const Recording r = test::record(b, "toy_unknown");
   CHECK_FALSE(r.result.stats["sm0.pipeline"].contains("issued_insertions"));
 }
 
 TEST_CASE("issued insertion: its gate holds the warp at it, and gates of other schemes do not hear of it") {
   TraceBuilder b;
-  straight(b, 20);
-  b.kernel().inserted.push_back(toy(5));
-  b.launch(1, 32);
-  b.run_all();
+  one_warp(b, {5});
   Counts own, others;
   const Recording r = test::record(b, "toy_gate", test::one_scheduler(), [&](assembly::SmParts& parts) {
     parts.gates.push_back(std::make_unique<ToyGate>(others, "another", 100));
