@@ -116,7 +116,9 @@ class Core {
   SmCounters counters;
 
   Warp& warp(WarpSlot w) { return warps[w.value()]; }
-  void at(Cycle when, Work::Kind kind, std::uint32_t value) { calendar.schedule(when.value(), Work{kind, value}); }
+  [[gnu::always_inline]] void at(Cycle when, Work::Kind kind, std::uint32_t value) {
+    calendar.schedule(when.value(), Work{kind, value});
+  }
 
   /// Calls f(instruction) for each of the warp that has issued and not retired.
   template <class F>

@@ -255,8 +255,8 @@ void CtaStage::look_at_stall(ResidentCta& cta) {
   dirty_ = dirty_ || follows_stalls_;
 }
 
-void CtaStage::cycle() {
-  if (__builtin_expect(static_cast<int>(draining_ != 0), 0) != 0) {
+void CtaStage::consult() {
+  if (draining_ != 0) {
     for (ResidentCta& cta : ctas_) {
       if (cta.resident) look_at_draining(cta);
     }

@@ -41,7 +41,9 @@ class CtaStage : public sc_core::sc_module {
   /// The context of the CTA in this slot has been written to shared memory, or read from it.
   void context_moved(std::size_t slot);
   /// Last stage of a cycle: carries out what the residency policy asks for.
-  void cycle();
+  void cycle() {
+    if (dirty_ || draining_ != 0) consult();
+  }
   unsigned resident() const { return resident_; }
   const protocol::ResourcePlan& plan() const { return plan_; }
   /// What keeps a warp at its barrier, and one whose CTA is inactive.
@@ -58,6 +60,8 @@ class CtaStage : public sc_core::sc_module {
   void register_stats(support::StatGroup& group);
 
  private:
+  /// Asks the residency policy until it has no further action.
+  void consult();
   /// Takes a CTA from the source and makes it resident; false when the source has none, or none now.
   bool launch();
   /// After `resident_` changed.

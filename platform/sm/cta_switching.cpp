@@ -13,6 +13,9 @@
 namespace regatta::sm {
 
 using protocol::CtaPhase;
+using protocol::Event;
+using protocol::LifecycleListener;
+using protocol::Observer;
 using protocol::Residency;
 
 void CtaStage::check_room(const ResidentCta& cta) const {

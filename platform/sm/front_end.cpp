@@ -110,8 +110,8 @@ void FrontEnd::find_inserted(const trace::Kernel& kernel) {
   }
   find_edges(kernel, std::move(edges));
   inserted_traits_.clear();
-  const bool any = std::any_of(inserted_.begin(), inserted_.end(), [](const Inserted& i) { return i.issues; });
-  for (std::size_t i = 0; any && i < inserted_.size(); ++i) {
+  issues_inserted_ = std::any_of(inserted_.begin(), inserted_.end(), [](const Inserted& i) { return i.issues; });
+  for (std::size_t i = 0; issues_inserted_ && i < inserted_.size(); ++i) {
     const trace::InsertedInstruction& inserted = kernel.inserted[inserted_[i].index];
     inserted_traits_.push_back(traits_of(inserted.instruction, inserted.before, core_.config));
   }
@@ -204,14 +204,11 @@ DynamicInstruction& FrontEnd::offer(Warp& w, DynamicInstruction& d, std::uint64_
 
 DynamicInstruction& FrontEnd::decode(Warp& w) {
   const FetchedInstruction& fetched = *w.front();
-  if (__builtin_expect(static_cast<int>(!inserted_traits_.empty()), 0) != 0 && is_inserted(*fetched.traits)) {
+  if (__builtin_expect(static_cast<int>(issues_inserted_), 0) != 0 && is_inserted(*fetched.traits)) {
     return decode_inserted(w, fetched);
   }
-  if (w.cursor_ahead) {
-    w.cursor_ahead = false;
-  } else {
-    w.cursor.next();
-  }
+  if (__builtin_expect(static_cast<int>(w.cursor_ahead), 0) == 0) w.cursor.next();
+  w.cursor_ahead = false;
   DynamicInstruction& d = core_.pool.take();
   sm::decode(w.cursor, *fetched.traits, d);
   ++w.sequence;
@@ -266,6 +263,7 @@ template <bool with_inserted>
   const Inserted& inserted = inserted_[number];
   if (inserted.issues) {
     w.push(inserted_traits_[number], core_.now);
+    w.fetch_blocked = inserted_traits_[number].is_control;
   } else {
     if (room == 0) {
       if (first) {
@@ -285,7 +283,7 @@ template <bool with_inserted>
   }
   ++(inserted.on_edge ? w.edges_done : w.insertions_done);
   ++instructions;
-  return true;
+  return !w.fetch_blocked;
 }
 
 template <bool with_inserted>
@@ -315,11 +313,6 @@ void FrontEnd::fetch(Warp& w) {
     if constexpr (with_inserted) {
       if (next.inserted != Coming::none) {
         if (!fetch_inserted(w, next.inserted, i == 0, room)) break;
-        if (__builtin_expect(static_cast<int>(!inserted_traits_.empty()), 0) != 0 && inserted_[next.inserted].issues &&
-            inserted_traits_[next.inserted].is_control) {
-          w.fetch_blocked = true;
-          break;
-        }
         continue;
       }
     }

@@ -84,7 +84,7 @@ class FrontEnd : public sc_core::sc_module {
   Coming coming(Warp& warp) const;
   template <bool with_inserted>
   void fetch(Warp& warp);
-  /// Takes inserted instruction `number` into the fetch under way; false if there is no room for it.
+  /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch, or if there is no room.
   bool fetch_inserted(Warp& warp, std::uint32_t number, bool first, unsigned& room);
   void find_inserted(const trace::Kernel& kernel);
   void find_edges(const trace::Kernel& kernel, std::vector<std::uint32_t> edges);
@@ -135,6 +135,7 @@ class FrontEnd : public sc_core::sc_module {
   std::vector<Inserted> inserted_;                   ///< those in the stream; those of one place side by side
   std::vector<Edges> edges_;                         ///< per static instruction; empty: none is on an edge
   std::vector<std::uint32_t> on_edges_;              ///< indices into inserted_
+  bool issues_inserted_ = false;                     ///< some of the inserted instructions issue
   std::vector<InstructionTraits> inserted_traits_;   ///< parallel to inserted_; empty: none issues
   unsigned without_room_ = 0;                        ///< warps with decode_full
   std::vector<WarpMask> wanting_;                    ///< per scheduler, by local index

@@ -128,7 +128,7 @@ WarpState IssueStage::state_of(const Warp& w) const {
 }
 
 void IssueStage::update(Warp& w) {
-  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) != 0 && w.closed != is_kept(w)) set_closed(w, !w.closed);
+  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) != 0) next_changed(w);
   const WarpState state = state_of(w);
   if (state == WarpState::ready && w.active) {
     const Unit unit = w.front()->traits->unit;

@@ -112,7 +112,12 @@ class IssueStage : public sc_core::sc_module {
   void set_closed(Warp& warp, bool is_closed);
   /// Whether a gate that closed the warp keeps its next instruction: an inserted one is kept by gates of its scheme
   /// only.
-  bool is_kept(const Warp& warp) const;
+  bool is_kept(const Warp& warp) const {
+    return __builtin_expect(static_cast<int>(takes_inserted_), 0) != 0 ? keeps_next(warp) : warp.closed_by != 0;
+  }
+  bool keeps_next(const Warp& warp) const;
+  /// The warp has another next instruction, which gates may not keep.
+  [[gnu::noinline]] void next_changed(Warp& warp);
   void pause(Warp& warp, unsigned gate, Cycle until);
   void reconsider(unsigned gate, Cycle at);
   /// The warp that a gate speaks of.
@@ -137,11 +142,17 @@ class IssueStage : public sc_core::sc_module {
   void issue_inserted(Warp& warp, DynamicInstruction& d);
   /// Whether gate `gate` hears of the instruction: of an inserted one, only if it is of the gate's scheme.
   bool concerns(unsigned gate, const DynamicInstruction& d) const {
-    return __builtin_expect(static_cast<int>(d.injected), 0) == 0 || d.info->scheme.empty() ||
-           d.info->scheme == schemes_[gate];
+    return __builtin_expect(static_cast<int>(d.injected), 0) == 0 || takes(gate, d);
+  }
+  [[gnu::noinline, gnu::cold]] bool takes(unsigned gate, const DynamicInstruction& inserted) const {
+    return inserted.info->scheme.empty() || inserted.info->scheme == schemes_[gate];
   }
   template <class F>
   void tell_gates(const DynamicInstruction& d, F&& f) {
+    if (__builtin_expect(static_cast<int>(d.injected), 0) == 0) {
+      for (protocol::IssueGate* gate : gates_) f(*gate);
+      return;
+    }
     for (unsigned i = 0; i < gates_.size(); ++i) {
       if (concerns(i, d)) f(*gates_[i]);
     }

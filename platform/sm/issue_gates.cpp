@@ -8,6 +8,17 @@
 
 namespace regatta::sm {
 
+[[gnu::always_inline]] inline void IssueStage::set_closed(Warp& w, bool is_closed) {
+  w.closed = is_closed;
+  if (is_closed) w.closed_since = core_.current();
+  if (!w.active) return;
+  Scheduler& s = schedulers_[w.scheduler];
+  const WarpMask bit = WarpMask{1} << w.local;
+  s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
+  // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
+  if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
+}
+
 void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
   if (is_closed) {
     w.closed_by |= gate;
@@ -52,26 +63,19 @@ void IssueStage::resume(Warp& w) {
   if (w.active) schedulers_[w.scheduler].paused &= ~(WarpMask{1} << w.local);
 }
 
-bool IssueStage::is_kept(const Warp& w) const {
+void IssueStage::next_changed(Warp& w) {
+  if (w.closed != keeps_next(w)) set_closed(w, !w.closed);
+}
+
+bool IssueStage::keeps_next(const Warp& w) const {
   const FetchedInstruction* const next = w.front();
-  if (__builtin_expect(static_cast<int>(takes_inserted_), 0) == 0 || next == nullptr) return w.closed_by != 0;
+  if (next == nullptr) return w.closed_by != 0;
   const std::string& scheme = next->traits->info->scheme;
   if (scheme.empty()) return w.closed_by != 0;
   for (unsigned i = 0; i < gates_.size(); ++i) {
     if (((w.closed_by >> i) & 1) != 0 && schemes_[i] == scheme) return true;
   }
   return false;
-}
-
-void IssueStage::set_closed(Warp& w, bool is_closed) {
-  w.closed = is_closed;
-  if (is_closed) w.closed_since = core_.current();
-  if (!w.active) return;
-  Scheduler& s = schedulers_[w.scheduler];
-  const WarpMask bit = WarpMask{1} << w.local;
-  s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
-  // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
-  if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
 }
 
 }  // namespace regatta::sm
