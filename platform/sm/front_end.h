@@ -84,7 +84,8 @@ class FrontEnd : public sc_core::sc_module {
   Coming coming(Warp& warp) const;
   template <bool with_inserted>
   void fetch(Warp& warp);
-  /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch, or if there is no room.
+  /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch or there is no room.
+  /// room.
   bool fetch_inserted(Warp& warp, std::uint32_t number, bool first, unsigned& room);
   void find_inserted(const trace::Kernel& kernel);
   void find_edges(const trace::Kernel& kernel, std::vector<std::uint32_t> edges);
