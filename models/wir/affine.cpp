@@ -74,7 +74,7 @@ void AffineMeter::register_stats(support::StatGroup& g) {
             "lanes of affine integer instructions that cost nothing");
   g.counter("saved_fp32_lanes", saved_lanes_[1], "thread instructions",
             "lanes of affine fp32 instructions that cost nothing");
-  g.counter("affine_verify_reads", stage_ != nullptr ? stage_->affine_verify_reads() : none_, "warp registers",
+  g.counter("affine_verify_reads", stage_ != nullptr ? stage_->counters().affine_verify_reads : none_, "warp registers",
             "candidates read to be compared whose lanes were a stride apart");
 }
 
@@ -85,8 +85,8 @@ void AffineMeter::register_energy(support::EnergyGroup& g) {
   constexpr double per_lane = 1.0 / 32;
   const support::ArrayGeometry size{double(registers_) * warp_size_ * trace::bytes_per_lane, double(banks_)};
   g.event("register_structures", "register_file.read", reads_, saved, size);
-  g.event("register_structures", "register_file.read", stage_ != nullptr ? stage_->affine_verify_reads() : none_, saved,
-          size);
+  g.event("register_structures", "register_file.read",
+          stage_ != nullptr ? stage_->counters().affine_verify_reads : none_, saved, size);
   g.event("register_structures", "register_file.write", writes_, saved, size);
   g.event("execution", "execution.integer", saved_lanes_[0], -per_lane);
   g.event("execution", "execution.fp32", saved_lanes_[1], -per_lane);

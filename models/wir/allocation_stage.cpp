@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/wir/affine.h>
 #include <regatta/models/wir/allocation_stage.h>
+
+#include <regatta/models/wir/affine.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,32 +10,50 @@
 namespace regatta::models::wir {
 
 using protocol::DynamicInstruction;
+using protocol::LookupReply;
 using Phase = AllocationPhase;
 
 namespace {
 constexpr unsigned bit(unsigned i) { return 1u << i; }
 }  // namespace
 
-AllocationStage::AllocationStage(PhysicalRegisterFile& file)
-    : file_(file),
-      state_(file.state()),
-      hash_(trace::max_lanes, state_.config.hash_bits),
-      hash_units_(state_.config.schedulers),
-      verify_ports_(state_.config.verify_ports),
-      signature_reads_(state_.config.signature_ports),
-      signature_writes_(state_.config.signature_ports),
-      allocator_(state_.config.allocator_ports),
-      rename_ports_(state_.config.schedulers, Ports(1)) {}
+AllocationStage::AllocationStage(const sc_core::sc_module_name& name, const WirConfig& config,
+                                 sc_core::sc_time clock_period, InFlightTable& in_flight)
+    : sc_module(name),
+      signatures("signatures", *this),
+      verify_cache("verify_cache", *this),
+      allocator("allocator", *this),
+      signature_access("signature_access"),
+      cached("cached"),
+      references("references"),
+      credits("credits"),
+      tables("tables"),
+      reuse("reuse"),
+      registers("registers"),
+      has_signatures_(config.signatures()),
+      has_verify_cache_(config.verify_cache()),
+      affine_(config.affine()),
+      back_delay_(config.back_delay()),
+      verify_patience_(config.verify_patience),
+      clock_(support::CycleScheduler::of(clock_period)),
+      in_flight_(in_flight) {}
 
-void AllocationStage::kernel_started(const protocol::KernelContext& context) {
-  hash_ = H3Hash(context.warp_size, state_.config.hash_bits);
+void AllocationStage::end_of_elaboration() {
+  signature_access_ = signature_access.operator->();
+  cached_ = cached.operator->();
+  references_ = references.operator->();
+  pool_ = &credits->view();
+  tables_ = tables.operator->();
+  entries_ = &tables->view();
+  reuse_ = reuse.operator->();
+  registers_ = registers.operator->();
 }
 
 // Flattened, like the entries of the other stages: it runs twice per instruction, through a dozen steps that are
 // cheaper than their calls.
 [[gnu::flatten]] unsigned AllocationStage::arrive(DynamicInstruction& d) {
-  const std::uint64_t now = state_.begin();
-  InFlight& f = state_.of(d);
+  const std::uint64_t now = clock_.now();
+  InFlight& f = in_flight_.of(d);
   // Comparisons instead of a switch: the host predicts them from the caller, but not a jump through a table.
   if (f.phase == Phase::arriving) {
     if (!d.bypassed && d.active != 0) return enter(d, f, now);
@@ -55,7 +74,7 @@ unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint6
       f.phase = Phase::looking;
       if (const unsigned wait = reach_table(d, f, now); wait != 0) return wait;
     }
-    look(d, f, now);
+    if (const unsigned wait = look(d, f, now); wait != 0) return wait;
   }
   if (f.phase == Phase::verifying) {
     if (const unsigned wait = verify(d, f, now); wait != 0) return wait;
@@ -63,12 +82,16 @@ unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint6
   }
   if (f.phase == Phase::written_elsewhere) {
     if (!candidates_written(d, f)) return 1;
-    unsigned taken = 0;
-    if (!allocate(d, f, taken)) {
+    const Grant grant = allocate(d, f);
+    if (grant == Grant::later) return keep_until_answered(d);
+    if (grant == Grant::none) {
       starve(d, f);
       return keep;
     }
-    if (const unsigned wait = reach_pool(f, taken, now); wait != 0) return wait;
+    if (const unsigned wait = reach_pool(f, now); wait != 0) return wait;
+  } else if (f.phase == Phase::granting) {
+    f.phase = Phase::entering;
+    if (const unsigned wait = reach_pool(f, now); wait != 0) return wait;
   }
   enter_results(d, f);
   // The first divergent write of a logical register takes the other lanes along (section V-D).
@@ -82,10 +105,10 @@ unsigned AllocationStage::advance(DynamicInstruction& d, InFlight& f, std::uint6
 std::uint64_t AllocationStage::move_rest(const DynamicInstruction& d, const InFlight& f) {
   std::uint64_t moved = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    const RenameEntry& e = entries_->of(d.warp)[d.traits->writes[i].value()];
     if (!e.valid() || (f.in_place & bit(i)) != 0) continue;
-    moved = std::max(moved, file_.move(e.reg, f.targets[i]));
-    ++state_.counters.dummy_movs;
+    moved = std::max(moved, registers_->move(e.reg, f.targets[i]));
+    ++counters_.dummy_movs;
   }
   return moved;
 }
@@ -95,11 +118,9 @@ std::uint64_t AllocationStage::move_rest(const DynamicInstruction& d, const InFl
 unsigned AllocationStage::retire_slot(const DynamicInstruction& d, const InFlight& f, std::uint64_t now) {
   if (d.active == 0) return 0;
   std::uint64_t slot = now;
-  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = rename_ports_[d.scheduler].take(now);
+  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = tables_->book_write(d.scheduler);
   if (f.claimed || f.keeps) {
-    const std::uint64_t write = state_.reuse_writes.take(now);
-    state_.counters.reuse_write_waits += write - now;
-    slot = std::max(slot, write);
+    slot = std::max(slot, reuse_->book_write());
   }
   return static_cast<unsigned>(slot - now);
 }
@@ -107,47 +128,88 @@ unsigned AllocationStage::retire_slot(const DynamicInstruction& d, const InFligh
 unsigned AllocationStage::enter(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   f.phase = Phase::indexing;
   std::uint64_t at = now;
-  if (!f.divergent && state_.parts.signatures) {
-    for (unsigned i = 0; i < d.traits->write_count; ++i) {
-      at = hash_units_.take(now);
-    }
+  if (hashed(f)) {
+    for (unsigned i = 0; i < d.traits->write_count; ++i) at = signature_access_->book_hash();
   }
-  return static_cast<unsigned>(at - now) + state_.config.back_delay();
+  return static_cast<unsigned>(at - now) + back_delay_;
 }
 
 /// A read port of the signature buffer per result.
 unsigned AllocationStage::reach_table(const DynamicInstruction& d, const InFlight& f, std::uint64_t now) {
-  if (f.divergent || !state_.parts.signatures) return 0;
+  if (!hashed(f)) return 0;
   std::uint64_t slot = now;
-  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = signature_reads_.take(now);
-  state_.counters.signature_read_waits += slot - now;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) slot = signature_access_->book_read();
+  counters_.signature_read_waits += slot - now;
   return static_cast<unsigned>(slot - now);
 }
 
-void AllocationStage::look(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+/// Looks up the values of the results. Returns the cycles to wait, or keep while answers are to come.
+unsigned AllocationStage::look(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+  if (hashed(f)) {
+    bool busy = false;
+    for (unsigned i = 0; i < d.traits->write_count; ++i) {
+      if ((f.asked & bit(i)) != 0) continue;
+      SignatureRequest request;
+      request.value = d.results[i].lane.data();
+      SignatureAnswer answer;
+      const LookupReply reply = signatures.requests->look_up(request, tag(d, i), answer);
+      if (__builtin_expect(static_cast<int>(reply == LookupReply::answered), 1) != 0) {
+        candidate(f, i, answer);
+      } else if (reply == LookupReply::busy) {
+        busy = true;
+        break;
+      } else {
+        f.awaited |= static_cast<std::uint8_t>(bit(i));
+      }
+      f.asked |= static_cast<std::uint8_t>(bit(i));
+    }
+    if (f.awaited != 0) return keep_until_answered(d);
+    if (busy) return 1;
+    f.asked = 0;
+  }
   f.phase = Phase::verifying;
   f.asked_at = now;
-  if (f.divergent || !state_.parts.signatures) return;
-  RegisterState::Counters& n = state_.counters;
-  state_.signatures_accessed();
-  for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    ++n.signature_reads;
-    ++n.hashes;
-    f.hashes[i] = hash_(d.results[i].lane.data());
-    const PhysicalRegister reg = state_.signatures.find(f.hashes[i]);
-    // A counter at its maximum allows no more sharers, which counts as a miss.
-    if (reg == no_register || !state_.allocator.acquire(reg)) {
-      ++n.signature_misses;
-      continue;
-    }
-    ++n.counts;
-    ++n.signature_hits;
-    f.candidates[i] = reg;
-  }
+  return 0;
+}
+
+void AllocationStage::candidate(InFlight& f, unsigned destination, const SignatureAnswer& answer) {
+  f.hashes[destination] = answer.hash;
+  f.candidates[destination] = answer.candidate;
+}
+
+/// The answers come in any order; the instruction goes on when it has all of them.
+unsigned AllocationStage::keep_until_answered(DynamicInstruction& d) {
+  if (waiting_.size() <= d.pool_index) waiting_.resize(d.pool_index + std::size_t{64});
+  waiting_[d.pool_index] = &d;
+  return keep;
+}
+
+/// Returns whose answer it is.
+InFlight& AllocationStage::take_answer(std::uint32_t tag) {
+  const std::uint32_t index = tag / trace::max_destination_registers;
+  InFlight& f = in_flight_[index];
+  f.awaited &= static_cast<std::uint8_t>(~bit(tag % trace::max_destination_registers));
+  if (f.awaited == 0) answered_.push_back(waiting_[index]);
+  return f;
+}
+
+void AllocationStage::answered(std::uint32_t tag, const SignatureAnswer& answer) {
+  candidate(take_answer(tag), tag % trace::max_destination_registers, answer);
+}
+
+void AllocationStage::answered(std::uint32_t tag, const VerifyAnswer& answer) {
+  InFlight& f = take_answer(tag);
+  if (answer.hit) settle(f, tag % trace::max_destination_registers, answer.equal);
+}
+
+void AllocationStage::answered(std::uint32_t tag, const GrantedRegisters& granted) {
+  InFlight& f = take_answer(tag);
+  give(*f.instruction, f, f.open, granted);
+  f.phase = Phase::granting;
 }
 
 bool AllocationStage::same_value(const std::uint32_t* candidate, const std::uint32_t* result) const {
-  return std::memcmp(candidate, result, file_.value_bytes()) == 0;
+  return std::memcmp(candidate, result, registers_->value_bytes()) == 0;
 }
 
 void AllocationStage::settle(InFlight& f, unsigned destination, bool equal) {
@@ -155,53 +217,73 @@ void AllocationStage::settle(InFlight& f, unsigned destination, bool equal) {
     f.equal |= static_cast<std::uint8_t>(bit(destination));
     return;
   }
-  ++state_.counters.false_positives;
-  state_.give_up(f.candidates[destination]);
+  ++counters_.false_positives;
+  references_->release(f.candidates[destination]);
   f.candidates[destination] = no_register;
 }
 
 /// Compares candidates that have not been compared yet. Returns the cycles until the outcome is known or until a busy
 /// bank is tried again; 0 when nothing is left to compare.
-unsigned AllocationStage::verify(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
+unsigned AllocationStage::verify(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
   std::uint64_t done = 0;
+  bool busy = false;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     const PhysicalRegister reg = f.candidates[i];
     if (reg == no_register || (f.equal & bit(i)) != 0) continue;
     const std::uint32_t* const result = d.results[i].lane.data();
-    if (state_.on_its_way(reg)) {
+    if (const std::uint32_t* const sent = registers_->on_its_way(reg); sent != nullptr) {
       // On its way to the bank: compared in the write queue.
-      ++state_.counters.verify_forwarded;
-      settle(f, i, same_value(state_.sent(reg), result));
+      ++counters_.verify_forwarded;
+      settle(f, i, same_value(sent, result));
       continue;
     }
-    if (state_.parts.verify_cache) {
-      const std::uint64_t at = verify_ports_.take(now);
-      if (const std::uint32_t* const kept = file_.verify_cache().find(reg); kept != nullptr) {
-        ++state_.counters.verify_hits;
-        done = std::max(done, at + 1);
-        settle(f, i, same_value(kept, result));
+    if (has_verify_cache_ && (f.asked & bit(i)) == 0) {
+      VerifyRequest request;
+      request.reg = reg;
+      request.value = result;
+      VerifyAnswer answer;
+      const LookupReply reply = verify_cache.requests->look_up(request, tag(d, i), answer);
+      if (reply == LookupReply::busy) {
+        busy = true;
+        continue;
+      }
+      if (reply == LookupReply::later) {
+        f.asked |= static_cast<std::uint8_t>(bit(i));
+        f.awaited |= static_cast<std::uint8_t>(bit(i));
+        continue;
+      }
+      if (answer.hit) {
+        done = std::max(done, now + answer.cycles);
+        settle(f, i, answer.equal);
         continue;
       }
     }
     std::uint64_t read = 0;
-    if (!verify_at_bank(reg, result, f, now, read)) return 1;
+    if (!verify_at_bank(reg, result, f, now, read)) {
+      if (f.awaited == 0) return 1;
+      busy = true;
+      continue;
+    }
     done = std::max(done, read);
-    settle(f, i, same_value(file_.value(reg), result));
+    settle(f, i, same_value(registers_->value(reg), result));
   }
+  if (f.awaited != 0) return keep_until_answered(d);
+  if (busy) return 1;
+  f.asked = 0;
   return done > now ? static_cast<unsigned>(done - now) : 0;
 }
 
 bool AllocationStage::verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
                                      std::uint64_t& done) {
-  const bool first_come = now - f.asked_at >= state_.config.verify_patience;
-  const std::uint64_t read = file_.read_extra(reg, first_come);
+  const bool first_come = now - f.asked_at >= verify_patience_;
+  const std::uint64_t read = registers_->read_extra(reg, first_come);
   if (read == 0) return false;
-  if (state_.parts.affine && is_affine(result, file_.warp_size())) ++affine_verify_reads_;
+  if (affine_ && is_affine(result, static_cast<unsigned>(registers_->value_bytes() / trace::bytes_per_lane))) {
+    ++counters_.affine_verify_reads;
+  }
   done = read;
-  if (state_.parts.verify_cache) {
-    ++state_.counters.verify_misses;
-    ++state_.counters.verify_fills;
-    file_.verify_cache().fill(reg, file_.value(reg));
+  if (has_verify_cache_) {
+    cached_->fill(reg, registers_->value(reg));
     done = read + 1;  // past the cache
   }
   return true;
@@ -210,33 +292,27 @@ bool AllocationStage::verify_at_bank(PhysicalRegister reg, const std::uint32_t* 
 /// A register whose value is still on its way may be shared, but read only when it is there.
 bool AllocationStage::candidates_written(const DynamicInstruction& d, const InFlight& f) const {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    if (f.candidates[i] != no_register && state_.on_its_way(f.candidates[i])) return false;
+    if (f.candidates[i] != no_register && registers_->on_its_way(f.candidates[i]) != nullptr) return false;
   }
   return true;
-}
-
-void AllocationStage::take(const DynamicInstruction& d, InFlight& f, unsigned destination) {
-  const PhysicalRegister reg = f.targets[destination];
-  file_.fetch_ahead(reg);
-  f.writes |= static_cast<std::uint8_t>(bit(destination));
-  state_.send(d, destination, reg);
 }
 
 /// Destinations of `open` that may overwrite their register instead of taking another one: only rename entries of this
 /// instruction's destinations refer to it, and one of these destinations keeps it.
 unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned open) const {
+  const RenameEntry* const entries = entries_->of(d.warp);
   unsigned places = 0;
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    const RenameEntry& e = state_.rename.at(d.warp, d.traits->writes[i]);
+    const RenameEntry& e = entries[d.traits->writes[i].value()];
     if ((open & bit(i)) == 0 || !e.valid()) continue;
     unsigned own = 0;
     bool free = true;
     for (unsigned j = 0; j < d.traits->write_count; ++j) {
-      if (state_.rename.at(d.warp, d.traits->writes[j]).reg != e.reg) continue;
+      if (entries[d.traits->writes[j].value()].reg != e.reg) continue;
       ++own;
       free = free && (open & bit(j)) != 0 && (places & bit(j)) == 0;
     }
-    if (free && state_.allocator.references(e.reg) == own) places |= bit(i);
+    if (free && pool_->references(e.reg) == own) places |= bit(i);
   }
   return places;
 }
@@ -245,7 +321,9 @@ unsigned AllocationStage::overwritable(const DynamicInstruction& d, unsigned ope
 void AllocationStage::forgo_entry(InFlight& f) {
   if (!f.keeps) return;
   f.keeps = f.reusable = false;
-  state_.unhold_all(f);
+  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+    references_->end_hold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
+  }
 }
 
 /// Too few registers are free, so the instruction waits. While it waits, it holds no references that others may need to
@@ -254,8 +332,8 @@ void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
   starving_.push(&d);
   forgo_entry(f);
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    state_.give_up(std::exchange(f.candidates[i], no_register));
-    if (!f.divergent && state_.parts.signatures) forget(f.hashes[i]);
+    references_->release(std::exchange(f.candidates[i], no_register));
+    if (hashed(f)) signature_access_->evict(f.hashes[i]);
   }
   f.equal = 0;
 }
@@ -263,28 +341,20 @@ void AllocationStage::starve(DynamicInstruction& d, InFlight& f) {
 /// In order of request: a register that becomes free goes to the first instruction. Those behind it hold nothing that
 /// it may need.
 std::size_t AllocationStage::resume_kept(RecalledList& recalled) {
-  const std::uint64_t now = state_.begin();
+  const std::uint64_t now = clock_.now();
   std::size_t count = 0;
+  for (; !answered_.empty() && count < recalled.size(); answered_.pop_front()) {
+    recalled[count++] = {answered_.front(), 0};
+  }
   for (; !starving_.empty() && count < recalled.size(); starving_.pop()) {
     DynamicInstruction& d = *starving_.front();
-    InFlight& f = state_.of(d);
-    unsigned taken = 0;
-    if (!find_registers(d, f, taken)) break;
-    recalled[count++] = {&d, reach_pool(f, taken, now)};
+    InFlight& f = in_flight_.of(d);
+    const Grant grant = find_registers(d, f);
+    if (grant == Grant::none) break;
+    if (grant == Grant::granted) recalled[count++] = {&d, reach_pool(f, now)};
   }
-  if (count < recalled.size()) state_.counters.starved += starving_.size();
+  if (count < recalled.size()) counters_.starved += starving_.size();
   return count;
-}
-
-/// Too few registers are free: tries again with all destinations that can be overwritten in place.
-bool AllocationStage::allocate_or_overwrite(const DynamicInstruction& d, InFlight& f, unsigned open, unsigned& places,
-                                            Registers& regs) {
-  forgo_entry(f);
-  places = overwritable(d, open);
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open & ~places)), regs)) return false;
-  state_.satisfied();
-  state_.counters.in_place += static_cast<unsigned>(__builtin_popcount(places));
-  return true;
 }
 
 /// Destinations that need a register: their result is in none yet, and they have none of their own that it may partly
@@ -293,7 +363,7 @@ unsigned AllocationStage::open_destinations(const DynamicInstruction& d, const I
   const unsigned count = d.traits->write_count;
   unsigned open = (bit(count) - 1) & ~f.equal;
   if (!f.divergent) return open;
-  const RenameEntry* const entries = state_.rename.of(d.warp);
+  const RenameEntry* const entries = entries_->of(d.warp);
   for (unsigned i = 0; i < count; ++i) {
     const RenameEntry& e = entries[d.traits->writes[i].value()];
     if (e.valid() && e.pinned) open &= ~bit(i);
@@ -301,77 +371,97 @@ unsigned AllocationStage::open_destinations(const DynamicInstruction& d, const I
   return open;
 }
 
-/// Gives all destinations their registers, or none of them; starving instructions go first. `taken`: registers that
-/// came from the pool.
-bool AllocationStage::allocate(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
-  if (__builtin_expect(!starving_.empty(), 0) && open_destinations(d, f) != 0) return false;
-  return find_registers(d, f, taken);
+/// Gives all destinations their registers, or none of them; starving instructions go first.
+AllocationStage::Grant AllocationStage::allocate(DynamicInstruction& d, InFlight& f) {
+  if (__builtin_expect(static_cast<int>(!starving_.empty()), 0) != 0 && open_destinations(d, f) != 0) {
+    return Grant::none;
+  }
+  return find_registers(d, f);
 }
 
-bool AllocationStage::find_registers(const DynamicInstruction& d, InFlight& f, unsigned& taken) {
-  const unsigned count = d.traits->write_count;
-  const RenameEntry* const entries = state_.rename.of(d.warp);
+/// If too few registers are free, tries again with all destinations that can be overwritten in place.
+AllocationStage::Grant AllocationStage::find_registers(DynamicInstruction& d, InFlight& f) {
   const unsigned open = open_destinations(d, f);
-  Registers regs{};
   unsigned places = 0;
-  if (!state_.allocate(static_cast<unsigned>(__builtin_popcount(open)), regs) &&
-      !allocate_or_overwrite(d, f, open, places, regs)) {
-    return false;
+  GrantedRegisters granted;
+  AllocationRequest request;
+  request.registers = static_cast<unsigned>(__builtin_popcount(open));
+  LookupReply reply = LookupReply::answered;
+  if (request.registers != 0) reply = allocator.requests->look_up(request, tag(d, 0), granted);
+  if (__builtin_expect(static_cast<int>(reply == LookupReply::busy), 0) != 0) {
+    forgo_entry(f);
+    places = overwritable(d, open);
+    request.registers = static_cast<unsigned>(__builtin_popcount(open & ~places));
+    request.reduced = true;
+    reply = allocator.requests->look_up(request, tag(d, 0), granted);
+    if (reply == LookupReply::busy) return Grant::none;
+    counters_.in_place += static_cast<unsigned>(__builtin_popcount(places));
   }
-  for (unsigned i = 0; i < count; ++i) {
+  if (reply == LookupReply::answered) {
+    give(d, f, open & ~places, granted);
+    return Grant::granted;
+  }
+  f.open = static_cast<std::uint8_t>(open & ~places);
+  f.awaited = static_cast<std::uint8_t>(bit(0));
+  keep_until_answered(d);
+  return Grant::later;
+}
+
+/// `from_pool`: the destinations that take a new register.
+void AllocationStage::give(const DynamicInstruction& d, InFlight& f, unsigned from_pool,
+                           const GrantedRegisters& granted) {
+  const RenameEntry* const entries = entries_->of(d.warp);
+  f.taken = 0;
+  for (unsigned i = 0; i < d.traits->write_count; ++i) {
     if ((f.equal & bit(i)) != 0) {
       f.targets[i] = std::exchange(f.candidates[i], no_register);
-    } else if ((open & ~places & bit(i)) == 0) {
+    } else if ((from_pool & bit(i)) == 0) {
       // Pinned and partly overwritten, or not shared with anyone.
       f.in_place |= static_cast<std::uint8_t>(bit(i));
       f.targets[i] = entries[d.traits->writes[i].value()].reg;
     } else {
-      f.targets[i] = regs[taken++];
+      f.port_waits[f.taken] = granted.waits[f.taken];
+      f.targets[i] = granted.regs[f.taken++];
     }
   }
   f.phase = Phase::entering;
-  return true;
 }
 
 /// The free pool gives out a limited number of registers per cycle, in order of request. Each new register is entered
 /// in the signature buffer.
-unsigned AllocationStage::reach_pool(const InFlight& f, unsigned taken, std::uint64_t now) {
+unsigned AllocationStage::reach_pool(const InFlight& f, std::uint64_t now) {
   std::uint64_t slot = now;
-  for (; taken != 0; --taken) {
-    slot = allocator_.take(now);
-    if (!f.divergent && state_.parts.signatures) {
-      const std::uint64_t entered = signature_writes_.take(slot);
-      state_.counters.signature_write_waits += entered - slot;
-      slot = entered;
-    }
+  for (unsigned i = 0; i < f.taken; ++i) {
+    slot = now + f.port_waits[i];
+    if (hashed(f)) slot = signature_access_->book_write(slot);
   }
-  state_.counters.allocator_waits += slot - now;
+  counters_.allocator_waits += slot - now;
   return static_cast<unsigned>(slot - now);
 }
 
-/// Results that are in no register yet are on their way to theirs.
-void AllocationStage::enter_results(const DynamicInstruction& d, InFlight& f) {
+/// Results that are in no register yet are on their way to theirs. Each new register is entered in the signature
+/// buffer.
+void AllocationStage::enter_results(DynamicInstruction& d, InFlight& f) {
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
     if ((f.equal & bit(i)) != 0) continue;
-    take(d, f, i);
-    if ((f.in_place & bit(i)) == 0 && !f.divergent && state_.parts.signatures) remember(f.hashes[i], f.targets[i]);
+    f.writes |= static_cast<std::uint8_t>(bit(i));
+    registers_->send(d, i, f.targets[i]);
+    if ((f.in_place & bit(i)) == 0 && hashed(f)) signature_access_->enter(f.hashes[i], f.targets[i]);
   }
   f.equal = 0;
 }
 
-void AllocationStage::forget(std::uint32_t hash) {
-  state_.give_up(state_.signatures.evict(hash));
-  ++state_.counters.low_evictions;
-}
-
-/// Enters a new register in the signature buffer. In low-register mode, evicts the existing entry instead.
-void AllocationStage::remember(std::uint32_t hash, PhysicalRegister reg) {
-  state_.signatures_accessed();
-  if (state_.low()) return forget(hash);
-  if (!state_.allocator.acquire(reg)) return;
-  ++state_.counters.signature_writes;
-  ++state_.counters.counts;
-  state_.give_up(state_.signatures.insert(hash, reg));
+void AllocationStage::register_stats(support::StatGroup& g) {
+  const char* const regs = "warp registers";
+  g.counter("false_positives", counters_.false_positives, regs, "candidates of the same hash with another value");
+  g.counter("verify_forwarded", counters_.verify_forwarded, regs, "candidates compared on their way to the bank");
+  g.counter("dummy_movs", counters_.dummy_movs, "warp instructions", "injected for first divergent writes");
+  g.counter("signature_read_waits", counters_.signature_read_waits, "cycles",
+            "that results waited for a read port of the value signature buffer, summed");
+  g.counter("allocator_waits", counters_.allocator_waits, "cycles",
+            "that results waited for the ports of the free pool and of the signature buffer, summed");
+  g.counter("starved_cycles", counters_.starved, "cycles", "that results waited for a physical register, summed");
+  g.counter("in_place", counters_.in_place, regs, "overwritten because there was no free one");
 }
 
 }  // namespace regatta::models::wir

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/physical_register_file.h>
 
+#include <regatta/support/energy.h>
+
 #include <cstring>
 #include <stdexcept>
 
@@ -11,23 +13,29 @@ using protocol::WarpAccess;
 PhysicalRegisterFile::PhysicalRegisterFile(const sc_core::sc_module_name& name, const WirConfig& config,
                                            sc_core::sc_time clock_period)
     : BankedFile(name, config.file, clock_period),
-      state_(std::make_unique<RegisterState>(config, clock_period)),
-      wir_(state_->config),
-      verify_cache_(config.verify_cache() ? config.verify_entries : 0, 32) {
-  rows_.resize(config.physical(), 32);
+      access("access"),
+      references("references"),
+      cached("cached"),
+      physical_(config.physical()),
+      writers_(config.physical()) {
+  access.bind(*this);
+  rows_.resize(physical_, 32);
 }
 
 void PhysicalRegisterFile::kernel_started(const protocol::KernelContext& context) {
   BankedFile::kernel_started(context);
   value_bytes_ = std::size_t{warp_size_} * trace::bytes_per_lane;
-  rows_.resize(wir_.physical(), warp_size_);
-  verify_cache_ = VerifyCache(wir_.verify_cache() ? wir_.verify_entries : 0, warp_size_);
-  state_->kernel_started(context);
+  rows_.resize(physical_, warp_size_);
 }
 
 void PhysicalRegisterFile::refuse_stranger() const {
   SC_REPORT_FATAL("regatta/wir", "an access to a renamed register file that is no instruction's");
   throw std::logic_error("a fatal SystemC report returned");
+}
+
+const std::uint32_t* PhysicalRegisterFile::sent_by(std::uint32_t writer) const {
+  const protocol::DynamicInstruction* const d = in_flight_[writer / trace::max_destination_registers].instruction;
+  return d->results[writer % trace::max_destination_registers].lane.data();
 }
 
 /// An operand that was never written: no physical register is spent on it.
@@ -60,8 +68,27 @@ std::uint64_t PhysicalRegisterFile::move(PhysicalRegister from, PhysicalRegister
   ++moves_;
   // All lanes: those that the instruction has will be overwritten by its result, which follows.
   trace::copy_value(rows_[to.value()], rows_[from.value()], value_bytes_);
-  verify_cache_.written(to);
+  cached_->written(to);
   return ports_.schedule(true, bank_of(to), read);
+}
+
+void PhysicalRegisterFile::register_stats(support::StatGroup& g) {
+  const char* const regs = "warp registers";
+  BankedFile::register_stats(g);  // reads and writes: operands and results; waits: all accesses to banks
+  g.counter("bank_reads", bank_reads_, regs, "bank reads: operands, verify-reads and dummy MOVs");
+  g.counter("unmapped_reads", unmapped_reads_, regs, "operands that no instruction has written: no bank is read");
+  g.counter("verify_reads", verify_reads_, regs, "candidates read from a bank to be compared");
+  g.counter("verify_retries", verify_retries_, "attempts", "of verify-reads that found their bank busy");
+  g.counter("moves", moves_, regs, "copied for the inactive lanes of a divergent write: a read and a write each");
+}
+
+void PhysicalRegisterFile::register_energy(support::EnergyGroup& g) {
+  const double rows = warp_size_ / 32.0;
+  const support::ArrayGeometry size{double(physical_) * double(value_bytes_), double(config_.banks)};
+  g.event("register_structures", "register_file.read", bank_reads_, rows, size);
+  g.event("register_structures", "register_file.write", ports_.writes(), rows, size);
+  g.event("register_structures", "register_file.write", moves_, rows, size);
+  g.leakage("register_structures", "register_file.leakage", size);
 }
 
 }  // namespace regatta::models::wir

@@ -1,53 +1,187 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/register_allocator.h>
 
+#include <regatta/support/energy.h>
+
 #include <algorithm>
-#include <stdexcept>
-#include <string>
 
 namespace regatta::models::wir {
 
-RegisterAllocator::RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits,
-                                     unsigned ports)
-    : count_(registers),
-      release_latency_(release_latency),
-      returns_(ports),
-      most_(counter_bits >= 32 ? ~0u : (1u << counter_bits) - 1),
-      limit_(registers) {
-  if (registers == 0 || registers >= no_register.value() || counter_bits == 0 || counter_bits > 32)
-    throw std::invalid_argument("a register allocator of " + std::to_string(registers) + " registers and counters of " +
-                                std::to_string(counter_bits) + " bits");
-  reset();
+using protocol::LookupReply;
+
+RegisterAllocator::RegisterAllocator(const sc_core::sc_module_name& name, const WirConfig& config,
+                                     sc_core::sc_time clock_period)
+    : sc_module(name),
+      references("references"),
+      credits("credits"),
+      allocation("allocation", *this),
+      keepers("keepers"),
+      physical_(config.physical()),
+      max_warps_(config.max_warps),
+      max_ctas_(config.max_ctas),
+      capped_(config.capped()),
+      clock_(support::CycleScheduler::of(clock_period)),
+      pool_(config.physical(), config.release_latency, config.counter_bits, config.allocator_ports),
+      ports_(config.allocator_ports),
+      promises_(config.physical()) {
+  references.bind(*this);
+  credits.bind(*this);
 }
 
-void RegisterAllocator::reset() {
-  std::fill(count_.begin(), count_.end(), Count{});
-  pool_.reset(count_.size());
-  leaving_.reset(count_.size());
-  for (unsigned i = 0; i < count_.size(); ++i) pool_.push_back(PhysicalRegister(static_cast<std::uint16_t>(i)));
-  in_use_ = peak_ = 0;
+void RegisterAllocator::kernel_started(const protocol::KernelContext& context) {
+  registers_per_warp_ = std::max(1u, context.kernel->registers_per_thread);
+  // The most warps that can be resident, as far as the registers allow; shared memory may allow fewer.
+  const unsigned cta = std::max(1u, context.warps_per_cta);
+  const unsigned by_registers = physical_ / std::max(1u, context.registers_per_warp) / cta;
+  const unsigned warps = std::min({by_registers, max_ctas_, max_warps_ / cta}) * cta;
+  // Registers that no rename entry can need may be held by readers alone.
+  credits_ = capped_ ? 0 : physical_ - std::min(physical_, warps * registers_per_warp_);
+  warps_ = 0;
+  pool_.set_limit(capped_ ? 0 : physical_);
+  mode_since_ = evicted_until_ = now_ = clock_.now();
+  wanted_ = 1;
+  was_low_ = is_low_in(now_);
 }
 
-/// The register has no references any more and is on its way to the pool.
-void RegisterAllocator::leave(PhysicalRegister reg, std::uint64_t now) {
-  leaving_.push_back({returns_.take(now + release_latency_), reg});
+void RegisterAllocator::warp_started(const protocol::WarpInfo&) {
+  begin();
+  ++warps_;
+  if (capped_) pool_.set_limit(std::min(physical_, warps_ * registers_per_warp_));
 }
 
-void RegisterAllocator::take_back(std::uint64_t now) {
-  while (!leaving_.empty() && leaving_.front().free_at <= now) {
-    account(leaving_.front().free_at);
-    pool_.push_back(leaving_.front().reg);
-    leaving_.pop_front();
-    --in_use_;
+void RegisterAllocator::warp_finished(const protocol::WarpInfo&) {
+  begin();
+  --warps_;
+  if (!capped_) return;
+  // The limit drops by the warp's registers: entries are given up until the rest fits.
+  pool_.set_limit(std::min(physical_, warps_ * registers_per_warp_));
+  const auto more = [](void* pool) {
+    return static_cast<const RegisterPool*>(pool)->referenced() > static_cast<const RegisterPool*>(pool)->limit();
+  };
+  for (int i = keepers.size() - 1; i >= 0 && more(&pool_); --i) keepers[i]->give_up_while(more, &pool_);
+}
+
+LookupReply RegisterAllocator::look_up(const AllocationRequest& request, std::uint32_t, GrantedRegisters& granted) {
+  begin();
+  const unsigned need = request.registers;
+  if (need != 0) {
+    if (pool_.available(now_) < need) {
+      wanted_ = std::max(wanted_, need);
+      low_now();
+      return LookupReply::busy;
+    }
+    for (unsigned i = 0; i < need; ++i) {
+      granted.regs[i] = pool_.take(now_);
+      granted.waits[i] = static_cast<std::uint16_t>(ports_.take(now_) - now_);
+    }
+    allocated_ += need;
+    if (need >= wanted_) wanted_ = 1;
+    if (pool_.in_use() > pool_.limit()) over_limit_ = std::max(over_limit_, pool_.in_use() - pool_.limit());
+    low_now();
   }
+  if (request.reduced) {
+    wanted_ = 1;
+    low_now();
+  }
+  return LookupReply::answered;
 }
 
-void RegisterAllocator::refuse_free(PhysicalRegister reg) {
-  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
+void RegisterAllocator::reopen() {
+  refused_ = false;
+  opened_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void RegisterAllocator::refuse_release(PhysicalRegister reg) {
-  throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
+void RegisterAllocator::account_mode(std::uint64_t at) {
+  if (was_low_) low_cycles_ += at - mode_since_;
+  mode_since_ = at;
+}
+
+void RegisterAllocator::switch_mode(bool is_low, std::uint64_t at) {
+  account_mode(at);
+  was_low_ = is_low;
+  evicted_until_ = at;
+}
+
+void RegisterAllocator::evict_idle() {
+  for (std::uint64_t cycle = evicted_until_; cycle < now_; ++cycle) {
+    if (!is_low_in(cycle)) {
+      switch_mode(false, cycle);
+      return;
+    }
+    for (int k = 0; k < keepers.size(); ++k) {
+      PhysicalRegister regs[ReferenceKeeper::most_given_up];
+      const unsigned count = keepers[k]->give_up_idle(cycle, regs);
+      for (unsigned i = 0; i < count; ++i) pool_.release(regs[i], cycle);
+    }
+  }
+  evicted_until_ = now_;
+}
+
+std::string RegisterAllocator::recount() const {
+  ReferenceCounts counts;
+  counts.references.resize(pool_.size());
+  counts.holds.resize(pool_.size());
+  for (int i = 0; i < keepers.size(); ++i) keepers[i]->count(counts);
+  for (unsigned i = 0; i < pool_.size(); ++i) {
+    const PhysicalRegister reg(static_cast<std::uint16_t>(i));
+    if (counts.incomplete) break;
+    if (pool_.references(reg) != counts.references[i] || pool_.holds(reg) != counts.holds[i]) {
+      return "physical register " + std::to_string(i) + " is counted " + std::to_string(pool_.references(reg)) +
+             " times (" + std::to_string(pool_.holds(reg)) + " by readers) and referred to " +
+             std::to_string(counts.references[i]) + " times (" + std::to_string(counts.holds[i]) + ")";
+    }
+  }
+  return {};
+}
+
+std::string RegisterAllocator::leak() {
+  begin();
+  if (const std::string wrong = recount(); !wrong.empty()) return wrong;
+  for (int i = 0; i < keepers.size(); ++i) keepers[i]->give_up_all();
+  if (pool_.referenced() != 0) {
+    return std::to_string(pool_.referenced()) + " physical registers are still referred to when no warp is left";
+  }
+  if (over_limit_ != 0) {
+    return "up to " + std::to_string(over_limit_) + " physical registers more than the limit were in use";
+  }
+  return {};
+}
+
+void RegisterAllocator::kernel_finished(const protocol::KernelContext&) {
+  const std::string wrong = leak();
+  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
+}
+
+void RegisterAllocator::check() const {
+  const std::string wrong = recount();
+  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
+}
+
+std::uint64_t RegisterAllocator::low_cycles() {
+  begin();
+  low_now();
+  account_mode(now_);
+  return low_cycles_;
+}
+
+void RegisterAllocator::register_stats(support::StatGroup& g) {
+  const char* const regs = "warp registers";
+  g.counter("allocations", allocated_, regs, "taken from the free pool");
+  g.counter("references", counted_, "references", "to physical registers counted; each is given up again");
+  g.counter("saturations", pool_.saturations(), "references", "refused because a counter was at its end");
+  g.derived(
+      "low_register_cycles", [this] { return double(low_cycles()); }, "cycles", "in low-register mode");
+  g.derived(
+      "registers_peak", [this] { return double(peak()); }, regs, "in use at most");
+  g.derived(
+      "register_cycles", [this] { return double(register_cycles()); }, "register cycles",
+      "registers in use, summed over cycles");
+}
+
+void RegisterAllocator::register_energy(support::EnergyGroup& g) {
+  const char* const reuse = "reuse_structures";
+  g.event(reuse, "wir.register_allocator", allocated_, 2);  // a register leaves the pool, and comes back
+  g.event(reuse, "wir.reference_count", counted_, 2);       // and each reference is given up again
 }
 
 }  // namespace regatta::models::wir

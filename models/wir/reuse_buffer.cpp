@@ -1,60 +1,169 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/reuse_buffer.h>
 
-#include <algorithm>
-#include <stdexcept>
+#include <regatta/support/energy.h>
 
 namespace regatta::models::wir {
 
-ReuseBuffer::ReuseBuffer(unsigned entries, bool fully_associative)
-    : entries_(entries), used_(fully_associative ? entries : 0), associative_(fully_associative) {
-  if (entries == 0) throw std::invalid_argument("a reuse buffer without entries");
-  if (!associative_ && (entries & (entries - 1)) == 0) mask_ = entries - 1;
+using protocol::LookupReply;
+using Found = ReuseAnswer::Found;
+
+ReuseBuffer::ReuseBuffer(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period)
+    : sc_module(name),
+      lookups("lookup", *this),
+      updates("updates"),
+      keeper("keeper"),
+      references("references"),
+      pending_(config.pending()),
+      clock_(support::CycleScheduler::of(clock_period)),
+      entries_(config.reuse_entries, config.reuse_associative),
+      read_ports_(config.reuse_ports),
+      write_ports_(config.reuse_ports) {
+  updates.bind(*this);
+  keeper.bind(*this);
 }
 
-ReuseBuffer::Entry& ReuseBuffer::place_at_length(const ReuseTag& tag, std::uint32_t fold) {
-  if (!associative_) return entries_[fold % entries_.size()];
-  const auto same =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.valid && e.tag == tag; });
-  if (same != entries_.end()) return *same;
-  return entries_[static_cast<std::size_t>(std::min_element(used_.begin(), used_.end()) - used_.begin())];
+LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, ReuseAnswer& answer) {
+  const std::uint64_t now = clock_.now();
+  if (*low_mode_) references_->settle();
+  if (!read_ports_.free(now)) {
+    if (!request.retry) ++read_waits_;
+    return LookupReply::busy;
+  }
+  read_ports_.take(now);
+  // Retries do not count as accesses in low-register mode: the awaited result may itself be waiting for a register.
+  if (request.retry) {
+    ++retries_;
+  } else {
+    ++reads_;
+    accessed_ = now;
+  }
+  answer.claimed = answer.evicted = false;
+  const bool misses = refused_owner_ == request.owner && refused_at_ == entries_.entered() && !request.retry;
+  const ReuseEntries::Lookup found = misses ? ReuseEntries::Lookup{} : entries_.find(request.tag, request.fold);
+  if (found.found == ReuseEntries::Found::nothing) return miss(request, now, answer);
+  if (!request.retry) ++lookups_;
+  if (found.found == ReuseEntries::Found::pending) {
+    answer.found = Found::pending;
+    return LookupReply::answered;
+  }
+  answer.result = found.result;
+  answer.found = references_->share(found.result.data(), pair_results) ? Found::result : Found::unshared;
+  return LookupReply::answered;
 }
 
-bool ReuseBuffer::complete(const ReuseTag& tag, std::uint32_t fold, std::uint32_t owner, const ReuseResult& result) {
-  Entry& e = place(tag, fold);
-  if (!e.valid || !e.pending || e.owner != owner || !(e.tag == tag)) return false;
-  e.pending = false;
-  e.result = result;
-  return true;
+LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, ReuseAnswer& answer) {
+  answer.found = Found::nothing;
+  if (request.retry) return LookupReply::answered;
+  const bool low = references_->low();
+  if (!low && pending_ && !write_ports_.free(now)) {
+    refused_owner_ = request.owner;
+    refused_at_ = entries_.entered();
+    ++write_waits_;
+    return LookupReply::busy;
+  }
+  refused_owner_ = 0;
+  ++lookups_;
+  const auto release_one = [this](PhysicalRegister reg) { references_->release(reg); };
+  if (low) {
+    // A miss makes its entry's registers free.
+    entries_.evict(request.tag, request.fold, release_one);
+    ++low_evictions_;
+    answer.evicted = true;
+  } else if (pending_ && references_->share(request.tag.sources.data(), pair_operands)) {
+    answer.claimed = true;
+    ++writes_;
+    write_ports_.take(now);
+    entries_.claim(request.tag, request.fold, request.owner, release_one);
+  }
+  return LookupReply::answered;
 }
 
-Dropped ReuseBuffer::abandon(const ReuseTag& tag, std::uint32_t owner) {
-  Entry& e = place(tag, tag.fold());
-  if (!e.valid || !e.pending || e.owner != owner || !(e.tag == tag)) return {};
-  return drop(e);
+std::uint64_t ReuseBuffer::book_write() {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t slot = write_ports_.take(now);
+  write_waits_ += slot - now;
+  return slot;
 }
 
-Dropped ReuseBuffer::insert(const ReuseTag& tag, const ReuseResult& result) {
-  Entry& e = place(tag, tag.fold());
-  const Dropped dropped = dropped_by(e);
-  e = Entry{tag, result, 0, true, false};
-  used(e);
-  ++entered_;
-  return dropped;
+void ReuseBuffer::update(const ReuseUpdate& u) {
+  // A counter at its end leaves the buffer without the entry.
+  bool counted = false;
+  if (u.result[0] != no_register) {
+    counted = references_->share(u.result.data(), pair_results);  // settles
+  } else {
+    references_->settle();
+  }
+  const auto give_back = [&] {
+    for (const PhysicalRegister reg : u.result) references_->release(reg);
+  };
+  accessed_ = clock_.now();
+  if (u.claimed) {
+    ++writes_;
+    if (!counted) {
+      release(entries_.abandon(u.tag, u.owner));
+    } else if (!entries_.complete(u.tag, u.fold, u.owner, u.result)) {
+      give_back();
+    }
+  } else if (counted) {
+    if (!references_->low() && references_->share(u.tag.sources.data(), pair_operands)) {
+      ++writes_;
+      release(entries_.insert(u.tag, u.result));
+    } else {
+      give_back();
+    }
+  }
 }
 
-Dropped ReuseBuffer::drop(Entry& e) {
-  const Dropped dropped = dropped_by(e);
-  clear(e);
-  return dropped;
+unsigned ReuseBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) {
+  const std::uint64_t random = next_random(random_);
+  if (accessed_ == cycle) return 0;
+  unsigned count = 0;
+  entries_.evict_entry(random >> 8, [&](PhysicalRegister reg) { regs[count++] = reg; });
+  ++low_evictions_;
+  return count;
 }
 
-Dropped ReuseBuffer::dropped_by(const Entry& e) {
-  Dropped dropped;
-  if (!e.valid) return dropped;
-  dropped.sources = e.tag.sources;
-  if (!e.pending) dropped.results = e.result;
-  return dropped;
+void ReuseBuffer::give_up_while(bool (*more)(void*), void* context) {
+  for (std::size_t i = 0; i < entries_.entries().size() && more(context); ++i) {
+    entries_.evict_entry(i, [this](PhysicalRegister reg) { references_->release(reg); });
+  }
+}
+
+void ReuseBuffer::give_up_all() {
+  entries_.clear([this](const Dropped& dropped) { release(dropped); });
+}
+
+void ReuseBuffer::count(ReferenceCounts& counts) const {
+  for (const ReuseEntries::Entry& e : entries_.entries()) {
+    if (!e.valid) continue;
+    for (const PhysicalRegister reg : e.tag.sources) counts.add(reg);
+    for (const PhysicalRegister reg : e.result) counts.add(reg);
+  }
+}
+
+void ReuseBuffer::cta_finished(const protocol::CtaInfo& cta) {
+  references_->settle();
+  entries_.drop_loads(static_cast<std::uint16_t>(cta.cta.value() + 1),
+                      [this](const Dropped& dropped) { release(dropped); });
+}
+
+void ReuseBuffer::register_stats(support::StatGroup& g) {
+  g.counter("lookups", lookups_, "warp instructions", "looked up");
+  g.counter("reads", reads_, "entries", "read, retries aside");
+  g.counter("retries", retries_, "lookups", "of instructions that wait for a pending result");
+  g.counter("writes", writes_, "entries", "written");
+  g.counter("read_waits", read_waits_, "attempts", "to look up that found the read ports taken");
+  g.counter("write_waits", write_waits_, "cycles",
+            "waited for a write port, to look up and claim or to retire, summed");
+  g.counter("low_evictions", low_evictions_, "entries", "looked at for eviction in low-register mode");
+}
+
+void ReuseBuffer::register_energy(support::EnergyGroup& g) {
+  const char* const reuse = "reuse_structures";
+  g.event(reuse, "wir.reuse_buffer", reads_);
+  g.event(reuse, "wir.reuse_buffer", retries_);
+  g.event(reuse, "wir.reuse_buffer", writes_);
 }
 
 }  // namespace regatta::models::wir

@@ -7,99 +7,158 @@
 namespace regatta::models::wir {
 
 using protocol::DynamicInstruction;
+using protocol::LookupReply;
+using Found = ReuseAnswer::Found;
 
 namespace {
 /// Identifies the owner of a claimed entry; unique among the instructions in flight.
 std::uint32_t owner(const DynamicInstruction& d) { return d.pool_index + 1; }
 }  // namespace
 
-ReuseUnit::ReuseUnit(PhysicalRegisterFile& file)
-    : file_(file), state_(file.state()), retry_(state_.parts.pending ? state_.config.retry_entries : 0) {}
+ReuseUnit::ReuseUnit(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
+                     InFlightTable& in_flight)
+    : sc_module(name),
+      buffer("buffer", *this),
+      updates("updates"),
+      retries("retries"),
+      tables("tables"),
+      references("references"),
+      registers("registers"),
+      clock_(support::CycleScheduler::of(clock_period)),
+      front_delay_(config.front_delay()),
+      pending_(config.pending()),
+      recount_interval_(config.recount_interval),
+      in_flight_(in_flight) {}
+
+void ReuseUnit::end_of_elaboration() {
+  updates_ = updates.operator->();
+  retries_ = retries.operator->();
+  tables_ = tables.operator->();
+  references_ = references.operator->();
+  registers_ = registers.operator->();
+}
 
 void ReuseUnit::kernel_started(const protocol::KernelContext& context) {
   racy_ = trace::race_check(*context.kernel) == trace::RaceCheck::racy;
 }
 
 ReuseUnit::Decision ReuseUnit::decide(DynamicInstruction& d) {
-  const std::uint64_t now = state_.begin();
-  InFlight& f = state_.of(d);
+  const std::uint64_t now = clock_.now();
+  InFlight& f = in_flight_.of(d);
+  if (__builtin_expect(static_cast<int>(f.renamed), 1) == 0) {
+    unrenamed_.push_back(&d);
+    return Decision::keep;
+  }
   if (f.renamed_at > now) return hold(d, f, f.renamed_at);
   if (!f.reusable) return execute(f);
   // An instruction that could look up in this cycle goes first.
   if (held_.first(now) != nullptr) return hold(d, f, now);
-  const Decision made = try_look_up(d, f, now);
+  const Decision made = look_up(d, f, false);
   return made == Decision::wait ? hold(d, f, now) : made;
 }
 
 /// Decides the held instructions, in order, as far as there are ports in this cycle; then one of those that wait for a
 /// result, which look up only when rename delivers nothing.
 [[gnu::flatten]] std::size_t ReuseUnit::resume_kept(unsigned asked, DecidedList& decided) {
-  const std::uint64_t now = state_.begin();
-  DynamicInstruction* const head = retry_.head(now, state_.counters.retries);
+  const std::uint64_t now = clock_.now();
+  DynamicInstruction* head = nullptr;
+  if (in_queue_ != 0) {
+    std::uint64_t skipped = 0;
+    head = retries_->head(skipped);
+    if (skipped != 0) updates_->count_retries(skipped);
+  }
   std::size_t count = 0;
+  if (__builtin_expect(static_cast<int>(!unrenamed_.empty()), 0) != 0) take_renamed(now);
+  if (__builtin_expect(static_cast<int>(!late_.empty()), 0) != 0) take_answers(decided, count);
   while (DynamicInstruction* const d = held_.next(now)) {
     if (count == decided.size()) return count;
     ++asked;
-    if (d == missed_ && misses_again()) continue;
-    InFlight& f = state_.of(*d);
-    const Decision made = f.reusable ? try_look_up(*d, f, now) : execute(f);
+    InFlight& f = in_flight_.of(*d);
+    const Decision made = f.reusable ? look_up(*d, f, false) : execute(f);
     if (made == Decision::wait) continue;
     held_.remove(*d);
     if (made != Decision::keep) decided[count++] = {d, made};
   }
-  if (asked != 0 || head == nullptr || !state_.reuse_reads.free(now)) return count;
-  const Decision made = retry(*head, now);
-  if (made != Decision::keep) decided[count++] = {head, made};
+  if (asked != 0 || head == nullptr || count == decided.size()) return count;
+  const Decision made = retry(*head);
+  if (made != Decision::keep && made != Decision::wait) decided[count++] = {head, made};
   return count;
 }
 
-/// Returns wait if there is no port for the instruction; there is then none for those behind it either.
-ReuseUnit::Decision ReuseUnit::try_look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now) {
-  RegisterState::Counters& n = state_.counters;
-  if (!state_.reuse_reads.free(now)) {
-    ++n.reuse_read_waits;
-    held_.tried(now);
+/// Instructions whose registers have become known wait for their lookup behind all others.
+void ReuseUnit::take_renamed(std::uint64_t now) {
+  const auto known = [&](DynamicInstruction* d) {
+    const InFlight& f = in_flight_.of(*d);
+    if (!f.renamed) return false;
+    hold(*d, f, std::max(now, f.renamed_at));
+    return true;
+  };
+  unrenamed_.erase(std::remove_if(unrenamed_.begin(), unrenamed_.end(), known), unrenamed_.end());
+}
+
+/// A result that was pending when the buffer was asked may have arrived before the answer: all retry.
+void ReuseUnit::take_answers(DecidedList& decided, std::size_t& count) {
+  while (!late_.empty() && count < decided.size()) {
+    const Late late = late_.front();
+    late_.pop_front();
+    --waiting_;
+    DynamicInstruction& d = *asking_[late.pool_index];
+    InFlight& f = in_flight_.of(d);
+    f.asking = false;
+    Decision made = Decision::keep;
+    if (retrying_[late.pool_index]) {
+      if (late.answer.found == Found::pending) {
+        std::uint64_t skipped = 0;
+        retries_->put_back(d, skipped);
+        ++in_queue_;
+        updates_->count_retries(skipped);
+        retries_->retry_all();
+        continue;
+      }
+      retries_->free_place();
+      made = late.answer.found == Found::result ? bypass(d, f, late.answer.result, true) : execute(f);
+    } else {
+      made = act(d, f, late.answer);
+      if (late.answer.found == Found::pending) retries_->retry_all();
+    }
+    if (made != Decision::keep) decided[count++] = {&d, made};
+  }
+}
+
+void ReuseUnit::answered(std::uint32_t pool_index, const ReuseAnswer& answer) {
+  late_.push_back(Late{pool_index, answer});
+}
+
+/// Returns wait if the buffer is busy; it then is for those behind, too. Returns keep if the answer comes later.
+ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, bool retry) {
+  ReuseRequest request;
+  request.tag = f.tag;
+  request.fold = f.fold;
+  request.owner = owner(d);
+  request.retry = retry;
+  ReuseAnswer answer;
+  const LookupReply reply = buffer.requests->look_up(request, d.pool_index, answer);
+  if (reply == LookupReply::busy) {
+    if (!retry) held_.tried(clock_.now());
     return Decision::wait;
   }
-  state_.reuse_accessed();
-  state_.reuse_reads.take(now);
-  const Decision made = look_up(d, f, now, false);
-  if (made == Decision::wait) {
-    // A miss whose entry cannot be claimed in this cycle: it looks again.
-    missed_ = &d;
-    missed_at_ = state_.reuse.entered();
-    ++n.reuse_write_waits;
-    held_.tried(now);
-    return made;
+  if (!retry && f.wide_immediate) ++counters_.wide_immediates;
+  if (__builtin_expect(static_cast<int>(reply == LookupReply::answered), 1) != 0) {
+    return retry ? act_on_retry(d, f, answer) : act(d, f, answer);
   }
-  missed_ = nullptr;
-  ++n.lookups;
-  if (f.wide_immediate) ++n.wide_immediates;
-  return made;
-}
-
-ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d, std::uint64_t now) {
-  ++state_.counters.retries;
-  state_.reuse_reads.take(now);
-  return look_up(d, state_.of(d), now, true);
-}
-
-/// Whether the first in line, which missed, would miss again in this cycle and again find no port for its claim: a
-/// short cut for try_look_up().
-bool ReuseUnit::misses_again() {
-  const std::uint64_t now = state_.now();
-  if (!state_.reuse_reads.free(now) || state_.reuse_writes.free(now) || state_.low()) return false;
-  if (missed_at_ != state_.reuse.entered()) {
-    const InFlight& f = state_.of(*missed_);
-    if (state_.reuse.has(f.tag, f.fold)) return false;
-    missed_at_ = state_.reuse.entered();
+  ++waiting_;
+  f.asking = true;
+  if (asking_.size() <= d.pool_index) {
+    asking_.resize(d.pool_index + std::size_t{64});
+    retrying_.resize(asking_.size());
   }
-  state_.reuse_accessed();
-  state_.reuse_reads.take(now);
-  ++state_.counters.reuse_reads;
-  ++state_.counters.reuse_write_waits;
-  held_.tried(now);
-  return true;
+  asking_[d.pool_index] = &d;
+  retrying_[d.pool_index] = retry;
+  if (retry) {
+    retries_->pop(true);
+    --in_queue_;
+  }
+  return Decision::keep;
 }
 
 /// Lets the instruction look up in a later cycle.
@@ -108,183 +167,135 @@ ReuseUnit::Decision ReuseUnit::hold(DynamicInstruction& d, const InFlight& f, st
   return Decision::keep;
 }
 
-/// Returns keep if it waits for the result of another instruction, and wait if it missed and its entry cannot be
-/// claimed in this cycle.
-ReuseUnit::Decision ReuseUnit::look_up(DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited) {
-  if (!waited) ++state_.counters.reuse_reads;  // retries are counted as such, those that were passed over too
-  const ReuseBuffer::Lookup found = state_.reuse.find(f.tag, f.fold);
-  switch (found.found) {
-    case ReuseBuffer::Found::result:
-      if (waited) retry_.pop();
-      return bypass(d, f, found.result, waited);
-    case ReuseBuffer::Found::pending:
-      if (waited) {
-        retry_.to_tail();
-        return Decision::keep;
-      }
+ReuseUnit::Decision ReuseUnit::retry(DynamicInstruction& d) { return look_up(d, in_flight_.of(d), true); }
+
+/// Returns keep if the instruction waits for the result of another one.
+ReuseUnit::Decision ReuseUnit::act(DynamicInstruction& d, InFlight& f, const ReuseAnswer& answer) {
+  switch (answer.found) {
+    case Found::result:
+      return bypass(d, f, answer.result, false);
+    case Found::unshared:
+      f.reusable = false;
+      return execute(f);
+    case Found::pending: {
       f.reusable = false;  // the entry is another instruction's: this one will not update it
-      if (!state_.parts.pending) return execute(f);
-      if (retry_.full()) {
-        ++state_.counters.queue_full;
-        return execute(f);
-      }
-      ++state_.counters.queued;
-      if (retry_.empty()) {
-        retry_.begin(now);
-      } else {
-        retry_.head(now, state_.counters.retries);  // settles the turns of past cycles before the queue grows
-      }
-      retry_.push(d);
+      if (!pending_) return execute(f);
+      std::uint64_t skipped = 0;
+      const bool waits = retries_->push(d, skipped);
+      if (skipped != 0) updates_->count_retries(skipped);
+      if (!waits) return execute(f);
+      ++in_queue_;
       return Decision::keep;
-    case ReuseBuffer::Found::nothing:
+    }
+    case Found::nothing:
       break;
   }
-  if (waited) {
-    retry_.pop();
-    return execute(f);
-  }
-  const bool low = state_.low();
-  if (!low && state_.parts.pending && !state_.reuse_writes.free(now)) return Decision::wait;
-  if (low) {
-    give_way(f);
-  } else if (state_.parts.pending) {
-    claim(d, f, now);
+  if (answer.evicted) {
+    f.reusable = false;
+  } else if (pending_) {
+    f.reusable = f.claimed = answer.claimed;
   } else {
     f.keeps = true;
   }
+  // The entry may have been the one that somebody waits for.
+  if (answer.evicted || answer.claimed) retries_->retry_all();
   return execute(f);
 }
 
-/// In low-register mode a miss makes its entry's registers free.
-void ReuseUnit::give_way(InFlight& f) {
-  state_.reuse.evict(f.tag, f.fold, [this](PhysicalRegister reg) { state_.give_up(reg); });
-  ++state_.counters.low_evictions;
-  retry_.retry_all();
-  f.reusable = false;
-}
-
-/// Takes references for the sources of an entry with the instruction's tag. Returns false and takes none if a counter
-/// is at its maximum.
-bool ReuseUnit::acquire_sources(const InFlight& f) {
-  for (unsigned i = 0; i < pair_operands && f.tag.sources[i] != no_register; ++i) {
-    if (state_.allocator.acquire(f.tag.sources[i])) {
-      ++state_.counters.counts;
-      continue;
-    }
-    while (i-- > 0) state_.give_up(f.tag.sources[i]);
-    return false;
+ReuseUnit::Decision ReuseUnit::act_on_retry(DynamicInstruction& d, InFlight& f, const ReuseAnswer& answer) {
+  if (answer.found == Found::pending) {
+    retries_->to_tail();
+    return Decision::keep;
   }
-  return true;
+  retries_->pop(false);
+  --in_queue_;
+  return answer.found == Found::result ? bypass(d, f, answer.result, true) : execute(f);
 }
 
-void ReuseUnit::claim(const DynamicInstruction& d, InFlight& f, std::uint64_t now) {
-  f.reusable = acquire_sources(f);
-  if (!f.reusable) return;
-  f.claimed = true;
-  ++state_.counters.reuse_writes;
-  state_.reuse_writes.take(now);
-  state_.reuse.claim(f.tag, f.fold, owner(d), [this](PhysicalRegister reg) { state_.give_up(reg); });
-  retry_.retry_all();  // it may have been the entry that somebody waits for
-}
-
+/// The instruction owns a reference to each register of the result.
 ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited) {
-  RegisterState::Counters& n = state_.counters;
   f.reusable = false;
   const unsigned count = d.traits->write_count;
   if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load)) {
     for (unsigned i = 0; i < count; ++i) {
-      if (std::memcmp(file_.value(result[i]), d.results[i].lane.data(), file_.value_bytes()) == 0) continue;
+      if (std::memcmp(registers_->value(result[i]), d.results[i].lane.data(), registers_->value_bytes()) == 0) continue;
       // Nothing orders the loads of this kernel and the stores that they race with. The order in the trace is another
       // legal one, and the run continues with it.
-      ++n.racy_loads;
+      ++counters_.racy_loads;
+      for (const PhysicalRegister reg : result) references_->release(reg);
       return execute(f);
     }
   }
-  if (!acquire(result)) return execute(f);
   for (unsigned i = 0; i < count; ++i) {
     f.targets[i] = result[i];
     // Takes the register's value, not the trace's, so that the checker detects an illegal reuse.
-    trace::copy_value(d.results[i].lane.data(), file_.value(result[i]), file_.value_bytes());
+    trace::copy_value(d.results[i].lane.data(), registers_->value(result[i]), registers_->value_bytes());
   }
-  state_.unhold_all(f);
-  n.reused_registers += count;
-  ++(waited ? n.reused_pending : f.kind == ReuseKind::arithmetic ? n.reused_arithmetic : n.reused_load);
+  end_holds(f);
+  counters_.reused_registers += count;
+  ++(waited                            ? counters_.reused_pending
+     : f.kind == ReuseKind::arithmetic ? counters_.reused_arithmetic
+                                       : counters_.reused_load);
   return Decision::bypass;
 }
 
-/// Takes references for the results of an entry, or for those that an instruction takes from it. Returns false and
-/// takes none if a counter is at its maximum.
-bool ReuseUnit::acquire(const ReuseResult& result) {
-  for (unsigned i = 0; i < pair_results && result[i] != no_register; ++i) {
-    if (state_.allocator.acquire(result[i])) {
-      ++state_.counters.counts;
-      continue;
-    }
-    while (i-- > 0) state_.give_up(result[i]);
-    return false;
-  }
-  return true;
-}
-
 ReuseUnit::Decision ReuseUnit::execute(const InFlight& f) {
-  ++state_.counters.executed[static_cast<unsigned>(f.unit)];
+  ++counters_.executed[static_cast<unsigned>(f.unit)];
   return Decision::execute;
 }
 
+void ReuseUnit::end_holds(InFlight& f) {
+  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+    references_->end_hold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
+  }
+}
+
 [[gnu::flatten]] void ReuseUnit::written_back(const DynamicInstruction& d) {
-  state_.begin();
-  InFlight& f = state_.of(d);
+  InFlight& f = in_flight_.of(d);
   if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
   if (f.claimed || f.keeps) update_buffer(d, f);
-  state_.unhold_all(f);
-  state_.leave(f);
-  state_.retired();
+  end_holds(f);
+  InFlightTable::leave(f);
+  if (__builtin_expect(static_cast<int>(recount_interval_ != 0), 0) != 0 && ++retired_ % recount_interval_ == 0) {
+    references_->check();
+  }
 }
 
 void ReuseUnit::retire(const DynamicInstruction& d, InFlight& f) {
-  RenameEntry* const entries = state_.rename.of(d.warp);
   for (unsigned i = 0; i < d.traits->write_count; ++i) {
-    RenameEntry& e = entries[d.traits->writes[i].value()];
-    const PhysicalRegister before = e.reg;
-    e.reg = f.targets[i];
-    e.pinned = f.divergent;
-    ++state_.counters.rename_writes;
     // From here on, the instruction's reference belongs to the rename entry. A register that stays has only the entry's
     // reference.
-    if ((f.in_place >> i & 1) == 0) {
-      state_.give_up(before);
-      ++state_.counters.counts;
-    }
+    RenameEntry entry;
+    entry.reg = f.targets[i];
+    entry.pinned = f.divergent;
+    tables_->write(d.warp, d.traits->writes[i], entry, (f.in_place >> i & 1) != 0);
   }
   f.in_place = 0;
 }
 
 void ReuseUnit::update_buffer(const DynamicInstruction& d, InFlight& f) {
-  ReuseResult result;
-  for (unsigned i = 0; i < d.traits->write_count && i < pair_results; ++i) result[i] = f.targets[i];
-  // The entry's references to the result; a counter at its end leaves the buffer without the entry.
-  const bool counted = result[0] != no_register && acquire(result);
-  const auto give_up = [this](const ReuseResult& r) {
-    for (const PhysicalRegister reg : r) state_.give_up(reg);
-  };
-  state_.reuse_accessed();
-  if (f.claimed) {
-    ++state_.counters.reuse_writes;
-    if (!counted) {
-      state_.give_up(state_.reuse.abandon(f.tag, owner(d)));
-    } else if (!state_.reuse.complete(f.tag, f.fold, owner(d), result)) {
-      give_up(result);
-    }
-    retry_.retry_all();
-  } else if (counted) {
-    if (!state_.low() && acquire_sources(f)) {
-      ++state_.counters.reuse_writes;
-      state_.give_up(state_.reuse.insert(f.tag, result));
-    } else {
-      give_up(result);
-    }
-  }
+  ReuseUpdate u;
+  u.tag = f.tag;
+  u.fold = f.fold;
+  u.owner = owner(d);
+  u.claimed = f.claimed;
+  for (unsigned i = 0; i < d.traits->write_count && i < pair_results; ++i) u.result[i] = f.targets[i];
+  updates_->update(u);
+  if (f.claimed) retries_->retry_all();
   f.targets.fill(no_register);
+}
+
+void ReuseUnit::register_stats(support::StatGroup& g) {
+  const char* const insns = "warp instructions";
+  g.counter("wide_immediates", counters_.wide_immediates, insns,
+            "lookups whose immediates exceed the tag's unused operand fields");
+  g.counter("reused_arithmetic", counters_.reused_arithmetic, insns, "bypassed with a result of the reuse buffer");
+  g.counter("reused_load", counters_.reused_load, insns, "loads bypassed with a result of the reuse buffer");
+  g.counter("reused_pending", counters_.reused_pending, insns, "bypassed with a result that they waited for");
+  g.counter("reused_registers", counters_.reused_registers, "warp registers",
+            "results of the instructions so bypassed");
+  g.counter("racy_loads", counters_.racy_loads, insns,
+            "loads of a racy kernel whose reusable result was not the traced one, and which were executed");
 }
 
 }  // namespace regatta::models::wir

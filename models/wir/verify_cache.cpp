@@ -1,51 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/verify_cache.h>
 
-#include <algorithm>
+#include <regatta/support/energy.h>
+
+#include <cstring>
 
 namespace regatta::models::wir {
 
-VerifyCache::VerifyCache(unsigned entries, unsigned lanes) : tags_(entries), lanes_(lanes) {
-  values_.resize(entries, lanes);
+VerifyCache::VerifyCache(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period)
+    : sc_module(name),
+      lookups("lookup", *this),
+      values("values"),
+      entries_(config.verify_cache() ? config.verify_entries : 0),
+      clock_(support::CycleScheduler::of(clock_period)),
+      cache_(entries_, 32),
+      ports_(config.verify_ports) {
+  values.bind(*this);
 }
 
-const std::uint32_t* VerifyCache::search(PhysicalRegister reg) {
-  for (std::size_t i = 0; i < tags_.size(); ++i) {
-    if (tags_[i].reg != reg) continue;
-    tags_[i].used = ++uses_;
-    return values_[i];
-  }
-  return nullptr;
+protocol::LookupReply VerifyCache::look_up(const VerifyRequest& request, std::uint32_t, VerifyAnswer& answer) {
+  const std::uint64_t now = clock_.now();
+  const std::uint64_t slot = ports_.take(now);
+  const std::uint32_t* const kept = cache_.find(request.reg);
+  answer.hit = kept != nullptr;
+  if (kept == nullptr) return protocol::LookupReply::answered;
+  ++hits_;
+  answer.equal = std::memcmp(kept, request.value, std::size_t{lanes_} * trace::bytes_per_lane) == 0;
+  answer.cycles = static_cast<unsigned>(slot + 1 - now);
+  return protocol::LookupReply::answered;
 }
 
-void VerifyCache::fill(PhysicalRegister reg, const std::uint32_t* value) {
-  if (tags_.empty()) return;
-  // An empty place was never used, or was cleared: it has the least use.
-  auto tag = std::find_if(tags_.begin(), tags_.end(), [&](const Tag& t) { return t.reg == reg; });
-  if (tag == tags_.end())
-    tag = std::min_element(tags_.begin(), tags_.end(), [](const Tag& a, const Tag& b) { return a.used < b.used; });
-  *tag = Tag{reg, ++uses_};
-  std::copy_n(value, lanes_, values_[static_cast<std::size_t>(tag - tags_.begin())]);
-  note();
+void VerifyCache::kernel_started(const protocol::KernelContext& context) {
+  lanes_ = context.warp_size;
+  cache_ = ValueCache(entries_, lanes_);
 }
 
-void VerifyCache::forget(PhysicalRegister reg) {
-  for (Tag& t : tags_) {
-    if (t.reg == reg) t = Tag{};
-  }
-  note();
+void VerifyCache::register_stats(support::StatGroup& g) {
+  const char* const regs = "warp registers";
+  g.counter("hits", hits_, regs, "candidates compared in the cache");
+  g.counter("misses", fills_, regs, "candidates that were not in it and were read from their bank");
+  g.counter("fills", fills_, regs, "entered");
 }
 
-void VerifyCache::note() {
-  kept_ = 0;
-  for (const Tag& t : tags_) {
-    if (t.reg != no_register) kept_ |= std::uint64_t{1} << t.reg.value() % 64;
-  }
-}
-
-void VerifyCache::clear() {
-  std::fill(tags_.begin(), tags_.end(), Tag{});
-  note();
+void VerifyCache::register_energy(support::EnergyGroup& g) {
+  const double rows = lanes_ / 32.0;
+  const char* const reuse = "reuse_structures";
+  g.event(reuse, "wir.verify_cache", hits_, rows);
+  g.event(reuse, "wir.verify_cache", fills_, rows);  // the misses
+  g.event(reuse, "wir.verify_cache", fills_, rows);
 }
 
 }  // namespace regatta::models::wir

@@ -168,7 +168,7 @@ class Account {
 
   void wir() {
     const std::string file = "sm*.register_file";
-    const bool reuses = run_.result.stats.at("sm0.register_file").contains("allocations");
+    const bool reuses = run_.result.stats.contains("sm0.wir.allocator");
     double reads = s("sm*.pipeline.collectors", "reads"), writes = s("sm*.pipeline.writeback", "writes");
     double registers = run_.machine.register_file.registers;
     for (const auto& [knob, value] : case_.knobs) {
@@ -177,19 +177,21 @@ class Account {
     if (reuses) {
       reads += s(file, "verify_reads") + s(file, "moves") - s(file, "unmapped_reads");
       writes = s(file, "writes") + s(file, "moves");
-      const auto table = [&](const char* event, std::vector<const char*> names, double factor = 1) {
+      const auto table = [&](const char* event, const std::string& block, const std::vector<const char*>& names,
+                             double factor = 1) {
         double count = 0;
-        for (const char* name : names) count += s(file, name);
+        for (const char* name : names) count += s("sm*.wir." + block, name);
         add("reuse_structures", std::string("wir.") + event, factor * count);
       };
-      table("rename_table", {"rename_reads", "rename_writes"});
-      table("reuse_buffer", {"reuse_reads", "retries", "reuse_writes"});
-      CHECK(s(file, "reuse_reads") >= s(file, "lookups"));  // a miss that waits for its claim looks again
-      table("hash", {"hashes"});
-      table("value_signature_buffer", {"signature_hits", "signature_misses", "signature_writes"});
-      table("register_allocator", {"allocations"}, 2);
-      table("reference_count", {"references"}, 2);
-      table("verify_cache", {"verify_cache_hits", "verify_cache_misses", "verify_cache_fills"});
+      table("rename_table", "rename_tables", {"reads", "writes"});
+      table("reuse_buffer", "reuse_buffer", {"reads", "retries", "writes"});
+      // A miss that waits for its claim looks again.
+      CHECK(s("sm*.wir.reuse_buffer", "reads") >= s("sm*.wir.reuse_buffer", "lookups"));
+      table("hash", "signature_buffer", {"hashes"});
+      table("value_signature_buffer", "signature_buffer", {"hits", "misses", "writes"});
+      table("register_allocator", "allocator", {"allocations"}, 2);
+      table("reference_count", "allocator", {"references"}, 2);
+      table("verify_cache", "verify_cache", {"hits", "misses", "fills"});
     }
     if (run_.has("sm*.affine")) {
       // A tuple is read and written in one bank of eight.

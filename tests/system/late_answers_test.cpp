@@ -40,3 +40,38 @@ TEST_CASE("late answers: GREENER's run-time table, younger instructions only, a 
                                    {"sleep_transistors.wake_off", "9"}}});
   CHECK(run.stat("sm*.power_gate", "put_to_sleep") > 100);
 }
+
+namespace {
+
+/// Every block of WIR behind a delay: rename tables, reuse buffer, signature buffer, verify cache, allocator.
+SchemeRun wir_late(std::vector<std::pair<std::string, std::string>> knobs) {
+  knobs.emplace_back("wir.recount", "50");
+  return run_late({"wir", "wir", "gtx480", 32, std::move(knobs)});
+}
+
+}  // namespace
+
+TEST_CASE("late answers: WIR's blocks") {
+  const SchemeRun run = wir_late({});
+  CHECK(run.stat("sm*.wir.reuse", "reused_arithmetic") > 100);
+  CHECK(run.stat("sm*.wir.retry_queue", "queued") > 10);
+  CHECK(run.stat("sm*.wir.verify_cache", "hits") > 10);
+}
+
+#define REGATTA_LATE_WIR(model) \
+  TEST_CASE("late answers: WIR's blocks, model " model) { wir_late({{"wir.model", model}}); }
+REGATTA_LATE_WIR("r")
+REGATTA_LATE_WIR("rl")
+REGATTA_LATE_WIR("rlp")
+REGATTA_LATE_WIR("rpv")
+REGATTA_LATE_WIR("rlpvc")
+REGATTA_LATE_WIR("novsb")
+REGATTA_LATE_WIR("affine_rlpv")
+
+TEST_CASE("late answers: WIR's blocks with few ports and short queues") {
+  wir_late({{"reuse_buffer.ports", "1"},
+            {"value_signature_buffer.ports", "1"},
+            {"wir.rename_ports", "2"},
+            {"retry_queue.entries", "2"},
+            {"reuse_buffer.pairs", "true"}});
+}

@@ -71,8 +71,8 @@ TEST_CASE("affine tuples take an eighth of the banks and a lane of the units") {
   CHECK(of(reuse, "execution.fp32") + of(reuse, "execution.integer") <
         of(base, "execution.fp32") + of(base, "execution.integer"));
   CHECK(of(reuse, "wir.hash") ==
-        Approx(4.85e-3 * reuse.at("stats").at("sm0.register_file").at("signature_hits").get<double>() +
-               4.85e-3 * reuse.at("stats").at("sm0.register_file").at("signature_misses").get<double>()));
+        Approx(4.85e-3 * reuse.at("stats").at("sm0.wir.signature_buffer").at("hits").get<double>() +
+               4.85e-3 * reuse.at("stats").at("sm0.wir.signature_buffer").at("misses").get<double>()));
 }
 
 TEST_CASE("configurations that cannot be are refused by a sentence") {

@@ -3,13 +3,12 @@
 // Warp instruction reuse: its modules and its report.
 #include "scheme_wir.h"
 
+#include <regatta/assembly/connect_lookup.h>
 #include <regatta/assembly/conservation.h>
 #include <regatta/models/residency/occupancy.h>
 #include <regatta/models/wir/affine.h>
-#include <regatta/models/wir/allocation_stage.h>
-#include <regatta/models/wir/rename_stage.h>
-#include <regatta/models/wir/reuse_unit.h>
-#include <regatta/models/wir/watcher.h>
+#include <regatta/models/wir/repeat_meter.h>
+#include <regatta/models/wir/wir.h>
 
 #include <algorithm>
 
@@ -81,18 +80,33 @@ assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
   parts.residency = std::make_unique<assembly::RenamedOccupancy>("residency", config.physical());
   parts.storage.reset();  // its name is the renamed file's
   auto file = std::make_unique<PhysicalRegisterFile>("register_file", config, c.clock_period);
-  auto stage = allocation_stage(*file);
-  auto gate = std::make_unique<RenameStage>(*file);
-  parts.reuse_point = reuse_unit(*file);
-  parts.observers.push_back(std::make_unique<Watcher>(file->state()));
+  Wir::Stages stages;
+  stages.allocation = [&](const sc_core::sc_module_name& name, InFlightTable& in_flight) {
+    return allocation_stage(name, config, c, in_flight);
+  };
+  stages.reuse = [&](const sc_core::sc_module_name& name, InFlightTable& in_flight) {
+    return reuse_unit(name, config, c, in_flight);
+  };
+  auto wir = std::make_unique<Wir>("wir", config, c.clock_period, *file, stages);
+  wir->connect_lookups(
+      [&](const char* name, auto& from, auto& to) { assembly::connect_lookup(c, parts, name, from, to); });
+  parts.listeners.insert(parts.listeners.end(), {&wir->rename_tables, &wir->allocator, &wir->reuse_buffer,
+                                                 &wir->signature_buffer, &wir->verify_cache});
+  Blocks blocks{wir.get(), file.get(), nullptr, wir->reuse.get(), wir->allocation.get(), &wir->rename->instructions()};
   if (config.affine()) {
     parts.observers.push_back(
-        std::make_unique<AffineMeter>("affine", stage.get(), config.physical(), config.file.banks));
+        std::make_unique<AffineMeter>("affine", wir->allocation.get(), config.physical(), config.file.banks));
   }
-  if (config.repeats) parts.observers.push_back(std::make_unique<RepeatMeter>(file->state()));
-  parts.gates.push_back(std::move(gate));
-  parts.writeback_point = std::move(stage);
-  files_.push_back(file.get());
+  if (config.repeats) {
+    auto meter = std::make_unique<RepeatMeter>("repeats", file->in_flight(), wir->rename_tables);
+    blocks.repeats = meter.get();
+    parts.observers.push_back(std::move(meter));
+  }
+  sms_.push_back(blocks);
+  parts.gates.push_back(std::move(wir->rename));
+  parts.reuse_point = std::move(wir->reuse);
+  parts.writeback_point = std::move(wir->allocation);
+  parts.modules.push_back(std::move(wir));
   parts.storage = std::move(file);
   return parts;
 }
@@ -103,62 +117,70 @@ void WirScheme::add_laws(assembly::ConservationLaws& laws, const std::string& sm
   laws.add("the renamed banks are read for operands that were written, verify-reads and copies",
            {file + "bank_reads", file + "unmapped_reads"}, {file + "reads", file + "verify_reads", file + "moves"});
   laws.add("what the reuse point bypasses has a result of the reuse buffer", {sm + ".pipeline.bypassed_registers"},
-           {file + "reused_registers"});
+           {sm + ".wir.reuse.reused_registers"});
 }
 
-std::unique_ptr<AllocationStage> WirScheme::allocation_stage(PhysicalRegisterFile& file) const {
-  return std::make_unique<AllocationStage>(file);
+std::unique_ptr<AllocationStage> WirScheme::allocation_stage(const sc_core::sc_module_name& name,
+                                                             const WirConfig& config,
+                                                             const assembly::BuildContext& context,
+                                                             InFlightTable& in_flight) const {
+  return std::make_unique<AllocationStage>(name, config, context.clock_period, in_flight);
 }
 
-std::unique_ptr<ReuseUnit> WirScheme::reuse_unit(PhysicalRegisterFile& file) const {
-  return std::make_unique<ReuseUnit>(file);
+std::unique_ptr<ReuseUnit> WirScheme::reuse_unit(const sc_core::sc_module_name& name, const WirConfig& config,
+                                                 const assembly::BuildContext& context,
+                                                 InFlightTable& in_flight) const {
+  return std::make_unique<ReuseUnit>(name, config, context.clock_period, in_flight);
 }
 
 void WirScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>&) {
-  if (files_.empty()) return;
-  using Counter = std::uint64_t RegisterState::Counters::*;
-  using Terms = std::vector<Counter>;
-  using C = RegisterState::Counters;
+  if (sms_.empty()) return;
   const auto sum = [this](auto&& of) {
     double all = 0;
-    for (PhysicalRegisterFile* file : files_) all += static_cast<double>(of(*file));
+    for (const Blocks& sm : sms_) all += static_cast<double>(of(sm));
     return all;
   };
-  const auto counted = [sum](const Terms& terms) {
-    return sum([&](PhysicalRegisterFile& file) {
-      std::uint64_t all = 0;
-      for (const Counter c : terms) all += file.state().counters.*c;
-      return all;
-    });
-  };
-  const auto total = [&](const char* name, const Terms& terms, const char* unit, const char* what) {
+  const auto total = [&](const char* name, auto of, const char* unit, const char* what) {
     g.derived(
-        name, [counted, terms] { return counted(terms); }, unit, what);
+        name, [sum, of] { return sum(of); }, unit, what);
   };
-  const auto share = [&](const char* name, const Terms& part, const Terms& all, const char* what) {
+  const auto share = [&](const char* name, auto part, auto all, const char* what) {
     g.derived(
-        name, [counted, part, all] { return counted(all) == 0 ? 0.0 : counted(part) / counted(all); }, "ratio", what);
+        name,
+        [sum, part, all] {
+          const double whole = sum(all);
+          return whole == 0 ? 0.0 : sum(part) / whole;
+        },
+        "ratio", what);
   };
   const char* const instructions = "warp instructions";
   const char* const registers = "warp registers";
-  total("reused.arithmetic", {&C::reused_arithmetic}, instructions, "that took another instruction's result at once");
-  total("reused.load", {&C::reused_load}, instructions, "loads that took another instruction's result at once");
-  total("reused.pending", {&C::reused_pending}, instructions,
-        "that waited for another instruction's result and took it");
-  share("bypass_fraction", {&C::reused_arithmetic, &C::reused_load, &C::reused_pending}, {&C::instructions},
-        "fraction of instructions that took another instruction's result");
+  const auto arithmetic = [](const Blocks& sm) { return sm.reuse->counters().reused_arithmetic; };
+  const auto load = [](const Blocks& sm) { return sm.reuse->counters().reused_load; };
+  const auto pending = [](const Blocks& sm) { return sm.reuse->counters().reused_pending; };
+  total("reused.arithmetic", arithmetic, instructions, "that took another instruction's result at once");
+  total("reused.load", load, instructions, "loads that took another instruction's result at once");
+  total("reused.pending", pending, instructions, "that waited for another instruction's result and took it");
+  share(
+      "bypass_fraction", [=](const Blocks& sm) { return arithmetic(sm) + load(sm) + pending(sm); },
+      [](const Blocks& sm) { return *sm.instructions; },
+      "fraction of instructions that took another instruction's result");
   if (config_.repeats) {
-    share("repeated_fraction_1k", {&C::repeats_found}, {&C::repeats_sampled},
-          "fraction of instructions that repeat a computation of their window of 1,000");
-    share("repeated_loads_fraction_1k", {&C::repeats_loads}, {&C::repeats_sampled},
-          "fraction of instructions that read memory and repeat a computation of their window of 1,000");
-    share("repeated_often_fraction_1k", {&C::repeats_often}, {&C::repeats_sampled},
-          "fraction of instructions whose computation appears more than 10 times in their window");
+    const auto sampled = [](const Blocks& sm) { return sm.repeats->counters().sampled; };
+    share(
+        "repeated_fraction_1k", [](const Blocks& sm) { return sm.repeats->counters().found; }, sampled,
+        "fraction of instructions that repeat a computation of their window of 1,000");
+    share(
+        "repeated_loads_fraction_1k", [](const Blocks& sm) { return sm.repeats->counters().loads; }, sampled,
+        "fraction of instructions that read memory and repeat a computation of their window of 1,000");
+    share(
+        "repeated_often_fraction_1k", [](const Blocks& sm) { return sm.repeats->counters().often; }, sampled,
+        "fraction of instructions whose computation appears more than 10 times in their window");
     g.derived(
         "barriers_max",
         [this] {
           std::uint64_t most = 0;
-          for (PhysicalRegisterFile* file : files_) most = std::max(most, file->state().counters.barriers_max);
+          for (const Blocks& sm : sms_) most = std::max(most, sm.repeats->counters().barriers_max);
           return double(most);
         },
         "barriers", "that a warp passed, at most");
@@ -167,32 +189,43 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
     for (unsigned b = 0; b < reuse_bars; ++b) {
       g.derived(
           std::string("barred.") + bars[b],
-          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred[b]; }); }, instructions,
+          [sum, b] { return sum([b](const Blocks& sm) { return sm.repeats->counters().barred[b]; }); }, instructions,
           "that this keeps from the reuse buffer (none: nothing does)");
       g.derived(
           std::string("barred_repeats.") + bars[b],
-          [sum, b] { return sum([b](PhysicalRegisterFile& f) { return f.state().counters.barred_repeats[b]; }); },
+          [sum, b] { return sum([b](const Blocks& sm) { return sm.repeats->counters().barred_repeats[b]; }); },
           instructions, "that this keeps from the reuse buffer and that repeat a computation of their window");
     }
   }
+  const auto false_positives = [](const Blocks& sm) { return sm.allocation->counters().false_positives; };
+  const auto hits = [](const Blocks& sm) { return sm.wir->signature_buffer.hits(); };
   g.derived(
-      "vsb.hits", [counted] { return counted({&C::signature_hits}) - counted({&C::false_positives}); }, registers,
+      "vsb.hits", [=] { return sum(hits) - sum(false_positives); }, registers,
       "results whose value was already in a register");
-  total("vsb.misses", {&C::signature_misses}, registers, "results whose hash was not in the value signature buffer");
-  total("vsb.false_positives", {&C::false_positives}, registers, "candidates of the same hash with another value");
-  total("verify_cache.hits", {&C::verify_hits}, registers, "candidates compared in the verify cache");
-  total("verify_cache.misses", {&C::verify_misses}, registers, "candidates that were not in the verify cache");
-  total("dummy_movs", {&C::dummy_movs}, instructions, "injected for first divergent writes");
-  total("racy_loads", {&C::racy_loads}, instructions,
-        "loads of racy kernels that were not bypassed because the reusable result differs from the traced one");
+  total(
+      "vsb.misses", [](const Blocks& sm) { return sm.wir->signature_buffer.misses(); }, registers,
+      "results whose hash was not in the value signature buffer");
+  total("vsb.false_positives", false_positives, registers, "candidates of the same hash with another value");
+  total(
+      "verify_cache.hits", [](const Blocks& sm) { return sm.wir->verify_cache.hits(); }, registers,
+      "candidates compared in the verify cache");
+  total(
+      "verify_cache.misses", [](const Blocks& sm) { return sm.wir->verify_cache.misses(); }, registers,
+      "candidates that were not in the verify cache");
+  total(
+      "dummy_movs", [](const Blocks& sm) { return sm.allocation->counters().dummy_movs; }, instructions,
+      "injected for first divergent writes");
+  total(
+      "racy_loads", [](const Blocks& sm) { return sm.reuse->counters().racy_loads; }, instructions,
+      "loads of racy kernels that were not bypassed because the reusable result differs from the traced one");
   using protocol::Unit;
   const auto executed = [&](const char* name, std::vector<Unit> units, const char* what) {
     g.derived(
         name,
         [sum, units = std::move(units)] {
-          return sum([&](PhysicalRegisterFile& file) {
+          return sum([&](const Blocks& sm) {
             std::uint64_t all = 0;
-            for (const Unit u : units) all += file.state().counters.executed[static_cast<unsigned>(u)];
+            for (const Unit u : units) all += sm.reuse->counters().executed[static_cast<unsigned>(u)];
             return all;
           });
         },
@@ -202,17 +235,16 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
   executed("backend.sfu", {Unit::sfu}, "executed by the SFU");
   executed("backend.mem", {Unit::lsu}, "executed by the load-store unit");
   g.derived(
-      "backend.rf_read", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_reads(); }); }, registers,
+      "backend.rf_read", [sum] { return sum([](const Blocks& sm) { return sm.file->bank_reads(); }); }, registers,
       "bank reads");
   g.derived(
-      "backend.rf_write", [sum] { return sum([](PhysicalRegisterFile& f) { return f.bank_writes(); }); }, registers,
+      "backend.rf_write", [sum] { return sum([](const Blocks& sm) { return sm.file->bank_writes(); }); }, registers,
       "bank writes");
   g.derived(
       "physical_registers.mean",
       [sum] {
-        const double cycles = sum([](PhysicalRegisterFile& f) { return f.state().begin(); });
-        const double used =
-            sum([](PhysicalRegisterFile& f) { return f.state().allocator.register_cycles(f.state().begin()); });
+        const double cycles = sum([](const Blocks& sm) { return sm.wir->allocator.now(); });
+        const double used = sum([](const Blocks& sm) { return sm.wir->allocator.register_cycles(); });
         return cycles == 0 ? 0.0 : used / cycles;
       },
       registers, "in use, of an SM, mean over all cycles");
@@ -220,12 +252,12 @@ void WirScheme::register_stats(support::StatGroup& g, const std::vector<support:
       "physical_registers.peak",
       [this] {
         unsigned peak = 0;
-        for (PhysicalRegisterFile* file : files_) peak = std::max(peak, file->state().allocator.peak());
+        for (const Blocks& sm : sms_) peak = std::max(peak, sm.wir->allocator.peak());
         return double(peak);
       },
       registers, "in use at most, of an SM");
   g.derived(
-      "low_register_cycles", [sum] { return sum([](PhysicalRegisterFile& f) { return f.state().low_cycles(); }); },
+      "low_register_cycles", [sum] { return sum([](const Blocks& sm) { return sm.wir->allocator.low_cycles(); }); },
       "cycles", "of SMs in low-register mode");
 }
 

@@ -9,8 +9,11 @@
 
 namespace regatta::models::wir {
 class AllocationStage;
+class InFlightTable;
 class PhysicalRegisterFile;
+class RepeatMeter;
 class ReuseUnit;
+class Wir;
 }  // namespace regatta::models::wir
 
 namespace regatta::schemes {
@@ -30,12 +33,30 @@ class WirScheme : public assembly::Scheme {
 
  protected:
   /// The two stages that decide. A test puts a faulty one in their place.
-  virtual std::unique_ptr<models::wir::AllocationStage> allocation_stage(models::wir::PhysicalRegisterFile& file) const;
-  virtual std::unique_ptr<models::wir::ReuseUnit> reuse_unit(models::wir::PhysicalRegisterFile& file) const;
+  virtual std::unique_ptr<models::wir::AllocationStage> allocation_stage(const sc_core::sc_module_name& name,
+                                                                         const models::wir::WirConfig& config,
+                                                                         const assembly::BuildContext& context,
+                                                                         models::wir::InFlightTable& in_flight) const;
+  virtual std::unique_ptr<models::wir::ReuseUnit> reuse_unit(const sc_core::sc_module_name& name,
+                                                             const models::wir::WirConfig& config,
+                                                             const assembly::BuildContext& context,
+                                                             models::wir::InFlightTable& in_flight) const;
+  /// The blocks of the SM built last.
+  models::wir::Wir& blocks() const { return *sms_.back().wir; }
 
  private:
+  /// Of an SM, which owns them.
+  struct Blocks {
+    models::wir::Wir* wir;
+    models::wir::PhysicalRegisterFile* file;
+    models::wir::RepeatMeter* repeats;  ///< null without wir.repeats
+    // The stages have left the hierarchy's hands for the SM's.
+    models::wir::ReuseUnit* reuse;
+    models::wir::AllocationStage* allocation;
+    const std::uint64_t* instructions;
+  };
   models::wir::WirConfig config_;
-  std::vector<models::wir::PhysicalRegisterFile*> files_;  ///< of the SMs, which own them
+  std::vector<Blocks> sms_;
 };
 
 }  // namespace regatta::schemes

@@ -2,10 +2,10 @@
 //
 // Reference counts: after every operation they equal a recount over all that refers to a register; no register is both
 // free and referenced; nothing leaks.
-#include <regatta/models/wir/register_allocator.h>
-#include <regatta/models/wir/rename_table.h>
-#include <regatta/models/wir/reuse_buffer.h>
-#include <regatta/models/wir/value_signature_buffer.h>
+#include <regatta/models/wir/register_pool.h>
+#include <regatta/models/wir/rename_entries.h>
+#include <regatta/models/wir/reuse_entries.h>
+#include <regatta/models/wir/signature_entries.h>
 #include <regatta/test/catch.h>
 
 #include <deque>
@@ -22,10 +22,10 @@ constexpr unsigned warps = 4;
 constexpr unsigned logical = 6;
 
 struct Tables {
-  RegisterAllocator allocator{physical, 2};
-  RenameTables rename;
-  ReuseBuffer reuse{8, false};
-  ValueSignatureBuffer signatures{8};
+  RegisterPool allocator{physical, 2};
+  RenameEntries rename;
+  ReuseEntries reuse{8, false};
+  SignatureEntries signatures{8};
   std::uint64_t now = 0;
 
   Tables() { rename.reset(warps, logical); }
@@ -42,10 +42,10 @@ struct Tables {
       if (r != no_register) ++count[r.value()];
     };
     for (const RenameEntry& e : rename.entries()) refer(e.reg);
-    for (const ValueSignatureBuffer::Entry& e : signatures.entries()) {
+    for (const SignatureEntries::Entry& e : signatures.entries()) {
       if (e.valid) refer(e.reg);
     }
-    for (const ReuseBuffer::Entry& e : reuse.entries()) {
+    for (const ReuseEntries::Entry& e : reuse.entries()) {
       if (!e.valid) continue;
       for (const PhysicalRegister r : e.tag.sources) refer(r);
       for (const PhysicalRegister r : e.result) refer(r);
@@ -134,7 +134,7 @@ TEST_CASE("reference counts equal a recount after every operation") {
 }
 
 TEST_CASE("a released register is free after the counters' latency, oldest first") {
-  RegisterAllocator a(3, 2);
+  RegisterPool a(3, 2);
   const PhysicalRegister first = a.allocate(0);
   const PhysicalRegister second = a.allocate(0);
   CHECK(first.value() == 0);
@@ -154,7 +154,7 @@ TEST_CASE("a released register is free after the counters' latency, oldest first
 
 TEST_CASE("the pool takes one register back per cycle, or as many as it has ports") {
   for (const unsigned ports : {1u, 2u, 3u}) {
-    RegisterAllocator a(6, 2, 10, ports);
+    RegisterPool a(6, 2, 10, ports);
     for (unsigned n = 0; n < 6; ++n) a.allocate(0);
     for (unsigned n = 0; n < 6; ++n) a.release(PhysicalRegister(static_cast<std::uint16_t>(n)), 10);
     CHECK(a.available(11) == 0);
@@ -163,7 +163,7 @@ TEST_CASE("the pool takes one register back per cycle, or as many as it has port
 }
 
 TEST_CASE("no more registers than the limit are in use") {
-  RegisterAllocator a(10, 0);
+  RegisterPool a(10, 0);
   a.set_limit(2);
   const PhysicalRegister r = a.allocate(0);
   CHECK(a.allocate(0) != no_register);
@@ -176,7 +176,7 @@ TEST_CASE("no more registers than the limit are in use") {
 }
 
 TEST_CASE("a full counter takes no further reference") {
-  RegisterAllocator a(2, 0, 2);
+  RegisterPool a(2, 0, 2);
   const PhysicalRegister r = a.allocate(0);
   CHECK(a.acquire(r));
   CHECK(a.acquire(r));
@@ -186,7 +186,7 @@ TEST_CASE("a full counter takes no further reference") {
 }
 
 TEST_CASE("holds are references that no counter bounds, and the last one is known") {
-  RegisterAllocator a(2, 0, 2);
+  RegisterPool a(2, 0, 2);
   const PhysicalRegister r = a.allocate(0);
   for (unsigned n = 0; n < 5; ++n) a.hold(r);
   CHECK(a.holds(r) == 5);
@@ -203,9 +203,9 @@ TEST_CASE("holds are references that no counter bounds, and the last one is know
 }
 
 TEST_CASE("references that nobody has are a fault") {
-  RegisterAllocator a(2, 0);
+  RegisterPool a(2, 0);
   CHECK_THROWS_AS(a.acquire(PhysicalRegister(0)), std::logic_error);
   CHECK_THROWS_AS(a.release(PhysicalRegister(0), 0), std::logic_error);
-  CHECK_THROWS_AS(RegisterAllocator(0, 0), std::invalid_argument);
-  CHECK_THROWS_AS(RegisterAllocator(8, 0, 40), std::invalid_argument);
+  CHECK_THROWS_AS(RegisterPool(0, 0), std::invalid_argument);
+  CHECK_THROWS_AS(RegisterPool(8, 0, 40), std::invalid_argument);
 }

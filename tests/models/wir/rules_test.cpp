@@ -3,8 +3,7 @@
 // When loads may be reused (WIR section VI-A, figure 10), the order of the pending-retry queue, and ports.
 #include <regatta/models/wir/load_rules.h>
 #include <regatta/models/wir/lookup_queue.h>
-#include <regatta/models/wir/register_state.h>
-#include <regatta/models/wir/retry_queue.h>
+#include <regatta/models/wir/retry_fifo.h>
 #include <regatta/test/catch.h>
 
 #include <algorithm>
@@ -40,8 +39,8 @@ class Memory {
     tag.opcode = static_cast<std::uint32_t>(kind);
     tag.sources[0] = PhysicalRegister(6);
     if (!rules.tag_load(instruction(cta, warp), kind, tag)) return {};
-    const ReuseBuffer::Lookup found = buffer.find(tag);
-    if (found.found == ReuseBuffer::Found::result) return found.result[0].value();
+    const ReuseEntries::Lookup found = buffer.find(tag);
+    if (found.found == ReuseEntries::Found::result) return found.result[0].value();
     ReuseResult entered;
     entered[0] = PhysicalRegister(static_cast<std::uint16_t>(result));
     buffer.insert(tag, entered);
@@ -64,7 +63,7 @@ class Memory {
   }
 
   LoadRules rules;
-  ReuseBuffer buffer{64, true};
+  ReuseEntries buffer{64, true};
   std::uint64_t now = 100;
 
  private:
@@ -190,7 +189,7 @@ TEST_CASE("at the end of the barrier count a CTA's loads are reused no more, and
 TEST_CASE("the retry queue turns once per cycle, seen or not") {
   std::mt19937_64 random(5);
   std::vector<protocol::DynamicInstruction> pool(16);
-  RetryQueue queue(16);
+  RetryFifo queue(16);
   std::deque<protocol::DynamicInstruction*> model;
   std::uint64_t now = 10, looked = 0, expected = 0;
   std::set<protocol::DynamicInstruction*> inside;
@@ -229,7 +228,7 @@ TEST_CASE("the retry queue turns once per cycle, seen or not") {
 
 TEST_CASE("the retry queue keeps the SM awake for one round after something changed") {
   std::vector<protocol::DynamicInstruction> pool(3);
-  RetryQueue queue(3);
+  RetryFifo queue(3);
   CHECK_FALSE(queue.must_retry());
   for (auto& d : pool) queue.push(d);
   CHECK(queue.full());

@@ -2,9 +2,9 @@
 //
 // Each structure of WIR against a simple one that does the same, under random operations.
 #include <regatta/models/wir/h3_hash.h>
-#include <regatta/models/wir/reuse_buffer.h>
-#include <regatta/models/wir/value_signature_buffer.h>
-#include <regatta/models/wir/verify_cache.h>
+#include <regatta/models/wir/reuse_entries.h>
+#include <regatta/models/wir/signature_entries.h>
+#include <regatta/models/wir/value_cache.h>
 #include <regatta/test/catch.h>
 
 #include <algorithm>
@@ -136,7 +136,7 @@ TEST_CASE("a hash that cannot be made is refused") {
 TEST_CASE("the value signature buffer is a table by the hash's low bits") {
   std::mt19937_64 random(4);
   for (const unsigned entries : {0u, 1u, 7u, 64u, 256u}) {
-    ValueSignatureBuffer buffer(entries);
+    SignatureEntries buffer(entries);
     std::map<std::size_t, std::pair<std::uint32_t, PhysicalRegister>> model;
     for (unsigned n = 0; n < operations; ++n) {
       const auto hash = static_cast<std::uint32_t>(random() % 1024);
@@ -177,7 +177,7 @@ TEST_CASE("the value signature buffer is a table by the hash's low bits") {
 TEST_CASE("the verify cache keeps what was used last") {
   std::mt19937_64 random(5);
   for (const unsigned entries : {0u, 1u, 3u, 8u}) {
-    VerifyCache cache(entries, lanes);
+    ValueCache cache(entries, lanes);
     std::list<std::pair<PhysicalRegister, Value>> model;  // most recently used first
     for (unsigned n = 0; n < operations / 4; ++n) {
       const PhysicalRegister r = reg(random() % 4 * 64 + random() % 3);  // the low bits do not tell all apart
@@ -263,7 +263,7 @@ std::multiset<unsigned> registers(const std::optional<Model>& m) {
 TEST_CASE("the associative reuse buffer finds every tag among those used last") {
   std::mt19937_64 random(6);
   for (const unsigned entries : {1u, 5u, 32u}) {
-    ReuseBuffer buffer(entries, true);
+    ReuseEntries buffer(entries, true);
     std::list<Model> model;  // most recently used first
     for (unsigned n = 0; n < operations; ++n) {
       const ReuseTag tag = random_tag(random);
@@ -313,12 +313,12 @@ TEST_CASE("the associative reuse buffer finds every tag among those used last") 
           break;
         }
         default: {
-          const ReuseBuffer::Lookup found = buffer.find(tag);
+          const ReuseEntries::Lookup found = buffer.find(tag);
           if (at == model.end()) {
-            REQUIRE(found.found == ReuseBuffer::Found::nothing);
+            REQUIRE(found.found == ReuseEntries::Found::nothing);
             break;
           }
-          REQUIRE(found.found == (at->pending ? ReuseBuffer::Found::pending : ReuseBuffer::Found::result));
+          REQUIRE(found.found == (at->pending ? ReuseEntries::Found::pending : ReuseEntries::Found::result));
           REQUIRE(found.result == (at->pending ? ReuseResult{} : at->result));
           model.splice(model.begin(), model, at);
         }
@@ -329,20 +329,20 @@ TEST_CASE("the associative reuse buffer finds every tag among those used last") 
 
 TEST_CASE("the indexed reuse buffer has one place for a tag") {
   std::mt19937_64 random(7);
-  ReuseBuffer buffer(16, false);
+  ReuseEntries buffer(16, false);
   std::vector<ReuseTag> tags;
   for (unsigned n = 0; n < 60; ++n) tags.push_back(random_tag(random));
   for (unsigned n = 0; n < operations; ++n) {
     const ReuseTag& tag = tags[random() % tags.size()];
-    const std::vector<ReuseBuffer::Entry> before = buffer.entries();
+    const std::vector<ReuseEntries::Entry> before = buffer.entries();
     const ReuseResult result = random_result(random);
     const Dropped dropped = buffer.insert(tag, result);
-    REQUIRE(buffer.find(tag).found == ReuseBuffer::Found::result);
+    REQUIRE(buffer.find(tag).found == ReuseEntries::Found::result);
     REQUIRE(buffer.find(tag).result == result);
     // Exactly one entry changed, and what it had is what was dropped.
     unsigned changed = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const ReuseBuffer::Entry& now = buffer.entries()[i];
+      const ReuseEntries::Entry& now = buffer.entries()[i];
       if (now.valid && now.tag == tag) {
         ++changed;
         std::optional<Model> was;
@@ -357,7 +357,7 @@ TEST_CASE("the indexed reuse buffer has one place for a tag") {
 }
 
 TEST_CASE("loads of a CTA slot leave the reuse buffer with it") {
-  ReuseBuffer buffer(64, true);
+  ReuseEntries buffer(64, true);
   ReuseTag add;
   add.opcode = 1;
   add.sources[0] = reg(1);
@@ -375,22 +375,22 @@ TEST_CASE("loads of a CTA slot leave the reuse buffer with it") {
     CHECK(registers(d) == std::multiset<unsigned>{1, 9});
   });
   CHECK(dropped == 1);
-  CHECK(buffer.find(add).found == ReuseBuffer::Found::result);
-  CHECK(buffer.find(load).found == ReuseBuffer::Found::nothing);
-  CHECK(buffer.find(other).found == ReuseBuffer::Found::result);
+  CHECK(buffer.find(add).found == ReuseEntries::Found::result);
+  CHECK(buffer.find(load).found == ReuseEntries::Found::nothing);
+  CHECK(buffer.find(other).found == ReuseEntries::Found::result);
   buffer.drop_loads(0, [&](const Dropped&) { ++dropped; });
   CHECK(dropped == 2);
-  CHECK(buffer.find(other).found == ReuseBuffer::Found::nothing);
+  CHECK(buffer.find(other).found == ReuseEntries::Found::nothing);
 }
 
 TEST_CASE("what the reuse buffer did not find is not there until a tag is entered") {
-  ReuseBuffer buffer(16, false);
+  ReuseEntries buffer(16, false);
   ReuseTag tag;
   tag.opcode = 1;
   tag.sources[0] = PhysicalRegister(3);
-  CHECK(buffer.find(tag).found == ReuseBuffer::Found::nothing);
+  CHECK(buffer.find(tag).found == ReuseEntries::Found::nothing);
   const std::uint64_t before = buffer.entered();
-  CHECK(buffer.find(tag).found == ReuseBuffer::Found::nothing);
+  CHECK(buffer.find(tag).found == ReuseEntries::Found::nothing);
   CHECK(buffer.entered() == before);
   buffer.claim(tag, 1);
   CHECK(buffer.entered() == before + 1);
@@ -406,8 +406,8 @@ TEST_CASE("what the reuse buffer did not find is not there until a tag is entere
 
 TEST_CASE("a claim gives up each register that it drops, sources first, as it tells them") {
   std::mt19937_64 random(11);
-  ReuseBuffer told(16, false);
-  ReuseBuffer gives_up(16, false);
+  ReuseEntries told(16, false);
+  ReuseEntries gives_up(16, false);
   for (unsigned n = 1; n <= operations / 10; ++n) {
     const ReuseTag tag = random_tag(random);
     std::vector<PhysicalRegister> all, given;
@@ -423,7 +423,7 @@ TEST_CASE("a claim gives up each register that it drops, sources first, as it te
 }
 
 TEST_CASE("a look whether a tag is there is no use of its entry") {
-  ReuseBuffer buffer(2, true);
+  ReuseEntries buffer(2, true);
   const auto tag = [](std::uint32_t opcode) {
     ReuseTag t;
     t.opcode = opcode;

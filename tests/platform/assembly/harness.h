@@ -36,11 +36,12 @@ inline assembly::MachineConfig named_machine(const std::string& name) {
 
 inline assembly::SimulationResult simulate(const std::string& path, assembly::Scheme& scheme,
                                            const assembly::MachineConfig& machine = {}, unsigned sms = 1,
-                                           bool check_protocol = true) {
+                                           bool check_protocol = true, unsigned lookup_delay = 0) {
   const trace::Reader reader(path);
   assembly::SimulationOptions options;
   options.sms = sms;
   options.check_protocol = check_protocol;
+  options.lookup_delay = lookup_delay;
   assembly::Simulation simulation(machine, scheme, options, reader);
   return simulation.run();
 }

@@ -8,7 +8,9 @@
 
 using namespace regatta;
 using models::wir::AllocationStage;
-using models::wir::PhysicalRegisterFile;
+using models::wir::InFlightTable;
+using models::wir::Wir;
+using models::wir::WirConfig;
 using test::Knobs;
 using test::TraceBuilder;
 using test::Values;
@@ -26,43 +28,44 @@ class Credulous : public AllocationStage {
 
 class CredulousWir : public schemes::WirScheme {
  protected:
-  std::unique_ptr<AllocationStage> allocation_stage(PhysicalRegisterFile& file) const override {
-    return std::make_unique<Credulous>(file);
+  std::unique_ptr<AllocationStage> allocation_stage(const sc_core::sc_module_name& name, const WirConfig& config,
+                                                    const assembly::BuildContext& context,
+                                                    InFlightTable& in_flight) const override {
+    return std::make_unique<Credulous>(name, config, context.clock_period, in_flight);
   }
 };
 
 /// Behind the rename stage in the list of gates: makes it forget what stores are.
 class ForgetStores : public protocol::IssueGate {
  public:
-  explicit ForgetStores(PhysicalRegisterFile& file) : file_(file) {}
+  explicit ForgetStores(models::wir::RenameStage& stage) : stage_(stage) {}
   bool may_issue(const protocol::DynamicInstruction&) override { return true; }
   void kernel_started(const protocol::KernelContext&) override {
-    for (models::wir::StaticCode& c : file_.state().code) c.effect = models::wir::MemoryEffect::none;
+    for (models::wir::StaticCode& c : stage_.code()) c.effect = models::wir::MemoryEffect::none;
   }
   const sc_core::sc_event& changed() const override { return changed_; }
 
  private:
-  PhysicalRegisterFile& file_;
+  models::wir::RenameStage& stage_;
   sc_core::sc_event changed_;
 };
 
-/// Gives up a reference of a rename entry's register behind everybody's back, once.
+/// Gives up a reference of a rename entry's register behind its owner's back, once.
 class LoseReference : public protocol::Observer {
  public:
-  LoseReference(PhysicalRegisterFile& file, unsigned at) : file_(file), left_(at) {}
+  LoseReference(Wir& wir, unsigned at) : wir_(wir), left_(at) {}
   std::vector<protocol::Event> interests() const override { return {protocol::Event::issued}; }
   void issued(protocol::Cycle, const protocol::DynamicInstruction&) override {
     if (left_ == 0 || --left_ != 0) return;
-    auto& state = file_.state();
-    for (const models::wir::RenameEntry& e : state.rename.entries()) {
+    for (const models::wir::RenameEntry& e : wir_.rename_tables.view().entries()) {
       if (!e.valid()) continue;
-      state.give_up(e.reg);
+      wir_.allocator.release(e.reg);
       return;
     }
   }
 
  private:
-  PhysicalRegisterFile& file_;
+  Wir& wir_;
   unsigned left_;
 };
 
@@ -164,13 +167,14 @@ std::string random_program(const std::string& name, unsigned seed) {
 /// Registers of one CTA: what there must be at least.
 constexpr const char* smallest = "24";
 
-void check_random(const std::string& model, const std::string& physical, unsigned seed) {
-  const std::string path = random_program("wir_random_" + model + physical + std::to_string(seed), seed);
+void check_random(const std::string& model, const std::string& physical, unsigned seed, unsigned lookup_delay = 0) {
+  const std::string path =
+      random_program("wir_random_" + model + physical + std::to_string(seed) + std::to_string(lookup_delay), seed);
   test::WatchedWir scheme(nullptr);
   const auto r = test::simulate_wir(
-      path, scheme, {{"wir.model", model}, {"wir.physical_registers", physical}, {"wir.hash_bits", "6"}});
+      path, scheme, {{"wir.model", model}, {"wir.physical_registers", physical}, {"wir.hash_bits", "6"}}, lookup_delay);
   test::require_clean(r);
-  if (physical == smallest) CHECK(r.stats.at("sm0.register_file").at("physical_registers_peak") == 24);
+  if (physical == smallest) CHECK(r.stats.at("sm0.wir.allocator").at("registers_peak") == 24);
 }
 
 }  // namespace
@@ -187,12 +191,13 @@ TEST_CASE("the same values with verify-reads are right") {
   test::WatchedWir scheme(nullptr);
   const auto r = test::simulate_wir(path, scheme, {{"wir.hash_bits", "2"}});
   test::require_clean(r);
-  CHECK(r.stats.at("sm0.register_file").at("false_positives") > 100);
+  CHECK(r.stats.at("sm0.wir.allocation").at("false_positives") > 100);
 }
 TEST_CASE("a store flag that is ignored is found out") {
   const std::string path = loads_around_a_store("wir_ignored_flag");
-  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
-    parts.gates.push_back(std::make_unique<ForgetStores>(file));
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, Wir&) {
+    auto& stage = dynamic_cast<models::wir::RenameStage&>(*parts.gates.front());
+    parts.gates.push_back(std::make_unique<ForgetStores>(stage));
   });
   const auto r = test::simulate_wir(path, scheme, {});
   CHECK(r.ending == assembly::Ending::value_mismatch);
@@ -205,15 +210,15 @@ TEST_CASE("the same loads with the flag are right") {
 }
 TEST_CASE("a lost reference is found out by the next recount") {
   const std::string path = random_program("wir_lost_reference", 5);
-  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
-    parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, Wir& wir) {
+    parts.observers.push_back(std::make_unique<LoseReference>(wir, 40));
   });
   CHECK_THROWS_WITH(test::simulate_wir(path, scheme, {}), Catch::Matchers::Contains("is counted"));
 }
 TEST_CASE("a lost reference is found out without recounts, too") {
   const std::string path = random_program("wir_lost_reference_late", 5);
-  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, PhysicalRegisterFile& file) {
-    parts.observers.push_back(std::make_unique<LoseReference>(file, 40));
+  test::WatchedWir scheme(nullptr, [](assembly::SmParts& parts, Wir& wir) {
+    parts.observers.push_back(std::make_unique<LoseReference>(wir, 40));
   });
   bool found = false;
   try {
@@ -225,10 +230,13 @@ TEST_CASE("a lost reference is found out without recounts, too") {
   CHECK(found);
 }
 
-#define REGATTA_RANDOM(model)                                                                                  \
-  TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                                \
-  TEST_CASE("random programs under " model " with the fewest registers") { check_random(model, smallest, 2); } \
-  TEST_CASE("other random programs under " model " with the fewest registers") { check_random(model, smallest, 3); }
+#define REGATTA_RANDOM(model)                                                                                        \
+  TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                                      \
+  TEST_CASE("random programs under " model " with the fewest registers") { check_random(model, smallest, 2); }       \
+  TEST_CASE("other random programs under " model " with the fewest registers") { check_random(model, smallest, 3); } \
+  TEST_CASE("random programs under " model " with the fewest registers and late answers") {                          \
+    check_random(model, smallest, 4, 7);                                                                             \
+  }
 REGATTA_RANDOM("r")
 REGATTA_RANDOM("rl")
 REGATTA_RANDOM("rlp")

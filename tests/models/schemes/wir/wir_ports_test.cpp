@@ -34,15 +34,15 @@ Watched two_lookups(const std::string& name, const Knobs& knobs) {
 TEST_CASE("Table III: two instructions look up in a cycle") {
   const Watched w = two_lookups("wir_two_ports", {{"wir.allocator_ports", "2"}});
   REQUIRE(w.of(0, 1).issued == w.of(1, 1).issued);
-  CHECK(w.counter("reuse_read_waits") == 0);
-  CHECK(w.counter("reuse_write_waits") == 0);
-  CHECK(w.counter("lookups") == 2);
+  CHECK(w.counter("reuse_buffer.read_waits") == 0);
+  CHECK(w.counter("reuse_buffer.write_waits") == 0);
+  CHECK(w.counter("reuse_buffer.lookups") == 2);
 }
 
 TEST_CASE("with one port the second lookup waits a cycle, and its claim too") {
   const Watched w = two_lookups("wir_one_port", {{"reuse_buffer.ports", "1"}, {"wir.allocator_ports", "2"}});
   REQUIRE(w.of(0, 1).issued == w.of(1, 1).issued);
-  CHECK(w.counter("reuse_read_waits") == 1);
+  CHECK(w.counter("reuse_buffer.read_waits") == 1);
   // Behind it the two are a cycle apart all the way.
   const std::uint64_t one = w.of(0, 1).retired, other = w.of(1, 1).retired;
   CHECK(std::max(one, other) - std::min(one, other) == 1);
@@ -51,21 +51,21 @@ TEST_CASE("with one port the second lookup waits a cycle, and its claim too") {
 TEST_CASE("with one port the signature buffer takes one result a cycle") {
   const Watched w =
       two_lookups("wir_one_signature_port", {{"value_signature_buffer.ports", "1"}, {"wir.allocator_ports", "2"}});
-  CHECK(w.counter("signature_read_waits") >= 1);
+  CHECK(w.counter("allocation.signature_read_waits") >= 1);
   const std::uint64_t one = w.of(0, 1).retired, other = w.of(1, 1).retired;
   CHECK(std::max(one, other) - std::min(one, other) == 1);
 }
 
 TEST_CASE("the free pool gives one register a cycle, or as many as it has ports") {
   const Watched w = two_lookups("wir_one_register", {});
-  CHECK(w.counter("allocator_waits") >= 1);
+  CHECK(w.counter("allocation.allocator_waits") >= 1);
   const std::uint64_t one = w.of(0, 1).retired, other = w.of(1, 1).retired;
   CHECK(std::max(one, other) - std::min(one, other) == 1);
 }
 
 TEST_CASE("the free pool gives two registers a cycle with two ports") {
   const Watched w = two_lookups("wir_two_registers", {{"wir.allocator_ports", "2"}});
-  CHECK(w.counter("allocator_waits") == 0);
+  CHECK(w.counter("allocation.allocator_waits") == 0);
   CHECK(w.of(0, 1).retired == w.of(1, 1).retired);
 }
 
@@ -93,20 +93,20 @@ Watched long_rename(unsigned sources, const std::string& ports = "4") {
 
 TEST_CASE("rename reads three sources and a destination in a cycle") {
   const Watched w = long_rename(3);
-  CHECK(w.counter("long_renames") == 0);
+  CHECK(w.counter("rename_tables.long_renames") == 0);
   CHECK(w.of(0, 7).issued - w.of(0, 6).issued == bare + 4);
 }
 
 TEST_CASE("rename takes a further cycle for more than three sources") {
   const Watched few = long_rename(4);
-  CHECK(few.counter("long_renames") == 1);
+  CHECK(few.counter("rename_tables.long_renames") == 1);
   // The dependent instruction comes a cycle later; bank conflicts of the reads apart, of which four have none.
   CHECK(few.of(0, 7).issued - few.of(0, 6).issued == bare + 4 + 1);
 }
 
 TEST_CASE("rename needs one further cycle where two ports serve four registers") {
   const Watched w = long_rename(3, "2");
-  CHECK(w.counter("long_renames") == 2);  // and one for three registers
+  CHECK(w.counter("rename_tables.long_renames") == 2);  // and one for three registers
   CHECK(w.of(0, 7).issued - w.of(0, 6).issued == bare + 4 + 1);
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("a warp's first instruction waits for the tables as well") {
   run_each(b, v, 3);
   const Watched w = test::watch(b, "wir_rename_first", {{"wir.model", "novsb"}});
   test::require_clean(w.result);
-  CHECK(w.counter("long_renames") == 3);
+  CHECK(w.counter("rename_tables.long_renames") == 3);
   // Warps 0 and 2 have one scheduler, and with it one half of the tables. The cycle behind warp 0's addition is the
   // tables' own; then comes the end of warp 0, which is older.
   CHECK(w.of(2, 0).issued - w.of(0, 0).issued == 3);
@@ -134,12 +134,13 @@ class Orderly : public models::wir::AllocationStage {
     unsigned overtaken = 0;   ///< registers given to others while somebody stood in line
     unsigned out_of_turn = 0;
   };
-  Orderly(models::wir::PhysicalRegisterFile& file, Seen& seen)
-      : AllocationStage(file), allocations_(file.state().counters.allocations), seen_(seen) {}
+  Orderly(const sc_core::sc_module_name& name, const models::wir::WirConfig& config, sc_core::sc_time clock_period,
+          models::wir::InFlightTable& in_flight, const std::uint64_t* const& allocations, Seen& seen)
+      : AllocationStage(name, config, clock_period, in_flight), allocations_(allocations), seen_(seen) {}
   unsigned arrive(protocol::DynamicInstruction& d) override {
-    const std::uint64_t before = allocations_;
+    const std::uint64_t before = *allocations_;
     const unsigned answer = AllocationStage::arrive(d);
-    if (!line_.empty() && allocations_ != before) ++seen_.overtaken;
+    if (!line_.empty() && *allocations_ != before) ++seen_.overtaken;
     if (answer == keep) line_.push_back(&d);
     seen_.longest = std::max(seen_.longest, line_.size());
     return answer;
@@ -154,7 +155,7 @@ class Orderly : public models::wir::AllocationStage {
   }
 
  private:
-  const std::uint64_t& allocations_;
+  const std::uint64_t* const& allocations_;  ///< known once the allocator is there
   Seen& seen_;
   std::deque<protocol::DynamicInstruction*> line_;
 };
@@ -162,12 +163,22 @@ class Orderly : public models::wir::AllocationStage {
 class OrderlyWir : public schemes::WirScheme {
  public:
   mutable Orderly::Seen seen;
+  assembly::SmParts build(const assembly::BuildContext& context) override {
+    assembly::SmParts parts = WirScheme::build(context);
+    allocations_ = &blocks().allocator.allocated();
+    return parts;
+  }
 
  protected:
-  std::unique_ptr<models::wir::AllocationStage> allocation_stage(
-      models::wir::PhysicalRegisterFile& file) const override {
-    return std::make_unique<Orderly>(file, seen);
+  std::unique_ptr<models::wir::AllocationStage> allocation_stage(const sc_core::sc_module_name& name,
+                                                                 const models::wir::WirConfig& config,
+                                                                 const assembly::BuildContext& context,
+                                                                 models::wir::InFlightTable& in_flight) const override {
+    return std::make_unique<Orderly>(name, config, context.clock_period, in_flight, allocations_, seen);
   }
+
+ private:
+  const std::uint64_t* allocations_ = nullptr;
 };
 
 }  // namespace

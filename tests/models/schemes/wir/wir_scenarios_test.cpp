@@ -20,7 +20,7 @@ using test::Watched;
 namespace {
 
 std::uint64_t reused(const Watched& w) {
-  return w.counter("reused_arithmetic") + w.counter("reused_load") + w.counter("reused_pending");
+  return w.counter("reuse.reused_arithmetic") + w.counter("reuse.reused_load") + w.counter("reuse.reused_pending");
 }
 
 /// From the issue of an addition to that of one that needs its result: `delay` cycles more than without reuse.
@@ -74,8 +74,8 @@ TEST_CASE("figure 4: equal results share a register, and what computes with it i
   CHECK(w.of(0, mul).is_written != w.of(1, mul).is_written);
   CHECK(w.of(0, add).is_bypassed != w.of(1, add).is_bypassed);
   CHECK(reused(w) == 2);  // the addition, and the constant
-  CHECK(w.counter("signature_hits") == 1);
-  CHECK(w.counter("allocations") == 7);
+  CHECK(w.counter("signature_buffer.hits") == 1);
+  CHECK(w.counter("allocator.allocations") == 7);
   CHECK(w.wir.at("vsb.hits") == 1);
   CHECK(w.wir.at("bypass_fraction").get<double>() == Approx(2.0 / 12));
 }
@@ -105,7 +105,7 @@ TEST_CASE("figure 6: miss, equal value, and another value of the same hash") {
   CHECK(w.of(0, one).is_written);
   CHECK_FALSE(w.of(0, same).is_written);
   CHECK(w.of(0, other).is_written);
-  CHECK(w.counter("false_positives") >= 1);
+  CHECK(w.counter("allocation.false_positives") >= 1);
   // A candidate costs a read of its bank, behind arbitration; then nothing is written, which takes a cycle as well.
   CHECK(w.of(0, other).issued - w.of(0, same).issued == bare + 4 + read_cycles);
   // Nor is a false candidate's write done before the comparison.
@@ -127,8 +127,8 @@ TEST_CASE("a verify cache miss takes a cycle more than the bank, a hit one in al
   test::require_clean(w.result);
   CHECK(w.of(0, hit).issued - w.of(0, miss).issued == bare + 4 + read_cycles + 1);
   CHECK(w.of(0, end).issued - w.of(0, again).issued == bare + 4 + 1);
-  CHECK(w.counter("verify_cache_misses") == 1);
-  CHECK(w.counter("verify_cache_hits") == 1);
+  CHECK(w.counter("verify_cache.misses") == 1);
+  CHECK(w.counter("verify_cache.hits") == 1);
   CHECK(w.counter("verify_reads") == 1);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("figure 11: with pending-retry all but the first take its result") {
     result = f.retired;
   }
   CHECK(executed == 1);
-  CHECK(w.counter("reused_pending") >= 5);
+  CHECK(w.counter("reuse.reused_pending") >= 5);
   for (unsigned warp = 0; warp < 6; ++warp) {
     const Fate& f = w.of(warp, 2);
     if (!f.is_bypassed) continue;
@@ -226,7 +226,7 @@ TEST_CASE("section V-D: the first divergent write takes the other lanes along, t
   b.end_cta();
   const Watched w = test::watch(b, "wir_divergence", {{"reuse_buffer.associative", "true"}});
   test::require_clean(w.result);
-  CHECK(w.counter("dummy_movs") == 1);
+  CHECK(w.counter("allocation.dummy_movs") == 1);
   CHECK(w.counter("moves") == 1);
   // The sources of these two are pinned: neither is entered or looked up.
   CHECK_FALSE(w.of(0, both).is_bypassed);
@@ -354,15 +354,15 @@ Watched one_for_all(const std::string& entries) {
 
 TEST_CASE("a retry queue with a place for each that waits takes them all") {
   const Watched w = one_for_all("5");
-  CHECK(w.counter("queued") == 5);
-  CHECK(w.counter("queue_full") == 0);
-  CHECK(w.counter("reused_pending") == 5);
+  CHECK(w.counter("retry_queue.queued") == 5);
+  CHECK(w.counter("retry_queue.full") == 0);
+  CHECK(w.counter("reuse.reused_pending") == 5);
 }
 TEST_CASE("a retry queue with one place less has one execute") {
   const Watched w = one_for_all("4");
-  CHECK(w.counter("queued") == 4);
-  CHECK(w.counter("queue_full") == 1);
-  CHECK(w.counter("reused_pending") == 4);
+  CHECK(w.counter("retry_queue.queued") == 4);
+  CHECK(w.counter("retry_queue.full") == 1);
+  CHECK(w.counter("reuse.reused_pending") == 4);
 }
 
 TEST_CASE("places that only the offset tells apart are different loads") {
@@ -418,7 +418,7 @@ TEST_CASE("results of two registers are reused by entries that have room for the
   test::require_clean(w.result);
   CHECK_FALSE(w.of(0, first).is_bypassed);
   CHECK(w.of(0, same).is_bypassed);
-  CHECK(w.counter("reused_registers") == 2 + 1);
+  CHECK(w.counter("reuse.reused_registers") == 2 + 1);
 }
 
 TEST_CASE("a kernel of a trace that names no carries is refused") {

@@ -3,8 +3,7 @@
 // Hand-made traces under warp instruction reuse, watched.
 #pragma once
 
-#include <regatta/models/wir/allocation_stage.h>
-#include <regatta/models/wir/reuse_unit.h>
+#include <regatta/models/wir/wir.h>
 
 #include <map>
 #include <memory>
@@ -30,8 +29,11 @@ struct Watched {
   std::vector<Fate> fates;  ///< in order of issue
   assembly::SimulationResult result;
   nlohmann::json wir;  ///< the scheme's own statistics
+  /// "reuse_buffer.reads": of a block of the hierarchy; "verify_reads": of the register file.
   std::uint64_t counter(const std::string& name) const {
-    return result.stats.at("sm0.register_file").at(name).get<std::uint64_t>();
+    const std::size_t dot = name.find('.');
+    const std::string module = dot == std::string::npos ? "register_file" : "wir." + name.substr(0, dot);
+    return result.stats.at("sm0." + module).at(name.substr(dot + 1)).get<std::uint64_t>();
   }
   const Fate& of(unsigned warp, std::uint32_t index) const {
     for (const Fate& f : fates) {
@@ -76,12 +78,12 @@ class FateRecorder : public protocol::Observer {
 /// The scheme as it is, with observers or gates of a test's own, or a faulty stage.
 class WatchedWir : public schemes::WirScheme {
  public:
-  using Extra = std::function<void(assembly::SmParts&, models::wir::PhysicalRegisterFile&)>;
+  using Extra = std::function<void(assembly::SmParts&, models::wir::Wir&)>;
   explicit WatchedWir(std::vector<Fate>* fates, Extra extra = {}) : fates_(fates), extra_(std::move(extra)) {}
   assembly::SmParts build(const assembly::BuildContext& context) override {
     assembly::SmParts parts = WirScheme::build(context);
     if (fates_ != nullptr) parts.observers.push_back(std::make_unique<FateRecorder>(*fates_));
-    if (extra_) extra_(parts, dynamic_cast<models::wir::PhysicalRegisterFile&>(*parts.storage));
+    if (extra_) extra_(parts, blocks());
     return parts;
   }
 
@@ -93,8 +95,8 @@ class WatchedWir : public schemes::WirScheme {
 using Knobs = std::vector<std::pair<std::string, std::string>>;
 
 /// Runs a trace on gtx480 under the scheme with these knobs. References are recounted after every instruction.
-inline assembly::SimulationResult simulate_wir(const std::string& path, schemes::WirScheme& scheme,
-                                               const Knobs& knobs) {
+inline assembly::SimulationResult simulate_wir(const std::string& path, schemes::WirScheme& scheme, const Knobs& knobs,
+                                               unsigned lookup_delay = 0) {
   assembly::MachineConfig machine;
   support::OptionSet options;
   machine.declare(options);
@@ -104,7 +106,7 @@ inline assembly::SimulationResult simulate_wir(const std::string& path, schemes:
   options.set("constant_cache.enabled", "false", "test", "test");
   options.set("wir.recount", "1", "test", "test");
   for (const auto& [name, value] : knobs) options.set(name, value, "test", "test");
-  return simulate(path, scheme, machine);
+  return simulate(path, scheme, machine, 1, true, lookup_delay);
 }
 
 inline Watched watch(TraceBuilder& builder, const std::string& name, const Knobs& knobs,

@@ -4,12 +4,22 @@
 // written at all.
 #pragma once
 
-#include <regatta/models/wir/h3_hash.h>
+#include <regatta/models/wir/in_flight.h>
 #include <regatta/models/wir/physical_register_file.h>
+#include <regatta/models/wir/register_allocator.h>
+#include <regatta/models/wir/rename_tables.h>
+#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/models/wir/value_signature_buffer.h>
+#include <regatta/models/wir/verify_cache.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/energy.h>
 #include <regatta/support/ring.h>
+#include <regatta/support/stats.h>
 
 #include <array>
+#include <deque>
+#include <systemc>
+#include <vector>
 
 namespace regatta::models::wir {
 
@@ -17,61 +27,106 @@ namespace regatta::models::wir {
 /// buffer a verify-read, in the verify cache or at the bank; a physical register, for which it queues if there is none;
 /// for the first divergent write of a logical register a dummy MOV; then the write, if there is one. Instructions pass
 /// the stage independently: a waiting instruction delays others only for registers.
-class AllocationStage : public protocol::WritebackPoint {
+class AllocationStage : public sc_core::sc_module,
+                        public protocol::WritebackPoint,
+                        public protocol::LookupClient<SignatureAnswer>,
+                        public protocol::LookupClient<VerifyAnswer>,
+                        public protocol::LookupClient<GrantedRegisters>,
+                        public support::StatProvider {
  public:
-  explicit AllocationStage(PhysicalRegisterFile& file);
+  protocol::LookupInitiator<SignatureRequest, SignatureAnswer> signatures;
+  protocol::LookupInitiator<VerifyRequest, VerifyAnswer> verify_cache;
+  protocol::LookupInitiator<AllocationRequest, GrantedRegisters> allocator;
+  sc_core::sc_port<SignatureAccess> signature_access;
+  sc_core::sc_port<CachedValues> cached;
+  sc_core::sc_port<References> references;
+  sc_core::sc_port<ReaderCredits> credits;
+  sc_core::sc_port<RenameAccess> tables;
+  sc_core::sc_port<ReuseUpdates> reuse;
+  sc_core::sc_port<RegisterAccess> registers;
+
+  AllocationStage(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
+                  InFlightTable& in_flight);
 
   bool keeps_cycle_time() const override { return true; }
   unsigned arrive(protocol::DynamicInstruction& d) override;
   std::size_t resume_kept(RecalledList& recalled) override;
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
-    return (state_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
+    return (in_flight_.of(d).writes >> destination & 1) != 0 ? Decision::write : Decision::drop;
   }
-  void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
-  /// Verify-reads that accessed a bank and whose value is an affine tuple.
-  const std::uint64_t& affine_verify_reads() const { return affine_verify_reads_; }
+  // Late answers; their tags are of `tag()`.
+  void answered(std::uint32_t tag, const SignatureAnswer& answer) override;
+  void answered(std::uint32_t tag, const VerifyAnswer& answer) override;
+  void answered(std::uint32_t tag, const GrantedRegisters& granted) override;
+
+  void end_of_elaboration() override;
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override {
+    group.costs_nothing("counted by the signature buffer, the verify cache, the allocator and the register file");
+  }
+
+  struct Counters {
+    std::uint64_t dummy_movs = 0, false_positives = 0, verify_forwarded = 0;
+    std::uint64_t starved = 0, in_place = 0, signature_read_waits = 0, allocator_waits = 0;
+    /// Verify-reads that accessed a bank and whose value is an affine tuple.
+    std::uint64_t affine_verify_reads = 0;
+  };
+  const Counters& counters() const { return counters_; }
 
  protected:
   /// Whether the candidate holds the result's value.
   virtual bool same_value(const std::uint32_t* candidate, const std::uint32_t* result) const;
 
  private:
+  enum class Grant : std::uint8_t { none, later, granted };
+
+  static std::uint32_t tag(const protocol::DynamicInstruction& d, unsigned destination) {
+    return d.pool_index * trace::max_destination_registers + destination;
+  }
   unsigned enter(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   unsigned advance(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  void look(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  unsigned verify(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned look(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
+  unsigned verify(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
   bool verify_at_bank(PhysicalRegister reg, const std::uint32_t* result, InFlight& f, std::uint64_t now,
                       std::uint64_t& done);
   void settle(InFlight& f, unsigned destination, bool equal);
+  void candidate(InFlight& f, unsigned destination, const SignatureAnswer& answer);
   unsigned open_destinations(const protocol::DynamicInstruction& d, const InFlight& f) const;
-  bool allocate(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
-  bool find_registers(const protocol::DynamicInstruction& d, InFlight& f, unsigned& taken);
-  unsigned reach_pool(const InFlight& f, unsigned taken, std::uint64_t now);
-  void enter_results(const protocol::DynamicInstruction& d, InFlight& f);
-  void take(const protocol::DynamicInstruction& d, InFlight& f, unsigned destination);
+  Grant allocate(protocol::DynamicInstruction& d, InFlight& f);
+  Grant find_registers(protocol::DynamicInstruction& d, InFlight& f);
+  void give(const protocol::DynamicInstruction& d, InFlight& f, unsigned from_pool, const GrantedRegisters& granted);
+  unsigned reach_pool(const InFlight& f, std::uint64_t now);
+  void enter_results(protocol::DynamicInstruction& d, InFlight& f);
   [[gnu::noinline]] unsigned overwritable(const protocol::DynamicInstruction& d, unsigned open) const;
-  using Registers = std::array<PhysicalRegister, trace::max_destination_registers>;
   // Rare cases are out of line, to keep the common code in the host's instruction cache.
   [[gnu::noinline]] std::uint64_t move_rest(const protocol::DynamicInstruction& d, const InFlight& f);
-  [[gnu::noinline]] bool allocate_or_overwrite(const protocol::DynamicInstruction& d, InFlight& f, unsigned open,
-                                               unsigned& places, Registers& regs);
-  [[gnu::noinline]] void forget(std::uint32_t hash);
-  void forgo_entry(InFlight& f);
   [[gnu::noinline]] void starve(protocol::DynamicInstruction& d, InFlight& f);
-  void remember(std::uint32_t hash, PhysicalRegister reg);
+  [[gnu::noinline]] unsigned keep_until_answered(protocol::DynamicInstruction& d);
+  InFlight& take_answer(std::uint32_t tag);
+  void forgo_entry(InFlight& f);
   bool candidates_written(const protocol::DynamicInstruction& d, const InFlight& f) const;
   unsigned reach_table(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
   unsigned retire_slot(const protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t now);
+  bool hashed(const InFlight& f) const { return !f.divergent && has_signatures_; }
 
-  PhysicalRegisterFile& file_;
-  RegisterState& state_;
-  H3Hash hash_;
-  Ports hash_units_, verify_ports_, signature_reads_, signature_writes_, allocator_;
+  const bool has_signatures_, has_verify_cache_, affine_;
+  const unsigned back_delay_, verify_patience_;
+  support::CycleScheduler& clock_;
+  InFlightTable& in_flight_;
+  SignatureAccess* signature_access_ = nullptr;
+  CachedValues* cached_ = nullptr;
+  References* references_ = nullptr;
+  const RegisterPool* pool_ = nullptr;  ///< the owners of each register
+  RenameAccess* tables_ = nullptr;
+  const RenameEntries* entries_ = nullptr;
+  ReuseUpdates* reuse_ = nullptr;
+  RegisterAccess* registers_ = nullptr;
   support::Ring<protocol::DynamicInstruction*> starving_;  ///< waiting for free registers, in order of request
-  std::vector<Ports> rename_ports_;  ///< write ports, one per scheduler's half of the rename tables
+  std::vector<protocol::DynamicInstruction*> waiting_;     ///< by pool index: for late answers
+  std::deque<protocol::DynamicInstruction*> answered_;     ///< all late answers are there
+  Counters counters_;
   sc_core::sc_event changed_;
-  std::uint64_t affine_verify_reads_ = 0;
 };
 
 }  // namespace regatta::models::wir

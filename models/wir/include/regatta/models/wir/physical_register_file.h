@@ -5,43 +5,75 @@
 #pragma once
 
 #include <regatta/models/banks/banked_file.h>
-#include <regatta/models/wir/register_state.h>
+#include <regatta/models/wir/in_flight.h>
 #include <regatta/models/wir/verify_cache.h>
+#include <regatta/models/wir/wir_config.h>
 #include <regatta/protocol/warp_registers.h>
 
 #include <cstdint>
-#include <memory>
 #include <systemc>
 
 namespace regatta::models::wir {
 
-/// BankedFile supplies sockets, timing and back-pressure; the bank of physical register p is p modulo the banks.
-/// Verify-reads and dummy MOVs use slots of the same ports. Owns the state that the stages share.
-class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
+/// What the stages ask of the banks besides operands and results.
+class RegisterAccess : public virtual sc_core::sc_interface {
  public:
+  /// A read of `reg` in addition to operand reads. Returns the cycle in which the value is available; 0 if the bank's
+  /// port is taken and `first_come` is false, so operands go first.
+  virtual std::uint64_t read_extra(PhysicalRegister reg, bool first_come) = 0;
+  /// Copies a register to another (a dummy MOV): a bank read, then a bank write. Returns the cycle in which it is done.
+  virtual std::uint64_t move(PhysicalRegister from, PhysicalRegister to) = 0;
+  /// The value in the bank.
+  virtual const std::uint32_t* value(PhysicalRegister reg) const = 0;
+  /// Bytes of a value.
+  virtual std::size_t value_bytes() const = 0;
+  /// The instruction's result for `reg` is on its way to the bank from now on.
+  virtual void send(const protocol::DynamicInstruction& d, unsigned destination, PhysicalRegister reg) = 0;
+  /// The value that is on its way to the register; null if none is.
+  virtual const std::uint32_t* on_its_way(PhysicalRegister reg) const = 0;
+  /// Prefetches values on the host, those of no_register excepted: they will be read or written in some cycles.
+  virtual void fetch_ahead(const PhysicalRegister* regs, unsigned count) const = 0;
+};
+
+/// BankedFile supplies sockets, timing and back-pressure; the bank of physical register p is p modulo the banks.
+/// Verify-reads and dummy MOVs use slots of the same ports.
+class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile>, public RegisterAccess {
+ public:
+  sc_core::sc_export<RegisterAccess> access;
+  sc_core::sc_port<References> references;
+  sc_core::sc_port<CachedValues> cached;  ///< told of writes
+
   PhysicalRegisterFile(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
 
-  std::uint64_t capacity_registers() const override { return wir_.physical(); }
+  std::uint64_t capacity_registers() const override { return physical_; }
+  void end_of_elaboration() override {
+    references_ = references.operator->();
+    cached_ = cached.operator->();
+  }
   void kernel_started(const protocol::KernelContext& context) override;
-  void warp_started(const protocol::WarpInfo& warp) override { state_->warp_started(warp); }
-  void warp_finished(const protocol::WarpInfo& warp) override { state_->warp_finished(warp); }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
-  RegisterState& state() { return *state_; }
-  const RegisterMapping& mapping() const { return state_->rename; }
-  VerifyCache& verify_cache() { return verify_cache_; }
-  const std::uint32_t* value(PhysicalRegister reg) const { return rows_[reg.value()]; }
-  /// Prefetches the value on the host: it will be read or written in some cycles.
-  void fetch_ahead(PhysicalRegister reg) const { rows_.prefetch(reg.value()); }
-  std::size_t value_bytes() const { return value_bytes_; }
-  unsigned warp_size() const { return warp_size_; }
+  /// The registers of instructions in flight, which the stages fill in.
+  InFlightTable& in_flight() { return in_flight_; }
 
-  /// A read of `reg` in addition to operand reads. Returns the cycle in which the value is available; 0 if the bank's
-  /// port is taken and `first_come` is false, so operands go first.
-  std::uint64_t read_extra(PhysicalRegister reg, bool first_come);
-  /// Copies a register to another (a dummy MOV): a bank read, then a bank write. Returns the cycle in which it is done.
-  std::uint64_t move(PhysicalRegister from, PhysicalRegister to);
+  std::uint64_t read_extra(PhysicalRegister reg, bool first_come) override;
+  std::uint64_t move(PhysicalRegister from, PhysicalRegister to) override;
+  const std::uint32_t* value(PhysicalRegister reg) const override { return rows_[reg.value()]; }
+  std::size_t value_bytes() const override { return value_bytes_; }
+  void send(const protocol::DynamicInstruction& d, unsigned destination, PhysicalRegister reg) override {
+    rows_.prefetch(reg.value());
+    writers_[reg.value()] = d.pool_index * trace::max_destination_registers + destination + 1;
+  }
+  const std::uint32_t* on_its_way(PhysicalRegister reg) const override {
+    const std::uint32_t writer = writers_[reg.value()];
+    return __builtin_expect(static_cast<int>(writer == 0), 1) != 0 ? nullptr : sent_by(writer - 1);
+  }
+  void fetch_ahead(const PhysicalRegister* regs, unsigned count) const override {
+    for (unsigned i = 0; i < count; ++i) {
+      if (regs[i] != no_register) rows_.prefetch(regs[i].value());
+    }
+  }
 
   std::uint64_t bank_reads() const { return bank_reads_; }
   std::uint64_t bank_writes() const { return ports_.writes() + moves_; }
@@ -62,7 +94,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
       read_nothing(payload, access);
       return done;
     }
-    InFlight& f = state_->of(*access.instruction);
+    InFlight& f = in_flight_.of(*access.instruction);
     if (payload.is_write()) {
       write(payload, f.targets[access.operand]);
       return done;
@@ -72,8 +104,7 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
     ++bank_reads_;
     if (!f.keeps) {
       f.held &= static_cast<std::uint8_t>(~(1u << access.operand));
-      state_->begin();
-      state_->unhold(reg);
+      references_->end_hold(reg);
     }
     return done;
   }
@@ -84,15 +115,16 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
   }
   void write(tlm::tlm_generic_payload& payload, PhysicalRegister reg) {
     copy_row(payload, rows_[reg.value()]);
-    state_->written(reg);
-    verify_cache_.written(reg);
+    writers_[reg.value()] = 0;
+    cached_->written(reg);
   }
   [[gnu::noinline]] static void read_nothing(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access);
+  [[gnu::noinline]] const std::uint32_t* sent_by(std::uint32_t writer) const;
 
   /// The physical register of the instruction's operand; no_register if it was never written.
   PhysicalRegister place(const tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access) const {
     if (__builtin_expect(access.instruction == nullptr, 0)) refuse_stranger();
-    const InFlight& f = state_->of(*access.instruction);
+    const InFlight& f = in_flight_.of(*access.instruction);
     return payload.is_read() ? f.sources[access.operand] : f.targets[access.operand];
   }
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_stranger() const;
@@ -101,11 +133,14 @@ class PhysicalRegisterFile : public BankedFile<PhysicalRegisterFile> {
     return (n & (n - 1)) == 0 ? reg.value() & (n - 1) : reg.value() % n;
   }
 
-  std::unique_ptr<RegisterState> state_;
-  const WirConfig& wir_;
+  const unsigned physical_;
+  References* references_ = nullptr;
+  CachedValues* cached_ = nullptr;
+  InFlightTable in_flight_;
   protocol::WarpRegisters rows_;
-  VerifyCache verify_cache_;
   std::size_t value_bytes_ = 128;
+  std::vector<std::uint32_t> writers_;  ///< by register: whose result for it is on its way (a number of pool index and
+                                        ///< destination), 0: nobody's
 
   std::uint64_t bank_reads_ = 0, unmapped_reads_ = 0;
   std::uint64_t verify_reads_ = 0, verify_retries_ = 0, moves_ = 0;

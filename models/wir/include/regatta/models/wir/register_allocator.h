@@ -1,170 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Physical warp registers and their references (WIR section V-E): a free pool in order of release, a reference counter
-// per register, and the policies that limit the number of registers in use.
+// The register allocator (WIR section V-E): free pool, reference counters, and the policies for few free registers.
 #pragma once
 
-#include <regatta/models/wir/physical_register.h>
-#include <regatta/models/wir/ports.h>
+#include <regatta/models/wir/references.h>
+#include <regatta/models/wir/register_pool.h>
+#include <regatta/models/wir/wir_config.h>
+#include <regatta/protocol/lifecycle.h>
+#include <regatta/protocol/lookup.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
+#include <regatta/trace/types.h>
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <systemc>
 #include <vector>
 
 namespace regatta::models::wir {
 
-/// A register leaves the pool with one reference, gains and loses references as tables name it, and returns to the pool
-/// `release_latency` cycles after the last one (counting is pipelined). The pool takes back `ports` registers per
-/// cycle.
-///
-/// Invariants, whatever the order of calls: a register is either free, returning to the pool, or referenced; in_use() +
-/// free() is the number of registers.
-class RegisterAllocator {
+struct AllocationRequest {
+  unsigned registers = 0;  ///< 0 to 4
+  bool reduced = false;    ///< the instruction asks for fewer than it was refused before
+};
+/// As many registers as were asked for, with one reference each, and the cycles until the pool's port gives them out.
+struct GrantedRegisters {
+  std::array<PhysicalRegister, trace::max_destination_registers> regs;
+  std::array<std::uint16_t, trace::max_destination_registers> waits{};
+};
+
+/// `allocation` grants all registers of a request or refuses it (busy) for lack of free ones. Which registers are
+/// granted, and when, is decided when the request is accepted.
+class RegisterAllocator : public sc_core::sc_module,
+                          public References,
+                          public ReaderCredits,
+                          public protocol::Lookup<AllocationRequest, GrantedRegisters>,
+                          public protocol::LifecycleListener,
+                          public support::StatProvider {
  public:
-  /// `registers`: 1 to 65535 physical warp registers. `counter_bits`: width of a counter, 1 to 32 (Table III: 10).
-  /// `ports`: registers that the pool takes back per cycle (Table III: 1).
-  RegisterAllocator(unsigned registers, unsigned release_latency, unsigned counter_bits = 10, unsigned ports = 1);
+  sc_core::sc_export<References> references;
+  sc_core::sc_export<ReaderCredits> credits;
+  protocol::LookupTarget<AllocationRequest, GrantedRegisters> allocation;
+  /// Asked for registers in this order.
+  sc_core::sc_port<ReferenceKeeper, 0, sc_core::SC_ZERO_OR_MORE_BOUND> keepers;
 
-  /// All registers free, no references.
-  void reset();
-  /// Registers that may be in use at a time: all (max-register), or as many as the resident warps have logical
-  /// registers (capped-register). May be set below in_use().
-  void set_limit(unsigned registers) { limit_ = registers; }
-  unsigned limit() const { return limit_; }
+  RegisterAllocator(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
 
-  /// A free register with one reference; no_register if the pool is empty or the limit is reached in cycle `now`.
-  PhysicalRegister allocate(std::uint64_t now) { return low(now) ? no_register : take(now); }
-  /// The same if available() is not 0.
-  PhysicalRegister take(std::uint64_t now) {
-    account(now);
-    const PhysicalRegister reg = pool_.front();
-    pool_.pop_front();
-    count_[reg.value()].references = 1;
-    if (++in_use_ > peak_) peak_ = in_use_;
-    return reg;
+  // References.
+  void hold(const PhysicalRegister* regs, unsigned count) override {
+    begin();
+    for (unsigned i = 0; i < count; ++i) {
+      if (regs[i] != no_register) pool_.hold(regs[i]);
+    }
   }
-  /// Adds a reference to a referenced register. False, without effect, if its counter is at its maximum.
-  bool acquire(PhysicalRegister reg) {
-    Count& count = count_[reg.value()];
-    if (__builtin_expect(count.references == 0, 0)) refuse_free(reg);
-    if (__builtin_expect(count.references >= most_, 0)) {
-      ++saturations_;
+  void end_hold(PhysicalRegister reg) override {
+    begin();
+    // A single, rarely taken branch.
+    if (unsigned{pool_.unhold(reg)} & ((promised_ | unsigned{refused_}) != 0)) no_holds(reg);
+    pool_.release(reg, now_);
+  }
+  bool share(const PhysicalRegister* regs, unsigned count) override {
+    begin();
+    for (unsigned i = 0; i < count && regs[i] != no_register; ++i) {
+      if (__builtin_expect(static_cast<int>(pool_.acquire(regs[i])), 1) != 0) {
+        ++counted_;
+        continue;
+      }
+      while (i-- > 0) pool_.release(regs[i], now_);
       return false;
     }
-    ++count.references;
     return true;
   }
-  /// Adds a reference that no counter limits: an instruction in flight that has not read the register yet.
-  void hold(PhysicalRegister reg) {
-    Count& count = count_[reg.value()];
-    if (__builtin_expect(count.references++ == 0, 0)) refuse_free(reg);
-    ++count.holds;
+  void release(PhysicalRegister reg) override {
+    if (reg == no_register) return;
+    begin();
+    pool_.release(reg, now_);
   }
-  /// The instruction has read the register; the reference itself is released separately. Returns whether it was the
-  /// last reader.
-  bool unhold(PhysicalRegister reg) { return --count_[reg.value()].holds == 0; }
-  /// The number of references by hold().
-  std::uint32_t holds(PhysicalRegister reg) const { return count_[reg.value()].holds; }
-  /// acquire() would succeed.
-  bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()].references < most_; }
-  /// Removes a reference; after the last one the register is free from cycle `now` + release_latency on.
-  void release(PhysicalRegister reg, std::uint64_t now) {
-    Count& count = count_[reg.value()];
-    if (__builtin_expect(count.references == 0, 0)) refuse_release(reg);
-    if (--count.references == 0) leave(reg, now);
+  void replace(PhysicalRegister before) override {
+    release(before);
+    ++counted_;
   }
+  bool low() override {
+    begin();
+    return low_now();
+  }
+  void settle() override { begin(); }
+  const bool& low_mode() const override { return was_low_; }
+  void check() const override;
 
-  /// Nothing can be allocated in cycle `now`: tables have to release registers (low-register mode).
-  bool low(std::uint64_t now) {
-    drain(now);
-    return pool_.empty() || in_use_ >= limit_;
+  // ReaderCredits.
+  const RegisterPool& view() const override { return pool_; }
+  bool credits_left(unsigned wanted) const override { return promised_ + wanted <= credits_; }
+  void promise(PhysicalRegister reg) override {
+    ++promises_[reg.value()];
+    ++promised_;
   }
-  /// First cycle in which a returning register is in the pool; the largest number if none is returning.
-  std::uint64_t next_free() const { return leaving_.empty() ? ~std::uint64_t{0} : leaving_.front().free_at; }
+  void refused() override { refused_ = true; }
+  const sc_core::sc_event& opened() const override { return opened_; }
 
-  std::uint32_t references(PhysicalRegister reg) const { return count_[reg.value()].references; }
-  unsigned size() const { return static_cast<unsigned>(count_.size()); }
-  /// Allocated and not back in the pool, including returning ones.
-  unsigned in_use() const { return in_use_; }
-  unsigned free() const { return static_cast<unsigned>(pool_.size()); }
-  /// Most registers in use at a time since reset_peak().
-  unsigned peak() const { return peak_; }
-  void reset_peak() { peak_ = in_use_; }
-  /// Registers that can be allocated in cycle `now`.
-  unsigned available(std::uint64_t now) {
-    drain(now);
-    if (in_use_ >= limit_) return 0;
-    const unsigned below = limit_ - in_use_;
-    return below < pool_.size() ? below : static_cast<unsigned>(pool_.size());
+  protocol::LookupReply look_up(const AllocationRequest& request, std::uint32_t tag,
+                                GrantedRegisters& granted) override;
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+  void kernel_started(const protocol::KernelContext& context) override;
+  /// Checks that the counts equal the references and that none is left. Reports a SystemC error.
+  void kernel_finished(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  /// With capped registers, the keepers give up the registers beyond the new limit. The rename tables have given up the
+  /// warp's before.
+  void warp_finished(const protocol::WarpInfo& warp) override;
+
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
+  /// Cycles in low-register mode so far.
+  std::uint64_t low_cycles();
+  unsigned peak() const { return pool_.peak(); }
+  /// Registers in use, summed over the cycles so far.
+  std::uint64_t register_cycles() {
+    begin();
+    return pool_.register_cycles(now_);
   }
-  /// Allocated and referenced, excluding returning ones.
-  unsigned referenced() const { return in_use_ - static_cast<unsigned>(leaving_.size()); }
-  /// Registers in use, summed over the cycles up to `now` (at the latest the last call that named a cycle).
-  std::uint64_t register_cycles(std::uint64_t now) {
-    drain(now);
-    account(now);
-    return register_cycles_;
-  }
-  /// References refused because a counter was at its maximum.
-  const std::uint64_t& saturations() const { return saturations_; }
+  std::uint64_t now() const { return clock_.now(); }
+  const std::uint64_t& allocated() const { return allocated_; }
+  /// A message if the counts differ from the actual references; empty if they match.
+  std::string recount() const;
 
  private:
-  struct Leaving {
-    std::uint64_t free_at = 0;
-    PhysicalRegister reg;
-  };
-  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_free(PhysicalRegister reg);
-  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_release(PhysicalRegister reg);
-  void drain(std::uint64_t now) {
-    if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
+  /// First in every transaction: the present cycle, and what past cycles of low-register mode did.
+  void begin() {
+    now_ = clock_.now();
+    if (was_low_ && evicted_until_ < now_) evict_idle();
   }
-  void take_back(std::uint64_t now);
-  [[gnu::noinline]] void leave(PhysicalRegister reg, std::uint64_t now);
-  /// in_use_ has not changed until cycle `until`.
-  void account(std::uint64_t until) {
-    if (until <= accounted_) return;
-    register_cycles_ += (until - accounted_) * in_use_;
-    accounted_ = until;
+  void no_holds(PhysicalRegister reg) {
+    std::uint32_t& promises = promises_[reg.value()];
+    promised_ -= promises;
+    promises = 0;
+    if (__builtin_expect(static_cast<int>(refused_), 0) != 0) reopen();
   }
+  bool low_now() {
+    const bool is_low = is_low_in(now_);
+    if (is_low != was_low_) switch_mode(is_low, now_);
+    return is_low;
+  }
+  bool is_low_in(std::uint64_t cycle) { return pool_.available(cycle) < wanted_; }
+  [[gnu::noinline]] void reopen();
+  [[gnu::noinline]] void switch_mode(bool is_low, std::uint64_t at);
+  void account_mode(std::uint64_t at);
+  [[gnu::noinline]] void evict_idle();
+  std::string leak();
 
-  struct Count {
-    std::uint32_t references = 0, holds = 0;
-  };
-  std::vector<Count> count_;  ///< by register
-  /// A queue of bounded length: no register is in it twice.
-  template <class T>
-  class Queue {
-   public:
-    void reset(std::size_t most) {
-      items_.resize(most);
-      head_ = count_ = 0;
-    }
-    bool empty() const { return count_ == 0; }
-    std::size_t size() const { return count_; }
-    const T& front() const { return items_[head_]; }
-    void push_back(const T& item) {
-      const std::size_t at = head_ + count_++;
-      items_[at < items_.size() ? at : at - items_.size()] = item;
-    }
-    void pop_front() {
-      if (++head_ == items_.size()) head_ = 0;
-      --count_;
-    }
-
-   private:
-    std::vector<T> items_;
-    std::size_t head_ = 0, count_ = 0;
-  };
-  Queue<PhysicalRegister> pool_;
-  Queue<Leaving> leaving_;
-  unsigned release_latency_;
-  Ports returns_;
-  std::uint32_t most_;
-  unsigned limit_;
-  unsigned in_use_ = 0;
-  unsigned peak_ = 0;
-  std::uint64_t saturations_ = 0;
-  std::uint64_t accounted_ = 0;
-  std::uint64_t register_cycles_ = 0;
+  const unsigned physical_, max_warps_, max_ctas_;
+  const bool capped_;
+  support::CycleScheduler& clock_;
+  RegisterPool pool_;
+  Ports ports_;
+  std::uint64_t now_ = 0;
+  std::vector<std::uint32_t> promises_;  ///< by register: the credits that it took
+  std::uint32_t promised_ = 0, credits_ = 0;
+  unsigned registers_per_warp_ = 1;
+  unsigned warps_ = 0;  ///< resident
+  bool refused_ = false;
+  bool was_low_ = false;
+  unsigned wanted_ = 1;  ///< registers that an instruction needs at once and could not have; 1 when none waits
+  unsigned over_limit_ = 0;
+  std::uint64_t mode_since_ = 0;
+  std::uint64_t evicted_until_ = 0;  ///< the first cycle whose idle evictions are not done
+  std::uint64_t allocated_ = 0, counted_ = 0, low_cycles_ = 0;
+  sc_core::sc_event changed_, opened_;
 };
 
 }  // namespace regatta::models::wir

@@ -1,70 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pending-retry queue (WIR section VI-B): instructions that wait for a result that another one is computing. A
-// FIFO: in a cycle in which no new instruction arrives from rename, the head repeats its lookup, and goes to the tail
-// if the result is still pending.
+// The pending-retry queue (WIR section VI-B) as a block.
 #pragma once
 
-#include <regatta/protocol/dynamic_instruction.h>
+#include <regatta/models/wir/retry_fifo.h>
+#include <regatta/models/wir/wir_config.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <systemc>
 
 namespace regatta::models::wir {
 
-class RetryQueue {
+class RetryAccess : public virtual sc_core::sc_interface {
  public:
-  explicit RetryQueue(unsigned entries) : most_(entries) {}
+  /// The instruction waits for a pending result; false if there is no room. `skipped` is increased by the retries of
+  /// past cycles, as in head().
+  virtual bool push(protocol::DynamicInstruction& d, std::uint64_t& skipped) = 0;
+  /// The instruction whose turn it is in the present cycle; null if none waits. In each past cycle since the last call
+  /// one retried without success: `skipped` is increased by their number.
+  virtual protocol::DynamicInstruction* head(std::uint64_t& skipped) = 0;
+  /// The head's result is still pending.
+  virtual void to_tail() = 0;
+  /// The head leaves. `returns`: it may come back by put_back(), so its place is kept.
+  virtual void pop(bool returns) = 0;
+  virtual void put_back(protocol::DynamicInstruction& d, std::uint64_t& skipped) = 0;
+  /// The instruction whose place was kept does not come back.
+  virtual void free_place() = 0;
+  /// A result has arrived, or an entry was removed: all that wait have to retry.
+  virtual void retry_all() = 0;
+  virtual bool must_retry() const = 0;
+};
 
-  bool empty() const { return queue_.empty(); }
-  bool full() const { return queue_.size() >= most_; }
-  std::size_t size() const { return queue_.size(); }
-  // As in LookupQueue, functions that change the queue are not inlined.
-  [[gnu::noinline]] void push(protocol::DynamicInstruction& d) {
-    queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(head_), &d);
-    if (++head_ == queue_.size()) head_ = 0;
+/// A FIFO. Its user repeats the lookup of the head in cycles in which no new instruction arrives from rename.
+class RetryQueue : public sc_core::sc_module, public RetryAccess, public support::StatProvider {
+ public:
+  sc_core::sc_export<RetryAccess> access;
+
+  RetryQueue(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period)
+      : sc_module(name),
+        access("access"),
+        clock_(support::CycleScheduler::of(clock_period)),
+        entries_(config.pending() ? config.retry_entries : 0),
+        fifo_(entries_) {
+    access.bind(*this);
   }
 
-  /// The instruction that retries in cycle `now`. Called in every cycle in which there may be work; in each cycle
-  /// between, the head retried without success and went to the tail. `looked` is increased by these retries.
-  protocol::DynamicInstruction* head(std::uint64_t now, std::uint64_t& looked) {
-    const std::uint64_t slept = now > last_ + 1 ? now - last_ - 1 : 0;
-    last_ = now;
-    if (queue_.empty()) return nullptr;
-    if (slept != 0) pass_over(slept, looked);
-    return queue_[head_];
+  bool push(protocol::DynamicInstruction& d, std::uint64_t& skipped) override {
+    if (fifo_.size() + returning_ >= entries_) {
+      ++full_;
+      return false;
+    }
+    ++queued_;
+    add(d, skipped);
+    return true;
   }
-  /// An instruction enters an empty queue in cycle `now`: there were no retries before.
-  void begin(std::uint64_t now) { last_ = now; }
-  /// Its result is still pending.
-  void to_tail() {
-    rotate(1);
-    if (due_ != 0) --due_;
+  protocol::DynamicInstruction* head(std::uint64_t& skipped) override { return fifo_.head(clock_.now(), skipped); }
+  void to_tail() override { fifo_.to_tail(); }
+  void pop(bool returns) override {
+    fifo_.pop();
+    if (returns) ++returning_;
   }
-  [[gnu::noinline]] void pop() {
-    queue_.erase(queue_.begin() + static_cast<std::ptrdiff_t>(head_));
-    if (head_ == queue_.size()) head_ = 0;
+  void put_back(protocol::DynamicInstruction& d, std::uint64_t& skipped) override {
+    --returning_;
+    add(d, skipped);
   }
+  void free_place() override { --returning_; }
+  void retry_all() override { fifo_.retry_all(); }
+  bool must_retry() const override { return fifo_.must_retry(); }
 
-  /// A result has arrived, or an entry was removed: all waiting instructions have to retry.
-  void retry_all() { due_ = queue_.size(); }
-  bool must_retry() const { return due_ != 0 && !queue_.empty(); }
+  void register_stats(support::StatGroup& g) override {
+    g.counter("queued", queued_, "warp instructions", "that waited for a pending result");
+    g.counter("full", full_, "warp instructions", "that found no place to wait and were executed");
+  }
+  void register_energy(support::EnergyGroup& g) override {
+    g.costs_nothing("the paper gives no energy for the queue; each retry reads the reuse buffer");
+  }
 
  private:
-  [[gnu::noinline]] void pass_over(std::uint64_t cycles, std::uint64_t& looked) {
-    looked += cycles;
-    rotate(cycles % queue_.size());
+  void add(protocol::DynamicInstruction& d, std::uint64_t& skipped) {
+    if (fifo_.empty()) {
+      fifo_.begin(clock_.now());
+    } else {
+      fifo_.head(clock_.now(), skipped);  // settles the turns of past cycles before the queue grows
+    }
+    fifo_.push(d);
   }
-  void rotate(std::uint64_t by) {
-    head_ += by;
-    while (head_ >= queue_.size()) head_ -= queue_.size();
-  }
-  std::size_t most_;
-  std::vector<protocol::DynamicInstruction*> queue_;  ///< a ring of as many as wait
-  std::size_t head_ = 0;
-  std::uint64_t last_ = 0;
-  std::size_t due_ = 0;  ///< retries until all have retried
+  support::CycleScheduler& clock_;
+  const unsigned entries_;
+  RetryFifo fifo_;
+  unsigned returning_ = 0;
+  std::uint64_t queued_ = 0, full_ = 0;
 };
 
 }  // namespace regatta::models::wir

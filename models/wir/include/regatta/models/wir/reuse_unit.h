@@ -4,50 +4,105 @@
 // and writes the rename table and the buffer at its end.
 #pragma once
 
+#include <regatta/models/wir/in_flight.h>
 #include <regatta/models/wir/lookup_queue.h>
 #include <regatta/models/wir/physical_register_file.h>
+#include <regatta/models/wir/rename_tables.h>
 #include <regatta/models/wir/retry_queue.h>
+#include <regatta/models/wir/reuse_buffer.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
+
+#include <array>
+#include <deque>
+#include <systemc>
+#include <vector>
 
 namespace regatta::models::wir {
 
-class ReuseUnit : public protocol::ReusePoint {
+class ReuseUnit : public sc_core::sc_module,
+                  public protocol::ReusePoint,
+                  public protocol::LookupClient<ReuseAnswer>,
+                  public support::StatProvider {
  public:
-  explicit ReuseUnit(PhysicalRegisterFile& file);
+  protocol::LookupInitiator<ReuseRequest, ReuseAnswer> buffer;
+  sc_core::sc_port<ReuseUpdates> updates;
+  sc_core::sc_port<RetryAccess> retries;
+  sc_core::sc_port<RenameAccess> tables;
+  sc_core::sc_port<References> references;
+  sc_core::sc_port<RegisterAccess> registers;
+
+  ReuseUnit(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
+            InFlightTable& in_flight);
 
   bool keeps_cycle_time() const override { return true; }
   Decision decide(protocol::DynamicInstruction& d) override;
-  unsigned latency() const override { return state_.config.front_delay(); }
+  unsigned latency() const override { return front_delay_; }
   std::size_t resume_kept(unsigned asked, DecidedList& decided) override;
-  bool needs_cycle() const override { return !held_.empty() || retry_.must_retry(); }
+  bool needs_cycle() const override {
+    return !held_.empty() || waiting_ != 0 || !unrenamed_.empty() || (in_queue_ != 0 && retries_->must_retry());
+  }
   void written_back(const protocol::DynamicInstruction& d) override;
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
+  void answered(std::uint32_t pool_index, const ReuseAnswer& answer) override;
+
+  void end_of_elaboration() override;
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override {
+    group.costs_nothing("counted by the reuse buffer and the rename tables");
+  }
+
+  /// What the scheme's own statistics are made of.
+  struct Counters {
+    std::uint64_t reused_arithmetic = 0, reused_load = 0, reused_pending = 0;
+    std::uint64_t reused_registers = 0, racy_loads = 0, wide_immediates = 0;
+    std::array<std::uint64_t, protocol::unit_count> executed{};  ///< by unit
+  };
+  const Counters& counters() const { return counters_; }
 
  private:
   Decision hold(protocol::DynamicInstruction& d, const InFlight& f, std::uint64_t since);
-  Decision try_look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  bool misses_again();
-  Decision look_up(protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now, bool waited);
+  Decision look_up(protocol::DynamicInstruction& d, InFlight& f, bool retry);
+  Decision act(protocol::DynamicInstruction& d, InFlight& f, const ReuseAnswer& answer);
+  Decision act_on_retry(protocol::DynamicInstruction& d, InFlight& f, const ReuseAnswer& answer);
+  void take_renamed(std::uint64_t now);
+  void take_answers(DecidedList& decided, std::size_t& count);
   // Rare cases are out of line, to keep the common code in the host's instruction cache.
-  [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d, std::uint64_t now);
+  [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d);
   [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
                                     bool waited);
-  [[gnu::noinline]] void give_way(InFlight& f);
   Decision execute(const InFlight& f);
-  void claim(const protocol::DynamicInstruction& d, InFlight& f, std::uint64_t now);
-  bool acquire_sources(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
-  bool acquire(const ReuseResult& result);
   void update_buffer(const protocol::DynamicInstruction& d, InFlight& f);
+  void end_holds(InFlight& f);
 
-  PhysicalRegisterFile& file_;
-  RegisterState& state_;
-  RetryQueue retry_;
+  support::CycleScheduler& clock_;
+  const unsigned front_delay_;
+  const bool pending_;
+  const unsigned recount_interval_;
+  InFlightTable& in_flight_;
+  ReuseUpdates* updates_ = nullptr;
+  RetryAccess* retries_ = nullptr;
+  RenameAccess* tables_ = nullptr;
+  References* references_ = nullptr;
+  RegisterAccess* registers_ = nullptr;
   LookupQueue held_;
-  const protocol::DynamicInstruction* missed_ = nullptr;  ///< the last whose miss found no port for its claim
-  std::uint64_t missed_at_ = 0;                           ///< the buffer's count of entered tags at that time
-  bool racy_ = false;                                     ///< the race detector found its loads unordered
+  // Late answers.
+  struct Late {
+    std::uint32_t pool_index;
+    ReuseAnswer answer;
+  };
+  std::vector<protocol::DynamicInstruction*> unrenamed_;  ///< whose registers are not known yet, in order of issue
+  std::vector<protocol::DynamicInstruction*> asking_;     ///< by pool index: who waits for an answer
+  std::vector<bool> retrying_;                            ///< by pool index: that waited for a result
+  std::deque<Late> late_;                                 ///< answers to act on
+  unsigned waiting_ = 0;                                  ///< answers to come, or to act on
+  unsigned in_queue_ = 0;                                 ///< instructions in the retry queue
+  std::uint64_t retired_ = 0;
+  bool racy_ = false;  ///< the race detector found its loads unordered
+  Counters counters_;
   sc_core::sc_event changed_;
 };
 

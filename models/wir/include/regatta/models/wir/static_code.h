@@ -4,7 +4,7 @@
 // modifiers and immediates (WIR section V-C, figure 9). Derived once per kernel.
 #pragma once
 
-#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/models/wir/reuse_entries.h>
 #include <regatta/protocol/observer.h>
 
 #include <cstdint>

@@ -1,67 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The value signature buffer (WIR section V-A): maps the hash of a value to a physical register that may hold it.
-// Directly indexed by the hash's low bits; a hit has to be verified, because two values can have the same hash.
+// The value signature buffer with its hash (WIR section V-A) as a block.
 #pragma once
 
-#include <regatta/models/wir/physical_register.h>
+#include <regatta/models/wir/h3_hash.h>
+#include <regatta/models/wir/ports.h>
+#include <regatta/models/wir/references.h>
+#include <regatta/models/wir/signature_entries.h>
+#include <regatta/models/wir/wir_config.h>
+#include <regatta/protocol/lifecycle.h>
+#include <regatta/protocol/lookup.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
 
 #include <cstdint>
-#include <vector>
+#include <systemc>
 
 namespace regatta::models::wir {
 
-class ValueSignatureBuffer {
- public:
-  /// 0 to 65535 entries (the paper: 256; 0: every value gets its own register).
-  explicit ValueSignatureBuffer(unsigned entries)
-      : entries_(entries), mask_((entries & (entries - 1)) == 0 ? entries - 1 : 0) {}
+/// Which register may hold this value?
+struct SignatureRequest {
+  const std::uint32_t* value = nullptr;  ///< of all lanes; valid until the answer
+};
+struct SignatureAnswer {
+  std::uint32_t hash = 0;
+  /// Its value may be another one with the same hash. The instruction owns a reference to it. no_register: there is
+  /// none, or its counter is full.
+  PhysicalRegister candidate = no_register;
+};
 
-  struct Entry {
-    bool valid = false;
-    std::uint32_t hash = 0;
-    PhysicalRegister reg = no_register;
-  };
-  /// The register entered for the hash; no_register if there is none.
-  PhysicalRegister find(std::uint32_t hash) const {
-    if (entries_.empty()) return no_register;
-    const Entry& e = entries_[index(hash)];
-    return e.valid && e.hash == hash ? e.reg : no_register;
-  }
-  /// Enters `reg` for the hash and returns the register that it replaces, together with the buffer's reference to it;
-  /// no_register if there was none. With 0 entries nothing is stored: `reg` itself is returned.
-  PhysicalRegister insert(std::uint32_t hash, PhysicalRegister reg) {
-    if (entries_.empty()) return reg;
-    Entry& e = entries_[index(hash)];
-    const PhysicalRegister before = e.valid ? e.reg : no_register;
-    e = Entry{true, hash, reg};
-    return before;
-  }
-  /// Drops the hash's entry, whatever it holds (low-register mode, a miss), or entry `which` modulo the entries.
-  PhysicalRegister evict(std::uint32_t hash) { return entries_.empty() ? no_register : drop(entries_[index(hash)]); }
-  PhysicalRegister evict_entry(std::size_t which) {
-    return entries_.empty() ? no_register : drop(entries_[which % entries_.size()]);
-  }
-  /// Drops everything; `give_up(reg)` for each register.
-  template <class F>
-  void clear(F&& give_up) {
-    for (Entry& e : entries_) {
-      if (const PhysicalRegister reg = drop(e); reg != no_register) give_up(reg);
+class SignatureAccess : public virtual sc_core::sc_interface {
+ public:
+  // Ports, booked ahead; each returns the cycle of the access.
+  virtual std::uint64_t book_hash() = 0;
+  virtual std::uint64_t book_read() = 0;
+  virtual std::uint64_t book_write(std::uint64_t from) = 0;
+  /// `reg` has a value with this hash. The entry takes a reference of its own. In low-register mode the entry in the
+  /// hash's place is given up instead.
+  virtual void enter(std::uint32_t hash, PhysicalRegister reg) = 0;
+  /// Gives up the entry in the hash's place, whatever it holds.
+  virtual void evict(std::uint32_t hash) = 0;
+};
+
+/// Ports for a lookup are booked before: an instruction knows by them when it may ask. A lookup in the cycle that was
+/// booked is accepted.
+class ValueSignatureBuffer : public sc_core::sc_module,
+                             public SignatureAccess,
+                             public ReferenceKeeper,
+                             public protocol::Lookup<SignatureRequest, SignatureAnswer>,
+                             public protocol::LifecycleListener,
+                             public support::StatProvider {
+ public:
+  protocol::LookupTarget<SignatureRequest, SignatureAnswer> lookups;
+  sc_core::sc_export<SignatureAccess> access;
+  sc_core::sc_export<ReferenceKeeper> keeper;
+  sc_core::sc_port<References> references;
+
+  ValueSignatureBuffer(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
+
+  protocol::LookupReply look_up(const SignatureRequest& request, std::uint32_t, SignatureAnswer& answer) override {
+    if (*low_mode_) references_->settle();
+    accessed_ = clock_.now();
+    ++reads_;
+    answer.hash = hash_(request.value);
+    answer.candidate = entries_.find(answer.hash);
+    // A counter at its maximum allows no more sharers, which counts as a miss.
+    if (answer.candidate == no_register || !references_->share(&answer.candidate, 1)) {
+      ++misses_;
+      answer.candidate = no_register;
+    } else {
+      ++hits_;
     }
+    return protocol::LookupReply::answered;
   }
-  const std::vector<Entry>& entries() const { return entries_; }
+  /// Never notified: the ports are booked.
+  const sc_core::sc_event& changed() const override { return changed_; }
+  std::uint64_t book_hash() override { return hash_ports_.take(clock_.now()); }
+  std::uint64_t book_read() override { return read_ports_.take(clock_.now()); }
+  std::uint64_t book_write(std::uint64_t from) override {
+    const std::uint64_t slot = write_ports_.take(from);
+    write_waits_ += slot - from;
+    return slot;
+  }
+  void enter(std::uint32_t hash, PhysicalRegister reg) override;
+  void evict(std::uint32_t hash) override;
+
+  unsigned give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) override;
+  void give_up_while(bool (*more)(void*), void* context) override;
+  void give_up_all() override;
+  void count(ReferenceCounts& counts) const override;
+
+  void end_of_elaboration() override {
+    references_ = references.operator->();
+    low_mode_ = &references->low_mode();
+  }
+  void kernel_started(const protocol::KernelContext& context) override;
+  const std::uint64_t& hits() const { return hits_; }
+  const std::uint64_t& misses() const { return misses_; }
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
-  std::size_t index(std::uint32_t hash) const {
-    return __builtin_expect(mask_ != 0, 1) ? hash & mask_ : hash % entries_.size();
-  }
-  static PhysicalRegister drop(Entry& e) {
-    const PhysicalRegister reg = e.valid ? e.reg : no_register;
-    e = Entry{};
-    return reg;
-  }
-  std::vector<Entry> entries_;
-  std::uint32_t mask_;  ///< of an index that is the hash's low bits; 0: it is not
+  const unsigned hash_bits_;
+  support::CycleScheduler& clock_;
+  References* references_ = nullptr;
+  const bool* low_mode_ = nullptr;
+  H3Hash hash_;
+  SignatureEntries entries_;
+  Ports hash_ports_, read_ports_, write_ports_;
+  std::uint64_t accessed_ = ~std::uint64_t{0};  ///< cycle of the last access
+  std::uint64_t random_ = 1;
+  double rows_ = 1;  ///< width of a register, in 32 lanes
+  std::uint64_t reads_ = 0, writes_ = 0, hits_ = 0, misses_ = 0, write_waits_ = 0, low_evictions_ = 0;
+  sc_core::sc_event changed_;
 };
 
 }  // namespace regatta::models::wir

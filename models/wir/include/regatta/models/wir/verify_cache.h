@@ -1,45 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verify cache (WIR section VI-C): values of physical registers fetched by verify-reads, so the next verify-read of
-// them needs no bank. Fully associative, LRU; filled only by verify-reads.
+// The verify cache (WIR section VI-C) as a block.
 #pragma once
 
-#include <regatta/models/wir/physical_register.h>
-#include <regatta/protocol/warp_registers.h>
+#include <regatta/models/wir/ports.h>
+#include <regatta/models/wir/value_cache.h>
+#include <regatta/models/wir/wir_config.h>
+#include <regatta/protocol/lifecycle.h>
+#include <regatta/protocol/lookup.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/stats.h>
 
 #include <cstdint>
-#include <vector>
+#include <systemc>
 
 namespace regatta::models::wir {
 
-class VerifyCache {
- public:
-  /// 0 to 65535 values (the paper: 8; 0: none) of `lanes` x 4 bytes.
-  VerifyCache(unsigned entries, unsigned lanes);
+/// Has the register this value, as far as the cache knows?
+struct VerifyRequest {
+  PhysicalRegister reg = no_register;
+  const std::uint32_t* value = nullptr;  ///< of all lanes; valid until the answer
+};
+struct VerifyAnswer {
+  bool hit = false;
+  bool equal = false;   ///< of a hit
+  unsigned cycles = 0;  ///< until the outcome is known, after the answer: the port was taken, and the access
+};
 
-  /// The value of a register, which counts as used; null if it is not cached.
-  const std::uint32_t* find(PhysicalRegister reg) { return may_have(reg) ? search(reg) : nullptr; }
-  void fill(PhysicalRegister reg, const std::uint32_t* value);
+class CachedValues : public virtual sc_core::sc_interface {
+ public:
+  /// A verify-read that missed has read the register's value from its bank.
+  virtual void fill(PhysicalRegister reg, const std::uint32_t* value) = 0;
   /// The register is written: its cached value is stale.
-  void written(PhysicalRegister reg) {
-    if (may_have(reg)) forget(reg);
+  virtual void written(PhysicalRegister reg) = 0;
+};
+
+class VerifyCache : public sc_core::sc_module,
+                    public CachedValues,
+                    public protocol::Lookup<VerifyRequest, VerifyAnswer>,
+                    public protocol::LifecycleListener,
+                    public support::StatProvider {
+ public:
+  protocol::LookupTarget<VerifyRequest, VerifyAnswer> lookups;
+  sc_core::sc_export<CachedValues> values;
+
+  VerifyCache(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
+
+  protocol::LookupReply look_up(const VerifyRequest& request, std::uint32_t tag, VerifyAnswer& answer) override;
+  /// Never notified: the cache is never busy, a lookup takes the next free port.
+  const sc_core::sc_event& changed() const override { return changed_; }
+  void fill(PhysicalRegister reg, const std::uint32_t* value) override {
+    ++fills_;
+    cache_.fill(reg, value);
   }
-  void clear();
+  void written(PhysicalRegister reg) override { cache_.written(reg); }
+
+  void kernel_started(const protocol::KernelContext& context) override;
+  const std::uint64_t& hits() const { return hits_; }
+  const std::uint64_t& misses() const { return fills_; }
+  void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
-  bool may_have(PhysicalRegister reg) const { return (kept_ >> reg.value() % 64 & 1) != 0; }
-  const std::uint32_t* search(PhysicalRegister reg);
-  void forget(PhysicalRegister reg);
-  void note();
-  struct Tag {
-    PhysicalRegister reg = no_register;
-    std::uint64_t used = 0;
-  };
-  std::vector<Tag> tags_;
-  protocol::WarpRegisters values_;
-  unsigned lanes_;
-  std::uint64_t uses_ = 0;
-  std::uint64_t kept_ = 0;  ///< a bit for each register in the cache, by its number's low bits: most are told from it
+  const unsigned entries_;
+  support::CycleScheduler& clock_;
+  ValueCache cache_;
+  Ports ports_;
+  unsigned lanes_ = 32;
+  std::uint64_t hits_ = 0, fills_ = 0;
+  sc_core::sc_event changed_;
 };
 
 }  // namespace regatta::models::wir

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/wir/watcher.h>
+#include <regatta/models/wir/repeat_meter.h>
+
+#include <regatta/support/energy.h>
 
 #include <algorithm>
 #include <functional>
@@ -32,11 +34,6 @@ bool has_special(const trace::StaticInstruction& i) {
 }
 
 }  // namespace
-
-void Watcher::kernel_finished(protocol::Cycle, const protocol::KernelContext&) {
-  const std::string wrong = state_.leak();
-  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
-}
 
 std::vector<protocol::Event> RepeatMeter::interests() const {
   using protocol::Event;
@@ -79,7 +76,7 @@ bool RepeatMeter::repeated(std::uint64_t key) {
     Seen& s = seen_[(key + i) % buckets];
     if (s.in_window == windows_ && s.key == key) {
       // The first occurrence beyond `often` also counts all earlier ones.
-      if (++s.times > often) state_.counters.repeats_often += s.times == often + 1 ? s.times : 1;
+      if (++s.times > often) counters_.often += s.times == often + 1 ? s.times : 1;
       return true;
     }
     if (s.in_window == windows_) continue;
@@ -91,7 +88,7 @@ bool RepeatMeter::repeated(std::uint64_t key) {
 
 ReuseBar RepeatMeter::bar_of(const protocol::DynamicInstruction& d) const {
   const trace::StaticInstruction& info = *d.info;
-  const InFlight& f = state_.of(d);  // renamed before observers hear of it
+  const InFlight& f = in_flight_.of(d);  // renamed before observers hear of it
   if (f.reusable) return ReuseBar::none;
   if (text_[d.traits->index] == 0 || info.destination_count + info.destination_predicate_count == 0) {
     return ReuseBar::effect;
@@ -104,7 +101,7 @@ ReuseBar RepeatMeter::bar_of(const protocol::DynamicInstruction& d) const {
   if (f.divergent) return ReuseBar::divergent;
   bool written = true;
   for (unsigned i = 0; i < d.traits->read_count; ++i) {
-    const RenameEntry& e = state_.rename.at(d.warp, d.traits->reads[i]);
+    const RenameEntry& e = tables_.view().of(d.warp)[d.traits->reads[i].value()];
     if (e.pinned) return ReuseBar::pinned;
     written = written && e.valid();
   }
@@ -116,9 +113,9 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
   protocol::LaneMask* const predicates = &predicates_[std::size_t{d.warp.value()} * trace::max_predicates];
   const trace::StaticInstruction& info = *d.info;
   const auto bar = static_cast<std::size_t>(bar_of(d));
-  ++state_.counters.barred[bar];
+  ++counters_.barred[bar];
   if (protocol::reaches_barrier(d)) {
-    state_.counters.barriers_max = std::max(state_.counters.barriers_max, ++barriers_[d.warp.value()]);
+    counters_.barriers_max = std::max(counters_.barriers_max, ++barriers_[d.warp.value()]);
   }
   std::uint64_t key = text_[d.traits->index];
   if (key != 0) {
@@ -131,12 +128,12 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
     // A special register's value is the instruction's result.
     if (has_special(info) && info.destination_count != 0) key = mix(key, value_of(d, 0));
     if (repeated(key)) {
-      ++state_.counters.repeats_found;
-      ++state_.counters.barred_repeats[bar];
-      if (info.reads_memory) ++state_.counters.repeats_loads;
+      ++counters_.found;
+      ++counters_.barred_repeats[bar];
+      if (info.reads_memory) ++counters_.loads;
     }
   }
-  ++state_.counters.repeats_sampled;
+  ++counters_.sampled;
   if (++in_window_ == window) {
     in_window_ = 0;
     ++windows_;
@@ -151,5 +148,15 @@ void RepeatMeter::issued(protocol::Cycle, const protocol::DynamicInstruction& d)
     p = (p & ~d.active) | (d.predicate_results[i] & d.active);
   }
 }
+
+void RepeatMeter::register_stats(support::StatGroup& g) {
+  const char* const insns = "warp instructions";
+  g.counter("sampled", counters_.sampled, insns, "in windows of 1,000");
+  g.counter("found", counters_.found, insns, "sampled that repeat a computation of their window");
+  g.counter("loads", counters_.loads, insns, "sampled that read memory and repeat a computation of their window");
+  g.counter("often", counters_.often, insns, "sampled whose computation appears more than 10 times in its window");
+}
+
+void RepeatMeter::register_energy(support::EnergyGroup& g) { g.costs_nothing("an observer"); }
 
 }  // namespace regatta::models::wir

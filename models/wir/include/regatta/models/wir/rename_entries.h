@@ -22,7 +22,7 @@ struct RenameEntry {
 };
 
 /// Logical registers of equal value share a physical one: aliasing is the rule here, and values decide about it.
-class RenameTables final : public RegisterMapping {
+class RenameEntries final : public RegisterMapping {
  public:
   /// The physical register; none where nothing was written yet.
   std::optional<Row> place(protocol::WarpSlot warp, protocol::RegisterId reg) const override {
@@ -44,7 +44,9 @@ class RenameTables final : public RegisterMapping {
     return entries_[std::size_t{warp.value()} * registers_ + reg.value()];
   }
   /// The warp's entries, by logical register.
-  RenameEntry* of(protocol::WarpSlot warp) { return entries_.data() + std::size_t{warp.value()} * registers_; }
+  const RenameEntry* of(protocol::WarpSlot warp) const {
+    return entries_.data() + std::size_t{warp.value()} * registers_;
+  }
   /// Invalidates a warp's entries; `give_up(reg)` is called for each that was valid.
   template <class F>
   void clear(protocol::WarpSlot warp, F&& give_up) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transactions about references to physical registers (WIR section V-E). A reference has one owner: a rename entry, an
+// entry of a buffer, or an instruction in flight. Owners say so to the register allocator, which alone counts.
+#pragma once
+
+#include <regatta/models/wir/physical_register.h>
+#include <regatta/models/wir/register_pool.h>
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+namespace regatta::models::wir {
+
+/// What owners of references say. Each call takes effect in the present cycle.
+class References : public virtual sc_core::sc_interface {
+ public:
+  /// An instruction will read the registers, in slots 0 to `count` - 1 of which those with `no_register` are skipped.
+  /// No counter limits these references. Reports an error for a register that is free.
+  virtual void hold(const PhysicalRegister* regs, unsigned count) = 0;
+  /// An instruction has read the register, or will not read it.
+  virtual void end_hold(PhysicalRegister reg) = 0;
+  /// A further owner of each of the first registers up to `no_register`, at most `count`. All or none: false, without
+  /// effect, if the counter of one is at its maximum.
+  virtual bool share(const PhysicalRegister* regs, unsigned count) = 0;
+  /// An owner gives the register up; nothing for no_register.
+  virtual void release(PhysicalRegister reg) = 0;
+  /// An owner that had `before` takes over the reference of an instruction to another register.
+  virtual void replace(PhysicalRegister before) = 0;
+  /// Whether the machine is in low-register mode: fewer registers are free than an instruction needs, at least one.
+  virtual bool low() = 0;
+  /// In each past cycle of low-register mode, the keepers were asked to give up an entry. Catches up with that, which a
+  /// keeper needs before it looks at its entries if `low_mode()` is set.
+  virtual void settle() = 0;
+  /// Whether low-register mode was on at the last transaction; the reference is valid for the whole run.
+  virtual const bool& low_mode() const = 0;
+  /// Compares the counts with the references that the keepers have. Reports a SystemC error.
+  virtual void check() const = 0;
+};
+
+/// How many owners a register has, by register; of these, instructions that have not read it yet.
+struct ReferenceCounts {
+  std::vector<std::uint32_t> references, holds;
+  /// Some references are on their way to their owner, with an answer that comes late: the counts cannot be compared.
+  bool incomplete = false;
+  void add(PhysicalRegister reg) {
+    if (reg != no_register) ++references[reg.value()];
+  }
+};
+
+/// A block whose entries own references.
+class ReferenceKeeper : public virtual sc_core::sc_interface {
+ public:
+  static constexpr unsigned most_given_up = 8;
+  /// A cycle of low-register mode, now past: a buffer that was not accessed in `cycle` has given up one entry, chosen
+  /// at random. Writes its registers to `regs`, which has room for `most_given_up`, and returns their number: the
+  /// allocator releases them as of that cycle.
+  virtual unsigned give_up_idle(std::uint64_t /*cycle*/, PhysicalRegister* /*regs*/) { return 0; }
+  /// Fewer registers may be in use: gives up entries, one at a time, while more() is true.
+  virtual void give_up_while(bool (* /*more*/)(void*), void* /*context*/) {}
+  /// The kernel has ended: gives up everything.
+  virtual void give_up_all() {}
+  /// Adds the references of its entries.
+  virtual void count(ReferenceCounts& counts) const = 0;
+};
+
+/// What the issue stage asks before an instruction that remaps registers (README, "Why it cannot deadlock"): a register
+/// may be held by readers alone only against a credit, which returns when the last reader has read it.
+class ReaderCredits : public virtual sc_core::sc_interface {
+ public:
+  /// The counters as they are in the present cycle; valid for the whole run. RegisterPool::holds() of a register is not
+  /// 0 as long as an instruction has not read it.
+  virtual const RegisterPool& view() const = 0;
+  /// Whether `wanted` further registers may be held by readers alone.
+  virtual bool credits_left(unsigned wanted) const = 0;
+  /// Takes a credit for the register.
+  virtual void promise(PhysicalRegister reg) = 0;
+  /// An instruction was refused: opened() is notified when a register has no more readers.
+  virtual void refused() = 0;
+  virtual const sc_core::sc_event& opened() const = 0;
+};
+
+}  // namespace regatta::models::wir

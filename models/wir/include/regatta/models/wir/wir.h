@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Warp instruction reuse as a hierarchy of blocks: sm0.wir.reuse_buffer, sm0.wir.rename, ...
+#pragma once
+
+#include <regatta/models/wir/allocation_stage.h>
+#include <regatta/models/wir/register_allocator.h>
+#include <regatta/models/wir/rename_stage.h>
+#include <regatta/models/wir/retry_queue.h>
+#include <regatta/models/wir/reuse_unit.h>
+#include <regatta/models/wir/value_signature_buffer.h>
+#include <regatta/models/wir/verify_cache.h>
+
+#include <functional>
+#include <memory>
+#include <systemc>
+
+namespace regatta::models::wir {
+
+/// The blocks and stages, connected with each other and with the banks. Lookups between them are connected by the
+/// owner, who may put delays between (connect_lookups()).
+class Wir : public sc_core::sc_module {
+ public:
+  /// The two stages that decide, where others take their place; empty: the stages as they are.
+  struct Stages {
+    std::function<std::unique_ptr<AllocationStage>(const sc_core::sc_module_name&, InFlightTable&)> allocation;
+    std::function<std::unique_ptr<ReuseUnit>(const sc_core::sc_module_name&, InFlightTable&)> reuse;
+  };
+  Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
+      PhysicalRegisterFile& file, const Stages& stages);
+
+  /// Connects every lookup: `connect(name, initiator, target)`.
+  template <class F>
+  void connect_lookups(F&& connect) {
+    connect("rename_delay", rename->tables, rename_tables.lookups);
+    connect("reuse_delay", reuse->buffer, reuse_buffer.lookups);
+    connect("signature_delay", allocation->signatures, signature_buffer.lookups);
+    connect("verify_delay", allocation->verify_cache, verify_cache.lookups);
+    connect("allocator_delay", allocation->allocator, allocator.allocation);
+  }
+
+  RenameTables rename_tables;
+  ReuseBuffer reuse_buffer;
+  ValueSignatureBuffer signature_buffer;
+  VerifyCache verify_cache;
+  RegisterAllocator allocator;
+  RetryQueue retry_queue;
+  std::unique_ptr<RenameStage> rename;
+  std::unique_ptr<ReuseUnit> reuse;
+  std::unique_ptr<AllocationStage> allocation;
+};
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/value_signature_buffer.h>
+
+#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/support/energy.h>
+
+namespace regatta::models::wir {
+
+ValueSignatureBuffer::ValueSignatureBuffer(const sc_core::sc_module_name& name, const WirConfig& config,
+                                           sc_core::sc_time clock_period)
+    : sc_module(name),
+      lookups("lookup", *this),
+      access("access"),
+      keeper("keeper"),
+      references("references"),
+      hash_bits_(config.hash_bits),
+      clock_(support::CycleScheduler::of(clock_period)),
+      hash_(trace::max_lanes, config.hash_bits),
+      entries_(config.signatures() ? config.signature_entries : 0),
+      hash_ports_(config.schedulers),
+      read_ports_(config.signature_ports),
+      write_ports_(config.signature_ports) {
+  access.bind(*this);
+  keeper.bind(*this);
+}
+
+void ValueSignatureBuffer::kernel_started(const protocol::KernelContext& context) {
+  hash_ = H3Hash(context.warp_size, hash_bits_);
+  rows_ = context.warp_size / 32.0;
+}
+
+void ValueSignatureBuffer::enter(std::uint32_t hash, PhysicalRegister reg) {
+  const bool low = references_->low();  // settles
+  accessed_ = clock_.now();
+  if (low) return evict(hash);
+  if (!references_->share(&reg, 1)) return;
+  ++writes_;
+  const PhysicalRegister before = entries_.insert(hash, reg);
+  if (before != no_register) references_->release(before);
+}
+
+void ValueSignatureBuffer::evict(std::uint32_t hash) {
+  references_->release(entries_.evict(hash));
+  ++low_evictions_;
+}
+
+unsigned ValueSignatureBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) {
+  const std::uint64_t random = next_random(random_);
+  if (accessed_ == cycle) return 0;
+  regs[0] = entries_.evict_entry(random >> 32);
+  ++low_evictions_;
+  return regs[0] == no_register ? 0 : 1;
+}
+
+void ValueSignatureBuffer::give_up_while(bool (*more)(void*), void* context) {
+  for (std::size_t i = 0; i < entries_.entries().size() && more(context); ++i) {
+    references_->release(entries_.evict_entry(i));
+  }
+}
+
+void ValueSignatureBuffer::give_up_all() {
+  entries_.clear([this](PhysicalRegister reg) { references_->release(reg); });
+}
+
+void ValueSignatureBuffer::count(ReferenceCounts& counts) const {
+  for (const SignatureEntries::Entry& e : entries_.entries()) {
+    if (e.valid) counts.add(e.reg);
+  }
+}
+
+void ValueSignatureBuffer::register_stats(support::StatGroup& g) {
+  const char* const regs = "warp registers";
+  g.counter("hits", hits_, regs, "results whose hash was in the buffer");
+  g.counter("misses", misses_, regs, "results whose hash was not in it");
+  g.counter("hashes", reads_, regs, "whose hash was computed, each with a lookup");
+  g.counter("reads", reads_, "entries", "read");
+  g.counter("writes", writes_, "entries", "written");
+  g.counter("write_waits", write_waits_, "cycles", "that new registers waited for a write port, summed");
+  g.counter("low_evictions", low_evictions_, "entries", "looked at for eviction in low-register mode");
+}
+
+void ValueSignatureBuffer::register_energy(support::EnergyGroup& g) {
+  const char* const reuse = "reuse_structures";
+  g.event(reuse, "wir.hash", reads_, rows_);
+  g.event(reuse, "wir.value_signature_buffer", reads_);
+  g.event(reuse, "wir.value_signature_buffer", writes_);
+}
+
+}  // namespace regatta::models::wir

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/wir/wir.h>
+
+namespace regatta::models::wir {
+
+Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
+         PhysicalRegisterFile& file, const Stages& stages)
+    : sc_module(name),
+      rename_tables("rename_tables", config, clock_period),
+      reuse_buffer("reuse_buffer", config, clock_period),
+      signature_buffer("signature_buffer", config, clock_period),
+      verify_cache("verify_cache", config, clock_period),
+      allocator("allocator", config, clock_period),
+      retry_queue("retry_queue", config, clock_period),
+      rename(std::make_unique<RenameStage>("rename", config, clock_period, file.in_flight())),
+      reuse(stages.reuse ? stages.reuse("reuse", file.in_flight())
+                         : std::make_unique<ReuseUnit>("reuse", config, clock_period, file.in_flight())),
+      allocation(stages.allocation
+                     ? stages.allocation("allocation", file.in_flight())
+                     : std::make_unique<AllocationStage>("allocation", config, clock_period, file.in_flight())) {
+  // In low-register mode the buffers are asked for registers, in this order.
+  allocator.keepers.bind(reuse_buffer.keeper);
+  allocator.keepers.bind(signature_buffer.keeper);
+  allocator.keepers.bind(rename_tables.keeper);
+  allocator.keepers.bind(rename->keeper);
+  rename_tables.references.bind(allocator.references);
+  reuse_buffer.references.bind(allocator.references);
+  signature_buffer.references.bind(allocator.references);
+  file.references.bind(allocator.references);
+  file.cached.bind(verify_cache.values);
+  rename->access.bind(rename_tables.access);
+  rename->credits.bind(allocator.credits);
+  rename->reuse.bind(reuse_buffer.updates);
+  rename->registers.bind(file.access);
+  reuse->updates.bind(reuse_buffer.updates);
+  reuse->retries.bind(retry_queue.access);
+  reuse->tables.bind(rename_tables.access);
+  reuse->references.bind(allocator.references);
+  reuse->registers.bind(file.access);
+  allocation->signature_access.bind(signature_buffer.access);
+  allocation->cached.bind(verify_cache.values);
+  allocation->references.bind(allocator.references);
+  allocation->credits.bind(allocator.credits);
+  allocation->tables.bind(rename_tables.access);
+  allocation->reuse.bind(reuse_buffer.updates);
+  allocation->registers.bind(file.access);
+}
+
+}  // namespace regatta::models::wir
