@@ -6,58 +6,166 @@
 namespace regatta::models::aging {
 
 using protocol::Cycle;
+using protocol::LookupReply;
 using protocol::WarpAccess;
 
 RegisterCompression::RegisterCompression(const sc_core::sc_module_name& name, const CompressionConfig& config,
                                          RowPower& power, sc_core::sc_time clock_period)
     : CompressedRows(name, config, power),
-      clock_(support::CycleScheduler::of(clock_period)),
+      compression("compression", *this),
+      decompression("decompression", *this),
+      period_(clock_period),
       entries_((config.rows + config.slices - 1) / config.slices),
-      tables_(config.slices, CompressionTable(entries_, config.retention, config.refresh_period)) {}
+      unit_("unit"),
+      decompressor_("decompressor") {
+  for (unsigned s = 0; s < config.slices; ++s) {
+    tables_.push_back(std::make_unique<Slice>("table" + std::to_string(s), config, entries_, clock_period, *this));
+  }
+  SC_HAS_PROCESS(RegisterCompression);
+  SC_METHOD(try_again);
+  sensitive << again_;
+  dont_initialize();
+}
 
 void RegisterCompression::launch_started(std::uint32_t) {
-  for (CompressionTable& t : tables_) t.reset();
+  for (const auto& slice : tables_) slice->table.reset();
 }
 
 void RegisterCompression::forget(Row row) { table_of(row).invalidate(entry_of(row)); }
 
+namespace {
+template <class Tables, class F>
+std::uint64_t sum_over(const Tables& tables, F&& of) {
+  std::uint64_t all = 0;
+  for (const auto& slice : tables) all += of(slice->table);
+  return all;
+}
+}  // namespace
+
+std::uint64_t RegisterCompression::table_reads() const {
+  return sum_over(tables_, [](const CompressionTable& t) { return t.table_reads(); });
+}
+std::uint64_t RegisterCompression::table_writes() const {
+  return sum_over(tables_, [](const CompressionTable& t) { return t.table_writes(); });
+}
 std::uint64_t RegisterCompression::refreshes() const {
-  return tables_.size() * tables_.front().refreshes(clock_.now());
+  return sum_over(tables_, [](const CompressionTable& t) { return t.refreshes(); });
+}
+
+RegisterCompression::Waiting* RegisterCompression::waiting(const WarpAccess& access) {
+  if (__builtin_expect(static_cast<int>(tag_of_.empty()), 1) != 0) return nullptr;
+  const auto found = tag_of_.find(&access);
+  return found == tag_of_.end() ? nullptr : &waiting_.at(found->second);
+}
+
+std::uint32_t RegisterCompression::tag_for(const WarpAccess& access) {
+  if (__builtin_expect(static_cast<int>(tag_of_.empty()), 1) != 0) return ++next_tag_;
+  const auto found = tag_of_.find(&access);
+  return found == tag_of_.end() ? ++next_tag_ : found->second;
+}
+
+void RegisterCompression::wait(const WarpAccess& access, std::uint32_t tag, LookupReply reply) {
+  Waiting& w = waiting_[tag];
+  w.access = &access;
+  tag_of_[&access] = tag;
+  if (reply == LookupReply::later) {
+    w.asked = true;
+    return;
+  }
+  refused_.push_back(&access);
+  again_.notify(period_);
+}
+
+void RegisterCompression::done_waiting(const WarpAccess& access) {
+  const auto found = tag_of_.find(&access);
+  if (found == tag_of_.end()) return;
+  waiting_.erase(found->second);
+  tag_of_.erase(found);
+}
+
+RegisterCompression::Waiting* RegisterCompression::take(std::uint32_t tag) {
+  Waiting& w = waiting_.at(tag);
+  w.asked = false;
+  return &w;
+}
+
+void RegisterCompression::ready(const Waiting& w) {
+  if (client_ != nullptr) client_->codec_ready(*w.access);
+}
+
+void RegisterCompression::try_again() {
+  std::vector<const WarpAccess*> now;
+  now.swap(refused_);
+  for (const WarpAccess* const access : now) {
+    if (client_ != nullptr) client_->codec_ready(*access);
+  }
+}
+
+void RegisterCompression::answered(std::uint32_t tag, const CompressionVerdict& verdict) {
+  Waiting* const w = take(tag);
+  w->has_verdict = true;
+  w->verdict = verdict;
+  ready(*w);
+}
+
+void RegisterCompression::answered(std::uint32_t tag, const TableAnswer& answer) {
+  Waiting* const w = take(tag);
+  w->has_entry = true;
+  w->entry = answer;
+  ready(*w);
+}
+
+void RegisterCompression::answered(std::uint32_t tag, const protocol::WarpValue& value) {
+  Waiting* const w = take(tag);
+  w->has_value = true;
+  w->value = value;
+  ready(*w);
 }
 
 RegisterCompression::Stored RegisterCompression::write(const WarpAccess& access, Row row, const std::uint32_t* values,
                                                        std::uint32_t* cells, Cycle) {
-  ++counters_.writes;
   if (!passes_unit(access)) {
+    ++counters_.writes;
     ++patterns_[static_cast<unsigned>(Pattern::other)];
     if (access.lanes != all_lanes()) ++counters_.divergent_writes;
     if (access.instruction != nullptr && access.instruction->injected) ++counters_.moves;
     return store(access, row, values, cells, 0);
   }
-  const bool compressible = compress(unit_, values, warp_size());
-  counters_.compression_beats += unit_.beats_worked();
-  if (!compressible) {
-    ++patterns_[static_cast<unsigned>(Pattern::other)];
-    return store(access, row, values, cells, unit_.beats_worked());
+  CompressionVerdict verdict;
+  const Waiting* const waited = waiting(access);
+  if (waited != nullptr && waited->has_verdict) {
+    verdict = waited->verdict;
+    done_waiting(access);
+  } else {
+    CompressionRequest request;
+    request.components = values;
+    request.lanes = warp_size();
+    const std::uint32_t tag = tag_for(access);
+    const LookupReply reply = compression.requests->look_up(request, tag, verdict);
+    if (__builtin_expect(static_cast<int>(reply != LookupReply::answered), 0) != 0) {
+      wait(access, tag, reply);
+      return Stored{false, 0, true};
+    }
+    if (waited != nullptr) done_waiting(access);
   }
-  ++patterns_[static_cast<unsigned>(unit_.code().pattern())];
+  ++counters_.writes;
+  counters_.compression_beats += verdict.beats;
+  if (!verdict.compressible) {
+    ++patterns_[static_cast<unsigned>(Pattern::other)];
+    return store(access, row, values, cells, verdict.beats);
+  }
+  ++patterns_[static_cast<unsigned>(verdict.code.pattern())];
   (asked(row) != 0 ? counters_.slice_writes : counters_.cancelled_writes) += beats();
-  const std::uint64_t now = clock_.now();
-  const std::uint64_t at = table_of(row).write(entry_of(row), unit_.code(), now);
-  ++table_writes_;
+  const unsigned extra = table_of(row).enter(entry_of(row), verdict.code);
   ask(row, 0);
-  return Stored{false, static_cast<unsigned>(at - now)};
+  return Stored{false, extra};
 }
 
 RegisterCompression::Stored RegisterCompression::store(const WarpAccess& access, Row row, const std::uint32_t* values,
                                                        std::uint32_t* cells, unsigned beats_before) {
   unsigned extra = 0;
-  CompressionTable& table = table_of(row);
-  if (table.valid(entry_of(row))) {
-    const std::uint64_t now = clock_.now();
-    extra = static_cast<unsigned>(table.clear(entry_of(row), now) - now);
-    ++table_writes_;
-  }
+  TableWrites& table = table_of(row);
+  if (table.valid(entry_of(row))) extra = table.clear(entry_of(row));
   counters_.slice_writes += beats();
   if (ask(row, all_segments)) {
     // What wakes holds nothing; the sub-wavefronts that came while it was off are written again.
@@ -68,20 +176,53 @@ RegisterCompression::Stored RegisterCompression::store(const WarpAccess& access,
   return Stored{true, extra};
 }
 
-bool RegisterCompression::read(const WarpAccess&, Row row, const std::uint32_t*, std::uint32_t* values) {
+RegisterCompression::Read RegisterCompression::read(const WarpAccess& access, Row row, const std::uint32_t*,
+                                                    std::uint32_t* values) {
+  Waiting* waited = waiting(access);
+  TableAnswer entry;
+  if (waited != nullptr && waited->has_entry) {
+    entry = waited->entry;
+  } else {
+    TableQuery query;
+    query.entry = entry_of(row);
+    const std::uint32_t tag = tag_for(access);
+    const LookupReply reply = tables_[row.value() / entries_]->port.requests->look_up(query, tag, entry);
+    if (__builtin_expect(static_cast<int>(reply != LookupReply::answered), 0) != 0) {
+      wait(access, tag, reply);
+      return Read::later;
+    }
+  }
+  if (entry.valid) {
+    protocol::WarpValue value;
+    if (waited != nullptr && waited->has_value) {
+      value = waited->value;
+    } else {
+      DecompressionRequest request;
+      request.code = entry.code;
+      request.lanes = warp_size();
+      const std::uint32_t tag = tag_for(access);
+      const LookupReply reply = decompression.requests->look_up(request, tag, value);
+      if (__builtin_expect(static_cast<int>(reply != LookupReply::answered), 0) != 0) {
+        wait(access, tag, reply);
+        waited = waiting(access);
+        waited->has_entry = true;
+        waited->entry = entry;
+        return Read::later;
+      }
+    }
+    trace::copy_value(values, value.lane.data(), std::size_t{warp_size()} * trace::bytes_per_lane);
+  }
+  if (waited != nullptr) done_waiting(access);
   ++counters_.reads;
-  ++table_reads_;
-  const DeltaCode* code = table_of(row).find(entry_of(row), clock_.now());
-  if (code == nullptr) {
+  if (!entry.valid) {
     ++counters_.decompression_beats;  // the unit is switched off when the first entry is seen not to be valid
     counters_.slice_reads += beats();
-    return false;
+    return Read::row;
   }
   counters_.decompression_beats += beats();
   counters_.slice_reads += 1;
   counters_.cancelled_reads += beats() - 1;
-  decompress(*code, 0, warp_size(), values);
-  return true;
+  return Read::elsewhere;
 }
 
 void RegisterCompression::register_stats(support::StatGroup& g) {
@@ -90,19 +231,6 @@ void RegisterCompression::register_stats(support::StatGroup& g) {
     g.counter(std::string("writes_") + to_string(static_cast<Pattern>(p)), patterns_[p], "warp registers",
               std::string("written, of pattern ") + to_string(static_cast<Pattern>(p)));
   }
-  g.counter("table_reads", table_reads_, "accesses", "of compression tables by reads of registers");
-  g.counter("table_writes", table_writes_, "accesses", "of compression tables: entries made or cleared");
-  g.derived(
-      "refreshes", [this] { return static_cast<double>(refreshes()); }, "accesses",
-      "of compression tables to keep entries charged");
-  g.derived(
-      "refresh_conflicts",
-      [this] {
-        std::uint64_t all = 0;
-        for (const CompressionTable& t : tables_) all += t.refresh_conflicts();
-        return static_cast<double>(all);
-      },
-      "accesses", "that waited a cycle for a refresh");
 }
 
 }  // namespace regatta::models::aging

@@ -149,16 +149,17 @@ WarpedCompression::Stored WarpedCompression::write(const WarpAccess& access, Row
   return Stored{true, 0};
 }
 
-bool WarpedCompression::read(const WarpAccess&, Row row, const std::uint32_t* cells, std::uint32_t* values) {
+WarpedCompression::Read WarpedCompression::read(const WarpAccess&, Row row, const std::uint32_t* cells,
+                                                std::uint32_t* values) {
   ++counters_.reads;
   const PackedAs form = forms_[row.value()];
   const unsigned read = beats_of(form);
   counters_.slice_reads += read;
   counters_.cancelled_reads += beats() - read;
-  if (form == PackedAs::whole) return false;
+  if (form == PackedAs::whole) return Read::row;
   counters_.decompression_beats += beats();
   unpack(form, cells, warp_size(), values);
-  return true;
+  return Read::elsewhere;
 }
 
 void WarpedCompression::switched(Cycle, Row row, SegmentMask segments, PowerState state) {

@@ -19,6 +19,7 @@ GatedRegisterFile::GatedRegisterFile(const sc_core::sc_module_name& name, const 
 
 void GatedRegisterFile::set_codec(RowCodec& codec, double partial_read) {
   codec_ = &codec;
+  codec.set_client(*this);
   partial_read_ = partial_read;
 }
 
@@ -112,6 +113,9 @@ std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& a
 std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row,
                                       std::uint64_t done) {
   std::uint32_t* cells = rows_[row.value()];
+  auto* const values = reinterpret_cast<std::uint32_t*>(payload.get_data_ptr());
+  const RowCodec::Read how = codec_ == nullptr ? RowCodec::Read::row : codec_->read(access, row, cells, values);
+  if (__builtin_expect(static_cast<int>(how == RowCodec::Read::later), 0) != 0) return later;
   if (codec_ == nullptr || codec_->needs_row(row)) {
     done = wait_for(row, access, done);
     ++row_reads_;
@@ -119,10 +123,7 @@ std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protoco
   } else {
     ++elsewhere_reads_;
   }
-  if (codec_ == nullptr ||
-      !codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
-    copy_row(payload, cells);
-  }
+  if (how == RowCodec::Read::row) copy_row(payload, cells);
   for (RowListener* l : listeners_) l->was_read(access, row, Cycle(done));
   return done;
 }
@@ -130,11 +131,11 @@ std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protoco
 std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row,
                                        std::uint64_t done) {
   std::uint32_t* cells = rows_[row.value()];
-  ++writes_;
   bool stored = true;
   if (codec_ != nullptr) {
     const RowCodec::Stored s =
         codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
+    if (__builtin_expect(static_cast<int>(s.later), 0) != 0) return later;
     stored = s.row_written;
     if (stored) done = wait_for(row, access, done);
     done += s.extra_cycles;
@@ -147,6 +148,7 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
       ++writes_lost_;
     }
   }
+  ++writes_;
   if (stored) {
     ++row_writes_;
     for (RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
@@ -160,9 +162,50 @@ std::uint64_t GatedRegisterFile::transfer(tlm::tlm_generic_payload& payload, pro
   const Row row(row_of(access));
   if (payload.is_read()) {
     access.origin = protocol::Origin{"bank", bank};
-    return read(payload, access, row, done);
+    const std::uint64_t at = read(payload, access, row, done);
+    return __builtin_expect(static_cast<int>(at == later), 0) != 0 ? defer(payload, access, bank, row, done, false)
+                                                                   : at;
   }
-  return write(payload, access, row, done);
+  if (__builtin_expect(static_cast<int>(!deferred_.empty()), 0) != 0 && read_waits(row)) {
+    return defer(payload, access, bank, row, done, true);
+  }
+  const std::uint64_t at = write(payload, access, row, done);
+  return __builtin_expect(static_cast<int>(at == later), 0) != 0 ? defer(payload, access, bank, row, done, false) : at;
+}
+
+std::uint64_t GatedRegisterFile::defer(tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access,
+                                       unsigned bank, Row row, std::uint64_t done, bool behind_reads) {
+  deferred_[&access] = Deferred{&payload, bank, row, done, behind_reads};
+  return later;
+}
+
+bool GatedRegisterFile::read_waits(Row row) const {
+  return std::any_of(deferred_.begin(), deferred_.end(),
+                     [&](const auto& d) { return d.second.row == row && d.second.payload->is_read(); });
+}
+
+void GatedRegisterFile::retry(const protocol::WarpAccess& access) {
+  const auto found = deferred_.find(&access);
+  if (found == deferred_.end()) return;
+  const Deferred d = found->second;
+  deferred_.erase(found);
+  const std::uint64_t done = std::max(d.done, clock_.now() + config_.latency);
+  const std::uint64_t at = transfer(*d.payload, protocol::warp_access(*d.payload), d.bank, done);
+  if (at != later) complete(*d.payload, at);
+}
+
+void GatedRegisterFile::codec_ready(const protocol::WarpAccess& access) {
+  const auto found = deferred_.find(&access);
+  if (found == deferred_.end()) return;
+  const Row row = found->second.row;
+  const bool was_read = found->second.payload->is_read();
+  retry(access);
+  if (!was_read || read_waits(row)) return;
+  std::vector<const protocol::WarpAccess*> next;
+  for (const auto& [other, d] : deferred_) {
+    if (d.row == row && d.behind_reads) next.push_back(other);
+  }
+  for (const protocol::WarpAccess* const other : next) retry(*other);
 }
 
 void GatedRegisterFile::debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank) {
@@ -170,7 +213,8 @@ void GatedRegisterFile::debug_transfer(tlm::tlm_generic_payload& payload, protoc
   std::uint32_t* cells = rows_[row.value()];
   access.origin = protocol::Origin{"bank", bank};
   if (payload.is_read() && codec_ != nullptr &&
-      codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()))) {
+      codec_->read(access, row, cells, reinterpret_cast<std::uint32_t*>(payload.get_data_ptr())) !=
+          RowCodec::Read::row) {
     return;
   }
   copy_row(payload, cells);

@@ -75,3 +75,21 @@ TEST_CASE("late answers: WIR's blocks with few ports and short queues") {
             {"retry_queue.entries", "2"},
             {"reuse_buffer.pairs", "true"}});
 }
+
+TEST_CASE("late answers: RC's compression unit, decompression unit and tables") {
+  const SchemeRun run = run_late({"rc", "rc", "hd7770", 64});
+  CHECK(run.stat("sm*.compression.unit", "registers") > 1000);
+  CHECK(run.stat("sm*.compression.decompressor", "registers") > 1000);
+  CHECK(run.stat("sm*.compression.table*", "reads") > 1000);
+}
+TEST_CASE("late answers: RC's blocks with rotating windows, 32 lanes and rows that wake at issue") {
+  run_late({"rc_rar", "rc_rar", "gtx480", 32, {{"compression.wake", "issue"}}});
+}
+TEST_CASE("late answers: RC's blocks with one slice and few entries that stay charged") {
+  run_late(
+      {"rc",
+       "rc",
+       "hd7770",
+       64,
+       {{"compression.retention", "30000"}, {"compression.loads", "false"}, {"sleep_transistors.wake_off", "30"}}});
+}

@@ -4,6 +4,7 @@
 // recording of cell wear.
 #include "scheme_gated_aging.h"
 
+#include <regatta/assembly/connect_lookup.h>
 #include <regatta/support/cycle_scheduler.h>
 
 #include "scheme_gated.h"
@@ -63,7 +64,12 @@ void GatedScheme::add_compression(const Sm& sm, Handles& handles) const {
   std::unique_ptr<CompressedRows> rows = compressed_rows(sm.context, sm.transistors);
   std::unique_ptr<MoveInserter> moves = move_inserter(*rows);
   handles.aging.compression = rows.get();
-  handles.aging.delta = dynamic_cast<const RegisterCompression*>(rows.get());
+  if (auto* delta = dynamic_cast<RegisterCompression*>(rows.get()); delta != nullptr) {
+    handles.aging.delta = delta;
+    delta->connect_lookups([&](const char* name, auto& from, auto& to) {
+      assembly::connect_lookup(sm.context, sm.parts, name, from, to);
+    });
+  }
   handles.aging.warped = dynamic_cast<const WarpedCompression*>(rows.get());
   handles.aging.moves = moves.get();
   // Of a register in the table only the first sub-wavefront is read from the row.

@@ -122,7 +122,8 @@ void random_accesses(Codec& codec, Rows& rows, unsigned lanes, std::uint32_t cou
     const Row row(reg);
     if (random() % 3 != 0 && known[reg]) {
       std::vector<std::uint32_t> got(lanes);
-      const bool served = codec.read(access(reg, all), row, rows.of(row), got.data());
+      const bool served =
+          codec.read(access(reg, all), row, rows.of(row), got.data()) == models::RowCodec::Read::elsewhere;
       if (!served) std::copy_n(rows.of(row), lanes, got.begin());
       REQUIRE(got == truth[reg]);
       // What needs the cells finds them on.
@@ -161,10 +162,18 @@ void random_accesses(Codec& codec, Rows& rows, unsigned lanes, std::uint32_t cou
 
 }  // namespace
 
-TEST_CASE("register compression: what was written is read, whatever row or table holds it") {
-  const unsigned lanes = GENERATE(32u, 64u);
+namespace {
+
+/// Binds the codec's blocks to it. After that no further module can be made.
+void elaborate(RegisterCompression& codec) {
+  codec.connect_lookups();
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+}
+
+void check_random_accesses(unsigned lanes) {
   Rows rows(24, lanes, {32 * lanes});
   RegisterCompression codec("rc", config(24), rows, period);
+  elaborate(codec);
   random_accesses(codec, rows, lanes, 24);
   const CompressedRows::Counters& c = codec.counters();
   const unsigned beats = lanes / 16;
@@ -175,6 +184,13 @@ TEST_CASE("register compression: what was written is read, whatever row or table
   CHECK(c.slice_reads + c.cancelled_reads == beats * c.reads);
   CHECK(codec.table_reads() == c.reads);
 }
+
+}  // namespace
+
+TEST_CASE("register compression: what was written is read, whatever row or table holds it") {
+  check_random_accesses(64);
+}
+TEST_CASE("register compression: what was written is read, with registers of 32 lanes") { check_random_accesses(32); }
 
 TEST_CASE("warped compression: what was written is read, in whatever form") {
   const unsigned lanes = GENERATE(32u, 64u);
@@ -188,6 +204,7 @@ TEST_CASE("register compression: rows, tables and time, write by write") {
   constexpr unsigned lanes = 64;
   Rows rows(8, lanes, {2048});
   RegisterCompression codec("rc", config(8), rows, period);
+  elaborate(codec);
   codec.rows_started(8, lanes);
   codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
   std::vector<std::uint32_t> flat(lanes, 7);
@@ -215,7 +232,7 @@ TEST_CASE("register compression: rows, tables and time, write by write") {
   codec.write(access(2, all), Row(2), flat.data(), rows.of(Row(2)), Cycle(9));
   const std::uint64_t before = codec.counters().slice_reads;
   std::vector<std::uint32_t> got(lanes);
-  CHECK(codec.read(access(2, all), Row(2), rows.of(Row(2)), got.data()));
+  CHECK(codec.read(access(2, all), Row(2), rows.of(Row(2)), got.data()) == models::RowCodec::Read::elsewhere);
   CHECK(got == flat);
   CHECK(codec.counters().slice_reads == before + 1);
   CHECK(codec.counters().cancelled_reads == 3);
@@ -225,6 +242,7 @@ TEST_CASE("register compression: the cycles by which a write takes longer") {
   constexpr unsigned lanes = 64;
   Rows rows(8, lanes, {2048});
   RegisterCompression codec("rc", config(8), rows, period);  // two slices of four rows, a table with one port each
+  elaborate(codec);
   codec.rows_started(8, lanes);
   codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
   const std::vector<std::uint32_t> flat(lanes, 7);
@@ -262,65 +280,72 @@ TEST_CASE("register compression: the cycles by which a write takes longer") {
   CHECK(codec.table_writes() == 6 + 4);
 }
 
-TEST_CASE("register compression: results of loads pass the unit by where it has none") {
+namespace {
+
+void check_loads(bool loads) {
   constexpr unsigned lanes = 64;
-  for (const bool loads : {true, false}) {
-    Rows rows(8, lanes, {2048});
-    CompressionConfig c = config(8);
-    c.loads = loads;
-    RegisterCompression codec(sc_core::sc_gen_unique_name("rc"), c, rows, period);
-    codec.rows_started(8, lanes);
-    const std::vector<std::uint32_t> flat(lanes, 7);
-    protocol::InstructionTraits traits;
-    protocol::DynamicInstruction load;
-    load.traits = &traits;
-    traits.is_memory = true;
-    protocol::WarpAccess a = access(0, ~LaneMask{0});
-    a.instruction = &load;
-    codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
-    CHECK(codec.compressed(Row(0)) == loads);
-    CHECK(codec.counters().compression_beats == (loads ? 4u : 0u));
-    traits.is_memory = false;
-    codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
-    CHECK(codec.compressed(Row(0)));
-  }
+  Rows rows(8, lanes, {2048});
+  CompressionConfig c = config(8);
+  c.loads = loads;
+  RegisterCompression codec("rc", c, rows, period);
+  elaborate(codec);
+  codec.rows_started(8, lanes);
+  const std::vector<std::uint32_t> flat(lanes, 7);
+  protocol::InstructionTraits traits;
+  protocol::DynamicInstruction load;
+  load.traits = &traits;
+  traits.is_memory = true;
+  protocol::WarpAccess a = access(0, ~LaneMask{0});
+  a.instruction = &load;
+  codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
+  CHECK(codec.compressed(Row(0)) == loads);
+  CHECK(codec.counters().compression_beats == (loads ? 4u : 0u));
+  traits.is_memory = false;
+  codec.write(a, Row(0), flat.data(), rows.of(Row(0)), Cycle(0));
+  CHECK(codec.compressed(Row(0)));
 }
 
-TEST_CASE("register compression: rows that an instruction may write wake at its issue, where that is asked for") {
+void check_wake(const std::string& wake) {
   constexpr unsigned lanes = 64;
-  for (const char* wake : {"issue", "write"}) {
-    CAPTURE(wake);
-    Rows rows(8, lanes, {2048});
-    CompressionConfig c = config(8);
-    c.wake = wake;
-    RegisterCompression codec(sc_core::sc_gen_unique_name("rc"), c, rows, period);
-    MoveInserter moves(sc_core::sc_gen_unique_name("moves"), codec);
-    codec.rows_started(8, lanes);
-    codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
-    const std::vector<std::uint32_t> flat(lanes, 7);
-    for (unsigned r = 0; r < 3; ++r)
-      codec.write(access(r, ~LaneMask{0}), Row(r), flat.data(), rows.of(Row(r)), Cycle(0));
-    protocol::InstructionTraits traits;
-    traits.write_count = 1;
-    traits.writes[0] = RegisterId(1);
-    protocol::DynamicInstruction d;
-    d.traits = &traits;
-    d.warp = WarpSlot(0);
-    d.active = 0;
-    moves.issued(d);
-    CHECK(rows.on[1] == 0);  // no lane executes it
-    d.active = ~LaneMask{0};
-    moves.issued(d);
-    CHECK(rows.on[0] == 0);
-    CHECK(rows.on[1] == (std::string(wake) == "issue" ? 0xff : 0));
-    CHECK(codec.compressed(Row(1)));
-    d.injected = true;
-    traits.writes[0] = RegisterId(2);
-    moves.issued(d);
-    CHECK(rows.on[2] == 0);  // the move's own write wakes it
-    CHECK(moves.inserted() == 1);
-  }
+  Rows rows(8, lanes, {2048});
+  CompressionConfig c = config(8);
+  c.wake = wake;
+  RegisterCompression codec("rc", c, rows, period);
+  MoveInserter moves("moves", codec);
+  elaborate(codec);
+  codec.rows_started(8, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 8);
+  const std::vector<std::uint32_t> flat(lanes, 7);
+  for (unsigned r = 0; r < 3; ++r) codec.write(access(r, ~LaneMask{0}), Row(r), flat.data(), rows.of(Row(r)), Cycle(0));
+  protocol::InstructionTraits traits;
+  traits.write_count = 1;
+  traits.writes[0] = RegisterId(1);
+  protocol::DynamicInstruction d;
+  d.traits = &traits;
+  d.warp = WarpSlot(0);
+  d.active = 0;
+  moves.issued(d);
+  CHECK(rows.on[1] == 0);  // no lane executes it
+  d.active = ~LaneMask{0};
+  moves.issued(d);
+  CHECK(rows.on[0] == 0);
+  CHECK(rows.on[1] == (wake == "issue" ? 0xff : 0));
+  CHECK(codec.compressed(Row(1)));
+  d.injected = true;
+  traits.writes[0] = RegisterId(2);
+  moves.issued(d);
+  CHECK(rows.on[2] == 0);  // the move's own write wakes it
+  CHECK(moves.inserted() == 1);
 }
+
+}  // namespace
+
+TEST_CASE("register compression: results of loads pass the unit") { check_loads(true); }
+TEST_CASE("register compression: results of loads pass the unit by where it has none") { check_loads(false); }
+TEST_CASE("register compression: rows that an instruction may write wake at its issue, where that is asked for") {
+  check_wake("issue");
+}
+TEST_CASE("register compression: by default rows wake at the write") { check_wake("write"); }
 
 TEST_CASE("warped compression: a write that makes the row larger wakes segments, and takes no cycles of its own") {
   constexpr unsigned lanes = 64;

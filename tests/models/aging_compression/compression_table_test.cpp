@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/aging_compression/compression_table.h>
+#include <regatta/models/aging_compression/compression_entries.h>
 #include <regatta/test/catch.h>
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 using namespace regatta::models::aging;
 
 TEST_CASE("compression table: the refresh period of the paper, and entries that are kept for ever with it") {
-  CompressionTable table(256, 119048, 0);
+  CompressionEntries table(256, 119048, 0);
   CHECK(table.refresh_period() == 465);
   CHECK(table.refreshes(465 * 3) == 3);
   CHECK(table.refreshes(465 * 3 - 1) == 2);
@@ -22,7 +22,7 @@ TEST_CASE("compression table: the refresh period of the paper, and entries that 
 }
 
 TEST_CASE("compression table: a refresh takes the write port for a cycle, and writes take one each") {
-  CompressionTable table(4, 400, 100);
+  CompressionEntries table(4, 400, 100);
   CHECK(table.write(0, {}, 99) == 99);
   CHECK(table.write(1, {}, 100) == 101);  // behind the refresh of cycle 100
   CHECK(table.refresh_conflicts() == 1);
@@ -38,7 +38,7 @@ TEST_CASE("compression table: an entry that is not refreshed in time is lost, cy
   std::mt19937 random(3);
   for (const std::uint64_t period : {3u, 7u, 10u, 16u}) {
     for (const std::uint64_t retention : {30u, 40u, 60u}) {
-      CompressionTable table(entries, retention, period);
+      CompressionEntries table(entries, retention, period);
       std::vector<std::uint64_t> charged(entries, 0);
       std::vector<bool> valid(entries, false);
       unsigned lost = 0;

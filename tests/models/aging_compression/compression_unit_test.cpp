@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The compression unit: Table 1 state by state, and the whole machine against Equation 2 evaluated as it stands.
-#include <regatta/models/aging_compression/compression_unit.h>
+#include <regatta/models/aging_compression/compression_machine.h>
 #include <regatta/test/catch.h>
 
 #include <array>
@@ -13,7 +13,7 @@ using namespace regatta::models::aging;
 
 namespace {
 
-using State = CompressionUnit::State;
+using State = CompressionMachine::State;
 using Register = std::array<std::uint32_t, 64>;
 
 constexpr std::array<std::uint32_t, 8> deltas{0, 1, 2, 4, 8, 16, 32, 64};
@@ -69,7 +69,7 @@ bool restores(const DeltaCode& code, const Register& r, unsigned lanes) {
 }
 
 /// What unit and definition disagree about; "" if nothing.
-std::string disagreement(CompressionUnit& unit, const Register& r, unsigned lanes) {
+std::string disagreement(CompressionMachine& unit, const Register& r, unsigned lanes) {
   const std::optional<DeltaCode> wanted = direct(r, lanes);
   const bool got = compress(unit, r.data(), lanes);
   if (got != wanted.has_value()) return got ? "accepted" : "refused";
@@ -82,7 +82,7 @@ std::string disagreement(CompressionUnit& unit, const Register& r, unsigned lane
 
 TEST_CASE("compression unit: the control module's signals are those of Table 1") {
   const auto row = [](State s) {
-    const CompressionUnit::Signals x = CompressionUnit::signals(s);
+    const CompressionMachine::Signals x = CompressionMachine::signals(s);
     return std::array<bool, 5>{x.write_deltas, x.write_component, x.compare_deltas, x.final_state, x.write_table};
   };
   CHECK(row(State::idle) == std::array<bool, 5>{false, false, false, false, false});
@@ -93,7 +93,7 @@ TEST_CASE("compression unit: the control module's signals are those of Table 1")
 }
 
 TEST_CASE("compression unit: a compressible register goes through all states, any other falls to idle") {
-  CompressionUnit unit;
+  CompressionMachine unit;
   CHECK(unit.state() == State::idle);
   const Register good = pattern(2, 2, 8);
   unit.start(4);
@@ -129,7 +129,7 @@ TEST_CASE("compression unit: a compressible register goes through all states, an
 }
 
 TEST_CASE("compression unit: all patterns are what Equation 2 says, and come back as they were") {
-  CompressionUnit unit;
+  CompressionMachine unit;
   for (const std::uint32_t base : {0u, 1u, 2u, 0x7fffffc1u, 0x80000000u, 0xffffff81u, 0xffffffffu}) {
     for (const std::uint32_t element : deltas) {
       for (const std::uint32_t block : deltas) {
@@ -159,7 +159,7 @@ TEST_CASE("compression unit: all patterns are what Equation 2 says, and come bac
 }
 
 TEST_CASE("compression unit: one changed bit of any component of any pattern is seen") {
-  CompressionUnit unit;
+  CompressionMachine unit;
   for (const std::uint32_t element : deltas) {
     for (const std::uint32_t block : deltas) {
       const Register r = pattern(0x12345678, element, block);
@@ -179,7 +179,7 @@ TEST_CASE("compression unit: one changed bit of any component of any pattern is 
 }
 
 TEST_CASE("compression unit: ten million random and near-miss registers") {
-  CompressionUnit unit;
+  CompressionMachine unit;
   Random random(20260722);
   constexpr unsigned count = 10'000'000;
   std::uint64_t accepted = 0;

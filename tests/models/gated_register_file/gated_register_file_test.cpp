@@ -211,7 +211,7 @@ TEST_CASE("gated register file: what a codec needs for a write comes on top of t
     Stored write(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*, protocol::Cycle) override {
       return stored;
     }
-    bool read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override { return false; }
+    Read read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override { return Read::row; }
     bool needs_row(Row) const override { return true; }
     Stored stored;
   } codec;

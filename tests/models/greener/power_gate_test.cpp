@@ -242,7 +242,9 @@ TEST_CASE("gate: a register whose row somebody else keeps off is not waited for"
 TEST_CASE("gate: sources that are kept elsewhere need no row") {
   struct Codec : models::RowCodec {
     Stored write(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*, Cycle) override { return {}; }
-    bool read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override { return true; }
+    Read read(const protocol::WarpAccess&, Row, const std::uint32_t*, std::uint32_t*) override {
+      return Read::elsewhere;
+    }
     bool needs_row(Row row) const override { return row.value() != registers + 2; }
   };
   test::MadeKernel k;

@@ -1,62 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compression table of a slice (aging-aware register file, sections 5.1.1 and 5.1.3): an entry per register of the
-// slice, valid bit, first component and two logarithms, in dynamic cells that do not age and have to be refreshed.
+// The compression table of a slice (aging-aware register file, sections 5.1.1 and 5.1.3) as a block.
 #pragma once
 
-#include <regatta/models/aging_compression/delta_code.h>
+#include <regatta/models/aging_compression/compression_entries.h>
+#include <regatta/protocol/lookup.h>
+#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
 
 #include <cstdint>
-#include <vector>
+#include <systemc>
 
 namespace regatta::models::aging {
 
-/// Distributed refresh: in every cycle that is a multiple of the period the next entry is refreshed, which takes the
-/// write port for that cycle. An entry older than the retention time has lost its charge and reads as not valid.
-class CompressionTable {
+/// A read of the register of this entry.
+struct TableQuery {
+  std::uint32_t entry = 0;
+};
+struct TableAnswer {
+  bool valid = false;
+  DeltaCode code;  ///< if it is
+};
+
+class TableWrites : public virtual sc_core::sc_interface {
  public:
-  /// `period` 0: the longest that keeps every entry, retention / entries (section 5.1.3: 119048 / 256 = 465 cycles).
-  CompressionTable(std::uint32_t entries, std::uint64_t retention, std::uint64_t period);
+  /// Both take the write port, and return the cycles until it accepts them: other writes go first, and a refresh.
+  virtual unsigned enter(std::uint32_t entry, const DeltaCode& code) = 0;
+  virtual unsigned clear(std::uint32_t entry) = 0;
+  /// The entry's register belongs to no warp any more; without the port.
+  virtual void invalidate(std::uint32_t entry) = 0;
+  /// All entries invalid: a launch begins.
+  virtual void reset() = 0;
+  /// The valid bit, for decisions that need no port.
+  virtual bool valid(std::uint32_t entry) const = 0;
+};
 
-  std::uint64_t refresh_period() const { return period_; }
-  /// Refreshes until the end of `cycle`.
-  std::uint64_t refreshes(std::uint64_t cycle) const { return cycle / period_; }
+class CompressionTable : public sc_core::sc_module,
+                         public TableWrites,
+                         public protocol::Lookup<TableQuery, TableAnswer>,
+                         public support::StatProvider {
+ public:
+  protocol::LookupTarget<TableQuery, TableAnswer> reads;
+  sc_core::sc_export<TableWrites> writes;
 
-  /// Null: the entry is not valid.
-  const DeltaCode* find(std::uint32_t entry, std::uint64_t now) const {
-    const Entry& e = entries_[entry];
-    if (!e.valid || (loses_ && lost(entry, now))) return nullptr;
-    return &e.code;
+  CompressionTable(const sc_core::sc_module_name& name, std::uint32_t entries, std::uint64_t retention,
+                   std::uint64_t period, sc_core::sc_time clock_period)
+      : sc_module(name),
+        reads("reads", *this),
+        writes("writes"),
+        clock_(support::CycleScheduler::of(clock_period)),
+        entries_(entries, retention, period) {
+    writes.bind(*this);
   }
-  bool valid(std::uint32_t entry) const { return entries_[entry].valid; }
 
-  /// Both return the cycle in which the port accepts the write: `now`, or later after other writes and a refresh.
-  std::uint64_t write(std::uint32_t entry, const DeltaCode& code, std::uint64_t now);
-  std::uint64_t clear(std::uint32_t entry, std::uint64_t now);
-  /// The entry's register belongs to no warp any more: the valid bits of a window are cleared together, without the
-  /// port.
-  void invalidate(std::uint32_t entry) { entries_[entry].valid = false; }
-  /// All entries invalid, the port free: between launches.
-  void reset();
+  protocol::LookupReply look_up(const TableQuery& query, std::uint32_t, TableAnswer& answer) override {
+    ++read_;
+    const DeltaCode* const code = entries_.find(query.entry, clock_.now());
+    answer.valid = code != nullptr;
+    if (answer.valid) answer.code = *code;
+    return protocol::LookupReply::answered;
+  }
+  /// Never notified: the read port serves every read of the slice.
+  const sc_core::sc_event& changed() const override { return changed_; }
+  unsigned enter(std::uint32_t entry, const DeltaCode& code) override {
+    const std::uint64_t now = clock_.now();
+    ++written_;
+    return static_cast<unsigned>(entries_.write(entry, code, now) - now);
+  }
+  unsigned clear(std::uint32_t entry) override {
+    const std::uint64_t now = clock_.now();
+    ++written_;
+    return static_cast<unsigned>(entries_.clear(entry, now) - now);
+  }
+  void invalidate(std::uint32_t entry) override { entries_.invalidate(entry); }
+  void reset() override { entries_.reset(); }
+  bool valid(std::uint32_t entry) const override { return entries_.valid(entry); }
 
-  /// Writes that had to wait for a refresh.
-  std::uint64_t refresh_conflicts() const { return refresh_conflicts_; }
+  std::uint64_t table_reads() const { return read_; }
+  std::uint64_t table_writes() const { return written_; }
+  std::uint64_t refreshes() const { return entries_.refreshes(clock_.now()); }
+
+  void register_stats(support::StatGroup& g) override {
+    g.counter("reads", read_, "accesses", "by reads of registers");
+    g.counter("writes", written_, "accesses", "entries made or cleared");
+    g.derived(
+        "refreshes", [this] { return static_cast<double>(refreshes()); }, "accesses", "to keep entries charged");
+    g.derived(
+        "refresh_conflicts", [this] { return static_cast<double>(entries_.refresh_conflicts()); }, "accesses",
+        "that waited a cycle for a refresh");
+  }
+  void register_energy(support::EnergyGroup& g) override {
+    g.costs_nothing("the group aging of the statistics has it, by the paper's numbers");
+  }
 
  private:
-  struct Entry {
-    DeltaCode code;
-    bool valid = false;
-    std::uint64_t written = 0;
-  };
-  std::uint64_t take_port(std::uint64_t now);
-  bool lost(std::uint32_t entry, std::uint64_t now) const;
-
-  std::vector<Entry> entries_;
-  std::uint64_t retention_;
-  std::uint64_t period_;
-  bool loses_;                   ///< a round of refreshes takes longer than the cells keep their charge
-  std::uint64_t port_free_ = 0;  ///< first cycle without a write
-  std::uint64_t refresh_conflicts_ = 0;
+  support::CycleScheduler& clock_;
+  CompressionEntries entries_;
+  std::uint64_t read_ = 0, written_ = 0;
+  sc_core::sc_event changed_;
 };
 
 }  // namespace regatta::models::aging

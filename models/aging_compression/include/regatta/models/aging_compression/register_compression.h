@@ -6,14 +6,16 @@
 
 #include <regatta/models/aging_compression/compressed_rows.h>
 #include <regatta/models/aging_compression/compression_table.h>
-#include <regatta/models/aging_compression/compression_unit.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/models/aging_compression/compression_units.h>
 
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace regatta::models::aging {
 
-/// A compression unit, two decompression units and a table per slice of the file.
+/// A compression unit, a decompression unit, and a table per slice of the file, as modules inside.
 ///
 /// A write of all lanes goes through the compression unit while its sub-wavefronts are written to the slice, if the row
 /// is on. Compressible: the table has it from the cycle in which its port is free, and the row is switched off. Not so:
@@ -21,44 +23,105 @@ namespace regatta::models::aging {
 /// written again. A write of some lanes only passes the unit by, and must find the register uncompressed: MoveInserter.
 /// A read looks into table and slice at once; of a compressed register the slice is read for the first sub-wavefront
 /// only, whose entry cancels the rest.
-class RegisterCompression : public CompressedRows {
+///
+/// If a unit or a table answers late, the access waits for it: the codec returns `later`, and calls
+/// RowCodecClient::codec_ready() when it can go on.
+class RegisterCompression : public CompressedRows,
+                            public protocol::LookupClient<CompressionVerdict>,
+                            public protocol::LookupClient<TableAnswer>,
+                            public protocol::LookupClient<protocol::WarpValue> {
  public:
+  protocol::LookupInitiator<CompressionRequest, CompressionVerdict> compression;
+  protocol::LookupInitiator<DecompressionRequest, protocol::WarpValue> decompression;
+
   RegisterCompression(const sc_core::sc_module_name& name, const CompressionConfig& config, RowPower& power,
                       sc_core::sc_time clock_period);
 
+  /// Connects every lookup: `connect(name, initiator, target)`.
+  template <class F>
+  void connect_lookups(F&& connect) {
+    connect("compression_delay", compression, unit_.results);
+    connect("decompression_delay", decompression, decompressor_.entries);
+    for (std::size_t s = 0; s < tables_.size(); ++s) {
+      connect(("table_delay" + std::to_string(s)).c_str(), tables_[s]->port, tables_[s]->table.reads);
+    }
+  }
+  /// The same without anything between.
+  void connect_lookups() {
+    connect_lookups([](const char*, auto& from, auto& to) { from.bind(to); });
+  }
+
   Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                protocol::Cycle done) override;
-  bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
+  Read read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
+  void set_client(RowCodecClient& client) override { client_ = &client; }
   bool needs_row(Row row) const override { return !compressed(row); }
   bool compressed(Row row) const override { return table_of(row).valid(entry_of(row)); }
+  // Late answers.
+  void answered(std::uint32_t tag, const CompressionVerdict& verdict) override;
+  void answered(std::uint32_t tag, const TableAnswer& answer) override;
+  void answered(std::uint32_t tag, const protocol::WarpValue& value) override;
 
   /// Writes by what they are; those of some lanes only, and of moves, are `other` and no pattern.
   std::uint64_t pattern_writes(Pattern p) const { return patterns_[static_cast<unsigned>(p)]; }
-  std::uint64_t table_reads() const { return table_reads_; }
-  std::uint64_t table_writes() const { return table_writes_; }
+  std::uint64_t table_reads() const;
+  std::uint64_t table_writes() const;
   std::uint64_t refreshes() const;
 
   void register_stats(support::StatGroup& group) override;
 
  protected:
   /// A fault in a test: the entry of the row is gone.
-  void lose_entry(Row row) { table_of(row).invalidate(entry_of(row)); }
+  void lose_entry(Row row) { tables_[row.value() / entries_]->table.invalidate(entry_of(row)); }
 
  private:
+  /// A table, and what its reads are asked through.
+  struct Slice {
+    Slice(const std::string& name, const CompressionConfig& config, std::uint32_t entries,
+          sc_core::sc_time clock_period, protocol::LookupClient<TableAnswer>& client)
+        : table(name.c_str(), entries, config.retention, config.refresh_period, clock_period), port(name, client) {}
+    CompressionTable table;
+    protocol::LookupInitiator<TableQuery, TableAnswer> port;
+  };
+  /// An access that waits for answers, with those that it has.
+  struct Waiting {
+    const protocol::WarpAccess* access = nullptr;
+    bool has_verdict = false, has_entry = false, has_value = false;
+    bool asked = false;  ///< an answer is to come
+    CompressionVerdict verdict;
+    TableAnswer entry;
+    protocol::WarpValue value;
+  };
   void forget(Row row) override;
   void launch_started(std::uint32_t rows) override;
-  CompressionTable& table_of(Row row) { return tables_[row.value() / entries_]; }
-  const CompressionTable& table_of(Row row) const { return tables_[row.value() / entries_]; }
+  TableWrites& table_of(Row row) { return tables_[row.value() / entries_]->table; }
+  const TableWrites& table_of(Row row) const { return tables_[row.value() / entries_]->table; }
   std::uint32_t entry_of(Row row) const { return row.value() % entries_; }
   Stored store(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                unsigned beats_before);
+  /// The record of an access that waits; null if it does not.
+  Waiting* waiting(const protocol::WarpAccess& access);
+  /// A tag for a request of the access.
+  std::uint32_t tag_for(const protocol::WarpAccess& access);
+  /// The reply was not an answer: the access is tried again after the answer, or in the next cycle.
+  void wait(const protocol::WarpAccess& access, std::uint32_t tag, protocol::LookupReply reply);
+  void done_waiting(const protocol::WarpAccess& access);
+  Waiting* take(std::uint32_t tag);
+  void ready(const Waiting& waiting);
+  void try_again();
 
-  support::CycleScheduler& clock_;
+  const sc_core::sc_time period_;
   std::uint32_t entries_;
-  std::vector<CompressionTable> tables_;
-  CompressionUnit unit_;  ///< its state ends with a register: one serves all slices
+  CompressionUnit unit_;
+  DecompressionUnit decompressor_;
+  std::vector<std::unique_ptr<Slice>> tables_;
+  RowCodecClient* client_ = nullptr;
+  std::map<std::uint32_t, Waiting> waiting_;                     ///< by tag
+  std::map<const protocol::WarpAccess*, std::uint32_t> tag_of_;  ///< of accesses that wait
+  std::vector<const protocol::WarpAccess*> refused_;             ///< tried again in the next cycle
+  std::uint32_t next_tag_ = 0;
+  sc_core::sc_event again_;
   std::array<std::uint64_t, pattern_count> patterns_{};
-  std::uint64_t table_reads_ = 0, table_writes_ = 0;
 };
 
 }  // namespace regatta::models::aging

@@ -32,7 +32,7 @@ class WarpedCompression : public CompressedRows, public RowObserver {
 
   Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                protocol::Cycle done) override;
-  bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
+  Read read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
   bool needs_row(Row) const override { return true; }
   bool compressed(Row row) const override { return forms_[row.value()] != PackedAs::whole; }
 

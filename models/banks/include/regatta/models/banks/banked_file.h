@@ -51,6 +51,8 @@ inline constexpr unsigned no_bank = ~0u;
 ///   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess&) const: the bank of the access, or
 ///   no_bank
 ///     (reads only), which still takes arbitration and latency. BankMapping by default.
+///   static constexpr bool answers_late = true: transfer() may return `later`. The file calls complete() when it knows
+///     the cycle in which the access is done. Not possible with a priority at a shared port.
 ///   void debug_transfer(payload, access, bank): only moves the value; transfer() by default.
 ///   kernel_started(), warp_started(), warp_finished(), capacity_registers(), register_stats(), register_energy().
 template <class File>
@@ -95,6 +97,16 @@ class BankedFile : public sc_core::sc_module,
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const { return mapping_(warp, reg); }
 
  protected:
+  static constexpr bool answers_late = false;
+  /// transfer() does not know yet when the access is done.
+  static constexpr std::uint64_t later = ~std::uint64_t{0};
+  /// An access whose transfer() returned `later` is done in cycle `done`, this one or a later one.
+  void complete(tlm::tlm_generic_payload& payload, std::uint64_t done) {
+    const std::uint64_t now = clock_.now();
+    const std::uint64_t at = std::max(now, done - config_.latency);
+    answer_in(now, at, {&payload, payload.is_write()});
+    if (at != now) client_.request(at);
+  }
   unsigned bank(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const {
     return mapping_(access.warp, access.reg);
   }
@@ -168,8 +180,19 @@ class BankedFile : public sc_core::sc_module,
         return hold(payload, bank, arrival);
       }
     }
-    delay += clock_.time(serve(payload, access, bank, arrival) - arrival);
+    const std::uint64_t done = serve(payload, access, bank, arrival);
+    if constexpr (File::answers_late) {
+      if (__builtin_expect(static_cast<int>(done == later), 0) != 0) {
+        phase = tlm::END_REQ;
+        return tlm::TLM_UPDATED;
+      }
+    }
+    delay += clock_.time(done - arrival);
     return tlm::TLM_COMPLETED;
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] static void cannot_wait(const char* what) {
+    SC_REPORT_FATAL("regatta/register_file", (std::string(what) + " cannot wait for a late answer").c_str());
+    throw std::logic_error("a fatal SystemC report returned");
   }
 
   [[gnu::noinline, gnu::cold]] tlm::tlm_sync_enum hold(Payload& payload, unsigned bank, std::uint64_t arrival) {
@@ -197,6 +220,7 @@ class BankedFile : public sc_core::sc_module,
     protocol::WarpAccess& access = protocol::warp_access(payload);
     const std::uint64_t done = serve(payload, access, file().bank(payload, access), now);
     end_request(payload);
+    if (File::answers_late && done == later) return;
     answer_in(now, done - config_.latency, {&payload, true});
   }
 
@@ -245,7 +269,10 @@ class BankedFile : public sc_core::sc_module,
   /// The value moves now, as always in a banked file; the arbiter keeps accesses to one row in order.
   void enqueue(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t earliest) {
     const std::uint64_t done = earliest + config_.latency;
-    const std::uint64_t late = file().transfer(payload, access, bank, done) - done;
+    const std::uint64_t finished = file().transfer(payload, access, bank, done);
+    if (File::answers_late && finished == later)
+      cannot_wait("an access of an arbitrated bank (register_file.priority)");
+    const std::uint64_t late = finished - done;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     arbiter_->add(payload.is_write(), bank, {&payload, file().row(payload, access), earliest, late});
   }
@@ -271,7 +298,9 @@ class BankedFile : public sc_core::sc_module,
   void b_transport(Payload& payload, sc_core::sc_time& delay) override {
     protocol::WarpAccess& access = protocol::warp_access(payload);
     const std::uint64_t arrival = arrival_cycle(delay);
-    delay += clock_.time(serve(payload, access, file().bank(payload, access), arrival) - arrival);
+    const std::uint64_t done = serve(payload, access, file().bank(payload, access), arrival);
+    if (File::answers_late && done == later) cannot_wait("a blocking access");
+    delay += clock_.time(done - arrival);
   }
   bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
   /// Debug transport moves the value and takes no time.

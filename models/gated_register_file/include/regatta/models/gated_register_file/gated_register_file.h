@@ -10,6 +10,7 @@
 #include <regatta/protocol/warp_registers.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <systemc>
 #include <vector>
@@ -22,7 +23,7 @@ namespace regatta::models {
 ///
 /// Banks are those of the register's number, as in the conventional file, wherever its row is: moving windows cost no
 /// conflicts (aging paper, section 5.2: RAR has no effect on time).
-class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowerListener {
+class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowerListener, public RowCodecClient {
  public:
   GatedRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config, RowPower& power,
                     std::unique_ptr<WindowPolicy> windows, sc_core::sc_time clock_period);
@@ -40,6 +41,7 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
   void lost(Row row, unsigned from, unsigned to) override;
+  void codec_ready(const protocol::WarpAccess& access) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -52,6 +54,20 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
 
  private:
   friend class BankedFile<GatedRegisterFile>;
+  static constexpr bool answers_late = true;
+  /// An access that waits for the codec, or a write that waits for such reads of its row: the accesses to a row stay in
+  /// order, as at a bank that answers at once.
+  struct Deferred {
+    tlm::tlm_generic_payload* payload = nullptr;
+    unsigned bank = 0;
+    Row row;
+    std::uint64_t done = 0;  ///< if the codec had answered at once
+    bool behind_reads = false;
+  };
+  std::uint64_t defer(tlm::tlm_generic_payload& payload, const protocol::WarpAccess& access, unsigned bank, Row row,
+                      std::uint64_t done, bool behind_reads);
+  bool read_waits(Row row) const;
+  void retry(const protocol::WarpAccess& access);
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done);
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
@@ -64,6 +80,7 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
 
   RowPower& power_;
   RowCodec* codec_ = nullptr;
+  std::map<const protocol::WarpAccess*, Deferred> deferred_;
   double partial_read_ = 0;
   std::vector<RowListener*> listeners_;
   std::vector<std::unique_ptr<RowListener>> owned_;

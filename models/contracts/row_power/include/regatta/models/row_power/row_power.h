@@ -86,6 +86,14 @@ class RowListener {
   virtual void window_left(protocol::WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
 };
 
+/// Told when an access that a codec could not finish may be tried again.
+class RowCodecClient {
+ public:
+  virtual ~RowCodecClient() = default;
+  /// Of the access: RowCodec::write() or read() returned `later` for it.
+  virtual void codec_ready(const protocol::WarpAccess& access) = 0;
+};
+
 /// Stands between the ports and the rows of a register file, and keeps some registers in another form.
 class RowCodec {
  public:
@@ -93,15 +101,22 @@ class RowCodec {
   struct Stored {
     bool row_written = true;    ///< `cells` changed
     unsigned extra_cycles = 0;  ///< added to the write, after any wake-up of the row
+    bool later = false;         ///< not stored yet: called again after RowCodecClient::codec_ready()
   };
+  enum class Read : std::uint8_t {
+    row,        ///< the row holds the register unencoded, and the file reads it itself
+    elsewhere,  ///< `values` are filled in
+    later,      ///< called again after RowCodecClient::codec_ready()
+  };
+  /// The file whose accesses may have to wait; a codec that always answers at once has no use for it.
+  virtual void set_client(RowCodecClient&) {}
   /// Writes the lanes `access.lanes` of `values`: the codec updates the row's contents `cells`, or stores the register
   /// elsewhere. The file calls this in the cycle in which the write reaches its bank. Without extra cycles it finishes
   /// in cycle `done`.
   virtual Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                        protocol::Cycle done) = 0;
-  /// Reads all lanes of the register into `values`. False: the row holds the register unencoded, and the file reads it
-  /// itself.
-  virtual bool read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) = 0;
+  /// Reads all lanes of the register into `values`.
+  virtual Read read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) = 0;
   /// Whether a read of the row needs its cells: then the row must be on.
   virtual bool needs_row(Row row) const = 0;
 };

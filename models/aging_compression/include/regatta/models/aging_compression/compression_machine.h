@@ -12,7 +12,7 @@
 
 namespace regatta::models::aging {
 
-class CompressionUnit {
+class CompressionMachine {
  public:
   /// Components of a sub-wavefront: the lanes of a SIMD unit.
   static constexpr unsigned beat_lanes = 16;
@@ -62,11 +62,11 @@ class CompressionUnit {
 
 /// Compresses a whole register of `lanes` components, 32 or 64, by sub-wavefronts, until it is known to be
 /// incompressible.
-inline bool compress(CompressionUnit& unit, const std::uint32_t* components, unsigned lanes) {
-  const unsigned beats = lanes / CompressionUnit::beat_lanes;
+inline bool compress(CompressionMachine& unit, const std::uint32_t* components, unsigned lanes) {
+  const unsigned beats = lanes / CompressionMachine::beat_lanes;
   unit.start(beats);
   for (unsigned b = 0; b < beats; ++b) {
-    if (!unit.beat(components + b * CompressionUnit::beat_lanes)) return false;
+    if (!unit.beat(components + b * CompressionMachine::beat_lanes)) return false;
   }
   return unit.compressible();
 }

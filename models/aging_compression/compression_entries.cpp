@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/aging_compression/compression_table.h>
+#include <regatta/models/aging_compression/compression_entries.h>
 
 #include <algorithm>
 
 namespace regatta::models::aging {
 
-CompressionTable::CompressionTable(std::uint32_t entries, std::uint64_t retention, std::uint64_t period)
+CompressionEntries::CompressionEntries(std::uint32_t entries, std::uint64_t retention, std::uint64_t period)
     : entries_(entries),
       retention_(retention),
       period_(period != 0 ? period : std::max<std::uint64_t>(1, retention / std::max(1u, entries))),
       loses_(period_ * entries > retention) {}
 
-void CompressionTable::reset() {
+void CompressionEntries::reset() {
   std::fill(entries_.begin(), entries_.end(), Entry{});
   port_free_ = 0;
 }
 
-bool CompressionTable::lost(std::uint32_t entry, std::uint64_t now) const {
+bool CompressionEntries::lost(std::uint32_t entry, std::uint64_t now) const {
   const std::uint64_t written = entries_[entry].written;
   if (now - written <= retention_) return false;
   // Entry e is refreshed in the cycles k x period with k = e modulo the number of entries. A round of them is longer
@@ -27,7 +27,7 @@ bool CompressionTable::lost(std::uint32_t entry, std::uint64_t now) const {
   return first - written > retention_ || now - first > retention_;
 }
 
-std::uint64_t CompressionTable::take_port(std::uint64_t now) {
+std::uint64_t CompressionEntries::take_port(std::uint64_t now) {
   std::uint64_t at = std::max(now, port_free_);
   if (at % period_ == 0 && at != 0) {
     ++at;
@@ -37,13 +37,13 @@ std::uint64_t CompressionTable::take_port(std::uint64_t now) {
   return at;
 }
 
-std::uint64_t CompressionTable::write(std::uint32_t entry, const DeltaCode& code, std::uint64_t now) {
+std::uint64_t CompressionEntries::write(std::uint32_t entry, const DeltaCode& code, std::uint64_t now) {
   const std::uint64_t at = take_port(now);
   entries_[entry] = Entry{code, true, at};
   return at;
 }
 
-std::uint64_t CompressionTable::clear(std::uint32_t entry, std::uint64_t now) {
+std::uint64_t CompressionEntries::clear(std::uint32_t entry, std::uint64_t now) {
   const std::uint64_t at = take_port(now);
   entries_[entry].valid = false;
   return at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/aging_compression/compression_unit.h>
+#include <regatta/models/aging_compression/compression_machine.h>
 
 namespace regatta::models::aging {
 
-CompressionUnit::Signals CompressionUnit::signals(State s) {
+CompressionMachine::Signals CompressionMachine::signals(State s) {
   switch (s) {
     case State::idle:
       break;
@@ -18,7 +18,7 @@ CompressionUnit::Signals CompressionUnit::signals(State s) {
   return {};
 }
 
-CompressionUnit::State CompressionUnit::after(State s) const {
+CompressionMachine::State CompressionMachine::after(State s) const {
   switch (s) {
     case State::deltas_0:
       return beats_ == 2 ? State::deltas_48 : State::deltas_16;
@@ -33,7 +33,7 @@ CompressionUnit::State CompressionUnit::after(State s) const {
   return State::idle;
 }
 
-bool CompressionUnit::beat(const std::uint32_t* c) {
+bool CompressionMachine::beat(const std::uint32_t* c) {
   if (state_ == State::idle) return false;
   const Signals enable = signals(state_);
   ++done_;
