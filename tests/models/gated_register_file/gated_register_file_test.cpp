@@ -334,3 +334,31 @@ TEST_CASE("gated register file: random traffic of warps that come and go, in win
   }
   CHECK(rotated > 100);
 }
+
+TEST_CASE("gated register file: another block may give the windows") {
+  models::WindowUnit other("other", std::make_unique<models::RotatingWindows>());
+  models::SleepTransistorsConfig c;
+  const sc_core::sc_time period(1, sc_core::SC_NS);
+  models::SleepTransistors control("sleep_transistors", c, period);
+  models::GatedRegisterFile file("register_file", small_file(), control, std::make_unique<models::FixedWindows>(),
+                                 period);
+  file.other_windows.bind(other.policy);
+  Driver driver("driver");
+  driver.reads.bind(file.reads);
+  driver.writes.bind(file.writes);
+  control.add_voter("test");
+  control.connect(file);
+  file.add_listener(control);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  protocol::KernelContext context;
+  context.registers_per_warp = 8;
+  file.kernel_started(context);
+  // The second warp of a slot gets the window that rotates, not the file's own, which would begin at its base again.
+  for (unsigned n = 0; n < 2; ++n) {
+    file.warp_started(Bench::warp(0));
+    const auto place = file.mapping().place(WarpSlot(0), RegisterId(0));
+    REQUIRE(place);
+    CHECK(place->value() == n);
+    file.warp_finished(Bench::warp(0));
+  }
+}

@@ -17,9 +17,19 @@ namespace regatta::models {
 template <class File>
 class WindowedFile : public BankedFile<File> {
  public:
+  /// Bound to another block, that gives the windows instead of the file's own.
+  sc_core::sc_port<WindowPolicy, 1, sc_core::SC_ZERO_OR_MORE_BOUND> other_windows;
+
   WindowedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
                std::unique_ptr<WindowPolicy> windows, sc_core::sc_time clock_period)
-      : BankedFile<File>(name, config, clock_period), windows_(std::move(windows)) {}
+      : BankedFile<File>(name, config, clock_period),
+        other_windows("other_windows"),
+        unit_("windows", std::move(windows)),
+        windows_(&unit_.get()) {}
+
+  void end_of_elaboration() override {
+    if (other_windows.size() != 0) windows_ = other_windows.operator->();
+  }
 
   void kernel_started(const protocol::KernelContext& context) override {
     BankedFile<File>::kernel_started(context);
@@ -50,7 +60,8 @@ class WindowedFile : public BankedFile<File> {
   }
   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const { return row_of(access); }
 
-  const std::unique_ptr<WindowPolicy> windows_;
+  WindowUnit unit_;
+  WindowPolicy* windows_;
   WindowMapping mapping_;
 
  private:

@@ -6,8 +6,11 @@
 #include <regatta/protocol/ids.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <systemc>
+#include <utility>
 #include <vector>
 
 namespace regatta::models {
@@ -25,13 +28,12 @@ struct RegisterWindow {
   Row row(protocol::RegisterId reg) const { return Row(reg.value() + (reg.value() < split ? base : wrapped_base)); }
 };
 
-/// Which rows a warp gets. A plain policy: no time, no sockets. Windows of resident warps do not overlap, except those
-/// of warps that share registers.
+/// Which rows a warp gets: asked over a port, answered in the same cycle. Windows of resident warps do not overlap,
+/// except those of warps that share registers.
 ///
 /// Called by: the register file, when a launch starts, when a warp takes its slot, when it leaves.
-class WindowPolicy {
+class WindowPolicy : public virtual sc_core::sc_interface {
  public:
-  virtual ~WindowPolicy() = default;
   virtual std::string name() const = 0;
   /// `rows` of the file, `registers` of a warp in this launch. The file is empty.
   virtual void kernel_started(std::uint32_t rows, unsigned registers) = 0;
@@ -42,6 +44,21 @@ class WindowPolicy {
   /// Before assign(): the warps with which this one may have rows in common. A row has two warps at most.
   virtual std::vector<protocol::WarpSlot> shares_with(protocol::WarpSlot) const { return {}; }
   virtual void release(protocol::WarpSlot) {}
+};
+
+/// A window policy as a block. An SM asks it twice per warp; it has no ports to wait for.
+class WindowUnit : public sc_core::sc_module {
+ public:
+  sc_core::sc_export<WindowPolicy> policy;
+
+  WindowUnit(const sc_core::sc_module_name& name, std::unique_ptr<WindowPolicy> p)
+      : sc_module(name), policy("policy"), owned_(std::move(p)) {
+    policy.bind(*owned_);
+  }
+  WindowPolicy& get() { return *owned_; }
+
+ private:
+  std::unique_ptr<WindowPolicy> owned_;
 };
 
 }  // namespace regatta::models
