@@ -152,11 +152,13 @@ void ReuseBuffer::register_stats(support::StatGroup& g) {
   g.counter("lookups", lookups_, "warp instructions", "looked up");
   g.counter("reads", reads_, "entries", "read, retries aside");
   g.counter("retries", retries_, "lookups", "of instructions that wait for a pending result");
-  g.counter("writes", writes_, "entries", "written");
+  g.counter("writes", writes_, "entries",
+            "written: claimed, or updated at retirement, whether or not the update found its entry");
   g.counter("read_waits", read_waits_, "attempts", "to look up that found the read ports taken");
   g.counter("write_waits", write_waits_, "cycles",
             "waited for a write port, to look up and claim or to retire, summed");
-  g.counter("low_evictions", low_evictions_, "entries", "looked at for eviction in low-register mode");
+  g.counter("low_evictions", low_evictions_, "entries",
+            "looked at for eviction in low-register mode, empty ones included");
 }
 
 void ReuseBuffer::register_energy(support::EnergyGroup& g) {

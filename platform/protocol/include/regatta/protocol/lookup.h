@@ -14,7 +14,7 @@ namespace regatta::protocol {
 enum class LookupReply : std::uint8_t {
   answered,  ///< the answer is given at once and holds in the present cycle
   later,     ///< accepted: LookupClient::answered() follows in a later cycle
-  busy,      ///< not accepted, and without effect: ask again after changed(), or in a later cycle
+  busy,      ///< not accepted: nothing was done for the request. Ask again in the next cycle, or after changed()
 };
 
 /// The side of the block.
@@ -22,9 +22,10 @@ template <class Request, class Answer>
 class Lookup : public virtual sc_core::sc_interface {
  public:
   /// A request in the present cycle. `tag` names it in a later answer and is unique among the client's open requests.
-  /// `answer` is written only if the reply is `answered`.
+  /// `answer` means something only if the reply is `answered`.
   virtual LookupReply look_up(const Request& request, std::uint32_t tag, Answer& answer) = 0;
-  /// Notified when a block that was busy may accept again.
+  /// Notified when a block may accept again that is busy for more than a cycle. A block that is busy only for the
+  /// present cycle (its ports are taken) never notifies it.
   virtual const sc_core::sc_event& changed() const = 0;
 };
 

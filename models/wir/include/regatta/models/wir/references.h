@@ -13,7 +13,7 @@
 
 namespace regatta::models::wir {
 
-/// What owners of references say. Each call takes effect in the present cycle.
+/// What owners of references say. Each call takes effect in the present cycle, after what settle() catches up with.
 class References : public virtual sc_core::sc_interface {
  public:
   /// An instruction will read the registers, in slots 0 to `count` - 1 of which those with `no_register` are skipped.
@@ -30,16 +30,19 @@ class References : public virtual sc_core::sc_interface {
   virtual void replace(PhysicalRegister before) = 0;
   /// Whether the machine is in low-register mode: fewer registers are free than an instruction needs, at least one.
   virtual bool low() = 0;
-  /// In each past cycle of low-register mode, the keepers were asked to give up an entry. Catches up with that, which a
-  /// keeper needs before it looks at its entries if `low_mode()` is set.
+  /// Catches up with low-register mode: for each past cycle of it, once and in order, asks every keeper for an entry
+  /// (ReferenceKeeper::give_up_idle()) and releases its registers. A keeper calls it before it looks at its entries if
+  /// `low_mode()` is set.
   virtual void settle() = 0;
-  /// Whether low-register mode was on at the last transaction; the reference is valid for the whole run.
+  /// Whether low-register mode was on at the last transaction, which low() may find to have changed. Valid from
+  /// elaboration on, for the whole run.
   virtual const bool& low_mode() const = 0;
   /// Compares the counts with the references that the keepers have. Reports a SystemC error.
   virtual void check() const = 0;
 };
 
-/// How many owners a register has, by register; of these, instructions that have not read it yet.
+/// How many owners a register has, by register; of these, instructions that have not read it yet. Whoever counts sizes
+/// both lists.
 struct ReferenceCounts {
   std::vector<std::uint32_t> references, holds;
   /// Some references are on their way to their owner, with an answer that comes late: the counts cannot be compared.
@@ -52,7 +55,7 @@ struct ReferenceCounts {
 /// A block whose entries own references.
 class ReferenceKeeper : public virtual sc_core::sc_interface {
  public:
-  static constexpr unsigned most_given_up = 8;
+  static constexpr unsigned most_given_up = 8;  ///< six sources and two results of a reuse buffer entry
   /// A cycle of low-register mode, now past: a buffer that was not accessed in `cycle` has given up one entry, chosen
   /// at random. Writes its registers to `regs`, which has room for `most_given_up`, and returns their number: the
   /// allocator releases them as of that cycle.

@@ -17,25 +17,29 @@
 
 namespace regatta::models::wir {
 
-/// Has a result of this computation been entered?
+/// Has a result of this computation been entered? Whoever asks has a reference to each source until the answer comes.
 struct ReuseRequest {
   ReuseTag tag;
-  std::uint32_t fold = 0;   ///< of the tag
-  std::uint32_t owner = 0;  ///< identifies the instruction among those in flight; not 0
+  std::uint32_t fold = 0;  ///< tag.fold(): computed once, because it is needed several times. Entry fold modulo entries
+  std::uint32_t owner = 0;  ///< identifies the instruction among those in flight, whenever it asks; not 0
   bool retry = false;       ///< it waited for a pending result: a miss changes nothing
 };
 
+/// What the user does with it: an instruction that gets a `result` takes its registers and owes their references
+/// (it releases them, or a rename entry takes them over). One for which an entry was `claimed` executes and then calls
+/// ReuseUpdates::update(). Without pending-retry (WirConfig::pending()), one that found `nothing` and was not `evicted`
+/// also does. All others execute without an update, or wait and ask again with `retry`.
 struct ReuseAnswer {
   enum class Found : std::uint8_t {
     nothing,   ///< it has to execute
     pending,   ///< another instruction's result will be entered
     result,    ///< the instruction owns a reference to each register of `result`
-    unshared,  ///< there is a result, but a counter is full: it has to execute
+    unshared,  ///< there is a result, but a counter is full: it has to execute and owns nothing
   };
   Found found = Found::nothing;
   bool claimed = false;  ///< an entry was claimed for the instruction, which will update it
   bool evicted = false;  ///< low-register mode: the entry in the tag's place was given up
-  ReuseResult result;
+  ReuseResult result;    ///< of `result`
 };
 
 /// An instruction retires with this result.
@@ -49,10 +53,11 @@ struct ReuseUpdate {
 
 class ReuseUpdates : public virtual sc_core::sc_interface {
  public:
-  /// Books a write port for an update; returns its cycle, the present one or later.
+  /// Books a write port for one update; returns its cycle, the present one or later.
   virtual std::uint64_t book_write() = 0;
   /// Makes the update, in the cycle that was booked. The entry takes references of its own to its registers.
   virtual void update(const ReuseUpdate& update) = 0;
+  // For a user that does not look at every cycle, and for the host's sake.
   /// Retries of past cycles in which nothing had changed: each has read the buffer.
   virtual void count_retries(std::uint64_t times) = 0;
   /// The host may prefetch the entry: it will be looked up in some cycles.
@@ -62,6 +67,8 @@ class ReuseUpdates : public virtual sc_core::sc_interface {
 /// A lookup takes a read port, and with pending-retry a miss also takes a write port for the claim of its entry, in the
 /// cycle in which it is accepted. Without a free port the reply is busy; a miss without a write port has used its read
 /// port. The cycles of the stage are its user's.
+///
+/// Of References it calls share(), release(), low(), low_mode() and settle().
 class ReuseBuffer : public sc_core::sc_module,
                     public ReuseUpdates,
                     public ReferenceKeeper,

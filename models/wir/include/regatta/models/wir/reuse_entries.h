@@ -26,10 +26,11 @@ struct PhysicalRegisters : std::array<PhysicalRegister, count> {
 };
 using ReuseResult = PhysicalRegisters<pair_results>;
 
-/// Two instructions with equal tags are the same computation. 59 bits in the paper; here unused fields are 0.
+/// Two instructions with equal tags are the same computation. 59 bits in the paper; here unused fields are 0. Sources
+/// come first in their array: the first no_register ends them.
 struct ReuseTag {
-  /// Interned: operation, type, rounding, comparison, cache operator, space, address offset, immediates and
-  /// constant-bank places are part of it.
+  /// Any number that stands for one computation. Of a kernel (static_code()): operation, type, rounding, comparison,
+  /// cache operator, space, address offset, immediates and constant-bank places are part of it.
   std::uint32_t opcode = 0;
   PhysicalRegisters<pair_operands> sources;
   std::uint16_t block = 0;    ///< loads: CTA slot + 1; 0 for all else
