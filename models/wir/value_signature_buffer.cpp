@@ -40,6 +40,7 @@ void ValueSignatureBuffer::enter(std::uint32_t hash, PhysicalRegister reg) {
 }
 
 void ValueSignatureBuffer::evict(std::uint32_t hash) {
+  if (*low_mode_) references_->settle();
   references_->release(entries_.evict(hash));
   ++low_evictions_;
 }

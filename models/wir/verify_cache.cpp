@@ -22,6 +22,7 @@ protocol::LookupReply VerifyCache::look_up(const VerifyRequest& request, std::ui
   const std::uint64_t now = clock_.now();
   const std::uint64_t slot = ports_.take(now);
   const std::uint32_t* const kept = cache_.find(request.reg);
+  answer = VerifyAnswer{};
   answer.hit = kept != nullptr;
   if (kept == nullptr) return protocol::LookupReply::answered;
   ++hits_;

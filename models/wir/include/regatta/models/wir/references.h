@@ -17,7 +17,7 @@ namespace regatta::models::wir {
 class References : public virtual sc_core::sc_interface {
  public:
   /// An instruction will read the registers, in slots 0 to `count` - 1 of which those with `no_register` are skipped.
-  /// No counter limits these references. Reports an error for a register that is free.
+  /// No counter limits these references. Throws std::logic_error for a register that is free.
   virtual void hold(const PhysicalRegister* regs, unsigned count) = 0;
   /// An instruction has read the register, or will not read it.
   virtual void end_hold(PhysicalRegister reg) = 0;

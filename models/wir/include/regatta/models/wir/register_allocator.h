@@ -101,6 +101,7 @@ class RegisterAllocator : public sc_core::sc_module,
 
   protocol::LookupReply look_up(const AllocationRequest& request, std::uint32_t tag,
                                 GrantedRegisters& granted) override;
+  /// Never notified: a request that is refused is repeated every cycle, in order.
   const sc_core::sc_event& changed() const override { return changed_; }
 
   void kernel_started(const protocol::KernelContext& context) override;

@@ -24,7 +24,7 @@ struct VerifyRequest {
 struct VerifyAnswer {
   bool hit = false;
   bool equal = false;   ///< of a hit
-  unsigned cycles = 0;  ///< until the outcome is known, after the answer: the port was taken, and the access
+  unsigned cycles = 0;  ///< of a hit, from the request until the outcome is known: the wait for a port, and the access
 };
 
 class CachedValues : public virtual sc_core::sc_interface {
