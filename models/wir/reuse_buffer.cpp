@@ -38,11 +38,11 @@ LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, Reu
     ++reads_;
     accessed_ = now;
   }
-  answer.claimed = answer.evicted = false;
   const bool misses = refused_owner_ == request.owner && refused_at_ == entries_.entered() && !request.retry;
   const ReuseEntries::Lookup found = misses ? ReuseEntries::Lookup{} : entries_.find(request.tag, request.fold);
   if (found.found == ReuseEntries::Found::nothing) return miss(request, now, answer);
   if (!request.retry) ++lookups_;
+  answer.claimed = answer.evicted = false;
   if (found.found == ReuseEntries::Found::pending) {
     answer.found = Found::pending;
     return LookupReply::answered;
@@ -53,15 +53,17 @@ LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, Reu
 }
 
 LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, ReuseAnswer& answer) {
-  answer.found = Found::nothing;
-  if (request.retry) return LookupReply::answered;
-  const bool low = references_->low();
-  if (!low && pending_ && !write_ports_.free(now)) {
+  const bool low = !request.retry && references_->low();
+  const bool claims = pending_ && !request.retry && !low;
+  if (claims && !write_ports_.free(now)) {
     refused_owner_ = request.owner;
     refused_at_ = entries_.entered();
     ++write_waits_;
     return LookupReply::busy;
   }
+  answer.found = Found::nothing;
+  answer.claimed = answer.evicted = false;
+  if (request.retry) return LookupReply::answered;
   refused_owner_ = 0;
   ++lookups_;
   const auto release_one = [this](PhysicalRegister reg) { references_->release(reg); };
@@ -70,7 +72,7 @@ LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, Re
     entries_.evict(request.tag, request.fold, release_one);
     ++low_evictions_;
     answer.evicted = true;
-  } else if (pending_ && references_->share(request.tag.sources.data(), pair_operands)) {
+  } else if (claims && references_->share(request.tag.sources.data(), pair_operands)) {
     answer.claimed = true;
     ++writes_;
     write_ports_.take(now);
