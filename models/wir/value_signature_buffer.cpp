@@ -32,7 +32,7 @@ void ValueSignatureBuffer::kernel_started(const protocol::KernelContext& context
 void ValueSignatureBuffer::enter(std::uint32_t hash, PhysicalRegister reg) {
   const bool low = references_->low();  // settles
   accessed_ = clock_.now();
-  if (low) return evict(hash);
+  if (low) return drop(hash);
   if (!references_->share(&reg, 1)) return;
   ++writes_;
   const PhysicalRegister before = entries_.insert(hash, reg);
@@ -41,6 +41,10 @@ void ValueSignatureBuffer::enter(std::uint32_t hash, PhysicalRegister reg) {
 
 void ValueSignatureBuffer::evict(std::uint32_t hash) {
   if (*low_mode_) references_->settle();
+  drop(hash);
+}
+
+void ValueSignatureBuffer::drop(std::uint32_t hash) {
   references_->release(entries_.evict(hash));
   ++low_evictions_;
 }

@@ -101,6 +101,8 @@ class ValueSignatureBuffer : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  void drop(std::uint32_t hash);
+
   const unsigned hash_bits_;
   support::CycleScheduler& clock_;
   References* references_ = nullptr;
