@@ -16,9 +16,9 @@ using test::ProcessResult;
 
 namespace {
 
-class Bench {
+class FaultBench {
  public:
-  Bench() {
+  FaultBench() {
     std::filesystem::rename(test::annotate_kernel(folder, "hotspot", test::Size::small), folder.file("k.rgt"));
   }
   ProcessResult sim(std::vector<std::string> arguments) const {
@@ -53,7 +53,7 @@ Told told(const std::string& text) {
 }  // namespace
 
 TEST_CASE("a flipped bit of a register is found by the next instruction that reads it, whatever the scheme") {
-  const Bench bench;
+  const FaultBench bench;
   for (const char* scheme : {"baseline", "regless", "wir", "greener", "rc", "argo"}) {
     for (const char* at : {"write", "read"}) {
       CAPTURE(scheme, at);
@@ -76,7 +76,7 @@ TEST_CASE("a flipped bit of a register is found by the next instruction that rea
 }
 
 TEST_CASE("a fault is planted in the warp, register and instruction that are named") {
-  const Bench bench;
+  const FaultBench bench;
   const ProcessResult any = bench.sim({"--fault.at", "write", "--fault.lane", "5", "--fault.bit", "12"});
   const Told first = told(any.err);
   const std::string slot = first.slot == "7" ? "6" : "7";
@@ -94,7 +94,7 @@ TEST_CASE("a fault is planted in the warp, register and instruction that are nam
 }
 
 TEST_CASE("a fault that nobody notices, or that was not planted, is said; without one nothing changes") {
-  const Bench bench;
+  const FaultBench bench;
   ProcessResult r = bench.sim({"--fault.at", "write", "--no-check", "--stats", "s.json"});
   CHECK(r.status == 0);
   CHECK(r.err.find("the fault was not noticed: operands are not compared (--no-check)") != std::string::npos);
@@ -109,7 +109,7 @@ TEST_CASE("a fault that nobody notices, or that was not planted, is said; withou
 }
 
 TEST_CASE("faults that cannot be are refused") {
-  const Bench bench;
+  const FaultBench bench;
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& message) {
     const ProcessResult r = bench.sim(arguments);
     CHECK(r.err == "regatta-sim: " + message + "\n");

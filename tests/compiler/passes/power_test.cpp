@@ -165,7 +165,7 @@ TEST_CASE("a threshold out of range is refused") {
 
 namespace {
 
-struct Keep : emulator::TraceSink {
+struct KeptCtas : emulator::TraceSink {
   std::vector<trace::Cta> ctas;
   bool wants(std::uint64_t) const override { return true; }
   void take(trace::Cta&& cta) override { ctas.push_back(std::move(cta)); }
@@ -224,7 +224,7 @@ Ran run(const ir::Function& f, emulator::DeviceMemory& memory) {
   emulator::Emulator emulator(f, joins, memory, image, options);
   emulator::LaunchRequest request;
   request.block = {64, 1, 1};
-  Keep keep;
+  KeptCtas keep;
   r.divergent = emulator.run(request, &r.plan.kernel, &keep).divergent_branches;
   r.warps = keep.ctas.at(0).warps;
   return r;
