@@ -118,7 +118,7 @@ void Bench::cycle() {
   // Low-register mode: the past cycle may have cost an entry.
   const unsigned before = counts_.total();
   counts_.settle();
-  if (counts_.total() != before) print("", "an entry given up", "");
+  if (counts_.total() != before) print_row("", "an entry given up", "");
   for (auto due = due_.begin(); due != due_.end() && due->first == clock_.now(); due = due_.erase(due)) {
     update(due->second);
   }
@@ -209,7 +209,7 @@ void Bench::update(std::size_t step) {
   update_valid_ = true;
   update_opcode_ = s.computation.tag.opcode;
   if (s.cycle == clock_.now()) return check(step, "", Outcome::updated, update.result);
-  print("update " + text(s.computation), text(Outcome::updated, s.result), entry_of(s.computation));
+  print_row("update " + text(s.computation), text(Outcome::updated, s.result), entry_of(s.computation));
 }
 
 void Bench::check(std::size_t step, const std::string& request, Outcome outcome, const wir::ReuseResult& result) {
@@ -217,7 +217,7 @@ void Bench::check(std::size_t step, const std::string& request, Outcome outcome,
   const bool of_instruction = request.empty();
   const std::string verb = s.action == Action::retry ? "retry " : s.action == Action::retire ? "retire " : "look up ";
   const std::string asked = of_instruction ? verb + text(s.computation) : request;
-  print(asked, text(outcome, result[0]), of_instruction ? entry_of(s.computation) : std::string());
+  print_row(asked, text(outcome, result[0]), of_instruction ? entry_of(s.computation) : std::string());
   const bool same_result = outcome != Outcome::result || result[0] == s.result;
   if (outcome != s.outcome || !same_result) {
     fail(asked + ": expected '" + text(s.outcome, s.result) + "', got '" + text(outcome, result[0]) + "'");
@@ -227,7 +227,7 @@ void Bench::check(std::size_t step, const std::string& request, Outcome outcome,
   }
 }
 
-void Bench::print(const std::string& request, const std::string& reply, const std::string& entry) const {
+void Bench::print_row(const std::string& request, const std::string& reply, const std::string& entry) const {
   std::cout << std::setw(7) << clock_.now() << std::setw(24) << request << std::setw(26) << reply << std::setw(17)
             << entry << counts_.total() << "\n";
 }

@@ -95,7 +95,7 @@ class Bench : public sc_core::sc_module, public protocol::LookupClient<wir::Reus
   void take(std::size_t step, const wir::ReuseAnswer& answer);
   /// Prints a line of the table and compares it with the script.
   void check(std::size_t step, const std::string& request, Outcome outcome, const wir::ReuseResult& result);
-  void print(const std::string& request, const std::string& reply, const std::string& entry) const;
+  void print_row(const std::string& request, const std::string& reply, const std::string& entry) const;
   std::string entry_of(const Computation& computation) const;
   void fail(const std::string& message);
 
