@@ -12,14 +12,25 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
       verify_cache("verify_cache", config, clock_period),
       allocator("allocator", config, clock_period),
       retry_queue("retry_queue", config, clock_period),
-      rename(std::make_unique<RenameStage>("rename", config, clock_period, file.in_flight())),
-      reuse(stages.reuse ? stages.reuse("reuse", file.in_flight())
-                         : std::make_unique<ReuseUnit>("reuse", config, clock_period, file.in_flight())),
-      allocation(stages.allocation
-                     ? stages.allocation("allocation", file.in_flight())
-                     : std::make_unique<AllocationStage>("allocation", config, clock_period, file.in_flight())) {
+      front(stages.front ? stages.front() : nullptr),
+      owned_rename(std::make_unique<RenameStage>("rename", config, clock_period, file.in_flight())),
+      owned_reuse(stages.reuse ? stages.reuse("reuse", file.in_flight())
+                               : std::make_unique<ReuseUnit>("reuse", config, clock_period, file.in_flight())),
+      owned_allocation(stages.allocation
+                           ? stages.allocation("allocation", file.in_flight())
+                           : std::make_unique<AllocationStage>("allocation", config, clock_period, file.in_flight())),
+      rename(owned_rename.get()),
+      reuse(owned_reuse.get()),
+      allocation(owned_allocation.get()) {
+  sc_core::sc_export<ReuseUpdates>& updates = front != nullptr ? front->updates : reuse_buffer.updates;
   // In low-register mode the buffers are asked for registers, in this order.
   allocator.keepers.bind(reuse_buffer.keeper);
+  if (front != nullptr) {
+    allocator.keepers.bind(front->keeper);
+    front->behind.bind(reuse_buffer.updates);
+    front->references.bind(allocator.references);
+    front->retries.bind(retry_queue.access);
+  }
   allocator.keepers.bind(signature_buffer.keeper);
   allocator.keepers.bind(rename_tables.keeper);
   allocator.keepers.bind(rename->keeper);
@@ -30,9 +41,9 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
   file.cached.bind(verify_cache.values);
   rename->access.bind(rename_tables.access);
   rename->credits.bind(allocator.credits);
-  rename->reuse.bind(reuse_buffer.updates);
+  rename->reuse.bind(updates);
   rename->registers.bind(file.access);
-  reuse->updates.bind(reuse_buffer.updates);
+  reuse->updates.bind(updates);
   reuse->retries.bind(retry_queue.access);
   reuse->tables.bind(rename_tables.access);
   reuse->references.bind(allocator.references);
@@ -42,7 +53,7 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
   allocation->references.bind(allocator.references);
   allocation->credits.bind(allocator.credits);
   allocation->tables.bind(rename_tables.access);
-  allocation->reuse.bind(reuse_buffer.updates);
+  allocation->reuse.bind(updates);
   allocation->registers.bind(file.access);
 }
 

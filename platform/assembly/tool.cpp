@@ -55,6 +55,9 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("no-check", o.check, "do not compare operands with the program's values (to measure the cost of checking)",
             false);
   line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all contracts of the blocks");
+  line.option("lookup-delay", o.lookup_delay, "CYCLES",
+              "delay the answers of the scheme's lookups at random by up to so many cycles; 0: as the blocks answer", 0,
+              1000);
   line.option("quantum", o.quantum, "CYCLES",
               "cycles that SMs may run ahead of SystemC time if every part permits it; 1: never (same results, slower)",
               1, 1'000'000);
@@ -119,8 +122,10 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
       if (!file.empty()) throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
     }
   }
-  const std::pair<const char*, bool> timed[] = {
-      {"--cpi", o.cpi}, {"--energy-table", o.energy_table}, {"--check-protocol", o.check_protocol}};
+  const std::pair<const char*, bool> timed[] = {{"--cpi", o.cpi},
+                                                {"--energy-table", o.energy_table},
+                                                {"--check-protocol", o.check_protocol},
+                                                {"--lookup-delay", o.lookup_delay != 0}};
   for (const auto& [option, given] : timed) {
     if (o.replay && given) throw support::ConfigError(std::string("--replay has no time: nothing for ") + option);
   }
@@ -338,6 +343,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     options.check_values = o.check;
     options.check_protocol = o.check_protocol;
     options.check_energy = o.check_protocol;
+    options.lookup_delay = static_cast<unsigned>(o.lookup_delay);
     options.quantum = o.quantum;
     options.recording = recorded;
     options.fault = fault;

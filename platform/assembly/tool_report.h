@@ -24,6 +24,7 @@ struct ToolOptions {
   unsigned sms = 1;
   bool check = true;
   bool check_protocol = false;
+  std::uint64_t lookup_delay = 0;
   std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;
   bool cpi = false;

@@ -87,15 +87,17 @@ assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
   stages.reuse = [&](const sc_core::sc_module_name& name, InFlightTable& in_flight) {
     return reuse_unit(name, config, c, in_flight);
   };
+  stages.front = [&] { return reuse_front(c); };
   auto wir = std::make_unique<Wir>("wir", config, c.clock_period, *file, stages);
   wir->connect_lookups(
       [&](const char* name, auto& from, auto& to) { assembly::connect_lookup(c, parts, name, from, to); });
   parts.listeners.insert(parts.listeners.end(), {&wir->rename_tables, &wir->allocator, &wir->reuse_buffer,
                                                  &wir->signature_buffer, &wir->verify_cache});
-  Blocks blocks{wir.get(), file.get(), nullptr, wir->reuse.get(), wir->allocation.get(), &wir->rename->instructions()};
+  if (wir->front != nullptr) parts.listeners.push_back(wir->front.get());
+  Blocks blocks{wir.get(), file.get(), nullptr, wir->reuse, wir->allocation, &wir->rename->instructions()};
   if (config.affine()) {
     parts.observers.push_back(
-        std::make_unique<AffineMeter>("affine", wir->allocation.get(), config.physical(), config.file.banks));
+        std::make_unique<AffineMeter>("affine", wir->allocation, config.physical(), config.file.banks));
   }
   if (config.repeats) {
     auto meter = std::make_unique<RepeatMeter>("repeats", file->in_flight(), wir->rename_tables);
@@ -103,9 +105,9 @@ assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
     parts.observers.push_back(std::move(meter));
   }
   sms_.push_back(blocks);
-  parts.gates.push_back(std::move(wir->rename));
-  parts.reuse_point = std::move(wir->reuse);
-  parts.writeback_point = std::move(wir->allocation);
+  parts.gates.push_back(std::move(wir->owned_rename));
+  parts.reuse_point = std::move(wir->owned_reuse);
+  parts.writeback_point = std::move(wir->owned_allocation);
   parts.modules.push_back(std::move(wir));
   parts.storage = std::move(file);
   return parts;
@@ -132,6 +134,8 @@ std::unique_ptr<ReuseUnit> WirScheme::reuse_unit(const sc_core::sc_module_name& 
                                                  InFlightTable& in_flight) const {
   return std::make_unique<ReuseUnit>(name, config, context.clock_period, in_flight);
 }
+
+std::unique_ptr<ReuseFront> WirScheme::reuse_front(const assembly::BuildContext&) const { return nullptr; }
 
 void WirScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>&) {
   if (sms_.empty()) return;

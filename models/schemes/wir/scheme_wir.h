@@ -12,6 +12,7 @@ class AllocationStage;
 class InFlightTable;
 class PhysicalRegisterFile;
 class RepeatMeter;
+class ReuseFront;
 class ReuseUnit;
 class Wir;
 }  // namespace regatta::models::wir
@@ -41,6 +42,9 @@ class WirScheme : public assembly::Scheme {
                                                              const models::wir::WirConfig& config,
                                                              const assembly::BuildContext& context,
                                                              models::wir::InFlightTable& in_flight) const;
+  /// A block between the reuse stage and the reuse buffer; null: none.
+  virtual std::unique_ptr<models::wir::ReuseFront> reuse_front(const assembly::BuildContext& context) const;
+  const models::wir::WirConfig& config() const { return config_; }
   /// The blocks of the SM built last.
   models::wir::Wir& blocks() const { return *sms_.back().wir; }
 

@@ -32,7 +32,7 @@ class References : public virtual sc_core::sc_interface {
   virtual bool low() = 0;
   /// Catches up with low-register mode: for each past cycle of it, once and in order, asks every keeper for an entry
   /// (ReferenceKeeper::give_up_idle()) and releases its registers. A keeper calls it before it looks at its entries if
-  /// `low_mode()` is set.
+  /// `low_mode()` is set. Since every other call settles too, a keeper's own give_up_idle() may run inside of it.
   virtual void settle() = 0;
   /// Whether low-register mode was on at the last transaction, which low() may find to have changed. Valid from
   /// elaboration on, for the whole run.

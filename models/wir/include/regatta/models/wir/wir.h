@@ -7,6 +7,7 @@
 #include <regatta/models/wir/register_allocator.h>
 #include <regatta/models/wir/rename_stage.h>
 #include <regatta/models/wir/retry_queue.h>
+#include <regatta/models/wir/reuse_front.h>
 #include <regatta/models/wir/reuse_unit.h>
 #include <regatta/models/wir/value_signature_buffer.h>
 #include <regatta/models/wir/verify_cache.h>
@@ -21,10 +22,12 @@ namespace regatta::models::wir {
 /// owner, who may put delays between (connect_lookups()).
 class Wir : public sc_core::sc_module {
  public:
-  /// The two stages that decide, where others take their place; empty: the stages as they are.
+  /// The two stages that decide, where others take their place, and a block between stage and reuse buffer; empty: the
+  /// stages as they are, and none.
   struct Stages {
     std::function<std::unique_ptr<AllocationStage>(const sc_core::sc_module_name&, InFlightTable&)> allocation;
     std::function<std::unique_ptr<ReuseUnit>(const sc_core::sc_module_name&, InFlightTable&)> reuse;
+    std::function<std::unique_ptr<ReuseFront>()> front;
   };
   Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
       PhysicalRegisterFile& file, const Stages& stages);
@@ -33,7 +36,8 @@ class Wir : public sc_core::sc_module {
   template <class F>
   void connect_lookups(F&& connect) {
     connect("rename_delay", rename->tables, rename_tables.lookups);
-    connect("reuse_delay", reuse->buffer, reuse_buffer.lookups);
+    if (front != nullptr) connect("front_delay", reuse->buffer, front->lookups);
+    connect("reuse_delay", front != nullptr ? front->buffer : reuse->buffer, reuse_buffer.lookups);
     connect("signature_delay", allocation->signatures, signature_buffer.lookups);
     connect("verify_delay", allocation->verify_cache, verify_cache.lookups);
     connect("allocator_delay", allocation->allocator, allocator.allocation);
@@ -45,9 +49,14 @@ class Wir : public sc_core::sc_module {
   VerifyCache verify_cache;
   RegisterAllocator allocator;
   RetryQueue retry_queue;
-  std::unique_ptr<RenameStage> rename;
-  std::unique_ptr<ReuseUnit> reuse;
-  std::unique_ptr<AllocationStage> allocation;
+  std::unique_ptr<ReuseFront> front;  ///< null: none
+  /// The stages, which the SM owns once the scheme has taken them.
+  std::unique_ptr<RenameStage> owned_rename;
+  std::unique_ptr<ReuseUnit> owned_reuse;
+  std::unique_ptr<AllocationStage> owned_allocation;
+  RenameStage* const rename;
+  ReuseUnit* const reuse;
+  AllocationStage* const allocation;
 };
 
 }  // namespace regatta::models::wir
