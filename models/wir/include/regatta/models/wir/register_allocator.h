@@ -49,33 +49,33 @@ class RegisterAllocator : public sc_core::sc_module,
 
   // References.
   void hold(const PhysicalRegister* regs, unsigned count) override {
-    begin();
+    if (was_low_) begin();
     for (unsigned i = 0; i < count; ++i) {
       if (regs[i] != no_register) pool_.hold(regs[i]);
     }
   }
   void end_hold(PhysicalRegister reg) override {
-    begin();
+    if (was_low_) begin();
     // A single, rarely taken branch.
     if (unsigned{pool_.unhold(reg)} & ((promised_ | unsigned{refused_}) != 0)) no_holds(reg);
-    pool_.release(reg, now_);
+    if (pool_.drop(reg)) pool_.leave(reg, clock_.now());
   }
   bool share(const PhysicalRegister* regs, unsigned count) override {
-    begin();
+    if (was_low_) begin();
     for (unsigned i = 0; i < count && regs[i] != no_register; ++i) {
       if (__builtin_expect(static_cast<int>(pool_.acquire(regs[i])), 1) != 0) {
         ++counted_;
         continue;
       }
-      while (i-- > 0) pool_.release(regs[i], now_);
+      while (i-- > 0) pool_.release(regs[i], clock_.now());
       return false;
     }
     return true;
   }
   void release(PhysicalRegister reg) override {
     if (reg == no_register) return;
-    begin();
-    pool_.release(reg, now_);
+    if (was_low_) begin();
+    if (pool_.drop(reg)) pool_.leave(reg, clock_.now());
   }
   void replace(PhysicalRegister before) override {
     release(before);
@@ -128,7 +128,8 @@ class RegisterAllocator : public sc_core::sc_module,
   std::string recount() const;
 
  private:
-  /// First in every transaction: the present cycle, and what past cycles of low-register mode did.
+  /// First in a transaction: the present cycle, and what past cycles of low-register mode did. Outside of this mode, one
+  /// that does not need the cycle goes without.
   void begin() {
     now_ = clock_.now();
     if (was_low_ && evicted_until_ < now_) evict_idle();

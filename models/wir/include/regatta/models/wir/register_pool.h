@@ -68,10 +68,16 @@ class RegisterPool {
   bool can_acquire(PhysicalRegister reg) const { return count_[reg.value()].references < most_; }
   /// Removes a reference; after the last one the register is free from cycle `now` + release_latency on.
   void release(PhysicalRegister reg, std::uint64_t now) {
+    if (drop(reg)) leave(reg, now);
+  }
+  /// release() in two steps, for a caller that need not know the cycle: removes a reference, and returns whether it was
+  /// the last one. Then leave() follows.
+  bool drop(PhysicalRegister reg) {
     Count& count = count_[reg.value()];
     if (__builtin_expect(count.references == 0, 0)) refuse_release(reg);
-    if (--count.references == 0) leave(reg, now);
+    return --count.references == 0;
   }
+  [[gnu::noinline]] void leave(PhysicalRegister reg, std::uint64_t now);
 
   /// Nothing can be allocated in cycle `now`: tables have to release registers (low-register mode).
   bool low(std::uint64_t now) {
@@ -118,7 +124,6 @@ class RegisterPool {
     if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
   }
   void take_back(std::uint64_t now);
-  [[gnu::noinline]] void leave(PhysicalRegister reg, std::uint64_t now);
   /// in_use_ has not changed until cycle `until`.
   void account(std::uint64_t until) {
     if (until <= accounted_) return;
