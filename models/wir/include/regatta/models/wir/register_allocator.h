@@ -128,8 +128,8 @@ class RegisterAllocator : public sc_core::sc_module,
   std::string recount() const;
 
  private:
-  /// First in a transaction: the present cycle, and what past cycles of low-register mode did. Outside of this mode, one
-  /// that does not need the cycle goes without.
+  /// First in a transaction: the present cycle, and what past cycles of low-register mode did. Outside of this mode,
+  /// one that does not need the cycle goes without.
   void begin() {
     now_ = clock_.now();
     if (was_low_ && evicted_until_ < now_) evict_idle();
