@@ -68,10 +68,7 @@ void RegisterCompression::wait(const WarpAccess& access, std::uint32_t tag, Look
   Waiting& w = waiting_[tag];
   w.access = &access;
   tag_of_[&access] = tag;
-  if (reply == LookupReply::later) {
-    w.asked = true;
-    return;
-  }
+  if (reply == LookupReply::later) return;
   refused_.push_back(&access);
   again_.notify(period_);
 }
@@ -81,12 +78,6 @@ void RegisterCompression::done_waiting(const WarpAccess& access) {
   if (found == tag_of_.end()) return;
   waiting_.erase(found->second);
   tag_of_.erase(found);
-}
-
-RegisterCompression::Waiting* RegisterCompression::take(std::uint32_t tag) {
-  Waiting& w = waiting_.at(tag);
-  w.asked = false;
-  return &w;
 }
 
 void RegisterCompression::ready(const Waiting& w) {
@@ -102,24 +93,24 @@ void RegisterCompression::try_again() {
 }
 
 void RegisterCompression::answered(std::uint32_t tag, const CompressionVerdict& verdict) {
-  Waiting* const w = take(tag);
-  w->has_verdict = true;
-  w->verdict = verdict;
-  ready(*w);
+  Waiting& w = waiting_.at(tag);
+  w.has_verdict = true;
+  w.verdict = verdict;
+  ready(w);
 }
 
 void RegisterCompression::answered(std::uint32_t tag, const TableAnswer& answer) {
-  Waiting* const w = take(tag);
-  w->has_entry = true;
-  w->entry = answer;
-  ready(*w);
+  Waiting& w = waiting_.at(tag);
+  w.has_entry = true;
+  w.entry = answer;
+  ready(w);
 }
 
 void RegisterCompression::answered(std::uint32_t tag, const protocol::WarpValue& value) {
-  Waiting* const w = take(tag);
-  w->has_value = true;
-  w->value = value;
-  ready(*w);
+  Waiting& w = waiting_.at(tag);
+  w.has_value = true;
+  w.value = value;
+  ready(w);
 }
 
 RegisterCompression::Stored RegisterCompression::write(const WarpAccess& access, Row row, const std::uint32_t* values,

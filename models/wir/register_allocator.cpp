@@ -55,10 +55,8 @@ void RegisterAllocator::warp_finished(const protocol::WarpInfo&) {
   if (!capped_) return;
   // The limit drops by the warp's registers: entries are given up until the rest fits.
   pool_.set_limit(std::min(physical_, warps_ * registers_per_warp_));
-  const auto more = [](void* pool) {
-    return static_cast<const RegisterPool*>(pool)->referenced() > static_cast<const RegisterPool*>(pool)->limit();
-  };
-  for (int i = keepers.size() - 1; i >= 0 && more(&pool_); --i) keepers[i]->give_up_while(more, &pool_);
+  const auto more = [this] { return pool_.referenced() > pool_.limit(); };
+  for (int i = keepers.size() - 1; i >= 0 && more(); --i) keepers[i]->give_up_while(more);
 }
 
 LookupReply RegisterAllocator::look_up(const AllocationRequest& request, std::uint32_t, GrantedRegisters& granted) {

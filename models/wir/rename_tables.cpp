@@ -13,9 +13,7 @@ RenameTables::RenameTables(const sc_core::sc_module_name& name, const WirConfig&
       access("access"),
       keeper("keeper"),
       references("references"),
-      physical_(config.physical()),
       max_warps_(config.max_warps),
-      max_ctas_(config.max_ctas),
       ports_(config.rename_ports),
       clock_(support::CycleScheduler::of(clock_period)),
       write_ports_(config.schedulers, Ports(1)) {
@@ -24,11 +22,8 @@ RenameTables::RenameTables(const sc_core::sc_module_name& name, const WirConfig&
 }
 
 void RenameTables::kernel_started(const protocol::KernelContext& context) {
-  const unsigned cta = std::max(1u, context.warps_per_cta);
-  const unsigned by_registers = physical_ / std::max(1u, context.registers_per_warp) / cta;
-  const unsigned warps = std::min({by_registers, max_ctas_, max_warps_ / cta}) * cta;
-  // At least one table for each slot, since tables are laid out by slot.
-  entries_.reset(std::max(warps, max_warps_), std::max(1u, context.kernel->registers_per_thread));
+  // A table for each slot, since tables are laid out by slot.
+  entries_.reset(max_warps_, std::max(1u, context.kernel->registers_per_thread));
 }
 
 void RenameTables::warp_finished(const protocol::WarpInfo& warp) {

@@ -126,8 +126,8 @@ unsigned ReuseBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) 
   return count;
 }
 
-void ReuseBuffer::give_up_while(bool (*more)(void*), void* context) {
-  for (std::size_t i = 0; i < entries_.entries().size() && more(context); ++i) {
+void ReuseBuffer::give_up_while(const std::function<bool()>& more) {
+  for (std::size_t i = 0; i < entries_.entries().size() && more(); ++i) {
     entries_.evict_entry(i, [this](PhysicalRegister reg) { references_->release(reg); });
   }
 }

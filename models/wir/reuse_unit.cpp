@@ -231,7 +231,7 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
     // Takes the register's value, not the trace's, so that the checker detects an illegal reuse.
     trace::copy_value(d.results[i].lane.data(), registers_->value(result[i]), registers_->value_bytes());
   }
-  end_holds(f);
+  end_holds(*references_, f);
   counters_.reused_registers += count;
   ++(waited                            ? counters_.reused_pending
      : f.kind == ReuseKind::arithmetic ? counters_.reused_arithmetic
@@ -244,17 +244,11 @@ ReuseUnit::Decision ReuseUnit::execute(const InFlight& f) {
   return Decision::execute;
 }
 
-void ReuseUnit::end_holds(InFlight& f) {
-  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
-    references_->end_hold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
-  }
-}
-
 [[gnu::flatten]] void ReuseUnit::written_back(const DynamicInstruction& d) {
   InFlight& f = in_flight_.of(d);
   if (d.traits->write_count != 0 && d.active != 0) retire(d, f);
   if (f.claimed || f.keeps) update_buffer(d, f);
-  end_holds(f);
+  end_holds(*references_, f);
   InFlightTable::leave(f);
   if (__builtin_expect(static_cast<int>(recount_interval_ != 0), 0) != 0 && ++retired_ % recount_interval_ == 0) {
     references_->check();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/value_signature_buffer.h>
 
-#include <regatta/models/wir/reuse_buffer.h>
 #include <regatta/support/energy.h>
 
 namespace regatta::models::wir {
@@ -57,8 +56,8 @@ unsigned ValueSignatureBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegiste
   return regs[0] == no_register ? 0 : 1;
 }
 
-void ValueSignatureBuffer::give_up_while(bool (*more)(void*), void* context) {
-  for (std::size_t i = 0; i < entries_.entries().size() && more(context); ++i) {
+void ValueSignatureBuffer::give_up_while(const std::function<bool()>& more) {
+  for (std::size_t i = 0; i < entries_.entries().size() && more(); ++i) {
     references_->release(entries_.evict_entry(i));
   }
 }

@@ -175,12 +175,7 @@ using RegisterList = std::vector<unsigned>;
 
 /// Lets a keeper give up entries until it was asked for `times` more.
 void give_up_times(ReferenceKeeper& keeper, unsigned times) {
-  keeper.give_up_while(
-      [](void* left) {
-        auto& n = *static_cast<unsigned*>(left);
-        return n != 0 && n-- != 0;
-      },
-      &times);
+  keeper.give_up_while([&times] { return times != 0 && times-- != 0; });
 }
 
 // Rename tables.
@@ -389,8 +384,8 @@ class FakeKeeper : public sc_core::sc_module, public ReferenceKeeper {
     regs[0] = physical_at(at->second);
     return 1;
   }
-  void give_up_while(bool (*more)(void*), void* context) override {
-    while (!owned.empty() && more(context)) drop();
+  void give_up_while(const std::function<bool()>& more) override {
+    while (!owned.empty() && more()) drop();
   }
   void give_up_all() override {
     while (!stubborn && !owned.empty()) drop();

@@ -52,7 +52,6 @@ class CompressionUnit : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& g) override {
     g.costs_nothing("the group aging of the statistics has it, by the paper's numbers");
   }
-  const std::uint64_t& beats() const { return beats_; }
 
  private:
   CompressionMachine machine_;

@@ -87,7 +87,6 @@ class RegisterCompression : public CompressedRows,
   struct Waiting {
     const protocol::WarpAccess* access = nullptr;
     bool has_verdict = false, has_entry = false, has_value = false;
-    bool asked = false;  ///< an answer is to come
     CompressionVerdict verdict;
     TableAnswer entry;
     protocol::WarpValue value;
@@ -106,7 +105,6 @@ class RegisterCompression : public CompressedRows,
   /// The reply was not an answer: the access is tried again after the answer, or in the next cycle.
   void wait(const protocol::WarpAccess& access, std::uint32_t tag, protocol::LookupReply reply);
   void done_waiting(const protocol::WarpAccess& access);
-  Waiting* take(std::uint32_t tag);
   void ready(const Waiting& waiting);
   void try_again();
 

@@ -81,6 +81,7 @@ class AllocationStage : public sc_core::sc_module,
  private:
   enum class Grant : std::uint8_t { none, later, granted };
 
+  static constexpr unsigned bit(unsigned i) { return 1u << i; }
   static std::uint32_t tag(const protocol::DynamicInstruction& d, unsigned destination) {
     return d.pool_index * trace::max_destination_registers + destination;
   }

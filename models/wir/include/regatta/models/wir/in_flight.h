@@ -59,6 +59,13 @@ struct alignas(64) InFlight {
   const protocol::DynamicInstruction* instruction = nullptr;  ///< whose this is
 };
 
+/// The instruction has read its sources, or will not read them.
+inline void end_holds(References& references, InFlight& f) {
+  for (; f.held != 0; f.held &= static_cast<std::uint8_t>(f.held - 1)) {
+    references.end_hold(f.sources[static_cast<unsigned>(__builtin_ctz(f.held))]);
+  }
+}
+
 /// One per instruction in flight, by its index in the SM's pool.
 class InFlightTable {
  public:

@@ -8,6 +8,7 @@
 #include <regatta/models/wir/register_pool.h>
 
 #include <cstdint>
+#include <functional>
 #include <systemc>
 #include <vector>
 
@@ -61,12 +62,21 @@ class ReferenceKeeper : public virtual sc_core::sc_interface {
   /// allocator releases them as of that cycle.
   virtual unsigned give_up_idle(std::uint64_t /*cycle*/, PhysicalRegister* /*regs*/) { return 0; }
   /// Fewer registers may be in use: gives up entries, one at a time, while more() is true.
-  virtual void give_up_while(bool (* /*more*/)(void*), void* /*context*/) {}
+  virtual void give_up_while(const std::function<bool()>& /*more*/) {}
   /// The kernel has ended: gives up everything.
   virtual void give_up_all() {}
   /// Adds the references of its entries.
   virtual void count(ReferenceCounts& counts) const = 0;
 };
+
+/// xorshift: any fixed sequence that visits every entry is good enough. The buffers draw the same numbers and use other
+/// bits of them.
+inline std::uint64_t next_random(std::uint64_t& random) {
+  random ^= random << 13;
+  random ^= random >> 7;
+  random ^= random << 17;
+  return random;
+}
 
 /// What the issue stage asks before an instruction that remaps registers (README, "Why it cannot deadlock"): a register
 /// may be held by readers alone only against a credit, which returns when the last reader has read it.

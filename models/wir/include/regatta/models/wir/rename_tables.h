@@ -100,7 +100,7 @@ class RenameTables : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
-  const unsigned physical_, max_warps_, max_ctas_;
+  const unsigned max_warps_;
   const unsigned ports_;  ///< reads of a half per cycle
   support::CycleScheduler& clock_;
   References* references_ = nullptr;

@@ -92,7 +92,7 @@ class ReuseBuffer : public sc_core::sc_module,
   void fetch_ahead(std::uint32_t fold) const override { entries_.fetch_ahead(fold); }
 
   unsigned give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) override;
-  void give_up_while(bool (*more)(void*), void* context) override;
+  void give_up_while(const std::function<bool()>& more) override;
   void give_up_all() override;
   void count(ReferenceCounts& counts) const override;
 
@@ -127,14 +127,5 @@ class ReuseBuffer : public sc_core::sc_module,
   std::uint64_t low_evictions_ = 0;
   sc_core::sc_event changed_;
 };
-
-/// xorshift: any fixed sequence that visits every entry is good enough. The buffers draw the same numbers and use other
-/// bits of them.
-inline std::uint64_t next_random(std::uint64_t& random) {
-  random ^= random << 13;
-  random ^= random >> 7;
-  random ^= random << 17;
-  return random;
-}
 
 }  // namespace regatta::models::wir

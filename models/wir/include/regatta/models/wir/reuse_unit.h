@@ -76,7 +76,6 @@ class ReuseUnit : public sc_core::sc_module,
   Decision execute(const InFlight& f);
   void retire(const protocol::DynamicInstruction& d, InFlight& f);
   void update_buffer(const protocol::DynamicInstruction& d, InFlight& f);
-  void end_holds(InFlight& f);
 
   support::CycleScheduler& clock_;
   const unsigned front_delay_;

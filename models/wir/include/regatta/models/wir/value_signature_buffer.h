@@ -86,7 +86,7 @@ class ValueSignatureBuffer : public sc_core::sc_module,
   void evict(std::uint32_t hash) override;
 
   unsigned give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) override;
-  void give_up_while(bool (*more)(void*), void* context) override;
+  void give_up_while(const std::function<bool()>& more) override;
   void give_up_all() override;
   void count(ReferenceCounts& counts) const override;
 
