@@ -3,6 +3,7 @@
 // When loads may be reused (WIR section VI-A, figure 10), the order of the pending-retry queue, and ports.
 #include <regatta/models/wir/load_rules.h>
 #include <regatta/models/wir/lookup_queue.h>
+#include <regatta/models/wir/ports.h>
 #include <regatta/models/wir/retry_fifo.h>
 #include <regatta/test/catch.h>
 
