@@ -92,22 +92,28 @@ void RegisterCompression::try_again() {
   }
 }
 
+RegisterCompression::Waiting& RegisterCompression::asking(std::uint32_t tag, bool Waiting::*has) {
+  const auto found = waiting_.find(tag);
+  if (found == waiting_.end() || found->second.*has) protocol::unexpected_answer(name(), tag);
+  return found->second;
+}
+
 void RegisterCompression::answered(std::uint32_t tag, const CompressionVerdict& verdict) {
-  Waiting& w = waiting_.at(tag);
+  Waiting& w = asking(tag, &Waiting::has_verdict);
   w.has_verdict = true;
   w.verdict = verdict;
   ready(w);
 }
 
 void RegisterCompression::answered(std::uint32_t tag, const TableAnswer& answer) {
-  Waiting& w = waiting_.at(tag);
+  Waiting& w = asking(tag, &Waiting::has_entry);
   w.has_entry = true;
   w.entry = answer;
   ready(w);
 }
 
 void RegisterCompression::answered(std::uint32_t tag, const protocol::WarpValue& value) {
-  Waiting& w = waiting_.at(tag);
+  Waiting& w = asking(tag, &Waiting::has_value);
   w.has_value = true;
   w.value = value;
   ready(w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/register_allocator.h>
 
+#include <regatta/support/block_name.h>
 #include <regatta/support/energy.h>
 
 #include <algorithm>
@@ -26,6 +27,26 @@ RegisterAllocator::RegisterAllocator(const sc_core::sc_module_name& name, const 
       promises_(config.physical()) {
   references.bind(*this);
   credits.bind(*this);
+  pool_.set_describe([this](PhysicalRegister reg) { return describe(reg); });
+}
+
+/// Who made the faulty call is not known, but who has the register is: each keeper is counted alone.
+std::string RegisterAllocator::describe(PhysicalRegister reg) const {
+  std::string owners;
+  for (int i = 0; i < keepers.size(); ++i) {
+    ReferenceCounts counts;
+    counts.references.resize(pool_.size());
+    counts.holds.resize(pool_.size());
+    keepers[i]->count(counts);
+    if (counts.references[reg.value()] == 0) continue;
+    owners += (owners.empty() ? "" : ", ") + support::block_name(*keepers[i]) + " " +
+              std::to_string(counts.references[reg.value()]) + " times";
+  }
+  return " (" + at_present() + "; referred to by " + (owners.empty() ? "nobody" : owners) + ")";
+}
+
+std::string RegisterAllocator::at_present() const {
+  return std::string(name()) + " in cycle " + std::to_string(clock_.now());
 }
 
 void RegisterAllocator::kernel_started(const protocol::KernelContext& context) {
@@ -145,15 +166,13 @@ std::string RegisterAllocator::leak() {
   return {};
 }
 
-void RegisterAllocator::kernel_finished(const protocol::KernelContext&) {
-  const std::string wrong = leak();
-  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
+void RegisterAllocator::report(const std::string& wrong) const {
+  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", (at_present() + ": " + wrong).c_str());
 }
 
-void RegisterAllocator::check() const {
-  const std::string wrong = recount();
-  if (!wrong.empty()) SC_REPORT_ERROR("regatta/wir", wrong.c_str());
-}
+void RegisterAllocator::kernel_finished(const protocol::KernelContext&) { report(leak()); }
+
+void RegisterAllocator::check() const { report(recount()); }
 
 std::uint64_t RegisterAllocator::low_cycles() {
   begin();

@@ -41,12 +41,14 @@ void RegisterPool::take_back(std::uint64_t now) {
   }
 }
 
-void RegisterPool::refuse_free(PhysicalRegister reg) {
-  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free");
+void RegisterPool::refuse_free(PhysicalRegister reg) const {
+  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free" +
+                         (describe_ ? describe_(reg) : ""));
 }
 
-void RegisterPool::refuse_release(PhysicalRegister reg) {
-  throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()));
+void RegisterPool::refuse_release(PhysicalRegister reg) const {
+  throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()) +
+                         (describe_ ? describe_(reg) : ""));
 }
 
 }  // namespace regatta::models::wir

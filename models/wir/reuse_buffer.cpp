@@ -14,6 +14,7 @@ ReuseBuffer::ReuseBuffer(const sc_core::sc_module_name& name, const WirConfig& c
       updates("updates"),
       keeper("keeper"),
       references("references"),
+      victims("victims"),
       pending_(config.pending()),
       clock_(support::CycleScheduler::of(clock_period)),
       entries_(config.reuse_entries, config.reuse_associative),
@@ -76,6 +77,7 @@ LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, Re
     answer.claimed = true;
     ++writes_;
     write_ports_.take(now);
+    tell_victim(request.tag, request.fold);
     entries_.claim(request.tag, request.fold, request.owner, release_one);
   }
   return LookupReply::answered;
@@ -110,6 +112,7 @@ void ReuseBuffer::update(const ReuseUpdate& u) {
   } else if (counted) {
     if (!references_->low() && references_->share(u.tag.sources.data(), pair_operands)) {
       ++writes_;
+      tell_victim(u.tag, u.fold);
       release(entries_.insert(u.tag, u.result));
     } else {
       give_back();

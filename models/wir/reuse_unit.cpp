@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace regatta::models::wir {
 
@@ -102,11 +103,11 @@ void ReuseUnit::take_answers(DecidedList& decided, std::size_t& count) {
     const Late late = late_.front();
     late_.pop_front();
     --waiting_;
-    DynamicInstruction& d = *asking_[late.pool_index];
+    DynamicInstruction& d = *late.instruction;
     InFlight& f = in_flight_.of(d);
     f.asking = false;
     Decision made = Decision::keep;
-    if (retrying_[late.pool_index]) {
+    if (retrying_[d.pool_index]) {
       if (late.answer.found == Found::pending) {
         std::uint64_t skipped = 0;
         retries_->put_back(d, skipped);
@@ -126,7 +127,9 @@ void ReuseUnit::take_answers(DecidedList& decided, std::size_t& count) {
 }
 
 void ReuseUnit::answered(std::uint32_t pool_index, const ReuseAnswer& answer) {
-  late_.push_back(Late{pool_index, answer});
+  DynamicInstruction* const asked = pool_index < asking_.size() ? std::exchange(asking_[pool_index], nullptr) : nullptr;
+  if (asked == nullptr) protocol::unexpected_answer(name(), pool_index);
+  late_.push_back(Late{asked, answer});
 }
 
 /// Returns wait if the buffer is busy; it then is for those behind, too. Returns keep if the answer comes later.

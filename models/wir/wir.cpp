@@ -13,6 +13,10 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
       allocator("allocator", config, clock_period),
       retry_queue("retry_queue", config, clock_period),
       front(stages.front ? stages.front() : nullptr),
+      update_checker(stages.check_updates ? std::make_unique<UpdateChecker>("update_protocol", clock_period) : nullptr),
+      front_update_checker(stages.check_updates && front != nullptr
+                               ? std::make_unique<UpdateChecker>("front_update_protocol", clock_period)
+                               : nullptr),
       owned_rename(std::make_unique<RenameStage>("rename", config, clock_period, file.in_flight())),
       owned_reuse(stages.reuse ? stages.reuse("reuse", file.in_flight())
                                : std::make_unique<ReuseUnit>("reuse", config, clock_period, file.in_flight())),
@@ -22,12 +26,20 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
       rename(owned_rename.get()),
       reuse(owned_reuse.get()),
       allocation(owned_allocation.get()) {
-  sc_core::sc_export<ReuseUpdates>& updates = front != nullptr ? front->updates : reuse_buffer.updates;
+  const auto checked = [](UpdateChecker * checker, sc_core::sc_export<ReuseUpdates> & of) -> auto& {
+    if (checker == nullptr) return of;
+    checker->out.bind(of);
+    return checker->in;
+  };
+  sc_core::sc_export<ReuseUpdates>& behind = checked(update_checker.get(), reuse_buffer.updates);
+  sc_core::sc_export<ReuseUpdates>& updates =
+      front != nullptr ? checked(front_update_checker.get(), front->updates) : behind;
   // In low-register mode the buffers are asked for registers, in this order.
   allocator.keepers.bind(reuse_buffer.keeper);
   if (front != nullptr) {
     allocator.keepers.bind(front->keeper);
-    front->behind.bind(reuse_buffer.updates);
+    front->behind.bind(behind);
+    if (ReuseVictims* const victims = front->victims()) reuse_buffer.victims.bind(*victims);
     front->references.bind(allocator.references);
     front->retries.bind(retry_queue.access);
   }

@@ -277,10 +277,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
     std::string message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
                           std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) +
                           " CTAs unfinished" + (stuck.empty() ? "" : ": " + stuck) + "\n";
-    for (auto& node : nodes) {
-      message += node->sm->describe_stuck();
-      if (node->parts.describe_stuck) message += node->parts.describe_stuck();
-    }
+    for (auto& node : nodes) message += node->describe_stuck();
     message += held_work(sc_core::sc_get_top_level_objects());
     return broken_off(Ending::deadlock, message);
   }

@@ -11,7 +11,7 @@ namespace regatta::assembly {
 
 SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme,
                sc_core::sc_time period, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
-    : sc_module(name), machine_(machine) {
+    : sc_module(name), machine_(machine), period_(period) {
   const bool check_protocol = options.check_protocol;
   parts = scheme.build(BuildContext{machine, period, index, check_protocol, options.lookup_delay});
   if (const auto* registered = parts.scheduler.target<RegisteredScheduler>()) scheduler_ = registered->name;
@@ -141,6 +141,14 @@ void SmNode::finish_protocol_checks() {
   write_checker->finish();
   memory_checker->finish();
   for (auto& checker : parts.memory_checkers) checker->finish();
+  for (protocol::LookupRules* rules : parts.lookup_rules) rules->finish(unanswered_ * period_);
+}
+
+std::string SmNode::describe_stuck() const {
+  std::string text = sm->describe_stuck();
+  if (parts.describe_stuck) text += parts.describe_stuck();
+  for (const protocol::LookupRules* rules : parts.lookup_rules) text += rules->describe_open();
+  return text;
 }
 
 std::string SmNode::blame(protocol::WarpSlot warp, protocol::RegisterId reg) const {

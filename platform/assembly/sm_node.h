@@ -38,8 +38,10 @@ class SmNode : public sc_core::sc_module {
   std::string blame(protocol::WarpSlot warp, protocol::RegisterId reg) const;
   /// Nothing in the SM needs SystemC's own time to be exact within a cycle.
   bool keeps_cycle_time() const;
-  /// At the end of a launch: nothing may be open on a checked socket.
+  /// At the end of a launch: nothing may be open on a checked socket, and no lookup for long.
   void finish_protocol_checks();
+  /// For the report of a deadlock: what waits in the pipeline and in the scheme's parts, a line each.
+  std::string describe_stuck() const;
 
   std::unique_ptr<checker::FaultInjector> fault;
   std::unique_ptr<recorders::SocketTap<1024>> read_tap, write_tap, read_fault, write_fault;
@@ -52,7 +54,11 @@ class SmNode : public sc_core::sc_module {
   std::unique_ptr<protocol::BaseProtocolChecker<256>> memory_checker;
 
  private:
+  /// Cycles after which a lookup counts as unanswered at the end of a launch, whose user need not wait for it.
+  static constexpr unsigned unanswered_ = 1000;
+
   const MachineConfig& machine_;
+  const sc_core::sc_time period_;
   std::string scheduler_;             ///< the registered policy's name; empty: the scheme has its own
   std::unique_ptr<DropLog> dropped_;  ///< with SmConfig::check_contracts and a write-back point
 };

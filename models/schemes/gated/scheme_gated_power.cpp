@@ -82,7 +82,7 @@ void GatedScheme::add_power_states(const Sm& sm, Handles& handles) const {
   if (gate->wants_table()) {
     auto table = std::make_unique<models::RunTimeTable>("power_table", config.warps, config.table_entries,
                                                         sm.context.clock_period);
-    assembly::connect_lookup(sm.context, sm.parts, "power_table_delay", gate->table_lookups, table->lookups);
+    assembly::connect_lookup(sm.context, sm.parts, "power_table", gate->table_lookups, table->lookups);
     gate->table_updates.bind(table->updates);
     sm.parts.fetch_listeners.push_back(gate.get());
     sm.parts.modules.push_back(std::move(table));

@@ -256,7 +256,9 @@ inline bool same_answer(const ReuseAnswer& a, const ReuseAnswer& b) {
 }
 
 struct ReuseBench {
-  explicit ReuseBench(const WirConfig& config = block_config()) : buffer("buffer", config, block_period) {
+  explicit ReuseBench(const WirConfig& config = block_config(), ReuseVictims* victims = nullptr)
+      : buffer("buffer", config, block_period) {
+    if (victims != nullptr) buffer.victims.bind(*victims);
     buffer.references.bind(references.in);
     user.lookups.bind(buffer.lookups);
     user.updates.bind(buffer.updates);

@@ -242,7 +242,7 @@ TEST_CASE("register allocator alone: a recount names a register whose owners do 
   b.second.lie = physical_at(2);
   const std::string two = "physical register 2 is counted 1 times (0 by readers) and referred to 2 times (0)";
   CHECK(b.allocator.recount() == two);
-  CHECK(error_of([&] { b.user.references->check(); }) == two);
+  CHECK(error_of([&] { b.user.references->check(); }) == "allocator in cycle 1: " + two);
   b.second.lie = no_register;
   b.second.readers.clear();
   CHECK(b.allocator.recount() == "physical register 1 is counted 2 times (1 by readers) and referred to 1 times (0)");
@@ -256,11 +256,12 @@ TEST_CASE("register allocator alone: a register that is still referred to at the
   block_run_to(1);
   CHECK(finish().empty());
   CHECK(b.take(2) == RegisterList{0, 1});
-  CHECK(finish() == "physical register 0 is counted 1 times (0 by readers) and referred to 0 times (0)");
+  CHECK(finish() ==
+        "allocator in cycle 1: physical register 0 is counted 1 times (0 by readers) and referred to 0 times (0)");
   b.first.owned = {0};
   b.second.owned = {1};
   b.second.stubborn = true;
-  CHECK(finish() == "1 physical registers are still referred to when no warp is left");
+  CHECK(finish() == "allocator in cycle 1: 1 physical registers are still referred to when no warp is left");
   CHECK(b.references(0) == 0);
   CHECK(b.references(1) == 1);
   b.second.stubborn = false;

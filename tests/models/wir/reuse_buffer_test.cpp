@@ -359,6 +359,71 @@ TEST_CASE("reuse buffer alone: without pending-retry a result is entered when it
 
 namespace {
 
+/// Notes what the buffer loses, and the calls to the allocator up to then: references are still the buffer's.
+class VictimLog : public ReuseVictims {
+ public:
+  void replaced(const ReuseTag& tag, const ReuseResult& result) override {
+    tags.push_back(tag);
+    results.push_back(result);
+    before.push_back(references->take());
+  }
+  LoggedReferences* references = nullptr;
+  std::vector<ReuseTag> tags;
+  std::vector<ReuseResult> results;
+  std::vector<CallLog> before;
+};
+
+}  // namespace
+
+TEST_CASE("reuse buffer alone: who listens is told of each result that a newer entry replaces, and of nothing else") {
+  WirConfig config = block_config();
+  config.reuse_entries = 1;
+  VictimLog log;
+  ReuseBench b(config, &log);
+  log.references = &b.references;
+  const ReuseTag first = reuse_tag(1, {3}), second = reuse_tag(2, {4}), third = reuse_tag(5, {6});
+  block_run_to(1);
+  b.enter(first, 1, {9});
+  b.references.take();
+  block_run_to(2);
+  CHECK(b.get(second, 2).claimed);
+  REQUIRE(log.tags.size() == 1);
+  CHECK(log.tags[0] == first);
+  CHECK(log.results[0][0] == physical_at(9));
+  CHECK(log.before[0] == CallLog{"share 4"});
+  CHECK(b.references.take() == CallLog{"release 3", "release 9"});
+  // The second's result is still to come, so there is none to lose.
+  block_run_to(3);
+  CHECK(b.get(third, 3).claimed);
+  CHECK(log.tags.size() == 1);
+  b.user.updates->update(reuse_update(third, 3, {10}));
+  // Low-register mode gives the entry up.
+  b.references.set_low(true);
+  block_run_to(4);
+  CHECK(b.get(first, 4).evicted);
+  CHECK(log.tags.size() == 1);
+}
+
+TEST_CASE("reuse buffer alone: without pending-retry, a result of the same tag replaces none") {
+  WirConfig config = block_config();
+  config.model = "rl";
+  config.reuse_entries = 1;
+  VictimLog log;
+  ReuseBench b(config, &log);
+  log.references = &b.references;
+  const ReuseTag first = reuse_tag(1, {3}), second = reuse_tag(2, {4});
+  block_run_to(1);
+  b.user.updates->update(reuse_update(first, 1, {9}, false));
+  b.user.updates->update(reuse_update(first, 2, {10}, false));
+  CHECK(log.tags.empty());
+  b.user.updates->update(reuse_update(second, 3, {11}, false));
+  REQUIRE(log.tags.size() == 1);
+  CHECK(log.tags[0] == first);
+  CHECK(log.results[0][0] == physical_at(10));
+}
+
+namespace {
+
 /// Asks a buffer behind a delay, and its twin without one. Enters results when answers come.
 class DelayedReuseUser : public sc_core::sc_module, public LookupClient<ReuseAnswer> {
  public:

@@ -296,6 +296,107 @@ TEST_CASE("a block in front of the reuse buffer, and delays on both sides of it"
   CHECK(r.stats.at("sm0.wir.retry_queue").at("queued") > 0);
 }
 
+namespace {
+
+/// A block in front of the buffer that breaks the contract of its ports, once, at the hundredth request.
+enum class FrontFault { within_call, same_cycle, twice, never, unbooked, unused_port, no_reference };
+class FaultyFront : public PassThrough {
+ public:
+  FaultyFront(const sc_core::sc_module_name& name, FrontFault fault) : PassThrough(name, count_), fault_(fault) {
+    SC_HAS_PROCESS(FaultyFront);
+    SC_METHOD(deliver);
+    sensitive << due_;
+    dont_initialize();
+  }
+  protocol::LookupReply look_up(const models::wir::ReuseRequest& request, std::uint32_t tag,
+                                models::wir::ReuseAnswer& answer) override {
+    const protocol::LookupReply reply = PassThrough::look_up(request, tag, answer);
+    if (reply != protocol::LookupReply::answered || ++answers_ != 100) return reply;
+    answer_ = answer;
+    tag_ = tag;
+    switch (fault_) {
+      case FrontFault::within_call:
+        lookups.answers->answered(tag, answer);
+        return protocol::LookupReply::later;
+      case FrontFault::same_cycle:
+        due_.notify(sc_core::SC_ZERO_TIME);
+        return protocol::LookupReply::later;
+      case FrontFault::twice:
+        due_.notify(sc_core::sc_time(20, sc_core::SC_NS));
+        return protocol::LookupReply::answered;
+      case FrontFault::never:
+        return protocol::LookupReply::later;
+      case FrontFault::unbooked:
+        behind->update({});
+        return reply;
+      case FrontFault::unused_port:
+        behind->book_write();
+        return reply;
+      case FrontFault::no_reference:
+        for (unsigned i = 0; i < 1024; ++i) references->release(models::wir::PhysicalRegister(i));
+        return reply;
+    }
+    return reply;
+  }
+
+ private:
+  void deliver() { lookups.answers->answered(tag_, answer_); }
+  FrontFault fault_;
+  std::uint64_t count_ = 0;
+  unsigned answers_ = 0;
+  std::uint32_t tag_ = 0;
+  models::wir::ReuseAnswer answer_;
+  sc_core::sc_event due_;
+};
+
+class WithFaultyFront : public schemes::WirScheme {
+ public:
+  explicit WithFaultyFront(FrontFault fault) : fault_(fault) {}
+
+ protected:
+  std::unique_ptr<models::wir::ReuseFront> reuse_front(const assembly::BuildContext&) const override {
+    return std::make_unique<FaultyFront>("front", fault_);
+  }
+
+ private:
+  FrontFault fault_;
+};
+
+/// What a run says about the fault; "" if it ends as if there were none.
+std::string fault_found(const std::string& name, FrontFault fault, bool check_protocol = true) {
+  const std::string path = random_program(name, 8);
+  WithFaultyFront scheme(fault);
+  try {
+    const auto r = test::simulate_wir(path, scheme, {}, 0, check_protocol);
+    return r.ending == assembly::Ending::completed ? "" : r.message;
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
+}  // namespace
+
+#define REGATTA_FRONT_FAULT(fault, message)                                                              \
+  TEST_CASE("a front whose fault is " #fault " is found out") {                                          \
+    CHECK_THAT(fault_found("wir_front_" #fault, FrontFault::fault), Catch::Matchers::Contains(message)); \
+  }
+REGATTA_FRONT_FAULT(within_call, "sm0.front_protocol at ")
+REGATTA_FRONT_FAULT(same_cycle, "at the time of its request; expected one answer")
+REGATTA_FRONT_FAULT(twice, "sm0.front_protocol at ")
+REGATTA_FRONT_FAULT(never, "sm0.front_protocol: the request of ")
+REGATTA_FRONT_FAULT(unbooked, "sm0.wir.update_protocol in cycle ")
+REGATTA_FRONT_FAULT(unused_port, "1 write ports were booked and not used")
+REGATTA_FRONT_FAULT(no_reference, "sm0.wir.allocator in cycle ")
+
+TEST_CASE("without checkers, a late answer that nobody waits for ends the run with a message") {
+  CHECK_THAT(fault_found("wir_front_within_plain", FrontFault::within_call, false),
+             Catch::Matchers::Contains("sm0.wir.reuse at ") && Catch::Matchers::Contains("which no open request has"));
+}
+TEST_CASE("without checkers, a second answer ends the run with a message") {
+  CHECK_THAT(fault_found("wir_front_twice_plain", FrontFault::twice, false),
+             Catch::Matchers::Contains("sm0.wir.reuse at ") && Catch::Matchers::Contains("which no open request has"));
+}
+
 #define REGATTA_RANDOM(model)                                                                                        \
   TEST_CASE("random programs under " model) { check_random(model, "1024", 1); }                                      \
   TEST_CASE("random programs under " model " with the fewest registers") { check_random(model, smallest, 2); }       \

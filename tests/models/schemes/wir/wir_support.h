@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/models/wir/wir.h>
+#include <regatta/schemes/scheme_wir.h>
 
 #include <map>
 #include <memory>
@@ -12,7 +13,6 @@
 #include <vector>
 
 #include "harness.h"
-#include "scheme_wir.h"
 
 namespace regatta::test {
 
@@ -96,7 +96,7 @@ using Knobs = std::vector<std::pair<std::string, std::string>>;
 
 /// Runs a trace on gtx480 under the scheme with these knobs. References are recounted after every instruction.
 inline assembly::SimulationResult simulate_wir(const std::string& path, schemes::WirScheme& scheme, const Knobs& knobs,
-                                               unsigned lookup_delay = 0) {
+                                               unsigned lookup_delay = 0, bool check_protocol = true) {
   assembly::MachineConfig machine;
   support::OptionSet options;
   machine.declare(options);
@@ -106,7 +106,7 @@ inline assembly::SimulationResult simulate_wir(const std::string& path, schemes:
   options.set("constant_cache.enabled", "false", "test", "test");
   options.set("wir.recount", "1", "test", "test");
   for (const auto& [name, value] : knobs) options.set(name, value, "test", "test");
-  return simulate(path, scheme, machine, 1, true, lookup_delay);
+  return simulate(path, scheme, machine, 1, check_protocol, lookup_delay);
 }
 
 inline Watched watch(TraceBuilder& builder, const std::string& name, const Knobs& knobs,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <regatta/assembly/scheme.h>
+#include <regatta/protocol/lookup_checker.h>
 #include <regatta/protocol/lookup_delay.h>
 
 #include <memory>
@@ -9,17 +10,27 @@
 
 namespace regatta::assembly {
 
-/// Binds the user of a block's lookups to the block, through a delay called `name` if lookups are delayed
-/// (SimulationOptions::lookup_delay).
+/// Binds the user of a block's lookups to the block: through a checker `<name>_protocol` next to the block if checkers
+/// are enabled, and through a delay `<name>_delay` if lookups are delayed (SimulationOptions::lookup_delay).
 template <class Request, class Answer>
 void connect_lookup(const BuildContext& context, SmParts& parts, const std::string& name,
                     protocol::LookupInitiator<Request, Answer>& from, protocol::LookupTarget<Request, Answer>& to) {
-  if (context.lookup_delay == 0) return from.bind(to);
-  auto delay = std::make_unique<protocol::LookupDelay<Request, Answer>>(name.c_str(), context.clock_period,
-                                                                        context.lookup_delay, context.sm_index + 1);
-  from.bind(delay->in);
-  delay->out.bind(to);
-  parts.interposers.push_back(std::move(delay));
+  protocol::LookupTarget<Request, Answer>* target = &to;
+  if (context.check_protocol) {
+    auto checker = std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str());
+    checker->out.bind(*target);
+    target = &checker->in;
+    parts.lookup_rules.push_back(&checker->rules());
+    parts.interposers.push_back(std::move(checker));
+  }
+  if (context.lookup_delay != 0) {
+    auto delay = std::make_unique<protocol::LookupDelay<Request, Answer>>(
+        (name + "_delay").c_str(), context.clock_period, context.lookup_delay, context.sm_index + 1);
+    delay->out.bind(*target);
+    target = &delay->in;
+    parts.interposers.push_back(std::move(delay));
+  }
+  from.bind(*target);
 }
 
 }  // namespace regatta::assembly

@@ -7,6 +7,7 @@
 #include <regatta/assembly/machine.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/lookup_checker.h>
 #include <regatta/protocol/observer.h>
 #include <regatta/support/config.h>
 #include <regatta/support/stats.h>
@@ -28,7 +29,7 @@ struct BuildContext {
   const MachineConfig& machine;
   sc_core::sc_time clock_period;
   unsigned sm_index = 0;
-  bool check_protocol = false;  ///< base-protocol checkers are wanted on the scheme's own sockets too
+  bool check_protocol = false;  ///< checkers are wanted on the scheme's own sockets and lookups too
   unsigned lookup_delay = 0;    ///< SimulationOptions::lookup_delay
 };
 
@@ -59,6 +60,8 @@ struct SmParts {
   std::vector<std::unique_ptr<protocol::BaseProtocolChecker<256>>> memory_checkers;
   /// Modules between the scheme's own parts that are no hardware (connect_lookup.h).
   std::vector<std::unique_ptr<sc_core::sc_module>> interposers;
+  /// Of the checkers among them.
+  std::vector<protocol::LookupRules*> lookup_rules;
   /// Modules that implement no extension point themselves (the inside of a storage, an arbiter).
   std::vector<std::unique_ptr<sc_core::sc_module>> modules;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <systemc>
 
 namespace regatta::protocol {
@@ -36,6 +37,10 @@ class LookupClient : public virtual sc_core::sc_interface {
   /// The answer to the request `tag`, which was accepted in an earlier cycle; once per request, in any order.
   virtual void answered(std::uint32_t tag, const Answer& answer) = 0;
 };
+
+/// Ends the simulation (SC_REPORT_ERROR of type "regatta/lookup"): `user` was given an answer to a request that it has
+/// not open. Users call it where the answer would otherwise go astray; LookupChecker names the block.
+[[noreturn, gnu::cold]] void unexpected_answer(const std::string& user, std::uint32_t tag);
 
 /// What a block that answers lookups has: requests come in, late answers go out.
 template <class Request, class Answer>

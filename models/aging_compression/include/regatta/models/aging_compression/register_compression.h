@@ -40,10 +40,10 @@ class RegisterCompression : public CompressedRows,
   /// Connects every lookup: `connect(name, initiator, target)`.
   template <class F>
   void connect_lookups(F&& connect) {
-    connect("compression_delay", compression, unit_.results);
-    connect("decompression_delay", decompression, decompressor_.entries);
+    connect("compression", compression, unit_.results);
+    connect("decompression", decompression, decompressor_.entries);
     for (std::size_t s = 0; s < tables_.size(); ++s) {
-      connect(("table_delay" + std::to_string(s)).c_str(), tables_[s]->port, tables_[s]->table.reads);
+      connect(("table" + std::to_string(s)).c_str(), tables_[s]->port, tables_[s]->table.reads);
     }
   }
   /// The same without anything between.
@@ -104,6 +104,8 @@ class RegisterCompression : public CompressedRows,
   std::uint32_t tag_for(const protocol::WarpAccess& access);
   /// The reply was not an answer: the access is tried again after the answer, or in the next cycle.
   void wait(const protocol::WarpAccess& access, std::uint32_t tag, protocol::LookupReply reply);
+  /// Who waits for the answer `tag`, of which it has none yet.
+  Waiting& asking(std::uint32_t tag, bool Waiting::*has);
   void done_waiting(const protocol::WarpAccess& access);
   void ready(const Waiting& waiting);
   void try_again();

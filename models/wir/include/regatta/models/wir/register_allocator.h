@@ -151,6 +151,10 @@ class RegisterAllocator : public sc_core::sc_module,
   void account_mode(std::uint64_t at);
   [[gnu::noinline]] void evict_idle();
   std::string leak();
+  std::string describe(PhysicalRegister reg) const;
+  /// "sm0.wir.allocator in cycle 59".
+  std::string at_present() const;
+  void report(const std::string& wrong) const;
 
   const unsigned physical_, max_warps_, max_ctas_;
   const bool capped_;

@@ -8,6 +8,8 @@
 #include <regatta/models/wir/ports.h>
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -15,6 +17,8 @@ namespace regatta::models::wir {
 /// A register leaves the pool with one reference, gains and loses references as tables name it, and returns to the pool
 /// `release_latency` cycles after the last one (counting is pipelined). The pool takes back `ports` registers per
 /// cycle.
+///
+/// A reference to a free register, or one given up too many, throws std::logic_error.
 ///
 /// Invariants, whatever the order of calls: a register is either free, returning to the pool, or referenced; in_use() +
 /// free() is the number of registers.
@@ -26,6 +30,9 @@ class RegisterPool {
 
   /// All registers free, no references.
   void reset();
+  /// For messages about a register: who the pool belongs to, the cycle, and who refers to the register.
+  using Describe = std::function<std::string(PhysicalRegister)>;
+  void set_describe(Describe describe) { describe_ = std::move(describe); }
   /// Registers that may be in use at a time: all (max-register), or as many as the resident warps have logical
   /// registers (capped-register). May be set below in_use().
   void set_limit(unsigned registers) { limit_ = registers; }
@@ -118,8 +125,8 @@ class RegisterPool {
     std::uint64_t free_at = 0;
     PhysicalRegister reg;
   };
-  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_free(PhysicalRegister reg);
-  [[noreturn, gnu::noinline, gnu::cold]] static void refuse_release(PhysicalRegister reg);
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_free(PhysicalRegister reg) const;
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_release(PhysicalRegister reg) const;
   void drain(std::uint64_t now) {
     if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
   }
@@ -161,6 +168,7 @@ class RegisterPool {
   };
   Queue<PhysicalRegister> pool_;
   Queue<Leaving> leaving_;
+  Describe describe_;
   unsigned release_latency_;
   Ports returns_;
   std::uint32_t most_;

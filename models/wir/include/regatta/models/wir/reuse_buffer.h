@@ -55,13 +55,23 @@ class ReuseUpdates : public virtual sc_core::sc_interface {
  public:
   /// Books a write port for one update; returns its cycle, the present one or later.
   virtual std::uint64_t book_write() = 0;
-  /// Makes the update, in the cycle that was booked. The entry takes references of its own to its registers.
+  /// Makes the update, in the cycle that was booked or, if the instruction retires later, then. The entry takes
+  /// references of its own to its registers.
   virtual void update(const ReuseUpdate& update) = 0;
   // For a user that does not look at every cycle, and for the host's sake.
   /// Retries of past cycles in which nothing had changed: each has read the buffer.
   virtual void count_retries(std::uint64_t times) = 0;
   /// The host may prefetch the entry: it will be looked up in some cycles.
   virtual void fetch_ahead(std::uint32_t fold) const = 0;
+};
+
+/// Told of results that the buffer loses to newer ones, for a victim buffer.
+class ReuseVictims : public virtual sc_core::sc_interface {
+ public:
+  /// An entry with this result is replaced, in the middle of look_up() or update() of the buffer. Its references are
+  /// given up on return: to keep the registers, share them. Not told: entries given up for lack of registers, loads of
+  /// a CTA that ends, and entries whose result is still to come.
+  virtual void replaced(const ReuseTag& tag, const ReuseResult& result) = 0;
 };
 
 /// A lookup takes a read port, and with pending-retry a miss also takes a write port for the claim of its entry, in the
@@ -80,6 +90,7 @@ class ReuseBuffer : public sc_core::sc_module,
   sc_core::sc_export<ReuseUpdates> updates;
   sc_core::sc_export<ReferenceKeeper> keeper;
   sc_core::sc_port<References> references;
+  sc_core::sc_port<ReuseVictims, 1, sc_core::SC_ZERO_OR_MORE_BOUND> victims;
 
   ReuseBuffer(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period);
 
@@ -99,6 +110,7 @@ class ReuseBuffer : public sc_core::sc_module,
   void end_of_elaboration() override {
     references_ = references.operator->();
     low_mode_ = &references->low_mode();
+    victims_ = victims.size() == 0 ? nullptr : victims.operator->();
   }
   /// The slot's next CTA has another scratchpad and counts its barriers from zero: entries of its loads are dropped.
   void cta_finished(const protocol::CtaInfo& cta) override;
@@ -107,6 +119,12 @@ class ReuseBuffer : public sc_core::sc_module,
   const ReuseEntries& entries() const { return entries_; }
 
  private:
+  /// The tag's place gets another entry.
+  void tell_victim(const ReuseTag& tag, std::uint32_t fold) {
+    if (__builtin_expect(static_cast<int>(victims_ != nullptr), 0) == 0) return;
+    const ReuseEntries::Entry& e = entries_.in_place_of(tag, fold);
+    if (e.valid && !e.pending && !(e.tag == tag)) victims_->replaced(e.tag, e.result);
+  }
   protocol::LookupReply miss(const ReuseRequest& request, std::uint64_t now, ReuseAnswer& answer);
   void release(const Dropped& dropped) {
     dropped.for_each([this](PhysicalRegister reg) { references_->release(reg); });
@@ -115,6 +133,7 @@ class ReuseBuffer : public sc_core::sc_module,
   const bool pending_;  ///< misses claim entries
   support::CycleScheduler& clock_;
   References* references_ = nullptr;
+  ReuseVictims* victims_ = nullptr;
   const bool* low_mode_ = nullptr;
   ReuseEntries entries_;
   Ports read_ports_, write_ports_;

@@ -84,6 +84,14 @@ struct Dropped {
 
 class ReuseEntries {
  public:
+  /// Two per cache line of the host.
+  struct alignas(32) Entry {
+    ReuseTag tag;
+    ReuseResult result;
+    std::uint32_t owner = 0;
+    bool valid = false;
+    bool pending = false;
+  };
   /// 1 to 65535 entries (the paper: 32 to 512, 256 its default).
   ReuseEntries(unsigned entries, bool fully_associative);
 
@@ -108,6 +116,8 @@ class ReuseEntries {
     const Entry& e = place(tag, fold);
     return e.valid && e.tag == tag;
   }
+  /// The entry with this tag, or the one that it would replace.
+  const Entry& in_place_of(const ReuseTag& tag, std::uint32_t fold) { return place(tag, fold); }
   /// Prefetches the fold's entry on the host.
   void fetch_ahead(std::uint32_t fold) const { __builtin_prefetch(&entries_[fold & mask_]); }
   /// Claims an entry for an instruction that executes now: the tag is written, the entry is pending and owned by
@@ -171,14 +181,6 @@ class ReuseEntries {
   /// Rises with every tag entered: while it does not change, a tag that was not found is still absent.
   std::uint64_t entered() const { return entered_; }
 
-  /// Two per cache line of the host.
-  struct alignas(32) Entry {
-    ReuseTag tag;
-    ReuseResult result;
-    std::uint32_t owner = 0;
-    bool valid = false;
-    bool pending = false;
-  };
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:

@@ -22,6 +22,8 @@ namespace regatta::models::wir {
 /// then sees neither the claim nor an eviction, the block calls RetryAccess::retry_all(). An instruction has references
 /// to its sources only until it is answered: a block that needs them longer shares them when it sees the claim.
 ///
+/// A victim buffer implements ReuseVictims, and returns itself from victims().
+///
 /// It owns the references of its entries, gives them up as a ReferenceKeeper, enters nothing in low-register mode, and
 /// drops the loads of a CTA that ends (cta_finished()), as the buffer does.
 class ReuseFront : public sc_core::sc_module, public protocol::LifecycleListener {
@@ -36,6 +38,8 @@ class ReuseFront : public sc_core::sc_module, public protocol::LifecycleListener
   sc_core::sc_port<References> references;
   sc_core::sc_export<ReferenceKeeper> keeper;
   sc_core::sc_port<RetryAccess> retries;
+  /// Who is told of results that the buffer replaces; null: nobody. Asked once, when the blocks are connected.
+  virtual ReuseVictims* victims() { return nullptr; }
 
   /// `block` answers the stage, `user` takes the buffer's late answers. The block binds `updates` and `keeper`.
   ReuseFront(const sc_core::sc_module_name& name, protocol::Lookup<ReuseRequest, ReuseAnswer>& block,

@@ -90,11 +90,11 @@ class ReuseUnit : public sc_core::sc_module,
   LookupQueue held_;
   // Late answers.
   struct Late {
-    std::uint32_t pool_index;
+    protocol::DynamicInstruction* instruction;
     ReuseAnswer answer;
   };
   std::vector<protocol::DynamicInstruction*> unrenamed_;  ///< whose registers are not known yet, in order of issue
-  std::vector<protocol::DynamicInstruction*> asking_;     ///< by pool index: who waits for an answer
+  std::vector<protocol::DynamicInstruction*> asking_;     ///< by pool index: who waits for an answer, or null
   std::vector<bool> retrying_;                            ///< by pool index: that waited for a result
   std::deque<Late> late_;                                 ///< answers to act on
   unsigned waiting_ = 0;                                  ///< answers to come, or to act on

@@ -9,6 +9,7 @@
 #include <regatta/models/wir/retry_queue.h>
 #include <regatta/models/wir/reuse_front.h>
 #include <regatta/models/wir/reuse_unit.h>
+#include <regatta/models/wir/update_checker.h>
 #include <regatta/models/wir/value_signature_buffer.h>
 #include <regatta/models/wir/verify_cache.h>
 
@@ -28,6 +29,7 @@ class Wir : public sc_core::sc_module {
     std::function<std::unique_ptr<AllocationStage>(const sc_core::sc_module_name&, InFlightTable&)> allocation;
     std::function<std::unique_ptr<ReuseUnit>(const sc_core::sc_module_name&, InFlightTable&)> reuse;
     std::function<std::unique_ptr<ReuseFront>()> front;
+    bool check_updates = false;  ///< checkers stand before the reuse buffer and the block in front of it
   };
   Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
       PhysicalRegisterFile& file, const Stages& stages);
@@ -35,12 +37,12 @@ class Wir : public sc_core::sc_module {
   /// Connects every lookup: `connect(name, initiator, target)`.
   template <class F>
   void connect_lookups(F&& connect) {
-    connect("rename_delay", rename->tables, rename_tables.lookups);
-    if (front != nullptr) connect("front_delay", reuse->buffer, front->lookups);
-    connect("reuse_delay", front != nullptr ? front->buffer : reuse->buffer, reuse_buffer.lookups);
-    connect("signature_delay", allocation->signatures, signature_buffer.lookups);
-    connect("verify_delay", allocation->verify_cache, verify_cache.lookups);
-    connect("allocator_delay", allocation->allocator, allocator.allocation);
+    connect("rename", rename->tables, rename_tables.lookups);
+    if (front != nullptr) connect("front", reuse->buffer, front->lookups);
+    connect("reuse", front != nullptr ? front->buffer : reuse->buffer, reuse_buffer.lookups);
+    connect("signature", allocation->signatures, signature_buffer.lookups);
+    connect("verify", allocation->verify_cache, verify_cache.lookups);
+    connect("allocator", allocation->allocator, allocator.allocation);
   }
 
   RenameTables rename_tables;
@@ -50,6 +52,8 @@ class Wir : public sc_core::sc_module {
   RegisterAllocator allocator;
   RetryQueue retry_queue;
   std::unique_ptr<ReuseFront> front;  ///< null: none
+  /// Of the updates that the buffer gets, and of those that the front gets; null: not checked, or no front.
+  std::unique_ptr<UpdateChecker> update_checker, front_update_checker;
   /// The stages, which the SM owns once the scheme has taken them.
   std::unique_ptr<RenameStage> owned_rename;
   std::unique_ptr<ReuseUnit> owned_reuse;

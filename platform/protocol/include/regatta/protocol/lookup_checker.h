@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An interposer that checks the contract of lookups (docs/lookup.md) between a block and its user.
+#pragma once
+
+#include <regatta/protocol/lookup.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace regatta::protocol {
+
+/// The rules, without ports. Each violation is reported through SC_REPORT_ERROR (type "regatta/lookup") with the
+/// checker's name, the tag and what was expected; checking continues when the report returns.
+///
+///   tags      an open request's tag names no other request
+///   replies   answered, later or busy
+///   answers   one for each request that was accepted with `later`, in a later cycle; none for any other
+class LookupRules {
+ public:
+  explicit LookupRules(std::string name) : name_(std::move(name)) {}
+
+  void requested(std::uint32_t tag);
+  void replied(std::uint32_t tag, LookupReply reply);
+  /// Whether the user may be given the answer.
+  bool answered(std::uint32_t tag);
+  /// At the end of a run: reports requests that have waited for `patience` or longer. Younger ones may be open: a user
+  /// need not wait for all answers.
+  void finish(sc_core::sc_time patience);
+  /// Open requests, one line each, for the report of a deadlock; "" if there are none.
+  std::string describe_open() const;
+
+  std::size_t open() const { return open_.size(); }
+  std::uint64_t requests() const { return requests_; }
+  std::uint64_t violations() const { return violations_; }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  void violation(const std::string& what);
+
+  std::string name_;
+  std::map<std::uint32_t, sc_core::sc_time> open_;  ///< tag; when it was accepted
+  std::uint64_t asking_ = none;                     ///< tag of the request whose look_up() has not returned
+  std::uint64_t requests_ = 0, violations_ = 0;
+};
+
+/// The interposer that applies the rules. An answer that breaks them is not forwarded.
+template <class Request, class Answer>
+class LookupChecker : public sc_core::sc_module, public Lookup<Request, Answer>, public LookupClient<Answer> {
+ public:
+  LookupTarget<Request, Answer> in;
+  LookupInitiator<Request, Answer> out;
+
+  explicit LookupChecker(const sc_core::sc_module_name& name)
+      : sc_module(name), in("in", *this), out("out", *this), rules_(this->sc_module::name()) {}
+  LookupReply look_up(const Request& request, std::uint32_t tag, Answer& answer) override {
+    rules_.requested(tag);
+    const LookupReply reply = out.requests->look_up(request, tag, answer);
+    rules_.replied(tag, reply);
+    return reply;
+  }
+  const sc_core::sc_event& changed() const override { return out.requests->changed(); }
+  void answered(std::uint32_t tag, const Answer& answer) override {
+    if (rules_.answered(tag)) in.answers->answered(tag, answer);
+  }
+  LookupRules& rules() { return rules_; }
+
+ private:
+  LookupRules rules_;
+};
+
+}  // namespace regatta::protocol
