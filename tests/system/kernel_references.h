@@ -1,30 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kernel of traces/kernels must leave in its buffers, from its launch file and its C++ reference.
+// The kernels of traces/kernels with their references. The list of them is generated from the folders.
 #pragma once
 
-#include <cstdint>
+#include <regatta/test/kernel_list.h>
+
 #include <string>
 #include <vector>
 
-#include "kernels.h"
+#include "expected.h"
 
 namespace regatta::test {
 
-/// What one buffer must hold after the run: 32-bit elements, either bit for bit or as numbers with a tolerance.
-struct Expected {
-  std::string buffer;
-  std::vector<std::uint32_t> words;  ///< exact; empty when `values` counts
-  std::vector<double> values;        ///< of f32 elements
-  double tolerance = 0;              ///< |got - expected| <= tolerance * |expected|
-};
-
-/// All kernels that have a reference, in the order of the README.
+/// All kernels, in alphabetical order.
 const std::vector<std::string>& kernel_names();
 
 std::vector<Expected> expected_results(const std::string& kernel, Size size);
-
-/// Empty when `bytes` is what it must be, else the first element that differs.
-std::string compare(const Expected& expected, const std::string& bytes);
 
 }  // namespace regatta::test

@@ -6,8 +6,6 @@
 #include <regatta/test/catch.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <set>
 
 #include "bfs.h"
 #include "kernel_references.h"
@@ -69,27 +67,9 @@ void check_variants(const std::string& kernel) {
 
 }  // namespace
 
-TEST_CASE("vector_add computes what its reference does") { check_variants("vector_add"); }
-TEST_CASE("sgemm computes what its reference does") { check_variants("sgemm"); }
-TEST_CASE("hotspot computes what its reference does") { check_variants("hotspot"); }
-TEST_CASE("bfs computes what its reference does") { check_variants("bfs"); }
-TEST_CASE("pathfinder computes what its reference does") { check_variants("pathfinder"); }
-TEST_CASE("needleman_wunsch computes what its reference does") { check_variants("needleman_wunsch"); }
-TEST_CASE("srad computes what its reference does") { check_variants("srad"); }
-TEST_CASE("stencil3d computes what its reference does") { check_variants("stencil3d"); }
-TEST_CASE("spmv computes what its reference does") { check_variants("spmv"); }
-TEST_CASE("black_scholes computes what its reference does") { check_variants("black_scholes"); }
-TEST_CASE("histogram computes what its reference does") { check_variants("histogram"); }
-TEST_CASE("reduction computes what its reference does") { check_variants("reduction"); }
-
-TEST_CASE("every kernel of the folder has a reference") {
-  std::set<std::string> folders;
-  for (const auto& entry : std::filesystem::directory_iterator(REGATTA_SOURCE_DIR "/traces/kernels")) {
-    if (entry.is_directory()) folders.insert(entry.path().filename().string());
-  }
-  const auto& names = test::kernel_names();
-  REQUIRE(folders == std::set<std::string>(names.begin(), names.end()));
-}
+#define REGATTA_RESULTS(kernel) \
+  TEST_CASE(#kernel " computes what its reference does") { check_variants(#kernel); }
+REGATTA_KERNELS(REGATTA_RESULTS)
 
 TEST_CASE("a wrong result is found") {
   Expected words;

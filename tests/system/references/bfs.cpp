@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bfs.h"
 
+#include "expected.h"
+
 namespace reference {
 
 std::vector<std::int32_t> bfs(const std::vector<std::int32_t>& first_edge, const std::vector<std::int32_t>& degree,
@@ -31,3 +33,12 @@ std::vector<std::int32_t> bfs(const std::vector<std::int32_t>& first_edge, const
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_bfs(const LaunchData& data) {
+  return {exact("level", reference::bfs(data.buffer<std::int32_t>("first_edge"), data.buffer<std::int32_t>("degree"),
+                                        data.buffer<std::int32_t>("edges"), data.scalar<std::int32_t>(1, "init")))};
+}
+
+}  // namespace regatta::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "black_scholes.h"
 
+#include "expected.h"
+
 #include <cmath>
 
 namespace reference {
@@ -34,3 +36,14 @@ OptionPrices black_scholes(const std::vector<float>& price, const std::vector<fl
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_black_scholes(const LaunchData& data) {
+  const reference::OptionPrices p =
+      reference::black_scholes(data.buffer<float>("price"), data.buffer<float>("strike"), data.buffer<float>("years"),
+                               data.scalar<float>(0), data.scalar<float>(1));
+  return {near("call", p.call), near("put", p.put)};
+}
+
+}  // namespace regatta::test

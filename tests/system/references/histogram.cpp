@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "histogram.h"
 
+#include "expected.h"
+
 namespace reference {
 
 std::vector<std::uint32_t> histogram(const std::vector<std::uint8_t>& samples) {
@@ -10,3 +12,11 @@ std::vector<std::uint32_t> histogram(const std::vector<std::uint8_t>& samples) {
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_histogram(const LaunchData& data) {
+  return {exact("counts", reference::histogram(data.buffer<std::uint8_t>("samples")))};
+}
+
+}  // namespace regatta::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hotspot.h"
 
+#include "expected.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -34,3 +36,19 @@ std::vector<float> hotspot(std::vector<float> temperature, const std::vector<flo
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_hotspot(const LaunchData& data) {
+  reference::HotspotParameters p;
+  p.rows = data.scalar<std::int32_t>(0);
+  p.columns = data.scalar<std::int32_t>(1);
+  p.conductance = data.scalar<float>(2);
+  p.sink = data.scalar<float>(3);
+  p.ambient = data.scalar<float>(4);
+  p.step = data.scalar<float>(5);
+  return {exact("now", reference::hotspot(data.buffer<float>("now"), data.buffer<float>("power"), p,
+                                          static_cast<int>(data.repetitions())))};
+}
+
+}  // namespace regatta::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "needleman_wunsch.h"
 
+#include "expected.h"
+
 #include <algorithm>
 
 namespace reference {
@@ -27,3 +29,13 @@ std::vector<std::int32_t> needleman_wunsch(const std::vector<std::uint8_t>& down
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_needleman_wunsch(const LaunchData& data) {
+  return {exact("score", reference::needleman_wunsch(
+                             data.buffer<std::uint8_t>("down"), data.buffer<std::uint8_t>("across"),
+                             data.global<std::int32_t>("substitution"), data.scalar<std::int32_t>(2, "border")))};
+}
+
+}  // namespace regatta::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pathfinder.h"
 
+#include "expected.h"
+
 #include <algorithm>
 
 namespace reference {
@@ -20,3 +22,12 @@ std::vector<std::int32_t> pathfinder(std::vector<std::int32_t> cost, const std::
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_pathfinder(const LaunchData& data) {
+  return {
+      exact("above", reference::pathfinder(data.buffer<std::int32_t>("above"), data.buffer<std::uint8_t>("weights")))};
+}
+
+}  // namespace regatta::test

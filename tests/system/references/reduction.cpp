@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reduction.h"
 
+#include "expected.h"
+
 #include <algorithm>
 
 namespace reference {
@@ -50,3 +52,11 @@ float reduction(std::vector<float> values) {
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_reduction(const LaunchData& data) {
+  return {exact("sum", std::vector<float>{reference::reduction(data.buffer<float>("values"))})};
+}
+
+}  // namespace regatta::test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sgemm.h"
 
+#include "expected.h"
+
 #include <cmath>
 
 namespace reference {
@@ -30,3 +32,13 @@ std::vector<float> sgemm(const std::vector<float>& a, const std::vector<float>& 
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_sgemm(const LaunchData& data) {
+  return {exact("c", reference::sgemm(data.buffer<float>("a"), data.buffer<float>("b"), data.buffer<float>("c"),
+                                      data.scalar<std::int32_t>(0), data.scalar<std::int32_t>(1),
+                                      data.scalar<std::int32_t>(2), data.scalar<float>(3), data.scalar<float>(4)))};
+}
+
+}  // namespace regatta::test

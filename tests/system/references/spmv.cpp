@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spmv.h"
 
+#include "expected.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -41,3 +43,16 @@ std::vector<float> spmv(const CompressedRows& m, const std::vector<float>& value
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_spmv(const LaunchData& data) {
+  const reference::CompressedRows matrix = reference::spmv_matrix(
+      data.buffer<std::int32_t>("jitter"), data.buffer<std::int32_t>("columns"), data.scalar<std::int32_t>(1, "build"));
+  const auto values = data.buffer<float>("values");
+  auto x = data.buffer<float>("x");
+  for (std::uint64_t i = 0; i < data.repetitions(); ++i) x = reference::spmv(matrix, values, x);
+  return {exact("offsets", matrix.offsets), exact("columns", matrix.columns), exact("x", x)};
+}
+
+}  // namespace regatta::test

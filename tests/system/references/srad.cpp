@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "srad.h"
 
+#include "expected.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -77,3 +79,14 @@ std::vector<double> srad(const std::vector<float>& picture, int rows, int column
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_srad(const LaunchData& data) {
+  return {near("picture", reference::srad(data.buffer<float>("picture"), data.scalar<std::int32_t>(0, "update"),
+                                          data.scalar<std::int32_t>(1, "update"),
+                                          static_cast<double>(data.scalar<float>(2, "update")),
+                                          static_cast<int>(data.repetitions())))};
+}
+
+}  // namespace regatta::test

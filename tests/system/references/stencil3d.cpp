@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stencil3d.h"
 
+#include "expected.h"
+
 #include <cmath>
 
 namespace reference {
@@ -28,3 +30,18 @@ std::vector<float> stencil3d(std::vector<float> now, const Stencil3dParameters& 
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_stencil3d(const LaunchData& data) {
+  reference::Stencil3dParameters p;
+  p.nx = data.scalar<std::int32_t>(0);
+  p.ny = data.scalar<std::int32_t>(1);
+  p.nz = data.scalar<std::int32_t>(2);
+  p.centre = data.scalar<float>(3);
+  p.near = data.scalar<float>(4);
+  p.far = data.scalar<float>(5);
+  return {exact("now", reference::stencil3d(data.buffer<float>("now"), p, static_cast<int>(data.repetitions())))};
+}
+
+}  // namespace regatta::test

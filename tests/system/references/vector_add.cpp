@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vector_add.h"
 
+#include "expected.h"
+
 namespace reference {
 
 std::vector<float> vector_add(const std::vector<float>& a, const std::vector<float>& b) {
@@ -10,3 +12,11 @@ std::vector<float> vector_add(const std::vector<float>& a, const std::vector<flo
 }
 
 }  // namespace reference
+
+namespace regatta::test {
+
+std::vector<Expected> expected_vector_add(const LaunchData& data) {
+  return {exact("c", reference::vector_add(data.buffer<float>("a"), data.buffer<float>("b")))};
+}
+
+}  // namespace regatta::test
