@@ -2,6 +2,7 @@
 //
 // Buffers, their initial contents, and scalars.
 #include "parser.h"
+#include "structured.h"
 
 #include <regatta/ir/half.h>
 
@@ -25,6 +26,8 @@ constexpr NamedType types[] = {{"s8", Type::s8},   {"s16", Type::s16},   {"s32",
                                {"u8", Type::u8},   {"u16", Type::u16},   {"u32", Type::u32}, {"u64", Type::u64},
                                {"b8", Type::b8},   {"b16", Type::b16},   {"b32", Type::b32}, {"b64", Type::b64},
                                {"f16", Type::f16}, {"bf16", Type::bf16}, {"f32", Type::f32}, {"f64", Type::f64}};
+/// Numbers that a power law may choose from.
+constexpr std::int64_t max_kinds = 1 << 20;
 constexpr const char* type_list = "s8 to s64, u8 to u64, b8 to b64, f16, bf16, f32 or f64";
 
 }  // namespace
@@ -106,12 +109,14 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
   if (const auto bytes = t.integer(size_key, 1, std::int64_t{1} << 40)) c.bytes = static_cast<std::uint64_t>(*bytes);
   const std::string init = t.text("init").value_or("zero");
   FillSpec& f = c.fill;
-  const std::vector<std::string> kinds{"zero", "iota", "constant", "uniform", "normal", "file", "none"};
+  const std::vector<std::string> kinds{"zero",  "iota",      "constant", "uniform", "normal", "file",  "none",
+                                       "image", "power_law", "offsets",  "text",    "sorted", "points"};
   std::size_t kind = 0;
   while (kind < kinds.size() && kinds[kind] != init) ++kind;
   if (kind == kinds.size()) {
-    t.fail("init", "unknown init '" + init + "', expected zero, iota, constant, uniform, normal, file or none" +
-                       base::suggestion(init, kinds));
+    t.fail("init", "unknown init '" + init +
+                       "', expected zero, iota, constant, uniform, normal, image, power_law, offsets, text, " +
+                       "sorted, points, file or none" + base::suggestion(init, kinds));
   }
   f.init = static_cast<Init>(kind);
   f.type = type(t, f.init != Init::zero && f.init != Init::file && f.init != Init::none);
@@ -126,6 +131,16 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
       real = *t.number(key);
     }
   };
+  const auto range = [&] {
+    value("low", f.low, f.integer_low, true);
+    value("high", f.high, f.integer_high, true);
+    if (integers ? f.integer_high < f.integer_low : !(f.low <= f.high)) t.fail("high", "'high' is below 'low'");
+  };
+  const auto positive = [&](const char* key, std::optional<std::int64_t> usual) {
+    const auto number = t.integer(key, 1, INT32_MAX);
+    if (!number && !usual) t.fail("init = \"" + init + "\" needs '" + key + "'");
+    return static_cast<std::uint64_t>(number ? *number : *usual);
+  };
   switch (f.init) {
     case Init::iota:
       value("low", f.low, f.integer_low, false);
@@ -135,9 +150,7 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
       value("value", f.value, f.integer_value, true);
       break;
     case Init::uniform:
-      value("low", f.low, f.integer_low, true);
-      value("high", f.high, f.integer_high, true);
-      if (integers ? f.integer_high < f.integer_low : !(f.low <= f.high)) t.fail("high", "'high' is below 'low'");
+      range();
       break;
     case Init::normal:
       f.mean = t.number("mean").value_or(0);
@@ -150,8 +163,42 @@ Contents LaunchFileParser::contents(TomlTable& t, const char* size_key) {
     case Init::zero:
     case Init::none:
       break;
+    case Init::image:
+      range();
+      f.width = positive("width", std::nullopt);
+      break;
+    case Init::power_law:
+    case Init::offsets:
+      if (!integers)
+        t.fail("type", "init = \"" + init + "\" has integers, found type " + std::string(ir::to_string(f.type)));
+      range();
+      if (f.integer_low < 0 || f.integer_high - f.integer_low >= max_kinds) {
+        t.fail("high", "'low' to 'high' is " + std::to_string(f.integer_low) + " to " + std::to_string(f.integer_high) +
+                           ", expected at most " + std::to_string(max_kinds) + " numbers from 0 on");
+      }
+      f.exponent = static_cast<unsigned>(t.integer("exponent", 1, 8).value_or(2));
+      break;
+    case Init::text:
+      if (ir::size_of(f.type) != 1) {
+        t.fail("type", "init = \"text\" has symbols of a byte, found type " + std::string(ir::to_string(f.type)));
+      }
+      f.alphabet = t.text("alphabet").value_or(f.alphabet);
+      if (f.alphabet.empty()) t.fail("alphabet", "'alphabet' is empty");
+      break;
+    case Init::sorted:
+      range();
+      f.swaps = t.number("swaps").value_or(0);
+      if (!(f.swaps >= 0 && f.swaps <= 1)) t.fail("swaps", "'swaps' is no fraction from 0 to 1");
+      break;
+    case Init::points:
+      range();
+      f.dimensions = positive("dimensions", 1);
+      f.clusters = positive("clusters", 1);
+      f.deviation = t.number("deviation").value_or(1);
+      if (!(f.deviation >= 0)) t.fail("deviation", "'deviation' is negative");
+      break;
   }
-  if (f.init == Init::uniform || f.init == Init::normal) {
+  if (f.init == Init::uniform || f.init == Init::normal || is_structured(f.init)) {
     f.seed = static_cast<std::uint64_t>(t.integer("seed", 0, INT64_MAX).value_or(0));
   }
   if (c.bytes % ir::size_of(f.type) != 0) {

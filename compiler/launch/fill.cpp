@@ -3,14 +3,14 @@
 
 #include <regatta/ir/half.h>
 
+#include "structured.h"
+
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 namespace regatta::launch {
 namespace {
-
-double unit(std::uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
 std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
   const std::uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;
@@ -32,9 +32,7 @@ double real_element(const FillSpec& s, std::uint64_t i) {
       for (std::uint64_t k = 0; k < 12; ++k) sum += unit(random_word(s.seed, 12 * i + k));
       return s.mean + s.stddev * (sum - 6);
     }
-    case Init::zero:
-    case Init::file:
-    case Init::none:
+    default:
       break;
   }
   return 0;
@@ -54,16 +52,14 @@ std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
     }
     case Init::normal:
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(real_element(s, i))));
-    case Init::zero:
-    case Init::file:
-    case Init::none:
+    default:
       break;
   }
   return 0;
 }
 
-std::uint32_t half_element(const FillSpec& s, std::uint64_t i) {
-  const std::uint32_t h = ir::double_to_small(s.type, real_element(s, i), ir::Rounding::rn);
+std::uint32_t half_element(const FillSpec& s, double value) {
+  const std::uint32_t h = ir::double_to_small(s.type, value, ir::Rounding::rn);
   if (s.init != Init::uniform || !(s.low < s.high) || ir::small_to_double(s.type, h) < s.high) return h;
   // The largest half below the bound.
   const std::uint32_t below = ir::double_to_small(s.type, s.high, ir::Rounding::rm);
@@ -81,25 +77,30 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
     throw std::invalid_argument("fill_buffer: " + std::to_string(bytes.size()) +
                                 " bytes are no whole number of elements");
   }
-  for (std::size_t i = 0; i < bytes.size() / size; ++i) {
+  const std::size_t count = bytes.size() / size;
+  const bool structured = is_structured(s.init);
+  const std::vector<double> elements = structured ? structured_elements(s, count) : std::vector<double>{};
+  const auto real = [&](std::size_t i) { return structured ? elements[i] : real_element(s, i); };
+  for (std::size_t i = 0; i < count; ++i) {
     std::uint8_t* to = bytes.data() + i * size;
     if (s.init == Init::zero) {
       std::memset(to, 0, size);
     } else if (s.type == ir::Type::f32) {
-      auto v = static_cast<float>(real_element(s, i));
+      auto v = static_cast<float>(real(i));
       if (s.init == Init::uniform && static_cast<double>(v) >= s.high && s.low < s.high) {
         v = std::nextafter(static_cast<float>(s.high), static_cast<float>(s.low));
       }
       std::memcpy(to, &v, size);
     } else if (ir::is_small_float(s.type)) {
-      const std::uint32_t h = half_element(s, i);
+      const std::uint32_t h = half_element(s, real(i));
       std::memcpy(to, &h, size);
     } else if (s.type == ir::Type::f64) {
-      double v = real_element(s, i);
+      double v = real(i);
       if (s.init == Init::uniform && v >= s.high && s.low < s.high) v = std::nextafter(s.high, s.low);
       std::memcpy(to, &v, size);
     } else {
-      const std::uint64_t v = integer_element(s, i);
+      const std::uint64_t v =
+          structured ? static_cast<std::uint64_t>(static_cast<std::int64_t>(elements[i])) : integer_element(s, i);
       for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::uint8_t>(v >> (8 * b));
     }
   }

@@ -125,9 +125,8 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nbuffer = 10\ninit = \"iota\"\ntype = \"s32\"\n") ==
         "l.toml:6:10: error: 10 bytes are no whole number of s32 elements of 4 bytes");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"unifrom\"\n") ==
-        "l.toml:7:8: error: unknown init 'unifrom', expected zero, iota, constant, uniform, normal, file or none; did "
-        "you "
-        "mean 'uniform'?");
+        "l.toml:7:8: error: unknown init 'unifrom', expected zero, iota, constant, uniform, normal, image, power_law, "
+        "offsets, text, sorted, points, file or none; did you mean 'uniform'?");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"uniform\"\ntype = \"f32\"\nlow = 1\n") ==
         "l.toml:5:1: error: init = \"uniform\" needs 'high'");
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ninit = \"uniform\"\ntype = \"f32\"\nlow = 2\nhigh = 1\n") ==
@@ -136,6 +135,30 @@ TEST_CASE("errors of a launch file, word for word") {
   CHECK(error_of(single + "[[param]]\nbuffer = 8\ntolerance = 0.1\n") ==
         "l.toml:7:13: error: 'tolerance' without 'expect'");
   CHECK(error_of("ptx = \n").rfind("l.toml:1:", 0) == 0);
+}
+
+TEST_CASE("errors of structured contents, word for word") {
+  const auto error = [](const std::string& type, const std::string& keys) {
+    return error_of(single + "[[param]]\nbuffer = 8\ntype = \"" + type + "\"\n" + keys);
+  };
+  const std::string range = "low = 0\nhigh = 9\n";
+  CHECK(error("u8", "init = \"image\"\n" + range) == "l.toml:5:1: error: init = \"image\" needs 'width'");
+  CHECK(error("u8", "init = \"image\"\nwidth = 0\n" + range) ==
+        "l.toml:9:9: error: 'width' is 0, expected 1 to 2147483647");
+  CHECK(error("u8", "init = \"image\"\nwidth = 2\nlow = 3\nhigh = 2\n") == "l.toml:11:8: error: 'high' is below 'low'");
+  CHECK(error("f32", "init = \"offsets\"\n" + range) ==
+        "l.toml:7:8: error: init = \"offsets\" has integers, found type f32");
+  CHECK(error("s32", "init = \"power_law\"\nlow = -1\nhigh = 9\n") ==
+        "l.toml:10:8: error: 'low' to 'high' is -1 to 9, expected at most 1048576 numbers from 0 on");
+  CHECK(error("s32", "init = \"power_law\"\nexponent = 9\n" + range) ==
+        "l.toml:9:12: error: 'exponent' is 9, expected 1 to 8");
+  CHECK(error("u32", "init = \"text\"\n") ==
+        "l.toml:7:8: error: init = \"text\" has symbols of a byte, found type u32");
+  CHECK(error("u8", "init = \"text\"\nalphabet = \"\"\n") == "l.toml:9:12: error: 'alphabet' is empty");
+  CHECK(error("u8", "init = \"text\"\nlow = 1\n") == "l.toml:9:1: error: unknown key 'low' in [[param]]");
+  CHECK(error("u32", "init = \"sorted\"\nswaps = 1.5\n" + range) ==
+        "l.toml:9:9: error: 'swaps' is no fraction from 0 to 1");
+  CHECK(error("f32", "init = \"points\"\ndeviation = -1.0\n" + range) == "l.toml:9:13: error: 'deviation' is negative");
 }
 
 TEST_CASE("errors of programs, word for word") {
