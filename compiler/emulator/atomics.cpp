@@ -100,7 +100,7 @@ std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, s
 }
 
 void CtaRunner::atomic(Warp& w, const Op& op) {
-  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   const bool wide = op.element_bytes == 8;
   // exch does not look at what it replaces.

@@ -65,6 +65,8 @@ class CtaRunner {
   // memory_access.cpp
   void load(Warp& w, const Op& op);
   void store(Warp& w, const Op& op);
+  /// The addresses of the active lanes, WarpRegs::addresses.
+  void find_addresses(Warp& w, const Op& op);
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);

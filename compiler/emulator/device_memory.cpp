@@ -2,7 +2,6 @@
 #include <regatta/emulator/device_memory.h>
 
 #include <regatta/base/tool.h>
-#include <regatta/ir/address_windows.h>
 #include <regatta/trace/types.h>
 
 #include <unistd.h>
@@ -23,7 +22,7 @@ std::uint64_t physical_bytes() {
 
 std::uint64_t DeviceMemory::allocate(const std::string& name, std::uint64_t bytes, bool initialised) {
   bytes = std::max<std::uint64_t>(bytes, 1);
-  if (bytes >= ir::shared_window - next_ - guard_bytes - alignment) {
+  if (next_ + guard_bytes + alignment >= end_ || bytes >= end_ - next_ - guard_bytes - alignment) {
     throw trace::InputError("error: buffer '" + name + "' of " + std::to_string(bytes) +
                             " bytes does not fit into the device's address space");
   }

@@ -86,6 +86,21 @@ void store_lanes(const Region& r, const Op& op, WarpRegs& w, unsigned lanes) {
 
 }  // namespace
 
+void CtaRunner::find_addresses(Warp& w, const Op& op) {
+  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  AddressSummary& a = w.regs.addresses;
+  if (op.wide_address || op.space != MemorySpace::generic || a.highest < base::narrow_windows) return;
+  a.lowest = ~std::uint64_t{0};
+  a.highest = 0;
+  for (LaneMask rest = w.regs.active; rest != 0; rest &= rest - 1) {
+    std::uint64_t& lane = a.lane[static_cast<unsigned>(__builtin_ctzll(rest))];
+    lane = base::widened(lane);
+    a.lowest = std::min(a.lowest, lane);
+    a.highest = std::max(a.highest, lane);
+  }
+  a.consecutive = a.consecutive && base::window_number(a.lowest) == base::window_number(a.highest);
+}
+
 bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base) {
   const AddressSummary& a = w.regs.addresses;
   const std::uint64_t bytes = std::uint64_t{op.element_bytes} * op.vector;
@@ -199,7 +214,7 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
 }
 
 void CtaRunner::load(Warp& w, const Op& op) {
-  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   const unsigned lanes = program_.lanes;
   Place place;
@@ -253,7 +268,7 @@ void CtaRunner::load(Warp& w, const Op& op) {
 }
 
 void CtaRunner::store(Warp& w, const Op& op) {
-  helpers_.addresses(op.lane, w.regs, op.wide_address, op.offset, op.element_bytes);
+  find_addresses(w, op);
   if (races_ != nullptr) note_access(w, op);
   if (spins_.watching() && changes_memory(w, op)) spins_.changed();
   const LaneMask missing = unwritten_values(w, op, w.regs.active);

@@ -39,7 +39,9 @@ void ModuleImage::relocate(const ir::ModuleVariable& v, std::vector<std::uint8_t
                               "', which this module does not define");
     }
     if (target->space == MemorySpace::constant) {
-      address += target->offset + (r.generic ? ir::constant_window : 0);
+      const std::uint64_t window =
+          r.bytes == 4 ? base::narrow_first_address(base::Window::constant) : ir::constant_window;
+      address += target->offset + (r.generic ? window : 0);
     } else {
       address += global_.at(r.symbol);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/combine.h>
 
+#include "accesses.h"
 #include "definitions.h"
 
 #include <algorithm>
@@ -84,10 +85,6 @@ bool takes_constants(Opcode op) {
 bool is_integer(ir::Type t) {
   using ir::Type;
   return t == Type::b32 || t == Type::u32 || t == Type::s32 || t == Type::b64 || t == Type::u64 || t == Type::s64;
-}
-
-bool is_access(const Instruction& i) {
-  return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
 }
 
 /// Launch dimensions lie in the constant bank beside the parameters.

@@ -3,6 +3,7 @@
 
 #include <regatta/passes/cleanup.h>
 #include <regatta/passes/combine.h>
+#include <regatta/passes/narrow_addresses.h>
 #include <regatta/passes/schedule.h>
 
 #include <algorithm>
@@ -207,8 +208,11 @@ AllocationResult allocate_registers(ir::Function& f, const AllocationOptions& op
   check(f, options);
   ir::build_edges(f);
   std::uint32_t merged = 0;
+  if (options.cleanup) combine(f);
+  // Base and index have become one instruction by now; what was an extension is a copy, to be combined again.
+  if (options.narrow) narrow_addresses(f);
   if (options.cleanup) {
-    combine(f);
+    if (options.narrow) combine(f);
     cleanup(f);
     if (sink_constants(f) > 0) cleanup(f);
     if (options.coalesce) merged = merge_copies(f, options.max_registers);

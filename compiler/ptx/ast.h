@@ -114,6 +114,7 @@ struct Function {
 
 struct Module {
   std::uint32_t target = 0;  ///< of .target sm_75: 75; 0 unknown
+  unsigned address_bits = 64;
   std::vector<std::string> source_files;
   std::vector<Variable> variables;
   std::vector<Function> functions;

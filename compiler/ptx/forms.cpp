@@ -160,7 +160,7 @@ std::vector<Form> make_forms() {
       {"mov", "", any_or_pred, "", Opcode::mov, "2..2", lower_mov},
       {"cvt", "$rounding $integer_rounding ftz sat", convertible, convertible, Opcode::cvt, "2..2", lower_cvt},
       {"cvt", "$rounding", pairs, "f32", Opcode::cvt, "3..3", lower_cvt_pair},
-      {"cvta", "to global shared shared::cta local const param param::entry", "u64", "", Opcode::mov, "2..2",
+      {"cvta", "to global shared shared::cta local const param param::entry", "u32 u64", "", Opcode::mov, "2..2",
        lower_cvta},
       {"isspacep", "global shared shared::cta local const", "", "", Opcode::setp, "2..2", lower_isspacep},
 

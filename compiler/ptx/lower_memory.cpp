@@ -52,16 +52,18 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
   const bool is_store = proto.op != ir::Opcode::ld;
   if (address.name.empty()) {
     proto.sources.push_back(
-        ir::Operand::immediate(static_cast<std::uint64_t>(address.offset), is_wide_space(space) ? 2 : 1));
+        ir::Operand::immediate(static_cast<std::uint64_t>(address.offset), is_wide_space(space) ? address_words() : 1));
   } else {
     const Symbol symbol = register_symbol(address);
     if (symbol.kind == Symbol::Kind::reg) {
       const unsigned size = ir::size_of(symbol.type);
       // In an inlined function, a register that ld.param reads through holds a generic address (symbol_address).
       if (space == MemorySpace::param && frames_.size() > 1) space = MemorySpace::generic;
-      if (size < 4 || (size == 4 && is_wide_space(space)))
-        error(address.at, "'" + address.name + "' has type ." + ir::to_string(symbol.type) + ", expected a " +
-                              (is_wide_space(space) ? "64-bit" : "32-bit or 64-bit") + " address register");
+      if (size < 4 || (is_wide_space(space) && size != 4 * address_words()))
+        error(address.at,
+              "'" + address.name + "' has type ." + ir::to_string(symbol.type) + ", expected a " +
+                  (is_wide_space(space) ? std::to_string(module_.address_bits) + "-bit" : "32-bit or 64-bit") +
+                  " address register");
       proto.sources.push_back(ir::Operand::reg(symbol.id, size / 4));
       proto.offset = address.offset;
     } else {
@@ -80,7 +82,7 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
                               std::to_string(symbol.bytes) + " bytes");
       Operand base = address;
       base.offset = 0;
-      proto.sources.push_back(symbol_address(symbol, base, is_wide_space(space) ? 2 : 1));
+      proto.sources.push_back(symbol_address(symbol, base, is_wide_space(space) ? address_words() : 1));
       proto.offset = address.offset;
     }
   }

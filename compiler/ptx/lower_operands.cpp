@@ -200,8 +200,9 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
       return ir::Operand::immediate(at, words);
     case Symbol::Kind::extern_shared:
     case Symbol::Kind::global: {
-      if (s.kind == Symbol::Kind::global && words != 2)
-        error(o.at, "the address of '" + o.name + "' has 64 bits, expected a 32-bit register");
+      if (s.kind == Symbol::Kind::global && words != address_words())
+        error(o.at, "the address of '" + o.name + "' has " + std::to_string(module_.address_bits) +
+                        " bits, expected a " + std::to_string(32 * words) + "-bit register");
       ir::Operand i = ir::Operand::immediate(static_cast<std::uint64_t>(o.offset), words);
       i.symbol = o.name;
       return i;
@@ -210,7 +211,8 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
       // Taken as a generic address, since ld.param through a register cannot tell whose parameter it reads.
       const CallParam& p = call_params_[s.id];
       if (!p.in_memory) error(o.at, "the address of scalar parameter '" + o.name + "' is not supported");
-      return ir::Operand::immediate(ir::local_window + p.offset + static_cast<std::uint64_t>(o.offset), words);
+      return ir::Operand::immediate(window(base::Window::local) + p.offset + static_cast<std::uint64_t>(o.offset),
+                                    words);
     }
     default:
       error(o.at, "'" + o.name + "' has no address");

@@ -63,12 +63,12 @@ void unpack(FunctionLowering& l, const Statement& s, const ir::Instruction& prot
   }
 }
 
-std::uint64_t window(const Statement& s) {
-  if (has_modifier(s, "shared") || has_modifier(s, "shared::cta")) return ir::shared_window;
-  if (has_modifier(s, "local")) return ir::local_window;
-  if (has_modifier(s, "const")) return ir::constant_window;
-  if (has_modifier(s, "param") || has_modifier(s, "param::entry")) return ir::param_window;
-  return 0;
+base::Window window(const Statement& s) {
+  if (has_modifier(s, "shared") || has_modifier(s, "shared::cta")) return base::Window::shared;
+  if (has_modifier(s, "local")) return base::Window::local;
+  if (has_modifier(s, "const")) return base::Window::constant;
+  if (has_modifier(s, "param") || has_modifier(s, "param::entry")) return base::Window::parameters;
+  return base::Window::global;
 }
 
 }  // namespace
@@ -136,25 +136,33 @@ void lower_cvt_pair(FunctionLowering& l, const Statement& s, const Form&, const 
 }
 
 void lower_cvta(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const std::uint64_t base = window(s);
-  const ir::Operand from = l.source(s.operands[1], Type::u64, plain(proto));
-  const ir::Operand to = l.destination(s.operands[0], Type::u64);
-  if (base == 0) {
-    l.emit(proto, Opcode::mov, Type::u64, {to}, {from});
+  const base::Window w = window(s);
+  const Type type = l.address_type();
+  if (proto.type != type) {
+    l.error(s.at, "'" + s.name + "' in a module of ." + (type == Type::u32 ? "address_size 32" : "address_size 64"));
+  }
+  const ir::Operand from = l.source(s.operands[1], type, plain(proto));
+  const ir::Operand to = l.destination(s.operands[0], type);
+  if (w == base::Window::global) {
+    l.emit(proto, Opcode::mov, type, {to}, {from});
   } else {
     const Opcode op = has_modifier(s, "to") ? Opcode::sub : Opcode::add;
-    l.emit(proto, op, Type::u64, {to}, {from, ir::Operand::immediate(base, 2)});
+    l.emit(proto, op, type, {to}, {from, ir::Operand::immediate(l.window(w), l.address_words())});
   }
 }
 
+/// The window's number is in the upper bits of a generic address. Of 32-bit ones, those below all windows are global.
 void lower_isspacep(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
-  const ir::Operand address = l.source(s.operands[1], Type::u64, plain(proto));
-  const ir::Operand top = l.temporary(Type::u64);
-  l.emit(proto, Opcode::shr, Type::u64, {top}, {address, ir::Operand::immediate(ir::window_shift)});
-  const std::uint64_t number = window(s) >> ir::window_shift;
-  l.emit(proto, Opcode::setp, Type::u64, {l.predicate_destination(s.operands[0], s.operands[0].name)},
-         {top, ir::Operand::immediate(number, 2)});
-  l.last().mod.compare = ir::Compare::eq;
+  const base::Window w = window(s);
+  const Type type = l.address_type();
+  const bool narrow = type == Type::u32;
+  const ir::Operand address = l.source(s.operands[1], type, plain(proto));
+  const ir::Operand top = l.temporary(type);
+  const unsigned shift = narrow ? base::narrow_window_shift : base::window_shift;
+  l.emit(proto, Opcode::shr, type, {top}, {address, ir::Operand::immediate(shift)});
+  l.emit(proto, Opcode::setp, type, {l.predicate_destination(s.operands[0], s.operands[0].name)},
+         {top, ir::Operand::immediate(l.window(w) >> shift, l.address_words())});
+  l.last().mod.compare = narrow && w == base::Window::global ? ir::Compare::lo : ir::Compare::eq;
 }
 
 void lower_branch(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {

@@ -7,6 +7,8 @@
 #include "ast.h"
 #include "forms.h"
 
+#include <regatta/base/address_map.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -90,6 +92,13 @@ class FunctionLowering {
 
   // For handlers.
   [[noreturn]] void error(Position at, const std::string& message) const { fail(file_, at, message); }
+  /// Of a generic address, or one of global memory.
+  ir::Type address_type() const { return module_.address_bits == 32 ? ir::Type::u32 : ir::Type::u64; }
+  unsigned address_words() const { return ir::words_of(address_type()); }
+  /// The generic address of a space's offset 0.
+  std::uint64_t window(base::Window w) const {
+    return module_.address_bits == 32 ? base::narrow_first_address(w) : base::first_address(w);
+  }
   /// A source operand as `type`: register, immediate, or a temporary that special registers are moved into.
   ir::Operand source(const Operand& o, ir::Type type, const ir::Instruction& proto);
   /// As source(), but a register may be wider than the type (ld, st, cvt): its low part is taken.

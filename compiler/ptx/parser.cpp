@@ -105,8 +105,11 @@ void Parser::directive() {
   } else if (t.is(".address_size")) {
     take();
     const Position at = peek().at;
-    const std::uint64_t bits = expect_integer("64");
-    if (bits != 64) fail(file_, at, ".address_size " + std::to_string(bits) + " is not supported, expected 64");
+    const std::uint64_t bits = expect_integer("32 or 64");
+    if (bits != 32 && bits != 64) {
+      fail(file_, at, ".address_size " + std::to_string(bits) + " is not supported, expected 32 or 64");
+    }
+    module_.address_bits = static_cast<unsigned>(bits);
   } else if (t.is(".file")) {
     take();
     file_directive();

@@ -51,6 +51,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   CompileOptions o;
   o.allocation.max_registers = options.max_registers;
   o.allocation.schedule = options.schedule;
+  o.allocation.narrow = options.addresses == 32;
   o.passes = options.passes;
   o.pass_options = options.pass_options;
   o.warp_size = options.warp_size;
@@ -134,7 +135,8 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result)
   auto run = std::make_unique<Run>(options);
   Outputs& outputs = run->outputs;
   if (outputs.trace) outputs.trace->set_producer(options.producer);
-  Host host(file, variables, options, outputs.trace.get(), result);
+  const bool below_4_gb = options.addresses == 32 || options.memory_below_4_gb || module.address_bits == 32;
+  Host host(file, variables, options, below_4_gb, outputs.trace.get(), result);
   host.check_dumps();
   std::set<std::string> compiled;
   for (const launch::Launch& l : file.launches) {
@@ -163,6 +165,22 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result)
   return run;
 }
 
+/// Runs the program with wide addresses and without output: one that is out of bounds by 4 GB or more would go
+/// unnoticed in its lower half.
+void check_wide_addresses(const AnnotateOptions& options) {
+  AnnotateOptions wide = options;
+  wide.addresses = 64;
+  wide.memory_below_4_gb = true;
+  wide.check_races = false;
+  wide.print_nothing = true;
+  wide.out.clear();
+  wide.report.clear();
+  wide.listing.clear();
+  wide.dumps.clear();
+  AnnotateResult unused;
+  run(wide, unused);
+}
+
 }  // namespace
 
 AnnotateResult annotate(const AnnotateOptions& options) {
@@ -174,6 +192,9 @@ AnnotateResult annotate(const AnnotateOptions& options) {
                             std::to_string(trace::min_register_budget) + " to " +
                             std::to_string(trace::max_general_registers));
   }
+  if (options.addresses != 32 && options.addresses != 64) {
+    throw trace::InputError("error: --addresses is " + std::to_string(options.addresses) + ", expected 32 or 64");
+  }
   options.passes.make(options.pass_options);  // refuses options that do not fit before a file is read
   AnnotateResult result;
   if (options.check) {
@@ -182,6 +203,7 @@ AnnotateResult annotate(const AnnotateOptions& options) {
     check(options, result);
   } else {
     if (options.launch.empty()) throw trace::InputError("error: --launch is missing (or --ptx with --check)");
+    if (options.addresses == 32) check_wide_addresses(options);
     // A trace says which of its kernels race, in its static part, which comes first. A file whose guess was wrong is
     // written again; a pipe cannot be.
     AnnotateOptions known = options;

@@ -162,8 +162,10 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "max-registers", whole(o.max_registers, "N"),
       "general registers per thread, 16 to 255 (63 for Fermi and Kepler)");
   add_pass_options(options, o);
-  options.add_options()("no-schedule", po::bool_switch(),
-                        "keep the order of instructions of the PTX file within a block")(
+  options.add_options()("addresses", whole(o.addresses, "BITS"),
+                        "64 (as in the PTX file), or 32: an address takes one register, as in the code of Fermi's "
+                        "compilers; memory then lies below 4 GB")(
+      "no-schedule", po::bool_switch(), "keep the order of instructions of the PTX file within a block")(
       "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
       "ctas", po::value(&texts.ctas)->value_name("FIRST:COUNT"),
       "trace only these CTAs of every launch; all CTAs are executed")(

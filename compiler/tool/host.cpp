@@ -31,13 +31,15 @@ std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64
 
 }  // namespace
 
-Host::Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options,
+Host::Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options, bool below_4_gb,
            trace::Writer* writer, AnnotateResult& result)
     : file_(file),
       options_(options),
       writer_(writer),
       result_(result),
       progress_(options.progress),
+      memory_(below_4_gb ? base::narrow_first : emulator::DeviceMemory::first_address,
+              below_4_gb ? base::narrow_windows : base::window_bytes),
       image_(module, memory_),
       program_(file, *this) {
   for (const launch::Global& g : file.globals) {
@@ -58,6 +60,7 @@ void Host::add_kernel(CompiledKernel kernel) {
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
   options.max_instructions = options_.max_instructions;
+  if (options_.print_nothing) options.print = [](const std::string&) {};
   if (options_.check_races) {
     const bool by_target = options_.race_rule == emulator::RaceRule::off;
     options.races = by_target ? emulator::race_rule_of(kernel.function->target) : options_.race_rule;
@@ -84,7 +87,9 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
   }
   for (std::size_t i = 0; i < l.parameters.size(); ++i) {
     const Parameter& p = l.parameters[i];
-    if (p.bytes != f.parameters[i].bytes) {
+    // The launch file does not know how wide the addresses are.
+    const bool narrow_pointer = p.kind == Parameter::Kind::buffer && f.parameters[i].bytes == 4;
+    if (p.bytes != f.parameters[i].bytes && !narrow_pointer) {
       file_.fail(p.where, "parameter " + std::to_string(i) + " ('" + f.parameters[i].name + "') of kernel '" + f.name +
                               "' has " + std::to_string(f.parameters[i].bytes) + " bytes, the launch gives " +
                               std::to_string(p.bytes));
@@ -124,9 +129,9 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
   request.dynamic_shared_bytes = l.dynamic_shared;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::size_t offset = f.parameters[i].offset;
-    request.parameters.resize(std::max(request.parameters.size(), offset + parameters[i].size()));
-    std::copy(parameters[i].begin(), parameters[i].end(),
-              request.parameters.begin() + static_cast<std::ptrdiff_t>(offset));
+    const std::size_t bytes = std::min<std::size_t>(parameters[i].size(), f.parameters[i].bytes);
+    request.parameters.resize(std::max(request.parameters.size(), offset + bytes));
+    std::copy_n(parameters[i].begin(), bytes, request.parameters.begin() + static_cast<std::ptrdiff_t>(offset));
   }
 
   LaunchReport report;

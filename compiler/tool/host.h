@@ -28,9 +28,10 @@ struct ReadyKernel {
 
 class Host : launch::Device {
  public:
-  /// Loads buffers and variables. `writer` may be nullptr. All references must outlive the host.
-  Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options, trace::Writer* writer,
-       AnnotateResult& result);
+  /// Loads buffers and variables, `below_4_gb` for programs with 32-bit addresses. `writer` may be nullptr. All
+  /// references must outlive the host.
+  Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options, bool below_4_gb,
+       trace::Writer* writer, AnnotateResult& result);
 
   /// Binds a compiled kernel to every launch of its entry, checking parameters and limits.
   void add_kernel(CompiledKernel kernel);

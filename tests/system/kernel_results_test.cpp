@@ -25,6 +25,7 @@ struct Variant {
   bool schedule = true;
   unsigned max_registers = 255;
   unsigned warp_size = 32;
+  unsigned addresses = 64;
 };
 
 /// 18 registers make the larger kernels spill.
@@ -33,8 +34,15 @@ std::vector<Variant> all_variants() {
   for (const Ptx ptx : {Ptx::sm75, Ptx::sm35}) {
     for (const bool schedule : {true, false}) {
       for (const unsigned registers : {255u, 32u, 18u}) {
-        for (const unsigned warp_size : {32u, 64u}) all.push_back({ptx, schedule, registers, warp_size});
+        for (const unsigned warp_size : {32u, 64u}) all.push_back({ptx, schedule, registers, warp_size, 64});
       }
+    }
+  }
+  for (const unsigned registers : {255u, 32u}) {
+    for (const unsigned warp_size : {32u, 64u}) {
+      for (const bool schedule : {true, false}) all.push_back({Ptx::sm35_32, schedule, registers, warp_size, 64});
+      all.push_back({Ptx::sm75, true, registers, warp_size, 32});
+      all.push_back({Ptx::sm35, false, registers, warp_size, 32});
     }
   }
   return all;
@@ -49,9 +57,10 @@ std::uint64_t check(const std::string& kernel, Size size, const std::vector<Expe
   o.schedule = variant.schedule;
   o.max_registers = variant.max_registers;
   o.warp_size = variant.warp_size;
+  o.addresses = variant.addresses;
   for (const Expected& e : expected) o.dumps.emplace_back(e.buffer, folder.file(e.buffer));
   INFO(o.ptx << ", scheduling " << variant.schedule << ", " << variant.max_registers << " registers, warps of "
-             << variant.warp_size);
+             << variant.warp_size << ", addresses of " << variant.addresses);
   const tool::AnnotateResult result = tool::annotate(o);
   for (const Expected& e : expected) REQUIRE(test::compare(e, folder.read(e.buffer)) == "");
   std::uint64_t instructions = 0;

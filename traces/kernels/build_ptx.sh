@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes <name>/<name>.sm75.ptx (nvcc) and <name>/<name>.sm35.ptx (clang) again from <name>/<name>.cu, for the kernels
-# named or for all.
+# Makes <name>/<name>.sm75.ptx (nvcc), <name>/<name>.sm35.ptx (clang) and <name>/<name>.sm35_32.ptx (clang, addresses of
+# 32 bits) again from <name>/<name>.cu, for the kernels named or for all.
 # Usage: traces/kernels/build_ptx.sh [NAME ...]
 # Variables: NVCC   the compiler of the sm75 files (the committed ones: nvcc 13.0), "" to leave them alone
-#            CLANG  the compiler of the sm35 files (the committed ones: clang 14.0.6), "" to leave them alone
+#            CLANG  the compiler of the sm35 and sm35_32 files (the committed ones: clang 14.0.6), "" to leave them alone
 #            LIBDEVICE  CUDA's libdevice.10.bc, which clang takes expf and logf from
 #
 # Neither contracts a multiplication and an addition into one rounding: the sources say fmaf where they mean it.
@@ -18,7 +18,7 @@ libdevice=${LIBDEVICE-/usr/local/cuda/nvvm/libdevice/libdevice.10.bc}
 
 # PTX ISA 6.0 is the first with the .sync forms of shuffles and votes, which sm_35 may use.
 with_clang() {
-  "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_35 -nocudainc -nocudalib -Wno-unknown-cuda-version \
+  "$clang" -m"$3" -x cuda --cuda-device-only --cuda-gpu-arch=sm_35 -nocudainc -nocudalib -Wno-unknown-cuda-version \
     -include ../clang_cuda.h -Xclang -target-feature -Xclang +ptx60 \
     -Xclang -mlink-builtin-bitcode -Xclang "$libdevice" \
     -std=c++17 -O3 -ffp-contract=off -S -o "$1.new" "$2"
@@ -36,7 +36,7 @@ for name in "$@"; do
     echo "$name/$name.sm75.ptx"
   fi
   if [ -n "$clang" ]; then
-    (cd "$name" && with_clang "$name.sm35.ptx" "$name.cu")
-    echo "$name/$name.sm35.ptx"
+    (cd "$name" && with_clang "$name.sm35.ptx" "$name.cu" 64 && with_clang "$name.sm35_32.ptx" "$name.cu" 32)
+    echo "$name/$name.sm35.ptx $name/$name.sm35_32.ptx"
   fi
 done

@@ -127,7 +127,7 @@ TEST_CASE("wrong modules") {
   const Refused rows[] = {
       {"hello", "1:1: error: found 'hello', expected a directive such as .version, .global, .entry or .func"},
       {".bogus 1;", "1:1: error: found '.bogus', expected a PTX directive"},
-      {".address_size 32", "1:15: error: .address_size 32 is not supported, expected 64"},
+      {".address_size 16", "1:15: error: .address_size 16 is not supported, expected 32 or 64"},
       {".entry k(.param .u64 .ptr .global .align 8 a) { ret;", "1:47: error: '{' is never closed"},
       {".global .u32 x[2] = {1, 2, 3};", "1:28: error: more initial values than the 2 of 'x'"},
       {".global .u64 x = nothing;", "1:18: error: initial value 'nothing' is not a variable of this module"},

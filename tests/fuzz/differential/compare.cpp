@@ -19,9 +19,11 @@ std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, 
   tool::CompileOptions options;
   options.allocation.max_registers = variant.max_registers;
   options.allocation.schedule = variant.schedule;
+  options.allocation.narrow = variant.narrow;
   options.warp_size = variant.warp_size;
   const tool::CompiledKernel kernel = tool::compile(ir::Function(module.functions.at(0)), options);
-  emulator::DeviceMemory memory;
+  emulator::DeviceMemory memory(variant.narrow ? base::narrow_first : emulator::DeviceMemory::first_address,
+                                variant.narrow ? base::narrow_windows : base::window_bytes);
   const emulator::ModuleImage image(module, memory);
   const std::uint64_t out = memory.allocate("out", bytes, true);
   emulator::LaunchRequest request;
@@ -84,7 +86,8 @@ std::string difference(const Program& program, const std::vector<std::uint8_t>& 
 
 std::string to_string(const Variant& v) {
   return std::to_string(v.max_registers) + " registers, " + (v.schedule ? "scheduled" : "in order") + ", " +
-         std::to_string(v.warp_size) + " lanes" + (v.races ? ", looking for races" : "");
+         std::to_string(v.warp_size) + " lanes" + (v.races ? ", looking for races" : "") +
+         (v.narrow ? ", narrow addresses" : "");
 }
 
 const std::vector<Variant>& variants() {
@@ -92,10 +95,12 @@ const std::vector<Variant>& variants() {
     std::vector<Variant> list;
     for (const unsigned registers : {255u, 16u}) {
       for (const bool schedule : {true, false}) {
-        for (const unsigned lanes : {32u, 64u}) list.push_back({registers, schedule, lanes, false});
+        for (const unsigned lanes : {32u, 64u}) list.push_back({registers, schedule, lanes, false, false});
       }
     }
-    list.push_back({255, true, 32, true});
+    list.push_back({255, true, 32, true, false});
+    list.push_back({255, true, 32, false, true});
+    list.push_back({16, false, 64, false, true});
     return list;
   }();
   return all;

@@ -14,11 +14,13 @@ struct Variant {
   unsigned max_registers = 255;
   bool schedule = true;
   unsigned warp_size = 32;
-  bool races = false;  ///< look for races, of which no program has any
+  bool races = false;   ///< look for races, of which no program has any
+  bool narrow = false;  ///< addresses take one register
 };
 std::string to_string(const Variant& variant);
 
-/// Registers {255, 16} x scheduling {on, off} x lanes {32, 64}, and one with the race detector.
+/// Registers {255, 16} x scheduling {on, off} x lanes {32, 64}, one with the race detector, and two with narrow
+/// addresses.
 const std::vector<Variant>& variants();
 
 /// What was compared, so that a run can show that it exercised what it claims to.

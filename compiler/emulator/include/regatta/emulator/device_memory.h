@@ -5,6 +5,8 @@
 // order and the sizes of the allocations alone.
 #pragma once
 
+#include <regatta/base/address_map.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,7 +36,9 @@ class DeviceMemory {
   static constexpr std::uint64_t alignment = 512;
   static constexpr std::uint64_t guard_bytes = 4096;
 
-  DeviceMemory() = default;
+  /// Allocations lie from `first` on and end below `end`.
+  explicit DeviceMemory(std::uint64_t first = first_address, std::uint64_t end = base::window_bytes)
+      : end_(end), next_(first) {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
@@ -60,7 +64,7 @@ class DeviceMemory {
   Allocation& range(std::uint64_t address, std::uint64_t bytes);
 
   std::vector<Allocation> allocations_;
-  std::uint64_t next_ = first_address;
+  std::uint64_t end_, next_;
   std::size_t last_hit_ = 0;
 };
 

@@ -16,6 +16,7 @@ struct AllocationOptions {
   unsigned banks = 4;            ///< register banks; sources of one instruction are spread over number % banks; 1: off
   bool coalesce = true;
   bool cleanup = true;       ///< run passes::combine() and passes::cleanup() first
+  bool narrow = false;       ///< run passes::narrow_addresses(); memory must lie below 4 GB
   bool schedule = true;      ///< run passes::schedule() before colouring (schedule.h)
   bool keep_before = false;  ///< fill AllocationResult::before and ::origin
 };

@@ -26,6 +26,7 @@ struct EntryResult {
 
 struct ModuleResult {
   std::string file;
+  unsigned address_bits = 64;  ///< of .address_size
   std::vector<ir::ModuleVariable> variables;
   std::vector<EntryResult> entries;
 };

@@ -23,6 +23,9 @@ struct AnnotateOptions {
   std::string entry;   ///< with `check`: this entry alone
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
+  /// 32: 64-bit addresses are narrowed (passes/narrow_addresses.h), after a run with wide ones that finds addresses out
+  /// of bounds.
+  unsigned addresses = 64;
   bool schedule = true;  ///< reorder instructions within blocks before allocation
   /// The annotation passes, their options, and the formats by which the trace's writer checks their sections.
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
@@ -38,6 +41,9 @@ struct AnnotateOptions {
   /// by annotate() itself.
   bool races_known = false;
   std::set<std::string> racy_kernels;
+  // Set by annotate() itself, for the run that only looks at addresses.
+  bool memory_below_4_gb = false;
+  bool print_nothing = false;
   std::string report;                                      ///< JSON report to write
   std::string listing;                                     ///< annotated assembly to write
   std::vector<std::pair<std::string, std::string>> dumps;  ///< buffer or variable name, file: written after the run

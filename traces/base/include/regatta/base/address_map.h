@@ -28,7 +28,23 @@ enum class Window : std::uint16_t {
   parameters = 7,      ///< generic addresses of the kernel's parameters
 };
 
+/// Programs with addresses of 32 bits see everything below 4 GB: global memory from `narrow_first` to below
+/// `narrow_windows`, then a window of 16 MB each for the generic addresses of shared, local, constant and parameter
+/// space. The emulator turns these into the addresses above, so that traces have one form.
+inline constexpr std::uint64_t narrow_first = 0x1000'0000;
+inline constexpr std::uint64_t narrow_windows = 0xf000'0000;
+inline constexpr unsigned narrow_window_shift = 24;
+
 constexpr std::uint64_t first_address(Window w) { return static_cast<std::uint64_t>(w) << window_shift; }
+constexpr std::uint64_t narrow_first_address(Window w) {
+  return narrow_windows + (static_cast<std::uint64_t>(w) << narrow_window_shift);
+}
+/// Of an address of a program with 32-bit addresses.
+constexpr std::uint64_t widened(std::uint64_t narrow) {
+  if (narrow < narrow_windows) return narrow;
+  const std::uint64_t window = (narrow - narrow_windows) >> narrow_window_shift;
+  return (window << window_shift) | (narrow & ((std::uint64_t{1} << narrow_window_shift) - 1));
+}
 /// The number of the window that `address` lies in. It need not be one that somebody uses.
 constexpr std::uint64_t window_number(std::uint64_t address) { return address >> window_shift; }
 
