@@ -94,7 +94,9 @@ void RegisterCompression::try_again() {
 
 RegisterCompression::Waiting& RegisterCompression::asking(std::uint32_t tag, bool Waiting::*has) {
   const auto found = waiting_.find(tag);
-  if (found == waiting_.end() || found->second.*has) protocol::unexpected_answer(name(), tag);
+  if (found == waiting_.end() || found->second.*has) {
+    protocol::unexpected_answer(name(), sc_core::sc_time_stamp().value() / period_.value(), tag);
+  }
   return found->second;
 }
 

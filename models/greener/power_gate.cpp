@@ -202,7 +202,9 @@ void PowerGate::ask_again() {
 }
 
 void PowerGate::answered(std::uint32_t tag, const bool& accessed) {
-  if (tag >= awaited_.size() || !awaited_[tag].open || !awaited_[tag].asked) protocol::unexpected_answer(name(), tag);
+  if (tag >= awaited_.size() || !awaited_[tag].open || !awaited_[tag].asked) {
+    protocol::unexpected_answer(name(), now(), tag);
+  }
   settle();
   Awaited& a = awaited_[tag];
   const Awaited decided = std::exchange(a, Awaited{});

@@ -184,7 +184,9 @@ unsigned AllocationStage::keep_until_answered(DynamicInstruction& d) {
 InFlight& AllocationStage::take_answer(std::uint32_t tag) {
   const std::uint32_t index = tag / trace::max_destination_registers;
   const unsigned awaited = bit(tag % trace::max_destination_registers);
-  if (index >= waiting_.size() || (in_flight_[index].awaited & awaited) == 0) protocol::unexpected_answer(name(), tag);
+  if (index >= waiting_.size() || (in_flight_[index].awaited & awaited) == 0) {
+    protocol::unexpected_answer(name(), clock_.now(), tag);
+  }
   InFlight& f = in_flight_[index];
   f.awaited &= static_cast<std::uint8_t>(~awaited);
   if (f.awaited == 0) answered_.push_back(waiting_[index]);

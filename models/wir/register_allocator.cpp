@@ -5,6 +5,8 @@
 #include <regatta/support/energy.h>
 
 #include <algorithm>
+#include <numeric>
+#include <stdexcept>
 
 namespace regatta::models::wir {
 
@@ -27,22 +29,49 @@ RegisterAllocator::RegisterAllocator(const sc_core::sc_module_name& name, const 
       promises_(config.physical()) {
   references.bind(*this);
   credits.bind(*this);
-  pool_.set_describe([this](PhysicalRegister reg) { return describe(reg); });
+  pool_.set_refuse([this](PhysicalRegister reg, const std::string& what) { refuse(reg, what); });
 }
 
-/// Who made the faulty call is not known, but who has the register is: each keeper is counted alone.
-std::string RegisterAllocator::describe(PhysicalRegister reg) const {
-  std::string owners;
-  for (int i = 0; i < keepers.size(); ++i) {
-    ReferenceCounts counts;
-    counts.references.resize(pool_.size());
-    counts.holds.resize(pool_.size());
-    keepers[i]->count(counts);
-    if (counts.references[reg.value()] == 0) continue;
-    owners += (owners.empty() ? "" : ", ") + support::block_name(*keepers[i]) + " " +
-              std::to_string(counts.references[reg.value()]) + " times";
+std::vector<ReferenceCounts> RegisterAllocator::counts_by_keeper() const {
+  std::vector<ReferenceCounts> all(static_cast<std::size_t>(keepers.size()));
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k].references.resize(pool_.size());
+    all[k].holds.resize(pool_.size());
+    keepers[static_cast<int>(k)]->count(all[k]);
   }
-  return " (" + at_present() + "; referred to by " + (owners.empty() ? "nobody" : owners) + ")";
+  return all;
+}
+
+/// Who made a faulty call is not known, but who has the register is.
+std::string RegisterAllocator::owners(PhysicalRegister reg) const {
+  const std::vector<ReferenceCounts> counts = counts_by_keeper();
+  std::string text;
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const std::uint32_t times = counts[k].references[reg.value()];
+    if (times == 0) continue;
+    text += (text.empty() ? "" : ", ") + support::block_name(*keepers[static_cast<int>(k)]) + " (" +
+            std::to_string(times) + ")";
+  }
+  return "; referred to by " + (text.empty() ? "nobody" : text);
+}
+
+void RegisterAllocator::refuse(PhysicalRegister reg, const std::string& what) const {
+  report(what + owners(reg));
+  throw std::logic_error(what);
+}
+
+std::string RegisterAllocator::held_work() const {
+  if (!was_low_) return "";
+  std::string text = "low-register mode since cycle " + std::to_string(mode_since_) + ", an instruction needs " +
+                     std::to_string(wanted_) + " registers and " + std::to_string(pool_.free()) +
+                     " are free; references of ";
+  const std::vector<ReferenceCounts> counts = counts_by_keeper();
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    const std::uint64_t sum =
+        std::accumulate(counts[k].references.begin(), counts[k].references.end(), std::uint64_t{0});
+    text += (k == 0 ? "" : ", ") + support::block_name(*keepers[static_cast<int>(k)]) + ": " + std::to_string(sum);
+  }
+  return text;
 }
 
 std::string RegisterAllocator::at_present() const {
@@ -147,7 +176,7 @@ std::string RegisterAllocator::recount() const {
     if (pool_.references(reg) != counts.references[i] || pool_.holds(reg) != counts.holds[i]) {
       return "physical register " + std::to_string(i) + " is counted " + std::to_string(pool_.references(reg)) +
              " times (" + std::to_string(pool_.holds(reg)) + " by readers) and referred to " +
-             std::to_string(counts.references[i]) + " times (" + std::to_string(counts.holds[i]) + ")";
+             std::to_string(counts.references[i]) + " times (" + std::to_string(counts.holds[i]) + ")" + owners(reg);
     }
   }
   return {};
@@ -158,7 +187,11 @@ std::string RegisterAllocator::leak() {
   if (const std::string wrong = recount(); !wrong.empty()) return wrong;
   for (int i = 0; i < keepers.size(); ++i) keepers[i]->give_up_all();
   if (pool_.referenced() != 0) {
-    return std::to_string(pool_.referenced()) + " physical registers are still referred to when no warp is left";
+    std::uint16_t first = 0;
+    while (pool_.references(PhysicalRegister(first)) == 0) ++first;
+    return std::to_string(pool_.referenced()) +
+           " physical registers are still referred to when no warp is left, the first is " + std::to_string(first) +
+           owners(PhysicalRegister(first));
   }
   if (over_limit_ != 0) {
     return "up to " + std::to_string(over_limit_) + " physical registers more than the limit were in use";

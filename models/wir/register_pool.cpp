@@ -41,14 +41,17 @@ void RegisterPool::take_back(std::uint64_t now) {
   }
 }
 
+void RegisterPool::refuse(PhysicalRegister reg, const std::string& what) const {
+  if (refuse_) refuse_(reg, what);
+  throw std::logic_error(what);
+}
+
 void RegisterPool::refuse_free(PhysicalRegister reg) const {
-  throw std::logic_error("a reference to physical register " + std::to_string(reg.value()) + ", which is free" +
-                         (describe_ ? describe_(reg) : ""));
+  refuse(reg, "a reference to physical register " + std::to_string(reg.value()) + ", which is free");
 }
 
 void RegisterPool::refuse_release(PhysicalRegister reg) const {
-  throw std::logic_error("a reference too many given up of physical register " + std::to_string(reg.value()) +
-                         (describe_ ? describe_(reg) : ""));
+  refuse(reg, "a reference too many given up of physical register " + std::to_string(reg.value()));
 }
 
 }  // namespace regatta::models::wir

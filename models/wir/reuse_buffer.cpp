@@ -147,6 +147,19 @@ void ReuseBuffer::count(ReferenceCounts& counts) const {
   }
 }
 
+std::string ReuseBuffer::held_work() const {
+  constexpr unsigned most = 4;
+  std::string text;
+  unsigned pending = 0;
+  for (std::size_t i = 0; i < entries_.entries().size(); ++i) {
+    const ReuseEntries::Entry& e = entries_.entries()[i];
+    if (!e.valid || !e.pending || ++pending > most) continue;
+    text += (text.empty() ? "the result is to come of entry " : ", ") + std::to_string(i) + " (claimed by owner " +
+            std::to_string(e.owner) + ")";
+  }
+  return pending > most ? text + " and " + std::to_string(pending - most) + " more" : text;
+}
+
 void ReuseBuffer::cta_finished(const protocol::CtaInfo& cta) {
   references_->settle();
   entries_.drop_loads(static_cast<std::uint16_t>(cta.cta.value() + 1),

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace regatta::models::wir {
@@ -29,6 +32,7 @@ ReuseUnit::ReuseUnit(const sc_core::sc_module_name& name, const WirConfig& confi
       front_delay_(config.front_delay()),
       pending_(config.pending()),
       recount_interval_(config.recount_interval),
+      physical_(config.physical()),
       in_flight_(in_flight) {}
 
 void ReuseUnit::end_of_elaboration() {
@@ -128,7 +132,7 @@ void ReuseUnit::take_answers(DecidedList& decided, std::size_t& count) {
 
 void ReuseUnit::answered(std::uint32_t pool_index, const ReuseAnswer& answer) {
   DynamicInstruction* const asked = pool_index < asking_.size() ? std::exchange(asking_[pool_index], nullptr) : nullptr;
-  if (asked == nullptr) protocol::unexpected_answer(name(), pool_index);
+  if (asked == nullptr) protocol::unexpected_answer(name(), clock_.now(), pool_index);
   late_.push_back(Late{asked, answer});
 }
 
@@ -215,10 +219,28 @@ ReuseUnit::Decision ReuseUnit::act_on_retry(DynamicInstruction& d, InFlight& f, 
   return answer.found == Found::result ? bypass(d, f, answer.result, true) : execute(f);
 }
 
+void ReuseUnit::no_result(const DynamicInstruction& d, PhysicalRegister reg, unsigned destination) const {
+  const std::string what = std::string(name()) + " in cycle " + std::to_string(clock_.now()) + ": PC 0x" +
+                           [&d] {
+                             std::ostringstream pc;
+                             pc << std::hex << std::uint64_t{d.traits->index} * trace::bytes_per_instruction;
+                             return pc.str();
+                           }() +
+                           " of warp " + std::to_string(d.warp.value()) + " was answered with a result that has " +
+                           (reg == no_register ? "no register" : "register " + std::to_string(reg.value())) +
+                           " for destination " + std::to_string(destination) + "; expected one of the " +
+                           std::to_string(physical_) + " physical registers";
+  SC_REPORT_ERROR("regatta/wir", what.c_str());
+  throw std::logic_error(what);
+}
+
 /// The instruction owns a reference to each register of the result.
 ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const ReuseResult& result, bool waited) {
   f.reusable = false;
   const unsigned count = d.traits->write_count;
+  for (unsigned i = 0; i < count; ++i) {
+    if (__builtin_expect(static_cast<int>(result[i].value() >= physical_), 0) != 0) no_result(d, result[i], i);
+  }
   if (racy_ && (f.kind == ReuseKind::global_load || f.kind == ReuseKind::shared_load)) {
     for (unsigned i = 0; i < count; ++i) {
       if (std::memcmp(registers_->value(result[i]), d.results[i].lane.data(), registers_->value_bytes()) == 0) continue;

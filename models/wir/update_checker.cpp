@@ -35,10 +35,15 @@ void UpdateChecker::update(const ReuseUpdate& update) {
   out->update(update);
 }
 
+std::string UpdateChecker::held_work() const {
+  if (booked_.empty()) return "";
+  return std::to_string(booked_.size()) + " write ports are booked and not used, the first for cycle " +
+         std::to_string(*booked_.begin());
+}
+
 void UpdateChecker::kernel_finished(const protocol::KernelContext&) {
   if (booked_.empty()) return;
-  violation(std::to_string(booked_.size()) + " write ports were booked and not used, the first for cycle " +
-            std::to_string(*booked_.begin()) + "; expected an update() for each");
+  violation(held_work() + "; expected an update() for each");
   booked_.clear();
 }
 

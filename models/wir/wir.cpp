@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/wir/wir.h>
 
+#include <regatta/support/block_name.h>
+#include <regatta/support/config.h>
+
 namespace regatta::models::wir {
 
 Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
@@ -34,6 +37,7 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
   sc_core::sc_export<ReuseUpdates>& behind = checked(update_checker.get(), reuse_buffer.updates);
   sc_core::sc_export<ReuseUpdates>& updates =
       front != nullptr ? checked(front_update_checker.get(), front->updates) : behind;
+  if (front != nullptr) check_front();
   // In low-register mode the buffers are asked for registers, in this order.
   allocator.keepers.bind(reuse_buffer.keeper);
   if (front != nullptr) {
@@ -67,6 +71,19 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
   allocation->tables.bind(rename_tables.access);
   allocation->reuse.bind(updates);
   allocation->registers.bind(file.access);
+}
+
+void Wir::check_front() const {
+  const auto refuse = [this](const std::string& what) {
+    throw support::ConfigError("front of the reuse buffer " + support::block_name(*front) + ": " + what);
+  };
+  if (front->updates.get_interface() == nullptr)
+    refuse("'updates' is not bound: call updates.bind() with your ReuseUpdates");
+  if (front->keeper.get_interface() == nullptr)
+    refuse("'keeper' is not bound: call keeper.bind() with your ReferenceKeeper");
+  if (front->victims() == nullptr && dynamic_cast<const ReuseVictims*>(front.get()) != nullptr) {
+    refuse("it is a ReuseVictims, but victims() returns null: override it");
+  }
 }
 
 }  // namespace regatta::models::wir

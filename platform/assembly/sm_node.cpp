@@ -11,7 +11,7 @@ namespace regatta::assembly {
 
 SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme,
                sc_core::sc_time period, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
-    : sc_module(name), machine_(machine), period_(period) {
+    : sc_module(name), machine_(machine) {
   const bool check_protocol = options.check_protocol;
   parts = scheme.build(BuildContext{machine, period, index, check_protocol, options.lookup_delay});
   if (const auto* registered = parts.scheduler.target<RegisteredScheduler>()) scheduler_ = registered->name;
@@ -114,7 +114,8 @@ std::vector<std::string> SmNode::without_energy() const {
   const auto look_at = [&names](const auto& block) {
     // A block that is not a module is an interface of one, or a plain policy.
     const auto* module = dynamic_cast<const sc_core::sc_object*>(block.get());
-    if (module != nullptr && !support::declares_energy(*module)) names.emplace_back(module->name());
+    if (module == nullptr) return;
+    for (std::string& name : support::undeclared_energy(*module)) names.push_back(std::move(name));
   };
   look_at(parts.storage);
   for (const auto& gate : parts.gates) look_at(gate);
@@ -141,7 +142,7 @@ void SmNode::finish_protocol_checks() {
   write_checker->finish();
   memory_checker->finish();
   for (auto& checker : parts.memory_checkers) checker->finish();
-  for (protocol::LookupRules* rules : parts.lookup_rules) rules->finish(unanswered_ * period_);
+  for (protocol::LookupRules* rules : parts.lookup_rules) rules->finish(unanswered_);
 }
 
 std::string SmNode::describe_stuck() const {

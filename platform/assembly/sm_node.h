@@ -58,7 +58,6 @@ class SmNode : public sc_core::sc_module {
   static constexpr unsigned unanswered_ = 1000;
 
   const MachineConfig& machine_;
-  const sc_core::sc_time period_;
   std::string scheduler_;             ///< the registered policy's name; empty: the scheme has its own
   std::unique_ptr<DropLog> dropped_;  ///< with SmConfig::check_contracts and a write-back point
 };

@@ -52,16 +52,29 @@ std::string module_kind(const std::string& name) {
   return kind;
 }
 
-bool declares_energy(const sc_core::sc_object& module) {
+namespace {
+
+/// Appends the blocks below that declare none. Whether there was a block to ask, this one included.
+bool find_undeclared(const sc_core::sc_object& object, std::vector<std::string>& names) {
   // register_energy() says things and changes none, but is no const function.
-  auto* provider = dynamic_cast<StatProvider*>(const_cast<sc_core::sc_object*>(&module));
+  auto* provider = dynamic_cast<StatProvider*>(const_cast<sc_core::sc_object*>(&object));
   if (provider != nullptr) {
     EnergyGroup group;
     provider->register_energy(group);
-    return group.declares();
+    if (!group.declares()) names.emplace_back(object.name());
+    return true;
   }
-  const std::vector<sc_core::sc_object*>& children = module.get_child_objects();
-  return std::any_of(children.begin(), children.end(), [](const auto* child) { return declares_energy(*child); });
+  bool asked = false;
+  for (const sc_core::sc_object* child : object.get_child_objects()) asked = find_undeclared(*child, names) || asked;
+  return asked;
+}
+
+}  // namespace
+
+std::vector<std::string> undeclared_energy(const sc_core::sc_object& module) {
+  std::vector<std::string> names;
+  if (!find_undeclared(module, names)) names.emplace_back(module.name());
+  return names;
 }
 
 std::vector<EnergyGroup> collect_energy() {

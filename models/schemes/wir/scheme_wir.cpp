@@ -52,8 +52,9 @@ using namespace models::wir;  // NOLINT(google-build-using-namespace): the schem
 void WirScheme::validate(const assembly::MachineConfig& m) const {
   if (!config_.reuses()) return;
   const auto& file = m.register_file;
-  const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
-    throw support::ConfigError("configuration: scheme wir: " + what + " = " + found + ", expected " + expected);
+  const auto refuse = [this](const std::string& what, const std::string& found, const std::string& expected) {
+    throw support::ConfigError("configuration: scheme " + name() + ": " + what + " = " + found + ", expected " +
+                               expected);
   };
   if (file.priority != "fcfs") refuse("register_file.priority", file.priority, "fcfs: renamed banks have no other");
   if (m.sm.lanes != 32 && m.sm.lanes != 64) refuse("sm.lanes", std::to_string(m.sm.lanes), "32 or 64");
@@ -121,8 +122,8 @@ void WirScheme::add_laws(assembly::ConservationLaws& laws, const std::string& sm
   const std::string file = sm + ".register_file.";
   laws.add("the renamed banks are read for operands that were written, verify-reads and copies",
            {file + "bank_reads", file + "unmapped_reads"}, {file + "reads", file + "verify_reads", file + "moves"});
-  laws.add("what the reuse point bypasses has a result of the reuse buffer", {sm + ".pipeline.bypassed_registers"},
-           {sm + ".wir.reuse.reused_registers"});
+  laws.add("what the reuse point bypasses has a result that the reuse stage was given",
+           {sm + ".pipeline.bypassed_registers"}, {sm + ".wir.reuse.reused_registers"});
 }
 
 std::unique_ptr<AllocationStage> WirScheme::allocation_stage(const sc_core::sc_module_name& name,

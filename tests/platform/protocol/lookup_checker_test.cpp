@@ -54,7 +54,7 @@ class CountingUser : public sc_core::sc_module, public LookupClient<int> {
 struct LookupFixture {
   ScriptedBlock block{"block"};
   CountingUser user{"user"};
-  LookupChecker<int, int> checker{"checker"};
+  LookupChecker<int, int> checker{"checker", lookup_period};
 
   LookupFixture() {
     user.lookups.bind(checker.in);
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: legal traffic passes, and an op
   next_cycle();
   block.answer(3);
   CHECK(user.got == 103);
-  CHECK(checker.rules().describe_open() == "checker: the request of 0 s with tag 2 is not answered\n");
+  CHECK(checker.rules().describe_open() == "  checker before block: not answered are tag 2 of cycle 0\n");
   // It may answer an earlier request while it takes one, and a tag may be used again.
   block.script = [this](std::uint32_t, int&) {
     block.answer(2);
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: legal traffic passes, and an op
   CHECK(user.got == 102);
   next_cycle();
   block.answer(3);
-  checker.rules().finish(sc_core::SC_ZERO_TIME);
+  checker.rules().finish(0);
   CHECK(user.answers == 3);
   CHECK(checker.rules().requests() == 6);
   CHECK(checker.rules().open() == 0);
@@ -106,7 +106,8 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: a tag that an open request has"
   user.ask(4);
   next_cycle();
   CHECK(lookup_report([&] { user.ask(4); }) ==
-        "checker at 1 ns: look_up() with tag 4, which a request of 0 s has that is not answered; expected a tag of its "
+        "checker before block in cycle 1: look_up() with tag 4, which a request of cycle 0 has that is not answered; "
+        "expected a tag of its "
         "own");
 }
 
@@ -116,7 +117,8 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: an answer within the call that 
     return LookupReply::later;
   };
   CHECK(lookup_report([&] { user.ask(5); }) ==
-        "checker at 0 s: answered() with tag 5, whose look_up() has not returned; expected one answer to each accepted "
+        "checker before block in cycle 0: answered() with tag 5, whose look_up() has not returned; expected one answer "
+        "to each accepted "
         "request, in a later cycle");
   CHECK(user.answers == 0);
 }
@@ -124,22 +126,23 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: an answer within the call that 
 TEST_CASE_METHOD(LookupFixture, "lookup checker: an answer in the cycle of its request") {
   user.ask(5);
   CHECK(lookup_report([&] { block.answer(5); }) ==
-        "checker at 0 s: answered() with tag 5 at the time of its request; expected one answer to each accepted "
+        "checker before block in cycle 0: answered() with tag 5 in the cycle of its request; expected one answer to "
+        "each accepted "
         "request, in a later cycle");
 }
 
 TEST_CASE_METHOD(LookupFixture, "lookup checker: an answer to nobody, and a second one") {
   const std::string expected =
       ", which no open request has; expected one answer to each accepted request, in a later cycle";
-  CHECK(lookup_report([&] { block.answer(6); }) == "checker at 0 s: answered() with tag 6" + expected);
+  CHECK(lookup_report([&] { block.answer(6); }) == "checker before block in cycle 0: answered() with tag 6" + expected);
   user.ask(6);
   next_cycle();
   block.answer(6);
-  CHECK(lookup_report([&] { block.answer(6); }) == "checker at 1 ns: answered() with tag 6" + expected);
+  CHECK(lookup_report([&] { block.answer(6); }) == "checker before block in cycle 1: answered() with tag 6" + expected);
   block.script = [](std::uint32_t, int&) { return LookupReply::busy; };
   user.ask(7);
   next_cycle();
-  CHECK(lookup_report([&] { block.answer(7); }) == "checker at 2 ns: answered() with tag 7" + expected);
+  CHECK(lookup_report([&] { block.answer(7); }) == "checker before block in cycle 2: answered() with tag 7" + expected);
   CHECK(user.answers == 1);
   CHECK(checker.rules().violations() == 3);
 }
@@ -147,7 +150,7 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: an answer to nobody, and a seco
 TEST_CASE_METHOD(LookupFixture, "lookup checker: a reply that is none of the three") {
   block.script = [](std::uint32_t, int&) { return static_cast<LookupReply>(9); };
   CHECK(lookup_report([&] { user.ask(8); }) ==
-        "checker at 0 s: look_up() with tag 8 returned 9; expected answered, later or busy");
+        "checker before block in cycle 0: look_up() with tag 8 returned 9; expected answered, later or busy");
 }
 
 TEST_CASE_METHOD(LookupFixture, "lookup checker: a request that is never answered") {
@@ -155,15 +158,16 @@ TEST_CASE_METHOD(LookupFixture, "lookup checker: a request that is never answere
   next_cycle();
   next_cycle();
   user.ask(10);
-  checker.rules().finish(3 * lookup_period);
-  CHECK(
-      lookup_report([&] { checker.rules().finish(2 * lookup_period); }) ==
-      "checker at 2 ns: the request of 0 s with tag 9 was not answered; expected one answer to each accepted request");
+  checker.rules().finish(3);
+  CHECK(lookup_report([&] { checker.rules().finish(2); }) ==
+        "checker before block in cycle 2: the request of cycle 0 with tag 9 was not answered; expected one answer to "
+        "each accepted request");
   CHECK(checker.rules().violations() == 1);
 }
 
 TEST_CASE("an answer that a user does not expect ends the run, without a checker too") {
-  CHECK(lookup_report([] { unexpected_answer("sm0.user", 3); }) ==
-        "sm0.user at 0 s: answered() with tag 3, which no open request has; expected one answer to each accepted "
+  CHECK(lookup_report([] { unexpected_answer("sm0.user", 17, 3); }) ==
+        "sm0.user in cycle 17: was given an answer with tag 3, which none of its open requests has; expected one "
+        "answer to each accepted "
         "request, in a later cycle");
 }

@@ -299,7 +299,17 @@ TEST_CASE("a block in front of the reuse buffer, and delays on both sides of it"
 namespace {
 
 /// A block in front of the buffer that breaks the contract of its ports, once, at the hundredth request.
-enum class FrontFault { within_call, same_cycle, twice, never, unbooked, unused_port, no_reference };
+enum class FrontFault {
+  within_call,
+  same_cycle,
+  twice,
+  never,
+  unbooked,
+  unused_port,
+  no_reference,
+  no_register,
+  no_such
+};
 class FaultyFront : public PassThrough {
  public:
   FaultyFront(const sc_core::sc_module_name& name, FrontFault fault) : PassThrough(name, count_), fault_(fault) {
@@ -331,6 +341,12 @@ class FaultyFront : public PassThrough {
         return reply;
       case FrontFault::unused_port:
         behind->book_write();
+        return reply;
+      case FrontFault::no_register:
+      case FrontFault::no_such:
+        answer.found = models::wir::ReuseAnswer::Found::result;
+        answer.result.fill(models::wir::no_register);
+        if (fault_ == FrontFault::no_such) answer.result[0] = models::wir::PhysicalRegister(5000);
         return reply;
       case FrontFault::no_reference:
         for (unsigned i = 0; i < 1024; ++i) references->release(models::wir::PhysicalRegister(i));
@@ -380,21 +396,25 @@ std::string fault_found(const std::string& name, FrontFault fault, bool check_pr
   TEST_CASE("a front whose fault is " #fault " is found out") {                                          \
     CHECK_THAT(fault_found("wir_front_" #fault, FrontFault::fault), Catch::Matchers::Contains(message)); \
   }
-REGATTA_FRONT_FAULT(within_call, "sm0.front_protocol at ")
-REGATTA_FRONT_FAULT(same_cycle, "at the time of its request; expected one answer")
-REGATTA_FRONT_FAULT(twice, "sm0.front_protocol at ")
-REGATTA_FRONT_FAULT(never, "sm0.front_protocol: the request of ")
+REGATTA_FRONT_FAULT(within_call, "sm0.front_protocol before sm0.wir.front in cycle ")
+REGATTA_FRONT_FAULT(same_cycle, "in the cycle of its request; expected one answer")
+REGATTA_FRONT_FAULT(twice, "sm0.front_protocol before sm0.wir.front in cycle ")
+REGATTA_FRONT_FAULT(never, "  sm0.front_protocol before sm0.wir.front: not answered are tag ")
 REGATTA_FRONT_FAULT(unbooked, "sm0.wir.update_protocol in cycle ")
-REGATTA_FRONT_FAULT(unused_port, "1 write ports were booked and not used")
+REGATTA_FRONT_FAULT(unused_port, "1 write ports are booked and not used")
 REGATTA_FRONT_FAULT(no_reference, "sm0.wir.allocator in cycle ")
+REGATTA_FRONT_FAULT(no_register, "was answered with a result that has no register for destination 0; expected one of")
+REGATTA_FRONT_FAULT(no_such, "was answered with a result that has register 5000 for destination 0; expected one of")
 
 TEST_CASE("without checkers, a late answer that nobody waits for ends the run with a message") {
   CHECK_THAT(fault_found("wir_front_within_plain", FrontFault::within_call, false),
-             Catch::Matchers::Contains("sm0.wir.reuse at ") && Catch::Matchers::Contains("which no open request has"));
+             Catch::Matchers::Contains("sm0.wir.reuse in cycle ") &&
+                 Catch::Matchers::Contains("was given an answer with tag "));
 }
 TEST_CASE("without checkers, a second answer ends the run with a message") {
   CHECK_THAT(fault_found("wir_front_twice_plain", FrontFault::twice, false),
-             Catch::Matchers::Contains("sm0.wir.reuse at ") && Catch::Matchers::Contains("which no open request has"));
+             Catch::Matchers::Contains("sm0.wir.reuse in cycle ") &&
+                 Catch::Matchers::Contains("was given an answer with tag "));
 }
 
 #define REGATTA_RANDOM(model)                                                                                        \

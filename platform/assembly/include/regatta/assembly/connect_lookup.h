@@ -17,7 +17,8 @@ void connect_lookup(const BuildContext& context, SmParts& parts, const std::stri
                     protocol::LookupInitiator<Request, Answer>& from, protocol::LookupTarget<Request, Answer>& to) {
   protocol::LookupTarget<Request, Answer>* target = &to;
   if (context.check_protocol) {
-    auto checker = std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str());
+    auto checker =
+        std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str(), context.clock_period);
     checker->out.bind(*target);
     target = &checker->in;
     parts.lookup_rules.push_back(&checker->rules());

@@ -40,7 +40,7 @@ class LookupClient : public virtual sc_core::sc_interface {
 
 /// Ends the simulation (SC_REPORT_ERROR of type "regatta/lookup"): `user` was given an answer to a request that it has
 /// not open. Users call it where the answer would otherwise go astray; LookupChecker names the block.
-[[noreturn, gnu::cold]] void unexpected_answer(const std::string& user, std::uint32_t tag);
+[[noreturn, gnu::cold]] void unexpected_answer(const std::string& user, std::uint64_t cycle, std::uint32_t tag);
 
 /// What a block that answers lookups has: requests come in, late answers go out.
 template <class Request, class Answer>

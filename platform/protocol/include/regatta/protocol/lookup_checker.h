@@ -6,6 +6,7 @@
 #include <regatta/protocol/lookup.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -19,16 +20,18 @@ namespace regatta::protocol {
 ///   answers   one for each request that was accepted with `later`, in a later cycle; none for any other
 class LookupRules {
  public:
-  explicit LookupRules(std::string name) : name_(std::move(name)) {}
+  LookupRules(std::string name, sc_core::sc_time clock_period) : name_(std::move(name)), period_(clock_period) {}
+  /// For messages: the path of the block, asked for when there is something to say.
+  void set_block(std::function<std::string()> block) { block_ = std::move(block); }
 
   void requested(std::uint32_t tag);
   void replied(std::uint32_t tag, LookupReply reply);
   /// Whether the user may be given the answer.
   bool answered(std::uint32_t tag);
-  /// At the end of a run: reports requests that have waited for `patience` or longer. Younger ones may be open: a user
-  /// need not wait for all answers.
-  void finish(sc_core::sc_time patience);
-  /// Open requests, one line each, for the report of a deadlock; "" if there are none.
+  /// At the end of a run: reports requests that have waited for `patience` cycles or longer. Younger ones may be open:
+  /// a user need not wait for all answers.
+  void finish(std::uint64_t patience);
+  /// A line about the open requests, for the report of a deadlock; "" if there are none.
   std::string describe_open() const;
 
   std::size_t open() const { return open_.size(); }
@@ -39,9 +42,14 @@ class LookupRules {
   static constexpr std::uint64_t none = ~std::uint64_t{0};
   void violation(const std::string& what);
 
+  std::uint64_t cycle() const { return sc_core::sc_time_stamp().value() / period_.value(); }
+  std::string subject() const;
+
   std::string name_;
-  std::map<std::uint32_t, sc_core::sc_time> open_;  ///< tag; when it was accepted
-  std::uint64_t asking_ = none;                     ///< tag of the request whose look_up() has not returned
+  std::function<std::string()> block_;
+  sc_core::sc_time period_;
+  std::map<std::uint32_t, std::uint64_t> open_;  ///< tag; the cycle in which it was accepted
+  std::uint64_t asking_ = none;                  ///< tag of the request whose look_up() has not returned
   std::uint64_t requests_ = 0, violations_ = 0;
 };
 
@@ -52,8 +60,13 @@ class LookupChecker : public sc_core::sc_module, public Lookup<Request, Answer>,
   LookupTarget<Request, Answer> in;
   LookupInitiator<Request, Answer> out;
 
-  explicit LookupChecker(const sc_core::sc_module_name& name)
-      : sc_module(name), in("in", *this), out("out", *this), rules_(this->sc_module::name()) {}
+  LookupChecker(const sc_core::sc_module_name& name, sc_core::sc_time clock_period)
+      : sc_module(name), in("in", *this), out("out", *this), rules_(this->sc_module::name(), clock_period) {
+    rules_.set_block([this]() -> std::string {
+      const auto* block = dynamic_cast<const sc_core::sc_object*>(out.requests.operator->());
+      return block != nullptr ? block->name() : "a block";
+    });
+  }
   LookupReply look_up(const Request& request, std::uint32_t tag, Answer& answer) override {
     rules_.requested(tag);
     const LookupReply reply = out.requests->look_up(request, tag, answer);

@@ -166,9 +166,9 @@ std::string module_kind(const std::string& name);
 /// The declarations of all StatProviders among the SystemC objects, one group each, in the order of the sc_object tree.
 std::vector<EnergyGroup> collect_energy();
 
-/// Whether a module declares energy, or states why it has none. For a module that is not a StatProvider, one of the
-/// modules inside it has to.
-bool declares_energy(const sc_core::sc_object& module);
+/// The paths of blocks that neither declare energy nor state why they have none: the module, or, if it is no
+/// StatProvider, those inside it. A module without any StatProvider is one of them.
+std::vector<std::string> undeclared_energy(const sc_core::sc_object& module);
 
 /// One line of a result: an event or a leakage, over all modules, or over those with the same scaling.
 struct EnergyTerm {

@@ -9,6 +9,7 @@
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 #include <regatta/trace/types.h>
 
@@ -37,7 +38,8 @@ class RegisterAllocator : public sc_core::sc_module,
                           public ReaderCredits,
                           public protocol::Lookup<AllocationRequest, GrantedRegisters>,
                           public protocol::LifecycleListener,
-                          public support::StatProvider {
+                          public support::StatProvider,
+                          public support::HoldsWork {
  public:
   sc_core::sc_export<References> references;
   sc_core::sc_export<ReaderCredits> credits;
@@ -112,6 +114,8 @@ class RegisterAllocator : public sc_core::sc_module,
   /// warp's before.
   void warp_finished(const protocol::WarpInfo& warp) override;
 
+  /// In low-register mode: what is wanted, and who has the registers.
+  std::string held_work() const override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
   /// Cycles in low-register mode so far.
@@ -151,7 +155,10 @@ class RegisterAllocator : public sc_core::sc_module,
   void account_mode(std::uint64_t at);
   [[gnu::noinline]] void evict_idle();
   std::string leak();
-  std::string describe(PhysicalRegister reg) const;
+  std::vector<ReferenceCounts> counts_by_keeper() const;
+  /// "; referred to by sm0.wir.reuse_buffer (2)".
+  std::string owners(PhysicalRegister reg) const;
+  [[noreturn]] void refuse(PhysicalRegister reg, const std::string& what) const;
   /// "sm0.wir.allocator in cycle 59".
   std::string at_present() const;
   void report(const std::string& wrong) const;

@@ -30,9 +30,9 @@ class RegisterPool {
 
   /// All registers free, no references.
   void reset();
-  /// For messages about a register: who the pool belongs to, the cycle, and who refers to the register.
-  using Describe = std::function<std::string(PhysicalRegister)>;
-  void set_describe(Describe describe) { describe_ = std::move(describe); }
+  /// Who says more about such a reference than the pool knows, before the pool throws.
+  using Refuse = std::function<void(PhysicalRegister, const std::string& what)>;
+  void set_refuse(Refuse refuse) { refuse_ = std::move(refuse); }
   /// Registers that may be in use at a time: all (max-register), or as many as the resident warps have logical
   /// registers (capped-register). May be set below in_use().
   void set_limit(unsigned registers) { limit_ = registers; }
@@ -127,6 +127,7 @@ class RegisterPool {
   };
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_free(PhysicalRegister reg) const;
   [[noreturn, gnu::noinline, gnu::cold]] void refuse_release(PhysicalRegister reg) const;
+  [[noreturn]] void refuse(PhysicalRegister reg, const std::string& what) const;
   void drain(std::uint64_t now) {
     if (!leaving_.empty() && leaving_.front().free_at <= now) take_back(now);
   }
@@ -168,7 +169,7 @@ class RegisterPool {
   };
   Queue<PhysicalRegister> pool_;
   Queue<Leaving> leaving_;
-  Describe describe_;
+  Refuse refuse_;
   unsigned release_latency_;
   Ports returns_;
   std::uint32_t most_;

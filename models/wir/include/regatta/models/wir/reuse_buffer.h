@@ -10,6 +10,7 @@
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -84,7 +85,8 @@ class ReuseBuffer : public sc_core::sc_module,
                     public ReferenceKeeper,
                     public protocol::Lookup<ReuseRequest, ReuseAnswer>,
                     public protocol::LifecycleListener,
-                    public support::StatProvider {
+                    public support::StatProvider,
+                    public support::HoldsWork {
  public:
   protocol::LookupTarget<ReuseRequest, ReuseAnswer> lookups;
   sc_core::sc_export<ReuseUpdates> updates;
@@ -112,6 +114,8 @@ class ReuseBuffer : public sc_core::sc_module,
     low_mode_ = &references->low_mode();
     victims_ = victims.size() == 0 ? nullptr : victims.operator->();
   }
+  /// Claims whose result is to come.
+  std::string held_work() const override;
   /// The slot's next CTA has another scratchpad and counts its barriers from zero: entries of its loads are dropped.
   void cta_finished(const protocol::CtaInfo& cta) override;
   void register_stats(support::StatGroup& group) override;

@@ -17,15 +17,24 @@ namespace regatta::models::wir {
 /// stage calls only fetch_ahead(), the allocation stage book_write(), the reuse stage update() and count_retries().
 ///
 /// A forwarded lookup that misses may claim an entry for its instruction. If the block has the result itself, it
-/// completes the claim in the instruction's place: book_write(), and in the cycle booked update() with the
-/// instruction's owner. An update without a result gives the claim up; one whose entry is gone is ignored. As the stage
-/// then sees neither the claim nor an eviction, the block calls RetryAccess::retry_all(). An instruction has references
-/// to its sources only until it is answered: a block that needs them longer shares them when it sees the claim.
+/// completes the claim in the instruction's place: book_write(), and in the cycle booked (support::CycleClient)
+/// update() with the instruction's owner. An update without a result gives the claim up; one whose entry is gone is
+/// ignored. As the stage then sees neither the claim nor an eviction, the block calls RetryAccess::retry_all(). An
+/// instruction has references to its sources only until it is answered: a block that needs them longer shares them when
+/// it sees the claim.
 ///
-/// A victim buffer implements ReuseVictims, and returns itself from victims().
+/// A victim buffer implements ReuseVictims, and returns itself from victims(). The buffer calls replaced() while it
+/// takes a forwarded lookup or update, so an entry found before the call may be gone after it. In low-register mode
+/// nothing is replaced.
 ///
-/// It owns the references of its entries, gives them up as a ReferenceKeeper, enters nothing in low-register mode, and
-/// drops the loads of a CTA that ends (cta_finished()), as the buffer does.
+/// A block may answer any request with a result, also a retry; `claimed` and `evicted` are then not looked at. It may
+/// enter what update() brings with `claimed` false, as the buffer does without pending-retry. Before it looks at its
+/// entries it calls References::settle() if low_mode() is set.
+///
+/// It owns the references of its entries, gives them up as a ReferenceKeeper, and drops the loads of a CTA that ends
+/// (cta_finished(); their tags have the CTA's slot + 1 in `block`), as the buffer does. Stale ones show early with few
+/// resident CTAs (--sm.ctas 1) and many entries. For statistics and energy it derives from support::StatProvider, for
+/// the report of a deadlock from support::HoldsWork.
 class ReuseFront : public sc_core::sc_module, public protocol::LifecycleListener {
  public:
   // Toward the stages.

@@ -71,6 +71,8 @@ class ReuseUnit : public sc_core::sc_module,
   void take_answers(DecidedList& decided, std::size_t& count);
   // Rare cases are out of line, to keep the common code in the host's instruction cache.
   [[gnu::noinline]] Decision retry(protocol::DynamicInstruction& d);
+  [[noreturn, gnu::noinline, gnu::cold]] void no_result(const protocol::DynamicInstruction& d, PhysicalRegister reg,
+                                                        unsigned destination) const;
   [[gnu::noinline]] Decision bypass(protocol::DynamicInstruction& d, InFlight& f, const ReuseResult& result,
                                     bool waited);
   Decision execute(const InFlight& f);
@@ -81,6 +83,7 @@ class ReuseUnit : public sc_core::sc_module,
   const unsigned front_delay_;
   const bool pending_;
   const unsigned recount_interval_;
+  const unsigned physical_;
   InFlightTable& in_flight_;
   ReuseUpdates* updates_ = nullptr;
   RetryAccess* retries_ = nullptr;

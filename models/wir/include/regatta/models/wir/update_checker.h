@@ -4,6 +4,7 @@
 #include <regatta/models/wir/reuse_buffer.h>
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/holds_work.h>
 
 #include <cstdint>
 #include <set>
@@ -16,7 +17,10 @@ namespace regatta::models::wir {
 /// booked before, for the present cycle or an earlier one (an instruction may wait for a port of the rename table
 /// meanwhile), and that every booking is used by the end of the kernel. Violations are SystemC errors of type
 /// "regatta/wir".
-class UpdateChecker : public sc_core::sc_module, public ReuseUpdates, public protocol::LifecycleListener {
+class UpdateChecker : public sc_core::sc_module,
+                      public ReuseUpdates,
+                      public protocol::LifecycleListener,
+                      public support::HoldsWork {
  public:
   sc_core::sc_export<ReuseUpdates> in;
   sc_core::sc_port<ReuseUpdates> out;
@@ -27,6 +31,8 @@ class UpdateChecker : public sc_core::sc_module, public ReuseUpdates, public pro
   void update(const ReuseUpdate& update) override;
   void count_retries(std::uint64_t times) override { out->count_retries(times); }
   void fetch_ahead(std::uint32_t fold) const override { out->fetch_ahead(fold); }
+  /// Bookings that are not used yet.
+  std::string held_work() const override;
   void kernel_finished(const protocol::KernelContext& context) override;
 
  private:

@@ -61,6 +61,10 @@ class Wir : public sc_core::sc_module {
   RenameStage* const rename;
   ReuseUnit* const reuse;
   AllocationStage* const allocation;
+
+ private:
+  /// Throws ConfigError for a front that misses something.
+  void check_front() const;
 };
 
 }  // namespace regatta::models::wir
