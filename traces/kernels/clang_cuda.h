@@ -61,6 +61,7 @@ static __device__ __forceinline__ unsigned __umulhi(unsigned a, unsigned b) {
 // mathematical library in LLVM bitcode, as it does under nvcc.
 extern "C" __device__ float __nv_expf(float);
 extern "C" __device__ float __nv_logf(float);
+extern "C" __device__ double __nv_exp(double);
 extern "C" __device__ float __nv_exp2f(float);
 extern "C" __device__ float __nv_log2f(float);
 extern "C" __device__ float __nv_powf(float, float);
@@ -74,6 +75,8 @@ extern "C" __device__ float __nv_erfcf(float);
 extern "C" __device__ float __nv_rsqrtf(float);
 extern "C" __device__ float __nv_fmodf(float, float);
 static __device__ __forceinline__ float fmaf(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+static __device__ __forceinline__ double fma(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
+static __device__ __forceinline__ double exp(double a) { return __nv_exp(a); }
 static __device__ __forceinline__ float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
 static __device__ __forceinline__ float fabsf(float a) { return __builtin_fabsf(a); }
 static __device__ __forceinline__ float fminf(float a, float b) { return __builtin_fminf(a, b); }
@@ -85,6 +88,10 @@ static __device__ __forceinline__ float log2f(float a) { return __nv_log2f(a); }
 static __device__ __forceinline__ float powf(float a, float b) { return __nv_powf(a, b); }
 static __device__ __forceinline__ float sinf(float a) { return __nv_sinf(a); }
 static __device__ __forceinline__ float cosf(float a) { return __nv_cosf(a); }
+// The approximations have few digits; nvcc's code for __expf has this constant.
+static __device__ __forceinline__ float __sinf(float a) { return __nvvm_sin_approx_f(a); }
+static __device__ __forceinline__ float __cosf(float a) { return __nvvm_cos_approx_f(a); }
+static __device__ __forceinline__ float __expf(float a) { return __nvvm_ex2_approx_f(a * 1.4426950216f); }
 static __device__ __forceinline__ float atanf(float a) { return __nv_atanf(a); }
 static __device__ __forceinline__ float atan2f(float a, float b) { return __nv_atan2f(a, b); }
 static __device__ __forceinline__ float acosf(float a) { return __nv_acosf(a); }
