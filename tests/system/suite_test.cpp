@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every kernel of traces/kernels under every scheme, on the machine that the scheme is meant for: all operands right,
+// nothing lost, all contracts kept.
+#include <regatta/assembly/scheme.h>
+#include <regatta/schemes/schemes.h>
+#include <regatta/test/catch.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "folder.h"
+#include "kernel_references.h"
+#include "kernels.h"
+#include "process.h"
+
+using namespace regatta;
+
+namespace {
+
+struct MachineOf {
+  std::string machine;
+  unsigned warp_size;
+};
+
+/// Schemes that are not named run on gtx980.
+MachineOf machine_of(const std::string& scheme) {
+  static const std::map<std::string, MachineOf> machines{
+      {"wir", {"gtx480", 32}},   {"wc", {"gtx480", 32}},      {"argo", {"gtx480", 32}},
+      {"greener", {"k20x", 32}}, {"always_on", {"k20x", 32}}, {"sleep_reg", {"k20x", 32}},
+      {"rar", {"hd7770", 64}},   {"rc", {"hd7770", 64}},      {"rc_rar", {"hd7770", 64}}};
+  const auto known = machines.find(scheme);
+  return known == machines.end() ? MachineOf{"gtx980", 32} : known->second;
+}
+
+void check_schemes(const std::string& kernel) {
+  const test::Folder folder;
+  std::map<unsigned, std::string> traces;
+  const assembly::SchemeRegistry registry = schemes::all();
+  for (const auto& known : registry.schemes()) {
+    const MachineOf on = machine_of(known->name());
+    std::string& trace = traces[on.warp_size];
+    if (trace.empty()) {
+      tool::AnnotateOptions o;
+      o.launch = test::launch_path(kernel, test::Size::small);
+      o.out = folder.file(std::to_string(on.warp_size) + ".rgt");
+      o.warp_size = on.warp_size;
+      o.max_registers = 63;  // of Fermi and Kepler
+      o.addresses = on.warp_size == 32 ? 32 : 64;
+      tool::annotate(o);
+      trace = o.out;
+    }
+    INFO(known->name() << " on " << on.machine);
+    const auto run = test::run_process({REGATTA_SIM, trace, "--machine", on.machine, "--scheme", known->name(),
+                                        "--check-protocol", "--stats", folder.file("s.json")});
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    const auto stats = nlohmann::json::parse(folder.read("s.json"));
+    CHECK(stats.at("ending") == "completed");
+    CHECK(stats.at("checks").at("mismatches") == 0);
+    CHECK(stats.at("checks").at("operands_checked").get<std::uint64_t>() > 1000);
+  }
+}
+
+}  // namespace
+
+#define REGATTA_SCHEMES(kernel) \
+  TEST_CASE(#kernel " under every scheme") { check_schemes(#kernel); }
+REGATTA_KERNELS(REGATTA_SCHEMES)
