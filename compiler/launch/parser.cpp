@@ -27,7 +27,7 @@ void LaunchFileParser::parse(const toml::table& root_table) {
   out_.ptx = path(root.required_text("ptx"));
   const bool is_program = root.has("launch");
   if (is_program) {
-    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "param"}) {
+    for (const char* key : {"entry", "grid", "block", "dynamic_shared", "registers", "param"}) {
       if (root.has(key))
         root.fail(key, "'" + std::string(key) + "' belongs into a [[launch]] table, since there are such");
     }
@@ -115,6 +115,7 @@ void LaunchFileParser::geometry(TomlTable& t, Launch& launch) {
                         " threads, expected at most 1024");
   }
   launch.dynamic_shared = static_cast<std::uint32_t>(t.integer("dynamic_shared", 0, max_shared_bytes).value_or(0));
+  launch.registers = static_cast<std::uint32_t>(t.integer("registers", 1, trace::max_general_registers).value_or(0));
 }
 
 void LaunchFileParser::parameters(TomlTable& t, Launch& launch, bool inline_buffers) {

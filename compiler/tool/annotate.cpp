@@ -50,6 +50,7 @@ ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name,
 CompileOptions compile_options(const AnnotateOptions& options) {
   CompileOptions o;
   o.allocation.max_registers = options.max_registers;
+  o.least_registers = options.min_registers;
   o.allocation.schedule = options.schedule;
   o.allocation.narrow = options.addresses == 32;
   o.passes = options.passes;
@@ -145,7 +146,11 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result)
         file.file + ":" + std::to_string(l.entry_where.line) + ":" + std::to_string(l.entry_where.column) + ": error: ";
     ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
     if (!entry.accepted) throw trace::InputError(entry.message);
-    CompiledKernel kernel = compile(std::move(entry.function), compile_options(options));
+    CompileOptions compilation = compile_options(options);
+    for (const launch::Launch& same : file.launches) {
+      if (same.entry == l.entry) compilation.least_registers = std::max(compilation.least_registers, same.registers);
+    }
+    CompiledKernel kernel = compile(std::move(entry.function), compilation);
     result.entries.push_back(report_of(kernel));
     if (!options.listing.empty()) run->listing += (run->listing.empty() ? "" : "\n") + listing_of(kernel);
     host.add_kernel(std::move(kernel));
@@ -194,6 +199,10 @@ AnnotateResult annotate(const AnnotateOptions& options) {
   }
   if (options.addresses != 32 && options.addresses != 64) {
     throw trace::InputError("error: --addresses is " + std::to_string(options.addresses) + ", expected 32 or 64");
+  }
+  if (options.min_registers > trace::max_general_registers) {
+    throw trace::InputError("error: --min-registers is " + std::to_string(options.min_registers) + ", expected 0 to " +
+                            std::to_string(trace::max_general_registers));
   }
   options.passes.make(options.pass_options);  // refuses options that do not fit before a file is read
   AnnotateResult result;

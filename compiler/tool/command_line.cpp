@@ -160,7 +160,10 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "check", po::bool_switch(&o.check), "compile and report only, run nothing")(
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: only this entry; an error if it is rejected")(
       "max-registers", whole(o.max_registers, "N"),
-      "general registers per thread, 16 to 255 (63 for Fermi and Kepler)");
+      "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "min-registers", whole(o.min_registers, "N"),
+      "every kernel's allocation has at least N registers per thread, though it may need fewer: for the occupancy that "
+      "a paper states. A launch file may state it for a kernel (registers = N)");
   add_pass_options(options, o);
   options.add_options()("addresses", whole(o.addresses, "BITS"),
                         "64 (as in the PTX file), or 32: an address takes one register, as in the code of Fermi's "

@@ -10,8 +10,15 @@ namespace regatta::tool {
 
 namespace {
 
+/// The static form, with the registers that were asked for.
+trace::Kernel to_kernel(const CompiledKernel& k, const CompileOptions& options) {
+  trace::Kernel kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  kernel.registers_per_thread = std::max(kernel.registers_per_thread, options.least_registers);
+  return kernel;
+}
+
 /// Spreads the registers over banks as the passes want them. Analyses and the static form are made anew.
-void renumber(CompiledKernel& k, unsigned warp_size) {
+void renumber(CompiledKernel& k, const CompileOptions& options) {
   std::vector<passes::RegisterGroup> groups;
   for (const auto& pass : k.passes) {
     for (passes::RegisterGroup& group : pass->register_groups(k.trace_kernel, *k.analyses))
@@ -19,7 +26,7 @@ void renumber(CompiledKernel& k, unsigned warp_size) {
   }
   passes::renumber_registers(*k.function, groups);
   k.analyses->invalidate();
-  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, warp_size);
+  k.trace_kernel = to_kernel(k, options);
 }
 
 }  // namespace
@@ -38,8 +45,8 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
-  k.trace_kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
-  if (options.renumber) renumber(k, options.warp_size);
+  k.trace_kernel = to_kernel(k, options);
+  if (options.renumber) renumber(k, options);
   for (const auto& pass : k.passes) pass->run(k.trace_kernel, *k.analyses);
   return k;
 }
@@ -67,7 +74,8 @@ EntryReport report_of(CompiledKernel& kernel) {
   const ir::Function& f = *kernel.function;
   r.name = f.name;
   r.accepted = true;
-  r.registers = f.registers_used;
+  r.registers = kernel.trace_kernel.registers_per_thread;
+  r.registers_needed = f.registers_used;
   r.spills = f.spilled_registers;
   r.spill_bytes = f.spill_bytes;
   r.shared_bytes = f.static_shared_bytes;

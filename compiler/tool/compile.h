@@ -29,7 +29,8 @@ struct CompileOptions {
   passes::AllocationOptions allocation;
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
-  bool renumber = true;  ///< spread registers over banks after allocation
+  bool renumber = true;          ///< spread registers over banks after allocation
+  unsigned least_registers = 0;  ///< per thread of the kernel, though it may need fewer
   unsigned warp_size = 32;
 };
 

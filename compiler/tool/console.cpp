@@ -64,6 +64,9 @@ bool print_refusals(const AnnotateResult& r) {
 void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
+    if (e.registers > e.registers_needed) {
+      std::fprintf(out, "%s: %u registers are stated, %u needed\n", e.name.c_str(), e.registers, e.registers_needed);
+    }
     std::fprintf(out, "%s: %u registers, %u spilled%s, %llu instructions in %llu blocks", e.name.c_str(), e.registers,
                  e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
                  static_cast<unsigned long long>(e.blocks));

@@ -29,6 +29,7 @@ std::string report_json(const AnnotateResult& result) {
     j["message"] = e.message;
     if (e.accepted) {
       j["registers"] = e.registers;
+      j["registers_needed"] = e.registers_needed;
       j["spills"] = e.spills;
       j["spill_bytes"] = e.spill_bytes;
       j["instructions"] = e.instructions;
@@ -38,8 +39,8 @@ std::string report_json(const AnnotateResult& result) {
       j["shared_bytes"] = e.shared_bytes;
       j["local_bytes"] = e.local_bytes;
     } else {
-      for (const char* key : {"registers", "spills", "spill_bytes", "instructions", "blocks", "loops", "live_registers",
-                              "shared_bytes", "local_bytes"})
+      for (const char* key : {"registers", "registers_needed", "spills", "spill_bytes", "instructions", "blocks",
+                              "loops", "live_registers", "shared_bytes", "local_bytes"})
         j[key] = nullptr;
     }
     for (const passes::PassSummary& pass : e.passes)

@@ -23,6 +23,7 @@ struct AnnotateOptions {
   std::string entry;   ///< with `check`: this entry alone
   bool check = false;  ///< static work only
   unsigned max_registers = 255;
+  unsigned min_registers = 0;  ///< every kernel's allocation has at least so many, as if it needed them
   /// 32: 64-bit addresses are narrowed (passes/narrow_addresses.h), after a run with wide ones that finds addresses out
   /// of bounds.
   unsigned addresses = 64;
@@ -55,13 +56,14 @@ struct AnnotateOptions {
 struct EntryReport {
   std::string name;
   bool accepted = false;
-  std::string message;  ///< why not
-  std::uint32_t registers = 0;
-  std::uint32_t spills = 0;          ///< virtual registers that live in local memory
-  std::uint32_t spill_bytes = 0;     ///< of local memory per thread
-  std::uint32_t live_registers = 0;  ///< most general registers live at once
-  std::uint32_t shared_bytes = 0;    ///< static, per CTA
-  std::uint32_t local_bytes = 0;     ///< per thread, spills included
+  std::string message;                 ///< why not
+  std::uint32_t registers = 0;         ///< per thread of the allocation
+  std::uint32_t registers_needed = 0;  ///< fewer where the launch file or min_registers states more
+  std::uint32_t spills = 0;            ///< virtual registers that live in local memory
+  std::uint32_t spill_bytes = 0;       ///< of local memory per thread
+  std::uint32_t live_registers = 0;    ///< most general registers live at once
+  std::uint32_t shared_bytes = 0;      ///< static, per CTA
+  std::uint32_t local_bytes = 0;       ///< per thread, spills included
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
   std::uint64_t loops = 0;
