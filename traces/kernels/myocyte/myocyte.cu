@@ -15,11 +15,12 @@ constexpr int states = 28;
 constexpr int stages = 6;
 constexpr int bound_states = 6;
 constexpr int most_ticks = 64;  // of an interval, in which steps are 1, 2, 4, ... 64 ticks long
-
-__constant__ float least[10] = {-80.0f, 0.002f, 0.7f, 0.7f, 0.003f, 0.9f, 0.01f, 1.0e-4f, 1.0e-4f, 1.0e-4f};
-__constant__ float most[10] = {-68.0f, 0.02f, 0.95f, 0.95f, 0.01f, 0.99f, 0.1f, 3.0e-4f, 9.0e-4f, 5.0e-4f};
-__constant__ float most_bound[bound_states] = {0.5f, 0.2f, 0.3f, 0.1f, 0.2f, 20.0f};
 }  // namespace
+
+// Not in the namespace: the names would depend on the folder.
+__constant__ float myocyte_least[10] = {-80.0f, 0.002f, 0.7f, 0.7f, 0.003f, 0.9f, 0.01f, 1.0e-4f, 1.0e-4f, 1.0e-4f};
+__constant__ float myocyte_most[10] = {-68.0f, 0.02f, 0.95f, 0.95f, 0.01f, 0.99f, 0.1f, 3.0e-4f, 9.0e-4f, 5.0e-4f};
+__constant__ float myocyte_most_bound[bound_states] = {0.5f, 0.2f, 0.3f, 0.1f, 0.2f, 20.0f};
 
 /// Initial states. A quarter of the cells is excited already: 10 to 30 mV.
 extern "C" __global__ void myocyte_initial(const float* __restrict__ numbers, float* __restrict__ state, int count) {
@@ -29,12 +30,12 @@ extern "C" __global__ void myocyte_initial(const float* __restrict__ numbers, fl
   const int which = i % states;
   float value;
   if (which >= 10) {
-    const float high = most_bound[(which - 10) % bound_states];
+    const float high = myocyte_most_bound[(which - 10) % bound_states];
     value = fmaf(number, 0.9f * high, 0.1f * high);
   } else if (which == 0 && number < 0.25f) {
     value = fmaf(number, 80.0f, 10.0f);
   } else {
-    value = fmaf(number, most[which] - least[which], least[which]);
+    value = fmaf(number, myocyte_most[which] - myocyte_least[which], myocyte_least[which]);
   }
   state[i] = value;
 }
