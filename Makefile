@@ -4,6 +4,7 @@
 #   make test     build everything, run every test
 #   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
+#   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
@@ -14,7 +15,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging format format-check tidy install packages clean
 
 all: build
 
@@ -48,6 +49,9 @@ registers: packages
 reproduce-regless reproduce-wir reproduce-greener reproduce-aging: reproduce-%: tools
 	@.cmake/setup-packages.sh --reproduce
 	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
+
+traces: tools
+	@$(PYTHON) traces/suites/prepare.py --bin $(BUILD)/bin --jobs $(JOBS) $(if $(SUITE),--suite $(SUITE))
 
 asan: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
