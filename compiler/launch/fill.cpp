@@ -58,6 +58,13 @@ std::uint64_t integer_element(const FillSpec& s, std::uint64_t i) {
   return 0;
 }
 
+/// Numbers beyond 64 bits become the last ones that fit.
+std::int64_t to_integer(double value) {
+  constexpr double beyond = 0x1p63;
+  if (!(value < beyond)) return INT64_MAX;
+  return value < -beyond ? INT64_MIN : static_cast<std::int64_t>(value);
+}
+
 std::uint32_t half_element(const FillSpec& s, double value) {
   const std::uint32_t h = ir::double_to_small(s.type, value, ir::Rounding::rn);
   if (s.init != Init::uniform || !(s.low < s.high) || ir::small_to_double(s.type, h) < s.high) return h;
@@ -99,8 +106,7 @@ void fill_buffer(const FillSpec& s, std::vector<std::uint8_t>& bytes) {
       if (s.init == Init::uniform && v >= s.high && s.low < s.high) v = std::nextafter(s.high, s.low);
       std::memcpy(to, &v, size);
     } else {
-      const std::uint64_t v =
-          structured ? static_cast<std::uint64_t>(static_cast<std::int64_t>(elements[i])) : integer_element(s, i);
+      const std::uint64_t v = structured ? static_cast<std::uint64_t>(to_integer(elements[i])) : integer_element(s, i);
       for (std::size_t b = 0; b < size; ++b) to[b] = static_cast<std::uint8_t>(v >> (8 * b));
     }
   }

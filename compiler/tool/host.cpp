@@ -38,8 +38,7 @@ Host::Host(const launch::LaunchFile& file, const ir::Module& module, const Annot
       writer_(writer),
       result_(result),
       progress_(options.progress),
-      memory_(below_4_gb ? base::narrow_first : emulator::DeviceMemory::first_address,
-              below_4_gb ? base::narrow_windows : base::window_bytes),
+      memory_(below_4_gb),
       image_(module, memory_),
       program_(file, *this) {
   for (const launch::Global& g : file.globals) {

@@ -23,7 +23,7 @@ def require() -> None:
             f"Debian), or leave plots out (--no-plots)")
 
 
-def _pyplot():
+def pyplot():
     require()
     import matplotlib
     matplotlib.use("Agg", force=True)
@@ -37,12 +37,12 @@ def _pyplot():
     return matplotlib.pyplot
 
 
-def _save(figure, path: Path) -> None:
+def save(figure, path: Path) -> None:
     """`path` without a suffix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path.with_suffix(".svg"), bbox_inches="tight", metadata={"Date": None, "Creator": None})
     figure.savefig(path.with_suffix(".png"), bbox_inches="tight", dpi=120, metadata={"Software": None})
-    _pyplot().close(figure)
+    pyplot().close(figure)
 
 
 def _width(count: int) -> float:
@@ -64,7 +64,7 @@ def grouped_bars(path: Path, groups: Sequence[str], series: Dict[str, Sequence[O
         if len(values) != len(groups):
             raise ReproductionError(f"figure {path.name}: series '{name}' has {len(values)} values for {len(groups)} "
                                     f"groups")
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(_width(len(groups) * (1 if stacked else (1 + len(series)) / 3)), 3.1))
     places = list(range(len(groups)))
     below = [0.0] * len(groups)
@@ -94,13 +94,13 @@ def grouped_bars(path: Path, groups: Sequence[str], series: Dict[str, Sequence[O
     axes.set_title(title)
     if len(series) > 1 or paper is not None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    _save(figure, path)
+    save(figure, path)
 
 
 def scatter(path: Path, points: Sequence[Tuple[str, float, float]], front: Sequence[int], xlabel: str, ylabel: str,
             title: str = "") -> None:
     """Points with their names, a line through those of the Pareto frontier (indices, by growing x)."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(5.2, 3.4))
     axes.grid(True, axis="both")
     axes.plot([points[i][1] for i in front], [points[i][2] for i in front], color=colours[0], linewidth=1,
@@ -119,13 +119,13 @@ def scatter(path: Path, points: Sequence[Tuple[str, float, float]], front: Seque
     axes.set_ylabel(ylabel)
     axes.set_title(title)
     axes.legend(loc="best")
-    _save(figure, path)
+    save(figure, path)
 
 
 def lines(path: Path, series: Dict[str, Tuple[Sequence[float], Sequence[float]]], xlabel: str, ylabel: str,
           title: str = "", log: bool = False) -> None:
     """A line per series of (x, y)."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(7.5, 3.0))
     for i, (name, (xs, ys)) in enumerate(series.items()):
         axes.plot(xs, ys, color=colours[i % len(colours)], linewidth=0.9, label=name)
@@ -136,13 +136,13 @@ def lines(path: Path, series: Dict[str, Tuple[Sequence[float], Sequence[float]]]
     axes.set_ylabel(ylabel)
     axes.set_title(title)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    _save(figure, path)
+    save(figure, path)
 
 
 def stacked_panels(path: Path, panels: Dict[str, Dict[str, Sequence[float]]], xlabel: str, ylabel: str,
                    columns: int = 2) -> None:
     """A panel per name, on the same axes: areas on top of each other over the place in their sequences, 0 first."""
-    plt = _pyplot()
+    plt = pyplot()
     rows = -(-len(panels) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(4.6 * columns, 1.6 * rows + 0.5), sharex=True, sharey=True,
                                 squeeze=False)
@@ -162,12 +162,12 @@ def stacked_panels(path: Path, panels: Dict[str, Dict[str, Sequence[float]]], xl
     handles, labels = grid.flat[0].get_legend_handles_labels()
     figure.tight_layout()
     figure.legend(handles, labels, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    _save(figure, path)
+    save(figure, path)
 
 
 def events(path: Path, rows: Dict[str, Sequence[float]], xlabel: str, ylabel: str, span: Tuple[float, float]) -> None:
     """A row of marks per name, the first at the bottom."""
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(7.5, 0.8 + 0.17 * len(rows)))
     for i, (name, xs) in enumerate(rows.items()):
         axes.plot(list(xs), [i] * len(xs), "|", color=colours[0], markersize=6, markeredgewidth=0.5)
@@ -176,7 +176,7 @@ def events(path: Path, rows: Dict[str, Sequence[float]], xlabel: str, ylabel: st
     axes.set_xlim(*span)
     axes.set_xlabel(xlabel)
     axes.set_ylabel(ylabel)
-    _save(figure, path)
+    save(figure, path)
 
 
 def available() -> bool:

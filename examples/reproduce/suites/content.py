@@ -165,7 +165,7 @@ def _beside(stated: Optional[int], found: int) -> Optional[str]:
 
 def figures(rows: Sequence[Numbers], folder: Path) -> None:
     """A point per kernel: registers per thread across, repeated instructions upwards; filled where WIR reuses."""
-    plt = plots._pyplot()
+    plt = plots.pyplot()
     figure, axes = plt.subplots(figsize=(9.5, 6.2))
     axes.grid(True, axis="both")
     at = [(r.registers_32, 100 * r.repeated) for r in rows]
@@ -180,7 +180,7 @@ def figures(rows: Sequence[Numbers], folder: Path) -> None:
     axes.set_ylabel("repeated warp instructions [%]")
     axes.legend(loc="upper right")
     _label(axes, [r.kernel for r in rows], at)
-    plots._save(figure, folder / _figure)
+    plots.save(figure, folder / _figure)
 
 
 def _label(axes, names: Sequence[str], at: Sequence[Tuple[float, float]]) -> None:

@@ -22,8 +22,7 @@ std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, 
   options.allocation.narrow = variant.narrow;
   options.warp_size = variant.warp_size;
   const tool::CompiledKernel kernel = tool::compile(ir::Function(module.functions.at(0)), options);
-  emulator::DeviceMemory memory(variant.narrow ? base::narrow_first : emulator::DeviceMemory::first_address,
-                                variant.narrow ? base::narrow_windows : base::window_bytes);
+  emulator::DeviceMemory memory(variant.narrow);
   const emulator::ModuleImage image(module, memory);
   const std::uint64_t out = memory.allocate("out", bytes, true);
   emulator::LaunchRequest request;

@@ -36,9 +36,10 @@ class DeviceMemory {
   static constexpr std::uint64_t alignment = 512;
   static constexpr std::uint64_t guard_bytes = 4096;
 
-  /// Allocations lie from `first` on and end below `end`.
-  explicit DeviceMemory(std::uint64_t first = first_address, std::uint64_t end = base::window_bytes)
-      : end_(end), next_(first) {}
+  /// `below_4_gb`: for programs with addresses of 32 bits.
+  explicit DeviceMemory(bool below_4_gb = false)
+      : end_(below_4_gb ? base::narrow_windows : base::window_bytes),
+        next_(below_4_gb ? base::narrow_first : first_address) {}
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
