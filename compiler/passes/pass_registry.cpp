@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/pass_registry.h>
 
+#include "liveness/liveness_pass.h"
 #include "power/power_pass.h"
 #include "regions/region_pass.h"
 
@@ -25,6 +26,7 @@ PassRegistry PassRegistry::with_builtin() {
   PassRegistry registry;
   registry.add<RegionPass>();
   registry.add<PowerPass>();
+  registry.add<LivenessPass>();
   return registry;
 }
 

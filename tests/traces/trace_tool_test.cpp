@@ -2,6 +2,7 @@
 // regatta-trace as a user calls it.
 #include <regatta/test/catch.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/live_registers.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -102,6 +103,74 @@ TEST_CASE("info, dump and verify of a known trace") {
   CHECK(contains(limited.output, "setp.lt.s32"));
   CHECK_FALSE(contains(limited.output, "ld.global"));
   CHECK(contains(limited.output, "... 3 more\n"));
+}
+
+TEST_CASE("live registers in info and dump, and damaged ones") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  Kernel kernel = sample_kernel(32);
+  LiveRegisters live(12, kernel.instructions.size());
+  live.set(0, 3);
+  for (const unsigned r : {0u, 4u, 5u, 6u}) live.set(1, r);
+  std::string payload = encode(live);
+  // A writer that does not know the section writes whatever it is given.
+  const auto write = [&] {
+    Kernel with = kernel;
+    with.annotations.push_back({liveness_section, 1, payload});
+    Writer writer(path, SectionRegistry{});
+    writer.add_kernel(with);
+    Launch launch;
+    launch.block = {32, 1, 1};
+    writer.begin_launch(launch);
+    WarpEncoder e(kernel);
+    WarpValue v{};
+    e.instruction(0, 0xffffffff, 0xffffffff);
+    e.result(v);
+    e.instruction(1, 0xffffffff, 0xffffffff);
+    e.predicate(0);
+    e.instruction(10, 0xffffffff, 0xffffffff);
+    Cta cta;
+    cta.warps.push_back(e.finish());
+    writer.add_cta(cta);
+    writer.finish();
+  };
+  write();
+  CHECK(tool("verify " + path).status == 0);
+  const Run info = tool("info " + path);
+  CAPTURE(info.output);
+  CHECK(contains(info.output, "  annotation             liveness version 1, 89 bytes\n"));
+  CHECK(contains(info.output, "  live registers         0.5 before an instruction on average, 4 at most, of 12\n"));
+  const Run dump = tool("dump " + path);
+  CAPTURE(dump.output);
+  CHECK(contains(dump.output, "mov.u32 R0  ; live R3\n"));
+  CHECK(contains(dump.output, "  ; live R0 R4-R6\n"));
+  CHECK(contains(dump.output, "exit  ; live none\n"));
+
+  const auto refused = [&](const std::string& reason) {
+    write();
+    for (const char* command : {"info ", "dump ", "verify "}) {
+      const Run run = tool(command + path);
+      CAPTURE(run.output);
+      CHECK(run.status == 2);
+      CHECK(contains(run.output, "live registers: " + reason + "\n"));
+    }
+    Kernel with = kernel;
+    with.annotations.push_back({liveness_section, 1, payload});
+    Writer writer(directory / "never.rgt");
+    CHECK_THROWS_WITH(writer.add_kernel(with), Catch::Matchers::Contains("live registers: " + reason));
+  };
+  SECTION("too short") {
+    payload.pop_back();
+    refused("88 bytes, expected 89: 8 per instruction of the kernel, and one before them");
+  }
+  SECTION("of another kernel") {
+    payload[0] = 13;
+    refused("of 13 registers, the kernel has 12");
+  }
+  SECTION("a register that the kernel does not have") {
+    payload[2] = 0x10;
+    refused("R12 is live before instruction 0, the kernel has 12 registers");
+  }
 }
 
 TEST_CASE("verify and dump of random traces") {

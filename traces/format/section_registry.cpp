@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/trace/section_registry.h>
 
+#include "liveness_section.h"
 #include "power_section.h"
 #include "region_section.h"
 
@@ -12,6 +13,7 @@ SectionRegistry SectionRegistry::with_builtin() {
   SectionRegistry registry;
   registry.add(std::make_shared<RegionSection>());
   registry.add(std::make_shared<PowerSection>());
+  registry.add(std::make_shared<LivenessSection>());
   return registry;
 }
 

@@ -5,6 +5,7 @@
 #include <regatta/test/catch.h>
 #include <regatta/tool/annotate.h>
 #include <regatta/trace/file.h>
+#include <regatta/trace/live_registers.h>
 #include <regatta/trace/power_states.h>
 #include <regatta/trace/region_words.h>
 
@@ -143,7 +144,7 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   CHECK(kernel.inserted.size() == entry["region_words"]);
   const auto regions = trace::regions_of(kernel);
   CHECK(regions.size() == entry["regions"]);
-  REQUIRE(kernel.annotations.size() == 2);
+  REQUIRE(kernel.annotations.size() == 3);
   // The power states: those that are reported.
   const trace::AnnotationSection* power_section = trace::find_power_section(kernel);
   REQUIRE(power_section != nullptr);
@@ -163,6 +164,18 @@ TEST_CASE("launch file to trace: results, trace and reports agree") {
   CHECK(counted["off"] == states[trace::RegisterPower::off]);
   CHECK(states[trace::RegisterPower::off] > 0);
   CHECK(counted["no_field"] > 0);
+  // The live registers: likewise.
+  const std::optional<trace::LiveRegisters> live = trace::find_live_registers(kernel);
+  REQUIRE(live);
+  unsigned most = 0, sum = 0;
+  for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) {
+    most = std::max(most, live->count(i));
+    sum += live->count(i);
+  }
+  CHECK(most > 1);
+  CHECK(live->count(0) == 0);
+  CHECK(entry["liveness"]["max"] == most);
+  CHECK(entry["liveness"]["mean"] == static_cast<double>(sum) / static_cast<double>(kernel.instructions.size()));
 
   CHECK(kernel.annotations[0].name == "regions");
   CHECK(kernel.annotations[0].version == 1);
@@ -223,6 +236,8 @@ TEST_CASE("a listing has the code") {
   tool::annotate(o);
   CHECK(folder.read("k.txt").find("fma.rn.f32") != std::string::npos);
   CHECK(folder.read("k.txt").find("live in:") != std::string::npos);
+  CHECK(folder.read("k.txt").find("; live none\n") != std::string::npos);
+  CHECK(folder.read("k.txt").find("; live R0") != std::string::npos);
 }
 
 TEST_CASE("the option --ctas traces a part, all run") {

@@ -201,6 +201,6 @@ TEST_CASE("a listing, word for word") {
   CHECK(has("\n  //   last preload R"));
   CHECK(has("              ; int i = blockIdx.x;\n     0    1  mov.u32 R"));
   CHECK(has("              ; do { ++i; } while (i < 10);\n     1    1  add.u32 R"));
-  CHECK(has("     3    1  @P0 bra B1;                                          // 14, /nowhere/k.cu:3\n"));
-  CHECK(has("     6    0  exit;                                                // 18, /nowhere/k.cu:4\n"));
+  CHECK(has("     3    1  @P0 bra B1;                                          // 14, /nowhere/k.cu:3; live R2\n"));
+  CHECK(has("     6    0  exit;                                                // 18, /nowhere/k.cu:4; live none\n"));
 }

@@ -86,8 +86,8 @@ TEST_CASE("a pass from outside is in the trace, the report, the listing and the 
     REQUIRE(r.status == 0);
     const trace::Reader reader(folder.file("k.rgt"), with_toy());
     const trace::Kernel& kernel = reader.kernels().at(0);
-    REQUIRE(kernel.annotations.size() == 3);
-    CHECK(kernel.annotations[2].name == test::toy);
+    REQUIRE(kernel.annotations.size() == 4);
+    CHECK(kernel.annotations[3].name == test::toy);
     std::uint64_t sum = 0;
     for (const trace::StaticInstruction& i : kernel.instructions) sum += std::min<unsigned>(i.source_count, limit);
     const std::string total = std::to_string(sum);
@@ -96,12 +96,12 @@ TEST_CASE("a pass from outside is in the trace, the report, the listing and the 
     CHECK(report["entries"][0]["toy"] == nlohmann::json{{"registers", sum}, {"limit", limit}});
     CHECK(report["entries"][0]["regions"] > 0);
     CHECK_THAT(folder.read("k.txt"), Contains("\n// toy registers: " + total + "\n") &&
-                                         Contains("registers get, toy registers of it\n") &&
+                                         Contains("registers live before it, toy registers of it\n") &&
                                          Contains("  // toy: the first instruction\n") && Contains("; toy 1\n"));
   }
   const ProcessResult check =
       run(REGATTA_TOY_ANNOTATE, {"--check", "--ptx", kernels + "vector_add/vector_add.sm75.ptx"});
-  CHECK_THAT(check.out, Contains("  regions  toy registers\n"));
+  CHECK_THAT(check.out, Contains("  regions  live max  live mean  toy registers\n"));
 }
 
 TEST_CASE("a refused entry has the keys of every pass, without values") {
@@ -113,7 +113,7 @@ TEST_CASE("a refused entry has the keys of every pass, without values") {
       run(REGATTA_TOY_ANNOTATE, {"--check", "--ptx", folder.file("k.ptx"), "--report", folder.file("k.json")});
   CHECK(r.status == 2);
   const auto report = nlohmann::json::parse(folder.read("k.json"));
-  for (const char* key : {"toy", "regions", "power_states"}) {
+  for (const char* key : {"toy", "regions", "power_states", "liveness"}) {
     CAPTURE(key);
     REQUIRE(report["entries"][0].contains(key));
     CHECK(report["entries"][0][key].is_null());
@@ -170,5 +170,5 @@ TEST_CASE("registries refuse what is there already") {
   CHECK_THROWS_WITH(passes.make({{"toy-limt", "1"}}),
                     "error: no annotation pass has an option 'toy-limt'; did you mean 'toy-limit'?");
   CHECK_THROWS_WITH(passes.make({{"toy-limit", "many"}}), "error: --toy-limit 'many', expected a whole number");
-  CHECK(passes.make({{"toy-limit", "3"}}).size() == 3);
+  CHECK(passes.make({{"toy-limit", "3"}}).size() == 4);
 }
