@@ -4,28 +4,12 @@
 // to end.
 #pragma once
 
+#include <regatta/models/occupancy/occupancy.h>
 #include <regatta/protocol/extension_points.h>
 
-#include <string>
 #include <systemc>
 
 namespace regatta::models {
-
-/// Number of resident CTAs that each limit allows, and their minimum (CUDA's occupancy rules).
-struct Occupancy {
-  unsigned by_ctas = 0;
-  unsigned by_warps = 0;
-  unsigned by_threads = 0;
-  unsigned by_registers = 0;
-  unsigned by_shared = 0;
-  unsigned ctas() const;
-  /// The binding limit: "CTAs", "warps", "threads", "registers" or "shared memory".
-  std::string bound() const;
-};
-
-/// `registers_per_warp` in warp registers, already rounded to the allocation granularity; `shared_bytes` of one CTA.
-Occupancy occupancy(const protocol::SmLimits& limits, unsigned warps_per_cta, unsigned registers_per_warp,
-                    unsigned shared_bytes);
 
 class OccupancyResidency : public sc_core::sc_module, public protocol::Residency {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/residency/occupancy.h>
+#include <regatta/models/occupancy/occupancy.h>
 
 #include <regatta/support/config.h>
 
@@ -33,12 +33,10 @@ Occupancy occupancy(const protocol::SmLimits& l, unsigned warps_per_cta, unsigne
   return o;
 }
 
-protocol::ResourcePlan OccupancyResidency::plan(const protocol::KernelContext& context,
-                                                const protocol::SmLimits& limits) {
+Occupancy occupancy_of(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
   const Occupancy o =
       occupancy(limits, context.warps_per_cta, context.registers_per_warp, context.launch->shared_bytes_per_cta);
-  resident_ = o.ctas();
-  if (resident_ == 0) {
+  if (o.ctas() == 0) {
     const std::string for_one = limits.shared_cta_bytes < limits.shared_bytes
                                     ? ", " + std::to_string(limits.shared_cta_bytes) + " of them for one CTA"
                                     : "";
@@ -50,13 +48,7 @@ protocol::ResourcePlan OccupancyResidency::plan(const protocol::KernelContext& c
                                std::to_string(limits.threads) + " threads, " + std::to_string(limits.registers) +
                                " warp registers, " + std::to_string(limits.shared_bytes) + " bytes" + for_one + ")");
   }
-  return protocol::ResourcePlan::conventional(context, limits, resident_);
-}
-
-protocol::Residency::Action OccupancyResidency::next(const View& view) {
-  Action action;
-  if (view.ctas_waiting != 0 && view.ctas->size() < resident_) action.kind = Action::Kind::launch;
-  return action;
+  return o;
 }
 
 }  // namespace regatta::models
