@@ -28,6 +28,15 @@ void WindowMapping::alias(WarpSlot a, WarpSlot b) {
   if (!may_alias(a.value(), b.value())) aliases_.emplace_back(a.value(), b.value());
 }
 
+void WindowMapping::unalias(WarpSlot a, WarpSlot b) {
+  aliases_.erase(std::remove_if(aliases_.begin(), aliases_.end(),
+                                [&](const auto& pair) {
+                                  return (pair.first == a.value() && pair.second == b.value()) ||
+                                         (pair.first == b.value() && pair.second == a.value());
+                                }),
+                 aliases_.end());
+}
+
 bool WindowMapping::may_alias(std::uint16_t a, std::uint16_t b) const {
   return std::any_of(aliases_.begin(), aliases_.end(), [&](const auto& pair) {
     return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);

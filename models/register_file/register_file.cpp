@@ -22,6 +22,7 @@ void RegisterFile::register_energy(support::EnergyGroup& g) {
                                     double(config_.banks)};
   g.event("register_structures", "register_file.read", ports_.reads(), rows, size);
   g.event("register_structures", "register_file.write", ports_.writes(), rows, size);
+  register_move_energy(g, rows, size);
   g.leakage("register_structures", "register_file.leakage", size);
 }
 

@@ -83,6 +83,9 @@ inline constexpr unsigned sector_bytes = 32;
 
 using OperandInitiatorSocket = tlm::tlm_initiator_socket<1024>;
 using OperandTargetSocket = tlm::tlm_target_socket<1024>;
+/// One that need not be bound.
+using OptionalOperandTargetSocket =
+    tlm::tlm_target_socket<1024, tlm::tlm_base_protocol_types, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
 using MemoryInitiatorSocket = tlm::tlm_initiator_socket<256>;
 using MemoryTargetSocket = tlm::tlm_target_socket<256>;
 

@@ -7,10 +7,12 @@
 #include <regatta/models/banks/bank_arbiter.h>
 #include <regatta/models/banks/bank_mapping.h>
 #include <regatta/models/banks/bank_ports.h>
+#include <regatta/models/banks/move_port.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/support/calendar.h>
 #include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
 
 #include <algorithm>
@@ -65,6 +67,8 @@ class BankedFile : public sc_core::sc_module,
       : sc_module(name),
         reads("reads"),
         writes("writes"),
+        move_reads("move_reads"),
+        move_writes("move_writes"),
         config_(config),
         clock_(support::CycleScheduler::of(clock_period)),
         ports_(config),
@@ -78,10 +82,18 @@ class BankedFile : public sc_core::sc_module,
     }
     reads.bind(*this);
     writes.bind(*this);
+    move_reads.bind(moved_out_);
+    move_writes.bind(moved_in_);
   }
 
   protocol::OperandTargetSocket reads;
   protocol::OperandTargetSocket writes;
+  /// For an engine that moves the registers of whole CTAs; optional. One access at a time each way (the next BEGIN_REQ
+  /// after the answer), served in a cycle in which its bank has nothing else to do, at the latest after
+  /// `move_patience` cycles.
+  protocol::OptionalOperandTargetSocket move_reads;
+  protocol::OptionalOperandTargetSocket move_writes;
+  static constexpr unsigned move_patience = 32;
 
   protocol::OperandTargetSocket& read_socket() override { return reads; }
   protocol::OperandTargetSocket& write_socket() override { return writes; }
@@ -91,12 +103,29 @@ class BankedFile : public sc_core::sc_module,
     registers_per_warp_ = context.registers_per_warp;
     warp_size_ = context.warp_size;
   }
-  void register_stats(support::StatGroup& group) override { ports_.register_stats(group); }
+  void register_stats(support::StatGroup& group) override {
+    ports_.register_stats(group);
+    if (move_reads.size() == 0) return;
+    group.counter("move_reads", moved_out_.accesses, "warp registers", "read to be moved out of the file");
+    group.counter("move_writes", moved_in_.accesses, "warp registers", "written back into the file");
+    group.counter("move_waits", move_waits_, "cycles", "that these waited for a bank");
+  }
 
   /// Bank of a register, by register_file.mapping.
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const { return mapping_(warp, reg); }
 
+  /// The result that waits for room at its bank; null if none does.
+  const protocol::WarpAccess* held_write() const {
+    return held_ == nullptr ? nullptr : &protocol::warp_access(*held_);
+  }
+
  protected:
+  /// Rows read and written for moves, as energy: `rows` of the table's event each.
+  void register_move_energy(support::EnergyGroup& g, double rows, const support::ArrayGeometry& size) {
+    if (move_reads.size() == 0) return;
+    g.event("register_structures", "register_file.read", moved_out_.accesses, rows, size);
+    g.event("register_structures", "register_file.write", moved_in_.accesses, rows, size);
+  }
   static constexpr bool answers_late = false;
   /// transfer() does not know yet when the access is done.
   static constexpr std::uint64_t later = ~std::uint64_t{0};
@@ -157,6 +186,50 @@ class BankedFile : public sc_core::sc_module,
     const std::uint64_t now = clock_.now();
     return __builtin_expect(delay.value() == 0, 1) ? now : now + delay.value() / period_;
   }
+  friend class MovePort<BankedFile>;
+  /// An access for a move: its answer, unless the bank is taken now.
+  tlm::tlm_sync_enum begin_move(MovePort<BankedFile>& port, Payload& payload, tlm::tlm_phase& phase,
+                                sc_core::sc_time& delay) {
+    const std::uint64_t arrival = arrival_cycle(delay);
+    if (arbiter_ != nullptr) cannot_wait("a move at an arbitrated bank (register_file.priority)");
+    if (!move_fits(payload, arrival)) {
+      port.held = &payload;
+      port.held_since = arrival;
+      client_.request(clock_.now(), arrival + 1);
+      return tlm::TLM_ACCEPTED;
+    }
+    const std::uint64_t done = serve_move(port, payload, arrival);
+    if (File::answers_late && done == later) {
+      phase = tlm::END_REQ;
+      return tlm::TLM_UPDATED;
+    }
+    delay += clock_.time(done - arrival);
+    return tlm::TLM_COMPLETED;
+  }
+  bool move_fits(Payload& payload, std::uint64_t arrival) {
+    const unsigned bank = file().bank(payload, protocol::warp_access(payload));
+    if (bank == no_bank) return true;
+    return payload.is_write() ? ports_.write_free(bank) <= arrival
+                              : ports_.read_free(bank) <= arrival + config_.arbitration;
+  }
+  std::uint64_t serve_move(MovePort<BankedFile>& port, Payload& payload, std::uint64_t arrival) {
+    protocol::WarpAccess& access = protocol::warp_access(payload);
+    const unsigned bank = file().bank(payload, access);
+    const bool write = payload.is_write();
+    ++port.accesses;
+    const std::uint64_t earliest = write ? arrival : arrival + config_.arbitration;
+    const std::uint64_t done = bank == no_bank ? earliest + config_.latency : ports_.schedule(write, bank, earliest);
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    return file().transfer(payload, access, bank, done);
+  }
+  [[gnu::noinline]] void retry_move(MovePort<BankedFile>& port, std::uint64_t now) {
+    ++move_waits_;
+    if (!move_fits(*port.held, now) && now - port.held_since < move_patience) return client_.request(now + 1);
+    Payload& payload = *std::exchange(port.held, nullptr);
+    const std::uint64_t done = serve_move(port, payload, now);
+    if (File::answers_late && done == later) return;
+    answer_in(now, std::max(now, done - config_.latency), {&payload, payload.is_write()});
+  }
   /// Serves an access that arrived in cycle `arrival`: the cycle in which it is done.
   [[gnu::always_inline]] std::uint64_t serve(Payload& payload, protocol::WarpAccess& access, unsigned bank,
                                              std::uint64_t arrival) {
@@ -207,6 +280,8 @@ class BankedFile : public sc_core::sc_module,
   void run() {
     const std::uint64_t now = clock_.now();
     answers_.drain(now, [this](const Answer& a) { answer(a); });
+    if (moved_out_.held != nullptr) retry_move(moved_out_, now);
+    if (moved_in_.held != nullptr) retry_move(moved_in_, now);
     if (arbiter_ != nullptr) {
       arbitrate(now);
     } else if (held_ != nullptr) {
@@ -239,6 +314,11 @@ class BankedFile : public sc_core::sc_module,
   void answer(const Answer& a) {
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
     sc_core::sc_time delay = clock_.time(config_.latency);
+    if (__builtin_expect(static_cast<int>(protocol::warp_access(*a.payload).instruction == nullptr), 0) != 0 &&
+        move_reads.size() != 0) {
+      (a.write ? move_writes : move_reads)->nb_transport_bw(*a.payload, phase, delay);
+      return;
+    }
     (a.write ? writes : reads)->nb_transport_bw(*a.payload, phase, delay);
   }
   void answer_in(std::uint64_t now, std::uint64_t cycle, const Answer& a) {
@@ -311,6 +391,8 @@ class BankedFile : public sc_core::sc_module,
   }
 
   std::uint64_t period_;
+  MovePort<BankedFile> moved_out_{*this}, moved_in_{*this};
+  std::uint64_t move_waits_ = 0;
   BankMapping mapping_;
   Payload* held_ = nullptr;               ///< the write that waits for room
   std::uint64_t held_until_ = 0;          ///< earliest admission; with an arbiter it may have to wait longer

@@ -21,6 +21,8 @@ class WindowMapping final : public RegisterMapping {
   void start(std::uint32_t rows, unsigned registers);
   /// Warps `a` and `b` may name the same rows from now on, for as long as the launch lasts.
   void alias(protocol::WarpSlot a, protocol::WarpSlot b);
+  /// Takes that back; the warps have no row in common by now.
+  void unalias(protocol::WarpSlot a, protocol::WarpSlot b);
 
   /// The warp's registers lie in `window` from now on. Returns what is wrong with that, "" if nothing: the warp has a
   /// window, a row lies outside the file, a row is another warp's without alias(). Nothing is mapped then.
