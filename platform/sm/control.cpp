@@ -20,10 +20,28 @@ Warp& Control::resident(WarpSlot slot) {
   return core_.warp(slot);
 }
 
+namespace {
+
+/// Instructions of the program that the warp has issued: one may be decoded and not issued.
+std::uint64_t issued_by(const Warp& w) {
+  const bool decoded = w.next != nullptr && !w.next->injected;
+  return w.sequence - (decoded ? 1 : 0);
+}
+
+}  // namespace
+
+std::uint64_t Control::progress(CtaSlot cta) {
+  const std::size_t warps = core_.kernel.warps_per_cta;
+  std::uint64_t all = 0;
+  for (std::size_t i = cta.value() * warps; i < (cta.value() + 1) * warps && i < core_.warps.size(); ++i) {
+    all += issued_by(core_.warps[i]);
+  }
+  return all;
+}
+
 void Control::context(WarpSlot slot, protocol::WarpContext& c) {
   Warp& w = resident(slot);
-  const bool decoded = w.next != nullptr && !w.next->injected;
-  const std::uint64_t issued = w.sequence - (decoded ? 1 : 0);
+  const std::uint64_t issued = issued_by(w);
   c.scheduled = w.active;
   c.exited = w.exited;
   c.at_barrier = w.at_barrier;

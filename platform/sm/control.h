@@ -16,6 +16,7 @@ class Control : public protocol::SmControl {
   Control(Core& core, const FrontEnd& front_end, IssueStage& issue)
       : core_(core), front_end_(front_end), issue_(issue) {}
   void context(WarpSlot warp, protocol::WarpContext& context) override;
+  std::uint64_t progress(CtaSlot cta) override;
   void classify(WarpSlot warp, unsigned priority_class) override;
 
  private:

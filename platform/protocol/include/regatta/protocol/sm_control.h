@@ -33,6 +33,9 @@ class SmControl {
   /// Fills `context` (its vector is reused) with the current state of the warp in this slot. Takes time proportional to
   /// the depth of the SIMT stack. If the warp is not resident, the run ends with a message.
   virtual void context(WarpSlot warp, WarpContext& context) = 0;
+  /// Instructions of the program that the warps of the resident CTA have issued so far, warps that have ended included.
+  /// Cheaper than the warps' contexts: a policy sees by it whether what it knows about a CTA still holds.
+  virtual std::uint64_t progress(CtaSlot cta) = 0;
   /// Gives a resident warp a priority class and notifies its scheduler if the class changes. Warps start in class 0.
   /// The policy and the scheduler agree on the meaning of the classes, for example 0 owner, 1 unshared, 2
   /// non-owner (resource sharing, section 2.3.1).
