@@ -26,6 +26,7 @@ enum class Window : std::uint16_t {
   constant_lines = 5,  ///< lines of constant loads in the L2 (front end)
   registers = 6,       ///< registers that a staging unit backs up in L1, L2 and DRAM
   parameters = 7,      ///< generic addresses of the kernel's parameters
+  annotations = 8,     ///< tables that a compiler pass leaves in memory for the hardware
 };
 
 /// Programs with addresses of 32 bits see everything below 4 GB: global memory from `narrow_first` to below
@@ -54,14 +55,15 @@ struct MappedWindow {
 };
 
 /// All windows, each once.
-inline constexpr std::array<MappedWindow, 8> address_map{{{"global", Window::global},
+inline constexpr std::array<MappedWindow, 9> address_map{{{"global", Window::global},
                                                           {"shared", Window::shared},
                                                           {"local", Window::local},
                                                           {"constant", Window::constant},
                                                           {"code", Window::code},
                                                           {"constant lines", Window::constant_lines},
                                                           {"registers", Window::registers},
-                                                          {"parameters", Window::parameters}}};
+                                                          {"parameters", Window::parameters},
+                                                          {"annotations", Window::annotations}}};
 
 constexpr bool windows_are_disjoint() {
   for (std::size_t a = 0; a < address_map.size(); ++a) {
