@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/cta_switching/switch_engine.h>
+
+#include <regatta/models/occupancy/occupancy.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace regatta::models {
+
+using protocol::CtaPhase;
+using protocol::CtaSlot;
+using protocol::CtaStatus;
+using protocol::ResourcePlan;
+using protocol::WarpSlot;
+
+SwitchEngine::SwitchEngine(const sc_core::sc_module_name& name, const CtaSwitchingConfig& config,
+                           sc_core::sc_time clock_period)
+    : sc_module(name),
+      status("status"),
+      places("places"),
+      transfer("transfer"),
+      counts("counts", *this),
+      config_(config),
+      clock_(support::CycleScheduler::of(clock_period)),
+      wakeup_(
+          clock_period, [](void* e) { static_cast<SwitchEngine*>(e)->changed_.notify(sc_core::SC_ZERO_TIME); }, this),
+      changed_("changed") {}
+
+void SwitchEngine::end_of_elaboration() {
+  status_ = status.operator->();
+  if (places.size() != 0) places_ = places.operator->();
+  if (transfer.size() == 0) return;
+  transfer_ = transfer.operator->();
+  SC_HAS_PROCESS(SwitchEngine);
+  SC_METHOD(transfer_ended);
+  dont_initialize();
+  sensitive << transfer_->ended();
+}
+
+ResourcePlan SwitchEngine::plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
+  const Occupancy o = occupancy_of(context, limits);
+  const unsigned warps = context.warps_per_cta;
+  const std::uint64_t granularity = limits.shared_granularity;
+  const auto rounded = [granularity](std::uint64_t bytes) {
+    return (bytes + granularity - 1) / granularity * granularity;
+  };
+  const std::uint64_t in_file = o.by_registers;
+  const std::uint64_t away = transfer_ == nullptr ? 0 : transfer_->most_away(context, limits);
+  const std::uint64_t active = o.ctas();
+  std::uint64_t resident =
+      std::min({std::uint64_t{config_.max_ctas}, std::uint64_t{config_.max_warps / warps}, in_file + away});
+  resident = std::max(resident, active);
+  // A pending CTA keeps its shared memory, and has its context there too.
+  const std::uint64_t shared = rounded(context.launch->shared_bytes_per_cta);
+  const std::uint64_t saved = rounded(std::uint64_t{warps} * config_.context_entries * config_.entry_bytes);
+  const auto bytes = [&](std::uint64_t ctas) { return ctas * shared + (ctas - active) * saved; };
+  while (resident > active && bytes(resident) > limits.shared_bytes) --resident;
+  plan_ = ResourcePlan{static_cast<unsigned>(resident), static_cast<unsigned>(active),
+                       std::min(resident, in_file) * warps * context.registers_per_warp, bytes(resident), 0};
+  warps_per_cta_ = warps;
+  return plan_;
+}
+
+void SwitchEngine::kernel_started(const protocol::KernelContext&) {
+  ctas_.assign(plan_.resident_ctas, Cta{});
+  alive_.assign(std::size_t{plan_.resident_ctas} * warps_per_cta_, false);
+  switch_ = Switch{};
+  counting_.reset();
+  depleted_ = false;
+  active_ = resident_ = 0;
+  accounted_ = now();
+}
+
+void SwitchEngine::kernel_finished(const protocol::KernelContext&) { account(); }
+
+void SwitchEngine::account() {
+  const std::uint64_t cycles = now() - accounted_;
+  accounted_ = now();
+  if (resident_ == 0) return;
+  elapsed_ += cycles;
+  counters_.active_cycles += cycles * active_;
+  counters_.pending_cycles += cycles * (resident_ - active_);
+  if (depleted_) counters_.depleted_cycles += cycles;
+}
+
+void SwitchEngine::cta_launched(const protocol::CtaInfo& cta) {
+  account();
+  Cta& c = ctas_[cta.cta.value()];
+  c = Cta{};
+  c.resident = true;
+  c.launched = now();
+  ++counters_.launches;
+  counters_.resident_peak = std::max<std::uint64_t>(counters_.resident_peak, ++resident_);
+  status_->set(cta.cta, ContextAt::pipeline, RegistersAt::active_file);
+}
+
+void SwitchEngine::cta_switched(const protocol::CtaInfo& cta, bool active) {
+  account();
+  ctas_[cta.cta.value()].active = active;
+  active_ += active ? 1 : -1;
+  counters_.active_peak = std::max<std::uint64_t>(counters_.active_peak, active_);
+}
+
+void SwitchEngine::cta_finished(const protocol::CtaInfo& cta) {
+  account();
+  Cta& c = ctas_[cta.cta.value()];
+  if (c.active) --active_;
+  --resident_;
+  c = Cta{};
+  status_->set(cta.cta, ContextAt::nowhere, RegistersAt::nowhere);
+}
+
+void SwitchEngine::wake(std::uint64_t at) { wakeup_.request(now(), at); }
+
+void SwitchEngine::answered(std::uint32_t tag, const unsigned&) {
+  if (!counting_ || counting_->value() != tag) protocol::unexpected_answer(name(), now(), tag);
+  counting_.reset();
+  wake(now() + 1);
+}
+
+void SwitchEngine::look(const View& view) {
+  account();
+  depleted_ = false;
+  for (const CtaStatus& s : *view.ctas) {
+    Cta& c = ctas_[s.cta.value()];
+    const bool stalled = s.active && s.stalled;
+    if (stalled && !c.stalled) {
+      c.since = now();
+      if (!c.stalled_once) {
+        c.stalled_once = true;
+        ++counters_.stalls;
+        counters_.cycles_to_stall += now() - c.launched;
+      }
+    }
+    c.stalled = stalled;
+    const bool ready = s.phase != CtaPhase::active && s.phase != CtaPhase::entering && s.ready;
+    if (ready && !c.ready) c.ready_since = now();
+    c.ready = ready;
+  }
+}
+
+protocol::Residency::Action SwitchEngine::next(const View& view) {
+  look(view);
+  return switch_.step != Switch::Step::none ? proceed(view) : begin(view);
+}
+
+void SwitchEngine::begin_move() {
+  if (!switch_.moves_out && !switch_.moves_in) {
+    switch_.step = Switch::Step::entering;
+    return;
+  }
+  switch_.step = Switch::Step::moving;
+  transfer_->move(switch_.moves_out ? switch_.out : std::nullopt, switch_.moves_in ? switch_.in : std::nullopt);
+}
+
+protocol::Residency::Action SwitchEngine::proceed(const View& view) {
+  if (switch_.step == Switch::Step::draining) {
+    if (ctas_[switch_.out->value()].resident) {
+      const auto out = std::find_if(view.ctas->begin(), view.ctas->end(),
+                                    [this](const CtaStatus& s) { return s.cta == *switch_.out; });
+      if (out->phase != CtaPhase::quiesced) return {};
+    } else {
+      switch_.moves_out = false;  // its last instruction was a load that has arrived
+    }
+    begin_move();
+  }
+  if (switch_.step == Switch::Step::moving) {
+    if (transfer_->moving()) return {};
+    if (std::exchange(switch_.moves_out, false) && ctas_[switch_.out->value()].resident) {
+      status_->set(*switch_.out, ContextAt::shared_memory, RegistersAt::pending_file);
+      return Action{Action::Kind::moved, *switch_.out};
+    }
+    if (std::exchange(switch_.moves_in, false) && ctas_[switch_.in->value()].resident) {
+      status_->set(*switch_.in, ContextAt::shared_memory, RegistersAt::active_file);
+    }
+    switch_.step = Switch::Step::entering;
+  }
+  if (switch_.out && now() < switch_.begun + config_.latency) {
+    wake(switch_.begun + config_.latency);
+    return {};
+  }
+  return finish(view);
+}
+
+protocol::Residency::Action SwitchEngine::finish(const View& view) {
+  const Switch done = std::exchange(switch_, Switch{});
+  if (done.out) counters_.switch_cycles += now() - done.begun;
+  if (done.in && ctas_[done.in->value()].resident) return enter(*done.in);
+  return begin(view);
+}
+
+protocol::Residency::Action SwitchEngine::begin(const View& view) {
+  CtaSet ready;
+  for (std::size_t i = 0; i < ctas_.size(); ++i) ready[i] = ctas_[i].ready;
+  const std::optional<CtaSlot> pending = status_->candidate(ready);
+  const bool can_launch = view.ctas_waiting != 0 && view.ctas->size() < plan_.resident_ctas;
+  if (!pending && !can_launch) return {};
+  // Without a pending CTA, one of the grid is launched.
+  if (view.active_ctas < plan_.active_ctas) return fill(pending);
+  std::uint64_t soonest = support::no_cycle;
+  CtaSet tried;
+  while (const std::optional<CtaSlot> stalled = longest_stalled(tried)) {
+    tried.set(stalled->value());
+    const std::uint64_t due = ctas_[stalled->value()].since + config_.stall_cycles;
+    if (now() < due) {
+      soonest = std::min(soonest, due);
+      continue;
+    }
+    const Action action = replace(*stalled, pending);
+    if (action.kind != Action::Kind::none || switch_.step != Switch::Step::none) return action;
+  }
+  if (soonest != support::no_cycle) wake(soonest);
+  return {};
+}
+
+std::optional<CtaSlot> SwitchEngine::longest_stalled(const CtaSet& tried) const {
+  std::optional<CtaSlot> found;
+  for (std::size_t i = 0; i < ctas_.size(); ++i) {
+    if (!ctas_[i].stalled || tried[i]) continue;
+    if (!found || ctas_[i].since < ctas_[found->value()].since) found = CtaSlot(static_cast<std::uint16_t>(i));
+  }
+  return found;
+}
+
+std::optional<CtaSlot> SwitchEngine::idle_in_file() const {
+  for (std::size_t i = 0; i < ctas_.size(); ++i) {
+    const CtaSlot cta(static_cast<std::uint16_t>(i));
+    if (ctas_[i].resident && !ctas_[i].ready && status_->context(cta) == ContextAt::shared_memory &&
+        status_->registers(cta) == RegistersAt::active_file) {
+      return cta;
+    }
+  }
+  return std::nullopt;
+}
+
+protocol::Residency::Action SwitchEngine::fill(std::optional<CtaSlot> pending) {
+  if (pending && status_->registers(*pending) == RegistersAt::active_file) return enter(*pending);
+  if (has_free_place()) {
+    if (!pending) return Action{Action::Kind::launch, {}};
+    switch_ = Switch{Switch::Step::moving, {}, pending, false, false, true, now()};
+    ++counters_.restores;
+    begin_move();
+    return {};
+  }
+  const std::optional<CtaSlot> idle = idle_in_file();
+  if (!idle || !can_leave(*idle, pending)) return {};
+  switch_ = Switch{Switch::Step::draining, idle, pending, !pending, true, pending.has_value(), now()};
+  ++(pending ? counters_.exchanges : counters_.evictions);
+  wake(now() + 1);
+  return {};
+}
+
+protocol::Residency::Action SwitchEngine::replace(CtaSlot stalled, std::optional<CtaSlot> pending) {
+  if (pending && status_->registers(*pending) == RegistersAt::active_file) return leave(stalled, pending, false, false);
+  if (has_free_place()) return leave(stalled, pending, false, pending.has_value());
+  if (!can_leave(stalled, pending)) return {};
+  return leave(stalled, pending, true, pending.has_value());
+}
+
+bool SwitchEngine::can_leave(CtaSlot out, std::optional<CtaSlot> in) {
+  if (transfer_ == nullptr) return false;
+  Room room = transfer_->room_for(out, in);
+  if (room == Room::not_counted) {
+    if (counting_) return false;
+    unsigned registers = 0;
+    switch (counts.requests->look_up(out, out.value(), registers)) {
+      case protocol::LookupReply::answered:
+        room = transfer_->room_for(out, in);
+        break;
+      case protocol::LookupReply::later:
+        counting_ = out;
+        return false;
+      case protocol::LookupReply::busy:
+        wake(now() + 1);
+        return false;
+    }
+  }
+  if (room == Room::no) depleted_ = true;
+  return room == Room::yes;
+}
+
+protocol::Residency::Action SwitchEngine::leave(CtaSlot out, std::optional<CtaSlot> in, bool moves_out, bool moves_in) {
+  switch_ = Switch{Switch::Step::draining, out, in, !in, moves_out, moves_in, now()};
+  ++counters_.switches;
+  ++(moves_out  ? (in ? counters_.exchanges : counters_.evictions)
+     : moves_in ? counters_.restores
+                : counters_.context_switches);
+  status_->set(out, ContextAt::shared_memory, RegistersAt::active_file);
+  // Only registers that leave have to wait until the CTA has nothing in flight.
+  if (!moves_out) begin_move();
+  return Action{Action::Kind::switch_out, out, true, context_bytes(out)};
+}
+
+protocol::Residency::Action SwitchEngine::enter(CtaSlot in) {
+  Cta& c = ctas_[in.value()];
+  if (c.ready) counters_.wait_peak = std::max(counters_.wait_peak, now() - c.ready_since);
+  c.ready = false;
+  status_->set(in, ContextAt::pipeline, RegistersAt::active_file);
+  return Action{Action::Kind::switch_in, in, false, context_bytes(in)};
+}
+
+unsigned SwitchEngine::context_bytes(CtaSlot cta) {
+  std::size_t entries = 0;
+  for (unsigned i = 0; i < warps_per_cta_; ++i) {
+    const unsigned warp = cta.value() * warps_per_cta_ + i;
+    if (!alive_[warp]) continue;
+    control_->context(WarpSlot(static_cast<std::uint16_t>(warp)), context_);
+    entries += std::max<std::size_t>(1, context_.resume.size());
+  }
+  return static_cast<unsigned>(entries) * config_.entry_bytes;
+}
+
+}  // namespace regatta::models
