@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/register_management/pending_tables.h>
+
+#include <regatta/support/energy.h>
+
+#include <algorithm>
+#include <string>
+
+namespace regatta::models {
+
+FreeSpaceMonitor::FreeSpaceMonitor(const sc_core::sc_module_name& name, unsigned entries)
+    : sc_module(name), access("access"), taken_(entries, false), free_(entries) {
+  access.bind(*this);
+}
+
+std::optional<unsigned> FreeSpaceMonitor::take() {
+  while (lowest_ < taken_.size() && taken_[lowest_]) ++lowest_;
+  if (lowest_ == taken_.size()) return std::nullopt;
+  taken_[lowest_] = true;
+  --free_;
+  ++updates_;
+  taken_max_ = std::max<std::uint64_t>(taken_max_, taken_.size() - free_);
+  return lowest_;
+}
+
+void FreeSpaceMonitor::give_back(unsigned entry) {
+  if (entry >= taken_.size() || !taken_[entry]) {
+    SC_REPORT_ERROR("regatta/free_space_monitor", (std::string(name()) + ": entry " + std::to_string(entry) +
+                                                   " is given back, expected one that is taken")
+                                                      .c_str());
+    return;
+  }
+  taken_[entry] = false;
+  ++free_;
+  ++updates_;
+  lowest_ = std::min(lowest_, entry);
+}
+
+void FreeSpaceMonitor::register_stats(support::StatGroup& g) {
+  g.counter("updates", updates_, "flags", "set and cleared");
+  g.counter("taken_max", taken_max_, "entries", "taken at a time, at most");
+}
+
+void FreeSpaceMonitor::register_energy(support::EnergyGroup& g) {
+  g.event("cta_switching", "cta_switching.free_space", updates_);
+}
+
+PointerTable::PointerTable(const sc_core::sc_module_name& name, unsigned ctas)
+    : sc_module(name), access("access"), chains_(ctas) {
+  access.bind(*this);
+}
+
+void PointerTable::register_stats(support::StatGroup& g) {
+  g.counter("accesses", accesses_, "entries", "read and written");
+}
+
+void PointerTable::register_energy(support::EnergyGroup& g) {
+  g.event("cta_switching", "cta_switching.pointer", accesses_);
+}
+
+}  // namespace regatta::models

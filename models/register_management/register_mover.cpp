@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/models/register_management/register_mover.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace regatta::models {
+
+using protocol::DynamicInstruction;
+using protocol::LaneMask;
+using protocol::RegisterId;
+
+namespace {
+
+std::uint64_t bit(unsigned reg) { return std::uint64_t{1} << reg; }
+
+}  // namespace
+
+RegisterMover::RegisterMover(const sc_core::sc_module_name& name, unsigned entry_latency, unsigned most_away,
+                             sc_core::sc_time clock_period)
+    : sc_module(name),
+      transfer("transfer"),
+      file_reads("file_reads"),
+      file_writes("file_writes"),
+      places("places"),
+      pending("pending"),
+      free_space("free_space"),
+      pointers("pointers"),
+      live_sets("live_sets"),
+      clock_(support::CycleScheduler::of(clock_period)),
+      wakeup_(
+          clock_period, [](void* m) { static_cast<RegisterMover*>(m)->work(); }, this),
+      changed_("changed"),
+      ended_("ended"),
+      entry_latency_(entry_latency),
+      most_away_(most_away) {
+  transfer.bind(*this);
+  file_reads.bind(*this);
+  file_writes.bind(*this);
+}
+
+void RegisterMover::end_of_elaboration() {
+  places_ = places.operator->();
+  pending_ = pending.operator->();
+  free_ = free_space.operator->();
+  pointers_ = pointers.operator->();
+  live_ = live_sets.operator->();
+}
+
+void RegisterMover::complain(const std::string& what) const {
+  SC_REPORT_ERROR("regatta/register_management",
+                  (std::string(name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what).c_str());
+}
+
+void RegisterMover::kernel_started(const protocol::KernelContext& context) {
+  warps_per_cta_ = context.warps_per_cta;
+  warp_size_ = context.warp_size;
+  const std::size_t warps = std::size_t{context.resident_ctas} * warps_per_cta_;
+  whereabouts_.assign(context.resident_ctas, Where::scheduled);
+  alive_.assign(warps, false);
+  kept_.assign(warps, 0);
+  left_.assign(warps, 0);
+  entries_.assign(warps * warp_registers, no_entry);
+}
+
+void RegisterMover::kernel_finished(const protocol::KernelContext&) {
+  if (free_->free() == pending_->entries()) return;
+  complain("the launch has ended with " + std::to_string(pending_->entries() - free_->free()) +
+           " entries of the pending file taken, expected none");
+}
+
+void RegisterMover::cta_switched(const protocol::CtaInfo& cta, bool active) {
+  whereabouts_[cta.cta.value()] = active ? Where::scheduled : Where::in_file;
+}
+
+// A CTA may end while it is away: its last instruction was a load, whose result nobody wants.
+void RegisterMover::cta_finished(const protocol::CtaInfo& cta) {
+  const CtaSlot slot = cta.cta;
+  if (whereabouts_[slot.value()] == Where::scheduled) return;
+  drop_entries(slot);
+  if (out_ == slot) {
+    out_.reset();
+    left_count_ = 0;
+    displaced_.reset();
+    early_.clear();
+  }
+  if (in_ == slot) {
+    in_.reset();
+    to_restore_ = 0;
+    next_entry_.reset();
+    buffer_.reset();
+  }
+  whereabouts_[slot.value()] = Where::scheduled;
+  ended_.notify(sc_core::SC_ZERO_TIME);  // there is more room
+}
+
+void RegisterMover::drop_entries(CtaSlot cta) {
+  for (unsigned i = 0; i < warps_per_cta_; ++i) {
+    const WarpSlot w = warp_of(cta, i);
+    for (unsigned r = 0; r < warp_registers; ++r) {
+      std::uint16_t& entry = entry_of(w, r);
+      if (entry == no_entry) continue;
+      pending_->write_tag(entry, PendingTag{});
+      free_->give_back(entry);
+      entry = no_entry;
+    }
+    kept_[w.value()] = left_[w.value()] = 0;
+  }
+  pointers_->set(cta, PendingChain{});
+}
+
+RegisterTransfer::Room RegisterMover::room_for(CtaSlot out, std::optional<CtaSlot> in) const {
+  if (!live_->counted(out)) return Room::not_counted;
+  const unsigned coming_free = in ? pointers_->get(*in).count : 0;
+  return live_->count(out) <= free_->free() + coming_free ? Room::yes : Room::no;
+}
+
+void RegisterMover::move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) {
+  if (moving_ || (!out && !in) || (out && !live_->counted(*out))) {
+    complain("asked for a move of registers " + std::string(moving_ ? "during another one" : "that were not counted") +
+             ", expected one move at a time, of a CTA whose live registers are known");
+  }
+  moving_ = true;
+  out_ = out;
+  in_ = in;
+  begun_ = done_ = clock_.now();
+  chain_ = PendingChain{};
+  last_entry_ = no_entry;
+  left_count_ = 0;
+  evict_warp_ = 0;
+  early_.clear();
+  if (out) {
+    whereabouts_[out->value()] = Where::leaving;
+    for (unsigned i = 0; i < warps_per_cta_; ++i) {
+      const WarpSlot w = warp_of(*out, i);
+      kept_[w.value()] = left_[w.value()] = alive_[w.value()] ? live_->live(w) : 0;
+      left_count_ += static_cast<unsigned>(__builtin_popcountll(left_[w.value()]));
+    }
+  }
+  to_restore_ = 0;
+  next_entry_.reset();
+  if (in) {
+    whereabouts_[in->value()] = Where::entering;
+    const PendingChain chain = pointers_->get(*in);
+    to_restore_ = chain.count;
+    if (chain.count != 0) next_entry_ = chain.first;
+    out ? places_->enter_place_of(*in, *out) : places_->enter(*in);
+  }
+  ++moves_;
+  wakeup_.request(clock_.now() + 1);
+}
+
+// ---- results that arrive ----
+
+protocol::WritebackPoint::Decision RegisterMover::wait() {
+  ++waits_;
+  result_waits_ = true;
+  wakeup_.request(clock_.now() + 1);  // which notifies changed()
+  return Decision::wait;
+}
+
+protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, unsigned destination, Where where) {
+  if (where == Where::in_file) return Decision::write;
+  const unsigned reg = d.traits->writes[destination].value();
+  const std::uint16_t entry = entry_of(d.warp, reg);
+  if (entry != no_entry) return merge(d, destination, entry);
+  if (where == Where::entering && buffer_ && buffer_->warp == d.warp && buffer_->reg == reg) {
+    if (write_held_) return wait();  // it goes to the file next
+    for (unsigned lane = 0; lane < warp_size_; ++lane) {
+      if ((d.active >> lane) & 1) restored_.lane[lane] = d.results[destination].lane[lane];
+    }
+    ++merged_;
+    return Decision::drop;
+  }
+  if ((kept_[d.warp.value()] & bit(reg)) == 0) {
+    ++dead_;
+    return Decision::drop;
+  }
+  // Live, and in no entry: it is back in the register file, or has not left it.
+  return where == Where::entering ? Decision::write : keep_early(d, destination);
+}
+
+protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction& d, unsigned destination,
+                                                        std::uint16_t entry) {
+  if (!pending_->can_write()) return wait();
+  pending_->merge(entry, d.active, d.results[destination]);
+  for (Early& e : early_) {
+    if (e.moved.warp == d.warp && e.moved.reg == d.traits->writes[destination].value()) e.lanes |= d.active;
+  }
+  ++merged_;
+  return Decision::drop;
+}
+
+// The register has not been read from the file yet. Its entry begins with the result; the other lanes follow.
+protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstruction& d, unsigned destination) {
+  // A register that comes back may wait for the last free entry.
+  const unsigned needed = to_restore_ != 0 || buffer_ ? 2 : 1;
+  if (!pending_->can_write() || free_->free() < needed) return wait();
+  const Moved moved{d.warp, d.traits->writes[destination].value()};
+  append(moved.warp, moved.reg, d.results[destination]);
+  early_.push_back(Early{moved, d.active});
+  ++early_results_;
+  return Decision::drop;
+}
+
+// ---- the move ----
+
+void RegisterMover::work() {
+  const std::uint64_t now = clock_.now();
+  if (std::exchange(result_waits_, false)) {
+    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next.
+    yields_until_ = now + 1;
+    changed_.notify(sc_core::SC_ZERO_TIME);
+  }
+  if (!moving_) return;
+  // A result that the file has not taken yet was meant for the CTA that leaves.
+  if (out_ && now == begun_ + 1 && !places_->settled(*out_)) {
+    ++begun_;
+    wakeup_.request(now + 1);
+    return;
+  }
+  write_restored(now);
+  restore(now);
+  evict(now);
+  if (left_count_ == 0 && to_restore_ == 0 && !buffer_ && !reading_ && !write_held_) {
+    if (done_ <= now) return finish(now);
+    wakeup_.request(done_);
+    return;
+  }
+  wakeup_.request(now + 1);
+}
+
+void RegisterMover::restore(std::uint64_t now) {
+  if (!next_entry_ || buffer_ || now < begun_ + entry_latency_ || !pending_->can_read()) return;
+  const std::uint16_t entry = *next_entry_;
+  const PendingTag tag = pending_->read(entry, restored_);
+  const WarpSlot warp = warp_of(*in_, tag.warp);
+  if (!tag.valid || tag.warp >= warps_per_cta_ || tag.reg >= warp_registers || entry_of(warp, tag.reg) != entry ||
+      tag.end != (to_restore_ == 1)) {
+    complain("the chain of CTA slot " + std::to_string(in_->value()) + " leads to entry " + std::to_string(entry) +
+             " with warp " + std::to_string(tag.warp) + ", R" + std::to_string(tag.reg) +
+             (tag.valid ? "" : ", not valid") + (tag.end ? ", at its end" : "") + ", with " +
+             std::to_string(to_restore_) + " registers to come; expected a register of this CTA that was put there");
+  }
+  pending_->write_tag(entry, PendingTag{});
+  free_->give_back(entry);
+  entry_of(warp, tag.reg) = no_entry;
+  --to_restore_;
+  next_entry_ = tag.end ? std::nullopt : std::make_optional(tag.next);
+  buffer_ = Moved{warp, tag.reg};
+  ++moved_in_;
+  // In an exchange, the register in the same row has to leave first.
+  if (out_) {
+    const WarpSlot other = warp_of(*out_, tag.warp);
+    if (left_[other.value()] & bit(tag.reg)) displaced_ = Moved{other, tag.reg};
+  }
+}
+
+void RegisterMover::write_restored(std::uint64_t now) {
+  if (!buffer_ || write_held_ || displaced_) return;
+  write_.prepare(tlm::TLM_WRITE_COMMAND, buffer_->warp, RegisterId(buffer_->reg), trace::all_lanes(warp_size_),
+                 warp_size_, restored_);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  const tlm::tlm_sync_enum sync = file_writes->nb_transport_fw(write_.payload(), phase, delay);
+  if (sync != tlm::TLM_COMPLETED) {
+    write_held_ = true;
+    return;
+  }
+  buffer_.reset();
+  done_ = std::max(done_, now + clock_.cycles(delay));
+}
+
+std::optional<RegisterMover::Moved> RegisterMover::next_left() {
+  if (displaced_) return displaced_;
+  for (; evict_warp_ < warps_per_cta_; ++evict_warp_) {
+    const WarpSlot w = warp_of(*out_, evict_warp_);
+    if (left_[w.value()] == 0) continue;
+    return Moved{w, static_cast<std::uint8_t>(__builtin_ctzll(left_[w.value()]))};
+  }
+  return std::nullopt;
+}
+
+void RegisterMover::evict(std::uint64_t now) {
+  if (left_count_ == 0 || reading_ || now <= yields_until_ || !pending_->can_write()) return;
+  const std::optional<Moved> next = next_left();
+  if (!next) return;
+  // Not the last free entry, if a register that comes back may need it.
+  const bool has_entry = entry_of(next->warp, next->reg) != no_entry;
+  const unsigned needed = has_entry ? 0 : (next_entry_ && !displaced_ ? 2 : 1);
+  if (free_->free() < needed) return;
+  read_register(*next, now);
+}
+
+void RegisterMover::read_register(const Moved& moved, std::uint64_t now) {
+  read_.prepare(tlm::TLM_READ_COMMAND, moved.warp, RegisterId(moved.reg), trace::all_lanes(warp_size_), warp_size_,
+                evicted_);
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  reading_ = moved;
+  const tlm::tlm_sync_enum sync = file_reads->nb_transport_fw(read_.payload(), phase, delay);
+  if (sync == tlm::TLM_COMPLETED) landed(now + clock_.cycles(delay));
+}
+
+// The register has been read, and reaches the pending file in cycle `when`.
+void RegisterMover::landed(std::uint64_t when) {
+  const Moved moved = *reading_;
+  reading_.reset();
+  if (!out_ || moved.warp.value() / warps_per_cta_ != out_->value()) return;  // it has ended
+  if (displaced_ && displaced_->warp == moved.warp && displaced_->reg == moved.reg) displaced_.reset();
+  left_[moved.warp.value()] &= ~bit(moved.reg);
+  --left_count_;
+  const std::uint16_t entry = entry_of(moved.warp, moved.reg);
+  if (entry == no_entry) {
+    append(moved.warp, moved.reg, evicted_);
+  } else {
+    LaneMask early = 0;
+    for (const Early& e : early_) {
+      if (e.moved.warp == moved.warp && e.moved.reg == moved.reg) early |= e.lanes;
+    }
+    pending_->merge(entry, trace::all_lanes(warp_size_) & ~early, evicted_);
+  }
+  ++moved_out_;
+  done_ = std::max(done_, when);
+}
+
+// The next entry of the chain of out_.
+void RegisterMover::append(WarpSlot warp, unsigned reg, const trace::WarpValue& value) {
+  const std::optional<unsigned> entry = free_->take();
+  if (!entry) return complain("no entry of the pending file is free, expected room for the registers that leave");
+  const auto index = static_cast<std::uint16_t>(*entry);
+  PendingTag tag;
+  tag.valid = true;
+  tag.warp = static_cast<std::uint8_t>(warp.value() % warps_per_cta_);
+  tag.reg = static_cast<std::uint8_t>(reg);
+  pending_->write(index, tag, value);
+  entry_of(warp, reg) = index;
+  if (last_entry_ == no_entry) {
+    chain_.first = index;
+  } else {
+    PendingTag previous = pending_->tag(last_entry_);
+    previous.next = index;
+    pending_->write_tag(last_entry_, previous);
+  }
+  last_entry_ = index;
+  ++chain_.count;
+}
+
+void RegisterMover::finish(std::uint64_t now) {
+  if (in_) {
+    // The chain of a CTA that is back is empty. Its live registers are known no more, but for results on their way.
+    pointers_->set(*in_, PendingChain{});
+    whereabouts_[in_->value()] = Where::in_file;
+    for (unsigned i = 0; i < warps_per_cta_; ++i) kept_[warp_of(*in_, i).value()] = 0;
+  }
+  if (out_) {
+    if (last_entry_ != no_entry) {
+      PendingTag tag = pending_->tag(last_entry_);
+      tag.end = true;
+      pending_->write_tag(last_entry_, tag);
+    }
+    pointers_->set(*out_, chain_);
+    whereabouts_[out_->value()] = Where::away;
+    places_->leave(*out_);
+  }
+  move_cycles_ += now - begun_;
+  moving_ = false;
+  out_.reset();
+  in_.reset();
+  ended_.notify(sc_core::SC_ZERO_TIME);
+}
+
+tlm::tlm_sync_enum RegisterMover::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                                  sc_core::sc_time& delay) {
+  if (phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+  const std::uint64_t when = clock_.now() + clock_.cycles(delay);
+  if (payload.is_read()) {
+    landed(when);
+  } else {
+    write_held_ = false;
+    buffer_.reset();
+    done_ = std::max(done_, when);
+  }
+  wakeup_.request(clock_.now() + 1);
+  phase = tlm::END_RESP;
+  return tlm::TLM_COMPLETED;
+}
+
+std::string RegisterMover::check() const {
+  if (moving_) return "";
+  std::vector<int> owners(pending_->entries(), 0);
+  for (std::size_t cta = 0; cta < whereabouts_.size(); ++cta) {
+    const CtaSlot slot(static_cast<std::uint16_t>(cta));
+    const PendingChain chain = pointers_->get(slot);
+    std::uint16_t entry = chain.first;
+    for (unsigned k = 0; k < chain.count; ++k) {
+      if (entry >= owners.size()) return "a chain leaves the file";
+      const PendingTag& tag = pending_->tag(entry);
+      if (++owners[entry] != 1) return "entry " + std::to_string(entry) + " is in two chains";
+      if (!tag.valid) return "entry " + std::to_string(entry) + " of a chain is not valid";
+      if (!free_->taken(entry)) return "entry " + std::to_string(entry) + " of a chain is free";
+      if (entry_of(warp_of(slot, tag.warp), tag.reg) != entry) return "a register is in another entry than it should be";
+      if (tag.end != (k + 1 == chain.count)) return "a chain ends at the wrong entry";
+      entry = tag.next;
+    }
+  }
+  for (unsigned e = 0; e < owners.size(); ++e) {
+    if (owners[e] == 0 && free_->taken(e)) return "entry " + std::to_string(e) + " is taken and in no chain";
+  }
+  return "";
+}
+
+}  // namespace regatta::models
