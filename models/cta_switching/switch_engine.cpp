@@ -88,7 +88,6 @@ void SwitchEngine::cta_launched(const protocol::CtaInfo& cta) {
   account();
   Cta& c = ctas_[cta.cta.value()];
   c = Cta{};
-  c.resident = true;
   c.launched = now();
   ++counters_.launches;
   counters_.resident_peak = std::max<std::uint64_t>(counters_.resident_peak, ++resident_);
@@ -109,6 +108,15 @@ void SwitchEngine::cta_finished(const protocol::CtaInfo& cta) {
   --resident_;
   c = Cta{};
   status_->set(cta.cta, ContextAt::nowhere, RegistersAt::nowhere);
+  // Its last instruction may have been a load that was steered. The slot can be another CTA's before the switch ends.
+  if (switch_.out == cta.cta) {
+    switch_.out.reset();
+    switch_.moves_out = false;
+  }
+  if (switch_.in == cta.cta) {
+    switch_.in.reset();
+    switch_.moves_in = false;
+  }
 }
 
 void SwitchEngine::wake(std::uint64_t at) { wakeup_.request(now(), at); }
@@ -142,7 +150,26 @@ void SwitchEngine::look(const View& view) {
 
 protocol::Residency::Action SwitchEngine::next(const View& view) {
   look(view);
-  return switch_.step != Switch::Step::none ? proceed(view) : begin(view);
+  if (switch_.step == Switch::Step::none) return begin(view);
+  const Action action = proceed(view);
+  return action.kind != Action::Kind::none || switch_.step == Switch::Step::none ? action : fill_meanwhile(view);
+}
+
+// A CTA that ends during a switch has a successor that needs no transfer: one that is in the file, or a new one.
+protocol::Residency::Action SwitchEngine::fill_meanwhile(const View& view) {
+  // The switch under way has a place among the active CTAs, and may have a free place of the file and a slot.
+  if (view.active_ctas + 1 >= plan_.active_ctas) return {};
+  CtaSet ready;
+  for (std::size_t i = 0; i < ctas_.size(); ++i) ready[i] = ctas_[i].ready;
+  for (const std::optional<CtaSlot>& taken : {switch_.in, switch_.out}) {
+    if (taken) ready.reset(taken->value());
+  }
+  const std::optional<CtaSlot> pending = status_->candidate(ready);
+  if (pending && status_->registers(*pending) == RegistersAt::active_file) return enter(*pending);
+  const bool reserves = switch_.launch && !switch_.moves_out;
+  if (view.ctas_waiting == 0 || view.ctas->size() + (switch_.launch ? 1 : 0) >= plan_.resident_ctas) return {};
+  if (places_ != nullptr && places_->free_places() <= (reserves ? 1U : 0U)) return {};
+  return Action{Action::Kind::launch, {}};
 }
 
 void SwitchEngine::begin_move() {
@@ -156,27 +183,25 @@ void SwitchEngine::begin_move() {
 
 protocol::Residency::Action SwitchEngine::proceed(const View& view) {
   if (switch_.step == Switch::Step::draining) {
-    if (ctas_[switch_.out->value()].resident) {
+    if (switch_.out) {
       const auto out = std::find_if(view.ctas->begin(), view.ctas->end(),
                                     [this](const CtaStatus& s) { return s.cta == *switch_.out; });
       if (out->phase != CtaPhase::quiesced) return {};
-    } else {
-      switch_.moves_out = false;  // its last instruction was a load that has arrived
     }
     begin_move();
   }
   if (switch_.step == Switch::Step::moving) {
     if (transfer_->moving()) return {};
-    if (std::exchange(switch_.moves_out, false) && ctas_[switch_.out->value()].resident) {
+    if (std::exchange(switch_.moves_out, false)) {
       status_->set(*switch_.out, ContextAt::shared_memory, RegistersAt::pending_file);
       return Action{Action::Kind::moved, *switch_.out};
     }
-    if (std::exchange(switch_.moves_in, false) && ctas_[switch_.in->value()].resident) {
+    if (std::exchange(switch_.moves_in, false)) {
       status_->set(*switch_.in, ContextAt::shared_memory, RegistersAt::active_file);
     }
     switch_.step = Switch::Step::entering;
   }
-  if (switch_.out && now() < switch_.begun + config_.latency) {
+  if (switch_.replaces && now() < switch_.begun + config_.latency) {
     wake(switch_.begun + config_.latency);
     return {};
   }
@@ -185,8 +210,8 @@ protocol::Residency::Action SwitchEngine::proceed(const View& view) {
 
 protocol::Residency::Action SwitchEngine::finish(const View& view) {
   const Switch done = std::exchange(switch_, Switch{});
-  if (done.out) counters_.switch_cycles += now() - done.begun;
-  if (done.in && ctas_[done.in->value()].resident) return enter(*done.in);
+  if (done.replaces) counters_.switch_cycles += now() - done.begun;
+  if (done.in) return enter(*done.in);
   return begin(view);
 }
 
@@ -226,7 +251,7 @@ std::optional<CtaSlot> SwitchEngine::longest_stalled(const CtaSet& tried) const 
 std::optional<CtaSlot> SwitchEngine::idle_in_file() const {
   for (std::size_t i = 0; i < ctas_.size(); ++i) {
     const CtaSlot cta(static_cast<std::uint16_t>(i));
-    if (ctas_[i].resident && !ctas_[i].ready && status_->context(cta) == ContextAt::shared_memory &&
+    if (!ctas_[i].ready && status_->context(cta) == ContextAt::shared_memory &&
         status_->registers(cta) == RegistersAt::active_file) {
       return cta;
     }
@@ -238,14 +263,14 @@ protocol::Residency::Action SwitchEngine::fill(std::optional<CtaSlot> pending) {
   if (pending && status_->registers(*pending) == RegistersAt::active_file) return enter(*pending);
   if (has_free_place()) {
     if (!pending) return Action{Action::Kind::launch, {}};
-    switch_ = Switch{Switch::Step::moving, {}, pending, false, false, true, now()};
+    switch_ = Switch{Switch::Step::moving, {}, pending, false, false, true, false, now()};
     ++counters_.restores;
     begin_move();
     return {};
   }
   const std::optional<CtaSlot> idle = idle_in_file();
   if (!idle || !can_leave(*idle, pending)) return {};
-  switch_ = Switch{Switch::Step::draining, idle, pending, !pending, true, pending.has_value(), now()};
+  switch_ = Switch{Switch::Step::draining, idle, pending, !pending, true, pending.has_value(), false, now()};
   ++(pending ? counters_.exchanges : counters_.evictions);
   wake(now() + 1);
   return {};
@@ -281,7 +306,7 @@ bool SwitchEngine::can_leave(CtaSlot out, std::optional<CtaSlot> in) {
 }
 
 protocol::Residency::Action SwitchEngine::leave(CtaSlot out, std::optional<CtaSlot> in, bool moves_out, bool moves_in) {
-  switch_ = Switch{Switch::Step::draining, out, in, !in, moves_out, moves_in, now()};
+  switch_ = Switch{Switch::Step::draining, out, in, !in, moves_out, moves_in, true, now()};
   ++counters_.switches;
   ++(moves_out  ? (in ? counters_.exchanges : counters_.evictions)
      : moves_in ? counters_.restores

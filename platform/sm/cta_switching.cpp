@@ -127,11 +127,10 @@ bool CtaStage::drained(const ResidentCta& cta) const {
   for (const WarpSlot id : cta.warps) {
     const Warp& w = core_.warps[id.value()];
     if (!w.resident || w.in_flight == 0) continue;
-    if (!cta.steer_loads) return false;
-    bool steered = true;
-    core_.for_each_in_flight(w, [&](const DynamicInstruction& d) {
-      steered = steered && d.traits->is_long_latency && d.dispatched > d.issued;
-    });
+    // What is left in flight may be memory instructions whose addresses are made: they read no register any more, and
+    // their results, if they come from beyond the SM, are steered.
+    const bool steered = cta.steer_loads && w.in_flight == w.memory_in_flight && !w.has_accesses_to_make() &&
+                         w.pending.general == w.pending_long.general && w.pending.predicates == w.pending_long.predicates;
     if (!steered) return false;
   }
   return true;

@@ -88,9 +88,10 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
     };
     Kind kind = Kind::none;
     CtaSlot cta;  ///< the CTA concerned; unused by launch and none
-    /// switch_out. False: the CTA is quiesced when all its instructions have retired. True: it does not wait for the
-    /// results of long-latency memory instructions that have their operands; the scheme's write-back point takes the
-    /// results that arrive after the registers have moved (WritebackPoint::Decision::drop).
+    /// switch_out. False: the CTA is quiesced when all its instructions have retired. True: it does not wait for memory
+    /// instructions that have made their addresses, unless they have a result that comes from inside the SM; the
+    /// scheme's write-back point takes the results that arrive after the registers have moved
+    /// (WritebackPoint::Decision::drop).
     bool steer_loads = false;
     /// switch_out, switch_in: bytes of the CTA's context (PCs, SIMT stacks, barriers) that are written to, or read
     /// from, shared memory. They occupy its banks, and the CTA drains, or enters, at least as long.

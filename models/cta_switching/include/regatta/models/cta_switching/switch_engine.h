@@ -114,10 +114,10 @@ class SwitchEngine final : public sc_core::sc_module,
     std::optional<CtaSlot> out, in;
     bool launch = false;
     bool moves_out = false, moves_in = false;
+    bool replaces = false;  ///< an active CTA was switched out for it
     std::uint64_t begun = 0;
   };
   struct Cta {
-    bool resident = false;
     bool stalled = false, ready = false;
     bool stalled_once = false;
     bool active = false;
@@ -131,6 +131,7 @@ class SwitchEngine final : public sc_core::sc_module,
   void look(const View& view);
   Action proceed(const View& view);
   Action begin(const View& view);
+  Action fill_meanwhile(const View& view);
   /// One more CTA can be active: the pending one, or (none) a CTA of the grid.
   Action fill(std::optional<CtaSlot> pending);
   /// The same CTA is to take the place of a stalled one.
