@@ -212,6 +212,11 @@ protocol::Residency::Action SwitchEngine::finish(const View& view) {
   const Switch done = std::exchange(switch_, Switch{});
   if (done.replaces) counters_.switch_cycles += now() - done.begun;
   if (done.in) return enter(*done.in);
+  // Not begin(): the CTA that has made room may be ready by now, and would take it back.
+  if (done.launch && view.ctas_waiting != 0 && view.ctas->size() < plan_.resident_ctas &&
+      view.active_ctas < plan_.active_ctas && has_free_place()) {
+    return Action{Action::Kind::launch, {}};
+  }
   return begin(view);
 }
 
@@ -221,7 +226,15 @@ protocol::Residency::Action SwitchEngine::begin(const View& view) {
   const std::optional<CtaSlot> pending = status_->candidate(ready);
   const bool can_launch = view.ctas_waiting != 0 && view.ctas->size() < plan_.resident_ctas;
   if (!pending && !can_launch) return {};
-  // Without a pending CTA, one of the grid is launched.
+  if (config_.launch_first && can_launch && pending) {
+    const Action action = begin_with(view, std::nullopt);
+    if (action.kind != Action::Kind::none || switch_.step != Switch::Step::none) return action;
+  }
+  return begin_with(view, pending);
+}
+
+// Makes room for this pending CTA, or for one of the grid.
+protocol::Residency::Action SwitchEngine::begin_with(const View& view, std::optional<CtaSlot> pending) {
   if (view.active_ctas < plan_.active_ctas) return fill(pending);
   std::uint64_t soonest = support::no_cycle;
   CtaSet tried;

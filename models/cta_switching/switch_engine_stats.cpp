@@ -13,6 +13,8 @@ void CtaSwitchingConfig::declare(support::OptionSet& o) {
         monitored_warps);
   o.add("switching.stall_cycles", stall_cycles, "cycles", "time for which a CTA is stalled before it is switched out", 1,
         1000000);
+  o.add("switching.launch_first", launch_first,
+        "launch a CTA in the place of a stalled one while there is room, before ready pending CTAs are considered");
   o.add("switching.latency", latency, "cycles", "from switching a CTA out to switching another in, at least", 0, 1000000);
   o.add("switching.entry_bytes", entry_bytes, "bytes",
         "of a SIMT stack entry in a saved context: PC, reconvergence PC and lanes", 1, 64);

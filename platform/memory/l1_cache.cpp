@@ -89,7 +89,7 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return Admission::completed;
   }
-  if (own_answers_from_ == no_cycle &&
+  if (own_answers_from_ == no_cycle && !access.bypass_l1 &&
       (protocol::carries_data(access.access) || access.access == AccessClass::register_invalidate)) {
     own_answers_from_ = now + 1;
   }
@@ -107,8 +107,10 @@ L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
       if (!data_.cached) break;
       return admit_store(payload, access, Policy{}, now);
     case AccessClass::register_read:
+      if (access.bypass_l1) break;
       return admit_read(payload, access, true, now);
     case AccessClass::register_write:
+      if (access.bypass_l1) break;
       return admit_register_write(payload, now);
     case AccessClass::register_invalidate:
       ++invalidations_;

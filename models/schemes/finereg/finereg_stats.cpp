@@ -94,6 +94,17 @@ void VirtualThread::register_own(support::StatGroup& g, const std::vector<suppor
   register_switches(g, modules);
 }
 
+void RegDram::register_own(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
+  register_switches(g, modules);
+  if (spill_.ctas == 0) return;
+  total(g, modules, "lines_written", "sm*.register_spill.lines_written", "warp registers", "moved to memory");
+  total(g, modules, "lines_read", "sm*.register_spill.lines_read", "warp registers", "moved back");
+  total(g, modules, "merged_results", "sm*.register_spill.merged_results", "warp registers",
+        "results of loads that were merged into a line in memory");
+  total(g, modules, "depletion_stall_cycles", "sm*.switch_engine.depleted_cycles", "cycles",
+        "in which a CTA was stalled and another could have taken its place, had its registers found room");
+}
+
 void FineReg::register_own(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
   register_switches(g, modules);
   per(g, modules, "live_registers", "sm*.rmu.counter.live_registers", "sm*.rmu.counter.ctas", "warp registers",

@@ -21,6 +21,37 @@ models::SwitchEngine& SwitchingScheme::add_engine(const assembly::BuildContext& 
   return made;
 }
 
+SwitchingScheme::PlacedFile SwitchingScheme::add_file(const assembly::BuildContext& c, assembly::SmParts& parts,
+                                                      unsigned registers) {
+  parts.storage.reset();  // its name is the new file's
+  models::RegisterFileConfig config = c.machine.register_file;
+  config.registers = registers;
+  auto file = std::make_unique<models::RegisterFile>("register_file", config, c.clock_period);
+  auto places = std::make_unique<models::CtaPlaceWindows>("cta_places", c.machine.sm.sub_cores);
+  file->other_windows.bind(places->windows);
+  places->connect(file->mapping(), [f = file.get()] { return f->held_write(); });
+  const PlacedFile made{*file, *places};
+  parts.listeners.push_back(places.get());
+  parts.modules.push_back(std::move(places));
+  parts.storage = std::move(file);
+  return made;
+}
+
+void SwitchingScheme::check_machine(const assembly::MachineConfig& m) const {
+  const auto refuse = [this](const std::string& what, const std::string& found, const std::string& expected) {
+    throw support::ConfigError("configuration: scheme " + name_ + ": " + what + " = " + found + ", expected " + expected);
+  };
+  if (m.sm.lanes != 32) {
+    refuse("sm.lanes", std::to_string(m.sm.lanes), "32: registers move as 128 bytes");
+  }
+  if (m.register_file.priority != "fcfs") {
+    refuse("register_file.priority", m.register_file.priority, "fcfs: banks that CTAs are moved from have no other");
+  }
+  if (m.l1.line_bytes != 128) {
+    refuse("l1.line_bytes", std::to_string(m.l1.line_bytes), "128, a register of 32 lanes");
+  }
+}
+
 VirtualThread::VirtualThread()
     : SwitchingScheme("virtual_thread",
                       "Virtual Thread (ISCA 2016): more CTAs are resident than the schedulers hold, and stalled ones give "
@@ -30,6 +61,51 @@ assembly::SmParts VirtualThread::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = assembly::baseline_parts(c);
   add_engine(c, parts);
   return parts;
+}
+
+RegDram::RegDram()
+    : SwitchingScheme("reg_dram",
+                      "Reg+DRAM (comparator of FineReg, after Zorua): Virtual Thread, and CTAs beyond it with all registers "
+                      "in DRAM") {}
+
+void RegDram::declare(support::OptionSet& o) {
+  SwitchingScheme::declare(o);
+  spill_.declare(o);
+}
+
+void RegDram::validate(const assembly::MachineConfig& m) const { check_machine(m); }
+
+assembly::SmParts RegDram::build(const assembly::BuildContext& c) {
+  assembly::SmParts parts = assembly::baseline_parts(c);
+  if (spill_.ctas == 0) {  // Virtual Thread
+    add_engine(c, parts);
+    return parts;
+  }
+  const PlacedFile file = add_file(c, parts, static_cast<unsigned>(c.machine.register_file.registers));
+  models::RegisterSpillConfig config = spill_;
+  config.line_bytes = c.machine.l1.line_bytes;
+  config.sm = c.sm_index;
+  auto spill = std::make_unique<models::RegisterSpill>("register_spill", config, c.clock_period);
+  spill->places.bind(file.places.places);
+  spill->file_reads.bind(file.file.move_reads);
+  spill->file_writes.bind(file.file.move_writes);
+  models::SwitchEngine& engine = add_engine(c, parts);
+  engine.places.bind(file.places.places);
+  engine.transfer.bind(spill->transfer);
+  parts.l1_clients.push_back(&spill->memory());
+  parts.writeback_point = std::move(spill);
+  return parts;
+}
+
+void RegDram::add_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
+  if (spill_.ctas == 0) return;
+  const std::string spill = sm + ".register_spill.", file = sm + ".register_file.";
+  laws.add("registers that leave for memory are read from the register file", {spill + "lines_written"},
+           {file + "move_reads"});
+  laws.add("registers that come back are written to the register file", {spill + "lines_read"}, {file + "move_writes"});
+  laws.add("lines of registers go to memory and come back, twice more for a result",
+           {spill + "lines_written", spill + "lines_read", "2*" + spill + "merged_results"},
+           {sm + ".l1_arbiter.port1_requests"});
 }
 
 FineReg::FineReg()
@@ -47,30 +123,16 @@ void FineReg::declare(support::OptionSet& o) {
 }
 
 void FineReg::validate(const assembly::MachineConfig& m) const {
-  const auto refuse = [](const std::string& what, const std::string& found, const std::string& expected) {
-    throw support::ConfigError("configuration: scheme finereg: " + what + " = " + found + ", expected " + expected);
-  };
-  if (m.sm.lanes != 32) {
-    refuse("sm.lanes", std::to_string(m.sm.lanes), "32: an entry of the pending file has 128 bytes");
-  }
-  if (m.register_file.priority != "fcfs") {
-    refuse("register_file.priority", m.register_file.priority, "fcfs: banks that CTAs are moved from have no other");
-  }
+  check_machine(m);
   if (active_registers_ < m.register_file.banks) {
-    refuse("finereg.active_registers", std::to_string(active_registers_),
-           "at least register_file.banks = " + std::to_string(m.register_file.banks));
+    throw support::ConfigError("configuration: finereg.active_registers = " + std::to_string(active_registers_) +
+                               ", expected at least register_file.banks = " + std::to_string(m.register_file.banks));
   }
 }
 
 assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = assembly::baseline_parts(c);
-  parts.storage.reset();  // its name is the active file's
-  models::RegisterFileConfig file_config = c.machine.register_file;
-  file_config.registers = active_registers_;
-  auto file = std::make_unique<models::RegisterFile>("register_file", file_config, c.clock_period);
-  auto places = std::make_unique<models::CtaPlaceWindows>("cta_places", c.machine.sm.sub_cores);
-  file->other_windows.bind(places->windows);
-  places->connect(file->mapping(), [f = file.get()] { return f->held_write(); });
+  const PlacedFile active = add_file(c, parts, active_registers_);
   auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", pending_registers_,
                                                               c.clock_period);
   models::RegisterManagementConfig management = management_;
@@ -79,22 +141,20 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   management.line_bytes = c.machine.l1.line_bytes;
   management.sm = c.sm_index;
   auto rmu = std::make_unique<models::RegisterManagementUnit>("rmu", management, c.clock_period);
-  rmu->mover->places.bind(places->places);
+  rmu->mover->places.bind(active.places.places);
   rmu->mover->pending.bind(pending->access);
-  rmu->mover->file_reads.bind(file->move_reads);
-  rmu->mover->file_writes.bind(file->move_writes);
+  rmu->mover->file_reads.bind(active.file.move_reads);
+  rmu->mover->file_writes.bind(active.file.move_writes);
   assembly::connect_lookup(c, parts, "live_vectors", rmu->counter.vectors, rmu->vectors.lookups);
   models::SwitchEngine& engine = add_engine(c, parts);
-  engine.places.bind(places->places);
+  engine.places.bind(active.places.places);
   engine.transfer.bind(rmu->mover->transfer);
   assembly::connect_lookup(c, parts, "register_counts", engine.counts, rmu->counter.counts);
   parts.l1_clients.push_back(&rmu->vectors.memory());
-  parts.listeners.insert(parts.listeners.end(), {places.get(), &rmu->vectors, &rmu->counter});
+  parts.listeners.insert(parts.listeners.end(), {&rmu->vectors, &rmu->counter});
   parts.writeback_point = std::move(rmu->owned_mover);
-  parts.modules.push_back(std::move(places));
   parts.modules.push_back(std::move(pending));
   parts.modules.push_back(std::move(rmu));
-  parts.storage = std::move(file);
   return parts;
 }
 
@@ -110,6 +170,7 @@ void FineReg::add_laws(assembly::ConservationLaws& laws, const std::string& sm) 
 
 void add_finereg(assembly::SchemeRegistry& registry) {
   registry.add(std::make_unique<VirtualThread>());
+  registry.add(std::make_unique<RegDram>());
   registry.add(std::make_unique<FineReg>());
 }
 

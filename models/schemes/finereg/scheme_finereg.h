@@ -6,6 +6,7 @@
 #include <regatta/models/cta_switching/switch_engine.h>
 #include <regatta/models/pending_register_file/pending_register_file.h>
 #include <regatta/models/register_management/register_management.h>
+#include <regatta/models/register_spill/register_spill.h>
 
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ class SwitchingScheme : public assembly::Scheme {
  protected:
   /// Puts the engine and its status monitor into the parts.
   models::SwitchEngine& add_engine(const assembly::BuildContext& context, assembly::SmParts& parts);
+  /// Replaces the storage by a file of `registers` rows in places of one CTA each.
+  struct PlacedFile {
+    models::RegisterFile& file;
+    models::CtaPlaceWindows& places;
+  };
+  PlacedFile add_file(const assembly::BuildContext& context, assembly::SmParts& parts, unsigned registers);
+  /// What the blocks that move registers need of the machine.
+  void check_machine(const assembly::MachineConfig& machine) const;
   void register_residency(support::StatGroup& group) const;
   virtual void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) = 0;
 
@@ -44,6 +53,22 @@ class VirtualThread : public SwitchingScheme {
 
  protected:
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+};
+
+/// Reg+DRAM, FineReg's comparator after Zorua: all registers of some pending CTAs are in DRAM.
+class RegDram : public SwitchingScheme {
+ public:
+  RegDram();
+  void declare(support::OptionSet& options) override;
+  void validate(const assembly::MachineConfig& machine) const override;
+  assembly::SmParts build(const assembly::BuildContext& context) override;
+  void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
+
+ protected:
+  void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+
+ private:
+  models::RegisterSpillConfig spill_;
 };
 
 /// FineReg (MICRO 2018): live registers of pending CTAs move to a file of their own.

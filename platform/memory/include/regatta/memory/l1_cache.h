@@ -68,6 +68,7 @@ struct L1Config {
 ///   register_read    read-allocate; carries the line
 ///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are rejected
 ///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the line holds the bytes
+///                    both with bypass_l1: to the L2, and no line stays
 ///   register_invalidate  the line is dropped without a write-back
 ///   instruction, metadata  to the L2
 class L1Cache final : public sc_core::sc_module,

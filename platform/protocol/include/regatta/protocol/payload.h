@@ -66,7 +66,7 @@ class MemoryAccess : public tlm::tlm_extension<MemoryAccess> {
   AccessClass access = AccessClass::data_load;
   bool writeback = false;                 ///< sent by a cache, and answered to that cache
   bool last_read = false;                 ///< register_read: the line is not read again, a cache drops its copy
-  bool bypass_l1 = false;                 ///< data accesses: an L1 neither answers nor keeps the line
+  bool bypass_l1 = false;                 ///< data and registers: an L1 neither answers nor keeps the line
   Supplier supplier = Supplier::unknown;  ///< reads: set by the target that had the line
   std::uint8_t port = 0;                  ///< private to an arbiter: the port of the request
   std::uint16_t sm = 0;

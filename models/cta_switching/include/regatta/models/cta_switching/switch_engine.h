@@ -24,6 +24,9 @@ struct CtaSwitchingConfig {
   unsigned max_ctas = monitored_ctas;    ///< resident on an SM, active and pending (section V-F)
   unsigned max_warps = monitored_warps;  ///< the same
   unsigned stall_cycles = 1;             ///< a CTA has to be stalled so long before it is switched out
+  /// Launch a CTA in the place of a stalled one while there is room for it, before ready pending CTAs are considered
+  /// (section IV-A reads so; section V-E the other way round).
+  bool launch_first = false;
   unsigned latency = 20;                 ///< cycles from switching a CTA out to switching another in, at least
   unsigned entry_bytes = 12;             ///< of a SIMT stack entry in a saved context: PC, reconvergence PC, lanes
   unsigned context_entries = 4;          ///< SIMT stack entries of a warp for which a pending CTA has shared memory
@@ -131,6 +134,7 @@ class SwitchEngine final : public sc_core::sc_module,
   void look(const View& view);
   Action proceed(const View& view);
   Action begin(const View& view);
+  Action begin_with(const View& view, std::optional<CtaSlot> pending);
   Action fill_meanwhile(const View& view);
   /// One more CTA can be active: the pending one, or (none) a CTA of the grid.
   Action fill(std::optional<CtaSlot> pending);

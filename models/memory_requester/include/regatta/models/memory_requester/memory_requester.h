@@ -45,13 +45,14 @@ class MemoryRequester final : tlm::tlm_bw_transport_if<> {
     socket.bind(*this);
   }
 
-  /// `sectors`: of 32 bytes that are wanted of the line at `address`.
-  void read(std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors, std::uint32_t tag) {
-    push(tlm::TLM_READ_COMMAND, address, access, sectors, tag, nullptr);
+  /// `sectors`: of 32 bytes that are wanted of the line at `address`. `last`: the line is not read again.
+  void read(std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors, std::uint32_t tag,
+            bool last = false) {
+    push(tlm::TLM_READ_COMMAND, address, access, sectors, tag, nullptr, last);
   }
   /// A whole line.
   void write(std::uint64_t address, protocol::AccessClass access, const unsigned char* data, std::uint32_t tag) {
-    push(tlm::TLM_WRITE_COMMAND, address, access, 0xf, tag, data);
+    push(tlm::TLM_WRITE_COMMAND, address, access, 0xf, tag, data, false);
   }
   /// Requests that are not sent yet.
   std::size_t queued() const { return queue_.size(); }
@@ -62,13 +63,14 @@ class MemoryRequester final : tlm::tlm_bw_transport_if<> {
   using Payload = tlm::tlm_generic_payload;
 
   void push(tlm::tlm_command command, std::uint64_t address, protocol::AccessClass access, std::uint8_t sectors,
-            std::uint32_t tag, const unsigned char* data) {
+            std::uint32_t tag, const unsigned char* data, bool last) {
     const auto [payload, extension] = pool_.take_with_access(command, address);
     extension->access = access;
     extension->sectors = sectors;
     extension->sm = sm_;
     extension->tag = tag;
     extension->bypass_l1 = true;
+    extension->last_read = last;
     if (data != nullptr) std::memcpy(payload->get_data_ptr(), data, line_bytes_);
     queue_.push(payload);
     wakeup_.request(clock_.now(), next_);
