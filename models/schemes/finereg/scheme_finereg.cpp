@@ -152,6 +152,7 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::connect_lookup(c, parts, "register_counts", engine.counts, rmu->counter.counts);
   parts.l1_clients.push_back(&rmu->vectors.memory());
   parts.listeners.insert(parts.listeners.end(), {&rmu->vectors, &rmu->counter});
+  parts.describe_stuck = [m = rmu->mover] { return m->describe_stuck(); };
   parts.writeback_point = std::move(rmu->owned_mover);
   parts.modules.push_back(std::move(pending));
   parts.modules.push_back(std::move(rmu));

@@ -74,6 +74,8 @@ class RegisterMover final : public sc_core::sc_module,
 
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
+  /// For the report of a deadlock: the move under way, "" if there is none.
+  std::string describe_stuck() const;
   /// "", or what is wrong with chains, flags and counts: an entry in two chains or in none, a chain that does not end.
   /// For tests; between moves.
   std::string check() const;
@@ -105,7 +107,8 @@ class RegisterMover final : public sc_core::sc_module,
   [[gnu::noinline]] Decision steer(protocol::DynamicInstruction& d, unsigned destination, Where where);
   Decision merge(const protocol::DynamicInstruction& d, unsigned destination, std::uint16_t entry);
   Decision keep_early(const protocol::DynamicInstruction& d, unsigned destination);
-  Decision wait();
+  /// The result has to wait: for the port of the pending file, which moves leave to it, or for the move to go on.
+  Decision wait(bool for_port);
 
   void work();
   void restore(std::uint64_t now);
@@ -166,7 +169,7 @@ class RegisterMover final : public sc_core::sc_module,
   std::optional<Moved> reading_;  ///< the read that waits for its bank
   trace::WarpValue evicted_;
   protocol::OperandPayload read_, write_;
-  bool result_waits_ = false;
+  bool result_waits_ = false, wants_port_ = false;
   std::uint64_t yields_until_ = 0;  ///< the pending file's port is left to results
 
   std::uint64_t moves_ = 0, move_cycles_ = 0, moved_out_ = 0, moved_in_ = 0;
