@@ -41,6 +41,7 @@ struct Simulation::Impl {
   std::vector<support::EnergyGroup> energy_groups() const;
   static std::string held_work(const std::vector<sc_core::sc_object*>& objects);
   std::vector<std::string> without_energy() const;
+  void check_structures() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -210,6 +211,14 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
   return kinds;
 }
 
+/// A misspelt structure would be a line of its own, and missing from the line that was meant.
+void Simulation::Impl::check_structures() const {
+  for (const std::string& what : unknown_structures(energy_groups(), scheme.energy_structures())) {
+    if (options.check_energy) SC_REPORT_ERROR("regatta/energy", what.c_str());
+    spdlog::warn("{}", what);
+  }
+}
+
 /// What a completed launch did not conserve; empty when nothing is missing.
 std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& launch,
                                    const ConservationLaws& laws) const {
@@ -322,6 +331,7 @@ SimulationResult Simulation::run() {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<support::StatGroup> groups = m.start();
   result.without_energy = m.without_energy();
+  m.check_structures();
   result.scheduler = m.nodes.front()->scheduler_name();
   result.residency = m.nodes.front()->residency_name();
   std::vector<std::string> storages;
