@@ -4,6 +4,7 @@
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
+#include <regatta/support/block_name.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/holds_work.h>
@@ -124,6 +125,11 @@ void Simulation::Impl::elaborate() {
         mismatch = m.message() + node.blame(m.warp.warp, protocol::RegisterId(static_cast<std::uint8_t>(m.reg)));
         pause();
       }));
+      checkers.back()->set_result_origin([&node](const protocol::DynamicInstruction& d, unsigned destination) {
+        const protocol::ReusePoint& point = *node.parts.reuse_point;
+        const std::string origin = point.result_origin(d, destination);
+        return origin.empty() ? "reuse point " + support::block_name(point) : origin;
+      });
       node.sm->add_observer(*checkers.back());
     }
   }
