@@ -82,7 +82,7 @@ class RegisterCounts : public sc_core::sc_module, public wir::References {
   // The reuse buffer does not call these.
   void hold(const wir::PhysicalRegister*, unsigned) override { unexpected(); }
   void end_hold(wir::PhysicalRegister) override { unexpected(); }
-  void replace(wir::PhysicalRegister) override { unexpected(); }
+  void replace(wir::PhysicalRegister, wir::PhysicalRegister) override { unexpected(); }
 
  private:
   void add(wir::PhysicalRegister reg) {

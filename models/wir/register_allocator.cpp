@@ -49,7 +49,7 @@ std::string RegisterAllocator::owners(PhysicalRegister reg) const {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     const std::uint32_t times = counts[k].references[reg.value()];
     if (times == 0) continue;
-    text += (text.empty() ? "" : ", ") + support::block_name(*keepers[static_cast<int>(k)]) + " (" +
+    text += (text.empty() ? "" : ", ") + support::block_name(keepers[static_cast<int>(k)]->block()) + " (" +
             std::to_string(times) + ")";
   }
   return "; referred to by " + (text.empty() ? "nobody" : text);
@@ -69,7 +69,8 @@ std::string RegisterAllocator::held_work() const {
   for (std::size_t k = 0; k < counts.size(); ++k) {
     const std::uint64_t sum =
         std::accumulate(counts[k].references.begin(), counts[k].references.end(), std::uint64_t{0});
-    text += (k == 0 ? "" : ", ") + support::block_name(*keepers[static_cast<int>(k)]) + ": " + std::to_string(sum);
+    text +=
+        (k == 0 ? "" : ", ") + support::block_name(keepers[static_cast<int>(k)]->block()) + ": " + std::to_string(sum);
   }
   return text;
 }

@@ -142,8 +142,11 @@ void ReuseBuffer::give_up_all() {
 void ReuseBuffer::count(ReferenceCounts& counts) const {
   for (const ReuseEntries::Entry& e : entries_.entries()) {
     if (!e.valid) continue;
+    if (!e.pending) {
+      counts.add(e.tag, e.result);
+      continue;
+    }
     for (const PhysicalRegister reg : e.tag.sources) counts.add(reg);
-    for (const PhysicalRegister reg : e.result) counts.add(reg);
   }
 }
 

@@ -264,6 +264,11 @@ ReuseUnit::Decision ReuseUnit::bypass(DynamicInstruction& d, InFlight& f, const 
   return Decision::bypass;
 }
 
+std::string ReuseUnit::result_origin(const DynamicInstruction& d, unsigned destination) const {
+  return (supplier_ ? supplier_(owner(d)) : std::string(name())) + ", physical register " +
+         std::to_string(in_flight_.of(d).targets[destination].value());
+}
+
 ReuseUnit::Decision ReuseUnit::execute(const InFlight& f) {
   ++counters_.executed[static_cast<unsigned>(f.unit)];
   return Decision::execute;

@@ -16,10 +16,7 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
       allocator("allocator", config, clock_period),
       retry_queue("retry_queue", config, clock_period),
       front(stages.front ? stages.front() : nullptr),
-      update_checker(stages.check_updates ? std::make_unique<UpdateChecker>("update_protocol", clock_period) : nullptr),
-      front_update_checker(stages.check_updates && front != nullptr
-                               ? std::make_unique<UpdateChecker>("front_update_protocol", clock_period)
-                               : nullptr),
+      checks(stages.check ? std::make_unique<WirChecks>(config, clock_period, front != nullptr) : nullptr),
       owned_rename(std::make_unique<RenameStage>("rename", config, clock_period, file.in_flight())),
       owned_reuse(stages.reuse ? stages.reuse("reuse", file.in_flight())
                                : std::make_unique<ReuseUnit>("reuse", config, clock_period, file.in_flight())),
@@ -34,26 +31,17 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
     checker->out.bind(of);
     return checker->in;
   };
-  sc_core::sc_export<ReuseUpdates>& behind = checked(update_checker.get(), reuse_buffer.updates);
+  sc_core::sc_export<ReuseUpdates>& behind =
+      checked(checks != nullptr ? &checks->updates : nullptr, reuse_buffer.updates);
   sc_core::sc_export<ReuseUpdates>& updates =
-      front != nullptr ? checked(front_update_checker.get(), front->updates) : behind;
+      front != nullptr ? checked(checks != nullptr ? checks->front_updates.get() : nullptr, front->updates) : behind;
   if (front != nullptr) check_front();
-  // In low-register mode the buffers are asked for registers, in this order.
-  allocator.keepers.bind(reuse_buffer.keeper);
   if (front != nullptr) {
-    allocator.keepers.bind(front->keeper);
     front->behind.bind(behind);
     if (ReuseVictims* const victims = front->victims()) reuse_buffer.victims.bind(*victims);
-    front->references.bind(allocator.references);
     front->retries.bind(retry_queue.access);
   }
-  allocator.keepers.bind(signature_buffer.keeper);
-  allocator.keepers.bind(rename_tables.keeper);
-  allocator.keepers.bind(rename->keeper);
-  rename_tables.references.bind(allocator.references);
-  reuse_buffer.references.bind(allocator.references);
-  signature_buffer.references.bind(allocator.references);
-  file.references.bind(allocator.references);
+  connect_references(file);
   file.cached.bind(verify_cache.values);
   rename->access.bind(rename_tables.access);
   rename->credits.bind(allocator.credits);
@@ -62,15 +50,48 @@ Wir::Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::
   reuse->updates.bind(updates);
   reuse->retries.bind(retry_queue.access);
   reuse->tables.bind(rename_tables.access);
-  reuse->references.bind(allocator.references);
   reuse->registers.bind(file.access);
   allocation->signature_access.bind(signature_buffer.access);
   allocation->cached.bind(verify_cache.values);
-  allocation->references.bind(allocator.references);
   allocation->credits.bind(allocator.credits);
   allocation->tables.bind(rename_tables.access);
   allocation->reuse.bind(updates);
   allocation->registers.bind(file.access);
+  const std::string asked =
+      support::block_name(front != nullptr ? *front : static_cast<sc_core::sc_module&>(reuse_buffer));
+  if (checks != nullptr) {
+    checks->updates.set_caller(front != nullptr ? front->name() : reuse->name());
+    if (front != nullptr) checks->front_updates->set_caller(reuse->name());
+  }
+  reuse->set_supplier(
+      [this, asked](std::uint32_t owner) { return checks != nullptr ? checks->supplier(owner) : asked; });
+}
+
+void Wir::connect_references(PhysicalRegisterFile& file) {
+  const auto keeper = [this](ReferenceChecker* checker, sc_core::sc_export<ReferenceKeeper>& of) {
+    if (checker == nullptr) return allocator.keepers.bind(of);
+    checker->keeper_out.bind(of);
+    checker->out.bind(allocator.references);
+    allocator.keepers.bind(checker->keeper_in);
+  };
+  const auto user = [this](ReferenceChecker* checker, sc_core::sc_port<References>& of, unsigned number = 0) {
+    if (checker == nullptr) return of.bind(allocator.references);
+    checker->connect(number, of);
+  };
+  const auto checker = [this](ReferenceChecker WirChecks::*of) { return checks != nullptr ? &(*checks.*of) : nullptr; };
+  // In low-register mode the buffers are asked for registers, in this order.
+  keeper(checker(&WirChecks::reuse), reuse_buffer.keeper);
+  if (front != nullptr) keeper(checks != nullptr ? checks->front.get() : nullptr, front->keeper);
+  keeper(checker(&WirChecks::signatures), signature_buffer.keeper);
+  keeper(checker(&WirChecks::tables), rename_tables.keeper);
+  keeper(checker(&WirChecks::in_flight), rename->keeper);
+  user(checker(&WirChecks::reuse), reuse_buffer.references);
+  if (front != nullptr) user(checks != nullptr ? checks->front.get() : nullptr, front->references);
+  user(checker(&WirChecks::signatures), signature_buffer.references);
+  user(checker(&WirChecks::tables), rename_tables.references);
+  user(checker(&WirChecks::in_flight), reuse->references, 0);
+  user(checker(&WirChecks::in_flight), allocation->references, 1);
+  user(checker(&WirChecks::in_flight), file.references, 2);
 }
 
 void Wir::check_front() const {

@@ -107,6 +107,34 @@ std::vector<std::string> energy_table_names() {
   return names;
 }
 
+const std::vector<std::string>& energy_structures() {
+  static const std::vector<std::string> names = {
+      "register_structures", "reuse_structures",  "front_end", "pipeline",       "execution",
+      "load_store",          "shared_memory",     "l1",        "constant_cache", "l2",
+      "interconnect",        "memory_controller", "dram",      "sm_static",      "card"};
+  return names;
+}
+
+std::vector<std::string> unknown_structures(const std::vector<support::EnergyGroup>& groups,
+                                            const std::vector<std::string>& further) {
+  std::vector<std::string> known = energy_structures();
+  known.insert(known.end(), further.begin(), further.end());
+  std::vector<std::string> messages;
+  const auto look_at = [&](const std::string& module, const std::string& structure) {
+    if (std::find(known.begin(), known.end(), structure) != known.end()) return;
+    const std::string what = module + " declares energy of the structure '" + structure +
+                             "', which is not a line of the breakdown; expected one that platform/energy/README.md "
+                             "lists, or that the scheme names in energy_structures()" +
+                             base::suggestion(structure, known);
+    if (std::find(messages.begin(), messages.end(), what) == messages.end()) messages.push_back(what);
+  };
+  for (const support::EnergyGroup& group : groups) {
+    for (const support::EnergyGroup::Event& e : group.events()) look_at(group.module(), e.structure);
+    for (const support::EnergyGroup::Leakage& l : group.leakages()) look_at(group.module(), l.structure);
+  }
+  return messages;
+}
+
 support::EnergyTable EnergyConfig::load(std::vector<std::string>* files) const {
   const auto refuse = [](const std::string& message) { throw support::ConfigError("configuration: " + message); };
   std::string file;

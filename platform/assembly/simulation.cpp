@@ -4,6 +4,7 @@
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
+#include <regatta/support/block_name.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/holds_work.h>
@@ -41,6 +42,7 @@ struct Simulation::Impl {
   std::vector<support::EnergyGroup> energy_groups() const;
   static std::string held_work(const std::vector<sc_core::sc_object*>& objects);
   std::vector<std::string> without_energy() const;
+  void check_structures() const;
   std::uint64_t total(std::uint64_t (sm::Sm::*counter)() const) const {
     std::uint64_t sum = 0;
     for (const auto& node : nodes) sum += (node->sm.get()->*counter)();
@@ -123,6 +125,11 @@ void Simulation::Impl::elaborate() {
         mismatch = m.message() + node.blame(m.warp.warp, protocol::RegisterId(static_cast<std::uint8_t>(m.reg)));
         pause();
       }));
+      checkers.back()->set_result_origin([&node](const protocol::DynamicInstruction& d, unsigned destination) {
+        const protocol::ReusePoint& point = *node.parts.reuse_point;
+        const std::string origin = point.result_origin(d, destination);
+        return origin.empty() ? "reuse point " + support::block_name(point) : origin;
+      });
       node.sm->add_observer(*checkers.back());
     }
   }
@@ -208,6 +215,14 @@ std::vector<std::string> Simulation::Impl::without_energy() const {
     }
   }
   return kinds;
+}
+
+/// A misspelt structure would be a line of its own, and missing from the line that was meant.
+void Simulation::Impl::check_structures() const {
+  for (const std::string& what : unknown_structures(energy_groups(), scheme.energy_structures())) {
+    if (options.check_energy) SC_REPORT_ERROR("regatta/energy", what.c_str());
+    spdlog::warn("{}", what);
+  }
 }
 
 /// What a completed launch did not conserve; empty when nothing is missing.
@@ -322,6 +337,7 @@ SimulationResult Simulation::run() {
   const auto begin = std::chrono::steady_clock::now();
   std::vector<support::StatGroup> groups = m.start();
   result.without_energy = m.without_energy();
+  m.check_structures();
   result.scheduler = m.nodes.front()->scheduler_name();
   result.residency = m.nodes.front()->residency_name();
   std::vector<std::string> storages;

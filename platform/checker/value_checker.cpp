@@ -120,7 +120,10 @@ void ValueChecker::operands_delivered(Cycle cycle, const DynamicInstruction& d) 
     LaneMask different = differing(wanted, got, warp_size_) & d.active;
     if (different == 0) continue;
     if (reads_unwritten_) different &= expected_written_[expected(d, i)];
-    if (different != 0) report(cycle, d, d.traits->reads[i].value(), different, wanted, got, d.origins[i]);
+    if (different == 0) continue;
+    const protocol::Origin& origin = d.origins[i];
+    report(cycle, d, d.traits->reads[i].value(), different, wanted, got,
+           std::string(origin.place) + " " + std::to_string(origin.index), false);
   }
 }
 
@@ -132,12 +135,13 @@ void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
     const std::uint32_t* const truth = registers_[architectural(d.warp, reg)];
     const std::uint32_t* const got = d.results[i].lane.data();
     const LaneMask different = differing(truth, got, warp_size_) & d.active;
-    if (different != 0) report(cycle, d, reg, different, truth, got, {"reuse", 0}, true);
+    if (different == 0) continue;
+    report(cycle, d, reg, different, truth, got, result_origin_ ? result_origin_(d, i) : "reuse", true);
   }
 }
 
 void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, LaneMask lanes,
-                          const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin,
+                          const std::uint32_t* expected, const std::uint32_t* got, const std::string& origin,
                           bool bypassed) {
   ++mismatches_;
   if (!found_.empty()) return;
@@ -154,7 +158,7 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
   m.expected = expected[m.lane];
   m.got = got[m.lane];
-  m.origin = std::string(origin.place) + " " + std::to_string(origin.index);
+  m.origin = origin;
   m.reused_load = bypassed && d.info->op_class == trace::OpClass::load;
   m.races = races_;
   found_.push_back(m);

@@ -90,6 +90,20 @@ TEST_CASE("blocks: one that declares no energy is told, and is an error with --c
   CHECK(checked.err == "regatta-sim: regatta/energy: " + what);
 }
 
+TEST_CASE("blocks: one whose energy belongs to an unknown structure is told, and is an error with --check-protocol") {
+  const Bench bench(REGATTA_CARELESS_SIM);
+  const std::string what =
+      "misspelt declares energy of the structure 'register_structure', which is not a line of the breakdown; expected "
+      "one that platform/energy/README.md lists, or that the scheme names in energy_structures(); did you mean "
+      "'register_structures'?\n";
+  const ProcessResult r = bench.sim({"k.rgt", "--scheme", "misspelt"});
+  CHECK(r.status == 0);
+  CHECK(r.err == "warning: " + what);
+  const ProcessResult checked = bench.sim({"k.rgt", "--scheme", "misspelt", "--check-protocol"});
+  CHECK(checked.status == 3);
+  CHECK(checked.err == "regatta-sim: regatta/energy: " + what);
+}
+
 TEST_CASE("blocks: every built-in scheme declares its energy") {
   const Bench bench(REGATTA_SIM);
   for (const char* scheme :

@@ -2,12 +2,15 @@
 //
 // regatta-sim with schemes of careless parts: "wrong_pick", whose scheduler picks warps that are not ready; "shut",
 // whose gate never opens; "busy", whose gate is busy for ever; "free", whose gate declares no energy;
-// and "own_scheduler", which does nothing wrong.
+// "misspelt", whose gate declares energy of an unknown structure; and "own_scheduler", which does nothing wrong.
 #include <regatta/assembly/tool.h>
 #include <regatta/models/warp_scheduler/schedulers.h>
 #include <regatta/schemes/schemes.h>
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
 
 #include <functional>
+#include <string>
 #include <utility>
 
 using namespace regatta;
@@ -41,6 +44,19 @@ class Gate : public sc_core::sc_module, public protocol::IssueGate {
   bool open_;
   sc_core::sc_time busy_;
   sc_core::sc_event changed_, again_;
+};
+
+/// A gate whose energy belongs to a structure that nobody knows.
+class Misspelt : public Gate, public support::StatProvider {
+ public:
+  Misspelt(const sc_core::sc_module_name& name, std::string structure)
+      : Gate(name, true), structure_(std::move(structure)) {}
+  void register_stats(support::StatGroup&) override {}
+  void register_energy(support::EnergyGroup& g) override { g.event(structure_, "register_file.read", reads_); }
+
+ private:
+  std::string structure_;
+  std::uint64_t reads_ = 0;
 };
 
 class Careless : public assembly::Scheme {
@@ -80,5 +96,8 @@ int sc_main(int argc, char** argv) {
     parts.gates.push_back(std::make_unique<Gate>("busy", false, c.clock_period));
   });
   add("free", [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Gate>("free", true)); });
+  add("misspelt", [](SmParts& parts, const BuildContext&) {
+    parts.gates.push_back(std::make_unique<Misspelt>("misspelt", "register_structure"));
+  });
   return assembly::run_tool(argc, argv, std::move(registry));
 }

@@ -250,7 +250,7 @@ TEST_CASE("regatta-sim: of a reused load's wrong value it says whether a race ma
   const ProcessResult unchecked = bench.sim({"k.rgt", "--scheme", "credulous"});
   INFO(unchecked.err);
   CHECK(unchecked.status == 3);
-  CHECK(contains(unchecked.err, " from reuse 0 at cycle "));
+  CHECK(contains(unchecked.err, " from reuse point sm0.credulous at cycle "));
   CHECK(contains(unchecked.err,
                  "the value was reused from another load, and this program may race; annotate with "
                  "--check-races"));

@@ -57,7 +57,7 @@ TEST_CASE("a racy load that finds another value is counted where the trace knows
   const std::string unchecked = annotate(folder, "racy", racy, 3, 128, false);
   const auto wrong = run(unchecked, {});
   CHECK(wrong.status == 3);
-  CHECK(wrong.err.find("from reuse") != std::string::npos);
+  CHECK(wrong.err.find(" from sm0.wir.reuse_buffer, physical register ") != std::string::npos);
   CHECK(wrong.err.find("this program may race; annotate with --check-races") != std::string::npos);
 
   const std::string checked = annotate(folder, "racy", racy, 3, 128, true, true);

@@ -88,16 +88,16 @@ assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
     return reuse_unit(name, config, c, in_flight);
   };
   stages.front = [&] { return reuse_front(c); };
-  stages.check_updates = c.check_protocol;
+  stages.check = c.check_protocol;
   auto wir = std::make_unique<Wir>("wir", config, c.clock_period, *file, stages);
   wir->connect_lookups(
-      [&](const char* name, auto& from, auto& to) { assembly::connect_lookup(c, parts, name, from, to); });
+      [&](const char* name, auto& from, auto& to) { return assembly::connect_lookup(c, parts, name, from, to); });
+  if (wir->checks != nullptr) {
+    for (protocol::LifecycleListener* const checker : wir->checks->listeners()) parts.listeners.push_back(checker);
+  }
   parts.listeners.insert(parts.listeners.end(), {&wir->rename_tables, &wir->allocator, &wir->reuse_buffer,
                                                  &wir->signature_buffer, &wir->verify_cache});
   if (wir->front != nullptr) parts.listeners.push_back(wir->front.get());
-  for (UpdateChecker* const checker : {wir->update_checker.get(), wir->front_update_checker.get()}) {
-    if (checker != nullptr) parts.listeners.push_back(checker);
-  }
   Blocks blocks{wir.get(), file.get(), nullptr, wir->reuse, wir->allocation, &wir->rename->instructions()};
   if (config.affine()) {
     parts.observers.push_back(

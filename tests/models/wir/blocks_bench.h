@@ -104,7 +104,7 @@ class LoggedReferences : public sc_core::sc_module, public References {
   void release(PhysicalRegister reg) override {
     if (reg != no_register) note("release", reg);
   }
-  void replace(PhysicalRegister before) override { note("replace", before); }
+  void replace(PhysicalRegister before, PhysicalRegister) override { note("replace", before); }
   bool low() override { return mode_ = is_low; }
   void settle() override { calls_.emplace_back("settle"); }
   const bool& low_mode() const override { return mode_; }

@@ -142,10 +142,10 @@ TEST_CASE("register allocator alone: an owner takes over a reference and gives u
   AllocatorBench b(few_registers(4));
   block_run_to(1);
   CHECK(b.take(1) == RegisterList{0});
-  b.user.references->replace(no_register);
+  b.user.references->replace(no_register, physical_at(0));
   CHECK(b.references(0) == 1);
   CHECK(b.share({0}));
-  b.user.references->replace(physical_at(0));
+  b.user.references->replace(physical_at(0), physical_at(1));
   CHECK(b.references(0) == 1);
   CHECK(b.stat("references") == 3);
 }

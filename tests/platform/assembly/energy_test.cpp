@@ -119,3 +119,20 @@ TEST_CASE("energy: a table of the user's own") {
   config.table = "half_a_table.toml";
   REQUIRE(refused(config) == "half_a_table.toml: the energy table has no value 'register_file.read'");
 }
+
+TEST_CASE("energy: a structure that neither the platform nor the scheme has is reported once, with the nearest name") {
+  const std::uint64_t reads = 0;
+  std::vector<support::EnergyGroup> groups = {support::EnergyGroup("front"), support::EnergyGroup("own")};
+  groups[0].event("reuse_structure", "wir.reuse_buffer", reads);
+  groups[0].event("reuse_structure", "wir.reuse_buffer", reads);
+  groups[0].event("reuse_structures", "wir.reuse_buffer", reads);
+  groups[1].leakage("victims", "register_file.leakage");
+  const std::string expected =
+      "', which is not a line of the breakdown; expected one that platform/energy/README.md lists, or that the scheme "
+      "names in energy_structures()";
+  const std::string misspelt =
+      "front declares energy of the structure 'reuse_structure" + expected + "; did you mean 'reuse_structures'?";
+  CHECK(assembly::unknown_structures(groups, {"victims"}) == std::vector<std::string>{misspelt});
+  CHECK(assembly::unknown_structures(groups, {}) ==
+        std::vector<std::string>{misspelt, "own declares energy of the structure 'victims" + expected});
+}

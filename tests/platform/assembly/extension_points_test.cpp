@@ -331,7 +331,7 @@ TEST_CASE("a reuse point that supplies a wrong result is caught") {
   });
   REQUIRE(r.ending == assembly::Ending::value_mismatch);
   REQUIRE(r.message.find("lanes 0x20: lane 5 expected") != std::string::npos);
-  REQUIRE(r.message.find("from reuse") != std::string::npos);
+  REQUIRE(r.message.find(" from reuse point sm0.oracle at cycle ") != std::string::npos);
 }
 
 TEST_CASE("extension point: write-back point by one that drops silent writes") {

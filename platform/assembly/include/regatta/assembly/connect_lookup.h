@@ -11,16 +11,21 @@
 namespace regatta::assembly {
 
 /// Binds the user of a block's lookups to the block: through a checker `<name>_protocol` next to the block if checkers
-/// are enabled, and through a delay `<name>_delay` if lookups are delayed (SimulationOptions::lookup_delay).
+/// are enabled, and through a delay `<name>_delay` if lookups are delayed (SimulationOptions::lookup_delay). Returns
+/// the checker, to which a scheme may add rules; null: there is none.
 template <class Request, class Answer>
-void connect_lookup(const BuildContext& context, SmParts& parts, const std::string& name,
-                    protocol::LookupInitiator<Request, Answer>& from, protocol::LookupTarget<Request, Answer>& to) {
+protocol::LookupChecker<Request, Answer>* connect_lookup(const BuildContext& context, SmParts& parts,
+                                                         const std::string& name,
+                                                         protocol::LookupInitiator<Request, Answer>& from,
+                                                         protocol::LookupTarget<Request, Answer>& to) {
   protocol::LookupTarget<Request, Answer>* target = &to;
+  protocol::LookupChecker<Request, Answer>* added = nullptr;
   if (context.check_protocol) {
     auto checker =
         std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str(), context.clock_period);
     checker->out.bind(*target);
     target = &checker->in;
+    added = checker.get();
     parts.lookup_rules.push_back(&checker->rules());
     parts.interposers.push_back(std::move(checker));
   }
@@ -32,6 +37,7 @@ void connect_lookup(const BuildContext& context, SmParts& parts, const std::stri
     parts.interposers.push_back(std::move(delay));
   }
   from.bind(*target);
+  return added;
 }
 
 }  // namespace regatta::assembly

@@ -34,4 +34,12 @@ struct EnergyConfig {
 /// Names of the built-in energy tables.
 std::vector<std::string> energy_table_names();
 
+/// The structures of the platform's and the built-in schemes' energy: the lines of the breakdown that
+/// platform/energy/README.md lists.
+const std::vector<std::string>& energy_structures();
+/// A message for each module and structure that is neither one of energy_structures() nor of `further`, with the
+/// nearest known name.
+std::vector<std::string> unknown_structures(const std::vector<support::EnergyGroup>& groups,
+                                            const std::vector<std::string>& further);
+
 }  // namespace regatta::assembly

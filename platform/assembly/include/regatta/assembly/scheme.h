@@ -94,6 +94,9 @@ class Scheme {
   virtual void register_stats(support::StatGroup&, const std::vector<support::StatGroup>& /*modules*/) {}
   /// Adds conservation laws of the scheme's parts in one SM; `sm`: the SM's path, "sm0".
   virtual void add_laws(ConservationLaws&, const std::string& /*sm*/) const {}
+  /// Lines of the energy breakdown that the scheme's blocks have besides energy_structures(). A block that declares
+  /// energy of any other structure is reported.
+  virtual std::vector<std::string> energy_structures() const { return {}; }
   /// Adds the scheme's keys to stats.json, after the run.
   virtual void report(nlohmann::ordered_json&) const {}
 };

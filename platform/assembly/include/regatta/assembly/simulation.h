@@ -38,7 +38,7 @@ struct SimulationOptions {
   unsigned sms = 1;  ///< SMs to simulate
   bool check_values = true;
   bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets, and all contract checks
-  bool check_energy = false;    ///< a block that declares no energy is an error rather than a warning
+  bool check_energy = false;    ///< no energy, or that of an unknown structure, is an error rather than a warning
   /// Cycles that SMs may run ahead of SystemC time if every part keeps time by cycles (protocol::TimeKeeper); 1: never.
   /// Only affects the host time of a run.
   std::uint64_t quantum = 256;

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::checker {
@@ -28,7 +29,7 @@ struct Mismatch {
   unsigned lane = 0;             ///< the first of them, with its values
   std::uint32_t expected = 0;
   std::uint32_t got = 0;
-  std::string origin;  ///< where the value came from: "bank 3", "reuse"
+  std::string origin;  ///< where the value came from: "bank 3", "sm0.wir.reuse_buffer, physical register 17"
   std::uint32_t ptx_line = 0;
   std::string kernel;
   /// The value belongs to a load that was not executed: it is another warp's result, which may differ if the program
@@ -43,6 +44,9 @@ class ValueChecker : public protocol::Observer {
  public:
   /// `on_mismatch` is called once, at the first mismatch; it is expected to stop the run.
   explicit ValueChecker(std::function<void(const Mismatch&)> on_mismatch);
+  /// Asked for the origin of a bypassed instruction's wrong result.
+  using ResultOrigin = std::function<std::string(const protocol::DynamicInstruction&, unsigned destination)>;
+  void set_result_origin(ResultOrigin origin) { result_origin_ = std::move(origin); }
 
   std::vector<protocol::Event> interests() const override;
   bool keeps_cycle_time() const override { return true; }
@@ -66,10 +70,10 @@ class ValueChecker : public protocol::Observer {
   }
   void note_written(const protocol::DynamicInstruction& d);
   void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, protocol::LaneMask lanes,
-              const std::uint32_t* expected, const std::uint32_t* got, const protocol::Origin& origin,
-              bool bypassed = false);
+              const std::uint32_t* expected, const std::uint32_t* got, const std::string& origin, bool bypassed);
 
   std::function<void(const Mismatch&)> on_mismatch_;
+  ResultOrigin result_origin_;
   unsigned registers_per_warp_ = 1;
   unsigned warp_size_ = 32;
   std::size_t value_bytes_ = 128;

@@ -159,6 +159,9 @@ class ReusePoint : public virtual TimeKeeper, public virtual LifecycleListener {
   /// True keeps the SM awake: resume_kept() has work in the next cycle.
   virtual bool needs_cycle() const { return false; }
   virtual unsigned bypass_latency() const { return 1; }
+  /// For the message of a wrong value, in the cycle of the bypass: where the result came from. Empty: the point's name
+  /// is all that is known.
+  virtual std::string result_origin(const DynamicInstruction&, unsigned /*destination*/) const { return ""; }
   /// The instruction's results are written and it retires; for every instruction, including bypassed ones.
   virtual void written_back(const DynamicInstruction&) {}
   virtual const sc_core::sc_event& changed() const = 0;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace regatta::protocol {
 
@@ -53,6 +54,15 @@ class LookupRules {
   std::uint64_t requests_ = 0, violations_ = 0;
 };
 
+/// What a scheme adds to the checker of one lookup: rules about the content of requests and answers. Called as far as
+/// they are set.
+template <class Request, class Answer>
+struct LookupHooks {
+  std::function<void()> asked;                                  ///< the block is asked next
+  std::function<void(const Request&, const Answer&)> answered;  ///< the user gets the answer next, at once or late
+  std::function<void(LookupReply)> replied;                     ///< the block has returned; after `answered`
+};
+
 /// The interposer that applies the rules. An answer that breaks them is not forwarded.
 template <class Request, class Answer>
 class LookupChecker : public sc_core::sc_module, public Lookup<Request, Answer>, public LookupClient<Answer> {
@@ -69,18 +79,33 @@ class LookupChecker : public sc_core::sc_module, public Lookup<Request, Answer>,
   }
   LookupReply look_up(const Request& request, std::uint32_t tag, Answer& answer) override {
     rules_.requested(tag);
+    if (hooks_.asked) hooks_.asked();
     const LookupReply reply = out.requests->look_up(request, tag, answer);
     rules_.replied(tag, reply);
+    if (hooks_.answered) {
+      if (reply == LookupReply::answered) hooks_.answered(request, answer);
+      if (reply == LookupReply::later) open_.insert_or_assign(tag, request);
+    }
+    if (hooks_.replied) hooks_.replied(reply);
     return reply;
   }
   const sc_core::sc_event& changed() const override { return out.requests->changed(); }
   void answered(std::uint32_t tag, const Answer& answer) override {
-    if (rules_.answered(tag)) in.answers->answered(tag, answer);
+    if (!rules_.answered(tag)) return;
+    if (const auto open = open_.find(tag); open != open_.end()) {
+      const Request request = open->second;
+      open_.erase(open);
+      hooks_.answered(request, answer);
+    }
+    in.answers->answered(tag, answer);
   }
   LookupRules& rules() { return rules_; }
+  void set_hooks(LookupHooks<Request, Answer> hooks) { hooks_ = std::move(hooks); }
 
  private:
   LookupRules rules_;
+  LookupHooks<Request, Answer> hooks_;
+  std::map<std::uint32_t, Request> open_;  ///< by tag, for the hooks
 };
 
 }  // namespace regatta::protocol

@@ -6,6 +6,7 @@
 
 #include <regatta/models/wir/physical_register.h>
 #include <regatta/models/wir/register_pool.h>
+#include <regatta/models/wir/reuse_entries.h>
 
 #include <cstdint>
 #include <functional>
@@ -27,8 +28,8 @@ class References : public virtual sc_core::sc_interface {
   virtual bool share(const PhysicalRegister* regs, unsigned count) = 0;
   /// An owner gives the register up; nothing for no_register.
   virtual void release(PhysicalRegister reg) = 0;
-  /// An owner that had `before` takes over the reference of an instruction to another register.
-  virtual void replace(PhysicalRegister before) = 0;
+  /// An owner that had `before` takes over the reference of an instruction to `after`.
+  virtual void replace(PhysicalRegister before, PhysicalRegister after) = 0;
   /// Whether the machine is in low-register mode: fewer registers are free than an instruction needs, at least one.
   virtual bool low() = 0;
   /// Catches up with low-register mode: for each past cycle of it, once and in order, asks every keeper for an entry
@@ -48,8 +49,16 @@ struct ReferenceCounts {
   std::vector<std::uint32_t> references, holds;
   /// Some references are on their way to their owner, with an answer that comes late: the counts cannot be compared.
   bool incomplete = false;
+  /// If it is set: the tags of loads that name a CTA, of the results that the block has.
+  std::vector<ReuseTag>* loads = nullptr;
   void add(PhysicalRegister reg) {
     if (reg != no_register) ++references[reg.value()];
+  }
+  /// An entry of the reuse buffer, or of a block in front of it, with its result.
+  void add(const ReuseTag& tag, const ReuseResult& result) {
+    for (const PhysicalRegister reg : tag.sources) add(reg);
+    for (const PhysicalRegister reg : result) add(reg);
+    if (loads != nullptr && tag.block != 0) loads->push_back(tag);
   }
 };
 
@@ -67,6 +76,8 @@ class ReferenceKeeper : public virtual sc_core::sc_interface {
   virtual void give_up_all() {}
   /// Adds the references of its entries.
   virtual void count(ReferenceCounts& counts) const = 0;
+  /// For messages: itself, or the block behind a checker.
+  virtual const ReferenceKeeper& block() const { return *this; }
 };
 
 /// xorshift: any fixed sequence that visits every entry is good enough. The buffers draw the same numbers and use other

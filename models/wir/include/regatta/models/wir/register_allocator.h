@@ -79,7 +79,7 @@ class RegisterAllocator : public sc_core::sc_module,
     if (was_low_) begin();
     if (pool_.drop(reg)) pool_.leave(reg, clock_.now());
   }
-  void replace(PhysicalRegister before) override {
+  void replace(PhysicalRegister before, PhysicalRegister /*after*/) override {
     release(before);
     ++counted_;
   }

@@ -89,7 +89,7 @@ class RenameTables : public sc_core::sc_module,
     const PhysicalRegister before = e.reg;
     e = entry;
     ++writes_;
-    if (!same) references_->replace(before);
+    if (!same) references_->replace(before, entry.reg);
   }
   void count(ReferenceCounts& counts) const override;
 

@@ -28,13 +28,13 @@ namespace regatta::models::wir {
 /// nothing is replaced.
 ///
 /// A block may answer any request with a result, also a retry; `claimed` and `evicted` are then not looked at. It may
-/// enter what update() brings with `claimed` false, as the buffer does without pending-retry. Before it looks at its
-/// entries it calls References::settle() if low_mode() is set.
+/// enter what update() brings with `claimed` false, as the buffer does without pending-retry. If low_mode() is set,
+/// look_up() begins with References::settle(), before the block looks at its entries and before it forwards.
 ///
 /// It owns the references of its entries, gives them up as a ReferenceKeeper, and drops the loads of a CTA that ends
-/// (cta_finished(); their tags have the CTA's slot + 1 in `block`), as the buffer does. Stale ones show early with few
-/// resident CTAs (--sm.ctas 1) and many entries. For statistics and energy it derives from support::StatProvider, for
-/// the report of a deadlock from support::HoldsWork.
+/// (cta_finished(); their tags have the CTA's slot + 1 in `block`), as the buffer does. With --check-protocol it is
+/// an error to answer with such a load, or to have one, if count() adds entries by their tag and result. For statistics
+/// and energy it derives from support::StatProvider, for the report of a deadlock from support::HoldsWork.
 class ReuseFront : public sc_core::sc_module, public protocol::LifecycleListener {
  public:
   // Toward the stages.

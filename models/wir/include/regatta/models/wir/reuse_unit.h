@@ -16,7 +16,10 @@
 
 #include <array>
 #include <deque>
+#include <functional>
+#include <string>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -47,6 +50,11 @@ class ReuseUnit : public sc_core::sc_module,
   void kernel_started(const protocol::KernelContext& context) override;
   const sc_core::sc_event& changed() const override { return changed_; }
   void answered(std::uint32_t pool_index, const ReuseAnswer& answer) override;
+
+  /// The supplier and the register, from the bypass on until the result is written.
+  std::string result_origin(const protocol::DynamicInstruction& d, unsigned destination) const override;
+  /// Asked for the name of the block that answered an owner with a result.
+  void set_supplier(std::function<std::string(std::uint32_t owner)> supplier) { supplier_ = std::move(supplier); }
 
   void end_of_elaboration() override;
   void register_stats(support::StatGroup& group) override;
@@ -106,6 +114,7 @@ class ReuseUnit : public sc_core::sc_module,
   bool racy_ = false;  ///< the race detector found its loads unordered
   Counters counters_;
   sc_core::sc_event changed_;
+  std::function<std::string(std::uint32_t)> supplier_;
 };
 
 }  // namespace regatta::models::wir

@@ -9,9 +9,9 @@
 #include <regatta/models/wir/retry_queue.h>
 #include <regatta/models/wir/reuse_front.h>
 #include <regatta/models/wir/reuse_unit.h>
-#include <regatta/models/wir/update_checker.h>
 #include <regatta/models/wir/value_signature_buffer.h>
 #include <regatta/models/wir/verify_cache.h>
+#include <regatta/models/wir/wir_checks.h>
 
 #include <functional>
 #include <memory>
@@ -29,20 +29,28 @@ class Wir : public sc_core::sc_module {
     std::function<std::unique_ptr<AllocationStage>(const sc_core::sc_module_name&, InFlightTable&)> allocation;
     std::function<std::unique_ptr<ReuseUnit>(const sc_core::sc_module_name&, InFlightTable&)> reuse;
     std::function<std::unique_ptr<ReuseFront>()> front;
-    bool check_updates = false;  ///< checkers stand before the reuse buffer and the block in front of it
+    bool check = false;  ///< checkers stand between the blocks: WirChecks
   };
   Wir(const sc_core::sc_module_name& name, const WirConfig& config, sc_core::sc_time clock_period,
       PhysicalRegisterFile& file, const Stages& stages);
 
-  /// Connects every lookup: `connect(name, initiator, target)`.
+  /// Connects every lookup: `connect(name, initiator, target)`, which returns the LookupChecker that it put between, or
+  /// null.
   template <class F>
   void connect_lookups(F&& connect) {
-    connect("rename", rename->tables, rename_tables.lookups);
-    if (front != nullptr) connect("front", reuse->buffer, front->lookups);
-    connect("reuse", front != nullptr ? front->buffer : reuse->buffer, reuse_buffer.lookups);
-    connect("signature", allocation->signatures, signature_buffer.lookups);
-    connect("verify", allocation->verify_cache, verify_cache.lookups);
-    connect("allocator", allocation->allocator, allocator.allocation);
+    const auto watch = [this](auto* checker) {
+      if (checker != nullptr && checks != nullptr) checks->watch(*checker);
+    };
+    watch(connect("rename", rename->tables, rename_tables.lookups));
+    if (front != nullptr) {
+      auto* const checker = connect("front", reuse->buffer, front->lookups);
+      if (checker != nullptr && checks != nullptr) checks->watch_front(*checker);
+    }
+    auto* const checker = connect("reuse", front != nullptr ? front->buffer : reuse->buffer, reuse_buffer.lookups);
+    if (checker != nullptr && checks != nullptr) checks->watch_buffer(*checker);
+    watch(connect("signature", allocation->signatures, signature_buffer.lookups));
+    watch(connect("verify", allocation->verify_cache, verify_cache.lookups));
+    watch(connect("allocator", allocation->allocator, allocator.allocation));
   }
 
   RenameTables rename_tables;
@@ -52,8 +60,7 @@ class Wir : public sc_core::sc_module {
   RegisterAllocator allocator;
   RetryQueue retry_queue;
   std::unique_ptr<ReuseFront> front;  ///< null: none
-  /// Of the updates that the buffer gets, and of those that the front gets; null: not checked, or no front.
-  std::unique_ptr<UpdateChecker> update_checker, front_update_checker;
+  std::unique_ptr<WirChecks> checks;  ///< null: nothing is checked
   /// The stages, which the SM owns once the scheme has taken them.
   std::unique_ptr<RenameStage> owned_rename;
   std::unique_ptr<ReuseUnit> owned_reuse;
@@ -65,6 +72,8 @@ class Wir : public sc_core::sc_module {
  private:
   /// Throws ConfigError for a front that misses something.
   void check_front() const;
+  /// Binds what says who has references: directly, or through the checkers.
+  void connect_references(PhysicalRegisterFile& file);
 };
 
 }  // namespace regatta::models::wir
