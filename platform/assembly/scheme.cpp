@@ -54,6 +54,19 @@ void SchemeRegistry::add(std::unique_ptr<Scheme> scheme) {
 }
 
 Scheme& SchemeRegistry::get(const std::string& name) const {
+  if (const std::size_t plus = name.find('+'); plus != std::string::npos) {
+    for (const auto& scheme : combined_) {
+      if (scheme->name() == name) return *scheme;
+    }
+    const Scheme& upper = get(name.substr(0, plus));
+    std::unique_ptr<Scheme> both = upper.over(get(name.substr(plus + 1)));
+    if (both == nullptr) {
+      throw support::ConfigError("--scheme: found '" + name + "', and '" + upper.name() +
+                                 "' cannot be put on the parts of another scheme");
+    }
+    combined_.push_back(std::move(both));
+    return *combined_.back();
+  }
   std::vector<std::string> names;
   std::string known;
   for (const auto& scheme : schemes_) {

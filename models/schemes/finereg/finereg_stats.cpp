@@ -16,11 +16,6 @@ double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
 }  // namespace
 
-void SwitchingScheme::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
-  if (g.path() == "residency") return register_residency(g);
-  register_own(g, modules);
-}
-
 void SwitchingScheme::register_residency(support::StatGroup& g) const {
   // One of the engines' counters, or the cycles, over all SMs.
   const auto sum = [this](std::uint64_t Counters::*counter) {

@@ -2,53 +2,85 @@
 #pragma once
 
 #include <regatta/assembly/scheme.h>
+#include <regatta/models/banks/windowed_file.h>
 #include <regatta/models/cta_places/cta_places.h>
 #include <regatta/models/cta_switching/switch_engine.h>
 #include <regatta/models/pending_register_file/pending_register_file.h>
 #include <regatta/models/register_management/register_management.h>
 #include <regatta/models/register_spill/register_spill.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::schemes {
 
 /// Schemes in which more CTAs are resident than can be active: a switch engine, and what each of them does with the
-/// registers of pending CTAs.
+/// registers of pending CTAs. Everything else is the baseline's, or another scheme's (over()).
 class SwitchingScheme : public assembly::Scheme {
  public:
   SwitchingScheme(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help)) {}
-  std::string name() const override { return name_; }
+  std::string name() const override { return base_ == nullptr ? name_ : name_ + "+" + base_->name(); }
   std::string help() const override { return help_; }
-  void declare(support::OptionSet& options) override { switching_.declare(options); }
-  std::vector<std::string> stat_groups() const override { return {"residency", name_}; }
+  void declare(support::OptionSet& options) override;
+  void validate(const assembly::MachineConfig& machine) const override;
+  std::vector<std::pair<std::string, std::string>> written_files() const override;
+  std::vector<std::string> stat_groups() const override;
+  std::vector<std::string> energy_structures() const override;
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+  void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
+  void report(nlohmann::ordered_json& document) const override;
 
  protected:
+  /// Throws support::ConfigError for a base that switches CTAs too.
+  template <class Own>
+  std::unique_ptr<assembly::Scheme> copy_over(const Own& own, assembly::Scheme& base) const {
+    if (dynamic_cast<SwitchingScheme*>(&base) != nullptr) {
+      throw support::ConfigError("--scheme: found '" + name_ + "+" + base.name() +
+                                 "', and both switch CTAs: expected one such scheme");
+    }
+    auto both = std::make_unique<Own>(own);
+    both->base_ = &base;
+    return both;
+  }
+  /// The parts that the scheme changes: the baseline's or another scheme's, with a register file of `registers` rows, and
+  /// tables for all warps that can be resident.
+  assembly::SmParts base_parts(const assembly::BuildContext& context, std::uint64_t registers);
   /// Puts the engine and its status monitor into the parts.
   models::SwitchEngine& add_engine(const assembly::BuildContext& context, assembly::SmParts& parts);
-  /// Replaces the storage by a file of `registers` rows in places of one CTA each.
+  /// Divides the storage into places of one CTA each.
   struct PlacedFile {
-    models::RegisterFile& file;
+    models::MovableFile& file;
     models::CtaPlaceWindows& places;
   };
-  PlacedFile add_file(const assembly::BuildContext& context, assembly::SmParts& parts, unsigned registers);
+  PlacedFile divide_file(const assembly::BuildContext& context, assembly::SmParts& parts) const;
+  /// The scheme's write-back point; throws support::ConfigError if the parts have another one.
+  void set_writeback_point(assembly::SmParts& parts, std::unique_ptr<protocol::WritebackPoint> point) const;
+  /// One more initiator before the L1; returns the statistic with its requests, without the SM's path.
+  static std::string add_l1_client(assembly::SmParts& parts, protocol::MemoryInitiatorSocket& socket);
   /// What the blocks that move registers need of the machine.
   void check_machine(const assembly::MachineConfig& machine) const;
   void register_residency(support::StatGroup& group) const;
   virtual void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) = 0;
+  virtual void add_own_laws(assembly::ConservationLaws&, const std::string& /*sm*/) const {}
+  virtual void declare_own(support::OptionSet&) {}
+  virtual void validate_own(const assembly::MachineConfig&) const {}
 
   models::CtaSwitchingConfig switching_;
   std::vector<models::SwitchEngine*> engines_;
 
  private:
   std::string name_, help_;
+  assembly::Scheme* base_ = nullptr;
+  std::vector<std::shared_ptr<assembly::MachineConfig>> machines_;  ///< of the parts, which keep references
 };
 
 /// Virtual Thread (Yoon et al., ISCA 2016): registers of pending CTAs stay in the register file.
 class VirtualThread : public SwitchingScheme {
  public:
   VirtualThread();
+  std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
 
  protected:
@@ -59,33 +91,37 @@ class VirtualThread : public SwitchingScheme {
 class RegDram : public SwitchingScheme {
  public:
   RegDram();
-  void declare(support::OptionSet& options) override;
-  void validate(const assembly::MachineConfig& machine) const override;
+  std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
-  void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
 
  protected:
+  void declare_own(support::OptionSet& options) override { spill_.declare(options); }
+  void validate_own(const assembly::MachineConfig& machine) const override { check_machine(machine); }
+  void add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 
  private:
   models::RegisterSpillConfig spill_;
+  std::string l1_requests_;
 };
 
 /// FineReg (MICRO 2018): live registers of pending CTAs move to a file of their own.
 class FineReg : public SwitchingScheme {
  public:
   FineReg();
-  void declare(support::OptionSet& options) override;
-  void validate(const assembly::MachineConfig& machine) const override;
+  std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
-  void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
 
  protected:
+  void declare_own(support::OptionSet& options) override;
+  void validate_own(const assembly::MachineConfig& machine) const override;
+  void add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 
  private:
   unsigned active_registers_ = 1024, pending_registers_ = 1024;
   models::RegisterManagementConfig management_;
+  std::string l1_requests_;
 };
 
 }  // namespace regatta::schemes

@@ -87,6 +87,9 @@ class Scheme {
   /// Files that the scheme's knobs name for writing: option and path, which may be empty.
   virtual std::vector<std::pair<std::string, std::string>> written_files() const { return {}; }
   virtual SmParts build(const BuildContext& context) = 0;
+  /// This scheme on the parts of another one instead of the baseline's: "--scheme finereg+greener". The result has the
+  /// name of both. Null: it cannot be combined. `base` outlives it.
+  virtual std::unique_ptr<Scheme> over(Scheme& /*base*/) const { return nullptr; }
   /// Groups under which the scheme as a whole has statistics.
   virtual std::vector<std::string> stat_groups() const { return {name()}; }
   /// Registers the statistics of the scheme as a whole, once for each of stat_groups(), identified by the group's path.
@@ -107,12 +110,14 @@ class SchemeRegistry {
   static SchemeRegistry with_baseline();
   /// Throws ConfigError when the name is taken.
   void add(std::unique_ptr<Scheme> scheme);
-  /// Throws ConfigError with the nearest known name.
+  /// "a" or "a+b", scheme a over the parts of b (Scheme::over). Throws ConfigError with the nearest known name, or for
+  /// schemes that cannot be combined.
   Scheme& get(const std::string& name) const;
   const std::vector<std::unique_ptr<Scheme>>& schemes() const { return schemes_; }
 
  private:
   std::vector<std::unique_ptr<Scheme>> schemes_;
+  mutable std::vector<std::unique_ptr<Scheme>> combined_;  ///< made on demand
 };
 
 }  // namespace regatta::assembly

@@ -11,14 +11,28 @@
 
 namespace regatta::models {
 
+/// A banked file whose windows another block can give, and from which registers can be moved: what a scheme needs that
+/// switches CTAs, whatever else the file does.
+class MovableFile {
+ public:
+  using WindowPort = sc_core::sc_port<WindowPolicy, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
+  virtual ~MovableFile() = default;
+  virtual WindowPort& window_port() = 0;
+  virtual WindowMapping& mapping() = 0;
+  /// The result that waits for room at a bank; null if none does.
+  virtual const protocol::WarpAccess* held_write() const = 0;
+  virtual protocol::OptionalOperandTargetSocket& move_read_socket() = 0;
+  virtual protocol::OptionalOperandTargetSocket& move_write_socket() = 0;
+};
+
 /// A banked file in which every resident warp has a window of rows, from its start to its end: banks, a policy that
 /// gives windows, and the mapping that holds them. `File` supplies what BankedFile asks for, and calls
 /// kernel_started(), warp_started() and warp_finished() here where it has its own.
 template <class File>
-class WindowedFile : public BankedFile<File> {
+class WindowedFile : public BankedFile<File>, public MovableFile {
  public:
   /// Bound to another block, that gives the windows instead of the file's own.
-  sc_core::sc_port<WindowPolicy, 1, sc_core::SC_ZERO_OR_MORE_BOUND> other_windows;
+  WindowPort other_windows;
 
   WindowedFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
                std::unique_ptr<WindowPolicy> windows, sc_core::sc_time clock_period)
@@ -47,8 +61,11 @@ class WindowedFile : public BankedFile<File> {
   }
 
   const WindowMapping& mapping() const { return mapping_; }
-  /// For a scheme that moves the windows of resident warps.
-  WindowMapping& mapping() { return mapping_; }
+  WindowPort& window_port() override { return other_windows; }
+  WindowMapping& mapping() override { return mapping_; }
+  const protocol::WarpAccess* held_write() const override { return BankedFile<File>::held_write(); }
+  protocol::OptionalOperandTargetSocket& move_read_socket() override { return this->move_reads; }
+  protocol::OptionalOperandTargetSocket& move_write_socket() override { return this->move_writes; }
   const WindowPolicy& windows() const { return *windows_; }
 
  protected:
