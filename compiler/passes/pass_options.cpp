@@ -22,17 +22,26 @@ std::string list_text(const std::vector<std::string>& words) {
   return text;
 }
 
+unsigned whole_number(const std::string& option, const std::string& text) {
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw trace::InputError("error: --" + option + " '" + text + "', expected a whole number");
+  return value;
+}
+
 }  // namespace
 
 void PassOptions::number(const std::string& name, unsigned& value, const std::string& placeholder,
                          const std::string& help) {
-  add({name, placeholder, help, std::to_string(value), {}}, [name, &value](const std::string& text) {
-    unsigned given = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), given);
-    if (error != std::errc() || end != text.data() + text.size())
-      throw trace::InputError("error: --" + name + " '" + text + "', expected a whole number");
-    value = given;
-  });
+  add({name, placeholder, help, std::to_string(value), {}},
+      [name, &value](const std::string& text) { value = whole_number(name, text); });
+}
+
+void PassOptions::number(const std::string& name, std::optional<unsigned>& value, const std::string& placeholder,
+                         const std::string& help) {
+  add({name, placeholder, help, value ? std::to_string(*value) : "", {}},
+      [name, &value](const std::string& text) { value = whole_number(name, text); });
 }
 
 bool PassOptions::has(const std::string& name) const {

@@ -4,6 +4,7 @@
 #include "liveness/liveness_pass.h"
 #include "power/power_pass.h"
 #include "regions/region_pass.h"
+#include "regmutex/regmutex_pass.h"
 
 #include <regatta/base/suggestion.h>
 
@@ -27,6 +28,7 @@ PassRegistry PassRegistry::with_builtin() {
   registry.add<RegionPass>();
   registry.add<PowerPass>();
   registry.add<LivenessPass>();
+  registry.add<RegMutexPass>();
   return registry;
 }
 

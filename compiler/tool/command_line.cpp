@@ -135,11 +135,13 @@ void add_pass_options(po::options_description& options, AnnotateOptions& o) {
     const auto store = [&values = o.pass_options, name = option.name](const std::string& text) { values[name] = text; };
     const po::value_semantic* value = nullptr;
     if (option.choices.empty()) {
-      const Whole<unsigned> number{static_cast<unsigned>(std::stoul(option.default_value))};
-      value = po::value<Whole<unsigned>>()
-                  ->value_name(option.placeholder)
-                  ->default_value(number)
-                  ->notifier([store](const Whole<unsigned>& given) { store(std::to_string(given.value)); });
+      auto* number =
+          po::value<Whole<unsigned>>()->value_name(option.placeholder)->notifier([store](const Whole<unsigned>& given) {
+            store(std::to_string(given.value));
+          });
+      if (!option.default_value.empty())
+        number->default_value({static_cast<unsigned>(std::stoul(option.default_value))});
+      value = number;
     } else {
       value = po::value<std::string>()
                   ->value_name(option.placeholder)

@@ -3,6 +3,7 @@
 #include <regatta/test/catch.h>
 #include <regatta/trace/file.h>
 #include <regatta/trace/live_registers.h>
+#include <regatta/trace/regmutex.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -170,6 +171,85 @@ TEST_CASE("live registers in info and dump, and damaged ones") {
   SECTION("a register that the kernel does not have") {
     payload[2] = 0x10;
     refused("R12 is live before instruction 0, the kernel has 12 registers");
+  }
+}
+
+TEST_CASE("register sets of RegMutex in info and dump, and wrong ones") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  // R2 is loaded under a guard and stored; a loop leads back to the load.
+  Kernel kernel = sample_kernel(32);
+  kernel.inserted.clear();
+  RegMutexRegisters registers;
+  registers.base = 11;
+  registers.extended = 1;
+  registers.place = {0, 1, 11, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const auto insert = [&](std::uint32_t before, std::int32_t after, bool acquire) {
+    InsertedInstruction i;
+    i.before = before;
+    i.after = after;
+    i.disposition = Disposition::issue;
+    i.instruction = acquire ? regmutex_instruction(regmutex_acquire, 40) : regmutex_instruction(regmutex_release, 41);
+    kernel.inserted.push_back(i);
+  };
+  const auto write = [&](const std::string& payload) {
+    kernel.annotations = {{regmutex_section, 1, payload}};
+    Writer writer(path, SectionRegistry{});
+    writer.add_kernel(kernel);
+    Launch launch;
+    launch.block = {32, 1, 1};
+    writer.begin_launch(launch);
+    WarpEncoder e(kernel);
+    e.instruction(0, 0xffffffff, 0xffffffff);
+    e.result(WarpValue{});
+    e.instruction(4, 0xffffffff, 0);
+    e.instruction(10, 0xffffffff, 0xffffffff);
+    Cta cta;
+    cta.warps.push_back(e.finish());
+    writer.add_cta(cta);
+    writer.finish();
+  };
+  const auto refused = [&](const std::string& reason) {
+    const Run run = tool("verify " + path);
+    CAPTURE(run.output);
+    CHECK(run.status == 2);
+    CHECK(contains(run.output, "regmutex: " + reason + "\n"));
+  };
+  SECTION("right") {
+    insert(1, 0, true);
+    insert(6, -1, false);
+    insert(9, -1, true);
+    insert(10, -1, false);
+    write(encode(registers));
+    CHECK(tool("verify " + path).status == 0);
+    const Run info = tool("info " + path);
+    CAPTURE(info.output);
+    CHECK(contains(info.output, "  inserted               4 instructions, for the scheme regmutex only\n"));
+    CHECK(contains(info.output,
+                   "  regmutex               11 registers in the base set, 1 in the extended set, "
+                   "2 acquires, 2 releases\n"));
+    const Run dump = tool("dump " + path);
+    CAPTURE(dump.output);
+    CHECK(contains(dump.output, "[regmutex] release\n"));
+    CHECK(contains(dump.output, "  ; extended R2\n"));
+  }
+  SECTION("a missing acquire") {
+    insert(1, 0, true);
+    insert(6, -1, false);
+    write(encode(registers));
+    CHECK(tool("info " + path).status == 0);
+    refused("instruction 9 names R2 of the extended set, and no section is held");
+  }
+  SECTION("a release too early") {
+    insert(1, 0, true);
+    insert(4, -1, false);
+    write(encode(registers));
+    refused("instruction 4 names R2 of the extended set, and no section is held");
+  }
+  SECTION("a damaged payload") {
+    write(encode(registers).substr(1));
+    refused("13 bytes, expected 14: one per register of the kernel, and two before them");
+    CHECK(tool("info " + path).status == 2);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "liveness_section.h"
 #include "power_section.h"
 #include "region_section.h"
+#include "regmutex_section.h"
 
 #include <stdexcept>
 
@@ -14,6 +15,7 @@ SectionRegistry SectionRegistry::with_builtin() {
   registry.add(std::make_shared<RegionSection>());
   registry.add(std::make_shared<PowerSection>());
   registry.add(std::make_shared<LivenessSection>());
+  registry.add(std::make_shared<RegMutexSection>());
   return registry;
 }
 

@@ -37,7 +37,8 @@ std::string inserted_text(const trace::StaticInstruction& instruction, const tra
   const trace::SectionFormat* format = sections.of_scheme(instruction.scheme);
   if (format == nullptr) return text;
   try {
-    return text + " " + printable(format->inserted_text(instruction));
+    const std::string content = format->inserted_text(instruction);
+    return content.empty() ? text : text + " " + printable(content);
   } catch (const std::invalid_argument& e) {
     return text + " (" + printable(e.what()) + ")";
   }

@@ -12,58 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "hand_code.h"
 #include "random_kernel.h"
 
 using namespace regatta;
+using test::HandCode;
 using trace::LaneMask;
 
 namespace {
-
-/// Code by hand, over physical registers.
-class Code {
- public:
-  Code() {
-    f.name = "by_hand";
-    f.allocated = true;
-    f.predicates_used = 1;
-    block();
-  }
-  ir::Function f;
-
-  void block() { f.blocks.emplace_back(); }
-  ir::Instruction& op(const std::vector<std::uint32_t>& to, const std::vector<std::uint32_t>& from,
-                      unsigned words = 1) {
-    ir::Instruction& i = add(words == 2 ? ir::Opcode::mov : ir::Opcode::mad_lo);
-    i.type = words == 2 ? ir::Type::u64 : ir::Type::u32;
-    for (const std::uint32_t r : to) i.destinations.push_back(named(r, words));
-    for (const std::uint32_t r : from) i.sources.push_back(named(r, words));
-    return i;
-  }
-  /// Reads a register under P0, or without a guard.
-  ir::Instruction& branch(std::uint32_t target, bool guarded) {
-    ir::Instruction& i = add(ir::Opcode::bra);
-    i.target = target;
-    return guarded ? under(i) : i;
-  }
-  void compare(std::uint32_t reg) { add(ir::Opcode::setp).sources = {named(reg, 1)}; }
-  static ir::Instruction& under(ir::Instruction& i, bool negated = false) {
-    i.guarded = true;
-    i.guard = 0;
-    i.guard_negated = negated;
-    return i;
-  }
-  ir::Instruction& add(ir::Opcode op) {
-    ir::Instruction i;
-    i.op = op;
-    if (op == ir::Opcode::setp) i.destinations = {ir::Operand::predicate(0)};
-    f.blocks.back().instructions.push_back(i);
-    return f.blocks.back().instructions.back();
-  }
-  ir::Operand named(std::uint32_t reg, unsigned words) {
-    f.registers_used = std::max(f.registers_used, reg + words);
-    return ir::Operand::reg(reg, words);
-  }
-};
 
 struct Found {
   trace::Kernel kernel;
@@ -93,35 +49,35 @@ using Texts = std::vector<std::string>;
 
 TEST_CASE("figure 7: R0 is live before the first instruction, R1 to R3 are not") {
   // A part of CFD Solver. R2 is defined at 0x20, R1 at 0x28, R3 at 0x38.
-  Code c;
-  c.op({0}, {0});                        // 0x00 I2I.U32.U16 R0, R0L
-  c.op({0}, {0});                        // 0x08 IMAD.U16 R0, g[], R0
-  c.compare(0);                          // 0x10 ISET.C0 o[0x7f], g[], R0
-  Code::under(c.add(ir::Opcode::exit));  // 0x18 RET C0.NE
+  HandCode c;
+  c.op({0}, {0});             // 0x00 I2I.U32.U16 R0, R0L
+  c.op({0}, {0});             // 0x08 IMAD.U16 R0, g[], R0
+  c.compare(0);               // 0x10 ISET.C0 o[0x7f], g[], R0
+  HandCode::under(c.exit());  // 0x18 RET C0.NE
   c.block();
   c.op({2}, {0});    // 0x20 IADD R2, g[], R0
   c.op({1}, {2});    // 0x28 GLD R1, global[R2]
   c.op({}, {0});     // 0x30 ISSB.EXT.C0 o[0x7f], R0
   c.op({3}, {0});    // 0x38 IADD R3, g[], R0
   c.op({}, {3, 1});  // 0x40 GST global[R3], R1
-  c.add(ir::Opcode::exit);
+  c.exit();
   CHECK(texts(c.f) == Texts{"live R0", "live R0", "live R0", "live R0", "live R0", "live R0 R2", "live R0-R1",
                             "live R0-R1", "live R1 R3", "live none"});
 }
 
 TEST_CASE("live registers of straight code, a loop and a diamond") {
   SECTION("straight: a value lives from its definition to its last read") {
-    Code c;
+    HandCode c;
     c.op({0}, {});
     c.op({1}, {0});
     c.op({0}, {0});  // read, then redefined
     c.op({2}, {1, 0});
     c.op({}, {2});
-    c.add(ir::Opcode::exit);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live none", "live R0", "live R0-R1", "live R0-R1", "live R2", "live none"});
   }
   SECTION("loop: what the next iteration reads is live at its end") {
-    Code c;
+    HandCode c;
     c.op({0}, {});
     c.op({1}, {});
     c.block();
@@ -131,12 +87,12 @@ TEST_CASE("live registers of straight code, a loop and a diamond") {
     c.branch(1, true);
     c.block();
     c.op({}, {1});
-    c.add(ir::Opcode::exit);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live none", "live R0", "live R0-R1", "live R0-R2", "live R0-R1", "live R0-R1", "live R1",
                               "live none"});
   }
   SECTION("diamond: a side lists what it and the join read, not what lanes on the other side read") {
-    Code c;
+    HandCode c;
     c.op({0}, {});
     c.op({1}, {});
     c.op({2}, {});
@@ -149,7 +105,7 @@ TEST_CASE("live registers of straight code, a loop and a diamond") {
     c.op({3}, {1});
     c.block();
     c.op({}, {2, 3});
-    c.add(ir::Opcode::exit);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live none", "live R0", "live R0-R1", "live R0-R2", "live R0-R2", "live R0 R2",
                               "live R2-R3", "live R1-R2", "live R2-R3", "live none"});
   }
@@ -157,44 +113,44 @@ TEST_CASE("live registers of straight code, a loop and a diamond") {
 
 TEST_CASE("definitions that do not end the life of the old value") {
   SECTION("a guarded one") {
-    Code c;
+    HandCode c;
     c.op({0}, {});
-    Code::under(c.op({0}, {1}));
+    HandCode::under(c.op({0}, {1}));
     c.op({}, {0});
-    c.add(ir::Opcode::exit);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live R1", "live R0-R1", "live R0", "live none"});
   }
   SECTION("a guarded one whose reads have the opposite guard") {
-    Code c;
-    Code::under(c.op({0}, {}));
-    Code::under(c.op({}, {0}), true);
-    c.add(ir::Opcode::exit);
+    HandCode c;
+    HandCode::under(c.op({0}, {}));
+    HandCode::under(c.op({}, {0}), true);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live R0", "live R0", "live none"});
   }
   SECTION("a guarded one whose reads have the same guard does end it") {
-    Code c;
-    Code::under(c.op({0}, {}));
-    Code::under(c.op({}, {0}));
-    c.add(ir::Opcode::exit);
+    HandCode c;
+    HandCode::under(c.op({0}, {}));
+    HandCode::under(c.op({}, {0}));
+    c.exit();
     CHECK(texts(c.f) == Texts{"live none", "live R0", "live none"});
   }
   SECTION("one half of a pair leaves the other half live") {
-    Code c;
+    HandCode c;
     c.op({4}, {}, 2);
     c.op({5}, {});
     c.op({6}, {4}, 2);
     c.op({}, {6}, 2);
-    c.add(ir::Opcode::exit);
+    c.exit();
     CHECK(texts(c.f) == Texts{"live none", "live R4", "live R4-R5", "live R6-R7", "live none"});
   }
 }
 
 TEST_CASE("registers beyond the first word") {
-  Code c;
+  HandCode c;
   c.op({63, 64}, {});
   c.op({128}, {63});
   c.op({}, {64, 128});
-  c.add(ir::Opcode::exit);
+  c.exit();
   CHECK(texts(c.f) == Texts{"live none", "live R63-R64", "live R64 R128", "live none"});
   const Found found = find(c.f);
   CHECK(found.live.words == 3);

@@ -8,6 +8,7 @@
 #include <regatta/trace/live_registers.h>
 #include <regatta/trace/power_states.h>
 #include <regatta/trace/region_words.h>
+#include <regatta/trace/regmutex.h>
 
 #include <sys/wait.h>
 #include <nlohmann/json.hpp>
@@ -224,6 +225,60 @@ TEST_CASE("limits of regions, and what is no limit") {
   CHECK(message(249, 16) == "error: --region-registers is 249, expected 1 to 248");
   CHECK(message(64, 0) == "error: --region-bank-lines is 0, expected 1 to 31");
   CHECK(message(64, 32) == "error: --region-bank-lines is 32, expected 1 to 31");
+}
+
+TEST_CASE("register sets for RegMutex, if they are asked for") {
+  const Folder folder;
+  folder.write("k.ptx", saxpy);
+  tool::AnnotateOptions o;
+  o.launch = folder.write("l.toml", saxpy_launch());
+  o.out = folder.file("k.rgt");
+  o.report = folder.file("r.json");
+  o.listing = folder.file("k.txt");
+  const auto report = [&] { return nlohmann::json::parse(folder.read("r.json"))["entries"][0]; };
+  tool::annotate(o);
+  const unsigned registers = trace::Reader(o.out).kernels()[0].registers_per_thread;
+  CHECK_FALSE(trace::find_regmutex(trace::Reader(o.out).kernels()[0]));
+  CHECK_FALSE(report().contains("regmutex"));
+  CHECK(folder.read("k.txt").find("regmutex") == std::string::npos);
+
+  o.pass_options["regmutex-base"] = std::to_string(registers - 2);
+  o.dumps = {{"y", folder.file("y.bin")}};
+  tool::annotate(o);
+  CHECK(folder.read("y.bin") == float_bytes(saxpy_reference()));
+  const trace::Reader reader(o.out);
+  const trace::Kernel& kernel = reader.kernels()[0];
+  const auto sets = trace::find_regmutex(kernel);
+  REQUIRE(sets);
+  CHECK(sets->base == registers - 2);
+  CHECK(sets->extended == 2);
+  unsigned acquires = 0, releases = 0;
+  for (const trace::InsertedInstruction& i : kernel.inserted) {
+    acquires += trace::is_regmutex_acquire(i.instruction);
+    releases += trace::is_regmutex_release(i.instruction);
+    if (i.instruction.scheme == trace::regmutex_scheme) CHECK(i.disposition == trace::Disposition::issue);
+  }
+  CHECK(acquires > 0);
+  CHECK(releases > 0);
+  const auto figures = report()["regmutex"];
+  CHECK(figures["base"] == registers - 2);
+  CHECK(figures["extended"] == 2);
+  CHECK(figures["least_base"] == 0);
+  CHECK(figures["acquires"] == acquires);
+  CHECK(figures["releases"] == releases);
+  CHECK(figures["held_share"] > 0);
+  CHECK(figures["held_share"] < 1);
+  const std::string listing = folder.read("k.txt");
+  CHECK(listing.find("\n// regmutex: " + std::to_string(registers - 2) +
+                     " registers in the base set, at least 0; extended set: R") != std::string::npos);
+  CHECK(listing.find("\n  // acquire\n") != std::string::npos);
+  CHECK(listing.find("\n  // release") != std::string::npos);
+  CHECK(listing.find("; section\n") != std::string::npos);
+  o.pass_options["regmutex-base"] = "0";
+  tool::annotate(o);
+  CHECK(report()["regmutex"]["base"].get<unsigned>() + report()["regmutex"]["extended"].get<unsigned>() == registers);
+  o.pass_options["regmutex-base"] = "256";
+  CHECK(error_of(o) == "error: --regmutex-base is 256, expected 0 to 255");
 }
 
 TEST_CASE("a listing has the code") {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Regions of our kernels, from both compilers: what goes into the words comes out, and the limits hold.
+// Regions and register sets of our kernels, from both compilers: what goes into the words comes out, and the limits
+// hold.
 #include <compile.h>
 #include <regatta/passes/regions.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/region_words.h>
+#include <regatta/trace/regmutex.h>
+#include <regatta/trace/section_registry.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -99,4 +102,25 @@ TEST_CASE("two sources of one instruction seldom share a bank in our kernels") {
   }
   CHECK(instructions > 3000);
   CHECK(conflicts * 100 < instructions);
+}
+
+TEST_CASE("acquires and releases of all kernels are where the extended set needs them") {
+  const trace::SectionRegistry sections = trace::SectionRegistry::with_builtin();
+  const trace::SectionFormat& format = *sections.of_scheme(trace::regmutex_scheme);
+  std::size_t extended = 0;
+  for (const auto& file : ptx_files()) {
+    const ir::Module module = ptx::parse_module(read(file), file.filename().string());
+    for (const ir::Function& function : module.functions) {
+      for (const char* base : {"0", "1", "12"}) {
+        CAPTURE(file.filename().string(), function.name, base);
+        tool::CompileOptions options;
+        options.pass_options = {{"regmutex-base", base}};
+        const tool::CompiledKernel k = tool::compile(ir::Function(function), options);
+        REQUIRE_NOTHROW(format.validate(k.trace_kernel));
+        REQUIRE_NOTHROW(format.verify(k.trace_kernel));
+        extended += trace::find_regmutex(k.trace_kernel)->extended;
+      }
+    }
+  }
+  CHECK(extended > 1000);
 }

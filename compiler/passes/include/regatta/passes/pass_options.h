@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,10 +15,10 @@ namespace regatta::passes {
 
 /// An option as --help shows it.
 struct PassOption {
-  std::string name;         ///< without the dashes: "liveness-rule"
-  std::string placeholder;  ///< of its value: "N"
-  std::string help;         ///< one sentence, with the range
-  std::string default_value;
+  std::string name;                  ///< without the dashes: "liveness-rule"
+  std::string placeholder;           ///< of its value: "N"
+  std::string help;                  ///< one sentence, with the range
+  std::string default_value;         ///< empty: none
   std::vector<std::string> choices;  ///< the words that it takes; none: a whole number, 0 or more
 };
 
@@ -30,6 +31,9 @@ class PassOptions {
  public:
   /// A whole number. Its range is the pass's to check (AnnotationPass::validate()).
   void number(const std::string& name, unsigned& value, const std::string& placeholder, const std::string& help);
+  /// Likewise, without a default: `value` stays empty unless the option is given.
+  void number(const std::string& name, std::optional<unsigned>& value, const std::string& placeholder,
+              const std::string& help);
   /// One of some words.
   template <class Value>
   void choice(const std::string& name, Value& value, const std::vector<std::pair<std::string, Value>>& choices,
