@@ -153,9 +153,10 @@ void RegisterMover::move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) 
 
 // ---- results that arrive ----
 
-protocol::WritebackPoint::Decision RegisterMover::wait() {
+protocol::WritebackPoint::Decision RegisterMover::wait(For what) {
   ++waits_;
   result_waits_ = true;
+  port_wanted_ = port_wanted_ || what == For::port;
   wakeup_.request(clock_.now() + 1);  // which notifies changed()
   return Decision::wait;
 }
@@ -166,7 +167,7 @@ protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, u
   const std::uint16_t entry = entry_of(d.warp, reg);
   if (entry != no_entry) return merge(d, destination, entry);
   if (where == Where::entering && buffer_ && buffer_->warp == d.warp && buffer_->reg == reg) {
-    if (write_held_) return wait();  // it goes to the file next
+    if (write_held_) return wait(For::move);  // it goes to the file next
     for (unsigned lane = 0; lane < warp_size_; ++lane) {
       if ((d.active >> lane) & 1) restored_.lane[lane] = d.results[destination].lane[lane];
     }
@@ -183,7 +184,7 @@ protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, u
 
 protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction& d, unsigned destination,
                                                         std::uint16_t entry) {
-  if (!pending_->can_write()) return wait();
+  if (!pending_->can_write()) return wait(For::port);
   pending_->merge(entry, d.active, d.results[destination]);
   for (Early& e : early_) {
     if (e.moved.warp == d.warp && e.moved.reg == d.traits->writes[destination].value()) e.lanes |= d.active;
@@ -196,7 +197,8 @@ protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction
 protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstruction& d, unsigned destination) {
   // A register that comes back may wait for the last free entry.
   const unsigned needed = to_restore_ != 0 || buffer_ ? 2 : 1;
-  if (!pending_->can_write() || free_->free() < needed) return wait();
+  if (free_->free() < needed) return wait(For::move);  // of others, or of this one
+  if (!pending_->can_write()) return wait(For::port);
   const Moved moved{d.warp, d.traits->writes[destination].value()};
   append(moved.warp, moved.reg, d.results[destination]);
   early_.push_back(Early{moved, d.active});
@@ -209,8 +211,9 @@ protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstru
 void RegisterMover::work() {
   const std::uint64_t now = clock_.now();
   if (std::exchange(result_waits_, false)) {
-    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next.
-    yields_until_ = now + 1;
+    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next. Not if the result
+    // waits for the move itself, which would then go on no more.
+    if (std::exchange(port_wanted_, false)) yields_until_ = now + 1;
     changed_.notify(sc_core::SC_ZERO_TIME);
   }
   if (!moving_) return;

@@ -105,7 +105,9 @@ class RegisterMover final : public sc_core::sc_module,
   [[gnu::noinline]] Decision steer(protocol::DynamicInstruction& d, unsigned destination, Where where);
   Decision merge(const protocol::DynamicInstruction& d, unsigned destination, std::uint16_t entry);
   Decision keep_early(const protocol::DynamicInstruction& d, unsigned destination);
-  Decision wait();
+  /// What a result waits for.
+  enum class For : std::uint8_t { port, move };
+  Decision wait(For what);
 
   void work();
   void restore(std::uint64_t now);
@@ -167,6 +169,7 @@ class RegisterMover final : public sc_core::sc_module,
   trace::WarpValue evicted_;
   protocol::OperandPayload read_, write_;
   bool result_waits_ = false;
+  bool port_wanted_ = false;        ///< by the result that waits
   std::uint64_t yields_until_ = 0;  ///< the pending file's port is left to results
 
   std::uint64_t moves_ = 0, move_cycles_ = 0, moved_out_ = 0, moved_in_ = 0;
