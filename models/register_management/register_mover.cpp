@@ -187,7 +187,7 @@ protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction
   if (!pending_->can_write()) return wait(For::port);
   pending_->merge(entry, d.active, d.results[destination]);
   for (Early& e : early_) {
-    if (e.moved.warp == d.warp && e.moved.reg == d.traits->writes[destination].value()) e.lanes |= d.active;
+    if (e.moved == Moved{d.warp, d.traits->writes[destination].value()}) e.lanes |= d.active;
   }
   ++merged_;
   return Decision::drop;
@@ -195,11 +195,10 @@ protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction
 
 // The register has not been read from the file yet. Its entry begins with the result; the other lanes follow.
 protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstruction& d, unsigned destination) {
-  // A register that comes back may wait for the last free entry.
-  const unsigned needed = to_restore_ != 0 || buffer_ ? 2 : 1;
-  if (free_->free() < needed) return wait(For::move);  // of others, or of this one
-  if (!pending_->can_write()) return wait(For::port);
   const Moved moved{d.warp, d.traits->writes[destination].value()};
+  const bool has_its_own = moved == reading_ || moved == displaced_;
+  if (free_->free() < reserved_entries() + (has_its_own ? 0 : 1)) return wait(For::move);
+  if (!pending_->can_write()) return wait(For::port);
   append(moved.warp, moved.reg, d.results[destination]);
   early_.push_back(Early{moved, d.active});
   ++early_results_;
@@ -207,6 +206,11 @@ protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstru
 }
 
 // ---- the move ----
+
+unsigned RegisterMover::reserved_entries() const {
+  const auto needs_one = [this](const std::optional<Moved>& m) { return m && entry_of(m->warp, m->reg) == no_entry; };
+  return (needs_one(reading_) ? 1 : 0) + (needs_one(displaced_) && displaced_ != reading_ ? 1 : 0);
+}
 
 void RegisterMover::work() {
   const std::uint64_t now = clock_.now();
@@ -289,10 +293,7 @@ void RegisterMover::evict(std::uint64_t now) {
   if (left_count_ == 0 || reading_ || now <= yields_until_ || !pending_->can_write()) return;
   const std::optional<Moved> next = next_left();
   if (!next) return;
-  // Not the last free entry, if a register that comes back may need it.
-  const bool has_entry = entry_of(next->warp, next->reg) != no_entry;
-  const unsigned needed = has_entry ? 0 : (next_entry_ && !displaced_ ? 2 : 1);
-  if (free_->free() < needed) return;
+  if (free_->free() == 0 && entry_of(next->warp, next->reg) == no_entry) return;
   read_register(*next, now);
 }
 
@@ -311,7 +312,7 @@ void RegisterMover::landed(std::uint64_t when) {
   const Moved moved = *reading_;
   reading_.reset();
   if (!out_ || moved.warp.value() / warps_per_cta_ != out_->value()) return;  // it has ended
-  if (displaced_ && displaced_->warp == moved.warp && displaced_->reg == moved.reg) displaced_.reset();
+  if (displaced_ == moved) displaced_.reset();
   left_[moved.warp.value()] &= ~bit(moved.reg);
   --left_count_;
   const std::uint16_t entry = entry_of(moved.warp, moved.reg);
@@ -320,7 +321,7 @@ void RegisterMover::landed(std::uint64_t when) {
   } else {
     LaneMask early = 0;
     for (const Early& e : early_) {
-      if (e.moved.warp == moved.warp && e.moved.reg == moved.reg) early |= e.lanes;
+      if (e.moved == moved) early |= e.lanes;
     }
     pending_->merge(entry, trace::all_lanes(warp_size_) & ~early, evicted_);
   }

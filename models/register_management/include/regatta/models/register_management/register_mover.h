@@ -93,6 +93,8 @@ class RegisterMover final : public sc_core::sc_module,
   struct Moved {
     WarpSlot warp;
     std::uint8_t reg = 0;
+    friend bool operator==(const Moved& a, const Moved& b) { return a.warp == b.warp && a.reg == b.reg; }
+    friend bool operator!=(const Moved& a, const Moved& b) { return !(a == b); }
   };
   static constexpr std::uint16_t no_entry = 0xffff;
   static constexpr unsigned warp_registers = 64;
@@ -120,6 +122,8 @@ class RegisterMover final : public sc_core::sc_module,
   void append(WarpSlot warp, unsigned reg, const trace::WarpValue& value);
   void finish(std::uint64_t now);
   void drop_entries(CtaSlot cta);
+  /// Free entries that are spoken for: of the register that is being read, and of one that has to leave next.
+  unsigned reserved_entries() const;
   [[gnu::noinline]] void complain(const std::string& what) const;
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
