@@ -153,10 +153,10 @@ void RegisterMover::move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) 
 
 // ---- results that arrive ----
 
-protocol::WritebackPoint::Decision RegisterMover::wait(bool for_port) {
+protocol::WritebackPoint::Decision RegisterMover::wait(For what) {
   ++waits_;
   result_waits_ = true;
-  wants_port_ = wants_port_ || for_port;
+  port_wanted_ = port_wanted_ || what == For::port;
   wakeup_.request(clock_.now() + 1);  // which notifies changed()
   return Decision::wait;
 }
@@ -167,7 +167,7 @@ protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, u
   const std::uint16_t entry = entry_of(d.warp, reg);
   if (entry != no_entry) return merge(d, destination, entry);
   if (where == Where::entering && buffer_ && buffer_->warp == d.warp && buffer_->reg == reg) {
-    if (write_held_) return wait(false);  // it goes to the file next
+    if (write_held_) return wait(For::move);  // it goes to the file next
     for (unsigned lane = 0; lane < warp_size_; ++lane) {
       if ((d.active >> lane) & 1) restored_.lane[lane] = d.results[destination].lane[lane];
     }
@@ -184,10 +184,10 @@ protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, u
 
 protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction& d, unsigned destination,
                                                         std::uint16_t entry) {
-  if (!pending_->can_write()) return wait(true);
+  if (!pending_->can_write()) return wait(For::port);
   pending_->merge(entry, d.active, d.results[destination]);
   for (Early& e : early_) {
-    if (e.moved.warp == d.warp && e.moved.reg == d.traits->writes[destination].value()) e.lanes |= d.active;
+    if (e.moved == Moved{d.warp, d.traits->writes[destination].value()}) e.lanes |= d.active;
   }
   ++merged_;
   return Decision::drop;
@@ -195,11 +195,10 @@ protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction
 
 // The register has not been read from the file yet. Its entry begins with the result; the other lanes follow.
 protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstruction& d, unsigned destination) {
-  // A register that is being read has an entry to come, and one that comes back may wait for the last free one.
-  const unsigned needed = 1 + (reading_ ? 1 : 0) + (to_restore_ != 0 || buffer_ ? 1 : 0);
-  if (free_->free() < needed) return wait(false);
-  if (!pending_->can_write()) return wait(true);
   const Moved moved{d.warp, d.traits->writes[destination].value()};
+  const bool has_its_own = moved == reading_ || moved == displaced_;
+  if (free_->free() < reserved_entries() + (has_its_own ? 0 : 1)) return wait(For::move);
+  if (!pending_->can_write()) return wait(For::port);
   append(moved.warp, moved.reg, d.results[destination]);
   early_.push_back(Early{moved, d.active});
   ++early_results_;
@@ -208,11 +207,17 @@ protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstru
 
 // ---- the move ----
 
+unsigned RegisterMover::reserved_entries() const {
+  const auto needs_one = [this](const std::optional<Moved>& m) { return m && entry_of(m->warp, m->reg) == no_entry; };
+  return (needs_one(reading_) ? 1 : 0) + (needs_one(displaced_) && displaced_ != reading_ ? 1 : 0);
+}
+
 void RegisterMover::work() {
   const std::uint64_t now = clock_.now();
   if (std::exchange(result_waits_, false)) {
-    // The port is left to results, which hold up those of other CTAs. The SM asks again in this cycle or the next.
-    if (std::exchange(wants_port_, false)) yields_until_ = now + 1;
+    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next. Not if the result
+    // waits for the move itself, which would then go on no more.
+    if (std::exchange(port_wanted_, false)) yields_until_ = now + 1;
     changed_.notify(sc_core::SC_ZERO_TIME);
   }
   if (!moving_) return;
@@ -288,10 +293,7 @@ void RegisterMover::evict(std::uint64_t now) {
   if (left_count_ == 0 || reading_ || now <= yields_until_ || !pending_->can_write()) return;
   const std::optional<Moved> next = next_left();
   if (!next) return;
-  // Not the last free entry, if a register that comes back may need it.
-  const bool has_entry = entry_of(next->warp, next->reg) != no_entry;
-  const unsigned needed = has_entry ? 0 : (next_entry_ && !displaced_ ? 2 : 1);
-  if (free_->free() < needed) return;
+  if (free_->free() == 0 && entry_of(next->warp, next->reg) == no_entry) return;
   read_register(*next, now);
 }
 
@@ -310,7 +312,7 @@ void RegisterMover::landed(std::uint64_t when) {
   const Moved moved = *reading_;
   reading_.reset();
   if (!out_ || moved.warp.value() / warps_per_cta_ != out_->value()) return;  // it has ended
-  if (displaced_ && displaced_->warp == moved.warp && displaced_->reg == moved.reg) displaced_.reset();
+  if (displaced_ == moved) displaced_.reset();
   left_[moved.warp.value()] &= ~bit(moved.reg);
   --left_count_;
   const std::uint16_t entry = entry_of(moved.warp, moved.reg);
@@ -319,7 +321,7 @@ void RegisterMover::landed(std::uint64_t when) {
   } else {
     LaneMask early = 0;
     for (const Early& e : early_) {
-      if (e.moved.warp == moved.warp && e.moved.reg == moved.reg) early |= e.lanes;
+      if (e.moved == moved) early |= e.lanes;
     }
     pending_->merge(entry, trace::all_lanes(warp_size_) & ~early, evicted_);
   }

@@ -31,6 +31,7 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     protocol::AccessClass access = protocol::AccessClass::register_read;
     std::uint64_t address = 0;
     bool last = false;
+    unsigned sectors = 0xf;
   };
   std::vector<Seen> seen;                                     ///< requests, in the order in which they were taken
   std::map<std::uint64_t, std::vector<unsigned char>> lines;  ///< what there is
@@ -90,7 +91,7 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
 
   void perform(Payload& p, std::uint64_t at) {
     protocol::MemoryAccess& a = access(p);
-    seen.push_back({at, a.access, p.get_address(), a.last_read});
+    seen.push_back({at, a.access, p.get_address(), a.last_read, a.sectors});
     const std::size_t length = p.get_data_length();
     switch (a.access) {
       case protocol::AccessClass::register_write:

@@ -95,6 +95,8 @@ class RegisterMover final : public sc_core::sc_module,
   struct Moved {
     WarpSlot warp;
     std::uint8_t reg = 0;
+    friend bool operator==(const Moved& a, const Moved& b) { return a.warp == b.warp && a.reg == b.reg; }
+    friend bool operator!=(const Moved& a, const Moved& b) { return !(a == b); }
   };
   static constexpr std::uint16_t no_entry = 0xffff;
   static constexpr unsigned warp_registers = 64;
@@ -107,8 +109,9 @@ class RegisterMover final : public sc_core::sc_module,
   [[gnu::noinline]] Decision steer(protocol::DynamicInstruction& d, unsigned destination, Where where);
   Decision merge(const protocol::DynamicInstruction& d, unsigned destination, std::uint16_t entry);
   Decision keep_early(const protocol::DynamicInstruction& d, unsigned destination);
-  /// The result has to wait: for the port of the pending file, which moves leave to it, or for the move to go on.
-  Decision wait(bool for_port);
+  /// What a result waits for.
+  enum class For : std::uint8_t { port, move };
+  Decision wait(For what);
 
   void work();
   void restore(std::uint64_t now);
@@ -121,6 +124,8 @@ class RegisterMover final : public sc_core::sc_module,
   void append(WarpSlot warp, unsigned reg, const trace::WarpValue& value);
   void finish(std::uint64_t now);
   void drop_entries(CtaSlot cta);
+  /// Free entries that are spoken for: of the register that is being read, and of one that has to leave next.
+  unsigned reserved_entries() const;
   [[gnu::noinline]] void complain(const std::string& what) const;
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -169,7 +174,8 @@ class RegisterMover final : public sc_core::sc_module,
   std::optional<Moved> reading_;  ///< the read that waits for its bank
   trace::WarpValue evicted_;
   protocol::OperandPayload read_, write_;
-  bool result_waits_ = false, wants_port_ = false;
+  bool result_waits_ = false;
+  bool port_wanted_ = false;        ///< by the result that waits
   std::uint64_t yields_until_ = 0;  ///< the pending file's port is left to results
 
   std::uint64_t moves_ = 0, move_cycles_ = 0, moved_out_ = 0, moved_in_ = 0;

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The access logic of the register management unit between its tables, a file of pending registers, places, and a
+// register file that takes its time: some accesses are served at once, some later.
+#pragma once
+
+#include <regatta/models/cta_places/cta_places.h>
+#include <regatta/models/pending_register_file/pending_register_file.h>
+#include <regatta/models/register_management/register_mover.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../cta_blocks.h"
+
+namespace regatta::test::cta_blocks {
+
+using models::PendingChain;
+using models::PendingTag;
+using models::RegisterMover;
+using Decision = protocol::WritebackPoint::Decision;
+using Row = std::array<std::uint32_t, 32>;
+
+/// Rows by the mapping, at the other end of the mover's sockets.
+class SlowFile : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
+ public:
+  protocol::OperandTargetSocket reads{"reads"}, writes{"writes"};
+  models::WindowMapping mapping;
+  std::vector<Row> rows;
+  unsigned held = 0;  ///< of 100 accesses, those that wait up to `longest` cycles
+  unsigned longest = 20;
+  std::uint64_t accesses = 0;
+
+  SlowFile(const sc_core::sc_module_name& name, unsigned seed)
+      : sc_module(name),
+        clock_(support::CycleScheduler::of(period)),
+        random_(seed),
+        wakeup_(
+            period, [](void* f) { static_cast<SlowFile*>(f)->work(); }, this) {
+    reads.bind(*this);
+    writes.bind(*this);
+  }
+  Row& row(unsigned warp, unsigned reg) {
+    const std::uint32_t at = mapping.row(warp_at(warp), protocol::RegisterId(static_cast<std::uint8_t>(reg)));
+    REQUIRE(at != models::WindowMapping::no_row);
+    return rows.at(at);
+  }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override {
+    if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+    ++accesses;
+    std::optional<Waiting>& waiting = payload.is_read() ? read_ : write_;
+    REQUIRE_FALSE(waiting.has_value());  // one at a time each way
+    if (random_() % 100 < held) {
+      waiting = Waiting{&payload, clock_.now() + 1 + random_() % longest};
+      wakeup_.request(waiting->due);
+      return tlm::TLM_ACCEPTED;
+    }
+    transfer(payload);
+    delay += clock_.time(1 + random_() % 3);
+    return tlm::TLM_COMPLETED;
+  }
+  void transfer(tlm::tlm_generic_payload& payload) {
+    const protocol::WarpAccess& access = protocol::warp_access(payload);
+    CHECK(access.instruction == nullptr);
+    Row& row_of = row(access.warp.value(), access.reg.value());
+    auto* data = reinterpret_cast<std::uint32_t*>(payload.get_data_ptr());
+    for (unsigned lane = 0; lane < 32; ++lane)
+      payload.is_read() ? data[lane] = row_of[lane] : row_of[lane] = data[lane];
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+  void work() {
+    for (std::optional<Waiting>* waiting : {&read_, &write_}) {
+      if (!*waiting) continue;
+      if ((*waiting)->due > clock_.now()) {
+        wakeup_.request((*waiting)->due);
+        continue;
+      }
+      tlm::tlm_generic_payload& payload = *(*waiting)->payload;
+      waiting->reset();
+      transfer(payload);
+      tlm::tlm_phase phase = tlm::BEGIN_RESP;
+      sc_core::sc_time delay = clock_.time(1);
+      (payload.is_read() ? reads : writes)->nb_transport_bw(payload, phase, delay);
+    }
+  }
+  void b_transport(tlm::tlm_generic_payload&, sc_core::sc_time&) override {}
+  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
+  unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
+
+  struct Waiting {
+    tlm::tlm_generic_payload* payload = nullptr;
+    std::uint64_t due = 0;
+  };
+  support::CycleScheduler& clock_;
+  std::mt19937 random_;
+  std::optional<Waiting> read_, write_;
+  support::CycleClient wakeup_;
+};
+
+/// What is live, as the test says.
+class FakeLiveSets : public sc_core::sc_module, public models::LiveSets {
+ public:
+  sc_core::sc_export<models::LiveSets> out{"out"};
+  explicit FakeLiveSets(const sc_core::sc_module_name& name) : sc_module(name) { out.bind(*this); }
+  std::map<unsigned, std::uint64_t> sets;  ///< by warp slot
+  unsigned warps = 1;
+  bool known = true;
+  bool counted(CtaSlot) const override { return known; }
+  unsigned count(CtaSlot cta) const override {
+    unsigned all = 0;
+    for (unsigned i = 0; i < warps; ++i)
+      all += static_cast<unsigned>(__builtin_popcountll(live(warp_at(cta.value() * warps + i))));
+    return all;
+  }
+  std::uint64_t live(WarpSlot warp) const override {
+    const auto found = sets.find(warp.value());
+    return found == sets.end() ? 0 : found->second;
+  }
+};
+
+struct MoverUser : sc_core::sc_module {
+  sc_core::sc_port<models::RegisterTransfer> transfer{"transfer"};
+  explicit MoverUser(const sc_core::sc_module_name& name) : sc_module(name) {}
+};
+
+struct MoverBench {
+  static constexpr unsigned slots = 6;
+  MoverBench(unsigned places, unsigned entries, unsigned warps_per_cta = 2, unsigned registers_per_warp = 8,
+             unsigned seed = 1)
+      : warps(warps_per_cta),
+        registers(registers_per_warp),
+        file("file", seed),
+        free_space("free_space", entries),
+        pending("pending", entries, period),
+        mover("mover", 4, slots, period),
+        launch(slots, warps_per_cta, registers_per_warp) {
+    mover.file_reads.bind(file.reads);
+    mover.file_writes.bind(file.writes);
+    mover.places.bind(windows.places);
+    mover.pending.bind(pending.access);
+    mover.free_space.bind(free_space.access);
+    mover.pointers.bind(pointers.access);
+    mover.live_sets.bind(live.out);
+    user.transfer.bind(mover.transfer);
+    watch.on(mover.changed());
+    live.warps = warps;
+    run_to(0);
+    const std::uint32_t rows = places * warps * registers;
+    file.rows.resize(rows);
+    file.mapping.start(rows, registers);
+    windows.connect(file.mapping, [this] { return held; });
+    windows.kernel_started(rows, registers);
+    windows.kernel_started(launch.context);
+    mover.kernel_started(launch.context);
+    write.active = 0xffffffff;
+    write.traits = &traits;
+    run_to(1);
+  }
+
+  /// A CTA is launched: its warps have rows.
+  void start(unsigned cta) {
+    mover.cta_launched(launch.cta(cta));
+    launch.for_warps(cta, [&](const WarpInfo& w) {
+      REQUIRE(file.mapping.map(w.warp, windows.assign(w.warp)).empty());
+      mover.warp_started(w);
+    });
+    mover.cta_switched(launch.cta(cta), true);
+  }
+  void end_warp(unsigned w) {
+    if (file.mapping.mapped(warp_at(w))) file.mapping.unmap(warp_at(w));
+    windows.release(warp_at(w));
+    mover.warp_finished(launch.warp(w));
+  }
+  void end(unsigned cta) {
+    for (unsigned i = 0; i < warps; ++i) end_warp(cta * warps + i);
+    mover.cta_finished(launch.cta(cta));
+  }
+  void switch_out(unsigned cta) { mover.cta_switched(launch.cta(cta), false); }
+  void switch_in(unsigned cta) { mover.cta_switched(launch.cta(cta), true); }
+  void move(std::optional<unsigned> out, std::optional<unsigned> in) {
+    user.transfer->move(out ? std::make_optional(cta_at(*out)) : std::nullopt,
+                        in ? std::make_optional(cta_at(*in)) : std::nullopt);
+  }
+  /// Until the move has ended: its cycles.
+  std::uint64_t finish(std::uint64_t most = 3000) {
+    const std::uint64_t from = cycle();
+    while (mover.moving()) {
+      REQUIRE(cycle() - from < most);
+      run_for(1);
+    }
+    CHECK(mover.check().empty());
+    return cycle() - from;
+  }
+  /// The result of a load comes to write-back.
+  Decision result(unsigned warp, unsigned reg, const Row& value, protocol::LaneMask lanes = 0xffffffff) {
+    write.warp = warp_at(warp);
+    write.cta = cta_at(warp / warps);
+    write.active = lanes;
+    traits.writes[0] = protocol::RegisterId(static_cast<std::uint8_t>(reg));
+    for (unsigned lane = 0; lane < 32; ++lane) write.results[0].lane[lane] = value[lane];
+    return mover.decide(write, 0);
+  }
+  void fill(unsigned warp, std::uint32_t seed) {
+    for (unsigned r = 0; r < registers; ++r) file.row(warp, r) = pattern(seed + r);
+  }
+  static Row pattern(std::uint32_t seed) {
+    Row row{};
+    for (unsigned lane = 0; lane < 32; ++lane) row[lane] = seed * 2654435761u + lane * 97;
+    return row;
+  }
+  double stat(const std::string& name) { return stat_of(mover, name); }
+
+  const unsigned warps, registers;
+  SlowFile file;
+  models::CtaPlaceWindows windows{"windows", 1};
+  models::FreeSpaceMonitor free_space;
+  models::PointerTable pointers{"pointers", slots};
+  models::PendingRegisterFile pending;
+  FakeLiveSets live{"live"};
+  RegisterMover mover;
+  MoverUser user{"user"};
+  Watch watch{"watch"};
+  Launch launch;
+  const protocol::WarpAccess* held = nullptr;  ///< a result that waits at a bank of the file
+  protocol::DynamicInstruction write;
+  protocol::InstructionTraits traits;
+};
+
+}  // namespace regatta::test::cta_blocks
