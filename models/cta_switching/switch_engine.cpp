@@ -21,6 +21,7 @@ SwitchEngine::SwitchEngine(const sc_core::sc_module_name& name, const CtaSwitchi
       places("places"),
       transfer("transfer"),
       counts("counts", *this),
+      veto("veto"),
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
       wakeup_(
@@ -30,6 +31,7 @@ SwitchEngine::SwitchEngine(const sc_core::sc_module_name& name, const CtaSwitchi
 void SwitchEngine::end_of_elaboration() {
   status_ = status.operator->();
   if (places.size() != 0) places_ = places.operator->();
+  if (veto.size() != 0) veto_ = veto.operator->();
   if (transfer.size() == 0) return;
   transfer_ = transfer.operator->();
   SC_HAS_PROCESS(SwitchEngine);
@@ -38,7 +40,10 @@ void SwitchEngine::end_of_elaboration() {
   sensitive << transfer_->ended();
 }
 
-ResourcePlan SwitchEngine::plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
+ResourcePlan SwitchEngine::plan(const protocol::KernelContext& launch, const protocol::SmLimits& offered) {
+  protocol::KernelContext context = launch;
+  protocol::SmLimits limits = offered;
+  if (footprint_) footprint_(context, limits);
   const Occupancy o = occupancy_of(context, limits);
   const unsigned warps = context.warps_per_cta;
   const std::uint64_t granularity = limits.shared_granularity;
@@ -245,6 +250,7 @@ protocol::Residency::Action SwitchEngine::begin_with(const View& view, std::opti
       soonest = std::min(soonest, due);
       continue;
     }
+    if (veto_ != nullptr && !veto_->may_leave(*stalled)) continue;
     const Action action = replace(*stalled, pending);
     if (action.kind != Action::Kind::none || switch_.step != Switch::Step::none) return action;
   }

@@ -100,6 +100,15 @@ void RegDram::register_own(support::StatGroup& g, const std::vector<support::Sta
         "in which a CTA was stalled and another could have taken its place, had its registers found room");
 }
 
+void VtRegMutex::register_own(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
+  register_switches(g, modules);
+  total(g, modules, "acquires", "sm*.register_pool.acquires", "sections", "of the pool taken by warps");
+  per(g, modules, "hold_cycles", "sm*.register_pool.held_cycles", "sm*.register_pool.releases", "cycles",
+      "for which a section was held, mean");
+  total(g, modules, "srp_stall_cycles", "sm*.pipeline.stall_issue_gate", "scheduler-cycles",
+        "in which a warp was ready and none issued, because no section was free");
+}
+
 void FineReg::register_own(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
   register_switches(g, modules);
   per(g, modules, "live_registers", "sm*.rmu.counter.live_registers", "sm*.rmu.counter.ctas", "warp registers",

@@ -7,6 +7,8 @@
 #include <regatta/models/cta_switching/switch_engine.h>
 #include <regatta/models/pending_register_file/pending_register_file.h>
 #include <regatta/models/register_management/register_management.h>
+#include <regatta/models/register_pool/pooled_register_file.h>
+#include <regatta/models/register_pool/shared_register_pool.h>
 #include <regatta/models/register_spill/register_spill.h>
 
 #include <memory>
@@ -103,6 +105,22 @@ class RegDram : public SwitchingScheme {
  private:
   models::RegisterSpillConfig spill_;
   std::string l1_requests_;
+};
+
+/// VT+RegMutex, FineReg's comparator: warps keep a base set of registers and acquire the others from a pool.
+class VtRegMutex : public SwitchingScheme {
+ public:
+  VtRegMutex();
+  assembly::SmParts build(const assembly::BuildContext& context) override;
+
+ protected:
+  void declare_own(support::OptionSet& options) override;
+  void validate_own(const assembly::MachineConfig& machine) const override;
+  void add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
+  void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+
+ private:
+  unsigned pool_registers_ = 576;
 };
 
 /// FineReg (MICRO 2018): live registers of pending CTAs move to a file of their own.

@@ -14,8 +14,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <systemc>
+#include <utility>
 #include <vector>
 
 namespace regatta::models {
@@ -57,10 +59,16 @@ class SwitchEngine final : public sc_core::sc_module,
   /// Unbound: registers stay in the file.
   sc_core::sc_port<RegisterTransfer, 1, sc_core::SC_ZERO_OR_MORE_BOUND> transfer;
   RegisterCountInitiator counts;
+  /// Unbound: every CTA may leave.
+  sc_core::sc_port<SwitchVeto, 1, sc_core::SC_ZERO_OR_MORE_BOUND> veto;
 
   SwitchEngine(const sc_core::sc_module_name& name, const CtaSwitchingConfig& config, sc_core::sc_time clock_period);
 
   void end_of_elaboration() override;
+  /// For schemes in which a CTA does not take all its registers, or a part of the file is not for CTAs: changes the
+  /// context and the limits by which a launch is planned.
+  using Footprint = std::function<void(protocol::KernelContext&, protocol::SmLimits&)>;
+  void set_footprint(Footprint footprint) { footprint_ = std::move(footprint); }
 
   protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
   Action next(const View& view) override;
@@ -163,6 +171,8 @@ class SwitchEngine final : public sc_core::sc_module,
   CtaStatusAccess* status_ = nullptr;
   CtaPlaces* places_ = nullptr;
   RegisterTransfer* transfer_ = nullptr;
+  SwitchVeto* veto_ = nullptr;
+  Footprint footprint_;
   protocol::ResourcePlan plan_;
   unsigned warps_per_cta_ = 1;
   std::vector<Cta> ctas_;    ///< by slot

@@ -28,6 +28,13 @@ class CtaPlaces : public virtual sc_core::sc_interface {
   virtual void leave(protocol::CtaSlot cta) = 0;
 };
 
+/// Keeps CTAs active that hold what others wait for.
+class SwitchVeto : public virtual sc_core::sc_interface {
+ public:
+  /// Whether the active CTA may be switched out now.
+  virtual bool may_leave(protocol::CtaSlot cta) const = 0;
+};
+
 /// Moves the registers of pending CTAs out of the register file and back. It makes one move at a time.
 ///
 /// How many registers a CTA would take elsewhere is a lookup (protocol/lookup.h): the request names the CTA, the answer
