@@ -52,17 +52,46 @@ ResourcePlan SwitchEngine::plan(const protocol::KernelContext& launch, const pro
   };
   const std::uint64_t in_file = o.by_registers;
   const std::uint64_t away = transfer_ == nullptr ? 0 : transfer_->most_away(context, limits);
-  const std::uint64_t active = o.ctas();
+  std::uint64_t active = o.ctas();
   std::uint64_t resident =
       std::min({std::uint64_t{config_.max_ctas}, std::uint64_t{config_.max_warps / warps}, in_file + away});
   resident = std::max(resident, active);
   // A pending CTA keeps its shared memory, and has its context there too.
   const std::uint64_t shared = rounded(context.launch->shared_bytes_per_cta);
   const std::uint64_t saved = rounded(std::uint64_t{warps} * config_.context_entries * config_.entry_bytes);
-  const auto bytes = [&](std::uint64_t ctas) { return ctas * shared + (ctas - active) * saved; };
-  while (resident > active && bytes(resident) > limits.shared_bytes) --resident;
-  plan_ = ResourcePlan{static_cast<unsigned>(resident), static_cast<unsigned>(active),
-                       std::min(resident, in_file) * warps * context.registers_per_warp, bytes(resident), 0};
+  const auto shared_bytes = [&](std::uint64_t ctas) { return ctas * shared + (ctas - active) * saved; };
+  const auto registers = [&](std::uint64_t ctas) {
+    return std::min(ctas, in_file) * warps * context.registers_per_warp;
+  };
+  const std::uint64_t register_bytes = std::uint64_t{limits.warp_size} * trace::bytes_per_lane;
+  // Of a unified memory.
+  const auto unified_bytes = [&](std::uint64_t ctas) {
+    return shared_bytes(ctas) + (unified_file_ ? registers(ctas) * register_bytes : 0);
+  };
+  const std::uint64_t for_ctas = unified_.bytes == 0 ? ~std::uint64_t{0} : unified_.for_ctas();
+  while (active > 1 && unified_bytes(active) > for_ctas) --active;
+  resident = std::max(resident, active);
+  while (resident > active && (shared_bytes(resident) > limits.shared_bytes || unified_bytes(resident) > for_ctas)) {
+    --resident;
+  }
+  plan_ = ResourcePlan{static_cast<unsigned>(resident), static_cast<unsigned>(active), registers(resident),
+                       shared_bytes(resident), 0};
+  if (unified_.bytes != 0) {
+    std::uint64_t used = unified_bytes(resident);
+    if (used > for_ctas) {
+      throw support::ConfigError("kernel " + context.kernel->name + ": one CTA takes " + std::to_string(used) +
+                                 " bytes of the unified memory, which has " + std::to_string(for_ctas) +
+                                 " for CTAs (um.bytes less um.least_l1)");
+    }
+    // Then the registers of pending CTAs, then the L1.
+    if (transfer_ != nullptr) {
+      const std::uint64_t rows = std::min(transfer_->registers_wanted(context, static_cast<unsigned>(resident - active)),
+                                          (for_ctas - used) / register_bytes);
+      transfer_->set_registers(rows);
+      used += rows * register_bytes;
+    }
+    plan_.l1_bytes = unified_.l1_share(used);
+  }
   warps_per_cta_ = warps;
   return plan_;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/register_management/register_mover.h>
 
+#include <regatta/trace/live_registers.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -46,6 +48,20 @@ void RegisterMover::end_of_elaboration() {
   free_ = free_space.operator->();
   pointers_ = pointers.operator->();
   live_ = live_sets.operator->();
+  in_use_ = pending_->entries();
+}
+
+// As many as are live at the place where most are, in every warp.
+std::uint64_t RegisterMover::registers_wanted(const protocol::KernelContext& context, unsigned ctas) const {
+  const std::optional<trace::LiveRegisters> live = trace::find_live_registers(*context.kernel);
+  unsigned most = 0;
+  for (std::uint32_t i = 0; live && i < live->instructions(); ++i) most = std::max(most, live->count(i));
+  return std::uint64_t{ctas} * context.warps_per_cta * most;
+}
+
+void RegisterMover::set_registers(std::uint64_t registers) {
+  in_use_ = static_cast<unsigned>(std::min<std::uint64_t>(registers, pending_->entries()));
+  free_->limit(in_use_);
 }
 
 void RegisterMover::complain(const std::string& what) const {
@@ -65,8 +81,8 @@ void RegisterMover::kernel_started(const protocol::KernelContext& context) {
 }
 
 void RegisterMover::kernel_finished(const protocol::KernelContext&) {
-  if (free_->free() == pending_->entries()) return;
-  complain("the launch has ended with " + std::to_string(pending_->entries() - free_->free()) +
+  if (free_->free() == in_use_) return;
+  complain("the launch has ended with " + std::to_string(in_use_ - free_->free()) +
            " entries of the pending file taken, expected none");
 }
 
@@ -409,7 +425,7 @@ std::string RegisterMover::check() const {
       entry = tag.next;
     }
   }
-  for (unsigned e = 0; e < owners.size(); ++e) {
+  for (unsigned e = 0; e < in_use_; ++e) {
     if (owners[e] == 0 && free_->taken(e)) return "entry " + std::to_string(e) + " is taken and in no chain";
   }
   return "";

@@ -105,7 +105,7 @@ void VtRegMutex::register_own(support::StatGroup& g, const std::vector<support::
   total(g, modules, "acquires", "sm*.register_pool.acquires", "sections", "of the pool taken by warps");
   per(g, modules, "hold_cycles", "sm*.register_pool.held_cycles", "sm*.register_pool.releases", "cycles",
       "for which a section was held, mean");
-  total(g, modules, "srp_stall_cycles", "sm*.pipeline.stall_issue_gate", "scheduler-cycles",
+  total(g, modules, "srp_stall_cycles", "sm*.pipeline.stall_issue_gate_cycles", "scheduler-cycles",
         "in which a warp was ready and none issued, because no section was free");
 }
 

@@ -6,16 +6,59 @@
 #include <regatta/assembly/connect_lookup.h>
 #include <regatta/assembly/conservation.h>
 
+#include <algorithm>
+
 namespace regatta::schemes {
 
-VirtualThread::VirtualThread()
-    : SwitchingScheme("virtual_thread",
-                      "Virtual Thread (ISCA 2016): more CTAs are resident than the schedulers hold, and stalled ones give "
-                      "way to others; registers stay in the register file") {}
+namespace {
+
+/// Registers, shared memory and L1 of the baseline, 256, 96 and 48 KB. FineReg keeps its 128 KB for active CTAs apart.
+constexpr unsigned whole_memory = 400 * 1024;
+constexpr unsigned memory_beside_active_file = 272 * 1024;
+constexpr unsigned most_pending = 65535;  ///< entries: their numbers have 16 bits
+
+}  // namespace
+
+models::UnifiedMemoryConfig on_machine(models::UnifiedMemoryConfig memory, const assembly::MachineConfig& machine) {
+  memory.l1_bytes = machine.l1.size_bytes;
+  memory.l1_ways = machine.l1.ways;
+  return memory;
+}
+
+UnifiedMemory::UnifiedMemory() { memory_.bytes = whole_memory; }
+
+std::string UnifiedMemory::help() const {
+  return "unified memory (comparator of FineReg): registers, shared memory and L1 divide one memory; --machine finereg_um";
+}
+
+void UnifiedMemory::validate(const assembly::MachineConfig& m) const { on_machine(memory_, m).check(name()); }
+
+assembly::SmParts UnifiedMemory::build(const assembly::BuildContext& c) {
+  assembly::SmParts parts = assembly::baseline_parts(c);
+  parts.residency.reset();
+  parts.registered_residency = nullptr;
+  parts.residency =
+      std::make_unique<models::UnifiedOccupancyResidency>("residency", on_machine(memory_, c.machine));
+  return parts;
+}
+
+VirtualThread::VirtualThread(std::string name, std::string help, unsigned um_bytes)
+    : SwitchingScheme(std::move(name), std::move(help)) {
+  unified_.bytes = um_bytes;
+}
+
+void VirtualThread::declare_own(support::OptionSet& o) {
+  if (unified_.bytes != 0) unified_.declare(o);
+}
+
+void VirtualThread::validate_own(const assembly::MachineConfig& m) const {
+  if (unified_.bytes != 0) on_machine(unified_, m).check(name());
+}
 
 assembly::SmParts VirtualThread::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, c.machine.register_file.registers);
-  add_engine(c, parts);
+  models::SwitchEngine& engine = add_engine(c, parts);
+  if (unified_.bytes != 0) engine.set_unified_memory(on_machine(unified_, c.machine), true);
   return parts;
 }
 
@@ -103,21 +146,26 @@ void VtRegMutex::add_own_laws(assembly::ConservationLaws& laws, const std::strin
   laws.add("sections that are taken are returned", {pool + "acquires"}, {pool + "releases"});
 }
 
-FineReg::FineReg()
-    : SwitchingScheme("finereg",
-                      "FineReg (MICRO 2018): the live registers of stalled CTAs move to a register file of their own, and "
-                      "other CTAs take their place") {}
+FineReg::FineReg(std::string name, std::string help, unsigned um_bytes)
+    : SwitchingScheme(std::move(name), std::move(help)) {
+  unified_.bytes = um_bytes;
+}
 
 void FineReg::declare_own(support::OptionSet& o) {
   o.add("finereg.active_registers", active_registers_, "warp registers",
         "of the register file of active CTAs (ACRF): 1024 are 128 KB", 1, 1 << 20);
-  o.add("finereg.pending_registers", pending_registers_, "warp registers",
-        "of the register file of pending CTAs (PCRF): 1024 are 128 KB", 1, 65535);
+  if (unified_.bytes != 0) {
+    unified_.declare(o);
+  } else {
+    o.add("finereg.pending_registers", pending_registers_, "warp registers",
+          "of the register file of pending CTAs (PCRF): 1024 are 128 KB", 1, most_pending);
+  }
   management_.declare(o);
 }
 
 void FineReg::validate_own(const assembly::MachineConfig& m) const {
   check_machine(m);
+  if (unified_.bytes != 0) on_machine(unified_, m).check(name());
   if (active_registers_ < m.register_file.banks) {
     throw support::ConfigError("configuration: finereg.active_registers = " + std::to_string(active_registers_) +
                                ", expected at least register_file.banks = " + std::to_string(m.register_file.banks));
@@ -127,10 +175,13 @@ void FineReg::validate_own(const assembly::MachineConfig& m) const {
 assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, active_registers_);
   const PlacedFile active = divide_file(c, parts);
-  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", pending_registers_,
-                                                              c.clock_period);
+  // Of a unified memory, a launch uses as much as it is given.
+  const unsigned entries =
+      unified_.bytes == 0 ? pending_registers_
+                          : static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / 128, most_pending));
+  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", entries, c.clock_period);
   models::RegisterManagementConfig management = management_;
-  management.entries = pending_registers_;
+  management.entries = entries;
   management.ctas = models::monitored_ctas;
   management.line_bytes = c.machine.l1.line_bytes;
   management.sm = c.sm_index;
@@ -141,6 +192,7 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   rmu->mover->file_writes.bind(active.file.move_write_socket());
   assembly::connect_lookup(c, parts, "live_vectors", rmu->counter.vectors, rmu->vectors.lookups);
   models::SwitchEngine& engine = add_engine(c, parts);
+  if (unified_.bytes != 0) engine.set_unified_memory(on_machine(unified_, c.machine), false);
   engine.places.bind(active.places.places);
   engine.transfer.bind(rmu->mover->transfer);
   assembly::connect_lookup(c, parts, "register_counts", engine.counts, rmu->counter.counts);
@@ -166,10 +218,24 @@ void FineReg::add_own_laws(assembly::ConservationLaws& laws, const std::string& 
 }
 
 void add_finereg(assembly::SchemeRegistry& registry) {
-  registry.add(std::make_unique<VirtualThread>());
+  registry.add(std::make_unique<VirtualThread>(
+      "virtual_thread",
+      "Virtual Thread (ISCA 2016): more CTAs are resident than the schedulers hold, and stalled ones give way to others; "
+      "registers stay in the register file",
+      0));
   registry.add(std::make_unique<RegDram>());
   registry.add(std::make_unique<VtRegMutex>());
-  registry.add(std::make_unique<FineReg>());
+  registry.add(std::make_unique<FineReg>(
+      "finereg",
+      "FineReg (MICRO 2018): the live registers of stalled CTAs move to a register file of their own, and other CTAs take "
+      "their place",
+      0));
+  registry.add(std::make_unique<UnifiedMemory>());
+  registry.add(std::make_unique<VirtualThread>("vt_um", "Virtual Thread on a unified memory; --machine finereg_um",
+                                               whole_memory));
+  registry.add(std::make_unique<FineReg>(
+      "finereg_um", "FineReg whose pending CTAs have a part of a unified memory; --machine finereg_um",
+      memory_beside_active_file));
 }
 
 }  // namespace regatta::schemes

@@ -5,6 +5,8 @@
 #include <regatta/models/banks/windowed_file.h>
 #include <regatta/models/cta_places/cta_places.h>
 #include <regatta/models/cta_switching/switch_engine.h>
+#include <regatta/models/occupancy/unified_memory.h>
+#include <regatta/models/residency/occupancy.h>
 #include <regatta/models/pending_register_file/pending_register_file.h>
 #include <regatta/models/register_management/register_management.h>
 #include <regatta/models/register_pool/pooled_register_file.h>
@@ -17,6 +19,9 @@
 #include <vector>
 
 namespace regatta::schemes {
+
+/// A unified memory as it is on this machine.
+models::UnifiedMemoryConfig on_machine(models::UnifiedMemoryConfig memory, const assembly::MachineConfig& machine);
 
 /// Schemes in which more CTAs are resident than can be active: a switch engine, and what each of them does with the
 /// registers of pending CTAs. Everything else is the baseline's, or another scheme's (over()).
@@ -78,15 +83,35 @@ class SwitchingScheme : public assembly::Scheme {
   std::vector<std::shared_ptr<assembly::MachineConfig>> machines_;  ///< of the parts, which keep references
 };
 
-/// Virtual Thread (Yoon et al., ISCA 2016): registers of pending CTAs stay in the register file.
+/// Unified memory: registers, shared memory and the L1 divide one memory at every launch; CTAs as in the baseline.
+class UnifiedMemory : public assembly::Scheme {
+ public:
+  UnifiedMemory();
+  std::string name() const override { return "um"; }
+  std::string help() const override;
+  void declare(support::OptionSet& options) override { memory_.declare(options); }
+  void validate(const assembly::MachineConfig& machine) const override;
+  assembly::SmParts build(const assembly::BuildContext& context) override;
+
+ private:
+  models::UnifiedMemoryConfig memory_;
+};
+
+/// Virtual Thread (Yoon et al., ISCA 2016): registers of pending CTAs stay in the register file. `um_bytes`: of a unified
+/// memory; 0: there is none.
 class VirtualThread : public SwitchingScheme {
  public:
-  VirtualThread();
+  VirtualThread(std::string name, std::string help, unsigned um_bytes);
   std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
 
  protected:
+  void declare_own(support::OptionSet& options) override;
+  void validate_own(const assembly::MachineConfig& machine) const override;
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
+
+ private:
+  models::UnifiedMemoryConfig unified_;
 };
 
 /// Reg+DRAM, FineReg's comparator after Zorua: all registers of some pending CTAs are in DRAM.
@@ -123,10 +148,10 @@ class VtRegMutex : public SwitchingScheme {
   unsigned pool_registers_ = 576;
 };
 
-/// FineReg (MICRO 2018): live registers of pending CTAs move to a file of their own.
+/// FineReg (MICRO 2018): live registers of pending CTAs move to a file of their own, or to a part of a unified memory.
 class FineReg : public SwitchingScheme {
  public:
-  FineReg();
+  FineReg(std::string name, std::string help, unsigned um_bytes);
   std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
 
@@ -139,6 +164,7 @@ class FineReg : public SwitchingScheme {
  private:
   unsigned active_registers_ = 1024, pending_registers_ = 1024;
   models::RegisterManagementConfig management_;
+  models::UnifiedMemoryConfig unified_;
   std::string l1_requests_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <regatta/models/cta_registers/cta_registers.h>
 #include <regatta/models/cta_switching/status_monitor.h>
+#include <regatta/models/occupancy/unified_memory.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/sm_control.h>
 #include <regatta/support/config.h>
@@ -69,6 +70,13 @@ class SwitchEngine final : public sc_core::sc_module,
   /// context and the limits by which a launch is planned.
   using Footprint = std::function<void(protocol::KernelContext&, protocol::SmLimits&)>;
   void set_footprint(Footprint footprint) { footprint_ = std::move(footprint); }
+
+  /// The launch's CTAs and the L1 divide this memory. `with_file`: the register file is part of it; otherwise only what
+  /// the transfer engine uses is.
+  void set_unified_memory(const UnifiedMemoryConfig& memory, bool with_file) {
+    unified_ = memory;
+    unified_file_ = with_file;
+  }
 
   protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
   Action next(const View& view) override;
@@ -173,6 +181,8 @@ class SwitchEngine final : public sc_core::sc_module,
   RegisterTransfer* transfer_ = nullptr;
   SwitchVeto* veto_ = nullptr;
   Footprint footprint_;
+  UnifiedMemoryConfig unified_;
+  bool unified_file_ = false;
   protocol::ResourcePlan plan_;
   unsigned warps_per_cta_ = 1;
   std::vector<Cta> ctas_;    ///< by slot

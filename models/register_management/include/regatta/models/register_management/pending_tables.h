@@ -21,6 +21,8 @@ class FreeEntries : public virtual sc_core::sc_interface {
   virtual std::optional<unsigned> take() = 0;
   virtual void give_back(unsigned entry) = 0;
   virtual bool taken(unsigned entry) const = 0;
+  /// Only the first `entries` exist from now on; all are free.
+  virtual void limit(unsigned entries) = 0;
 };
 
 /// The free space monitor: a flag per entry.
@@ -34,6 +36,11 @@ class FreeSpaceMonitor final : public sc_core::sc_module, public FreeEntries, pu
   std::optional<unsigned> take() override;
   void give_back(unsigned entry) override;
   bool taken(unsigned entry) const override { return taken_[entry]; }
+  void limit(unsigned entries) override {
+    taken_.assign(entries, false);
+    free_ = entries;
+    lowest_ = 0;
+  }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 

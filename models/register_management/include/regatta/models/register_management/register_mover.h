@@ -60,6 +60,8 @@ class RegisterMover final : public sc_core::sc_module,
 
   // RegisterTransfer
   unsigned most_away(const protocol::KernelContext&, const protocol::SmLimits&) override { return most_away_; }
+  std::uint64_t registers_wanted(const protocol::KernelContext& context, unsigned pending) const override;
+  void set_registers(std::uint64_t registers) override;
   Room room_for(protocol::CtaSlot out, std::optional<protocol::CtaSlot> in) const override;
   void move(std::optional<protocol::CtaSlot> out, std::optional<protocol::CtaSlot> in) override;
   bool moving() const override { return moving_; }
@@ -142,6 +144,7 @@ class RegisterMover final : public sc_core::sc_module,
   LiveSets* live_ = nullptr;
   const unsigned entry_latency_;
   const unsigned most_away_;
+  unsigned in_use_ = 0;  ///< entries of the pending file in this launch
   unsigned warps_per_cta_ = 1;
   unsigned warp_size_ = 32;
 

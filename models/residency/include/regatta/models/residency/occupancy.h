@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/models/occupancy/occupancy.h>
+#include <regatta/models/occupancy/unified_memory.h>
 #include <regatta/protocol/extension_points.h>
 
 #include <systemc>
@@ -21,9 +22,24 @@ class OccupancyResidency : public sc_core::sc_module, public protocol::Residency
   const sc_core::sc_event& changed() const override { return changed_; }
   bool keeps_cycle_time() const override { return true; }
 
+ protected:
+  unsigned resident_ = 0;
+
  private:
   sc_core::sc_event changed_;  ///< never notified: the answer changes only with CTA starts and ends
-  unsigned resident_ = 0;
+};
+
+/// The same on an SM whose registers, shared memory and L1 are one memory (FineReg's UM): CTAs take what they need, and
+/// the L1 has the rest.
+class UnifiedOccupancyResidency final : public OccupancyResidency {
+ public:
+  UnifiedOccupancyResidency(const sc_core::sc_module_name& name, const UnifiedMemoryConfig& memory)
+      : OccupancyResidency(name), memory_(memory) {}
+  /// Throws support::ConfigError for a CTA that does not fit into the memory.
+  protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override;
+
+ private:
+  const UnifiedMemoryConfig memory_;
 };
 
 }  // namespace regatta::models

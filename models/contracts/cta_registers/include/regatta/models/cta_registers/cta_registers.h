@@ -49,6 +49,9 @@ class RegisterTransfer : public virtual sc_core::sc_interface {
   /// Most CTAs of a launch whose registers can be away at a time, of an SM; throws support::ConfigError for a kernel that
   /// cannot be moved. Asked when a launch is planned.
   virtual unsigned most_away(const protocol::KernelContext& context, const protocol::SmLimits& limits) = 0;
+  /// Of a unified memory: warp registers that `pending` CTAs of a launch could use of it, and how many they have.
+  virtual std::uint64_t registers_wanted(const protocol::KernelContext&, unsigned /*pending*/) const { return 0; }
+  virtual void set_registers(std::uint64_t) {}
   /// Whether the registers of `out` find room elsewhere, once those of `in` (if there is one) are back in the file.
   virtual Room room_for(protocol::CtaSlot out, std::optional<protocol::CtaSlot> in) const = 0;
   /// Begins a move: the registers of `out` leave the file, those of `in` come back, into the place of `out` if there is
