@@ -38,8 +38,8 @@ class PartsOfFineReg : public schemes::SwitchingScheme {
         pending_(pending) {}
 
   assembly::SmParts build(const assembly::BuildContext& c) override {
-    assembly::SmParts parts = assembly::baseline_parts(c);
-    const PlacedFile file = add_file(c, parts, active_);
+    assembly::SmParts parts = base_parts(c, active_);
+    const PlacedFile file = divide_file(c, parts);
     auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", pending_, c.clock_period);
     auto vectors =
         std::make_unique<models::LiveVectorCache>("vectors", 32, c.machine.l1.line_bytes, c.sm_index, c.clock_period);
@@ -58,20 +58,20 @@ class PartsOfFineReg : public schemes::SwitchingScheme {
     mover->free_space.bind(free_space->access);
     mover->pointers.bind(*chains);
     mover->live_sets.bind(counter->live_sets);
-    mover->file_reads.bind(file.file.move_reads);
-    mover->file_writes.bind(file.file.move_writes);
+    mover->file_reads.bind(file.file.move_read_socket());
+    mover->file_writes.bind(file.file.move_write_socket());
     assembly::connect_lookup(c, parts, "live_vectors", counter->vectors, *lists);
     models::SwitchEngine& engine = add_engine(c, parts);
     engine.places.bind(file.places.places);
     engine.transfer.bind(mover->transfer);
     assembly::connect_lookup(c, parts, "register_counts", engine.counts, counter->counts);
-    parts.l1_clients.push_back(&vectors->memory());
+    add_l1_client(parts, vectors->memory());
     parts.listeners.insert(parts.listeners.end(), {vectors.get(), counter.get()});
     if (faults_.mover) faults_.mover(parts, *mover);
     if (faults_.results) {
-      parts.writeback_point = faults_.results(std::move(mover));
+      set_writeback_point(parts, faults_.results(std::move(mover)));
     } else {
-      parts.writeback_point = std::move(mover);
+      set_writeback_point(parts, std::move(mover));
     }
     parts.modules.push_back(std::move(vectors));
     parts.modules.push_back(std::move(counter));
