@@ -59,15 +59,16 @@ protocol::LookupReply LiveVectorCache::look_up(const std::uint32_t& pc, std::uin
     return protocol::LookupReply::answered;
   }
   ++misses_;
-  miss_ = Miss{pc, tag};
+  miss_ = Miss{pc, tag, ++last_read_};
   const std::uint64_t address = list_ + std::uint64_t{pc} * vector_bytes;
   const std::uint64_t line = address / line_bytes_ * line_bytes_;
   const auto sector = static_cast<unsigned>((address - line) / protocol::sector_bytes);
-  memory_.read(line, protocol::AccessClass::metadata, static_cast<std::uint8_t>(1u << sector), 0);
+  memory_.read(line, protocol::AccessClass::metadata, static_cast<std::uint8_t>(1u << sector), last_read_);
   return protocol::LookupReply::later;
 }
 
-void LiveVectorCache::memory_answered(std::uint32_t, const unsigned char*, std::uint64_t when) {
+void LiveVectorCache::memory_answered(std::uint32_t tag, const unsigned char*, std::uint64_t when) {
+  if (!miss_ || miss_->read != tag) return;  // of a launch that has ended
   miss_->answered = true;
   wakeup_.request(clock_.now(), when);
 }

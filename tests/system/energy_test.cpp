@@ -60,6 +60,8 @@ class Account {
     } else if (case_.scheme == "baseline") {
       register_file(s("sm*.pipeline.collectors", "reads"), s("sm*.pipeline.writeback", "writes"),
                     run_.machine.register_file.registers);
+    } else if (run_.has("sm*.switch_engine")) {
+      switching();
     } else {
       gated();
     }
@@ -96,7 +98,8 @@ class Account {
     }
     add("load_store", "load_store.address", s("sm*.pipeline.execution", "address_lanes") / 32);
     add("constant_cache", "constant_cache.access", s("sm*.pipeline.execution", "constant_instructions"));
-    add("shared_memory", "shared_memory.access", s("sm*.pipeline.lsu", "shared_passes"));
+    const double contexts = run_.has("sm*.switch_engine") ? s("sm*.pipeline", "context_passes") : 0;
+    add("shared_memory", "shared_memory.access", s("sm*.pipeline.lsu", "shared_passes") + contexts);
   }
 
   // As far as they can be, amounts are those that the other side of a link has counted.
@@ -201,6 +204,41 @@ class Account {
     register_file(reads, writes, registers);
   }
 
+  void switching() {
+    const auto table = [&](const char* event, double count) {
+      add("cta_switching", std::string("cta_switching.") + event, count);
+    };
+    table("status", s("sm*.status_monitor", "updates") + 2 * s("sm*.status_monitor", "searches"));
+    double reads = s("sm*.pipeline.collectors", "reads"), writes = s("sm*.pipeline.writeback", "writes");
+    double registers = run_.machine.register_file.registers, pending = 1024;
+    if (run_.has("sm*.cta_places")) {
+      reads += s("sm*.register_file", "move_reads");
+      writes += s("sm*.register_file", "move_writes");
+    }
+    if (run_.has("sm*.register_spill")) {
+      table("buffer", s("sm*.register_spill", "lines_written") + s("sm*.register_spill", "lines_read"));
+    }
+    if (case_.scheme == "finereg") {
+      registers = 1024;
+      for (const auto& [knob, value] : case_.knobs) {
+        if (knob == "finereg.active_registers") registers = std::stod(value);
+        if (knob == "finereg.pending_registers") pending = std::stod(value);
+      }
+      table("vector", s("sm*.rmu.vectors", "hits") + 2 * s("sm*.rmu.vectors", "misses"));
+      table("decode", s("sm*.rmu.counter", "live_registers"));
+      table("pointer", s("sm*.rmu.pointers", "accesses"));
+      table("free_space", s("sm*.rmu.free_space", "updates"));
+      table("buffer", s("sm*.rmu.mover", "moved_out") + s("sm*.rmu.mover", "moved_in"));
+      const std::string file = "sm*.pending_register_file";
+      table("tag", s(file, "tag_accesses"));
+      CHECK(s(file, "reads") == s("sm*.rmu.mover", "moved_in"));
+      add("register_structures", "register_file.read", s(file, "reads"), pending * 128);
+      add("register_structures", "register_file.write", s(file, "writes") + s(file, "merges"), pending * 128);
+      add("register_structures", "register_file.leakage", seconds() * run_.sms, pending * 128);
+    }
+    register_file(reads, writes, registers);
+  }
+
   void gated() {
     const std::string file = "sm*.register_file", rows = "sm*.sleep_transistors";
     const auto& machine = run_.machine;
@@ -246,6 +284,13 @@ const std::map<std::string, std::string>& provoked_by() {
                                                         {"sleep_transistors.wake_sleep", "greener"},
                                                         {"sleep_transistors.wake_off", "greener"},
                                                         {"sleep_transistors.wake_gated", "rc"},
+                                                        {"cta_switching.status", "virtual_thread"},
+                                                        {"cta_switching.vector", "finereg"},
+                                                        {"cta_switching.decode", "finereg"},
+                                                        {"cta_switching.pointer", "finereg"},
+                                                        {"cta_switching.free_space", "finereg"},
+                                                        {"cta_switching.tag", "finereg"},
+                                                        {"cta_switching.buffer", "finereg"},
                                                         {"wir.rename_table", "wir"},
                                                         {"wir.reuse_buffer", "wir"},
                                                         {"wir.hash", "wir"},
@@ -363,5 +408,9 @@ REGATTA_ENERGY_CASE(17)
 REGATTA_ENERGY_CASE(18)
 REGATTA_ENERGY_CASE(19)
 REGATTA_ENERGY_CASE(20)
+REGATTA_ENERGY_CASE(21)
+REGATTA_ENERGY_CASE(22)
+REGATTA_ENERGY_CASE(23)
+REGATTA_ENERGY_CASE(24)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 21); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 25); }

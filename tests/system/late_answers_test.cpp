@@ -93,3 +93,24 @@ TEST_CASE("late answers: RC's blocks with one slice and few entries that stay ch
        64,
        {{"compression.retention", "30000"}, {"compression.loads", "false"}, {"sleep_transistors.wake_off", "30"}}});
 }
+
+namespace {
+
+/// Both lookups of FineReg behind a delay: live-register vectors, and counts of registers.
+SchemeRun finereg_late(std::vector<std::pair<std::string, std::string>> knobs) {
+  const SchemeRun run = run_late({"finereg", "finereg", "finereg", 32, std::move(knobs)});
+  CHECK(run.stat("sm*.switch_engine", "switches") > 20);
+  CHECK(run.stat("sm*.rmu.mover", "moved_in") > 100);
+  CHECK(run.stat("sm*.rmu.vectors", "hits") > 10);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("late answers: FineReg's live vectors and register counts") {
+  finereg_late({{"finereg.active_registers", "512"}});
+}
+TEST_CASE("late answers: FineReg with small files and one vector") {
+  finereg_late(
+      {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}, {"finereg.vector_entries", "1"}});
+}

@@ -74,6 +74,10 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
     const bool compresses = c.name != "regless without compressors";
     return pipeline + ports + arbiter + (l1 - 2) + 8 + (compresses ? 4 : 3);
   }
+  // A port more, for live-register vectors or registers in memory.
+  const std::size_t arbitrated_l1 = 2 + arbiter + (l1 - 2);
+  if (c.scheme == "finereg") return pipeline + file + arbitrated_l1 + 5;
+  if (c.scheme == "reg_dram") return pipeline + file + arbitrated_l1 + 3;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
 }
@@ -129,3 +133,7 @@ REGATTA_LAWS_CASE(17)
 REGATTA_LAWS_CASE(18)
 REGATTA_LAWS_CASE(19)
 REGATTA_LAWS_CASE(20)
+REGATTA_LAWS_CASE(21)
+REGATTA_LAWS_CASE(22)
+REGATTA_LAWS_CASE(23)
+REGATTA_LAWS_CASE(24)

@@ -143,7 +143,15 @@ const std::vector<SchemeCase>& scheme_cases() {
        "regless",
        "gtx480",
        32,
-       {{"compressor.lines", "1"}, {"osu.entries", "256"}}}};
+       {{"compressor.lines", "1"}, {"osu.entries", "256"}}},
+      {"virtual_thread", "virtual_thread", "gtx980"},
+      {"finereg", "finereg", "finereg"},
+      {"finereg of small files",
+       "finereg",
+       "finereg",
+       32,
+       {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}}},
+      {"reg_dram", "reg_dram", "finereg", 32, {{"register_file.registers", "512"}}}};
   return all;
 }
 

@@ -142,8 +142,12 @@ TEST_CASE("live vectors alone: what the last launch asked for is of no concern t
   CHECK(b.user.ask(3, 7, vector) == LookupReply::later);
   run_to(10);
   b.cache.kernel_started(b.launch.context);
+  CHECK(b.user.ask(5, 8, vector) == LookupReply::later);
   run_to(200);
   CHECK(b.user.answers.count(7) == 0);
+  // Memory's answer to the first is not taken for that to the second.
+  CHECK(b.user.answers.at(8).cycle >= 60);
+  CHECK(b.user.answers.at(8).vector == VectorBench::vector_of(5));
   CHECK_FALSE(b.get(3).second);
 }
 

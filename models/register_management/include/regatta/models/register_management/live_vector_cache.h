@@ -52,6 +52,7 @@ class LiveVectorCache final : public sc_core::sc_module,
   };
   struct Miss {
     std::uint32_t pc = 0, tag = 0;
+    std::uint32_t read = 0;  ///< of memory
     bool answered = false;  ///< by memory
   };
   void memory_answered(std::uint32_t tag, const unsigned char* data, std::uint64_t when) override;
@@ -66,6 +67,7 @@ class LiveVectorCache final : public sc_core::sc_module,
   trace::LiveRegisters live_;
   std::uint64_t list_ = 0;  ///< address of the kernel's list
   std::optional<Miss> miss_;
+  std::uint32_t last_read_ = 0;  ///< tag of the last read of memory
   std::uint64_t hits_ = 0, misses_ = 0;
 };
 

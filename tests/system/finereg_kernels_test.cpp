@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every kernel of traces/kernels under FineReg with files so small that registers move, at two of five splits between
+// active and pending registers, with all operands checked. And random machines under the schemes that switch CTAs.
+//
+// REGATTA_FINEREG_SPLITS=5 runs all splits. REGATTA_FINEREG_RUNS says how many random runs, REGATTA_SEED which.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dice.h"
+#include "kernel_references.h"
+#include "kernels.h"
+#include "process.h"
+#include "random_program.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+/// FineReg's tags have room for 63 registers.
+std::string annotate(const Folder& folder, const std::string& launch) {
+  tool::AnnotateOptions o;
+  o.launch = launch;
+  o.out = folder.file("k.rgt");
+  o.max_registers = 63;
+  tool::annotate(o);
+  return o.out;
+}
+
+/// Registers of all warps of a CTA, of the launch that has the most.
+unsigned rows_of_cta(const std::string& path) {
+  const trace::Reader reader(path);
+  unsigned most = 0;
+  for (const trace::Launch& l : reader.launches()) {
+    const unsigned registers = (reader.kernels()[l.kernel].registers_per_thread + 7) / 8 * 8;
+    most = std::max(most, registers * l.warps_per_cta(32));
+  }
+  return most;
+}
+
+/// Splits of four CTAs' registers, from 1 : 3 (64 and 192 KB of 256) to 3 : 1.
+void check_splits(const std::string& kernel) {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small));
+  const unsigned rows = rows_of_cta(trace);
+  // The smallest active file moves the most.
+  std::vector<unsigned> halves{2, 3 + static_cast<unsigned>(std::hash<std::string>{}(kernel) % 4)};
+  if (test::from_environment("REGATTA_FINEREG_SPLITS", 2) == 5) halves = {2, 3, 4, 5, 6};
+  for (const unsigned half : halves) {
+    const unsigned active = std::max(16u, rows * half / 2);
+    INFO(kernel << ": " << active << " active registers, a CTA has " << rows);
+    const auto stats = test::statistics_of(
+        folder, trace,
+        {"--machine", "finereg", "--scheme", "finereg", "--check-protocol", "--finereg.active_registers",
+         std::to_string(active), "--finereg.pending_registers", std::to_string(std::max(1u, 4 * rows - active))});
+    const auto& moved = stats.at("stats").at("finereg");
+    CHECK(moved.at("moved_out") == moved.at("moved_in"));
+    // No CTA that is ready waits as long as the program runs.
+    CHECK(stats.at("stats").at("residency").at("longest_wait").get<double>() < stats.at("cycles").get<double>() / 1.2);
+  }
+}
+
+/// One random machine; false: not one CTA fits on it.
+bool run_random(test::Dice& dice) {
+  static const std::vector<std::string> kernels{
+      "atax",       "backprop",      "bfs",       "black_scholes", "btree",
+      "dct8x8",     "fdtd2d",        "fft",       "histogram",     "hotspot",
+      "lavamd",     "lbm",           "lud",       "scan",          "nearest_neighbour",
+      "pathfinder", "sad",           "sgemm",     "reduction",     "spmv",
+      "srad",       "streamcluster", "vector_add"};
+  const Folder folder;
+  std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
+  if (dice.one_in(3)) {
+    launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
+  }
+  const std::string trace = annotate(folder, launch);
+  const unsigned rows = rows_of_cta(trace);
+  const std::string scheme = dice.any({"virtual_thread", "finereg", "finereg", "finereg"});
+  const bool pays_by_half = dice.one_in(2);
+  std::vector<std::string> options{"--scheme", scheme, "--machine", dice.any({"finereg", "finereg", "gtx980"}),
+                                   "--check-protocol"};
+  const auto set = [&](const std::string& name, const std::string& value) {
+    options.push_back("--" + name);
+    options.push_back(value);
+  };
+  const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
+    if (dice.one_in(2)) set(name, dice.any(values));
+  };
+  const unsigned active = std::max(32u, rows * static_cast<unsigned>(2 + dice.below(7)) / 2);
+  if (scheme == "virtual_thread") {
+    set("register_file.registers", std::to_string(active * 2));
+  } else {
+    set("finereg.active_registers", std::to_string(active));
+    const unsigned pending = pays_by_half ? rows / 2 : rows * static_cast<unsigned>(1 + dice.below(8));
+    set("finereg.pending_registers", std::to_string(std::max(1u, dice.one_in(10) ? 5 : pending)));
+    maybe("finereg.vector_entries", {"1", "3", "32", "256"});
+    maybe("finereg.entry_latency", {"1", "2", "30"});
+  }
+  maybe("switching.stall_cycles", {"1", "2", "20", "400"});
+  maybe("switching.latency", {"0", "1", "100"});
+  maybe("switching.max_ctas", {"1", "3", "20"});
+  maybe("switching.max_warps", {"16", "64", "200"});
+  maybe("switching.entry_bytes", {"1", "40"});
+  maybe("switching.context_entries", {"1", "20"});
+  maybe("switching.launch_first", {"true", "false"});
+  maybe("sm.ctas", {"1", "2", "5"});
+  maybe("scheduler", {"lrr", "gto", "two_level"});
+  maybe("register_file.banks", {"1", "4", "12", "32"});
+  maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
+  maybe("register_file.latency", {"1", "3", "10"});
+  maybe("register_file.write_queue", {"1", "2", "8"});
+  maybe("collector.units", {"1", "2", "8"});
+  maybe("writeback.width", {"1", "2"});
+  maybe("sm.schedulers", {"1", "2"});
+  maybe("sm.issue_width", {"1", "2"});
+  maybe("l1.data_policy", {"cache", "bypass"});
+  maybe("lookup-delay", {"1", "7", "40"});
+  maybe("sms", {"1", "2"});
+  maybe("quantum", {"1", "100"});
+  std::string line;
+  for (const std::string& o : options) line += o + " ";
+  CAPTURE(launch, line);
+  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", folder.file("s.json")};
+  command.insert(command.end(), options.begin(), options.end());
+  const auto run = test::run_process(command);
+  INFO(run.err);
+  if (run.status == 2 && run.err.find("not one CTA fits on this machine") != std::string::npos) return false;
+  REQUIRE(run.status == 0);
+  const auto stats = nlohmann::json::parse(folder.read("s.json"));
+  REQUIRE(stats.at("ending") == "completed");
+  REQUIRE(stats.at("checks").at("mismatches") == 0);
+  REQUIRE(stats.at("checks").at("operands_checked") > 0);
+  return true;
+}
+
+}  // namespace
+
+#define REGATTA_SPLITS(kernel) \
+  TEST_CASE(#kernel " under FineReg, splits of the register file") { check_splits(#kernel); }
+REGATTA_KERNELS(REGATTA_SPLITS)
+
+TEST_CASE("random machines switch CTAs") {
+  const std::uint64_t runs = test::from_environment("REGATTA_FINEREG_RUNS", 20);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t run = 0; run < runs; ++run) {
+    test::Dice dice(seed * 1000003 + run);
+    INFO("seed " << seed << " run " << run);
+    completed += run_random(dice) ? 1 : 0;
+  }
+  CHECK(4 * completed > 3 * runs);
+}
