@@ -15,7 +15,7 @@ void declare_run(support::OptionSet& run, ToolOptions& o, const SchemeRegistry& 
   std::vector<std::string> schemes;
   for (const auto& scheme : registry.schemes()) schemes.push_back(scheme->name());
   run.add_path("run.machine", o.machine, "as --machine");
-  run.add("run.scheme", o.scheme, "as --scheme", schemes);
+  run.add_joined("run.scheme", o.scheme, "as --scheme", schemes, '+');
   run.add("run.sms", o.sms, "SMs", "as --sms", 1, 1024);
   run.add("run.check", o.check, "false: as --no-check");
   run.add("run.working_set", o.working_set, "cycles", "as --working-set", 0, 1'000'000'000'000);

@@ -103,8 +103,14 @@ void assign(Option& option, const OptionValue& value, const std::string& origin,
     if (!std::isfinite(*number)) refuse(option, place, std::isnan(*number) ? "nan" : (*number > 0 ? "inf" : "-inf"));
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     const auto& choices = option.choices;
-    if (!choices.empty() && std::find(choices.begin(), choices.end(), *text) == choices.end()) {
-      refuse(option, place, "'" + *text + "'" + nearest_clause(base::nearest(*text, choices)));
+    for (std::size_t begin = 0; !choices.empty() && begin <= text->size();) {
+      const std::size_t joint = option.joined_by == 0 ? std::string::npos : text->find(option.joined_by, begin);
+      const std::size_t end = std::min(joint, text->size());
+      const std::string part = text->substr(begin, end - begin);
+      if (std::find(choices.begin(), choices.end(), part) == choices.end()) {
+        refuse(option, place, "'" + *text + "'" + nearest_clause(base::nearest(part, choices)));
+      }
+      begin = end + 1;
     }
   }
   option.set(value);
@@ -177,6 +183,12 @@ void OptionSet::add(const std::string& name, std::string& value, const std::stri
   option.set = [&value](const OptionValue& v) { value = std::get<std::string>(v); };
   option.get = [&value] { return OptionValue(value); };
   insert(std::move(option));
+}
+
+void OptionSet::add_joined(const std::string& name, std::string& value, const std::string& help,
+                           std::vector<std::string> choices, char joined_by) {
+  add(name, value, help, std::move(choices));
+  options_.back().joined_by = joined_by;
 }
 
 void OptionSet::add_path(const std::string& name, std::string& value, const std::string& help) {

@@ -33,6 +33,7 @@ struct Option {
   std::int64_t minimum = 0;  ///< integers only
   std::int64_t maximum = INT64_MAX;
   std::vector<std::string> choices;  ///< strings only; empty: anything
+  char joined_by = 0;                ///< strings with choices: several of them, with this between; 0: one
   bool is_path = false;              ///< path of a .toml file or a built-in name; in a file, relative to that file
   std::function<void(const OptionValue&)> set;
   std::function<OptionValue()> get;
@@ -58,6 +59,9 @@ class OptionSet {
   void add(const std::string& name, double& value, const std::string& unit, const std::string& help);
   void add(const std::string& name, bool& value, const std::string& help);
   void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
+  /// One of the choices, or several with `joined_by` between them ("finereg+greener").
+  void add_joined(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices,
+                  char joined_by);
   /// A built-in name or the path of a .toml file. Paths in a TOML document are relative to its folder (`beside`).
   void add_path(const std::string& name, std::string& value, const std::string& help);
 
