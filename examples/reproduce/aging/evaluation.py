@@ -16,7 +16,7 @@ unchanged = "always_on"
 unswitched = "unswitched"
 #: Trace options of each machine. The paper's machine comes first, and its runs have no suffix. The other machine runs the
 #: given CTAs of every launch, four times as many as it holds with the usual 256 threads.
-machines = {"hd7770": ["--warp-size", "64"], "k20x": ["--ctas", "0:32"]}
+machines = {"hd7770": [], "k20x": ["--ctas", "0:32"]}
 patterns = {"constant": "constant", "single_delta": "single delta", "double_delta": "double delta", "other": "other"}
 bits = {"zero": "0", "one": "1"}
 #: States of a bit in the files of the wear observer.
@@ -35,8 +35,6 @@ def of(name: str, machine: str) -> str:
 
 
 class Evaluation(evaluation.Evaluation):
-    counterparts = {"BlackS": "black_scholes", "Histogram": "histogram", "Reduct": "reduction"}
-
     # --- one run ---
 
     def aging(self, kernel: str, name: str, key: str) -> float:

@@ -10,13 +10,14 @@ from typing import List
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
-from regatta_reproduce import command  # noqa: E402
+from regatta_reproduce import command, suite  # noqa: E402
 from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 from evaluation import Evaluation, base, machines, of, schemes, unchanged, unswitched  # noqa: E402
 
+programs = suite.of_paper("aging")
 #: What the wear observer keeps by register and by bit.
 tables = (("rows", "--wear.rows_file"), ("bits", "--wear.bits_file"))
 
@@ -24,7 +25,7 @@ tables = (("rows", "--wear.rows_file"), ("bits", "--wear.bits_file"))
 def runs_of(kernel: str, small: bool) -> List[Run]:
     runs = []
     for machine, options in machines.items():
-        trace = Trace(kernel, command.launch_file(kernel, small), tuple(options))
+        trace = Trace(kernel, command.launch_file(kernel, small), (programs.annotate_options() if machine == programs.machine else ()) + tuple(options))
         simulated = ["--machine", machine, "--sms", "1"]
         runs.append(Run(of(base, machine), trace, tuple(simulated)))
         runs.append(Run(of(unswitched, machine), trace, tuple(simulated + ["--scheme", unchanged])))
@@ -35,7 +36,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     return runs
 
 
-run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
+run = Reproduction(__doc__, here, programs, runs_of, Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))

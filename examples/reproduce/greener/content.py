@@ -77,8 +77,7 @@ def _kernels(page: Page, e: Evaluation) -> None:
     rows = []
     for k in e.kernels:
         d = e.document(k, base)
-        names = [n for n, ours in e.counterparts.items() if ours == k]
-        rows.append([k, ", ".join(names) or "-", d["warp_instructions"], d["cycles"], fixed(d["ipc"], 2)] +
+        rows.append([k, e.theirs(k), d["warp_instructions"], d["cycles"], fixed(d["ipc"], 2)] +
                     [percent(e.state_share(k, "greener", s), 0) for s in states])
     page.put("table:kernels", table(["kernel", "theirs", "warp instructions", "cycles", "IPC"] +
                                     [f"rows {s}, GREENER" for s in states], rows, left=2))
@@ -142,14 +141,13 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
 
 def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
     """What the energies of the previous section depend on."""
-    shared = e.shared_kernels() or e.kernels
     rows = [[percent(leak[0], 0), percent(leak[1], 0)] + [percent(e.mean_energy_saved_if(n, leak)) for n in schemes] +
-            [fixed(max(e.threshold_range_if(k, leak) for k in shared), 2)] for leak in leaks]
+            [fixed(max(e.threshold_range_if(k, leak) for k in e.kernels), 2)] for leak in leaks]
     page.put("table:sleeping", table(["a sleeping row leaks", "one that is off"] + [f"saved, {t}" for t in titles.values()] +
                                      ["range over thresholds"], rows, left=0))
     for leak in leaks:
         where = f"{100 * leak[0]:.0f}-{100 * leak[1]:.0f}"
-        page.put(f"range_if/{where}", fixed(max(e.threshold_range_if(k, leak) for k in shared), 2))
+        page.put(f"range_if/{where}", fixed(max(e.threshold_range_if(k, leak) for k in e.kernels), 2))
         for n in schemes:
             page.put(f"saved_if/{where}/{n}", percent(e.mean_energy_saved_if(n, leak)))
     rows = [[e.short(k), percent(e.unallocated_share(k))] + [percent(e.allocated_saved(k, n)) for n in schemes]

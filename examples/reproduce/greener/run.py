@@ -9,7 +9,7 @@ from typing import List
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
-from regatta_reproduce import command  # noqa: E402
+from regatta_reproduce import command, suite  # noqa: E402
 from regatta_reproduce.campaign import Accesses, Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
@@ -17,15 +17,17 @@ import content  # noqa: E402
 from evaluation import (Evaluation, always_on, base, changes, latencies, noded, nodes, of, part_base, pattern,  # noqa: E402
                         pattern_kernel, pattern_launch, schedulers, schemes, swept, thresholds)
 
+programs = suite.of_paper("greener")
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:64")
 
 
 def runs_of(kernel: str, small: bool) -> List[Run]:
     launch = command.launch_file(kernel, small)
-    machine = ["--machine", "k20x", "--sms", "1"]
-    whole, some = Trace(kernel, launch), Trace(kernel, launch, part)
-    wide = Trace(kernel, launch, ("--warp-size", "64"))
+    machine = ["--machine", programs.machine, "--sms", "1"]
+    annotated = programs.annotate_options()
+    whole, some = Trace(kernel, launch, annotated), Trace(kernel, launch, annotated + part)
+    wide = Trace(kernel, launch, annotated + ("--warp-size", "64"))
     runs = [Run(base, whole, tuple(machine))]
     runs += [Run(name, whole, tuple(machine + options)) for name, (_, options) in schemes.items()]
     for s in schedulers:
@@ -55,7 +57,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     return runs
 
 
-run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
+run = Reproduction(__doc__, here, programs, runs_of, Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))

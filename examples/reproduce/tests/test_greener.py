@@ -4,12 +4,11 @@
 import unittest
 
 from tests import fake_tools, page_case
-from regatta_reproduce.command import kernel_names
 
 greener = page_case.module("greener")
 import evaluation  # noqa: E402  # GREENER's: the page's folder leads the path
 
-total_runs = sum(len(greener.runs_of(k, small=False)) for k in kernel_names())
+total_runs = sum(len(greener.runs_of(k, small=False)) for k in greener.programs.kernels)
 
 
 class GreenerPageTest(page_case.PageCase):
@@ -19,7 +18,7 @@ class GreenerPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", "--no-plots")
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 3 * 12)  # whole, in part, and for wavefronts of 64
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 3 * len(self.kernels))  # whole, in part, and for wavefronts of 64
         self.assertNotIn("nothing of ours is held beside it", complaints)
         page = self.text("a")
         self.assertNotIn("{{", page)
@@ -39,7 +38,7 @@ class GreenerPageTest(page_case.PageCase):
         self.assertIn(f"| their SGEMM | {stated['1'] / stated['3']:.3f} | 1.000 |", page)
 
     def test_a_part_is_a_page_too(self):
-        status, _, complaints = self.make("part", "--kernels", "hotspot", "--small", "--no-plots")
+        status, _, complaints = self.make("part", "--kernels", "pathfinder", "--small", "--no-plots")
         self.assertEqual((status, complaints), (0, ""))
 
 

@@ -5,12 +5,11 @@ import unittest
 
 from tests import fake_tools, page_case
 from regatta_reproduce import plots
-from regatta_reproduce.command import kernel_names
 
 wir = page_case.module("wir")
 import evaluation  # noqa: E402  # WIR's: the page's folder leads the path
 
-total_runs = sum(len(wir.runs_of(k, small=False)) for k in kernel_names())
+total_runs = sum(len(wir.runs_of(k, small=False)) for k in wir.programs.kernels)
 
 
 class WirPageTest(page_case.PageCase):
@@ -21,7 +20,7 @@ class WirPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * 12 + 5)  # whole programs, parts for sweeps, flat inputs
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * len(self.kernels) + 5)  # whole programs, parts for sweeps, flat inputs
         page = self.text("a")
         self.assertNotIn("{{", page)
         self.assertNotIn("nothing of ours is held beside it", complaints)
@@ -42,7 +41,7 @@ class WirPageTest(page_case.PageCase):
         self.assertEqual((status, complaints), (0, ""))
         page = self.text("part")
         self.assertNotIn("TABLE1", page)
-        self.assertIn("| hotspot (HS) | 30.0 % |", page)
+        self.assertIn("| HS | 30.0 % |", page)
 
     def test_every_run_is_used_and_every_model_runs(self):
         names = [r.name for r in wir.runs_of("hotspot", small=True)]

@@ -84,10 +84,8 @@ def _numbers(page: Page, e: Evaluation) -> None:
     page.put("backend_of_sm", percent(e.average(lambda k: e.backend_nj(k) / e.sm_energy(k, base)), 0))
     page.put("backend_saved", percent(e.average(lambda k: 1 - e.backend_nj(k, usual) / e.backend_nj(k))))
     page.put("sm_of_gpu", percent(e.average(lambda k: e.sm_energy(k, base) / e.document(k, base)["energy"]["total_nj"]), 0))
-    shared = e.shared_kernels()
-    if shared:
-        page.put("repeated/shared", percent(e.average(e.repeated, shared)))
-        page.put("bypass/shared", percent(e.average(e.bypass, shared)))
+    page.put("repeated/shared", percent(e.average(e.repeated)))
+    page.put("bypass/shared", percent(e.average(e.bypass)))
     for name in (base, usual):
         for s in e.structures([name]):
             page.put(f"share/{name}/{s}", percent(e.average(lambda k: e.energy_share(k, name, s))))

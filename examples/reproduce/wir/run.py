@@ -9,7 +9,7 @@ from typing import List
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
-from regatta_reproduce import command  # noqa: E402
+from regatta_reproduce import command, suite  # noqa: E402
 from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
@@ -17,20 +17,21 @@ import content  # noqa: E402
 from evaluation import (Evaluation, base, delays, experiments, flat_kernels, models, part_base, part_usual, reuse_sizes,  # noqa: E402
                         signature_sizes, swept, usual, verify_sizes)
 
-machine = ["--machine", "gtx480", "--sms", "1"]
-registers = ("--max-registers", "63")
+programs = suite.of_paper("wir")
+machine = ["--machine", programs.machine, "--sms", "1"]
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:32")
 
 
 def runs_of(kernel: str, small: bool) -> List[Run]:
     launch = command.launch_file(kernel, small)
-    whole = Trace(kernel, launch, registers)
+    annotated = programs.annotate_options()
+    whole = Trace(kernel, launch, annotated)
     runs = [Run(base, whole, tuple(machine))]
     for model in models:
         options = machine + ["--scheme", "wir", "--wir.model", model]
         runs.append(Run(model, whole, tuple(options + (["--wir.repeats", "true"] if model == usual else []))))
-    some = Trace(kernel, launch, registers + part)
+    some = Trace(kernel, launch, annotated + part)
 
     def sweep(name: str, *options: str, model: str = usual) -> None:
         runs.append(Run(name, some, tuple(machine + ["--scheme", "wir", "--wir.model", model, *options])))
@@ -48,12 +49,12 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     for name, (_, options) in experiments.items():
         sweep(name, *options)
     if kernel in flat_kernels and not small:
-        flat = Trace(kernel, here / "flat" / f"{kernel}.toml", registers + part)
+        flat = Trace(kernel, here / "flat" / f"{kernel}.toml", annotated + part)
         runs.append(Run("flat", flat, tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])))
     return runs
 
 
-run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
+run = Reproduction(__doc__, here, programs, runs_of, Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))
