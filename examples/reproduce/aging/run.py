@@ -4,6 +4,7 @@
 --help."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import List
 
@@ -15,7 +16,7 @@ from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import Evaluation, base, machines, of, schemes, unchanged, unswitched  # noqa: E402
+from evaluation import Evaluation, base, machines, narrow, of, schemes, unchanged, unswitched  # noqa: E402
 
 programs = suite.of_paper("aging")
 #: What the wear observer keeps by register and by bit.
@@ -25,7 +26,8 @@ tables = (("rows", "--wear.rows_file"), ("bits", "--wear.bits_file"))
 def runs_of(kernel: str, small: bool) -> List[Run]:
     runs = []
     for machine, options in machines.items():
-        trace = Trace(kernel, command.launch_file(kernel, small), (programs.annotate_options() if machine == programs.machine else ()) + tuple(options))
+        annotated = programs.annotate_options() if machine == programs.machine else ()
+        trace = Trace(kernel, command.launch_file(kernel, small), annotated + tuple(options))
         simulated = ["--machine", machine, "--sms", "1"]
         runs.append(Run(of(base, machine), trace, tuple(simulated)))
         runs.append(Run(of(unswitched, machine), trace, tuple(simulated + ["--scheme", unchanged])))
@@ -33,6 +35,9 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
         for name in schemes:
             options = ["--scheme", name, "--gated.unused_rows_off", "kernel", "--wear.enabled", "true"]
             runs.append(Run(of(name, machine), trace, tuple(simulated + options), tables=dumped))
+            if name in narrow and machine == programs.machine:
+                runs.append(Run(narrow[name], replace(trace, options=trace.options + ("--addresses", "32")),
+                                tuple(simulated + options)))
     return runs
 
 
