@@ -20,7 +20,8 @@ class WirPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * len(self.kernels) + 5)  # whole programs, parts for sweeps, flat inputs
+        # Whole programs, parts, parts with addresses of 64 bits; five flat inputs, two random ones.
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 3 * len(self.kernels) + 7)
         page = self.text("a")
         self.assertNotIn("{{", page)
         self.assertNotIn("nothing of ours is held beside it", complaints)
@@ -43,10 +44,21 @@ class WirPageTest(page_case.PageCase):
         self.assertNotIn("TABLE1", page)
         self.assertIn("| HS | 30.0 % |", page)
 
+    def test_sweeps_run_every_second_program(self):
+        self.assertEqual(wir.swept_kernels[:2], ["sobel", "gaussian"])
+        self.assertEqual(len(wir.swept_kernels), 17)
+        names = [r.name for r in wir.runs_of("btree", small=True)]
+        self.assertNotIn("part-ports", names)
+        self.assertIn(evaluation.wide_usual, names)
+        status, _, complaints = self.make("none", "--kernels", "btree", "--small", "--no-plots")
+        self.assertEqual((status, complaints), (0, ""))
+        self.assertIn("(not run)", self.text("none"))
+
     def test_every_run_is_used_and_every_model_runs(self):
         names = [r.name for r in wir.runs_of("hotspot", small=True)]
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual(set(evaluation.models) - set(names), set())
+        self.assertIn("hotspot", wir.swept_kernels)
         for kind, sizes in (("vsb", evaluation.signature_sizes), ("rb", evaluation.reuse_sizes), ("d", evaluation.delays),
                             ("vc", evaluation.verify_sizes)):
             for size in sizes:

@@ -3,6 +3,7 @@
 """WIR's evaluation (Kim, Ro), reproduced with regatta: tables, figures, README.md. See --help."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import List
 
@@ -14,29 +15,22 @@ from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import (Evaluation, base, delays, experiments, flat_kernels, models, part_base, part_usual, reuse_sizes,  # noqa: E402
-                        signature_sizes, swept, usual, verify_sizes)
+from evaluation import (Evaluation, base, delays, experiments, flat_kernels, long_kernels, long_usual, models, part_base,  # noqa: E402
+                        part_usual, reuse_sizes, signature_sizes, swept, usual, verify_sizes, wide_base, wide_usual)
 
 programs = suite.of_paper("wir")
 machine = ["--machine", programs.machine, "--sms", "1"]
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:32")
+#: Every second benchmark of Table I.
+swept_kernels = programs.kernels[::2]
 
 
-def runs_of(kernel: str, small: bool) -> List[Run]:
-    launch = command.launch_file(kernel, small)
-    annotated = programs.annotate_options()
-    whole = Trace(kernel, launch, annotated)
-    runs = [Run(base, whole, tuple(machine))]
-    for model in models:
-        options = machine + ["--scheme", "wir", "--wir.model", model]
-        runs.append(Run(model, whole, tuple(options + (["--wir.repeats", "true"] if model == usual else []))))
-    some = Trace(kernel, launch, annotated + part)
+def sweeps_of(trace: Trace) -> List[Run]:
+    runs = []
 
     def sweep(name: str, *options: str, model: str = usual) -> None:
-        runs.append(Run(name, some, tuple(machine + ["--scheme", "wir", "--wir.model", model, *options])))
-    runs.append(Run(part_base, some, tuple(machine)))
-    sweep(part_usual, "--wir.repeats", "true")
+        runs.append(Run(name, trace, tuple(machine + ["--scheme", "wir", "--wir.model", model, *options])))
     sweep("part-rlp", model="rlp")
     sweep("part-rl", model="rl")
     sweep("rl-512", "--reuse_buffer.entries", "512", model="rl")
@@ -48,9 +42,32 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
                 sweep(swept(kind, size), "--" + knob, str(size))
     for name, (_, options) in experiments.items():
         sweep(name, *options)
-    if kernel in flat_kernels and not small:
-        flat = Trace(kernel, here / "flat" / f"{kernel}.toml", annotated + part)
-        runs.append(Run("flat", flat, tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])))
+    return runs
+
+
+def runs_of(kernel: str, small: bool) -> List[Run]:
+    launch = command.launch_file(kernel, small)
+    annotated = programs.annotate_options()
+    whole = Trace(kernel, launch, annotated)
+    runs = [Run(base, whole, tuple(machine))]
+    for model in models:
+        options = machine + ["--scheme", "wir", "--wir.model", model]
+        runs.append(Run(model, whole, tuple(options + (["--wir.repeats", "true"] if model == usual else []))))
+    some = Trace(kernel, launch, annotated + part)
+    runs.append(Run(part_base, some, tuple(machine)))
+    runs.append(Run(part_usual, some, tuple(machine + ["--scheme", "wir", "--wir.model", usual, "--wir.repeats", "true"])))
+    if kernel in swept_kernels:
+        runs += sweeps_of(some)
+    if kernel in long_kernels:
+        runs.append(Run(long_usual, some, tuple(machine + ["--scheme", "wir", "--wir.model", usual, "--wir.barrier_bits", "8"])))
+    reuses = tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])
+    wide = Trace(kernel, launch, replace(programs, addresses=64).annotate_options() + part)
+    runs += [Run(wide_base, wide, tuple(machine)), Run(wide_usual, wide, reuses)]
+    others = {"uniform": command.kernels_folder / kernel / "launch.uniform.toml"}
+    if kernel in flat_kernels:
+        others["flat"] = here / "flat" / f"{kernel}.toml"
+    runs += [Run(which, Trace(kernel, other, annotated + part), reuses) for which, other in others.items()
+             if other.is_file() and not small]
     return runs
 
 
