@@ -20,8 +20,8 @@ class WirPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        # Whole programs, parts, parts with addresses of 64 bits; five flat inputs, two random ones.
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 3 * len(self.kernels) + 7)
+        # Whole programs; parts of fourteen and of three others; fourteen with addresses of 64 bits; five flat inputs, two random ones.
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), len(self.kernels) + 14 + 3 + 14 + 7)
         page = self.text("a")
         self.assertNotIn("{{", page)
         self.assertNotIn("nothing of ours is held beside it", complaints)
@@ -38,15 +38,14 @@ class WirPageTest(page_case.PageCase):
         self.assert_same_files("a", "b")
 
     def test_a_part_is_a_page_too(self):
-        status, _, complaints = self.make("part", "--kernels", "hotspot", "--small", "--no-plots")
+        status, _, complaints = self.make("part", "--kernels", "pathfinder,hotspot", "--small", "--no-plots")
         self.assertEqual((status, complaints), (0, ""))
         page = self.text("part")
         self.assertNotIn("TABLE1", page)
         self.assertIn("| HS | 30.0 % |", page)
 
-    def test_sweeps_run_every_second_program(self):
-        self.assertEqual(wir.swept_kernels[:2], ["sobel", "gaussian"])
-        self.assertEqual(len(wir.swept_kernels), 17)
+    def test_sweeps_run_every_second_of_fourteen_programs(self):
+        self.assertEqual(wir.swept_kernels, ["sobel", "gaussian", "pathfinder", "stencil3d", "lud", "dwt2d", "spmv"])
         names = [r.name for r in wir.runs_of("btree", small=True)]
         self.assertNotIn("part-ports", names)
         self.assertIn(evaluation.wide_usual, names)
@@ -55,10 +54,9 @@ class WirPageTest(page_case.PageCase):
         self.assertIn("(not run)", self.text("none"))
 
     def test_every_run_is_used_and_every_model_runs(self):
-        names = [r.name for r in wir.runs_of("hotspot", small=True)]
+        names = [r.name for r in wir.runs_of("pathfinder", small=True)]
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual(set(evaluation.models) - set(names), set())
-        self.assertIn("hotspot", wir.swept_kernels)
         for kind, sizes in (("vsb", evaluation.signature_sizes), ("rb", evaluation.reuse_sizes), ("d", evaluation.delays),
                             ("vc", evaluation.verify_sizes)):
             for size in sizes:

@@ -35,15 +35,18 @@ assert list(operations) == backend
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _numbers(page, e)  # first, because the findings use them
-    for part in (_verdict, _kernels, _repeats, _inputs, _addresses, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks,
+    for part in (_addresses, _verdict, _kernels, _repeats, _inputs, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks,
                  _registers, _signatures, _reuse, _delay, _experiments, _hardware):
-        if e.swept or part not in (_banks, _signatures, _reuse, _delay, _experiments):
+        if e.swept or part not in (_addresses, _banks, _signatures, _reuse, _delay, _experiments):
             part(page, e, figures)
     if not e.swept:  # a page of other kernels
         for name in ("figure:fig18a_accesses", "figure:fig18b_retries", "table:banks", "table:retries", "figure:fig20_signatures",
                      "table:signatures", "table:signature_effects", "figure:fig21_reuse", "table:reuse", "figure:fig22_delay",
-                     "table:delay", "table:experiments_speed", "table:experiments_SM_energy_saved", "table:experiments_bypass", "speed/all/part-rlpv", "speed/all/part-ports"):
+                     "table:delay", "table:addresses", "table:experiments_speed", "table:experiments_SM_energy_saved", "table:experiments_bypass", "speed/all/part-rlpv", "speed/all/part-ports", "bypass/all/part-rlpv"):
             page.put(name, "(not run)")
+        for column in ("bypass", "speed", "results_of_two_registers", "signature_hits"):
+            for width in ("32", "64"):
+                page.put(f"addresses/{column}/{width}", "(not run)")
         for name in ("banks", "signatures", "reuse", "delay"):
             _compare(page, name, [])
 
@@ -104,6 +107,13 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"retries/{k}/base", fixed(e.retries(k, base), 2))
         page.put(f"retries/{k}/rlpv", fixed(e.retries(k, usual), 2))
         page.put(f"shared_writes/{k}", percent(e.shared_writes(k), 0))
+        page.put(f"ipc/{k}", fixed(e.document(k, base)["ipc"], 2))
+        loads = e.l1(k, base)
+        page.put(f"l1_hits/{k}", percent((loads["hits"] + loads["merged misses"]) / max(1, sum(loads.values())), 0))
+        page.put(f"dram_reads_saved/{k}", percent(e.dram_reads_saved(k), 0))
+        page.put(f"gpu_saved/{k}", percent(e.gpu_saved(k, usual)))
+        page.put(f"misses_saved/{k}", "-" if e.misses_saved(k) is None else percent(e.misses_saved(k), 0))
+        page.put(f"accesses_saved/{k}", "-" if e.accesses_saved(k) is None else percent(e.accesses_saved(k)))
         page.put(f"verified/{k}", percent(e.verified_by_cache(k), 0))
     for name in [part_usual, *experiments] if e.swept else []:
         page.put(f"part_sm_saved/all/{name}", percent(e.average(lambda k: e.sm_saved(k, name, to=part_base), e.swept)))
@@ -116,6 +126,9 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"of_all/all/{bar}", percent(e.average(lambda k: e.barred(k, bar, "barred")), 0))
     page.put("repeated_loads/all", percent(e.average(lambda k: e.wir(k, usual, "repeated_loads_fraction_1k"))))
     page.put("verified/all", percent(e.average(e.verified_by_cache), 0))
+    for name in (base, usual):
+        page.put(f"registers/all/{name}", f"{e.average(lambda k: e.registers(k, name)[0]):.0f}")
+    page.put("gpu_added", percent(-e.average(lambda k: e.gpu_saved(k, usual))))
     page.put("backend_energy", percent(e.average(e.backend_energy), 0))
     page.put("backend_of_sm", percent(e.average(lambda k: e.backend_nj(k) / e.sm_energy(k, base)), 0))
     page.put("backend_saved", percent(e.average(lambda k: 1 - e.backend_nj(k, usual) / e.backend_nj(k))))
@@ -190,14 +203,15 @@ def _addresses(page: Page, e: Evaluation, figures: Figures) -> None:
                "repeated": (lambda k, w: e.repeated(k, pairs[w][1]), percent),
                "results of two registers": (lambda k, w: e.wir(k, pairs[w][1], "barred.wide") / e.instructions(k, pairs[w][1]), percent),
                "bypass": (lambda k, w: e.bypass(k, pairs[w][1]), percent),
+               "signature hits": (lambda k, w: e.hit_rate(k, pairs[w][1]), percent),
                "speed": (lambda k, w: e.speed(k, pairs[w][1], pairs[w][0]), fixed),
                "SM energy saved": (sm_saved, percent)}
-    rows = [[e.short(k)] + [show(of(k, w)) for of, show in columns.values() for w in pairs] for k in e.kernels]
-    rows.append(["mean"] + [show(e.average(lambda k: of(k, w))) for of, show in columns.values() for w in pairs])
+    rows = [[e.short(k)] + [show(of(k, w)) for of, show in columns.values() for w in pairs] for k in e.paired]
+    rows.append(["mean"] + [show(e.average(lambda k: of(k, w), e.paired)) for of, show in columns.values() for w in pairs])
     page.put("table:addresses", table([""] + [f"{c}, {w}" for c in columns for w in pairs], rows))
     for n, (of, show) in columns.items():
         for w in pairs:
-            page.put(f"addresses/{n.replace(' ', '_')}/{w}", show(e.average(lambda k: of(k, w))))
+            page.put(f"addresses/{n.replace(' ', '_')}/{w}", show(e.average(lambda k: of(k, w), e.paired)))
 
 
 def _bypass(page: Page, e: Evaluation, figures: Figures) -> None:

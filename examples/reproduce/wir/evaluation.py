@@ -15,8 +15,7 @@ usual = "rlpv"
 models = {"r": "R", "rl": "RL", "rlp": "RLP", "rlpv": "RLPV", "rpv": "RPV", "rlpvc": "RLPVc", "novsb": "NoVSB",
           "affine": "Affine", "affine_rlpv": "Affine+RLPV"}
 names = {base: "Base", **models}
-#: Sweeps and single changes run a part of every launch, of every second benchmark of Table I; these are the baseline and RLPV
-#: for that part (of all benchmarks).
+#: Sweeps and single changes run a part of every launch, of some benchmarks (run.py); these are the baseline and RLPV for that part.
 part_base, part_usual = "part", "part-rlpv"
 signature_sizes = [0, 32, 64, 128, 256, 512]
 reuse_sizes = [32, 64, 128, 256, 512]
@@ -73,12 +72,13 @@ def swept(kind: str, size: int) -> str:
 class Evaluation(evaluation.Evaluation):
     def __init__(self, *arguments: Any):
         super().__init__(*arguments)
-        #: The kernels of sweeps and single changes.
+        #: The kernels that also run in part, with addresses of both sizes; and those of them with sweeps and single changes.
+        self.paired: List[str] = [k for k in self.counted if (k, wide_base) in self.results]
         self.swept: List[str] = [k for k in self.counted if (k, swept("d", delays[0])) in self.results]
 
     def among(self, name: str) -> List[str]:
         """The kernels over which the mean of a run is taken."""
-        return self.counted if name in names or name in (wide_base, wide_usual) else self.swept
+        return self.counted if name in names else self.paired if name in (wide_base, wide_usual) else self.swept
 
     # --- one run ---
 
@@ -225,6 +225,12 @@ class Evaluation(evaluation.Evaluation):
         """Fraction of the L1's loads."""
         before = sum(self.l1(kernel, base).values())
         return 1 - sum(self.l1(kernel, name).values()) / before if before else None
+
+    def dram_reads_saved(self, kernel: str, name: str = usual) -> float:
+        """Fraction of the bursts that DRAM reads."""
+        reads = [sum(group.get("reads", 0) for part, group in self.document(kernel, n)["stats"].items()
+                     if part.startswith("memory.dram_")) for n in (base, name)]
+        return 1 - reads[1] / reads[0] if reads[0] else 0.0
 
     def with_input(self, which: str) -> List[str]:
         """Kernels that were also run with such an input."""

@@ -22,8 +22,10 @@ programs = suite.of_paper("wir")
 machine = ["--machine", programs.machine, "--sms", "1"]
 #: Sweeps run these CTAs of every launch: four times as many as an SM holds.
 part = ("--ctas", "0:32")
-#: Every second benchmark of Table I.
-swept_kernels = programs.kernels[::2]
+#: The first fourteen benchmarks of Table I run in part, with addresses of both sizes; every second of them runs through all sweeps
+#: and single changes.
+part_kernels = programs.kernels[:14]
+swept_kernels = part_kernels[::2]
 
 
 def sweeps_of(trace: Trace) -> List[Run]:
@@ -54,20 +56,20 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
         options = machine + ["--scheme", "wir", "--wir.model", model]
         runs.append(Run(model, whole, tuple(options + (["--wir.repeats", "true"] if model == usual else []))))
     some = Trace(kernel, launch, annotated + part)
-    runs.append(Run(part_base, some, tuple(machine)))
-    runs.append(Run(part_usual, some, tuple(machine + ["--scheme", "wir", "--wir.model", usual, "--wir.repeats", "true"])))
+    reuses = tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])
+    if kernel in part_kernels or kernel in flat_kernels:
+        runs += [Run(part_base, some, tuple(machine)),
+                 Run(part_usual, some, tuple(machine + ["--scheme", "wir", "--wir.model", usual, "--wir.repeats", "true"]))]
     if kernel in swept_kernels:
         runs += sweeps_of(some)
     if kernel in long_kernels:
         runs.append(Run(long_usual, some, tuple(machine + ["--scheme", "wir", "--wir.model", usual, "--wir.barrier_bits", "8"])))
-    reuses = tuple(machine + ["--scheme", "wir", "--wir.repeats", "true"])
-    wide = Trace(kernel, launch, replace(programs, addresses=64).annotate_options() + part)
-    runs += [Run(wide_base, wide, tuple(machine)), Run(wide_usual, wide, reuses)]
-    others = {"uniform": command.kernels_folder / kernel / "launch.uniform.toml"}
-    if kernel in flat_kernels:
-        others["flat"] = here / "flat" / f"{kernel}.toml"
-    runs += [Run(which, Trace(kernel, other, annotated + part), reuses) for which, other in others.items()
-             if other.is_file() and not small]
+    if kernel in part_kernels:
+        wide = Trace(kernel, launch, replace(programs, addresses=64).annotate_options() + part)
+        runs += [Run(wide_base, wide, tuple(machine)), Run(wide_usual, wide, reuses)]
+    if kernel in flat_kernels and not small:
+        others = {"flat": here / "flat" / f"{kernel}.toml", "uniform": command.kernels_folder / kernel / "launch.uniform.toml"}
+        runs += [Run(which, Trace(kernel, other, annotated + part), reuses) for which, other in others.items() if other.is_file()]
     return runs
 
 
