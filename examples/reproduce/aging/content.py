@@ -2,21 +2,23 @@
 """The page's tables and figures."""
 
 from pathlib import Path
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List, Optional
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import Evaluation, base, bits, drawn, machines, of, parts, patterns, schemes, states, unchanged, unswitched
+from evaluation import (Evaluation, argo_ids, base, bits, drawn, machines, narrow, of, parts, pattern_ids, patterns, schemes,
+                        states, table5, unchanged, unswitched)
 
 Figures = Optional[Path]
 changed = {n: t for n, t in schemes.items() if n != unchanged}
 
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
-    _kernels(page, e)
     _numbers(page, e)
+    _narrow(page, e)
+    _kernels(page, e)
     for part in (_patterns, _bits, _duty, _rows, _shift, _cycles, _energy, _machines):
         part(page, e, figures)
 
@@ -33,7 +35,12 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"energy/{k}/{n}", fixed(e.register_energy(k, n), 2))
     for n in schemes:  # if an access's energy were that of a whole register, not of a sub-wavefront
         page.put(f"quarter/{n}", percent(e.average(lambda k: 1 - _quartered(e, k, n) / _quartered(e, k, unswitched))))
+    others = [k for k in e.counted if k not in ("sobol", "simple_convolution")]  # the two with the most patterns
+    if others:
+        for n in ("wc", "rc_rar"):
+            page.put(f"saved/others/{n}", percent(e.average(lambda k: 1 - e.register_energy(k, n), others)))
     for k in e.kernels:
+        page.put(f"leakage_saved/{k}", percent(e.leakage_saved(k, "rc_rar"), 0))
         page.put(f"moves/{k}", percent(e.moves(k), 1))
         page.put(f"shortened/{k}", percent(e.shortened(k, "rc_rar", "zero"), 0))
         page.put(f"argo_shortened/{k}", percent(e.shortened(k, "argo", "zero"), 0))
@@ -44,6 +51,10 @@ def _numbers(page: Page, e: Evaluation) -> None:
 def _quartered(e: Evaluation, kernel: str, name: str) -> float:
     """The energy if accesses cost a quarter."""
     return sum(e.aging(kernel, name, "energy." + p) * (0.25 if p.endswith("dynamic") else 1.0) for p in parts)
+
+
+def _known(page: Page, *ids: str) -> List[str]:
+    return [i for i in ids if i in page.comparisons.all]
 
 
 def _by_kernel(e: Evaluation, first: str, columns: Dict[str, str], cell: Callable[[str, str], Any],
@@ -62,12 +73,11 @@ def _bars(page: Page, e: Evaluation, figures: Figures, name: str, title: str, co
 
 
 def _kernels(page: Page, e: Evaluation) -> None:
-    rows = [[k, e.theirs(k), e.document(k, base)["warp_instructions"], e.document(k, base)["cycles"], percent(e.in_use(k), 0),
+    rows = [[e.short(k), k, e.document(k, base)["warp_instructions"], e.document(k, base)["cycles"], percent(e.in_use(k), 0),
              e.windows(k), percent(e.compressible(k), 0)] for k in e.kernels]
-    page.put("table:kernels", table(["kernel", "theirs", "instructions of wavefronts", "cycles", "registers in use",
+    page.put("table:kernels", table(["the paper's", "our kernel", "instructions of wavefronts", "cycles", "registers in use",
                                      "windows of a slice not used", "writes with a pattern"], rows, left=2))
-    page.compare("kernels", [i for i in ("AGING-041", "AGING-042", "AGING-045", "AGING-046", "AGING-055", "AGING-056")
-                             if i in page.comparisons.all])
+    page.compare("kernels", _known(page, *(i for ids in table5.values() for i in ids), "AGING-038"))
 
 
 def _patterns(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -77,19 +87,20 @@ def _patterns(page: Page, e: Evaluation, figures: Figures) -> None:
           stacked=True, paper=52, paper_label="the paper's mean with a pattern")
     page.put("table:patterns", _by_kernel(e, "register writes", patterns, lambda k, p: percent(shares[k][p]),
                                           lambda p: percent(e.average(lambda k: shares[k][p]))))
-    page.compare("patterns", [i for i in ("AGING-027", "AGING-032", "AGING-033") if i in page.comparisons.all])
+    page.compare("patterns", _known(page, "AGING-027", *(i for ids in pattern_ids.values() for i in ids), "SEC3.2-LEAST",
+                                    "AGING-033"))
 
 
 def _duty(page: Page, e: Evaluation, figures: Figures) -> None:
     for bit, name, figure, ids in (
-            ("zero", "fig13_zero", "Fig 13", ["AGING-007", "AGING-008", "AGING-009", "AGING-001", "AGING-003", "AGING-004",
-                                              "FIG13-ORDER"]),
+            ("zero", "fig13_zero", "Fig 13", ["AGING-007", "AGING-008", *argo_ids.values(), "AGING-001", "AGING-003", "AGING-004",
+                                              "FIG13-ORDER", "SEC6.2-RAR", "SEC6.2-HISTOGRAM", "SEC6.2-ROTATED"]),
             ("one", "fig16_one", "Fig 16", ["AGING-002", "AGING-005", "AGING-006", "FIG16-ORDER"])):
         _bars(page, e, figures, name, f"Longest time that a bit holds {bits[bit]}; their {figure}", schemes,
               lambda k, n: 100 * e.longest(k, n, bit), lambda n: 100 * e.average(lambda k: e.longest(k, n, bit)), "time (%)")
         page.put(f"table:{bit}", _by_kernel(e, f"longest {bits[bit]}", schemes, lambda k, n: percent(e.longest(k, n, bit)),
                                             lambda n: percent(e.average(lambda k: e.longest(k, n, bit)))))
-        page.compare(bit, [i for i in ids if i in page.comparisons.all])
+        page.compare(bit, _known(page, *ids))
     page.put("table:means", table(["of all bits, mean"] + list(schemes.values()), [
         [f"time that a bit holds {bits[b]}"] + [percent(e.average(lambda k: e.aging(k, n, f"duty.{b}.mean"))) for n in schemes]
         for b in bits]))
@@ -162,8 +173,27 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
                                         lambda n: fixed(e.average(lambda k: e.register_energy(k, n)))))
 
     page.put("table:energy_parts", table(["mean, of the baseline's"] + list(parts.values()), [
-        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts] for n, t in {unswitched: "baseline", **changed}.items()]))
-    page.compare("energy", ["AGING-019", "AGING-020", "AGING-021"])
+        [t] + [fixed(e.average(lambda k: e.energy_part(k, n, p))) for p in parts]
+        for n, t in {unswitched: "baseline", **changed}.items()]))
+    page.compare("energy", _known(page, "AGING-019", "AGING-020", "AGING-021", "SEC6.6-LEAKAGE", "SEC6.6-HISTOGRAM",
+                                  "SEC6.6-BLACKS"))
+
+
+def _narrow(page: Page, e: Evaluation) -> None:
+    """Code with addresses of 32 bits beside the suite's."""
+    def shortened(k: str, bit: str, runs: Dict[str, str]) -> float:
+        return 1 - e.longest(k, runs["rc_rar"], bit) / e.longest(k, runs[unchanged], bit)
+    usual = {n: n for n in narrow}
+    columns = {("in use", 64): lambda k: e.in_use(k, usual[unchanged]), ("in use", 32): lambda k: e.in_use(k, narrow[unchanged]),
+               ("pattern", 64): e.compressible, ("pattern", 32): lambda k: 1 - e.patterned(k, narrow["rc_rar"])["other"],
+               ("0", 64): lambda k: shortened(k, "zero", usual), ("0", 32): lambda k: shortened(k, "zero", narrow),
+               ("1", 64): lambda k: shortened(k, "one", usual), ("1", 32): lambda k: shortened(k, "one", narrow)}
+    titles = {"in use": "registers in use", "pattern": "writes with a pattern", "0": "longest 0 shortened", "1": "longest 1 shortened"}
+    for (what, width), of in columns.items():
+        page.put(f"narrow/{what.replace(' ', '_')}/{width}", percent(e.average(of)))
+    page.put("table:narrow", table([""] + [f"{titles[what]}, {width} bits" for what, width in columns],
+                                   [[e.short(k)] + [percent(of(k), 0) for of in columns.values()] for k in e.kernels] +
+                                   [["mean"] + [percent(e.average(of), 0) for of in columns.values()]]))
 
 
 def _machines(page: Page, e: Evaluation, figures: Figures) -> None:

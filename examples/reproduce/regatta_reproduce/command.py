@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Callable, List, Optional
+from typing import Callable, List, Optional, Sequence
 
 from . import ReproductionError
 
@@ -19,15 +19,6 @@ root = Path(__file__).resolve().parents[3]
 kernels_folder = root / "traces" / "kernels"
 
 
-#: The kernels over which the papers' pages take their means. Those written after the papers' programs came later.
-page_kernels = ("bfs", "black_scholes", "histogram", "hotspot", "needleman_wunsch", "pathfinder", "reduction", "sgemm",
-                "spmv", "srad", "stencil3d", "vector_add")
-
-
-def kernel_names() -> List[str]:
-    return sorted(page_kernels)
-
-
 def parser(description: str, page: Path) -> argparse.ArgumentParser:
     p = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     p.add_argument("--bin", type=Path, default=root / "build" / "release" / "bin", metavar="FOLDER",
@@ -36,7 +27,7 @@ def parser(description: str, page: Path) -> argparse.ArgumentParser:
     p.add_argument("--work", type=Path, default=root / "build" / "reproduce", metavar="FOLDER",
                    help="results that are kept, and traces while they are needed")
     p.add_argument("--out", type=Path, default=page, metavar="FOLDER", help="where README.md and figures/ go")
-    p.add_argument("--kernels", metavar="A,B,...", help="only these of traces/kernels (needs --out)")
+    p.add_argument("--kernels", metavar="A,B,...", help="only these of the page's kernels (needs --out)")
     p.add_argument("--small", action="store_true", help="the kernels' small sizes (needs --out)")
     p.add_argument("--keep-traces", action="store_true", help="do not throw traces away when their runs are done")
     p.add_argument("--no-plots", action="store_true", help="tables only (needs --out)")
@@ -47,10 +38,9 @@ def parser(description: str, page: Path) -> argparse.ArgumentParser:
     return p
 
 
-def checked(options: argparse.Namespace) -> argparse.Namespace:
-    """Refuses what does not fit; --kernels becomes a list."""
-    known = kernel_names()
-    chosen = known if options.kernels is None else list(dict.fromkeys(k for k in options.kernels.split(",") if k))
+def checked(options: argparse.Namespace, known: Sequence[str]) -> argparse.Namespace:
+    """Refuses what does not fit; --kernels becomes a list in the order of `known`, the page's kernels."""
+    chosen = list(known) if options.kernels is None else [k for k in options.kernels.split(",") if k]
     for k in chosen:
         if k not in known:
             raise UsageError(f"--kernels: found '{k}', expected some of {', '.join(known)}")
@@ -62,7 +52,7 @@ def checked(options: argparse.Namespace) -> argparse.Namespace:
         if given and in_place:
             raise UsageError(f"{name} does not make the page that is kept in {options.page}: say where this one "
                                     f"goes (--out FOLDER)")
-    options.kernels = chosen
+    options.kernels = [k for k in known if k in chosen]
     return options
 
 

@@ -6,6 +6,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from .campaign import Result
 from .paper import Comparisons
 from .stats import mean, value
+from .suite import Program, Suite
 
 #: The run that all others are held against.
 baseline = "baseline"
@@ -14,12 +15,16 @@ baseline = "baseline"
 class Evaluation:
     """Everything is by kernel, in `kernels`' order; None where a run was refused."""
 
-    #: The paper's name of a benchmark -> our kernel of the same algorithm.
-    counterparts: Dict[str, str] = {}
-
-    def __init__(self, kernels: Sequence[str], results: Dict[Tuple[str, str], Result]):
+    def __init__(self, suite: Suite, kernels: Sequence[str], results: Dict[Tuple[str, str], Result]):
+        self.suite = suite
         self.kernels = list(kernels)
         self.results = results
+        #: The paper's programs that were run.
+        self.programs: List[Program] = [p for p in suite.listed() if p.kernel in self.kernels]
+        #: Their kernels. Means are taken over these: a kernel counts once for each program that it stands for.
+        self.counted: List[str] = [p.kernel for p in self.programs]
+        #: The paper's name of a program -> its kernel.
+        self.counterparts: Dict[str, str] = {p.abbreviation or p.name: p.kernel for p in self.programs}
 
     # --- one run ---
 
@@ -47,15 +52,15 @@ class Evaluation:
     # --- over the kernels ---
 
     def fitting(self, name: str, among: Optional[Sequence[str]] = None) -> List[str]:
-        """Kernels that ran."""
-        return [k for k in (self.kernels if among is None else among) if self.document(k, name) is not None]
+        """Kernels that ran, once for each program."""
+        return [k for k in (self.counted if among is None else among) if self.document(k, name) is not None]
 
     def refused(self) -> List[Tuple[str, str, str]]:
         return [(k, name, r.refused) for (k, name), r in self.results.items() if r.stats is None]
 
     def average(self, of: Callable[[str], float], among: Optional[Sequence[str]] = None) -> float:
-        """The mean of something over the kernels."""
-        return mean(of(k) for k in (self.kernels if among is None else among))
+        """The mean of something over the programs."""
+        return mean(of(k) for k in (self.counted if among is None else among))
 
     def checks(self) -> Tuple[int, int]:
         """Operands checked in all runs together, and mismatches among them."""
@@ -79,16 +84,12 @@ class Evaluation:
     # --- names ---
 
     def theirs(self, kernel: str, otherwise: str = "-") -> str:
-        """The paper's name of a kernel of ours."""
-        return next((name for name, ours in self.counterparts.items() if ours == kernel), otherwise)
+        """The paper's names of the programs that a kernel stands for."""
+        return ", ".join(name for name, ours in self.counterparts.items() if ours == kernel) or otherwise
 
     def short(self, kernel: str) -> str:
-        """A kernel's name, with the benchmark's where that is another one."""
-        name = self.theirs(kernel, kernel)
-        return kernel if name == kernel else f"{kernel} ({name})"
-
-    def shared_kernels(self) -> List[str]:
-        return [k for k in self.counterparts.values() if k in self.kernels]
+        """What tables and figures call a kernel: as the paper does."""
+        return self.theirs(kernel, kernel)
 
     # --- beside the paper ---
 

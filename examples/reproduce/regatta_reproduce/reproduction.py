@@ -12,14 +12,17 @@ from .evaluation import Evaluation
 from .findings import Findings
 from .page import Page, missing_values, write_if_changed
 from .paper import Comparisons, Paper
+from .suite import Suite
 from .tools import Tools
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`folder` holds paper.json, findings.toml and page.md; README.md, figures/ and results.csv go there."""
+    """`folder` holds paper.json, findings.toml and page.md; README.md, figures/ and results.csv go there. The page's
+    kernels are those of `suite`."""
     description: str
     folder: Path
+    suite: Suite
     runs_of: Callable[[str, bool], List[Run]]  # a kernel's runs, at small size or full
     evaluation: Type[Evaluation]
     fill: Callable[[Page, Evaluation, Optional[Path], bool], None]  # figures' folder (None: none are drawn), small
@@ -27,7 +30,7 @@ class Reproduction:
 
     def run(self, arguments: Optional[List[str]] = None) -> int:
         """The exit status."""
-        options = command.checked(command.parser(self.description, self.folder).parse_args(arguments))
+        options = command.checked(command.parser(self.description, self.folder).parse_args(arguments), self.suite.kernels)
         if not options.no_plots:
             plots.require()
         paper = Paper(self.folder / "paper.json")
@@ -36,12 +39,12 @@ class Reproduction:
         for kernel in options.kernels:
             for r in self.runs_of(kernel, options.small):
                 campaign.add(r)
-        e = self.evaluation(options.kernels, campaign.execute())
-        whole = options.kernels == command.kernel_names() and not options.small
+        e = self.evaluation(self.suite, options.kernels, campaign.execute())
+        whole = options.kernels == self.suite.kernels and not options.small
         comparisons = Comparisons(paper)
         e.compare(comparisons)
         page = Page(comparisons, findings, partial=not whole)
-        self._facts(page, e, options.small)
+        self._facts(page, e, paper, options.small)
         self.fill(page, e, None if options.no_plots else options.out / "figures", options.small)
         page.put("missing", missing_values(comparisons))
         changed = write_if_changed(options.out / "README.md", page.render(self.folder / "page.md"))
@@ -55,10 +58,15 @@ class Reproduction:
             print(f"  {c}", file=sys.stderr)
         return 3 if complaints and options.strict else 0
 
-    @staticmethod
-    def _facts(page: Page, e: Evaluation, small: bool) -> None:
-        """{{kernels}}, {{size}}, {{runs}}, {{operands_checked}}, {{mismatches}}."""
+    def _facts(self, page: Page, e: Evaluation, paper: Paper, small: bool) -> None:
+        """{{kernels}}, {{programs}}, {{size}}, {{runs}}, {{operands_checked}}, {{mismatches}}; {{compared}} of {{stated}}
+        statements, of which {{agree}}."""
         checked, wrong = e.checks()
+        done = page.comparisons
+        page.put("programs", str(self.suite.coverage()))
+        page.put("compared", str(len(done.all)))
+        page.put("stated", str(len(paper.values)))
+        page.put("agree", str(len(done.all) - len(done.different())))
         page.put("kernels", str(len(e.kernels)))
         page.put("size", "small" if small else "full")
         page.put("runs", str(len(e.results)))

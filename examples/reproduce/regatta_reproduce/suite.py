@@ -98,6 +98,14 @@ class Suite:
     def missing(self) -> List[Program]:
         return [p for p in self.programs if not p.kernel]
 
+    def names_by_kernel(self, group: str = "") -> Dict[str, List[str]]:
+        """The paper's names (abbreviations where it has them) of the programs that each kernel stands for."""
+        found: Dict[str, List[str]] = {}
+        for p in self.listed(group):
+            if p.kernel:
+                found.setdefault(p.kernel, []).append(p.abbreviation or p.name)
+        return found
+
     def annotate_options(self) -> Tuple[str, ...]:
         """Options of regatta-annotate that make a trace for the paper's machine."""
         options: List[str] = []
@@ -220,6 +228,10 @@ def read(path: Path, kernels: Path = kernels_folder) -> Suite:
 
 def names(folder: Path = suites_folder) -> List[str]:
     return sorted(p.stem for p in Path(folder).glob("*.toml"))
+
+
+def of_paper(name: str) -> Suite:
+    return read(suites_folder / f"{name}.toml")
 
 
 def read_all(folder: Path = suites_folder, kernels: Path = kernels_folder) -> Dict[str, Suite]:

@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import mean, pareto, value
 
-from evaluation import (Evaluation, chosen, counterparts, experiments, register_file, sizes, sources, table2, traffic,
+from evaluation import (Evaluation, chosen, experiments, register_file, sizes, sources, table2, traffic,
                         usual)
 
 time_ids = ["REGLESS-005", "REGLESS-027"]
@@ -114,11 +114,6 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
              percent(e.code_growth(k))] for k in e.kernels]
     rows.append(["geometric mean", fixed(e.mean_run_time(usual)), fixed(e.mean_run_time("no-compressor")),
                  fixed(e.mean_run_time("two_level")), "", ""])
-    shared = e.shared_kernels()
-    if shared:
-        rows.append(["of those in Rodinia", fixed(e.mean_run_time(usual, shared)),
-                     fixed(e.mean_run_time("no-compressor", shared)), fixed(e.mean_run_time("two_level", shared)), "",
-                     ""])
     page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, two-level", "warps active",
                                       "metadata words per instruction"], rows))
     rows = [["as it is"] + [fixed(e.run_time(k, usual)) for k in e.experimented()]]
@@ -208,13 +203,12 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                            errors={"live at once": of("stddev_live")})
     _figure(page, "fig19_regions", "Registers that a region preloads and holds, with the deviation of those held; "
                                    "their Fig 19")
-    theirs = {ours: name for name, ours in counterparts.items()}
     stated = page.comparisons.paper.values
     rows = []
     for k, executed, instructions, cycles, preloads, live, spread, most in zip(
             e.kernels, of("executed"), of("mean_instructions"), of("mean_cycles"), of("mean_preloads"),
             of("mean_live"), of("stddev_live"), of("max_live")):
-        paper = [stated[i].text() for i in table2[theirs[k]]] if k in theirs else ["-", "-"]
+        paper = [stated[i].text() for i in table2[e.theirs(k)]] if e.theirs(k) in table2 else ["-", "-"]
         rows.append([e.short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
                      fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
     waits = ["mean_preload_cycles", "mean_drain_cycles"]

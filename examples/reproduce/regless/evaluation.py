@@ -11,9 +11,6 @@ from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, value
 sizes = [128, 192, 256, 384, 512, 1024, 2048]
 chosen = 512
 register_file = 2048
-#: The paper's name of a Rodinia benchmark -> our kernel of the same algorithm.
-counterparts = {"bfs": "bfs", "hotspot": "hotspot", "nw": "needleman_wunsch", "pathfinder": "pathfinder",
-                "srad_v1": "srad"}
 #: Table 2: instructions, cycles.
 table2 = {"bfs": ("REGLESS-045", "REGLESS-046"), "hotspot": ("REGLESS-053", "REGLESS-054"),
           "nw": ("REGLESS-071", "REGLESS-072"), "pathfinder": ("REGLESS-075", "REGLESS-076"),
@@ -34,8 +31,6 @@ experiment_kernels = ["hotspot", "pathfinder", "sgemm", "spmv", "stencil3d"]
 
 
 class Evaluation(evaluation.Evaluation):
-    counterparts = counterparts
-
     # --- one run ---
 
     def regless(self, kernel: str, name: str, key: str, *default: Any) -> Any:
@@ -163,17 +158,17 @@ class Evaluation(evaluation.Evaluation):
         c.add("SEC6.6-LIVE", all(self.regless(k, usual, "regions.mean_live") >
                                  self.regless(k, usual, "regions.mean_preloads") for k in kernels))
         for name, value_id in (("bfs", "REGLESS-030"), ("nw", "REGLESS-031")):
-            if counterparts[name] in kernels:
-                c.add(value_id, percent * (1 - self.preload_shares(counterparts[name])["osu"]))
+            if name in self.counterparts:
+                c.add(value_id, percent * (1 - self.preload_shares(self.counterparts[name])["osu"]))
         if "hotspot" in kernels:
             c.add("REGLESS-039", self.regless("hotspot", usual, "regions.max_live"))
         for name, (instructions, cycles) in table2.items():
-            if counterparts[name] in kernels:
-                c.add(instructions, self.static_instructions(counterparts[name]))
-                c.add(cycles, self.regless(counterparts[name], usual, "regions.mean_cycles"))
-        if all(k in kernels for k in counterparts.values()):
+            if name in self.counterparts:
+                c.add(instructions, self.static_instructions(self.counterparts[name]))
+                c.add(cycles, self.regless(self.counterparts[name], usual, "regions.mean_cycles"))
+        if all(name in self.counterparts for name in table2):
             def order(of):
-                return sorted(counterparts, key=lambda name: -of(counterparts[name]))
+                return sorted(table2, key=lambda name: -of(self.counterparts[name]))
             c.add("TABLE2-INSTRUCTIONS", order(self.static_instructions))
             c.add("TABLE2-CYCLES", order(lambda k: self.regless(k, usual, "regions.mean_cycles")))
 

@@ -9,14 +9,15 @@ from typing import List
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
-from regatta_reproduce import command  # noqa: E402
+from regatta_reproduce import command, suite  # noqa: E402
 from regatta_reproduce.campaign import Run, Samples, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 from evaluation import Evaluation, chosen, experiment_kernels, experiments, sizes  # noqa: E402
 
-machine = ["--machine", "gtx980", "--sms", "1"]
+programs = suite.of_paper("regless")
+machine = ["--machine", programs.machine, "--sms", "1"]
 window = ["--working-set", "100"]
 shards = 4
 banks = 8
@@ -31,7 +32,8 @@ def trace_of(kernel: str, entries: int, small: bool) -> Trace:
     entries = min(entries, chosen)
     shard = entries // shards
     return Trace(kernel, command.launch_file(kernel, small),
-                 ("--region-registers", str(shard // 2), "--region-bank-lines", str(shard // banks)))
+                 programs.annotate_options() + ("--region-registers", str(shard // 2), "--region-bank-lines",
+                                                str(shard // banks)))
 
 
 def runs_of(kernel: str, small: bool) -> List[Run]:
@@ -56,7 +58,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     return runs
 
 
-run = Reproduction(__doc__, here, runs_of, Evaluation, content.fill, content.csv).run
+run = Reproduction(__doc__, here, programs, runs_of, Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))

@@ -25,21 +25,7 @@ def _options(arguments: Optional[List[str]]) -> argparse.Namespace:
     parser.add_argument("--from-results", action="store_true",
                         help="run nothing: make the page again from the results.csv that is kept beside it, for "
                              "example after a change of traces/suites")
-    options = parser.parse_args(arguments)
-    known = suite.kernel_names()
-    chosen = known if options.kernels is None else [k for k in dict.fromkeys(options.kernels.split(",")) if k]
-    unknown = [k for k in chosen if k not in known]
-    if unknown or not chosen:
-        raise command.UsageError(f"--kernels: found {repr(unknown[0]) if unknown else 'none'}, expected some of "
-                                 f"{', '.join(known)}")
-    if options.out.resolve() == here:
-        for given, name in ((options.kernels is not None, "--kernels"), (options.small, "--small"),
-                            (options.no_plots, "--no-plots")):
-            if given:
-                raise command.UsageError(f"{name} does not make the page that is kept in {here}: say where this one "
-                                         f"goes (--out FOLDER)")
-    options.kernels = chosen
-    return options
+    return command.checked(parser.parse_args(arguments), suite.kernel_names())
 
 
 def run(arguments: Optional[List[str]] = None) -> int:

@@ -12,14 +12,16 @@ _programs = {
 out, report = after("--out"), after("--report")
 note("annotate")
 if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
-open(out, "w").write("trace " + open(after("--launch")).read())
-json.dump({"entries": [{"name": "k", "instructions": 60, "regions": 12, "live_registers": 9,
-                        "registers": 10}],
-           "launches": [{"entry": "k"}]}, open(report, "w"))
+launch = open(after("--launch")).read()
+open(out, "w").write("trace " + launch)
+names = entries_in(launch) or ["k"]
+json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 10, "live_registers": 9, "registers": 10} for n in names],
+           "launches": [{"entry": n} for n in names]}, open(report, "w"))
 ''',
     "regatta-sim": '''
 note("sim")
-if not open(sys.argv[1]).read().startswith("trace "): fail(2, "not a trace")
+trace = open(sys.argv[1]).read()
+if not trace.startswith("trace "): fail(2, "not a trace")
 time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
 scheme = after("--scheme", "baseline")
 entries = int(after("--osu.entries", "512"))
@@ -45,7 +47,8 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
          "sm0.l1": {"reads": 500, "read_hits": 300, "mshr_merges": 50},
          "sm0.pipeline": {"resident_registers_mean": 600.0, "resident_registers_max": 900.0},
          "sm0.pipeline.execution": {"sp_instructions": 6000, "dp_instructions": 0, "sfu_instructions": 100,
-                                    "lsu_instructions": 900, "fp32_instructions": 1800},
+                                    "lsu_instructions": 900, "fp32_instructions": 1800, "fp64_instructions": 0,
+                                    "special_instructions": 100, "integer_instructions": 4000},
          "sm0.pipeline.lsu": {"shared_instructions": 500}},
      "host": {"seconds": 1.0 + os.getpid()}}
 if "--working-set" in sys.argv:
@@ -96,6 +99,12 @@ if scheme in gated:
         "energy.wakeup": 2.0 * (1 - on), "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
     d["stats"]["aging"].update({"duty.zero.longest_one": 0.1, "duty.zero.longest_off": 0.9 - on if on < 0.9 else 0.0, "duty.one.longest_zero": 0.1,
                                 "duty.one.longest_off": 0.9 - 0.9 * on, "duty.off.mean": 1 - 0.7 * on})
+# A launch per entry, all of them alike.
+names = entries_in(trace) or ["k"]
+d["energy"]["by_structure"]["register_structures"] = 130.0 * (entries / 2048 + 0.05 if scheme == "regless" else 1) - 60.0 * (1 - on) if (
+    scheme == "regless" or scheme in gated) else d["energy"]["by_structure"]["register_structures"]
+d["launches"] = [{"kernel": n, "cycles": d["cycles"] / len(names), "warp_instructions": 9000 / len(names), "energy": {"by_structure": {
+    s: nj / len(names) for s, nj in d["energy"]["by_structure"].items()}}} for n in names]
 if "--wear.rows_file" in sys.argv:
     with open(after("--wear.rows_file"), "w") as f:
         f.write("sm,row,slice,zero_zero,zero_one,zero_off,one_zero,one_one,one_off\\n")
@@ -107,10 +116,11 @@ if "--wear.bits_file" in sys.argv:
 json.dump(d, open(after("--stats"), "w"))
 if "--pipeline" in sys.argv:
     rows = ["Kanata 0004", "C= 100"]
+    last = max(1, trace.count("entry = ") - 1)
     for i, (warp, told) in enumerate([
-            (0, "launch 1, slot 0, unit sp, R2, PTX line 3"), (1, "launch 1, slot 1, unit sp, R2, PTX line 3"),
-            (0, "launch 1, slot 0, unit sp, R10 <- R2 R3, PTX line 4"), (0, "launch 0, slot 0, unit sp, R9, PTX line 1"),
-            (0, "launch 1, slot 0, unit sp, <- R2, PTX line 5")]):
+            (0, f"launch {last}, slot 0, unit sp, R2, PTX line 3"), (1, f"launch {last}, slot 1, unit sp, R2, PTX line 3"),
+            (0, f"launch {last}, slot 0, unit sp, R10 <- R2 R3, PTX line 4"), (0, f"launch {last - 1}, slot 0, unit sp, R9, PTX line 1"),
+            (0, f"launch {last}, slot 0, unit sp, <- R2, PTX line 5")]):
         rows += [f"I {i} {i} 0", f"L {i} 0 sm0_CTA_0_warp_{warp}:_0x0000_add", f"L {i} 1 " + told.replace(" ", "_"), f"S {i} 0 F",
                  f"E {i} 0 F", f"S {i} 0 O", "C 2", f"E {i} 0 O", f"S {i} 0 W", "C 1", f"E {i} 0 W"]
     with open(after("--pipeline"), "w") as f:
@@ -126,9 +136,11 @@ if "--sample" in sys.argv:
 
 _head = '''#!{python}
 # {salt}
-import json, os, sys, time
+import json, os, re, sys, time
 def after(option, otherwise=None):
     return sys.argv[sys.argv.index(option) + 1] if option in sys.argv else otherwise
+def entries_in(launch):
+    return sorted(set(re.findall(r'entry = "(.*?)"', launch)))
 def note(what):
     with open({log!r}, "a") as f: f.write(what + " " + " ".join(sys.argv[1:]) + "\\n")
 def fail(status, message):

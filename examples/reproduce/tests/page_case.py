@@ -22,6 +22,11 @@ def module(paper: str):
 class PageCase(unittest.TestCase):
     page = None  # the run.py
 
+    @property
+    def kernels(self):
+        """Of the page."""
+        return self.page.programs.kernels
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)

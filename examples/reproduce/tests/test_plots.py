@@ -49,7 +49,8 @@ class PlotsTest(unittest.TestCase):
 class WithoutMatplotlibTest(unittest.TestCase):
     def test_nothing_is_run_for_a_page_whose_plots_cannot_be_drawn(self):
         runs = mock.Mock()
-        page = Reproduction("a page", Path("nowhere"), runs, mock.Mock(), mock.Mock(), mock.Mock())
+        page = Reproduction("a page", Path("nowhere"), mock.Mock(kernels=["bfs"]), runs,
+                            mock.Mock(), mock.Mock(), mock.Mock())
         with mock.patch.dict("sys.modules", {"matplotlib": None}):
             with self.assertRaisesRegex(ReproductionError, "plots need matplotlib, which .* does not have: install"):
                 page.run([])

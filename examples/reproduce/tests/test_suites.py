@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tests import fake_tools, page_case
 from regatta_reproduce import ReproductionError, command, plots, suite
+from regatta_reproduce.evaluation import Evaluation
 
 page = page_case.module("suites")
 import content  # noqa: E402  # of suites: the page's folder leads the path
@@ -51,6 +52,14 @@ class Suites(unittest.TestCase):
                          ["b+tree", "backprop", "bfs", "dwt2d"])
         wir = suite.read(suite.suites_folder / "wir.toml").programs
         self.assertEqual((wir[0].abbreviation, wir[-1].abbreviation), ("SF", "HW"))
+
+    def test_means_count_a_kernel_once_for_each_of_its_programs(self):
+        greener = suite.of_paper("greener")
+        self.assertEqual(greener.names_by_kernel()["bfs"], ["BFS1", "BFS2"])
+        e = Evaluation(greener, ["bfs", "vector_add"], {})
+        self.assertEqual(e.counted, ["bfs", "bfs", "vector_add"])
+        self.assertEqual(e.average(lambda k: {"bfs": 3.0, "vector_add": 0.0}[k]), 2.0)
+        self.assertEqual((e.short("bfs"), e.short("vector_add")), ("BFS1, BFS2", "VA"))
 
     def test_options_follow_the_machine(self):
         self.assertEqual(suite.read(suite.suites_folder / "wir.toml").annotate_options(),

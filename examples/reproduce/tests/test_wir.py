@@ -5,12 +5,11 @@ import unittest
 
 from tests import fake_tools, page_case
 from regatta_reproduce import plots
-from regatta_reproduce.command import kernel_names
 
 wir = page_case.module("wir")
 import evaluation  # noqa: E402  # WIR's: the page's folder leads the path
 
-total_runs = sum(len(wir.runs_of(k, small=False)) for k in kernel_names())
+total_runs = sum(len(wir.runs_of(k, small=False)) for k in wir.programs.kernels)
 
 
 class WirPageTest(page_case.PageCase):
@@ -21,7 +20,8 @@ class WirPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), 2 * 12 + 5)  # whole programs, parts for sweeps, flat inputs
+        # Whole programs; parts of fourteen and of three others; fourteen with addresses of 64 bits; five flat inputs, two random ones.
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), len(self.kernels) + 14 + 3 + 14 + 7)
         page = self.text("a")
         self.assertNotIn("{{", page)
         self.assertNotIn("nothing of ours is held beside it", complaints)
@@ -38,14 +38,23 @@ class WirPageTest(page_case.PageCase):
         self.assert_same_files("a", "b")
 
     def test_a_part_is_a_page_too(self):
-        status, _, complaints = self.make("part", "--kernels", "hotspot", "--small", "--no-plots")
+        status, _, complaints = self.make("part", "--kernels", "pathfinder,hotspot", "--small", "--no-plots")
         self.assertEqual((status, complaints), (0, ""))
         page = self.text("part")
         self.assertNotIn("TABLE1", page)
-        self.assertIn("| hotspot (HS) | 30.0 % |", page)
+        self.assertIn("| HS | 30.0 % |", page)
+
+    def test_sweeps_run_every_second_of_fourteen_programs(self):
+        self.assertEqual(wir.swept_kernels, ["sobel", "gaussian", "pathfinder", "stencil3d", "lud", "dwt2d", "spmv"])
+        names = [r.name for r in wir.runs_of("btree", small=True)]
+        self.assertNotIn("part-ports", names)
+        self.assertIn(evaluation.wide_usual, names)
+        status, _, complaints = self.make("none", "--kernels", "btree", "--small", "--no-plots")
+        self.assertEqual((status, complaints), (0, ""))
+        self.assertIn("(not run)", self.text("none"))
 
     def test_every_run_is_used_and_every_model_runs(self):
-        names = [r.name for r in wir.runs_of("hotspot", small=True)]
+        names = [r.name for r in wir.runs_of("pathfinder", small=True)]
         self.assertEqual(len(names), len(set(names)))
         self.assertEqual(set(evaluation.models) - set(names), set())
         for kind, sizes in (("vsb", evaluation.signature_sizes), ("rb", evaluation.reuse_sizes), ("d", evaluation.delays),

@@ -8,18 +8,23 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import mean, value
 
-from evaluation import (Evaluation, backend, bars, base, delays, experiments, floating_point, models, names,
-                        part_base, part_usual, reuse_sizes, signature_sizes, swept, table3, usual, verify_sizes)
+from evaluation import (Evaluation, backend, bars, base, delays, experiments, harmed, inputs, load_benchmarks, long_usual, models, names,
+                        part_base, part_usual, reuse_sizes, signature_sizes, swept, table3, usual, verify_benchmarks,
+                        verify_sizes, wide_base, wide_usual)
 
 Figures = Optional[Path]
 
-repeat_ids = ["WIR-001", "WIR-002", "TABLE1-ORDER"]
-kernel_ids = list(floating_point.values())
+#: What the verdict names first.
+headline_ids = ["WIR-001", "WIR-003", "WIR-005", "WIR-004", "WIR-016"]
+repeat_ids = ["WIR-001", "WIR-002", "TABLE1-ORDER", "TABLE1-HALVES"]
 bypass_ids = ["WIR-003", "WIR-006", "WIR-007", "WIR-008", "WIR-024"]
 backend_ids = ["WIR-009", "FIG13-CAPPED"]
-energy_ids = ["WIR-005", "WIR-012", "WIR-013", "SEC7C-HALVES"]
-sm_ids = ["WIR-004", "WIR-014", "WIR-015", "FIG16-ORDER"]
-speed_ids = ["WIR-016", "WIR-022"]
+energy_ids = ["WIR-005", "WIR-012", "WIR-013", "WIR-010", "WIR-011", "SEC7C-HALVES",
+              *(f"SEC7C-LOADS-{n}" for n in load_benchmarks), "WIR-019-ENERGY"]
+l1_ids = [f"FIG15-{n}-{what}" for n in load_benchmarks for what in ("ACCESSES", "MISSES")] + ["WIR-018", "WIR-019"]
+sm_ids = ["WIR-004", "WIR-014", "WIR-015", "FIG16-ORDER", "SEC5E-CAPPED"]
+speed_ids = ["WIR-016", "WIR-017", *verify_benchmarks.values()]
+register_ids = ["FIG19-SHARING", "FIG19-BASE", "FIG19-CAPPED"]
 bank_ids = ["WIR-020", "FIG18-CONFLICTS", "WIR-021", "FIG18-SIXTEEN"]
 reuse_ids = ["WIR-029", "FIG21-GROWS", "WIR-023", "SEC7G2-DOUBLING"]
 signature_ids = ["WIR-027", "FIG20-SATURATES"]
@@ -30,33 +35,64 @@ assert list(operations) == backend
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     _numbers(page, e)  # first, because the findings use them
-    for part in (_kernels, _repeats, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks, _registers, _signatures, _reuse,
-                 _delay, _experiments, _hardware):
-        part(page, e, figures)
+    for part in (_addresses, _verdict, _kernels, _repeats, _inputs, _bypass, _backend, _energy, _l1, _sm_energy, _speed, _banks,
+                 _registers, _signatures, _reuse, _delay, _experiments, _hardware):
+        if e.swept or part not in (_addresses, _banks, _signatures, _reuse, _delay, _experiments):
+            part(page, e, figures)
+    if not e.swept:  # a page of other kernels
+        for name in ("figure:fig18a_accesses", "figure:fig18b_retries", "table:banks", "table:retries", "figure:fig20_signatures",
+                     "table:signatures", "table:signature_effects", "figure:fig21_reuse", "table:reuse", "figure:fig22_delay",
+                     "table:delay", "table:addresses", "table:experiments_speed", "table:experiments_SM_energy_saved", "table:experiments_bypass", "speed/all/part-rlpv", "speed/all/part-ports", "bypass/all/part-rlpv"):
+            page.put(name, "(not run)")
+        for column in ("bypass", "speed", "results_of_two_registers", "signature_hits"):
+            for width in ("32", "64"):
+                page.put(f"addresses/{column}/{width}", "(not run)")
+        for name in ("banks", "signatures", "reuse", "delay"):
+            _compare(page, name, [])
+
+
+def _compare(page: Page, name: str, ids: Sequence[str]) -> None:
+    """A part of the kernels does not allow every comparison."""
+    page.compare(name, [i for i in ids if not page.partial or i in page.comparisons.all])
+
+
+def _verdict(page: Page, e: Evaluation, figures: Figures) -> None:
+    """The headline: each of the paper's first numbers beside ours."""
+    ids = [i for i in headline_ids if i in page.comparisons.all]
+    labels = {"WIR-001": "repeated", "WIR-003": "bypass", "WIR-005": "GPU energy saved", "WIR-004": "SM energy saved",
+              "WIR-016": "within 10 % of\nthe baseline's speed"}
+    _grouped(figures, page, "headline", "The paper's first numbers and ours", [labels[i] for i in ids],
+             {"paper": [page.comparisons.all[i].stated.value for i in ids],
+              "regatta": [page.comparisons.all[i].ours for i in ids]}, "%")
+    page.put("table:headline", table(["", "paper", "ours"], [
+        [c.stated.what, c.stated.text(), c.ours_text()] for c in (page.comparisons.all[i] for i in ids)]))
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
     """Single numbers that the findings use, such as {{speed/hotspot/rlpv}}."""
     for (k, name), result in e.results.items():
         whole = (k, name) in ((k, n) for n in names)
-        if name != "flat":
-            page.put(f"speed/{k}/{name}", fixed(e.speed(k, name, base if whole else part_base), 2))
-        if name not in (base, part_base, "affine"):
+        to = base if whole else wide_base if name == wide_usual else part_base
+        if name not in inputs:
+            page.put(f"speed/{k}/{name}", fixed(e.speed(k, name, to), 2))
+        if name not in (base, part_base, wide_base, "affine"):
             page.put(f"bypass/{k}/{name}", percent(e.bypass(k, name)))
             page.put(f"low/{k}/{name}", percent(e.low(k, name), 0))
         if whole and name != base:
             page.put(f"saved/{k}/{name}", percent(e.gpu_saved(k, name)))
             page.put(f"sm_saved/{k}/{name}", percent(e.sm_saved(k, name)))
             page.put(f"sm_dynamic_saved/{k}/{name}", percent(e.sm_saved(k, name, static=False)))
-    for name in list(models) + [n for n in {n for _, n in e.results} if n not in names and n not in (part_base, "flat")]:
+    for name in list(models) + [n for n in {n for _, n in e.results} if n not in names and e.among(n) and
+                                n not in (part_base, wide_base, long_usual, *inputs)]:
         whole = name in names
-        page.put(f"speed/all/{name}", fixed(e.mean_speed(name, base if whole else part_base)))
+        page.put(f"speed/all/{name}", fixed(e.mean_speed(name, base if whole else wide_base if name == wide_usual else part_base)))
         if name != "affine":
-            page.put(f"bypass/all/{name}", percent(e.average(lambda k: e.bypass(k, name))))
-            page.put(f"low/all/{name}", percent(e.average(lambda k: e.low(k, name)), 0))
+            page.put(f"bypass/all/{name}", percent(e.average(lambda k: e.bypass(k, name), e.among(name))))
+            page.put(f"low/all/{name}", percent(e.average(lambda k: e.low(k, name), e.among(name)), 0))
         if whole:
             page.put(f"sm_dynamic_saved/all/{name}",
                      percent(e.average(lambda k: e.sm_saved(k, name, static=False))))
+            page.put(f"saved/all/{name}", percent(e.average(lambda k: e.gpu_saved(k, name))))
     for k in e.kernels:
         page.put(f"repeated/{k}", percent(e.repeated(k)))
         page.put(f"movs/{k}", percent(e.movs(k)))
@@ -64,30 +100,39 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"barred/{k}/{bar}", percent(e.barred(k, bar)))
             page.put(f"of_all/{k}/{bar}", percent(e.barred(k, bar, "barred"), 0))
         page.put(f"repeated_loads/{k}", percent(e.wir(k, usual, "repeated_loads_fraction_1k")))
-        page.put(f"shared_loads/{k}", percent(e.shared_loads(k), 0))
+        for kind, share in e.mix(k).items():
+            page.put(f"mix/{k}/{kind.replace(' ', '_')}", percent(share, 0))
         page.put(f"floating/{k}/rest", percent(e.floating(k) / (1 - e.shared_loads(k)), 0))
         page.put(f"loads/{k}", percent(e.bypass_by(k, "load"), 2))
         page.put(f"retries/{k}/base", fixed(e.retries(k, base), 2))
         page.put(f"retries/{k}/rlpv", fixed(e.retries(k, usual), 2))
         page.put(f"shared_writes/{k}", percent(e.shared_writes(k), 0))
+        page.put(f"ipc/{k}", fixed(e.document(k, base)["ipc"], 2))
+        loads = e.l1(k, base)
+        page.put(f"l1_hits/{k}", percent((loads["hits"] + loads["merged misses"]) / max(1, sum(loads.values())), 0))
+        page.put(f"dram_reads_saved/{k}", percent(e.dram_reads_saved(k), 0))
+        page.put(f"gpu_saved/{k}", percent(e.gpu_saved(k, usual)))
+        page.put(f"misses_saved/{k}", "-" if e.misses_saved(k) is None else percent(e.misses_saved(k), 0))
+        page.put(f"accesses_saved/{k}", "-" if e.accesses_saved(k) is None else percent(e.accesses_saved(k)))
         page.put(f"verified/{k}", percent(e.verified_by_cache(k), 0))
-    for k in e.flat():
-        for name in (part_usual, "flat"):
-            if (k, name) in e.results:
-                page.put(f"repeated/{k}/{name}", percent(e.repeated(k, name)))
+    for name in [part_usual, *experiments] if e.swept else []:
+        page.put(f"part_sm_saved/all/{name}", percent(e.average(lambda k: e.sm_saved(k, name, to=part_base), e.swept)))
+    for which in inputs:
+        for k in e.with_input(which):
+            for name in (part_usual, which):
+                page.put(f"repeated/{k}/{name}/{which}", percent(e.repeated(k, name)))
     for bar in bars:
         page.put(f"barred/all/{bar}", percent(e.average(lambda k: e.barred(k, bar))))
         page.put(f"of_all/all/{bar}", percent(e.average(lambda k: e.barred(k, bar, "barred")), 0))
     page.put("repeated_loads/all", percent(e.average(lambda k: e.wir(k, usual, "repeated_loads_fraction_1k"))))
     page.put("verified/all", percent(e.average(e.verified_by_cache), 0))
+    for name in (base, usual):
+        page.put(f"registers/all/{name}", f"{e.average(lambda k: e.registers(k, name)[0]):.0f}")
+    page.put("gpu_added", percent(-e.average(lambda k: e.gpu_saved(k, usual))))
     page.put("backend_energy", percent(e.average(e.backend_energy), 0))
     page.put("backend_of_sm", percent(e.average(lambda k: e.backend_nj(k) / e.sm_energy(k, base)), 0))
     page.put("backend_saved", percent(e.average(lambda k: 1 - e.backend_nj(k, usual) / e.backend_nj(k))))
     page.put("sm_of_gpu", percent(e.average(lambda k: e.sm_energy(k, base) / e.document(k, base)["energy"]["total_nj"]), 0))
-    shared = e.shared_kernels()
-    if shared:
-        page.put("repeated/shared", percent(e.average(e.repeated, shared)))
-        page.put("bypass/shared", percent(e.average(e.bypass, shared)))
     for name in (base, usual):
         for s in e.structures([name]):
             page.put(f"share/{name}/{s}", percent(e.average(lambda k: e.energy_share(k, name, s))))
@@ -96,10 +141,11 @@ def _numbers(page: Page, e: Evaluation) -> None:
 
 
 def _by_kernel(e: Evaluation, first: str, columns: Sequence[str], cell: Callable[[str, str], Any],
-               last: Callable[[str], Any], title: str = "mean") -> str:
+               last: Callable[[str], Any], title: str = "mean", among: Optional[Sequence[str]] = None) -> str:
     """A row per kernel and one for all kernels."""
-    return table([first, *columns], [[e.short(k)] + [cell(k, c) for c in columns] for k in e.kernels] +
-                 [[title] + [last(c) for c in columns]])
+    among = e.kernels if among is None else among
+    return table([first, *columns], [[e.short(k)] + [cell(k, c) for c in columns] for k in among] +
+                 ([[title] + [last(c) for c in columns]] if among else []))
 
 
 def _grouped(figures: Figures, page: Page, name: str, title: str, groups: Sequence[str], series: dict, ylabel: str,
@@ -110,12 +156,13 @@ def _grouped(figures: Figures, page: Page, name: str, title: str, groups: Sequen
 
 
 def _kernels(page: Page, e: Evaluation, figures: Figures) -> None:
-    rows = [[k, e.theirs(k), e.instructions(k, base), fixed(e.document(k, base)["ipc"], 2), percent(e.floating(k)),
-             percent(e.barred(k, "divergent", "barred"), 0), percent(e.barred(k, "none", "barred"), 0),
-             percent(e.backend_energy(k), 0)] for k in e.kernels]
-    page.put("table:kernels", table(["kernel", "theirs", "warp instructions", "IPC", "floating point", "divergent only",
-                                     "may look up", "energy of execution and register accesses"], rows, left=2))
-    page.compare("kernels", kernel_ids)
+    kinds = ["floating point", "special", "integer", "shared memory", "other memory", "control"]
+    rows = [[e.theirs(k), k, e.instructions(k, base), fixed(e.document(k, base)["ipc"], 2), e.threads_registers(k, base)] +
+            [percent(e.mix(k)[kind], 0) for kind in kinds] +
+            [percent(e.barred(k, "divergent", "barred"), 0), percent(e.barred(k, "none", "barred"), 0)] for k in e.kernels]
+    page.put("table:kernels", table(["benchmark", "kernel", "warp instructions", "IPC", "registers", *kinds, "divergent only",
+                                     "may look up"], rows, left=2))
+    _compare(page, "kernels", [f"TABLE1-FP-{n}" for n in e.counterparts])
 
 
 def _repeats(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -137,11 +184,34 @@ def _repeats(page: Page, e: Evaluation, figures: Figures) -> None:
                 [percent(e.average(lambda k: e.barred(k, b))) for b in told] + [percent(e.average(e.bypass))])
     page.put("table:repeats", table(["", "repeated", "more than 10 times"] + [bars[b] for b in told] + ["bypass, RLPV"],
                                     rows))
-    rows = [[e.short(k)] + [percent(of(k, n)) for of in (e.repeated, e.bypass, lambda k, n: e.hit_rate(k, n))
-                            for n in (part_usual, "flat") if (k, "flat") in e.results] for k in e.flat() if (k, "flat") in e.results]
-    page.put("table:flat", table(["", "repeated", "flat", "bypass", "flat", "signature buffer's hit rate", "flat"], rows)
-             if rows else "(not run)")
-    page.compare("repeats", repeat_ids)
+    _compare(page, "repeats", repeat_ids)
+
+
+def _inputs(page: Page, e: Evaluation, figures: Figures) -> None:
+    rows = [[e.short(k), kind] + [percent(of(k, n)) for of in (e.repeated, e.bypass, e.hit_rate) for n in (part_usual, which)]
+            for which, kind in inputs.items() for k in e.with_input(which)]
+    page.put("table:inputs", table(["", "other inputs", "repeated", "with others", "bypass", "with others",
+                                    "signature buffer's hit rate", "with others"], rows, left=2))
+
+
+def _addresses(page: Page, e: Evaluation, figures: Figures) -> None:
+    pairs = {"32": (part_base, part_usual), "64": (wide_base, wide_usual)}
+
+    def sm_saved(k: str, width: str) -> float:
+        return 1 - e.sm_energy(k, pairs[width][1]) / e.sm_energy(k, pairs[width][0])
+    columns = {"registers": (lambda k, w: e.threads_registers(k, pairs[w][0]), lambda x: fixed(x, 1)),
+               "repeated": (lambda k, w: e.repeated(k, pairs[w][1]), percent),
+               "results of two registers": (lambda k, w: e.wir(k, pairs[w][1], "barred.wide") / e.instructions(k, pairs[w][1]), percent),
+               "bypass": (lambda k, w: e.bypass(k, pairs[w][1]), percent),
+               "signature hits": (lambda k, w: e.hit_rate(k, pairs[w][1]), percent),
+               "speed": (lambda k, w: e.speed(k, pairs[w][1], pairs[w][0]), fixed),
+               "SM energy saved": (sm_saved, percent)}
+    rows = [[e.short(k)] + [show(of(k, w)) for of, show in columns.values() for w in pairs] for k in e.paired]
+    rows.append(["mean"] + [show(e.average(lambda k: of(k, w), e.paired)) for of, show in columns.values() for w in pairs])
+    page.put("table:addresses", table([""] + [f"{c}, {w}" for c in columns for w in pairs], rows))
+    for n, (of, show) in columns.items():
+        for w in pairs:
+            page.put(f"addresses/{n.replace(' ', '_')}/{w}", show(e.average(lambda k: of(k, w), e.paired)))
 
 
 def _bypass(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -162,7 +232,7 @@ def _bypass(page: Page, e: Evaluation, figures: Figures) -> None:
     page.put("table:kinds", _by_kernel(e, "RLPV", list(kinds.values()),
                                        lambda k, c: percent(e.bypass_by(k, _key(kinds, c)), 2),
                                        lambda c: percent(e.average(lambda k: e.bypass_by(k, _key(kinds, c))), 2)))
-    page.compare("bypass", bypass_ids)
+    _compare(page, "bypass", bypass_ids)
 
 
 def _key(of: dict, text: str) -> str:
@@ -179,15 +249,17 @@ def _backend(page: Page, e: Evaluation, figures: Figures) -> None:
     rows = [[e.short(k)] + [fixed(e.backend_ratio(k, usual, o)) for o in operations] +
             [percent(1 - e.backend_ratio(k, usual, "mem", "rpv"), 2)] for k in e.kernels]
     page.put("table:backend_kernels", table(["RLPV"] + list(operations.values()) + ["memory, removed by load reuse"], rows))
-    page.compare("backend", backend_ids)
+    _compare(page, "backend", backend_ids)
 
 
 def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
-    shown = {base: "a", "rpv": "b", usual: "c"}
-    structures = e.structures(list(shown))
-    groups = [f"{k} {letter}" for k in e.kernels for letter in shown.values()]
-    _grouped(figures, page, "fig14_energy", "Energy of the GPU (a: Base, b: RPV, c: RLPV); their Fig 14", groups,
-             {s.replace("_", " "): [e.energy_share(k, n, s) for k in e.kernels for n in shown] for s in structures},
+    shown = [base, "rpv", usual]
+    structures = e.structures(shown)
+    _grouped(figures, page, "fig14_energy", "Energy of the GPU; their Fig 14", [e.short(k) for k in e.kernels] + ["mean"],
+             {models[n]: [e.gpu_energy(k, n) for k in e.kernels] + [e.average(lambda k: e.gpu_energy(k, n))]
+              for n in ("rpv", usual)}, "of the baseline's", one=True, paper=1 - 0.107, paper_label="the paper's mean, RLPV")
+    _grouped(figures, page, "fig14_parts", "Energy of the GPU by structure, means; their Fig 14", [names[n] for n in shown],
+             {s.replace("_", " "): [e.average(lambda k: e.energy_share(k, n, s)) for n in shown] for s in structures},
              "of the baseline's", stacked=True, one=True)
     page.put("table:energy", _by_kernel(e, "GPU energy saved", list(models.values()),
                                         lambda k, c: percent(e.gpu_saved(k, _key(models, c))),
@@ -199,24 +271,26 @@ def _energy(page: Page, e: Evaluation, figures: Figures) -> None:
     rows.append(["together"] + [percent(e.average(lambda k: e.gpu_energy(k, n)), 2) for n in shown] +
                 [percent(e.average(lambda k: e.gpu_energy(k, usual)) - 1, 2)])
     page.put("table:energy_parts", table(["mean", "Base", "RPV", "RLPV", "RLPV - Base"], rows))
-    page.compare("energy", energy_ids)
+    _compare(page, "energy", energy_ids)
 
 
 def _l1(page: Page, e: Evaluation, figures: Figures) -> None:
-    groups = [f"{k} {letter}" for k in e.kernels for letter in "ab"]
     counts = {k: [e.l1(k, n) for n in (base, usual)] for k in e.kernels}
     parts = ["hits", "merged misses", "misses"]
 
     def share(k: str, run: int, part: str) -> float:
         every = sum(counts[k][0].values())
         return counts[k][run][part] / every if every else 0.0
-    _grouped(figures, page, "fig15_l1", "Loads in the L1 (a: Base, b: RLPV); their Fig 15", groups,
-             {p: [share(k, run, p) for k in e.kernels for run in (0, 1)] for p in parts}, "of the baseline's", stacked=True)
+    selected = [e.counterparts[n] for n in [*load_benchmarks, harmed] if n in e.counterparts]
+    groups = [f"{e.short(k)} {letter}" for k in selected for letter in "ab"] + ["mean a", "mean b"]
+    _grouped(figures, page, "fig15_l1", "Loads in the L1 (a: Base, b: RLPV), the paper's selection and the mean of all; their Fig 15", groups,
+             {p: [share(k, run, p) for k in selected for run in (0, 1)] +
+              [e.average(lambda k: share(k, run, p)) for run in (0, 1)] for p in parts}, "of the baseline's", stacked=True)
     rows = [[e.short(k), int(sum(counts[k][0].values()))] + [percent(share(k, run, p)) for run in (0, 1) for p in parts] +
             [percent(e.bypass_by(k, "load"), 2)] for k in e.kernels]
     page.put("table:l1", table(["", "accesses, Base"] + [f"{p}, {n}" for n in ("Base", "RLPV") for p in parts] +
                                ["loads bypassed, of all instructions"], rows))
-    page.compare("l1", ["FIG15-MISSES"] if not page.partial or "FIG15-MISSES" in page.comparisons.all else [])
+    _compare(page, "l1", l1_ids)
 
 
 def _sm_energy(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -233,7 +307,7 @@ def _sm_energy(page: Page, e: Evaluation, figures: Figures) -> None:
         ["without leakage"] + [percent(e.average(lambda k: e.sm_saved(k, n, static=False))) for n in shown],
         ["execution and register accesses only"] + [percent(e.average(
             lambda k: 1 - e.backend_nj(k, n) / e.backend_nj(k))) for n in shown]]))
-    page.compare("sm_energy", sm_ids)
+    _compare(page, "sm_energy", sm_ids)
 
 
 def _speed(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -245,7 +319,7 @@ def _speed(page: Page, e: Evaluation, figures: Figures) -> None:
     others = {n: m for n, m in models.items() if n != "affine"}
     page.put("table:speed", _by_kernel(e, "speed", list(others.values()), lambda k, c: fixed(e.speed(k, _key(others, c))),
                                        lambda c: fixed(e.mean_speed(_key(others, c))), "geometric mean"))
-    page.compare("speed", speed_ids)
+    _compare(page, "speed", speed_ids)
 
 
 def _banks(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -256,18 +330,18 @@ def _banks(page: Page, e: Evaluation, figures: Figures) -> None:
     def share(k: str, n: str, part: str) -> float:
         return e.accesses(k, n)[part] / sum(e.accesses(k, part_base).values())
     _grouped(figures, page, "fig18a_accesses", "Accesses to register banks by type, means; their Fig 18a", list(runs.values()),
-             {p: [e.average(lambda k: share(k, n, p)) for n in runs] for p in parts}, "of the baseline's", stacked=True)
+             {p: [e.average(lambda k: share(k, n, p), e.swept) for n in runs] for p in parts}, "of the baseline's", stacked=True)
     _grouped(figures, page, "fig18b_retries", "Cycles that an access waits for its bank; their Fig 18b",
-             [e.short(k) for k in e.kernels] + ["mean"],
-             {m: [e.retries(k, n) for k in e.kernels] + [e.mean_retries(n)] for n, m in runs.items()}, "retries per access")
-    rows = [[m] + [fixed(e.average(lambda k: share(k, n, p))) for p in parts] +
-            [fixed(e.average(lambda k: sum(share(k, n, p) for p in parts))), fixed(e.mean_retries(n)),
+             [e.short(k) for k in e.swept] + ["mean"],
+             {m: [e.retries(k, n) for k in e.swept] + [e.mean_retries(n)] for n, m in runs.items()}, "retries per access")
+    rows = [[m] + [fixed(e.average(lambda k: share(k, n, p), e.swept)) for p in parts] +
+            [fixed(e.average(lambda k: sum(share(k, n, p) for p in parts), e.swept)), fixed(e.mean_retries(n)),
              fixed(e.mean_speed(n, part_base))] for n, m in runs.items()]
     page.put("table:banks", table(["mean"] + parts + ["together", "retries per access", "speed"], rows))
     page.put("table:retries", table(["retries per access"] + list(runs.values()) + ["writes that become verify-reads, RLP"],
                                     [[e.short(k)] + [fixed(e.retries(k, n)) for n in runs] + [percent(e.shared_writes(k))]
-                                     for k in e.kernels]))
-    page.compare("banks", [i for i in bank_ids if i in page.comparisons.all])
+                                     for k in e.swept]))
+    _compare(page, "banks", bank_ids)
 
 
 def _registers(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -286,36 +360,36 @@ def _registers(page: Page, e: Evaluation, figures: Figures) -> None:
     capped = max(e.kernels, key=lambda k: e.low(k, "rlpvc"))
     page.put("capped", f"{capped} is in low-register mode for {percent(e.low(capped, 'rlpvc'), 0)} of its cycles and runs at "
                        f"{fixed(e.speed(capped, 'rlpvc'), 2)} of the baseline's speed")
-    page.compare("registers", ["FIG19-SHARING"])
+    _compare(page, "registers", register_ids)
 
 
 def _signatures(page: Page, e: Evaluation, figures: Figures) -> None:
     runs = {n: swept("vsb", n) for n in signature_sizes}
-    rates = {n: e.average(lambda k: e.hit_rate(k, run)) for n, run in runs.items()}
+    rates = {n: e.average(lambda k: e.hit_rate(k, run), e.swept) for n, run in runs.items()}
     _grouped(figures, page, "fig20_signatures", "Hit rate of the value signature buffer by its entries; their Fig 20",
              [str(n) for n in runs], {"mean": [100 * rates[n] for n in runs]}, "hit rate (%)")
     page.put("table:signatures", _by_kernel(e, "hit rate", [str(n) for n in runs],
                                             lambda k, c: percent(e.hit_rate(k, runs[int(c)])),
-                                            lambda c: percent(rates[int(c)])))
-    rows = [["instructions that bypass"] + [percent(e.average(lambda k: e.bypass(k, run))) for run in runs.values()],
+                                            lambda c: percent(rates[int(c)]), among=e.swept))
+    rows = [["instructions that bypass"] + [percent(e.average(lambda k: e.bypass(k, run), e.swept)) for run in runs.values()],
             ["speed"] + [fixed(e.mean_speed(run, part_base)) for run in runs.values()],
-            ["false positives"] + [int(sum(e.wir(k, run, "vsb.false_positives") for k in e.kernels)) for run in runs.values()]]
+            ["false positives"] + [int(sum(e.wir(k, run, "vsb.false_positives") for k in e.swept)) for run in runs.values()]]
     page.put("table:signature_effects", table(["all kernels"] + [str(n) for n in runs], rows))
-    page.compare("signatures", signature_ids)
+    _compare(page, "signatures", signature_ids)
 
 
 def _reuse(page: Page, e: Evaluation, figures: Figures) -> None:
     runs = {n: swept("rb", n) for n in reuse_sizes}
     _grouped(figures, page, "fig21_reuse", "Instructions that bypass execution, by the reuse buffer's entries, means; their Fig 21",
              [str(n) for n in runs],
-             {label: [100 * e.average(lambda k: sum(e.bypass_by(k, kind, run) for kind in kinds)) for run in runs.values()]
+             {label: [100 * e.average(lambda k: sum(e.bypass_by(k, kind, run) for kind in kinds), e.swept) for run in runs.values()]
               for label, kinds in (("at once", ["arithmetic", "load"]), ("after waiting", ["pending"]))},
              "warp instructions (%)", stacked=True, paper=18.7, paper_label="the paper's, 256 entries")
     extra = {"part-rl": "256, RL", "rl-512": "512, RL", "part-associative": "256, associative", "part-large": "4,096"}
     columns = {**{str(n): run for n, run in runs.items()}, **{m: n for n, m in extra.items()}}
     page.put("table:reuse", _by_kernel(e, "bypass", list(columns), lambda k, c: percent(e.bypass(k, columns[c])),
-                                       lambda c: percent(e.average(lambda k: e.bypass(k, columns[c])))))
-    page.compare("reuse", [i for i in reuse_ids if i in page.comparisons.all])
+                                       lambda c: percent(e.average(lambda k: e.bypass(k, columns[c]), e.swept)), among=e.swept))
+    _compare(page, "reuse", reuse_ids)
 
 
 def _delay(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -324,16 +398,20 @@ def _delay(page: Page, e: Evaluation, figures: Figures) -> None:
              {"geomean": [e.mean_speed(run, part_base) for run in runs.values()]}, "of the baseline's", one=True,
              ylim=(0, 1.2))
     page.put("table:delay", _by_kernel(e, "speed", list(runs), lambda k, c: fixed(e.speed(k, runs[c], part_base)),
-                                       lambda c: fixed(e.mean_speed(runs[c], part_base)), "geometric mean"))
-    page.compare("delay", ["WIR-030"])
+                                       lambda c: fixed(e.mean_speed(runs[c], part_base)), "geometric mean", e.swept))
+    _compare(page, "delay", ["WIR-030", "SEC7G3-WORST"])
 
 
 def _experiments(page: Page, e: Evaluation, figures: Figures) -> None:
     runs = {part_usual: "as it is", **{n: what for n, (what, _) in experiments.items()}}
-    for name, what in (("speed", lambda k, n: fixed(e.speed(k, n, part_base), 2)),
-                       ("bypass", lambda k, n: percent(e.bypass(k, n)))):
-        page.put(f"table:experiments_{name}", table([name] + e.kernels,
-                                                    [[m] + [what(k, n) for k in e.kernels] for n, m in runs.items()]))
+    for name, what, last in (("speed", lambda k, n: fixed(e.speed(k, n, part_base), 2), lambda n: fixed(e.mean_speed(n, part_base))),
+                             ("SM energy saved", lambda k, n: percent(e.sm_saved(k, n, to=part_base)),
+                              lambda n: percent(e.average(lambda k: e.sm_saved(k, n, to=part_base), e.swept))),
+                             ("bypass", lambda k, n: percent(e.bypass(k, n)),
+                              lambda n: percent(e.average(lambda k: e.bypass(k, n), e.swept)))):
+        page.put(f"table:experiments_{name.replace(' ', '_')}", table([name, *runs.values()],
+                                                    [[e.short(k)] + [what(k, n) for n in runs] for k in e.swept] +
+                                                    [["geometric mean" if name == "speed" else "mean"] + [last(n) for n in runs]]))
 
 
 def _hardware(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -346,7 +424,7 @@ def _hardware(page: Page, e: Evaluation, figures: Figures) -> None:
                                    rows))
     page.put("table:storage", table(["", "KB, paper", "ours"], [[n, fixed(p, 2), fixed(ours, 2)] for n, (p, ours) in
                                                                 e.storage().items()]))
-    page.compare("hardware", hardware_ids)
+    _compare(page, "hardware", hardware_ids)
 
 
 def csv(e: Evaluation) -> str:

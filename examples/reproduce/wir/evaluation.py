@@ -2,38 +2,46 @@
 """The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
 import math
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.stats import geomean, mean, of_all_sms, value
 
 base = evaluation.baseline
+percent = 100.0
 usual = "rlpv"
 #: Runs by --wir.model, with the paper's names.
 models = {"r": "R", "rl": "RL", "rlp": "RLP", "rlpv": "RLPV", "rpv": "RPV", "rlpvc": "RLPVc", "novsb": "NoVSB",
           "affine": "Affine", "affine_rlpv": "Affine+RLPV"}
 names = {base: "Base", **models}
-#: Sweeps run a part of every launch; these are the baseline and RLPV for that part.
+#: Sweeps and single changes run a part of every launch, of some benchmarks (run.py); these are the baseline and RLPV for that part.
 part_base, part_usual = "part", "part-rlpv"
 signature_sizes = [0, 32, 64, 128, 256, 512]
 reuse_sizes = [32, 64, 128, 256, 512]
 delays = [3, 4, 5, 6, 7]
 verify_sizes = [0, 4, 8, 16]
 defaults = {"vsb": 256, "rb": 256, "d": 4, "vc": 8}
+_ports = [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports", "value_signature_buffer.ports",
+                         "verify_cache.ports") for o in ("--" + knob, "16")]
 #: Single changes, to see what each one costs. For each run: description and options.
 experiments = {
     "part-associative": ("a reuse buffer that is searched associatively", ["--reuse_buffer.associative", "true"]),
     "part-room": ("8,192 registers and reuse entries", ["--wir.physical_registers", "8192", "--reuse_buffer.entries", "8192"]),
-    "part-ports": ("16 ports for each table", [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports",
-                                                              "value_signature_buffer.ports", "verify_cache.ports")
-                                               for o in ("--" + knob, "16")]),
+    "part-ports": ("16 ports for each table", _ports),
+    "part-quick": ("16 ports and 3 added cycles", _ports + ["--wir.delay", "3"]),
     "part-pairs": ("entries with two results, for 64-bit values", ["--reuse_buffer.pairs", "true"]),
     "part-patience": ("verify-reads as urgent as operands", ["--wir.verify_patience", "0"]),
     "part-large": ("a reuse buffer of 4,096", ["--reuse_buffer.entries", "4096"]),
 }
 #: Kernels that are also run, in part, with the same value everywhere in their inputs (flat/KERNEL.toml).
-flat_kernels = ["hotspot", "pathfinder", "sgemm", "srad", "stencil3d"]
+flat_kernels = ["pathfinder", "stencil3d", "sgemm", "srad", "hotspot"]
+#: Kernels that pass more barriers than a CTA's counter holds; they also run, in part, with a counter of 8 bits.
+long_kernels, long_usual = ["binomial_options", "stencil3d"], "part-barriers"
+#: Inputs other than the usual ones, by run.
+inputs = {"flat": "flat", "uniform": "random"}
+#: The sweeps' baseline and RLPV for addresses of 64 bits.
+wide_base, wide_usual = "wide", "wide-rlpv"
 #: Reasons that keep instructions from the reuse buffer (models/wir, ReuseBar).
 bars = {"special": "reads a special register", "predicate": "reads or writes a predicate",
         "wide": "a result of several registers", "kind": "never reused", "divergent": "divergent",
@@ -42,8 +50,11 @@ bars = {"special": "reads a special register", "predicate": "reads or writes a p
 #: Structures outside the SM.
 outside = ["interconnect", "l2", "memory_controller", "dram", "card"]
 backend = ["sp", "sfu", "mem", "rf_read", "rf_write"]
-floating_point = {"BS": "TABLE1-FP-BS", "SG": "TABLE1-FP-SG", "HS": "TABLE1-FP-HS", "S1": "TABLE1-FP-S1",
-                  "ST": "TABLE1-FP-ST", "SV": "TABLE1-FP-SV"}
+#: Benchmarks in which load reuse is "noticeable" (section VII-C, Fig 15), and the one that it harms.
+load_benchmarks = ["SF", "BT", "HS", "S2", "LK"]
+harmed = "KM"
+#: "Severe performance degradation" without a verify cache (section VII-D).
+verify_benchmarks = {"BF": "WIR-022", "GA": "WIR-022-GA", "BO": "WIR-022-BO"}
 #: Table III: our event, the paper's name of the line, its pJ.
 table3 = {"wir.rename_table": ("Rename table", 3.50), "wir.reuse_buffer": ("Reuse buffer table", 4.71),
           "wir.hash": ("Hash generation", 4.85), "wir.value_signature_buffer": ("Value signature buffer table", 4.96),
@@ -59,8 +70,15 @@ def swept(kind: str, size: int) -> str:
 
 
 class Evaluation(evaluation.Evaluation):
-    counterparts = {"PF": "pathfinder", "ST": "stencil3d", "NW": "needleman_wunsch", "SV": "spmv", "SG": "sgemm",
-                    "S1": "srad", "HS": "hotspot", "BF": "bfs", "BS": "black_scholes"}
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
+        #: The kernels that also run in part, with addresses of both sizes; and those of them with sweeps and single changes.
+        self.paired: List[str] = [k for k in self.counted if (k, wide_base) in self.results]
+        self.swept: List[str] = [k for k in self.counted if (k, swept("d", delays[0])) in self.results]
+
+    def among(self, name: str) -> List[str]:
+        """The kernels over which the mean of a run is taken."""
+        return self.counted if name in names else self.paired if name in (wide_base, wide_usual) else self.swept
 
     # --- one run ---
 
@@ -114,8 +132,8 @@ class Evaluation(evaluation.Evaluation):
             total -= sum(nj for s, nj in energy["static_by_structure"].items() if s not in outside)
         return total
 
-    def sm_saved(self, kernel: str, name: str, static: bool = True) -> float:
-        return 1 - self.sm_energy(kernel, name, static) / self.sm_energy(kernel, base, static)
+    def sm_saved(self, kernel: str, name: str, static: bool = True, to: str = base) -> float:
+        return 1 - self.sm_energy(kernel, name, static) / self.sm_energy(kernel, to, static)
 
     def gpu_saved(self, kernel: str, name: str) -> float:
         return 1 - self.gpu_energy(kernel, name)
@@ -185,12 +203,42 @@ class Evaluation(evaluation.Evaluation):
         found = [e for e in self.document(kernel, name)["energy"]["by_event"] if e["event"] == event]
         return (sum(e["count"] for e in found), found[0]["pj"] if found else 0.0, sum(e["nj"] for e in found))
 
-    def floating(self, kernel: str) -> float:
+    def mix(self, kernel: str) -> Dict[str, float]:
+        """Fractions of the instructions, by kind."""
         d = self.document(kernel, base)
-        return of_all_sms(d, r"pipeline\.execution", "fp32_instructions") / d["warp_instructions"]
+        done = {n: of_all_sms(d, r"pipeline\.execution", f"{n}_instructions") for n in ("fp32", "fp64", "special", "integer", "lsu")}
+        shared = of_all_sms(d, r"pipeline\.lsu", "shared_instructions")
+        parts = {"floating point": done["fp32"] + done["fp64"], "special": done["special"], "integer": done["integer"],
+                 "shared memory": shared, "other memory": done["lsu"] - shared}
+        parts["control"] = d["warp_instructions"] - sum(parts.values())
+        return {n: x / d["warp_instructions"] for n, x in parts.items()}
 
-    def flat(self) -> List[str]:
-        return [k for k in flat_kernels if k in self.kernels]
+    def floating(self, kernel: str) -> float:
+        return self.mix(kernel)["floating point"]
+
+    def misses_saved(self, kernel: str, name: str = usual) -> Optional[float]:
+        """Fraction of the L1's misses."""
+        before = self.l1(kernel, base)["misses"]
+        return 1 - self.l1(kernel, name)["misses"] / before if before else None
+
+    def accesses_saved(self, kernel: str, name: str = usual) -> Optional[float]:
+        """Fraction of the L1's loads."""
+        before = sum(self.l1(kernel, base).values())
+        return 1 - sum(self.l1(kernel, name).values()) / before if before else None
+
+    def dram_reads_saved(self, kernel: str, name: str = usual) -> float:
+        """Fraction of the bursts that DRAM reads."""
+        reads = [sum(group.get("reads", 0) for part, group in self.document(kernel, n)["stats"].items()
+                     if part.startswith("memory.dram_")) for n in (base, name)]
+        return 1 - reads[1] / reads[0] if reads[0] else 0.0
+
+    def with_input(self, which: str) -> List[str]:
+        """Kernels that were also run with such an input."""
+        return [k for k in self.kernels if (k, which) in self.results]
+
+    def threads_registers(self, kernel: str, name: str) -> int:
+        """Registers per thread, most of all entries."""
+        return max(x["registers"] for x in self.results[(kernel, name)].report["entries"])
 
     # --- by configuration ---
 
@@ -224,10 +272,10 @@ class Evaluation(evaluation.Evaluation):
     # --- over the kernels ---
 
     def mean_speed(self, name: str, to: str = base) -> float:
-        return geomean(self.speed(k, name, to) for k in self.kernels)
+        return geomean(self.speed(k, name, to) for k in self.among(name))
 
     def mean_retries(self, name: str) -> float:
-        return self.average(lambda k: self.retries(k, name))
+        return self.average(lambda k: self.retries(k, name), self.among(name))
 
     def by_repetition(self) -> List[str]:
         return sorted(self.kernels, key=lambda k: -self.repeated(k))
@@ -248,22 +296,48 @@ class Evaluation(evaluation.Evaluation):
 
     # --- comparison with the paper ---
 
+    def by_table1(self, names: List[str]) -> List[List[str]]:
+        """Kernels of the first and of the second half of Table I."""
+        return [[self.counterparts[n] for n in half] for half in (names[:len(names) // 2], names[len(names) // 2:])]
+
     def compare(self, c: Comparisons) -> None:
-        kernels = self.kernels
-        percent = 100.0
+        self._compare_repeats(c)
+        self._compare_bypass(c)
+        self._compare_energy(c)
+        self._compare_benchmarks(c)
+        self._compare_banks(c)
+        if self.swept:
+            self._compare_sweeps(c)
+        stored = sum(ours for _, ours in self.storage().values())
+        c.add("WIR-025", stored, "by configuration")
+        c.add("WIR-026", percent * stored / self.memories(), "by configuration; there is no texture cache")
+        c.add("WIR-032", percent * 10 / 1024, "by configuration")
+
+    def _compare_repeats(self, c: Comparisons) -> None:
         c.add("WIR-001", percent * self.average(self.repeated))
         c.add("WIR-002", percent * self.average(lambda k: self.wir(k, usual, "repeated_often_fraction_1k")))
-        whole = all(k in kernels for k in self.counterparts.values())
-        if whole:
-            c.add("TABLE1-ORDER", sorted(self.counterparts, key=lambda n: -self.repeated(self.counterparts[n])))
+        ordered = c.paper.values["TABLE1-ORDER"].value
+        if all(n in self.counterparts for n in ordered):
+            c.add("TABLE1-ORDER", sorted(ordered, key=lambda n: -self.repeated(self.counterparts[n])))
+            halves = self.by_table1(ordered)
+            c.add("TABLE1-HALVES", self.average(self.repeated, halves[0]) > self.average(self.repeated, halves[1]))
+            for half, value_id in zip(halves, ("WIR-010", "WIR-011")):
+                c.add(value_id, percent * self.average(lambda k: self.gpu_saved(k, usual), half), "a half of Table I's 34")
+
+    def _compare_bypass(self, c: Comparisons) -> None:
         c.add("WIR-003", percent * self.average(self.bypass))
         movs = self.average(self.movs)
         c.add("WIR-006", percent * movs)
         c.add("WIR-007", percent * movs, "mean")
         c.add("WIR-008", percent * self.average(lambda k: self.bypass(k, "novsb")))
-        c.add("WIR-009", percent * max(self.load_reuse().values()))
+        most = self.load_reuse()
+        c.add("WIR-009", percent * max(most.values()), self.short(max(most, key=lambda k: most[k])))
         capped, every = (self.average(lambda k: self.bypass(k, n)) for n in ("rlpvc", usual))
         c.add("FIG13-CAPPED", 0.75 * every <= capped <= every, "at most a quarter less, mean")
+        c.add("WIR-024", int(max(self.wir(k, usual, "barriers_max") for k in self.kernels)),
+              self.short(max(self.kernels, key=lambda k: self.wir(k, usual, "barriers_max"))))
+
+    def _compare_energy(self, c: Comparisons) -> None:
         c.add("WIR-004", percent * self.average(lambda k: self.sm_saved(k, usual)))
         c.add("WIR-005", percent * self.average(lambda k: self.gpu_saved(k, usual)))
         order = self.by_repetition()
@@ -277,39 +351,56 @@ class Evaluation(evaluation.Evaluation):
         c.add("WIR-014", percent * saved["Affine"])
         c.add("WIR-015", percent * saved["Affine+RLPV"])
         c.add("FIG16-ORDER", sorted(saved, key=lambda n: -saved[n]))
-        if whole:
-            before, after = ({k: self.l1(k, n) for k in ("srad", "hotspot")} for n in (base, usual))
-            c.add("FIG15-MISSES", all(sum(after[k].values()) < sum(before[k].values()) and
-                                      after[k]["misses"] < before[k]["misses"] for k in before))
-            c.add("WIR-022", self.speed("bfs", "rlp") < min(1, self.speed("bfs", usual)))
-        c.add("WIR-016", percent * mean(abs(self.speed(k, usual) - 1) <= 0.1 for k in kernels))
+        c.add("SEC5E-CAPPED", self.average(lambda k: self.sm_saved(k, "rlpvc")) > 0)
+        used = {n: self.average(lambda k: self.registers(k, n)[0]) for n in (base, usual)}
+        c.add("FIG19-SHARING", used[usual] < used[base])
+        c.add("FIG19-BASE", used[base] < 1024)
+        c.add("FIG19-CAPPED", all(self.registers(k, "rlpvc")[1] <= self.registers(k, base)[1] for k in self.kernels))
+        c.add("WIR-016", percent * mean(abs(self.speed(k, usual) - 1) <= 0.1 for k in self.counted))
+
+    def _compare_benchmarks(self, c: Comparisons) -> None:
+        """What the paper says of single benchmarks."""
+        found = self.counterparts
+        for n in load_benchmarks:
+            if n in found:
+                before, after = (self.l1(found[n], name) for name in (base, usual))
+                c.add(f"FIG15-{n}-ACCESSES", sum(after.values()) < sum(before.values()))
+                c.add(f"FIG15-{n}-MISSES", after["misses"] < before["misses"])
+                c.add(f"SEC7C-LOADS-{n}", self.gpu_saved(found[n], usual) > self.gpu_saved(found[n], "rpv"))
+        if "LK" in found:
+            c.add("WIR-017", percent * (self.speed(found["LK"], usual) - 1))
+            c.add("WIR-018", percent * self.misses_saved(found["LK"]))
+        if harmed in found:
+            c.add("WIR-019", self.misses_saved(found[harmed]) < 0)
+            c.add("WIR-019-ENERGY", self.gpu_saved(found[harmed], usual) < 0)
+        for n, value_id in verify_benchmarks.items():
+            if n in found:
+                c.add(value_id, self.speed(found[n], "rlp") < min(1, self.speed(found[n], usual)))
+        for n, kernel in found.items():
+            c.add(f"TABLE1-FP-{n}", percent * self.floating(kernel))
+
+    def _compare_banks(self, c: Comparisons) -> None:
         c.add("WIR-020", percent * self.average(self.shared_writes))
         c.add("FIG18-CONFLICTS", self.mean_retries("rlp") > self.mean_retries(base), "retries per access, mean")
         removed = self.removed_conflicts(usual, "rlp", base)
         if removed is not None:
             c.add("WIR-021", percent * removed)
-        removed = [self.removed_conflicts(swept("vc", n), swept("vc", 0), part_base) for n in (8, 16)]
-        if None not in removed:
-            c.add("FIG18-SIXTEEN", removed[1] < 1.5 * removed[0])
         hits = {n: self.average(lambda k: self.bypass(k, n)) for n in ("rl", "rlp")}
         if hits["rl"]:
             c.add("WIR-023", percent * (hits["rlp"] / hits["rl"] - 1), "of the means")
-        gains = [self.average(lambda k: self.bypass(k, n) - self.bypass(k, "part-rl")) for n in ("part-rlp", "rl-512")]
+
+    def _compare_sweeps(self, c: Comparisons) -> None:
+        removed = [self.removed_conflicts(swept("vc", n), swept("vc", 0), part_base) for n in (8, 16)]
+        if None not in removed:
+            c.add("FIG18-SIXTEEN", removed[1] < 1.5 * removed[0])
+        gains = [self.average(lambda k: self.bypass(k, n) - self.bypass(k, "part-rl"), self.swept) for n in ("part-rlp", "rl-512")]
         c.add("SEC7G2-DOUBLING", gains[0] >= gains[1] / 2)
-        c.add("WIR-024", int(max(self.wir(k, usual, "barriers_max") for k in kernels)), "most of our kernels")
-        c.add("FIG19-SHARING", self.average(lambda k: self.registers(k, usual)[0]) <
-              self.average(lambda k: self.registers(k, base)[0]))
-        rates = {n: self.average(lambda k: self.hit_rate(k, swept("vsb", n))) for n in signature_sizes}
+        rates = {n: self.average(lambda k: self.hit_rate(k, swept("vsb", n)), self.swept) for n in signature_sizes}
         c.add("WIR-027", percent * rates[128])
         c.add("FIG20-SATURATES", rates[512] - rates[256] < rates[256] - rates[128])
-        bypassed = [self.average(lambda k: self.bypass(k, swept("rb", n))) for n in reuse_sizes]
+        bypassed = [self.average(lambda k: self.bypass(k, swept("rb", n)), self.swept) for n in reuse_sizes]
         c.add("WIR-029", percent * bypassed[-1])
         c.add("FIG21-GROWS", all(a < b for a, b in zip(bypassed, bypassed[1:])))
-        c.add("WIR-030", all(self.mean_speed(swept("d", n), part_base) >= 1 for n in delays))
-        stored = sum(ours for _, ours in self.storage().values())
-        c.add("WIR-025", stored, "by configuration")
-        c.add("WIR-026", percent * stored / self.memories(), "by configuration; there is no texture cache")
-        c.add("WIR-032", percent * 10 / 1024, "by configuration")
-        for name, value_id in floating_point.items():
-            if self.counterparts[name] in kernels:
-                c.add(value_id, percent * self.floating(self.counterparts[name]), self.counterparts[name])
+        speeds = [self.mean_speed(swept("d", n), part_base) for n in delays]
+        c.add("WIR-030", all(s >= 1 for s in speeds))
+        c.add("SEC7G3-WORST", speeds[-1] >= 0.9)
