@@ -3,7 +3,7 @@
 
 import math
 import re
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from . import ReproductionError
 
@@ -67,6 +67,18 @@ def mean(values: Iterable[float]) -> float:
 def ratio(a: float, b: float) -> Optional[float]:
     """a / b; None when there is nothing to divide by."""
     return a / b if b else None
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's: 1 for the same order, -1 for the opposite one. Equal values share their mean rank."""
+    def ranks(values: Sequence[float]) -> List[float]:
+        return [sum(u < v for u in values) + (sum(u == v for u in values) - 1) / 2 for v in values]
+    if len(a) != len(b) or len(a) < 2:
+        raise ReproductionError(f"a rank correlation needs two lists of the same length, found {len(a)} and {len(b)}")
+    x, y = ranks(a), ranks(b)
+    centre = (len(x) - 1) / 2
+    spread = math.sqrt(sum((u - centre) ** 2 for u in x) * sum((v - centre) ** 2 for v in y))
+    return sum((u - centre) * (v - centre) for u, v in zip(x, y)) / spread if spread else 0.0
 
 
 def pareto(points: List[Tuple[float, float]]) -> List[int]:

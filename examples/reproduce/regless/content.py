@@ -6,23 +6,25 @@ from typing import List, Optional
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import mean, pareto, value
+from regatta_reproduce.stats import geomean, mean, pareto, value
 
-from evaluation import (Evaluation, chosen, experiments, register_file, sizes, sources, table2, traffic,
-                        usual)
+from evaluation import (Evaluation, cached_base, cached_usual, chosen, experiments, faster_ids, held_ids, l2_ids,
+                        missed_ids, part_base, part_largest, part_usual, register_file, run_time_ids, sizes, slow_kernels,
+                        sources, stores_ids, table2, traffic, usual, wide_base, wide_kernels, wide_usual)
 
-time_ids = ["REGLESS-005", "REGLESS-027"]
+time_ids = ["REGLESS-005", "REGLESS-027", *run_time_ids.values(), *faster_ids.values(), "SEC6.4-THREE"]
 size_ids = ["REGLESS-009", "REGLESS-010", "SEC6.2-LARGER", "REGLESS-001"]
 energy_ids = ["REGLESS-011", "REGLESS-014", "REGLESS-017", "REGLESS-006"]
-preload_ids = ["REGLESS-028", "REGLESS-029", "REGLESS-030", "REGLESS-031"]
-l1_ids = ["REGLESS-035", "REGLESS-008"]
-region_ids = ["SEC6.6-LIVE", "REGLESS-039", "TABLE2-INSTRUCTIONS", "TABLE2-CYCLES"]
+preload_ids = ["REGLESS-028", "REGLESS-029", *missed_ids.values(), "SEC6.5-COMPRESSOR", *l2_ids.values()]
+l1_ids = ["REGLESS-035", "REGLESS-008", *stores_ids.values(), "SEC6.5-NO-MISS"]
+region_ids = ["SEC6.6-LIVE", *held_ids.values(), "SEC6.6-LARGE", "TABLE2-INSTRUCTIONS", "TABLE2-CYCLES"]
 set_ids = ["REGLESS-007", "FIG2-TWO-LEVEL"]
 
 
 def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> None:
     _overview(page, e)
     _numbers(page, e)
+    _wide(page, e)
     for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
         part(page, e, figures)
 
@@ -35,7 +37,7 @@ def _numbers(page: Page, e: Evaluation) -> None:
                 page.put(f"time/{k}/{name}", fixed(e.run_time(k, name), 2))
                 page.put(f"energy/{k}/{name}", fixed(e.gpu_energy(k, name), 2))
         for n in sizes:
-            if e.document(k, f"regless-{n}"):
+            if e.ran(k, f"regless-{n}"):
                 page.put(f"found/{k}/{n}", percent(e.preload_shares(k, f"regless-{n}")["osu"]))
         page.put(f"live_registers/{k}", str(e.live_registers(k)))
         for s, share in e.preload_shares(k).items():
@@ -44,14 +46,17 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"{key}/{k}", fixed(e.regless(k, usual, "regions." + key), 0 if key == "max_live" else 1))
         page.put(f"warps_active/{k}", fixed(e.regless(k, usual, "warps_active"), 1))
         page.put(f"static/{k}", fixed(e.static_instructions(k), 1))
+        page.put(f"block/{k}", fixed(e.block_instructions(k), 1))
         page.put(f"l1/{k}", fixed(sum(e.l1_rates(k).values()), 3))
         page.put(f"metadata/{k}", percent(e.code_growth(k), 0))
         page.put(f"working_set/{k}", fixed(e.working_set(k, "baseline"), 0))
-    slow = [k for k in ("sgemm", "stencil3d") if k in e.kernels]
-    rest = [k for k in e.kernels if k not in slow]
-    for name in ["no-compressor"] + [f"regless-{n}" for n in sizes]:
-        if e.fitting(name):
-            page.put(f"time/all/{name}", fixed(e.mean_run_time(name)))
+    rest = [k for k in e.kernels if k not in slow_kernels]
+    for name in ["no-compressor", usual]:
+        page.put(f"time/all/{name}", fixed(e.mean_run_time(name)))
+    for n, time, energy in e.points():
+        page.put(f"time/swept/{n}", fixed(time))
+        page.put(f"energy/swept/{n}", fixed(energy))
+    for name in ["no-compressor", usual]:
         if rest and e.fitting(name, rest):
             page.put(f"time/others/{name}", fixed(e.mean_run_time(name, rest)))
     if rest:
@@ -60,6 +65,11 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put("preload/others/beyond", percent(shares["l2"] + shares["dram"], 3))
         page.put("l1/others", fixed(mean(sum(e.l1_rates(k).values()) for k in rest), 3))
         page.put("energy/others/saved", percent(1 - mean(e.gpu_energy(k, usual) for k in rest)))
+    page.put("time/all/icache", fixed(geomean(e.run_time(k, cached_usual, cached_base) for k in e.counted)))
+    for k in e.kernels:
+        page.put(f"time/{k}/icache", fixed(e.run_time(k, cached_usual, cached_base), 2))
+    for title, r in e.ranks(page.comparisons.paper).items():
+        page.put(f"rank/{title}", fixed(r, 2))
     page.put("words", percent(mean(e.code_growth(k) for k in e.kernels), 0))
 
 
@@ -71,10 +81,10 @@ def _overview(page: Page, e: Evaluation) -> None:
     rows = []
     for k in e.kernels:
         d = e.document(k, "baseline")
-        rows.append([k, e.theirs(k), d["warp_instructions"], d["cycles"],
-                     fixed(d["ipc"], 2), e.live_registers(k), percent(e.register_share(k))])
-    page.put("table:kernels", table(["kernel", "Rodinia's", "warp instructions", "cycles", "IPC",
-                                     "live registers of a thread, at most", "register file in the energy"], rows,
+        rows.append([e.short(k), k, d["warp_instructions"], d["cycles"],
+                     fixed(d["ipc"], 2), e.live_registers(k, key="registers"), e.live_registers(k), percent(e.register_share(k))])
+    page.put("table:kernels", table(["benchmark", "our kernel", "warp instructions", "cycles", "IPC",
+                                     "registers of a thread", "live at once, at most", "register file in the energy"], rows,
                                     left=2))
     refused = e.refused()
     page.put("refused", "None was refused." if not refused else "Refused, because a region cannot fit: " +
@@ -82,14 +92,15 @@ def _overview(page: Page, e: Evaluation) -> None:
 
 
 def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
-    rows: List[list] = [["baseline", 2048, "1.000", "1.000", "1.000", "1.000", len(e.kernels)]]
+    among = e.swept()
+    rows: List[list] = [["baseline", 2048, "1.000", "1.000", "1.000", "1.000", len(among)]]
     for name, entries in [(f"regless-{n}", n) for n in sizes] + [("no-compressor", chosen)]:
-        ran = e.fitting(name)
+        ran = e.fitting(name, among)
         if not ran:
             continue
-        rows.append([name.replace("-", " "), entries, fixed(e.mean_run_time(name)),
-                     fixed(max(e.run_time(k, name) for k in ran)), fixed(e.mean_gpu_energy(name)),
-                     fixed(e.mean_register_energy(name)), len(ran)])
+        rows.append([name.replace("-", " "), entries, fixed(e.mean_run_time(name, among)),
+                     fixed(max(e.run_time(k, name) for k in ran)), fixed(e.mean_gpu_energy(name, among)),
+                     fixed(e.mean_register_energy(name, among)), len(ran)])
     page.put("table:sizes", table(["", "registers", "run time", "worst kernel", "GPU energy", "register energy",
                                    "kernels"], rows))
     points = e.points()
@@ -97,7 +108,7 @@ def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
         plots.scatter(figures / "fig13_sizes", points, pareto([(x, y) for _, x, y in points]),
                       "run time (baseline = 1)", "GPU energy (baseline = 1)")
     _figure(page, "fig13_sizes", "Run time and GPU energy by the staging units' size, geometric means; their Fig 13")
-    rows = [[e.short(k)] + [fixed(e.run_time(k, f"regless-{n}")) for n in sizes] for k in e.kernels]
+    rows = [[e.short(k)] + [fixed(e.run_time(k, f"regless-{n}")) for n in sizes] for k in among]
     page.put("table:run_time_by_size", table(["run time"] + [str(n) for n in sizes], rows))
     page.compare("sizes", size_ids)
 
@@ -110,16 +121,24 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
                             for label, name in names.items()}, "run time (baseline = 1)", one=True)
     _figure(page, "fig16_run_time", f"Run time with {chosen} registers; their Fig 16")
     rows = [[e.short(k), fixed(e.run_time(k, usual)), fixed(e.run_time(k, "no-compressor")),
-             fixed(e.run_time(k, "two_level")), fixed(e.regless(k, usual, "warps_active"), 1),
+             fixed(e.run_time(k, cached_base)),
+             fixed(e.run_time(k, cached_usual, cached_base)), fixed(e.regless(k, usual, "warps_active"), 1),
              percent(e.code_growth(k))] for k in e.kernels]
+    cached = geomean(e.run_time(k, cached_usual, cached_base) for k in e.counted)
     rows.append(["geometric mean", fixed(e.mean_run_time(usual)), fixed(e.mean_run_time("no-compressor")),
-                 fixed(e.mean_run_time("two_level")), "", ""])
-    page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, two-level", "warps active",
+                 fixed(e.mean_run_time(cached_base)), fixed(cached), "", ""])
+    page.put("table:run_time", table(["", "RegLess", "without compressor", "baseline, large icache",
+                                      "RegLess over it, large icache", "warps active",
                                       "metadata words per instruction"], rows))
-    rows = [["as it is"] + [fixed(e.run_time(k, usual)) for k in e.experimented()]]
-    rows += [[what] + [fixed(e.run_time(k, name)) for k in e.experimented()] for name, (what, _) in experiments.items()]
-    rows.append([f"{sizes[-1]} registers"] + [fixed(e.run_time(k, f"regless-{sizes[-1]}")) for k in e.experimented()])
-    page.put("table:experiments", table(["run time"] + e.experimented(), rows))
+    shown = {part_usual: "as it is", **{name: what for name, (what, _) in experiments.items()},
+             part_largest: f"{sizes[-1]} registers"}
+    page.put("table:experiments", table(["run time"] + [e.short(k) for k in e.slow()], [
+        [what] + [fixed(e.run_time(k, name, part_base)) if e.ran(k, name) else None for k in e.slow()]
+        for name, what in shown.items()]))
+    for k in e.slow():
+        for name in shown:
+            if e.ran(k, name):
+                page.put(f"part/{k}/{name}", fixed(e.run_time(k, name, part_base), 2))
     page.compare("run_time", time_ids)
 
 
@@ -171,8 +190,8 @@ def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     page.put("table:preloads", table(["", "preloads", "staging unit", "compressor", "L1", "L2", "DRAM",
                                       "requests to L2 added"], rows))
     rows = []
-    for k in e.kernels:
-        found = [e.preload_shares(k, f"regless-{n}")["osu"] if e.document(k, f"regless-{n}") else None for n in sizes]
+    for k in e.swept():
+        found = [e.preload_shares(k, f"regless-{n}")["osu"] if e.ran(k, f"regless-{n}") else None for n in sizes]
         rows.append([e.short(k)] + [percent(f) for f in found])
     page.put("table:preloads_by_size", table(["found in the staging unit"] + [str(n) for n in sizes], rows))
     page.compare("preloads", preload_ids)
@@ -209,14 +228,14 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
             e.kernels, of("executed"), of("mean_instructions"), of("mean_cycles"), of("mean_preloads"),
             of("mean_live"), of("stddev_live"), of("max_live")):
         paper = [stated[i].text() for i in table2[e.theirs(k)]] if e.theirs(k) in table2 else ["-", "-"]
-        rows.append([e.short(k), executed, fixed(e.static_instructions(k), 1), paper[0], fixed(instructions, 1),
-                     fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
+        rows.append([e.short(k), executed, fixed(e.block_instructions(k), 1), fixed(e.static_instructions(k), 1),
+                     paper[0], fixed(instructions, 1), fixed(cycles, 0), paper[1], fixed(preloads, 2), fixed(live, 2), fixed(spread, 2), most])
     waits = ["mean_preload_cycles", "mean_drain_cycles"]
     told = [w for w in waits if all(e.regless(k, usual, "regions." + w, None) is not None for k in e.kernels)]
     for row, k in zip(rows, e.kernels):
-        row[6:6] = [fixed(e.regless(k, usual, "regions." + w), 0) for w in told]
-    page.put("table:regions", table(["", "regions executed", "instructions (static)", "paper", "instructions (executed)",
-                                     "cycles active"] + [{waits[0]: "preloading", waits[1]: "draining"}[w] for w in told] +
+        row[7:7] = [fixed(e.regless(k, usual, "regions." + w), 0) for w in told]
+    page.put("table:regions", table(["", "regions executed", "instructions in a block", "in a region (static)", "paper",
+                                     "instructions (executed)", "cycles active"] + [{waits[0]: "preloading", waits[1]: "draining"}[w] for w in told] +
                                     ["paper", "preloads", "live", "deviation", "most live"], rows))
     page.compare("regions", region_ids + [i for ids in table2.values() for i in ids])
 
@@ -224,7 +243,7 @@ def _regions(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     if figures is not None:
         plots.grouped_bars(figures / "fig2_working_set", [e.short(k) for k in e.kernels],
-                           {label: [e.working_set(k, name) for k in e.kernels]
+                           {label: [e.working_set(k, name) if e.ran(k, name) else None for k in e.kernels]
                             for label, name in (("GTO", "baseline"), ("two-level, 32 warps", "two_level"),
                                                 ("two-level, 8 warps", "two_level-8"))},
                            "registers in 100 cycles", paper=0.1 * register_file, paper_label="10 % of the register file")
@@ -233,13 +252,20 @@ def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     for k in e.kernels:
         row = [e.short(k)]
         for name in ("baseline", "two_level", "two_level-8"):
+            if not e.ran(k, name):
+                row += [None] * 3
+                continue
             mean_set = e.working_set(k, name)
             row += [fixed(mean_set, 1), percent(mean_set / register_file),
                     value(e.document(k, name), "register_working_set.peak")]
-        rows.append(row + [fixed(e.run_time(k, "two_level-8"))])
-    rows.append(["mean"] + [cell for name in ("baseline", "two_level", "two_level-8")
-                            for average in [mean(e.working_set(k, name) for k in e.kernels)]
-                            for cell in (fixed(average, 1), percent(average / register_file), "")] + [""])
+        rows.append(row + [fixed(e.run_time(k, "two_level-8")) if e.ran(k, "two_level-8") else None])
+    for title, among, names in (("mean", e.kernels, ["baseline"]),
+                                ("mean of the first seven", e.swept(), ["baseline", "two_level", "two_level-8"])):
+        cells: List[str] = []
+        for name in names if among else []:
+            average = mean(e.working_set(k, name) for k in among)
+            cells += [fixed(average, 1), percent(average / register_file), ""]
+        rows.append([title] + cells + [""] * (10 - len(cells)))
     page.put("table:working_set", table(["registers", "GTO", "of 2048", "peak", "two-level, 32 warps", "of 2048", "peak",
                                          "two-level, 8 warps", "of 2048", "peak", "its run time"], rows))
     page.compare("working_set", set_ids)
@@ -268,6 +294,29 @@ def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
              percent(e.backing_accesses(k, usual) / e.backing_accesses(k, "baseline"), 2)] for k in e.kernels]
     page.put("table:backing_store", table(["accesses in 100 cycles", "baseline: register file", "RegLess: L1",
                                            "of the baseline's"], rows))
+
+
+def _wide(page: Page, e: Evaluation) -> None:
+    """Code with addresses of 64 bits beside the suite's."""
+    among = [k for k in wide_kernels if k in e.kernels]
+    if not among:
+        page.put("table:wide", "(None of them was run.)")
+        for title in ("baseline", "32", "64"):
+            page.put(f"wide/{title}", "-")
+        return
+    rows = []
+    ratios = {"baseline": lambda k: e.run_time(k, wide_base), "32": lambda k: e.run_time(k, usual),
+              "64": lambda k: e.run_time(k, wide_usual, wide_base)}
+    for k in among:
+        shares = [e.preload_shares(k, name)["osu"] for name in (usual, wide_usual)]
+        rows.append([e.short(k)] + [e.live_registers(k, name) for name in (usual, wide_usual)] +
+                    [fixed(of(k)) for of in ratios.values()] + [percent(s) for s in shares])
+    for title, of in ratios.items():
+        page.put(f"wide/{title}", fixed(geomean(of(k) for k in among)))
+    rows.append(["mean", ""] + [""] + [fixed(geomean(of(k) for k in among)) for of in ratios.values()] +
+                [percent(mean(e.preload_shares(k, name)["osu"] for k in among)) for name in (usual, wide_usual)])
+    page.put("table:wide", table(["", "live registers, 32 bits", "64 bits", "baseline, 64 over 32 bits", "RegLess, 32 bits",
+                                  "RegLess, 64 bits", "found in the staging unit, 32 bits", "64 bits"], rows))
 
 
 def csv(e: Evaluation) -> str:

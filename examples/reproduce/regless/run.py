@@ -3,8 +3,9 @@
 """RegLess's evaluation (MICRO-50, 2017), reproduced with regatta: tables, figures, README.md. See --help."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import List
+from typing import List, Tuple
 
 here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
@@ -14,7 +15,9 @@ from regatta_reproduce.campaign import Run, Samples, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import Evaluation, chosen, experiment_kernels, experiments, sizes  # noqa: E402
+from evaluation import (Evaluation, cached_base, cached_usual, chosen, experiment_kernels, experiments,  # noqa: E402
+                        large_cache, part, part_base, part_largest, part_usual, sizes, slow_kernels,
+                        swept_kernels, wide_base, wide_kernels, wide_usual)
 
 programs = suite.of_paper("regless")
 machine = ["--machine", programs.machine, "--sms", "1"]
@@ -26,13 +29,13 @@ storage_samples = Samples(100, (("accesses", ("register_file.reads", "register_f
 l1_samples = Samples(100, (("accesses", ("l1.accesses_register_read", "l1.accesses_register_write")),))
 
 
-def trace_of(kernel: str, entries: int, small: bool) -> Trace:
+def trace_of(kernel: str, entries: int, small: bool, addresses: Tuple[str, ...] = programs.annotate_options()) -> Trace:
     """Annotated for a staging unit of `entries`: a region takes no more than half a shard. Larger units than the one
     that the paper chooses run the code of that one."""
     entries = min(entries, chosen)
     shard = entries // shards
     return Trace(kernel, command.launch_file(kernel, small),
-                 programs.annotate_options() + ("--region-registers", str(shard // 2), "--region-bank-lines",
+                 addresses + ("--region-registers", str(shard // 2), "--region-bank-lines",
                                                 str(shard // banks)))
 
 
@@ -41,20 +44,34 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     usual = trace_of(kernel, chosen, small)
     runs = [
         Run("baseline", usual, tuple(machine + ["--scheduler", "gto"] + window), storage_samples if sampled else None),
-        Run("two_level", usual, tuple(machine + ["--scheduler", "two_level"] + window)),
-        # The scheduler that the paper cites lets 8 warps of an SM be active, ours by default 8 of each scheduler.
-        Run("two_level-8", usual, tuple(machine + ["--scheduler", "two_level", "--scheduler.active_warps",
-                                                   str(8 // shards)] + window)),
     ]
-    for entries in sizes:
+    if kernel in swept_kernels:
+        # The scheduler that the paper cites lets 8 warps of an SM be active, ours by default 8 of each scheduler.
+        two_level = machine + ["--scheduler", "two_level"]
+        runs += [Run("two_level", usual, tuple(two_level + window)),
+                 Run("two_level-8", usual, tuple(two_level + ["--scheduler.active_warps", str(8 // shards)] + window))]
+    runs.append(Run(cached_base, usual, tuple(machine + ["--scheduler", "gto"] + large_cache)))
+    if kernel in wide_kernels:
+        wide = trace_of(kernel, chosen, small, ())  # addresses of 64 bits
+        runs += [Run(wide_base, wide, tuple(machine + ["--scheduler", "gto"])),
+                 Run(wide_usual, wide, tuple(machine + ["--scheduler", "gto", "--scheme", "regless", "--osu.entries",
+                                                        str(chosen)]))]
+    for entries in sizes if kernel in swept_kernels else [chosen]:
         options = machine + ["--scheduler", "gto", "--scheme", "regless", "--osu.entries", str(entries)]
         trace = trace_of(kernel, entries, small)
         runs.append(Run(f"regless-{entries}", trace, tuple(options),
                         l1_samples if sampled and entries == chosen else None, may_be_refused=entries < chosen))
         if entries == chosen:
+            runs.append(Run(cached_usual, trace, tuple(options + large_cache)))
             runs.append(Run("no-compressor", trace, tuple(options + ["--compressor.enabled", "false"])))
-            if kernel in experiment_kernels:
-                runs += [Run(name, trace, tuple(options + more)) for name, (_, more) in experiments.items()]
+            if kernel in slow_kernels:
+                some = replace(trace, options=trace.options + part)
+                plain = machine + ["--scheduler", "gto"]
+                runs += [Run(part_base, some, tuple(plain)),
+                         Run(part_largest, some, tuple(plain + ["--scheme", "regless", "--osu.entries", str(sizes[-1])]))]
+                runs.append(Run(part_usual, some, tuple(options)))
+                if kernel in experiment_kernels:
+                    runs += [Run(name, some, tuple(options + more)) for name, (_, more) in experiments.items()]
     return runs
 
 

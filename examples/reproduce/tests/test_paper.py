@@ -8,7 +8,7 @@ from regatta_reproduce import ReproductionError
 from regatta_reproduce.findings import Findings
 from regatta_reproduce.page import Page, missing_values, table, write_if_changed
 from regatta_reproduce.paper import Comparisons, Paper, Stated, difference, number
-from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, value
+from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, rank_correlation, value
 
 
 def stated(v, **more):
@@ -78,6 +78,13 @@ class StatsTest(unittest.TestCase):
         for bad in ([], [1.0, 0.0]):
             with self.assertRaisesRegex(ReproductionError, "geometric mean needs"):
                 geomean(bad)
+
+    def test_rank_correlation(self):
+        self.assertEqual(rank_correlation([1, 2, 3], [10, 20, 90]), 1)
+        self.assertEqual(rank_correlation([1, 2, 3], [3, 2, 1]), -1)
+        self.assertAlmostEqual(rank_correlation([1, 2, 2, 4], [1, 2, 3, 4]), 0.9486833)
+        with self.assertRaisesRegex(ReproductionError, "same length"):
+            rank_correlation([1], [1])
 
     def test_pareto_frontier_by_brute_force(self):
         points = [((7 * i) % 11 / 3, (5 * i) % 13 / 2) for i in range(40)]
