@@ -57,7 +57,7 @@ class Account {
       regless();
     } else if (case_.scheme == "wir") {
       wir();
-    } else if (case_.scheme == "baseline") {
+    } else if (case_.scheme == "baseline" || case_.scheme == "um") {
       register_file(s("sm*.pipeline.collectors", "reads"), s("sm*.pipeline.writeback", "writes"),
                     run_.machine.register_file.registers);
     } else if (run_.has("sm*.switch_engine")) {
@@ -78,9 +78,12 @@ class Account {
 
   void pipeline() {
     const bool moves = run_.has("sm*.move_inserter");
-    const double issued = double(run_.result.warp_instructions) + (moves ? s("sm*.pipeline", "injected_moves") : 0);
+    // Acquires and releases are fetched and issued like the program's own.
+    const double program = double(run_.result.warp_instructions) +
+                           (run_.has("sm*.register_pool") ? s("sm*.pipeline", "issued_insertions") : 0);
+    const double issued = program + (moves ? s("sm*.pipeline", "injected_moves") : 0);
     add("front_end", "instruction_cache.access", s("sm*.pipeline", "fetched_instructions"));
-    add("front_end", "instruction_buffer.instruction", double(run_.result.warp_instructions));
+    add("front_end", "instruction_buffer.instruction", program);
     add("front_end", "scheduler.issue", issued);
     add("pipeline", "pipeline.instruction", issued * lanes_);
     add("sm_static", "sm.static", seconds() * run_.sms);
@@ -218,8 +221,12 @@ class Account {
     if (run_.has("sm*.register_spill")) {
       table("buffer", s("sm*.register_spill", "lines_written") + s("sm*.register_spill", "lines_read"));
     }
-    if (case_.scheme == "finereg") {
+    if (run_.has("sm*.register_pool")) {
+      table("section", s("sm*.register_pool", "acquires") + s("sm*.register_pool", "releases"));
+    }
+    if (run_.has("sm*.rmu.mover")) {
       registers = 1024;
+      if (case_.scheme == "finereg_um") pending = (272 - 16) * 8;
       for (const auto& [knob, value] : case_.knobs) {
         if (knob == "finereg.active_registers") registers = std::stod(value);
         if (knob == "finereg.pending_registers") pending = std::stod(value);
@@ -291,6 +298,7 @@ const std::map<std::string, std::string>& provoked_by() {
                                                         {"cta_switching.free_space", "finereg"},
                                                         {"cta_switching.tag", "finereg"},
                                                         {"cta_switching.buffer", "finereg"},
+                                                        {"cta_switching.section", "vt_regmutex"},
                                                         {"wir.rename_table", "wir"},
                                                         {"wir.reuse_buffer", "wir"},
                                                         {"wir.hash", "wir"},
@@ -412,5 +420,9 @@ REGATTA_ENERGY_CASE(21)
 REGATTA_ENERGY_CASE(22)
 REGATTA_ENERGY_CASE(23)
 REGATTA_ENERGY_CASE(24)
+REGATTA_ENERGY_CASE(25)
+REGATTA_ENERGY_CASE(26)
+REGATTA_ENERGY_CASE(27)
+REGATTA_ENERGY_CASE(28)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 25); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 29); }

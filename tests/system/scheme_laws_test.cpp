@@ -49,7 +49,8 @@ class Watcher : public protocol::Observer {
   }
   bool keeps_cycle_time() const override { return true; }
   void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override {
-    d.injected ? void(++moves()) : issued().add(*d.info);
+    if (!d.injected) issued().add(*d.info);
+    if (d.injected && d.info->scheme.empty()) ++moves();
   }
   void bypassed(protocol::Cycle, const protocol::DynamicInstruction& d) override { reused().add(*d.info); }
   static Registers& issued() {
@@ -76,7 +77,8 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   }
   // A port more, for live-register vectors or registers in memory.
   const std::size_t arbitrated_l1 = 2 + arbiter + (l1 - 2);
-  if (c.scheme == "finereg") return pipeline + file + arbitrated_l1 + 5;
+  if (c.scheme == "vt_regmutex") return pipeline + file + l1 + 1;
+  if (c.scheme == "finereg" || c.scheme == "finereg_um") return pipeline + file + arbitrated_l1 + 5;
   if (c.scheme == "reg_dram") return pipeline + file + arbitrated_l1 + 3;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
@@ -137,3 +139,7 @@ REGATTA_LAWS_CASE(21)
 REGATTA_LAWS_CASE(22)
 REGATTA_LAWS_CASE(23)
 REGATTA_LAWS_CASE(24)
+REGATTA_LAWS_CASE(25)
+REGATTA_LAWS_CASE(26)
+REGATTA_LAWS_CASE(27)
+REGATTA_LAWS_CASE(28)

@@ -89,6 +89,7 @@ class Extended : public assembly::Scheme {
     return parts;
   }
   std::vector<std::string> stat_groups() const override { return scheme_.stat_groups(); }
+  std::vector<std::string> energy_structures() const override { return scheme_.energy_structures(); }
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override {
     scheme_.register_stats(group, modules);
   }
@@ -151,7 +152,11 @@ const std::vector<SchemeCase>& scheme_cases() {
        "finereg",
        32,
        {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}}},
-      {"reg_dram", "reg_dram", "finereg", 32, {{"register_file.registers", "512"}}}};
+      {"reg_dram", "reg_dram", "finereg", 32, {{"register_file.registers", "512"}}},
+      {"vt_regmutex", "vt_regmutex", "finereg", 32, {{"regmutex.pool_registers", "300"}}},
+      {"um", "um", "finereg_um"},
+      {"vt_um", "vt_um", "finereg_um"},
+      {"finereg_um", "finereg_um", "finereg_um", 32, {{"finereg.active_registers", "512"}}}};
   return all;
 }
 
@@ -167,6 +172,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.launch = folder.file("l.toml");
   o.out = folder.file("k.rgt");
   o.warp_size = warp_size;
+  o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
   tool::annotate(o);
   return o.out;
 }

@@ -25,10 +25,22 @@ struct MachineOf {
 
 /// Schemes that are not named run on gtx980.
 MachineOf machine_of(const std::string& scheme) {
-  static const std::map<std::string, MachineOf> machines{
-      {"wir", {"gtx480", 32}},   {"wc", {"gtx480", 32}},      {"argo", {"gtx480", 32}},
-      {"greener", {"k20x", 32}}, {"always_on", {"k20x", 32}}, {"sleep_reg", {"k20x", 32}},
-      {"rar", {"hd7770", 64}},   {"rc", {"hd7770", 64}},      {"rc_rar", {"hd7770", 64}}};
+  static const std::map<std::string, MachineOf> machines{{"wir", {"gtx480", 32}},
+                                                         {"wc", {"gtx480", 32}},
+                                                         {"argo", {"gtx480", 32}},
+                                                         {"greener", {"k20x", 32}},
+                                                         {"always_on", {"k20x", 32}},
+                                                         {"sleep_reg", {"k20x", 32}},
+                                                         {"rar", {"hd7770", 64}},
+                                                         {"rc", {"hd7770", 64}},
+                                                         {"rc_rar", {"hd7770", 64}},
+                                                         {"finereg", {"finereg", 32}},
+                                                         {"virtual_thread", {"finereg", 32}},
+                                                         {"reg_dram", {"finereg", 32}},
+                                                         {"vt_regmutex", {"finereg", 32}},
+                                                         {"um", {"finereg_um", 32}},
+                                                         {"vt_um", {"finereg_um", 32}},
+                                                         {"finereg_um", {"finereg_um", 32}}};
   const auto known = machines.find(scheme);
   return known == machines.end() ? MachineOf{"gtx980", 32} : known->second;
 }
@@ -47,6 +59,7 @@ void check_schemes(const std::string& kernel) {
       o.warp_size = on.warp_size;
       o.max_registers = 63;  // of Fermi and Kepler
       o.addresses = on.warp_size == 32 ? 32 : 64;
+      o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
       tool::annotate(o);
       trace = o.out;
     }

@@ -88,6 +88,16 @@ class FakeCounter : public sc_core::sc_module, public models::RegisterCounts {
   sc_core::sc_event changed_;
 };
 
+class FakeVeto : public sc_core::sc_module, public models::SwitchVeto {
+ public:
+  explicit FakeVeto(const sc_core::sc_module_name& name) : sc_module(name) {}
+  std::map<unsigned, bool> holds;  ///< CTA slots that may not leave
+  bool may_leave(CtaSlot cta) const override {
+    const auto found = holds.find(cta.value());
+    return found == holds.end() || !found->second;
+  }
+};
+
 struct EngineBench {
   /// `moves`: with places and a transfer engine, as FineReg has; otherwise as Virtual Thread.
   explicit EngineBench(bool moves, const CtaSwitchingConfig& config = {}, unsigned slots = 6, unsigned active = 2,
@@ -95,6 +105,7 @@ struct EngineBench {
       : launch(slots, 2, 8), engine("engine", config, period) {
     engine.status.bind(monitor.access);
     engine.counts.bind(counter.target);
+    engine.veto.bind(veto);
     if (moves) {
       engine.places.bind(places);
       engine.transfer.bind(transfer);
@@ -160,6 +171,7 @@ struct EngineBench {
   FakePlaces places{"places"};
   FakeTransfer transfer{"transfer"};
   FakeCounter counter{"counter"};
+  FakeVeto veto{"veto"};
   models::SwitchEngine engine;
   std::unique_ptr<Watch> watch;
   FakeControl control;

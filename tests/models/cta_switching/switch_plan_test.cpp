@@ -99,3 +99,29 @@ TEST_CASE("switch engine alone: a CTA that does not fit is refused with the numb
       "kernel k: not one CTA fits on this machine, bound by registers (a CTA has 64 warps of 64 registers and 0 bytes "
       "of shared memory; an SM 64 warps, 2048 threads, 2048 warp registers, 98304 bytes)");
 }
+
+TEST_CASE("switch engine alone: of a unified memory, CTAs come first and the L1 has the rest") {
+  models::UnifiedMemoryConfig memory;
+  memory.bytes = 400 * 1024;
+  memory.least_l1 = 16 * 1024;
+  memory.l1_bytes = 256 * 1024;
+  memory.l1_ways = 32;
+  PlanBench b(false);
+  b.limits.registers = 3072;
+  b.limits.shared_bytes = b.limits.shared_cta_bytes = 262144;
+  b.engine.set_unified_memory(memory, true);
+  // 1 CTA of 64 registers x 2 warps takes 16 KB of registers; 24 fill 384 KB.
+  auto p = b.plan(2, 64);
+  CHECK(p.active_ctas == 24);
+  CHECK(p.resident_ctas == 24);
+  CHECK(p.l1_bytes == 16 * 1024);
+  // 40 KB of shared memory more: 6 CTAs of 56 KB leave 64 KB.
+  p = b.plan(2, 64, 40 * 1024);
+  CHECK(p.active_ctas == 6);
+  CHECK(p.registers == 6 * 128);
+  CHECK(p.l1_bytes == 64 * 1024);
+  b.limits.registers = 4096;
+  CHECK(error_of([&] { b.plan(64, 64); }) ==
+        "kernel k: one CTA takes 524288 bytes of the unified memory, which has 393216 for CTAs (um.bytes less "
+        "um.least_l1)");
+}

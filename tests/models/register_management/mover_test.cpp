@@ -314,3 +314,24 @@ TEST_CASE("mover alone: what the check of chains finds") {
   b.pending.write_tag(1, tag);
   CHECK(b.mover.check() == "entry 1 of a chain is not valid");
 }
+
+TEST_CASE("mover alone: of a unified memory, pending CTAs want their most live registers, and have what is given") {
+  MoverBench b(1, 8);
+  b.launch.set_live({0b1, 0b10111, 0b11});
+  CHECK(b.mover.registers_wanted(b.launch.context, 3) == 3 * 2 * 4);
+  b.mover.set_registers(2);
+  CHECK(b.free_space.free() == 2);
+  b.start(0);
+  b.live.sets[0] = 0b111;
+  CHECK(b.user.transfer->room_for(cta_at(0), std::nullopt) == Room::no);
+  b.live.sets[0] = 0b11;
+  b.switch_out(0);
+  b.move(0, std::nullopt);
+  b.finish();
+  CHECK(b.free_space.free() == 0);
+  b.move(std::nullopt, 0);
+  b.finish();
+  b.mover.kernel_finished(b.launch.context);
+  b.mover.set_registers(100);
+  CHECK(b.free_space.free() == 8);  // as many as there are
+}

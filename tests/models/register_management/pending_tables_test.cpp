@@ -64,6 +64,20 @@ TEST_CASE("free space monitor alone: only what is taken is given back") {
   CHECK(error_of([&] { b.user.entries->give_back(0); }) == "monitor: entry 0" + expected);
 }
 
+TEST_CASE("free space monitor alone: a launch may have a part of the entries") {
+  TablesBench b(4);
+  b.user.entries->take();
+  b.user.entries->limit(2);
+  CHECK(b.user.entries->free() == 2);
+  CHECK(b.user.entries->take().value() == 0);
+  CHECK(b.user.entries->take().value() == 1);
+  CHECK_FALSE(b.user.entries->take().has_value());
+  CHECK(error_of([&] { b.user.entries->give_back(2); }) ==
+        "monitor: entry 2 is given back, expected one that is taken");
+  b.user.entries->limit(4);
+  CHECK(b.user.entries->free() == 4);
+}
+
 TEST_CASE("free space monitor alone: against a set, at random") {
   TablesBench b(100);
   std::mt19937 random(11);
