@@ -27,14 +27,16 @@ SharedRegisterPool::SharedRegisterPool(const sc_core::sc_module_name& name, std:
 trace::RegMutexRegisters SharedRegisterPool::sets_of(const trace::Kernel& kernel) {
   std::optional<trace::RegMutexRegisters> sets = trace::find_regmutex(kernel);
   if (!sets) {
-    throw support::ConfigError("kernel " + kernel.name +
-                               ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it "
-                               "with --regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
+    throw support::ConfigError(
+        "kernel " + kernel.name +
+        ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it "
+        "with --regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
   }
   return *sets;
 }
 
-std::uint32_t SharedRegisterPool::sections_for(const trace::Kernel& kernel, const trace::RegMutexRegisters& sets) const {
+std::uint32_t SharedRegisterPool::sections_for(const trace::Kernel& kernel,
+                                               const trace::RegMutexRegisters& sets) const {
   if (sets.extended == 0) return 0;
   if (registers_ < sets.extended) {
     throw support::ConfigError("regmutex.pool_registers = " + std::to_string(registers_) + ", expected at least " +

@@ -26,9 +26,9 @@ class PoolSections : public virtual sc_core::sc_interface {
   virtual std::uint32_t section(protocol::WarpSlot warp) const = 0;
 };
 
-/// A warp has one section at most, from an `acquire` until all instructions that name its registers are complete after a
-/// `release`. An acquire without a free section does not issue. Sections are given in the order of requests among warps
-/// that the schedulers offer; the lowest free one. A warp that ends returns its section.
+/// A warp has one section at most, from an `acquire` until all instructions that name its registers are complete after
+/// a `release`. An acquire without a free section does not issue. Sections are given in the order of requests among
+/// warps that the schedulers offer; the lowest free one. A warp that ends returns its section.
 ///
 /// Cannot deadlock with one section: no section is held at a barrier (the compiler sees to it), so a holder waits for
 /// memory only, and a CTA with a holder is not switched out.
