@@ -154,8 +154,11 @@ bool run_random(test::Dice& dice) {
   maybe("writeback.width", {"1", "2"});
   maybe("sm.schedulers", {"1", "2"});
   maybe("sm.issue_width", {"1", "2"});
-  maybe("l1.data_policy", {"cache", "bypass"});
-  maybe("l1.data_store", {"write_evict", "write_through", "write_back"});
+  if (dice.one_in(3)) {
+    set("l1.data_policy", "bypass");
+  } else {
+    maybe("l1.data_store", {"write_evict", "write_through", "write_back"});
+  }
   maybe("l1.miss_queue", {"2", "16"});
   maybe("sms", {"1", "2"});
   maybe("quantum", {"1", "100"});
