@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace regatta::models {
 
@@ -56,6 +57,7 @@ void SharedRegisterPool::kernel_started(const protocol::KernelContext& context) 
   const trace::RegMutexRegisters sets = sets_of(*context.kernel);
   warps_per_cta_ = context.warps_per_cta;
   warps_.assign(std::size_t{context.resident_ctas} * warps_per_cta_, Warp{});
+  closed_.clear();
   holders_.assign(context.resident_ctas, 0);
   free_ = sections_for(*context.kernel, sets);
   taken_.assign(free_, false);
@@ -76,8 +78,15 @@ void SharedRegisterPool::warp_finished(const protocol::WarpInfo& warp) {
 bool SharedRegisterPool::may_issue(const DynamicInstruction& d) {
   if (!d.injected || !trace::is_regmutex_acquire(*d.info)) return true;
   // Its own section may be on its way back.
-  if (free_ != 0 && warps_[d.warp.value()].section == none) return true;
+  Warp& w = warps_[d.warp.value()];
+  if (free_ != 0 && w.section == none) return true;
   ++refusals_;
+  if (!std::exchange(w.closed, true)) {
+    closed_.push_back(d.warp);
+    listener_->closed(d.warp, true);
+    // Another warp may be active in its place from the next cycle on.
+    listener_->reconsider(protocol::Cycle(clock_.now() + 1));
+  }
   return false;
 }
 
@@ -121,6 +130,11 @@ void SharedRegisterPool::give_back(WarpSlot warp) {
   held_cycles_ += clock_.now() - w.since;
   w.section = none;
   w.releasing = false;
+  for (const WarpSlot waiting : closed_) {
+    warps_[waiting.value()].closed = false;
+    listener_->closed(waiting, false);
+  }
+  closed_.clear();
   changed_.notify(sc_core::SC_ZERO_TIME);
 }
 

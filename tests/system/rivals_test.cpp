@@ -245,6 +245,19 @@ TEST_CASE("rivals of FineReg: warps wait for sections of a small pool") {
   CHECK(cycles(one) > cycles(small));
 }
 
+// Warps that wait for sections must not fill the set of active warps, with the holders outside.
+TEST_CASE("rivals of FineReg: holders of sections are scheduled by all policies") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("syr2k", test::Size::small), 4);
+  for (const char* const scheduler : {"lrr", "gto", "two_level"}) {
+    CAPTURE(scheduler);
+    const auto s = run(folder, trace, "vt_regmutex",
+                       {"--regmutex.pool_registers", "64", "--register_file.registers", "768", "--sm.ctas", "2",
+                        "--sm.schedulers", "1", "--scheduler", scheduler});
+    CHECK(of(s, "vt_regmutex", "srp_stall_cycles") > 0);
+  }
+}
+
 TEST_CASE("rivals of FineReg: a trace without register sets is refused by RegMutex") {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "fdtd2d", test::Size::small);

@@ -6,6 +6,7 @@
 #include <regatta/models/register_pool/shared_register_pool.h>
 #include <regatta/support/config.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,22 @@ namespace regatta::test::cta_blocks {
 
 using models::PoolSections;
 using models::SharedRegisterPool;
+
+/// What the gate says of warps.
+class FakeListener : public protocol::GateListener {
+ public:
+  void closed(WarpSlot warp, bool is_closed) override {
+    if (is_closed) {
+      CHECK(kept.insert(warp.value()).second);
+    } else {
+      CHECK(kept.erase(warp.value()) == 1);
+    }
+  }
+  void pause(WarpSlot, protocol::Cycle) override { FAIL("no warp is paused"); }
+  void reconsider(protocol::Cycle at) override { again = at.value(); }
+  std::set<unsigned> kept;  ///< warp slots
+  std::uint64_t again = 0;
+};
 
 struct PoolUser : sc_core::sc_module {
   sc_core::sc_port<PoolSections> sections{"sections"};
@@ -67,6 +84,7 @@ struct PoolBench {
     user.sections.bind(pool.sections);
     user.veto.bind(pool.veto);
     watch.on(pool.changed());
+    pool.connect(listener);
     run_to(1);
     start_kernel();
   }
@@ -115,6 +133,7 @@ struct PoolBench {
   PoolKernel k;
   SharedRegisterPool pool;
   PoolUser user{"user"};
+  FakeListener listener;
   Watch watch{"watch"};
 };
 

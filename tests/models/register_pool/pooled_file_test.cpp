@@ -36,6 +36,7 @@ struct FileBench {
     sc_core::sc_report_handler::set_actions("regatta/register_file", sc_core::SC_FATAL, sc_core::SC_THROW);
     pool_user.sections.bind(pool.sections);
     pool_user.veto.bind(pool.veto);
+    pool.connect(listener);
     run_to(1);
     start();
   }
@@ -86,6 +87,7 @@ struct FileBench {
   }
 
   PoolUser pool_user;
+  FakeListener listener;
 
  public:
   PoolKernel k;

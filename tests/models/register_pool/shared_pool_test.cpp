@@ -43,6 +43,25 @@ TEST_CASE("register pool alone: an acquire without a free section is refused unt
   CHECK(b.stat("held_cycles") == 10);
 }
 
+// Whoever waits for a section leaves its place among a scheduler's active warps: the holders may be the others.
+TEST_CASE("register pool alone: warps that wait for a section are closed until one comes back") {
+  PoolBench b(2);
+  CHECK(b.acquire(0));
+  CHECK_FALSE(b.acquire(3));
+  CHECK(b.listener.kept == std::set<unsigned>{3});
+  CHECK(b.listener.again == 2);
+  CHECK_FALSE(b.acquire(1));
+  CHECK_FALSE(b.acquire(3));  // asked again all the same
+  CHECK(b.listener.kept == std::set<unsigned>{1, 3});
+  b.release(0);
+  CHECK(b.listener.kept.empty());
+  CHECK(b.acquire(1));
+  CHECK_FALSE(b.acquire(3));
+  CHECK(b.listener.kept == std::set<unsigned>{3});
+  b.pool.warp_finished(b.k.warp(1));
+  CHECK(b.listener.kept.empty());
+}
+
 TEST_CASE("register pool alone: registers that do not fill a section are not used") {
   PoolBench b(5);
   CHECK(b.acquire(0));
@@ -216,6 +235,7 @@ void check_random(unsigned sections, unsigned seed) {
         break;
       default:
         if (random() % 20 != 0 || !warp.in_flight.empty()) break;
+        if (b.listener.kept.count(w) != 0) break;  // it waits at its acquire
         b.pool.warp_finished(b.k.warp(w));
         b.pool.warp_started(b.k.warp(w));
         warp = Warp{};

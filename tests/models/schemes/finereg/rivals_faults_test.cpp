@@ -45,6 +45,7 @@ class GateFault : public sc_core::sc_module, public IssueGate, public support::S
   bool may_issue(const DynamicInstruction& d) override { return gate_->may_issue(d); }
   void issued(const DynamicInstruction& d) override { gate_->issued(d); }
   void written_back(const DynamicInstruction& d) override { gate_->written_back(d); }
+  void connect(protocol::GateListener& listener) override { gate_->connect(listener); }
   std::string inserted_scheme() const override { return gate_->inserted_scheme(); }
   const sc_core::sc_event& changed() const override { return gate_->changed(); }
   bool keeps_cycle_time() const override { return true; }
