@@ -3,6 +3,9 @@
 
 #include <regatta/support/energy.h>
 
+#include <stdexcept>
+#include <string>
+
 namespace regatta::models {
 
 PooledRegisterFile::PooledRegisterFile(const sc_core::sc_module_name& name, const RegisterFileConfig& config,
@@ -23,6 +26,14 @@ void PooledRegisterFile::kernel_started(const protocol::KernelContext& context) 
   pool_begin_ = static_cast<std::uint32_t>(config_.registers) - pool;
   fixed_.kernel_started(pool_begin_, base_registers(sets_));
   rows_.resize(config_.registers, context.warp_size);
+}
+
+void PooledRegisterFile::refuse_extended(const protocol::WarpAccess& a) const {
+  SC_REPORT_FATAL("regatta/register_file",
+                  ("warp " + std::to_string(a.warp.value()) + " register R" + std::to_string(a.reg.value()) +
+                   " has no row: it is of the extended set, and the warp holds no section")
+                      .c_str());
+  throw std::logic_error("a fatal SystemC report returned");
 }
 
 void PooledRegisterFile::register_energy(support::EnergyGroup& g) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace regatta::models {
 
@@ -27,14 +28,16 @@ SharedRegisterPool::SharedRegisterPool(const sc_core::sc_module_name& name, std:
 trace::RegMutexRegisters SharedRegisterPool::sets_of(const trace::Kernel& kernel) {
   std::optional<trace::RegMutexRegisters> sets = trace::find_regmutex(kernel);
   if (!sets) {
-    throw support::ConfigError("kernel " + kernel.name +
-                               ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it "
-                               "with --regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
+    throw support::ConfigError(
+        "kernel " + kernel.name +
+        ": its trace has no register sets (section 'regmutex'), which RegMutex needs: annotate it "
+        "with --regmutex-base N, the registers of a thread that every warp keeps (0: chosen)");
   }
   return *sets;
 }
 
-std::uint32_t SharedRegisterPool::sections_for(const trace::Kernel& kernel, const trace::RegMutexRegisters& sets) const {
+std::uint32_t SharedRegisterPool::sections_for(const trace::Kernel& kernel,
+                                               const trace::RegMutexRegisters& sets) const {
   if (sets.extended == 0) return 0;
   if (registers_ < sets.extended) {
     throw support::ConfigError("regmutex.pool_registers = " + std::to_string(registers_) + ", expected at least " +
@@ -54,6 +57,7 @@ void SharedRegisterPool::kernel_started(const protocol::KernelContext& context) 
   const trace::RegMutexRegisters sets = sets_of(*context.kernel);
   warps_per_cta_ = context.warps_per_cta;
   warps_.assign(std::size_t{context.resident_ctas} * warps_per_cta_, Warp{});
+  closed_.clear();
   holders_.assign(context.resident_ctas, 0);
   free_ = sections_for(*context.kernel, sets);
   taken_.assign(free_, false);
@@ -74,8 +78,15 @@ void SharedRegisterPool::warp_finished(const protocol::WarpInfo& warp) {
 bool SharedRegisterPool::may_issue(const DynamicInstruction& d) {
   if (!d.injected || !trace::is_regmutex_acquire(*d.info)) return true;
   // Its own section may be on its way back.
-  if (free_ != 0 && warps_[d.warp.value()].section == none) return true;
+  Warp& w = warps_[d.warp.value()];
+  if (free_ != 0 && w.section == none) return true;
   ++refusals_;
+  if (!std::exchange(w.closed, true)) {
+    closed_.push_back(d.warp);
+    listener_->closed(d.warp, true);
+    // Another warp may be active in its place from the next cycle on.
+    listener_->reconsider(protocol::Cycle(clock_.now() + 1));
+  }
   return false;
 }
 
@@ -119,6 +130,11 @@ void SharedRegisterPool::give_back(WarpSlot warp) {
   held_cycles_ += clock_.now() - w.since;
   w.section = none;
   w.releasing = false;
+  for (const WarpSlot waiting : closed_) {
+    warps_[waiting.value()].closed = false;
+    listener_->closed(waiting, false);
+  }
+  closed_.clear();
   changed_.notify(sc_core::SC_ZERO_TIME);
 }
 

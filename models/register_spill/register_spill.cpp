@@ -258,8 +258,8 @@ void RegisterSpill::write_next(std::uint64_t now) {
     merge(r, a.value.lane.data());
     r.state = Result::State::free;
   }
-  write_.prepare(tlm::TLM_WRITE_COMMAND, a.place.warp, RegisterId(a.place.reg), trace::all_lanes(warp_size_), warp_size_,
-                 a.value);
+  write_.prepare(tlm::TLM_WRITE_COMMAND, a.place.warp, RegisterId(a.place.reg), trace::all_lanes(warp_size_),
+                 warp_size_, a.value);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const unsigned w = a.place.warp.value() % warps_per_cta_;

@@ -20,7 +20,8 @@ void RegisterSpill::register_stats(support::StatGroup& g) {
   g.counter("lines_read", read_back_, "warp registers", "that came back from memory");
   g.counter("merged_results", merged_, "warp registers",
             "results of loads that were merged into a line in memory: a read and a write each");
-  g.counter("held_results", held_results_, "warp registers", "results of loads that waited for their register to come back");
+  g.counter("held_results", held_results_, "warp registers",
+            "results of loads that waited for their register to come back");
   g.counter("waiting_results", waits_, "attempts", "to write such a result when no more could be kept");
 }
 

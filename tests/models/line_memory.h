@@ -32,6 +32,7 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
     std::uint64_t address = 0;
     bool last = false;
     unsigned sectors = 0xf;
+    bool bypass = false;
   };
   std::vector<Seen> seen;                                     ///< requests, in the order in which they were taken
   std::map<std::uint64_t, std::vector<unsigned char>> lines;  ///< what there is
@@ -91,7 +92,7 @@ class LineMemory : public sc_core::sc_module, tlm::tlm_fw_transport_if<> {
 
   void perform(Payload& p, std::uint64_t at) {
     protocol::MemoryAccess& a = access(p);
-    seen.push_back({at, a.access, p.get_address(), a.last_read, a.sectors});
+    seen.push_back({at, a.access, p.get_address(), a.last_read, a.sectors, a.bypass_l1});
     const std::size_t length = p.get_data_length();
     switch (a.access) {
       case protocol::AccessClass::register_write:

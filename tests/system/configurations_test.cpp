@@ -80,9 +80,12 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
   std::map<std::pair<std::string, unsigned>, std::string> traces;
   for (const std::string& kernel : kernels) {
     for (const unsigned warp_size : {32u, 64u}) {
-      const std::string trace = test::annotate_kernel(folder, kernel, test::Size::small, warp_size);
-      traces[{kernel, warp_size}] = folder.file(kernel + std::to_string(warp_size) + ".rgt");
-      REQUIRE(std::rename(trace.c_str(), traces[{kernel, warp_size}].c_str()) == 0);
+      tool::AnnotateOptions o;
+      o.launch = test::launch_path(kernel, test::Size::small);
+      o.out = traces[{kernel, warp_size}] = folder.file(kernel + std::to_string(warp_size) + ".rgt");
+      o.warp_size = warp_size;
+      o.pass_options["regmutex-base"] = "0";
+      tool::annotate(o);
     }
   }
   const assembly::SchemeRegistry registry = schemes::all();

@@ -63,6 +63,7 @@ TEST_CASE("memory requester alone: a request is sent in every cycle, in order, p
   CHECK(b.user.requester.outstanding() == 0);
   REQUIRE(b.memory.seen.size() == 8);
   for (std::size_t i = 1; i < 8; ++i) CHECK(b.memory.seen[i].cycle == b.memory.seen[0].cycle + i);
+  for (const auto& request : b.memory.seen) CHECK(request.bypass);
   for (std::uint32_t i = 0; i < 4; ++i) {
     CHECK(b.user.answers.at(i).data == false);
     CHECK(b.user.answers.at(10 + i).first == i + 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory side of a block that reads and writes whole lines beside the load-store unit: a socket, a queue, and a call
-// when an access is answered. For blocks that move data at their own pace (tables that a compiler pass left in memory,
-// registers that leave the SM).
+// The memory side of a block that reads and writes whole lines beside the load-store unit: a socket, a queue, and a
+// call when an access is answered. For blocks that move data at their own pace (tables that a compiler pass left in
+// memory, registers that leave the SM).
 #pragma once
 
 #include <regatta/protocol/payload.h>
@@ -20,8 +20,8 @@ namespace regatta::models {
 class MemoryRequesterClient {
  public:
   virtual ~MemoryRequesterClient() = default;
-  /// The access with this tag is answered and complete in cycle `when`, the present one or a later one. `data`: the bytes
-  /// of the line, of a read that carries some.
+  /// The access with this tag is answered and complete in cycle `when`, the present one or a later one. `data`: the
+  /// bytes of the line, of a read that carries some.
   virtual void memory_answered(std::uint32_t tag, const unsigned char* data, std::uint64_t when) = 0;
 };
 

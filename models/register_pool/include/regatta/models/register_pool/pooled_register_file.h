@@ -15,8 +15,8 @@
 
 namespace regatta::models {
 
-/// Rows from 0 on are windows of base registers, one per warp slot; the last `sections x size` rows are the pool. An access
-/// to an extended register of a warp without a section is an error. Banks are those of the conventional file.
+/// Rows from 0 on are windows of base registers, one per warp slot; the last `sections x size` rows are the pool. An
+/// access to an extended register of a warp without a section is an error. Banks are those of the conventional file.
 class PooledRegisterFile final : public BankedFile<PooledRegisterFile> {
  public:
   sc_core::sc_port<PoolSections> sections;
@@ -41,9 +41,10 @@ class PooledRegisterFile final : public BankedFile<PooledRegisterFile> {
     if (reg >= sets_.place.size()) refuse(access);
     if (!sets_.is_extended(reg)) return fixed_.base(access.warp) + sets_.index(reg);
     const std::uint32_t section = sections_->section(access.warp);
-    if (__builtin_expect(static_cast<int>(section == PoolSections::none), 0) != 0) refuse(access);
+    if (__builtin_expect(static_cast<int>(section == PoolSections::none), 0) != 0) refuse_extended(access);
     return pool_begin_ + section * sets_.extended + sets_.index(reg);
   }
+  [[noreturn, gnu::noinline, gnu::cold]] void refuse_extended(const protocol::WarpAccess& access) const;
   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const { return row_of(access); }
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done) {

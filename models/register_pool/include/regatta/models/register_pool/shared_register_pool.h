@@ -26,9 +26,10 @@ class PoolSections : public virtual sc_core::sc_interface {
   virtual std::uint32_t section(protocol::WarpSlot warp) const = 0;
 };
 
-/// A warp has one section at most, from an `acquire` until all instructions that name its registers are complete after a
-/// `release`. An acquire without a free section does not issue. Sections are given in the order of requests among warps
-/// that the schedulers offer; the lowest free one. A warp that ends returns its section.
+/// A warp has one section at most, from an `acquire` until all instructions that name its registers are complete after
+/// a `release`. An acquire without a free section does not issue. It closes its warp until a section comes back: a
+/// scheduler with a set of active warps takes in another one, which may be a holder. Sections are given in the order in
+/// which the schedulers offer warps; the lowest free one. A warp that ends returns its section.
 ///
 /// Cannot deadlock with one section: no section is held at a barrier (the compiler sees to it), so a holder waits for
 /// memory only, and a CTA with a holder is not switched out.
@@ -50,6 +51,7 @@ class SharedRegisterPool final : public sc_core::sc_module,
   std::uint32_t sections_for(const trace::Kernel& kernel, const trace::RegMutexRegisters& sets) const;
 
   bool keeps_cycle_time() const override { return true; }
+  void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   std::string inserted_scheme() const override { return trace::regmutex_scheme; }
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
@@ -69,6 +71,7 @@ class SharedRegisterPool final : public sc_core::sc_module,
   struct Warp {
     std::uint32_t section = none;
     bool releasing = false;
+    bool closed = false;    ///< its acquire was refused
     unsigned using_it = 0;  ///< instructions in flight that name an extended register
     std::uint64_t since = 0;
   };
@@ -81,7 +84,9 @@ class SharedRegisterPool final : public sc_core::sc_module,
   sc_core::sc_event changed_;
   const std::uint32_t registers_;
   unsigned warps_per_cta_ = 1;
+  protocol::GateListener* listener_ = nullptr;
   std::vector<Warp> warps_;
+  std::vector<protocol::WarpSlot> closed_;
   std::vector<unsigned> holders_;  ///< by CTA slot: warps with a section
   std::vector<bool> taken_;        ///< by section
   std::uint32_t free_ = 0;

@@ -22,9 +22,9 @@
 namespace regatta::models {
 
 struct RegisterSpillConfig {
-  unsigned ctas = 4;      ///< D: CTAs of an SM whose registers can be in memory at a time; 0 is Virtual Thread
-  unsigned requests = 32; ///< lines under way at a time
-  unsigned results = 16;  ///< results of loads of such CTAs that are kept at a time on their way to memory
+  unsigned ctas = 4;       ///< D: CTAs of an SM whose registers can be in memory at a time; 0 is Virtual Thread
+  unsigned requests = 32;  ///< lines under way at a time
+  unsigned results = 16;   ///< results of loads of such CTAs that are kept at a time on their way to memory
 
   // Set by the assembly.
   unsigned line_bytes = 128;
@@ -34,8 +34,8 @@ struct RegisterSpillConfig {
   void declare(support::OptionSet& options);
 };
 
-/// A move writes all registers of the CTA that leaves to memory, past the L1, live or not, and reads all of the CTA that
-/// comes back. The place of the CTA that leaves can be used when its last register is written.
+/// A move writes all registers of the CTA that leaves to memory, past the L1, live or not, and reads all of the CTA
+/// that comes back. The place of the CTA that leaves can be used when its last register is written.
 ///
 /// The result of a load for a CTA whose registers are away is merged into the line in memory (a read and a write), or
 /// into the register on its way back. A bounded number of them is kept meanwhile; others hold write-back.
@@ -109,9 +109,7 @@ class RegisterSpill final : public sc_core::sc_module,
   std::uint64_t address(const Place& p) const {
     return base_ + (std::uint64_t{p.warp.value()} * 256 + p.reg) * config_.line_bytes;
   }
-  CtaSlot cta_of(WarpSlot warp) const {
-    return CtaSlot(static_cast<std::uint16_t>(warp.value() / warps_per_cta_));
-  }
+  CtaSlot cta_of(WarpSlot warp) const { return CtaSlot(static_cast<std::uint16_t>(warp.value() / warps_per_cta_)); }
   [[gnu::noinline]] Decision steer(protocol::DynamicInstruction& d, unsigned destination, Where where);
   Decision keep(const protocol::DynamicInstruction& d, unsigned destination, Result::State state);
   /// The order in which the registers of a CTA move: by warp, then by number.
@@ -153,9 +151,9 @@ class RegisterSpill final : public sc_core::sc_module,
 
   Step step_ = Step::none;
   std::optional<CtaSlot> out_, in_;
-  Place next_;               ///< register that leaves, or is asked for, next
+  Place next_;  ///< register that leaves, or is asked for, next
   std::uint64_t begun_ = 0, done_ = 0;
-  unsigned under_way_ = 0;   ///< lines of the move in memory requests
+  unsigned under_way_ = 0;        ///< lines of the move in memory requests
   std::optional<Place> reading_;  ///< the read of the file that waits
   trace::WarpValue evicted_;
   /// Lines that have come, in order of arrival, to be written to the file.
