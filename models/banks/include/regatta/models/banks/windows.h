@@ -46,6 +46,19 @@ class WindowPolicy : public virtual sc_core::sc_interface {
   virtual void release(protocol::WarpSlot) {}
 };
 
+/// The file, as it is told by a block that takes windows from resident warps and gives them others. The mapping has the
+/// windows at the time of each call.
+class WindowListener {
+ public:
+  virtual ~WindowListener() = default;
+  /// The warp has come back to the file: a window is its alone.
+  virtual void window_entered(protocol::WarpSlot) {}
+  /// The warp `to` has come back, in the window of `from`, which leaves it later.
+  virtual void window_shared(protocol::WarpSlot /*from*/, protocol::WarpSlot /*to*/) {}
+  /// The warp leaves its window next, and stays resident.
+  virtual void window_leaves(protocol::WarpSlot) {}
+};
+
 /// A window policy as a block. An SM asks it twice per warp; it has no ports to wait for.
 class WindowUnit : public sc_core::sc_module {
  public:
