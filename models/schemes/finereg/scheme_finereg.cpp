@@ -46,6 +46,15 @@ assembly::SmParts RegDram::build(const assembly::BuildContext& c) {
   return parts;
 }
 
+void RegDram::validate_own(const assembly::MachineConfig& m) const {
+  if (spill_.ctas == 0) return;
+  check_machine(m);
+  if (m.sm.lanes != 32) refuse("sm.lanes", std::to_string(m.sm.lanes), "32: a register moves as one line of 128 bytes");
+  if (m.l1.line_bytes != 128) {
+    refuse("l1.line_bytes", std::to_string(m.l1.line_bytes), "128: a register of 32 lanes moves as one line");
+  }
+}
+
 void RegDram::add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
   if (spill_.ctas == 0) return;
   const std::string spill = sm + ".register_spill.", file = sm + ".register_file.";
@@ -64,9 +73,9 @@ FineReg::FineReg()
 
 void FineReg::declare_own(support::OptionSet& o) {
   o.add("finereg.active_registers", active_registers_, "warp registers",
-        "of the register file of active CTAs (ACRF): 1024 are 128 KB", 1, 1 << 20);
+        "of the register file of active CTAs (ACRF): 1024 of 32 lanes are 128 KB", 1, 1 << 20);
   o.add("finereg.pending_registers", pending_registers_, "warp registers",
-        "of the register file of pending CTAs (PCRF): 1024 are 128 KB", 1, 65535);
+        "of the register file of pending CTAs (PCRF): 1024 of 32 lanes are 128 KB", 1, 65535);
   management_.declare(o);
 }
 
@@ -82,7 +91,7 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, active_registers_);
   const PlacedFile active = divide_file(c, parts);
   auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", pending_registers_,
-                                                              c.clock_period);
+                                                               c.clock_period, c.machine.sm.lanes);
   models::RegisterManagementConfig management = management_;
   management.entries = pending_registers_;
   management.ctas = models::monitored_ctas;

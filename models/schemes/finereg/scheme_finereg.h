@@ -61,6 +61,7 @@ class SwitchingScheme : public assembly::Scheme {
   static std::string add_l1_client(assembly::SmParts& parts, protocol::MemoryInitiatorSocket& socket);
   /// What the blocks that move registers need of the machine.
   void check_machine(const assembly::MachineConfig& machine) const;
+  [[noreturn]] void refuse(const std::string& what, const std::string& found, const std::string& expected) const;
   void register_residency(support::StatGroup& group) const;
   virtual void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) = 0;
   virtual void add_own_laws(assembly::ConservationLaws&, const std::string& /*sm*/) const {}
@@ -96,7 +97,7 @@ class RegDram : public SwitchingScheme {
 
  protected:
   void declare_own(support::OptionSet& options) override { spill_.declare(options); }
-  void validate_own(const assembly::MachineConfig& machine) const override { check_machine(machine); }
+  void validate_own(const assembly::MachineConfig& machine) const override;
   void add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 
