@@ -47,7 +47,7 @@ void CompressedRows::window_kept(WarpSlot, WarpSlot, const RegisterWindow& windo
 }
 
 // Only of accesses that need the row: a register elsewhere was compressed when it was written.
-bool CompressedRows::moves(const protocol::WarpAccess& access, Row row) {
+bool CompressedRows::moves(const protocol::WarpAccess& access, Row row, bool) {
   note_form(access, compressed(row));
   return true;
 }

@@ -97,9 +97,9 @@ void GatedRegisterFile::note_written(const protocol::WarpAccess& access) {
   }
 }
 
-bool GatedRegisterFile::announce_move(Row row, const protocol::WarpAccess& access) {
+bool GatedRegisterFile::announce_move(Row row, const protocol::WarpAccess& access, bool into_file) {
   bool holds_value = true;
-  for (RowListener* l : listeners_) holds_value = l->moves(access, row) && holds_value;
+  for (RowListener* l : listeners_) holds_value = l->moves(access, row, into_file) && holds_value;
   dead_moves_ += holds_value ? 0 : 1;
   return holds_value;
 }
@@ -128,9 +128,10 @@ void GatedRegisterFile::lost(Row row, unsigned from, unsigned to) {
 }
 
 /// Completion cycle of an access to the row; `done` is the cycle in which it would complete if the row were on.
-std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done) {
+std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, bool write,
+                                          std::uint64_t done) {
   const bool is_move = access.instruction == nullptr;
-  const bool holds_value = !is_move || announce_move(row, access);
+  const bool holds_value = !is_move || announce_move(row, access, write);
   const Cycle ready = power_.ready(row);
   if (ready == protocol::never) {
     // Nobody uses the operands of an instruction without active lanes.
@@ -158,7 +159,7 @@ std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protoco
   const RowCodec::Read how = codec_ == nullptr ? RowCodec::Read::row : codec_->read(access, row, cells, values);
   if (__builtin_expect(static_cast<int>(how == RowCodec::Read::later), 0) != 0) return later;
   if (codec_ == nullptr || codec_->needs_row(row)) {
-    done = wait_for(row, access, done);
+    done = wait_for(row, access, false, done);
     ++row_reads_;
     if (power_.ready(row) == protocol::never) ++reads_of_lost_;
   } else {
@@ -178,10 +179,10 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
         codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
     if (__builtin_expect(static_cast<int>(s.later), 0) != 0) return later;
     stored = s.row_written;
-    if (stored) done = wait_for(row, access, done);
+    if (stored) done = wait_for(row, access, true, done);
     done += s.extra_cycles;
   } else {
-    done = wait_for(row, access, done);
+    done = wait_for(row, access, true, done);
     stored = power_.ready(row) != protocol::never;
     if (stored) {
       copy_row(payload, cells);

@@ -304,7 +304,7 @@ void PowerGate::vote_all(const RegisterWindow& window, unsigned registers, Power
 void PowerGate::warp_started(const protocol::WarpInfo& warp) {
   Warp& w = warps_[warp.warp.value()];
   w.off = registers_at_start();
-  w.writing = GeneralRegisters{};
+  w.writing = w.slept = GeneralRegisters{};
   w.decoded = 0;
 }
 
@@ -320,7 +320,7 @@ void PowerGate::window_left(WarpSlot warp, const RegisterWindow& window, unsigne
 
 void PowerGate::forget(WarpSlot warp) {
   Warp& w = warps_[warp.value()];
-  w.on = w.reserved = w.unread = GeneralRegisters{};
+  w.on = w.reserved = w.unread = w.back = GeneralRegisters{};
   w.decides = false;
   for (Awaited& a : awaited_) a.dropped = a.dropped || a.warp == warp.value();
 }
@@ -347,11 +347,24 @@ void PowerGate::window_kept(WarpSlot owner, WarpSlot left, const RegisterWindow&
     const RegisterId reg(static_cast<std::uint8_t>(r));
     if (!contains(w.on, reg) && !contains(kept, reg)) power_.vote(voter_, window.row(reg), state_at_start());
   }
+  for_each(std::exchange(w.back, GeneralRegisters{}), [&](RegisterId r) { apply(owner, 0, r, RegisterPower::sleep); });
 }
 
-bool PowerGate::moves(const protocol::WarpAccess& access, Row row) {
+void PowerGate::was_written(const protocol::WarpAccess& access, Row, Cycle done) {
+  if (__builtin_expect(static_cast<int>(access.instruction != nullptr), 1) != 0) return;
+  Warp& w = warps_[access.warp.value()];
+  if (!contains(w.slept, access.reg) || !contains(w.on, access.reg)) return;
+  remove(w.slept, access.reg);
+  if (contains(w.writing, access.reg)) return;
+  if (!w.decides) return add(w.back, access.reg);
+  calendar_.schedule(done.value(), ReadDone{0, access.warp.value(), access.reg.value(), RegisterPower::sleep});
+  client_.request(done.value());
+}
+
+bool PowerGate::moves(const protocol::WarpAccess& access, Row row, bool into_file) {
   Warp& w = warps_[access.warp.value()];
   if (contains(w.off, access.reg)) return false;
+  if (!into_file) contains(w.on, access.reg) ? remove(w.slept, access.reg) : add(w.slept, access.reg);
   power_.vote(voter_, row, PowerState::on);
   add(w.on, access.reg);
   return true;

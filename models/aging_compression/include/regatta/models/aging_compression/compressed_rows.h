@@ -53,7 +53,7 @@ class CompressedRows : public sc_core::sc_module, public RowCodec, public RowLis
   void window_shared(protocol::WarpSlot from, protocol::WarpSlot to, const RegisterWindow& window) override;
   void window_kept(protocol::WarpSlot owner, protocol::WarpSlot left, const RegisterWindow& window, unsigned registers,
                    const protocol::GeneralRegisters& held) override;
-  bool moves(const protocol::WarpAccess& access, Row row) override;
+  bool moves(const protocol::WarpAccess& access, Row row, bool into_file) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 

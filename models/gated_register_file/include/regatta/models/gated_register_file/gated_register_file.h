@@ -77,7 +77,7 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done);
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
-  std::uint64_t wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done);
+  std::uint64_t wait_for(Row row, const protocol::WarpAccess& access, bool write, std::uint64_t done);
   /// Two warps with the same window, while registers are exchanged.
   struct Shared {
     protocol::WarpSlot from, to;
@@ -85,7 +85,7 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   };
   [[gnu::noinline]] void note_written(const protocol::WarpAccess& access);
   /// Tells the listeners of a move's access; whether the register holds a value.
-  [[gnu::noinline]] bool announce_move(Row row, const protocol::WarpAccess& access);
+  [[gnu::noinline]] bool announce_move(Row row, const protocol::WarpAccess& access, bool into_file);
   std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
   std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
   void account_rows(int change);

@@ -49,8 +49,9 @@ struct PowerGateConfig {
 /// from the start of the warp).
 ///
 /// A warp whose registers are moved out of the file has no rows until they come back; what its instructions in flight
-/// decide meanwhile is ignored. A move wakes the row of every register that this gate has not switched off, and leaves
-/// it on: an exchange of two warps' registers ends with the rows on of those that came back.
+/// decide meanwhile is ignored. A move wakes the row of a register, unless this gate has switched it off: then nobody
+/// reads its value. A register that slept before it left sleeps again when it is back, if no decoded instruction
+/// accesses it; the destination of an instruction in flight is on.
 class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
                   public protocol::FetchListener,
@@ -91,7 +92,8 @@ class PowerGate : public sc_core::sc_module,
   void window_shared(protocol::WarpSlot from, protocol::WarpSlot to, const RegisterWindow& window) override;
   void window_kept(protocol::WarpSlot owner, protocol::WarpSlot left, const RegisterWindow& window, unsigned registers,
                    const protocol::GeneralRegisters& held) override;
-  bool moves(const protocol::WarpAccess& access, Row row) override;
+  void was_written(const protocol::WarpAccess& access, Row row, protocol::Cycle done) override;
+  bool moves(const protocol::WarpAccess& access, Row row, bool into_file) override;
 
   /// Registers kept on by the run-time table against the compiler's decision.
   std::uint64_t corrections() const { return corrections_; }
@@ -112,6 +114,8 @@ class PowerGate : public sc_core::sc_module,
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
     protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
     protocol::GeneralRegisters writing{};   ///< destinations of instructions in flight
+    protocol::GeneralRegisters slept{};     ///< registers that have left the file, and slept before
+    protocol::GeneralRegisters back{};      ///< of these, those that are back in rows of another warp
     std::uint64_t ready = 0;                ///< when all that was woken can be accessed
     bool decides = false;                   ///< it has rows, and these have no register of another warp
     RegisterWindow window;

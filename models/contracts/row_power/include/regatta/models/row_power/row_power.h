@@ -94,7 +94,7 @@ class RowListener {
                            unsigned /*registers*/, const protocol::GeneralRegisters& /*held*/) {}
   /// A move of registers into the file or out of it accesses the row next, which has to be on if the register holds a
   /// value. Returns false if it does not: then the row may stay off or asleep, and the access has no effect.
-  virtual bool moves(const protocol::WarpAccess&, Row) { return true; }
+  virtual bool moves(const protocol::WarpAccess&, Row, bool /*into_file*/) { return true; }
 };
 
 /// Told when an access that a codec could not finish may be tried again.
