@@ -33,12 +33,16 @@ class SwitchingScheme : public assembly::Scheme {
   void report(nlohmann::ordered_json& document) const override;
 
  protected:
-  /// Throws support::ConfigError for a base that switches CTAs too.
+  /// Throws support::ConfigError for a base that switches CTAs too, or whose CTAs cannot be switched.
   template <class Own>
   std::unique_ptr<assembly::Scheme> copy_over(const Own& own, assembly::Scheme& base) const {
     if (dynamic_cast<SwitchingScheme*>(&base) != nullptr) {
       throw support::ConfigError("--scheme: found '" + name_ + "+" + base.name() +
                                  "', and both switch CTAs: expected one such scheme");
+    }
+    if (const std::string held = base.held_by_ctas(); !held.empty()) {
+      throw support::ConfigError("--scheme: found '" + name_ + "+" + base.name() + "', and " + held +
+                                 ": a CTA that is switched out would keep others from running");
     }
     auto both = std::make_unique<Own>(own);
     both->base_ = &base;
