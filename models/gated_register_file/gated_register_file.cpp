@@ -128,8 +128,7 @@ void GatedRegisterFile::lost(Row row, unsigned from, unsigned to) {
 }
 
 /// Completion cycle of an access to the row; `done` is the cycle in which it would complete if the row were on.
-std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, bool write,
-                                          std::uint64_t done) {
+std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, bool write, std::uint64_t done) {
   const bool is_move = access.instruction == nullptr;
   const bool holds_value = !is_move || announce_move(row, access, write);
   const Cycle ready = power_.ready(row);

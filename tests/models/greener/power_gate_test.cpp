@@ -279,7 +279,8 @@ TEST_CASE("gate: under Sleep-Reg registers sleep from their warp's start") {
   CHECK(b.state(2) == PowerState::sleep);
 }
 
-TEST_CASE("gate: a move wakes the row of a register that sleeps, not of one that is off, and it sleeps again when back") {
+TEST_CASE(
+    "gate: a move wakes the row of a register that sleeps, not of one that is off, and it sleeps again when back") {
   test::MadeKernel k;
   k.add({1}, {2, 3}, {later, dead, later});
   k.finish();
