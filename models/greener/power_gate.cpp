@@ -141,10 +141,10 @@ void PowerGate::wake(Warp& w, const InstructionTraits& traits) {
 }
 
 void PowerGate::issued(const DynamicInstruction& d) {
+  if (open_lookups_ != 0) forget_decisions(d.warp, d.traits->accessed);
   if (!in_program(d)) return;
   const PowerPlan& plan = plans_[d.traits->index];
   Warp& w = warps_[d.warp.value()];
-  if (open_lookups_ != 0) forget_decisions(d.warp, d.traits->accessed);
   for (unsigned k = 0; k < d.traits->write_count; ++k) add(w.writing, d.traits->writes[k]);
   for (unsigned i = 0; i < plan.reserved.size(); ++i) {
     w.reserved[i] |= plan.reserved[i];
