@@ -91,6 +91,14 @@ void GatedRegisterFile::window_leaves(protocol::WarpSlot warp) {
   for (RowListener* l : listeners_) l->window_kept(owner, warp, window, registers_per_warp_, held);
 }
 
+bool GatedRegisterFile::stored_all(protocol::WarpSlot first, unsigned warps) const {
+  return std::none_of(deferred_.begin(), deferred_.end(), [&](const auto& d) {
+    const protocol::WarpAccess& access = *d.first;
+    return d.second.payload->is_write() && access.instruction != nullptr && access.warp.value() >= first.value() &&
+           access.warp.value() < first.value() + warps;
+  });
+}
+
 void GatedRegisterFile::note_written(const protocol::WarpAccess& access) {
   for (Shared& s : shared_) {
     if (s.to == access.warp) protocol::add(s.written, access.reg);

@@ -13,7 +13,7 @@ namespace regatta::models {
 
 /// A banked file whose windows another block can give, and from which registers can be moved: what a scheme needs that
 /// switches CTAs, whatever else the file does.
-class MovableFile : public WindowListener {
+class MovableFile : public WindowUser {
  public:
   using WindowPort = sc_core::sc_port<WindowPolicy, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
   virtual WindowPort& window_port() = 0;

@@ -37,7 +37,7 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   using HeldWrite = std::function<const protocol::WarpAccess*()>;
   /// The mapping of the file whose windows these are; outlives the module. So does the file, if it wants to know which
   /// warps enter and leave.
-  void connect(WindowMapping& mapping, HeldWrite held_write, WindowListener* file = nullptr) {
+  void connect(WindowMapping& mapping, HeldWrite held_write, WindowUser* file = nullptr) {
     mapping_ = &mapping;
     held_write_ = std::move(held_write);
     file_ = file;
@@ -60,7 +60,8 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   bool has_place(protocol::CtaSlot cta) const override { return ctas_[cta.value()].place != nowhere; }
   bool settled(protocol::CtaSlot cta) const override {
     const protocol::WarpAccess* const held = held_write_();
-    return held == nullptr || held->warp.value() / warps_per_cta_ != cta.value();
+    if (held != nullptr && held->warp.value() / warps_per_cta_ == cta.value()) return false;
+    return file_ == nullptr || file_->stored_all(warp(cta, 0), warps_per_cta_);
   }
   void enter(protocol::CtaSlot cta) override;
   void enter_place_of(protocol::CtaSlot cta, protocol::CtaSlot leaving) override;
@@ -94,7 +95,7 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   FixedWindows fixed_;
   WindowMapping* mapping_ = nullptr;
   HeldWrite held_write_;
-  WindowListener* file_ = nullptr;
+  WindowUser* file_ = nullptr;
   unsigned slices_;
   unsigned warps_per_cta_ = 1;
   std::uint32_t rows_ = 0;

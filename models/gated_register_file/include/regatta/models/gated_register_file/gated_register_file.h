@@ -46,6 +46,7 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   void window_entered(protocol::WarpSlot warp) override;
   void window_shared(protocol::WarpSlot from, protocol::WarpSlot to) override;
   void window_leaves(protocol::WarpSlot warp) override;
+  bool stored_all(protocol::WarpSlot first, unsigned warps) const override;
   void lost(Row row, unsigned from, unsigned to) override;
   void codec_ready(const protocol::WarpAccess& access) override;
   void register_stats(support::StatGroup& group) override;
