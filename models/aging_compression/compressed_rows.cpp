@@ -21,6 +21,7 @@ void CompressedRows::rows_started(std::uint32_t rows, unsigned warp_size) {
   all_lanes_ = trace::all_lanes(warp_size);
   asked_.assign(rows, all_segments);
   windows_.clear();
+  moved_uncompressed_.clear();
   launch_started(rows);
 }
 
@@ -32,6 +33,29 @@ void CompressedRows::window_taken(WarpSlot warp, const RegisterWindow& window, u
 void CompressedRows::window_left(WarpSlot, const RegisterWindow& window, unsigned registers) {
   // Other voters decide whether the rows stay on. A row that was off stays off until something is stored in it.
   for (unsigned r = 0; r < registers; ++r) forget(window.row(RegisterId(static_cast<std::uint8_t>(r))));
+}
+
+void CompressedRows::window_shared(WarpSlot, WarpSlot to, const RegisterWindow& window) { window_taken(to, window, 0); }
+
+// A row that the owner has not written may have an entry of the other warp's register.
+void CompressedRows::window_kept(WarpSlot, WarpSlot, const RegisterWindow& window, unsigned registers,
+                                 const protocol::GeneralRegisters& held) {
+  for (unsigned r = 0; r < registers; ++r) {
+    const RegisterId reg(static_cast<std::uint8_t>(r));
+    if (!protocol::contains(held, reg)) forget(window.row(reg));
+  }
+}
+
+// Only of accesses that need the row: a register elsewhere was compressed when it was written.
+bool CompressedRows::moves(const protocol::WarpAccess& access, Row row, bool) {
+  note_form(access, compressed(row));
+  return true;
+}
+
+void CompressedRows::note_form(const protocol::WarpAccess& access, bool is_compressed) {
+  if (moved_uncompressed_.size() <= access.warp.value()) moved_uncompressed_.resize(access.warp.value() + 1u);
+  protocol::GeneralRegisters& registers = moved_uncompressed_[access.warp.value()];
+  is_compressed ? protocol::remove(registers, access.reg) : protocol::add(registers, access.reg);
 }
 
 bool CompressedRows::ask(Row row, SegmentMask on) {

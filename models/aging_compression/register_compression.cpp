@@ -155,6 +155,7 @@ RegisterCompression::Stored RegisterCompression::write(const WarpAccess& access,
   }
   ++patterns_[static_cast<unsigned>(verdict.code.pattern())];
   (asked(row) != 0 ? counters_.slice_writes : counters_.cancelled_writes) += beats();
+  was_compressed(access);
   const unsigned extra = table_of(row).enter(entry_of(row), verdict.code);
   ask(row, 0);
   return Stored{false, extra};

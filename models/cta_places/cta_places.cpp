@@ -82,8 +82,18 @@ void CtaPlaceWindows::map(CtaSlot slot) {
     if (!alive_[w.value()]) continue;
     const std::string wrong = mapping_->map(w, window(ctas_[slot.value()].place, i));
     if (!wrong.empty()) complain(wrong);
+    if (file_ != nullptr) tell_entered(ctas_[slot.value()], w, i);
   }
   ++entered_;
+}
+
+void CtaPlaceWindows::tell_entered(const Cta& cta, WarpSlot entering, unsigned i) {
+  // A warp that has ended has left its rows, even if its CTA is in the place.
+  if (cta.leaving && mapping_->mapped(warp(*cta.leaving, i))) {
+    file_->window_shared(warp(*cta.leaving, i), entering);
+  } else {
+    file_->window_entered(entering);
+  }
 }
 
 void CtaPlaceWindows::enter(CtaSlot slot) {
@@ -107,7 +117,10 @@ void CtaPlaceWindows::enter_place_of(CtaSlot slot, CtaSlot leaving) {
 
 void CtaPlaceWindows::leave(CtaSlot slot) {
   for (unsigned i = 0; i < warps_per_cta_; ++i) {
-    if (mapping_->mapped(warp(slot, i))) mapping_->unmap(warp(slot, i));
+    const WarpSlot w = warp(slot, i);
+    if (!mapping_->mapped(w)) continue;
+    if (file_ != nullptr) file_->window_leaves(w);
+    mapping_->unmap(w);
   }
   vacate(slot);
   ++left_;

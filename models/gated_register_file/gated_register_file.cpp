@@ -32,6 +32,7 @@ void GatedRegisterFile::kernel_started(const protocol::KernelContext& context) {
   WindowedFile::kernel_started(context);
   rows_.resize(config_.registers, context.warp_size);
   account_rows(-static_cast<int>(allocated_rows_));
+  shared_.clear();
   for (RowObserver* o : observers_) {
     o->kernel_started(Cycle(clock_.now()), config_.registers, context.warp_size);
   }
@@ -55,14 +56,60 @@ void GatedRegisterFile::reserve_rows(const protocol::KernelContext& context) {
 
 void GatedRegisterFile::warp_started(const protocol::WarpInfo& warp) {
   WindowedFile::warp_started(warp);
-  account_rows(static_cast<int>(registers_per_warp_));
-  for (RowListener* l : listeners_) l->window_taken(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
+  window_entered(warp.warp);
 }
 
 void GatedRegisterFile::warp_finished(const protocol::WarpInfo& warp) {
-  account_rows(-static_cast<int>(registers_per_warp_));
-  for (RowListener* l : listeners_) l->window_left(warp.warp, mapping_.window(warp.warp), registers_per_warp_);
+  if (mapping_.mapped(warp.warp)) window_leaves(warp.warp);
   WindowedFile::warp_finished(warp);
+}
+
+void GatedRegisterFile::window_entered(protocol::WarpSlot warp) {
+  account_rows(static_cast<int>(registers_per_warp_));
+  for (RowListener* l : listeners_) l->window_taken(warp, mapping_.window(warp), registers_per_warp_);
+}
+
+void GatedRegisterFile::window_shared(protocol::WarpSlot from, protocol::WarpSlot to) {
+  shared_.push_back(Shared{from, to, {}});
+  for (RowListener* l : listeners_) l->window_shared(from, to, mapping_.window(to));
+}
+
+void GatedRegisterFile::window_leaves(protocol::WarpSlot warp) {
+  const RegisterWindow& window = mapping_.window(warp);
+  const auto shared =
+      std::find_if(shared_.begin(), shared_.end(), [&](const Shared& s) { return s.from == warp || s.to == warp; });
+  if (shared == shared_.end()) {
+    account_rows(-static_cast<int>(registers_per_warp_));
+    for (RowListener* l : listeners_) l->window_left(warp, window, registers_per_warp_);
+    return;
+  }
+  const Shared s = *shared;
+  shared_.erase(shared);
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  const protocol::GeneralRegisters held = s.from == warp ? s.written : protocol::GeneralRegisters{all, all, all, all};
+  const protocol::WarpSlot owner = s.from == warp ? s.to : s.from;
+  for (RowListener* l : listeners_) l->window_kept(owner, warp, window, registers_per_warp_, held);
+}
+
+bool GatedRegisterFile::stored_all(protocol::WarpSlot first, unsigned warps) const {
+  return std::none_of(deferred_.begin(), deferred_.end(), [&](const auto& d) {
+    const protocol::WarpAccess& access = *d.first;
+    return d.second.payload->is_write() && access.instruction != nullptr && access.warp.value() >= first.value() &&
+           access.warp.value() < first.value() + warps;
+  });
+}
+
+void GatedRegisterFile::note_written(const protocol::WarpAccess& access) {
+  for (Shared& s : shared_) {
+    if (s.to == access.warp) protocol::add(s.written, access.reg);
+  }
+}
+
+bool GatedRegisterFile::announce_move(Row row, const protocol::WarpAccess& access, bool into_file) {
+  bool holds_value = true;
+  for (RowListener* l : listeners_) holds_value = l->moves(access, row, into_file) && holds_value;
+  dead_moves_ += holds_value ? 0 : 1;
+  return holds_value;
 }
 
 void GatedRegisterFile::account_rows(int change) {
@@ -89,11 +136,13 @@ void GatedRegisterFile::lost(Row row, unsigned from, unsigned to) {
 }
 
 /// Completion cycle of an access to the row; `done` is the cycle in which it would complete if the row were on.
-std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done) {
+std::uint64_t GatedRegisterFile::wait_for(Row row, const protocol::WarpAccess& access, bool write, std::uint64_t done) {
+  const bool is_move = access.instruction == nullptr;
+  const bool holds_value = !is_move || announce_move(row, access, write);
   const Cycle ready = power_.ready(row);
   if (ready == protocol::never) {
     // Nobody uses the operands of an instruction without active lanes.
-    const bool wanted = access.instruction == nullptr || access.instruction->active != 0;
+    const bool wanted = is_move ? holds_value : access.instruction->active != 0;
     if (wanted && power_.state(row) == PowerState::sleep) {
       SC_REPORT_ERROR("regatta/gated_register_file",
                       ("row " + std::to_string(row.value()) + ", register R" + std::to_string(access.reg.value()) +
@@ -117,7 +166,7 @@ std::uint64_t GatedRegisterFile::read(tlm::tlm_generic_payload& payload, protoco
   const RowCodec::Read how = codec_ == nullptr ? RowCodec::Read::row : codec_->read(access, row, cells, values);
   if (__builtin_expect(static_cast<int>(how == RowCodec::Read::later), 0) != 0) return later;
   if (codec_ == nullptr || codec_->needs_row(row)) {
-    done = wait_for(row, access, done);
+    done = wait_for(row, access, false, done);
     ++row_reads_;
     if (power_.ready(row) == protocol::never) ++reads_of_lost_;
   } else {
@@ -137,10 +186,10 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
         codec_->write(access, row, reinterpret_cast<const std::uint32_t*>(payload.get_data_ptr()), cells, Cycle(done));
     if (__builtin_expect(static_cast<int>(s.later), 0) != 0) return later;
     stored = s.row_written;
-    if (stored) done = wait_for(row, access, done);
+    if (stored) done = wait_for(row, access, true, done);
     done += s.extra_cycles;
   } else {
-    done = wait_for(row, access, done);
+    done = wait_for(row, access, true, done);
     stored = power_.ready(row) != protocol::never;
     if (stored) {
       copy_row(payload, cells);
@@ -149,6 +198,7 @@ std::uint64_t GatedRegisterFile::write(tlm::tlm_generic_payload& payload, protoc
     }
   }
   ++writes_;
+  if (__builtin_expect(static_cast<int>(!shared_.empty()), 0) != 0) note_written(access);
   if (stored) {
     ++row_writes_;
     for (RowObserver* o : observers_) o->written(Cycle(done), row, cells, access.lanes);
@@ -228,8 +278,12 @@ void GatedRegisterFile::register_stats(support::StatGroup& g) {
   g.counter("late_accesses", late_accesses_, "warp registers", "that waited for their row to wake");
   g.counter("late_cycles", late_cycles_, "cycles", "that accesses waited for their row to wake, summed");
   g.counter("reads_of_lost", reads_of_lost_, "warp registers",
-            "read from a row that is off, by instructions that no lane executes");
-  g.counter("writes_lost", writes_lost_, "warp registers", "written to a row that is off");
+            "read from a row that is off, by instructions that no lane executes or by moves of dead registers");
+  g.counter("writes_lost", writes_lost_, "warp registers", "written to a row that is off, or asleep by a move");
+  if (move_reads.size() != 0) {
+    g.counter("dead_moves", dead_moves_, "warp registers",
+              "moved into the file or out of it, for which no row was woken: they are dead");
+  }
   g.derived(
       "allocated_row_cycles", [this] { return allocated_row_cycles(); }, "row-cycles", "of rows of resident warps");
 }

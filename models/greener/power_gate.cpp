@@ -129,6 +129,7 @@ void PowerGate::wake(Warp& w, const InstructionTraits& traits) {
     if (contains(w.on, reg)) return;
     const Cycle ready = power_.vote(voter_, w.window.row(reg), PowerState::on);
     add(w.on, reg);
+    remove(w.off, reg);
     // `never`: another voter keeps the row off and wakes it when it is written.
     if (ready != protocol::never) w.ready = std::max(w.ready, ready.value());
   };
@@ -140,10 +141,11 @@ void PowerGate::wake(Warp& w, const InstructionTraits& traits) {
 }
 
 void PowerGate::issued(const DynamicInstruction& d) {
+  if (open_lookups_ != 0) forget_decisions(d.warp, d.traits->accessed);
   if (!in_program(d)) return;
   const PowerPlan& plan = plans_[d.traits->index];
   Warp& w = warps_[d.warp.value()];
-  if (open_lookups_ != 0) forget_decisions(d.warp, d.traits->accessed);
+  for (unsigned k = 0; k < d.traits->write_count; ++k) add(w.writing, d.traits->writes[k]);
   for (unsigned i = 0; i < plan.reserved.size(); ++i) {
     w.reserved[i] |= plan.reserved[i];
     w.unread[i] |= plan.reserved[i];
@@ -226,9 +228,11 @@ void PowerGate::decide(WarpSlot slot, RegisterId reg, RegisterPower state, bool 
     return;
   }
   Warp& w = warps_[slot.value()];
+  if (!w.decides) return;
   const bool off = state == RegisterPower::off;
   ++(off ? switched_off_ : put_to_sleep_);
   remove(w.on, reg);
+  if (off) add(w.off, reg);
   power_.vote(voter_, w.window.row(reg), off ? PowerState::off : PowerState::sleep);
 }
 
@@ -238,6 +242,7 @@ void PowerGate::written_back(const DynamicInstruction& d) {
   if (!in_program(d)) return;
   const PowerPlan& plan = plans_[t.index];
   for (unsigned k = 0; k < t.write_count; ++k) {
+    remove(warps_[d.warp.value()].writing, t.writes[k]);
     apply(d.warp, d.sequence, t.writes[k], plan.state_after_write(k));
   }
   if (has_table_) table_updates->retire(d.warp, d.sequence);
@@ -266,30 +271,103 @@ void PowerGate::kernel_started(const protocol::KernelContext& context) {
 
 void PowerGate::rows_started(std::uint32_t rows, unsigned) {
   for (std::uint32_t r = 0; r < rows; ++r) power_.vote(voter_, Row(r), PowerState::off);
-  for (Warp& w : warps_) w = Warp{};
+  for (Warp& w : warps_) {
+    w = Warp{};
+    w.off = registers_at_start();
+  }
   read_done_.assign(warps_.size() * registers_of_a_warp, 0);
 }
 
 void PowerGate::window_taken(WarpSlot warp, const RegisterWindow& window, unsigned registers) {
   Warp& w = warps_[warp.value()];
   w.window = window;
-  w.decoded = 0;
   w.ready = 0;
-  if (config_.look_ahead) return;
+  w.decides = true;
+  if (!config_.look_ahead) vote_all(window, registers, PowerState::sleep);
+  wake_destinations(w, window);
+}
+
+void PowerGate::wake_destinations(Warp& w, const RegisterWindow& window) {
+  for_each(w.writing, [&](RegisterId reg) {
+    power_.vote(voter_, window.row(reg), PowerState::on);
+    add(w.on, reg);
+    remove(w.off, reg);
+  });
+}
+
+void PowerGate::vote_all(const RegisterWindow& window, unsigned registers, PowerState state) {
   for (unsigned r = 0; r < registers; ++r) {
-    power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::sleep);
+    power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), state);
   }
+}
+
+void PowerGate::warp_started(const protocol::WarpInfo& warp) {
+  Warp& w = warps_[warp.warp.value()];
+  w.off = registers_at_start();
+  w.writing = w.slept = GeneralRegisters{};
+  w.decoded = 0;
+}
+
+void PowerGate::warp_finished(const protocol::WarpInfo& warp) {
+  if (has_table_) table_updates->clear(warp.warp);
 }
 
 void PowerGate::window_left(WarpSlot warp, const RegisterWindow& window, unsigned registers) {
   settle();
+  vote_all(window, registers, PowerState::off);
+  forget(warp);
+}
+
+void PowerGate::forget(WarpSlot warp) {
   Warp& w = warps_[warp.value()];
-  for (unsigned r = 0; r < registers; ++r) {
-    power_.vote(voter_, window.row(RegisterId(static_cast<std::uint8_t>(r))), PowerState::off);
-  }
-  w.on = w.reserved = w.unread = GeneralRegisters{};
-  if (has_table_) table_updates->clear(warp);
+  w.on = w.reserved = w.unread = w.back = GeneralRegisters{};
+  w.decides = false;
   for (Awaited& a : awaited_) a.dropped = a.dropped || a.warp == warp.value();
+}
+
+// A decision about a register of either warp could switch off one of the other.
+void PowerGate::window_shared(WarpSlot from, WarpSlot to, const RegisterWindow& window) {
+  settle();
+  warps_[from.value()].decides = false;
+  wake_destinations(warps_[to.value()], window);
+}
+
+void PowerGate::window_kept(WarpSlot owner, WarpSlot left, const RegisterWindow& window, unsigned registers,
+                            const GeneralRegisters& held) {
+  settle();
+  Warp& w = warps_[owner.value()];
+  // Rows that are on for the other warp's sake stay on if they may hold a register of the owner.
+  const GeneralRegisters kept = without(held, w.off);
+  const GeneralRegisters other = common(warps_[left.value()].on, kept);
+  for (unsigned i = 0; i < w.on.size(); ++i) w.on[i] |= other[i];
+  forget(left);
+  w.window = window;
+  w.decides = true;
+  for (unsigned r = 0; r < registers; ++r) {
+    const RegisterId reg(static_cast<std::uint8_t>(r));
+    if (!contains(w.on, reg) && !contains(kept, reg)) power_.vote(voter_, window.row(reg), state_at_start());
+  }
+  for_each(std::exchange(w.back, GeneralRegisters{}), [&](RegisterId r) { apply(owner, 0, r, RegisterPower::sleep); });
+}
+
+void PowerGate::was_written(const protocol::WarpAccess& access, Row, Cycle done) {
+  if (__builtin_expect(static_cast<int>(access.instruction != nullptr), 1) != 0) return;
+  Warp& w = warps_[access.warp.value()];
+  if (!contains(w.slept, access.reg) || !contains(w.on, access.reg)) return;
+  remove(w.slept, access.reg);
+  if (contains(w.writing, access.reg)) return;
+  if (!w.decides) return add(w.back, access.reg);
+  calendar_.schedule(done.value(), ReadDone{0, access.warp.value(), access.reg.value(), RegisterPower::sleep});
+  client_.request(done.value());
+}
+
+bool PowerGate::moves(const protocol::WarpAccess& access, Row row, bool into_file) {
+  Warp& w = warps_[access.warp.value()];
+  if (contains(w.off, access.reg)) return false;
+  if (!into_file) contains(w.on, access.reg) ? remove(w.slept, access.reg) : add(w.slept, access.reg);
+  power_.vote(voter_, row, PowerState::on);
+  add(w.on, access.reg);
+  return true;
 }
 
 void PowerGate::register_energy(support::EnergyGroup& g) {

@@ -9,10 +9,11 @@
 namespace regatta::models {
 
 PendingRegisterFile::PendingRegisterFile(const sc_core::sc_module_name& name, unsigned entries,
-                                         sc_core::sc_time clock_period)
+                                         sc_core::sc_time clock_period, unsigned lanes)
     : sc_module(name),
       access("access"),
       clock_(support::CycleScheduler::of(clock_period)),
+      lanes_(lanes),
       tags_(entries),
       values_(std::size_t{entries} * lanes) {
   access.bind(*this);
@@ -31,7 +32,7 @@ PendingTag PendingRegisterFile::read(unsigned entry, trace::WarpValue& value) {
   read_at_ = clock_.now() + 1;
   ++reads_;
   ++tag_accesses_;
-  std::copy_n(values_.begin() + entry * std::ptrdiff_t{lanes}, lanes, value.lane.begin());
+  std::copy_n(values_.begin() + entry * std::ptrdiff_t{lanes_}, lanes_, value.lane.begin());
   return tags_[entry];
 }
 
@@ -40,7 +41,7 @@ void PendingRegisterFile::write(unsigned entry, const PendingTag& tag, const tra
   ++writes_;
   ++tag_accesses_;
   tags_[entry] = tag;
-  std::copy_n(value.lane.begin(), lanes, values_.begin() + entry * std::ptrdiff_t{lanes});
+  std::copy_n(value.lane.begin(), lanes_, values_.begin() + entry * std::ptrdiff_t{lanes_});
 }
 
 void PendingRegisterFile::merge(unsigned entry, protocol::LaneMask mask, const trace::WarpValue& value) {
@@ -48,8 +49,8 @@ void PendingRegisterFile::merge(unsigned entry, protocol::LaneMask mask, const t
   written_at_ = clock_.now() + 1;
   ++merges_;
   ++tag_accesses_;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    if ((mask >> lane) & 1) values_[std::size_t{entry} * lanes + lane] = value.lane[lane];
+  for (unsigned lane = 0; lane < lanes_; ++lane) {
+    if ((mask >> lane) & 1) values_[std::size_t{entry} * lanes_ + lane] = value.lane[lane];
   }
 }
 
@@ -66,10 +67,11 @@ void PendingRegisterFile::register_stats(support::StatGroup& g) {
 }
 
 void PendingRegisterFile::register_energy(support::EnergyGroup& g) {
-  const support::ArrayGeometry size{double(tags_.size()) * lanes * trace::bytes_per_lane, 0};
-  g.event("register_structures", "register_file.read", reads_, 1, size);
-  g.event("register_structures", "register_file.write", writes_, 1, size);
-  g.event("register_structures", "register_file.write", merges_, 1, size);
+  const double rows = lanes_ / 32.0;  // of the energy table
+  const support::ArrayGeometry size{double(tags_.size()) * lanes_ * trace::bytes_per_lane, 0};
+  g.event("register_structures", "register_file.read", reads_, rows, size);
+  g.event("register_structures", "register_file.write", writes_, rows, size);
+  g.event("register_structures", "register_file.write", merges_, rows, size);
   g.event("cta_switching", "cta_switching.tag", tag_accesses_);
   g.leakage("register_structures", "register_file.leakage", size);
 }

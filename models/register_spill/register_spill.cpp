@@ -252,14 +252,15 @@ void RegisterSpill::enter(std::uint64_t now) {
 
 void RegisterSpill::write_next(std::uint64_t now) {
   if (arrived_.empty() || write_held_) return;
-  Arrived& a = arrived_.front();
+  const Arrived& a = arrived_.front();
+  returned_ = a.value;  // more lines may come, and move those that wait, while the file does not take this one
   for (Result& r : results_) {
     if (r.state != Result::State::held || !(r.place == a.place)) continue;
-    merge(r, a.value.lane.data());
+    merge(r, returned_.lane.data());
     r.state = Result::State::free;
   }
   write_.prepare(tlm::TLM_WRITE_COMMAND, a.place.warp, RegisterId(a.place.reg), trace::all_lanes(warp_size_),
-                 warp_size_, a.value);
+                 warp_size_, returned_);
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
   const unsigned w = a.place.warp.value() % warps_per_cta_;

@@ -41,7 +41,8 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, trace_help, false);
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + "), or the path of a .toml file");
-  line.option("scheme", o.scheme, "NAME", schemes + "; --help also lists its knobs");
+  line.option("scheme", o.scheme, "NAME",
+              schemes + ". A+B: scheme A on the parts of B (finereg+greener). --help also lists the scheme's knobs");
   line.option("scheduler", o.scheduler, "NAME",
               "warp scheduler (" + described(policies.schedulers()) + "); short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",

@@ -89,6 +89,15 @@ assembly::SmParts RegDram::build(const assembly::BuildContext& c) {
   return parts;
 }
 
+void RegDram::validate_own(const assembly::MachineConfig& m) const {
+  if (spill_.ctas == 0) return;
+  check_machine(m);
+  if (m.sm.lanes != 32) refuse("sm.lanes", std::to_string(m.sm.lanes), "32: a register moves as one line of 128 bytes");
+  if (m.l1.line_bytes != 128) {
+    refuse("l1.line_bytes", std::to_string(m.l1.line_bytes), "128: a register of 32 lanes moves as one line");
+  }
+}
+
 void RegDram::add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
   if (spill_.ctas == 0) return;
   const std::string spill = sm + ".register_spill.", file = sm + ".register_file.";
@@ -153,12 +162,12 @@ FineReg::FineReg(std::string name, std::string help, unsigned um_bytes)
 
 void FineReg::declare_own(support::OptionSet& o) {
   o.add("finereg.active_registers", active_registers_, "warp registers",
-        "of the register file of active CTAs (ACRF): 1024 are 128 KB", 1, 1 << 20);
+        "of the register file of active CTAs (ACRF): 1024 of 32 lanes are 128 KB", 1, 1 << 20);
   if (unified_.bytes != 0) {
     unified_.declare(o);
   } else {
     o.add("finereg.pending_registers", pending_registers_, "warp registers",
-          "of the register file of pending CTAs (PCRF): 1024 are 128 KB", 1, most_pending);
+          "of the register file of pending CTAs (PCRF): 1024 of 32 lanes are 128 KB", 1, most_pending);
   }
   management_.declare(o);
 }
@@ -176,10 +185,13 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, active_registers_);
   const PlacedFile active = divide_file(c, parts);
   // Of a unified memory, a launch uses as much as it is given.
+  const unsigned register_bytes = c.machine.sm.lanes * trace::bytes_per_lane;
   const unsigned entries =
-      unified_.bytes == 0 ? pending_registers_
-                          : static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / 128, most_pending));
-  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", entries, c.clock_period);
+      unified_.bytes == 0
+          ? pending_registers_
+          : static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / register_bytes, most_pending));
+  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", entries, c.clock_period,
+                                                              c.machine.sm.lanes);
   models::RegisterManagementConfig management = management_;
   management.entries = entries;
   management.ctas = models::monitored_ctas;

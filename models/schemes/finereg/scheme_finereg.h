@@ -40,12 +40,16 @@ class SwitchingScheme : public assembly::Scheme {
   void report(nlohmann::ordered_json& document) const override;
 
  protected:
-  /// Throws support::ConfigError for a base that switches CTAs too.
+  /// Throws support::ConfigError for a base that switches CTAs too, or whose CTAs cannot be switched.
   template <class Own>
   std::unique_ptr<assembly::Scheme> copy_over(const Own& own, assembly::Scheme& base) const {
     if (dynamic_cast<SwitchingScheme*>(&base) != nullptr) {
       throw support::ConfigError("--scheme: found '" + name_ + "+" + base.name() +
                                  "', and both switch CTAs: expected one such scheme");
+    }
+    if (const std::string held = base.held_by_ctas(); !held.empty()) {
+      throw support::ConfigError("--scheme: found '" + name_ + "+" + base.name() + "', and " + held +
+                                 ": a CTA that is switched out would keep others from running");
     }
     auto both = std::make_unique<Own>(own);
     both->base_ = &base;
@@ -68,6 +72,7 @@ class SwitchingScheme : public assembly::Scheme {
   static std::string add_l1_client(assembly::SmParts& parts, protocol::MemoryInitiatorSocket& socket);
   /// What the blocks that move registers need of the machine.
   void check_machine(const assembly::MachineConfig& machine) const;
+  [[noreturn]] void refuse(const std::string& what, const std::string& found, const std::string& expected) const;
   void register_residency(support::StatGroup& group) const;
   virtual void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) = 0;
   virtual void add_own_laws(assembly::ConservationLaws&, const std::string& /*sm*/) const {}
@@ -123,7 +128,7 @@ class RegDram : public SwitchingScheme {
 
  protected:
   void declare_own(support::OptionSet& options) override { spill_.declare(options); }
-  void validate_own(const assembly::MachineConfig& machine) const override { check_machine(machine); }
+  void validate_own(const assembly::MachineConfig& machine) const override;
   void add_own_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 

@@ -81,9 +81,15 @@ SwitchingScheme::PlacedFile SwitchingScheme::divide_file(const assembly::BuildCo
     throw support::ConfigError("scheme " + name() + ": '" + name_ + "' moves registers between windows of a register "
                                "file, and the storage of '" + base_->name() + "' has none");
   }
+  if (const std::string windows = file->own_windows(); windows != "fixed") {
+    throw support::ConfigError("scheme " + name() + ": '" + name_ +
+                               "' gives warps the windows of their CTA's place, and '" + base_->name() +
+                               "' gives windows of its own (" + windows + "): expected a scheme with fixed windows");
+  }
   auto places = std::make_unique<models::CtaPlaceWindows>("cta_places", c.machine.sm.sub_cores);
   file->window_port().bind(places->windows);
-  places->connect(file->mapping(), [file] { return file->held_write(); });
+  places->connect(
+      file->mapping(), [file] { return file->held_write(); }, file);
   const PlacedFile divided{*file, *places};
   parts.listeners.push_back(places.get());
   parts.modules.push_back(std::move(places));
@@ -105,17 +111,14 @@ std::string SwitchingScheme::add_l1_client(assembly::SmParts& parts, protocol::M
 }
 
 void SwitchingScheme::check_machine(const assembly::MachineConfig& m) const {
-  const auto refuse = [this](const std::string& what, const std::string& found, const std::string& expected) {
-    throw support::ConfigError("configuration: scheme " + name() + ": " + what + " = " + found + ", expected " +
-                               expected);
-  };
-  if (m.sm.lanes != 32) refuse("sm.lanes", std::to_string(m.sm.lanes), "32: registers move as 128 bytes");
   if (m.register_file.priority != "fcfs") {
     refuse("register_file.priority", m.register_file.priority, "fcfs: banks that CTAs are moved from have no other");
   }
-  if (m.l1.line_bytes != 128) {
-    refuse("l1.line_bytes", std::to_string(m.l1.line_bytes), "128, a register of 32 lanes");
-  }
+}
+
+void SwitchingScheme::refuse(const std::string& what, const std::string& found, const std::string& expected) const {
+  throw support::ConfigError("configuration: scheme " + name() + ": " + what + " = " + found + ", expected " +
+                             expected);
 }
 
 }  // namespace regatta::schemes

@@ -238,6 +238,67 @@ TEST_CASE("register compression: rows, tables and time, write by write") {
   CHECK(codec.counters().cancelled_reads == 3);
 }
 
+TEST_CASE("register compression: a register that moves is compressed again only if it was") {
+  constexpr unsigned lanes = 64;
+  Rows rows(8, lanes, {2048});
+  RegisterCompression codec("rc", config(8), rows, period);
+  elaborate(codec);
+  codec.rows_started(8, lanes);
+  codec.window_taken(WarpSlot(0), RegisterWindow{0, 0, 256}, 4);
+  const std::vector<std::uint32_t> flat(lanes, 7);
+  const LaneMask all = ~LaneMask{0};
+  const protocol::WarpAccess r0 = access(0, all), r1 = access(1, all);
+  protocol::DynamicInstruction instruction;
+  protocol::InstructionTraits traits;
+  instruction.traits = &traits;
+  protocol::WarpAccess half = access(1, 0xffff'ffff);
+  half.instruction = &instruction;
+  codec.write(r0, Row(0), flat.data(), rows.of(Row(0)), Cycle(1));
+  codec.write(half, Row(1), flat.data(), rows.of(Row(1)), Cycle(1));
+  REQUIRE(codec.compressed(Row(0)));
+  REQUIRE_FALSE(codec.compressed(Row(1)));
+  // They leave: the file announces the move of what is in its row.
+  std::vector<std::uint32_t> moved(lanes);
+  CHECK(codec.read(r0, Row(0), rows.of(Row(0)), moved.data()) == models::RowCodec::Read::elsewhere);
+  CHECK(codec.read(r1, Row(1), rows.of(Row(1)), moved.data()) == models::RowCodec::Read::row);
+  CHECK(codec.moves(r1, Row(1), false));
+  codec.window_left(WarpSlot(0), RegisterWindow{0, 0, 256}, 4);
+  // They come back into other rows, as whole registers.
+  codec.window_taken(WarpSlot(0), RegisterWindow{4, 4, 256}, 4);
+  codec.write(r0, Row(4), flat.data(), rows.of(Row(4)), Cycle(5));
+  codec.write(r1, Row(5), flat.data(), rows.of(Row(5)), Cycle(5));
+  CHECK(codec.moves(r1, Row(5), true));
+  CHECK(codec.compressed(Row(4)));
+  CHECK_FALSE(codec.compressed(Row(5)));
+  // A result of all lanes makes it a register like others.
+  protocol::WarpAccess whole = r1;
+  whole.instruction = &instruction;
+  codec.write(whole, Row(5), flat.data(), rows.of(Row(5)), Cycle(9));
+  CHECK(codec.compressed(Row(5)));
+  codec.write(r1, Row(5), flat.data(), rows.of(Row(5)), Cycle(9));
+  CHECK(codec.compressed(Row(5)));
+}
+
+TEST_CASE("register compression: rows that two warps shared forget what the owner has not written") {
+  constexpr unsigned lanes = 64;
+  Rows rows(8, lanes, {2048});
+  RegisterCompression codec("rc", config(8), rows, period);
+  elaborate(codec);
+  codec.rows_started(8, lanes);
+  const RegisterWindow window{0, 0, 256};
+  codec.window_taken(WarpSlot(0), window, 4);
+  const std::vector<std::uint32_t> flat(lanes, 7);
+  for (unsigned r = 0; r < 4; ++r) {
+    codec.write(access(r, ~LaneMask{0}), Row(r), flat.data(), rows.of(Row(r)), Cycle(1));
+  }
+  codec.window_shared(WarpSlot(0), WarpSlot(2), window);
+  CHECK(codec.row(WarpSlot(2), RegisterId(3)) == Row(3));
+  protocol::GeneralRegisters held{};
+  protocol::add(held, 1u);
+  codec.window_kept(WarpSlot(2), WarpSlot(0), window, 4, held);
+  for (unsigned r = 0; r < 4; ++r) CHECK(codec.compressed(Row(r)) == (r == 1));
+}
+
 TEST_CASE("register compression: the cycles by which a write takes longer") {
   constexpr unsigned lanes = 64;
   Rows rows(8, lanes, {2048});

@@ -362,3 +362,96 @@ TEST_CASE("gated register file: another block may give the windows") {
     file.warp_finished(Bench::warp(0));
   }
 }
+
+namespace {
+
+/// Writes down what a file says of windows and moves.
+struct Listener : models::RowListener {
+  void window_taken(WarpSlot w, const models::RegisterWindow&, unsigned) override { say("taken", w); }
+  void window_left(WarpSlot w, const models::RegisterWindow&, unsigned) override { say("left", w); }
+  void window_shared(WarpSlot from, WarpSlot to, const models::RegisterWindow&) override {
+    say("shared", from);
+    said += "," + std::to_string(to.value());
+  }
+  void window_kept(WarpSlot owner, WarpSlot left, const models::RegisterWindow&, unsigned,
+                   const protocol::GeneralRegisters& registers) override {
+    say("kept", owner);
+    said += "," + std::to_string(left.value());
+    held = registers;
+  }
+  bool moves(const protocol::WarpAccess& access, Row, bool into_file) override {
+    say(into_file ? "in" : "out", access.warp);
+    return !dead;
+  }
+  void say(const char* what, WarpSlot warp) { said += std::string(" ") + what + std::to_string(warp.value()); }
+  std::string take() { return std::exchange(said, {}); }
+  std::string said;
+  protocol::GeneralRegisters held{};
+  bool dead = false;
+};
+
+}  // namespace
+
+TEST_CASE("gated register file: windows change hands between a warp's start and its end") {
+  Bench b;
+  Listener l;
+  b.file.add_listener(l);
+  b.file.warp_started(Bench::warp(1));
+  b.file.warp_started(Bench::warp(2));
+  CHECK(l.take() == " taken1 taken2");
+  const models::RegisterWindow window = b.file.mapping().window(WarpSlot(1));
+  const auto leave = [&](unsigned w) {
+    const WarpSlot slot(static_cast<std::uint16_t>(w));
+    b.file.window_leaves(slot);
+    static_cast<models::MovableFile&>(b.file).mapping().unmap(slot);
+  };
+  const auto enter = [&](unsigned w) {
+    auto& mapping = static_cast<models::MovableFile&>(b.file).mapping();
+    mapping.alias(WarpSlot(1), WarpSlot(static_cast<std::uint16_t>(w)));
+    REQUIRE(mapping.map(WarpSlot(static_cast<std::uint16_t>(w)), window).empty());
+  };
+  leave(2);
+  CHECK(l.take() == " left2");
+  // Into the rows of one that leaves, and ends before.
+  enter(2);
+  b.file.window_shared(WarpSlot(1), WarpSlot(2));
+  b.file.warp_finished(Bench::warp(2));
+  CHECK(l.take() == " shared1,2 kept1,2");
+  CHECK(l.held[0] == ~std::uint64_t{0});
+  // Into the rows of one that leaves.
+  enter(3);
+  b.file.window_shared(WarpSlot(1), WarpSlot(3));
+  CHECK(l.take() == " shared1,3");
+  b.wait(10);
+  CHECK(b.file.allocated_row_cycles() == 80);  // the rows are counted once
+  b.write(3, 3, pattern(1));
+  CHECK(l.take() == " in3");
+  leave(1);
+  CHECK(l.take() == " kept3,1");
+  CHECK(l.held == protocol::GeneralRegisters{1u << 3, 0, 0, 0});
+  // It ends while its registers are away.
+  b.file.warp_finished(Bench::warp(1));
+  CHECK(l.take().empty());
+  b.file.warp_finished(Bench::warp(3));
+  CHECK(l.take() == " left3");
+  b.wait(10);
+  CHECK(b.file.allocated_row_cycles() == 80);
+}
+
+TEST_CASE("gated register file: a move of a dead register needs no row, and is no error") {
+  Bench b;
+  Listener l;
+  b.file.add_listener(l);
+  b.file.warp_started(Bench::warp(0));
+  b.write(0, 5, pattern(9));
+  b.wait(10);
+  b.control.vote(b.voter, b.row(0, 5), PowerState::sleep);
+  l.dead = true;
+  l.take();
+  b.read(0, 5);
+  CHECK(l.take() == " out0");
+  b.write(0, 5, pattern(1));
+  b.control.vote(b.voter, b.row(0, 5), PowerState::on);
+  b.wait(10);
+  CHECK(same(b.read(0, 5), pattern(9)));  // it was not written
+}

@@ -278,3 +278,108 @@ TEST_CASE("gate: under Sleep-Reg registers sleep from their warp's start") {
   b.wait_until(14);
   CHECK(b.state(2) == PowerState::sleep);
 }
+
+TEST_CASE(
+    "gate: a move wakes the row of a register that sleeps, not of one that is off, and it sleeps again when back") {
+  test::MadeKernel k;
+  k.add({1}, {2, 3}, {later, dead, later});
+  k.finish();
+  Bench b(k);
+  protocol::DynamicInstruction& d = b.next(0);
+  b.issue(d);
+  b.read(d, 0, b.now() + 2);
+  b.read(d, 1, b.now() + 2);
+  b.gate.written_back(d);
+  b.wait_until(20);
+  REQUIRE(b.state(1) == PowerState::sleep);
+  REQUIRE(b.state(2) == PowerState::off);
+  protocol::WarpAccess move;
+  move.warp = WarpSlot(1);
+  const auto moves = [&](unsigned reg, bool into_file) {
+    move.reg = RegisterId(static_cast<std::uint8_t>(reg));
+    return b.gate.moves(move, b.window.row(move.reg), into_file);
+  };
+  CHECK(moves(1, false));
+  CHECK(b.state(1) == PowerState::on);
+  CHECK_FALSE(moves(2, false));  // dead
+  CHECK_FALSE(moves(9, false));  // never written
+  CHECK(b.state(2) == PowerState::off);
+  b.gate.window_left(WarpSlot(1), b.window, registers);
+  for (unsigned r = 0; r < registers; ++r) CHECK(b.state(r) == PowerState::off);
+
+  b.window.base = 2 * registers;
+  b.gate.window_taken(WarpSlot(1), b.window, registers);
+  CHECK_FALSE(moves(2, true));
+  CHECK(moves(1, true));
+  b.gate.was_written(move, b.window.row(move.reg), Cycle(b.now() + 3));
+  CHECK(b.state(1) == PowerState::on);
+  b.wait_until(b.now() + 4);
+  CHECK(b.state(1) == PowerState::sleep);
+  CHECK(b.state(2) == PowerState::off);
+}
+
+namespace {
+
+/// Warps 1 and 5 share rows: of warp 1, R1 is on and R2 sleeps, before it is moved.
+void begin_exchange(Bench& b) {
+  protocol::DynamicInstruction& load = b.next(0);  // whose result does not come before the exchange
+  b.issue(load);
+  protocol::DynamicInstruction& other = b.next(1);
+  b.issue(other);
+  b.gate.written_back(other);
+  REQUIRE(b.state(1) == PowerState::on);
+  REQUIRE(b.state(2) == PowerState::sleep);
+  b.gate.window_shared(WarpSlot(1), WarpSlot(5), b.window);
+  b.gate.written_back(load);  // dead, but the row may hold a register of warp 5
+  CHECK(b.state(1) == PowerState::on);
+  protocol::WarpAccess move;
+  move.warp = WarpSlot(1);
+  move.reg = RegisterId(2);
+  CHECK(b.gate.moves(move, b.window.row(move.reg), false));
+  CHECK(b.state(2) == PowerState::on);
+}
+
+void add_exchange(test::MadeKernel& k) {
+  k.add({1}, {}, {dead});
+  k.add({2}, {}, {later});
+  k.finish();
+}
+
+}  // namespace
+
+TEST_CASE("gate: warps that exchange registers decide nothing, and rows are the new owner's at the end") {
+  test::MadeKernel k;
+  add_exchange(k);
+  Bench b(k);
+  begin_exchange(b);
+  protocol::GeneralRegisters held{};
+  protocol::add(held, 7u);
+  b.gate.window_kept(WarpSlot(5), WarpSlot(1), b.window, registers, held);
+  for (unsigned r = 0; r < registers; ++r) CHECK(b.state(r) == PowerState::off);
+}
+
+TEST_CASE("gate: rows are the leaving warp's again if the entering one ends") {
+  test::MadeKernel k;
+  add_exchange(k);
+  Bench b(k);
+  begin_exchange(b);
+  constexpr std::uint64_t word = ~std::uint64_t{0};
+  b.gate.window_kept(WarpSlot(1), WarpSlot(5), b.window, registers, {word, word, word, word});
+  CHECK(b.state(1) == PowerState::on);
+  CHECK(b.state(2) == PowerState::on);
+}
+
+TEST_CASE("gate: the destination of an instruction in flight is on when its warp comes back") {
+  test::MadeKernel k;
+  k.add({1}, {}, {later});
+  k.finish();
+  Bench b(k);
+  protocol::DynamicInstruction& load = b.next(0);
+  b.issue(load);
+  b.gate.window_left(WarpSlot(1), b.window, registers);
+  CHECK(b.state(1) == PowerState::off);
+  b.gate.window_taken(WarpSlot(1), b.window, registers);
+  CHECK(b.state(1) == PowerState::on);
+  b.gate.written_back(load);
+  CHECK(b.state(1) == PowerState::sleep);
+}

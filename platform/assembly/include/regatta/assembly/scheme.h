@@ -90,6 +90,9 @@ class Scheme {
   /// This scheme on the parts of another one instead of the baseline's: "--scheme finereg+greener". The result has the
   /// name of both. Null: it cannot be combined. `base` outlives it.
   virtual std::unique_ptr<Scheme> over(Scheme& /*base*/) const { return nullptr; }
+  /// What a CTA of this scheme holds that others need to go on, as a clause for a message: schemes that switch CTAs
+  /// refuse it. Empty: a CTA can be switched out for as long as others run.
+  virtual std::string held_by_ctas() const { return {}; }
   /// Groups under which the scheme as a whole has statistics.
   virtual std::vector<std::string> stat_groups() const { return {name()}; }
   /// Registers the statistics of the scheme as a whole, once for each of stat_groups(), identified by the group's path.

@@ -50,6 +50,10 @@ class CompressedRows : public sc_core::sc_module, public RowCodec, public RowLis
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
   void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
   void window_left(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
+  void window_shared(protocol::WarpSlot from, protocol::WarpSlot to, const RegisterWindow& window) override;
+  void window_kept(protocol::WarpSlot owner, protocol::WarpSlot left, const RegisterWindow& window, unsigned registers,
+                   const protocol::GeneralRegisters& held) override;
+  bool moves(const protocol::WarpAccess& access, Row row, bool into_file) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -66,15 +70,28 @@ class CompressedRows : public sc_core::sc_module, public RowCodec, public RowLis
   static void merge(std::uint32_t* cells, const std::uint32_t* values, protocol::LaneMask lanes, unsigned warp_size);
   unsigned beats() const { return beats_; }
   unsigned warp_size() const { return warp_size_; }
-  /// Whether a result may be compressed at all: all lanes, not a move that decompresses, not from where no unit is.
+  /// Whether a result may be compressed at all: all lanes, not a move that decompresses, not from where no unit is. A
+  /// register that comes back into the file (no instruction) is compressed only if it was when it left: of another,
+  /// lanes may never have been written, and compressing these would have the next divergent write decompress them.
   bool passes_unit(const protocol::WarpAccess& access) const {
     const protocol::DynamicInstruction* d = access.instruction;
-    return access.lanes == all_lanes_ && (d == nullptr || (!d->injected && (loads_ || !d->traits->is_memory)));
+    if (access.lanes != all_lanes_) return false;
+    return d == nullptr ? !moved_uncompressed(access) : !d->injected && (loads_ || !d->traits->is_memory);
+  }
+  /// The register is compressed now.
+  void was_compressed(const protocol::WarpAccess& access) {
+    if (__builtin_expect(static_cast<int>(!moved_uncompressed_.empty()), 0) != 0) note_form(access, true);
   }
 
   Counters counters_;
 
  private:
+  bool moved_uncompressed(const protocol::WarpAccess& access) const {
+    return access.warp.value() < moved_uncompressed_.size() &&
+           protocol::contains(moved_uncompressed_[access.warp.value()], access.reg);
+  }
+  [[gnu::noinline]] void note_form(const protocol::WarpAccess& access, bool is_compressed);
+
   RowPower& power_;
   unsigned voter_;
   bool wake_at_issue_;
@@ -84,6 +101,8 @@ class CompressedRows : public sc_core::sc_module, public RowCodec, public RowLis
   protocol::LaneMask all_lanes_ = 0;
   std::vector<SegmentMask> asked_;       ///< by row: segments wanted on
   std::vector<RegisterWindow> windows_;  ///< by warp slot
+  /// By warp slot: registers that have moved uncompressed, and were not compressed since. A bit per warp register.
+  std::vector<protocol::GeneralRegisters> moved_uncompressed_;
 };
 
 }  // namespace regatta::models::aging

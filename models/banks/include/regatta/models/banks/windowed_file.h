@@ -13,12 +13,13 @@ namespace regatta::models {
 
 /// A banked file whose windows another block can give, and from which registers can be moved: what a scheme needs that
 /// switches CTAs, whatever else the file does.
-class MovableFile {
+class MovableFile : public WindowUser {
  public:
   using WindowPort = sc_core::sc_port<WindowPolicy, 1, sc_core::SC_ZERO_OR_MORE_BOUND>;
-  virtual ~MovableFile() = default;
   virtual WindowPort& window_port() = 0;
   virtual WindowMapping& mapping() = 0;
+  /// The name of the file's own policy, which the port replaces.
+  virtual std::string own_windows() const = 0;
   /// The result that waits for room at a bank; null if none does.
   virtual const protocol::WarpAccess* held_write() const = 0;
   virtual protocol::OptionalOperandTargetSocket& move_read_socket() = 0;
@@ -39,6 +40,7 @@ class WindowedFile : public BankedFile<File>, public MovableFile {
       : BankedFile<File>(name, config, clock_period),
         other_windows("other_windows"),
         unit_("windows", std::move(windows)),
+        own_(unit_.get()),
         windows_(&unit_.get()) {}
 
   void end_of_elaboration() override {
@@ -62,6 +64,7 @@ class WindowedFile : public BankedFile<File>, public MovableFile {
 
   const WindowMapping& mapping() const { return mapping_; }
   WindowPort& window_port() override { return other_windows; }
+  std::string own_windows() const override { return own_.name(); }
   WindowMapping& mapping() override { return mapping_; }
   const protocol::WarpAccess* held_write() const override { return BankedFile<File>::held_write(); }
   protocol::OptionalOperandTargetSocket& move_read_socket() override { return this->move_reads; }
@@ -78,6 +81,7 @@ class WindowedFile : public BankedFile<File>, public MovableFile {
   std::size_t row(const tlm::tlm_generic_payload&, const protocol::WarpAccess& access) const { return row_of(access); }
 
   WindowUnit unit_;
+  const WindowPolicy& own_;
   WindowPolicy* windows_;
   WindowMapping mapping_;
 

@@ -46,6 +46,21 @@ class WindowPolicy : public virtual sc_core::sc_interface {
   virtual void release(protocol::WarpSlot) {}
 };
 
+/// The file, as a block sees it that takes windows from resident warps and gives them others. The mapping has the
+/// windows at the time of each call.
+class WindowUser {
+ public:
+  virtual ~WindowUser() = default;
+  /// The warp has come back to the file: a window is its alone.
+  virtual void window_entered(protocol::WarpSlot) {}
+  /// The warp `to` has come back, in the window of `from`, which leaves it later.
+  virtual void window_shared(protocol::WarpSlot /*from*/, protocol::WarpSlot /*to*/) {}
+  /// The warp leaves its window next, and stays resident.
+  virtual void window_leaves(protocol::WarpSlot) {}
+  /// All results that the file has accepted of `warps` warps from `first` on are in their rows.
+  virtual bool stored_all(protocol::WarpSlot /*first*/, unsigned /*warps*/) const { return true; }
+};
+
 /// A window policy as a block. An SM asks it twice per warp; it has no ports to wait for.
 class WindowUnit : public sc_core::sc_module {
  public:

@@ -35,10 +35,12 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   CtaPlaceWindows(const sc_core::sc_module_name& name, unsigned slices);
   /// The result that waits for room at a bank of the file, null if none does.
   using HeldWrite = std::function<const protocol::WarpAccess*()>;
-  /// The mapping of the file whose windows these are; outlives the module.
-  void connect(WindowMapping& mapping, HeldWrite held_write) {
+  /// The mapping of the file whose windows these are; outlives the module. So does the file, if it wants to know which
+  /// warps enter and leave.
+  void connect(WindowMapping& mapping, HeldWrite held_write, WindowUser* file = nullptr) {
     mapping_ = &mapping;
     held_write_ = std::move(held_write);
+    file_ = file;
   }
 
   // Of the file.
@@ -58,7 +60,8 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   bool has_place(protocol::CtaSlot cta) const override { return ctas_[cta.value()].place != nowhere; }
   bool settled(protocol::CtaSlot cta) const override {
     const protocol::WarpAccess* const held = held_write_();
-    return held == nullptr || held->warp.value() / warps_per_cta_ != cta.value();
+    if (held != nullptr && held->warp.value() / warps_per_cta_ == cta.value()) return false;
+    return file_ == nullptr || file_->stored_all(warp(cta, 0), warps_per_cta_);
   }
   void enter(protocol::CtaSlot cta) override;
   void enter_place_of(protocol::CtaSlot cta, protocol::CtaSlot leaving) override;
@@ -84,6 +87,7 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   }
   std::uint32_t take_place();
   void map(protocol::CtaSlot cta);
+  void tell_entered(const Cta& cta, protocol::WarpSlot warp, unsigned i);
   /// The CTA has its place no more.
   void vacate(protocol::CtaSlot cta);
   [[gnu::noinline]] void complain(const std::string& what) const;
@@ -91,6 +95,7 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   FixedWindows fixed_;
   WindowMapping* mapping_ = nullptr;
   HeldWrite held_write_;
+  WindowUser* file_ = nullptr;
   unsigned slices_;
   unsigned warps_per_cta_ = 1;
   std::uint32_t rows_ = 0;

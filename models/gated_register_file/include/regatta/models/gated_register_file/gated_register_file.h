@@ -21,6 +21,9 @@ namespace regatta::models {
 /// plus the latency. A row that sleeps must not be accessed: a fault, reported with warp, register and row. A row that
 /// is off gives the complement of what it held, so that a value wrongly lost is a value mismatch, and takes no writes.
 ///
+/// Moves of registers (move_reads, move_writes) wake the rows that they access; a register that its listeners know to
+/// be dead is moved without its row, and arrives with any value.
+///
 /// Banks are those of the register's number, as in the conventional file, wherever its row is: moving windows cost no
 /// conflicts (aging paper, section 5.2: RAR has no effect on time).
 class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowerListener, public RowCodecClient {
@@ -40,6 +43,10 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
   void warp_finished(const protocol::WarpInfo& warp) override;
+  void window_entered(protocol::WarpSlot warp) override;
+  void window_shared(protocol::WarpSlot from, protocol::WarpSlot to) override;
+  void window_leaves(protocol::WarpSlot warp) override;
+  bool stored_all(protocol::WarpSlot first, unsigned warps) const override;
   void lost(Row row, unsigned from, unsigned to) override;
   void codec_ready(const protocol::WarpAccess& access) override;
   void register_stats(support::StatGroup& group) override;
@@ -71,7 +78,15 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   std::uint64_t transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank,
                          std::uint64_t done);
   void debug_transfer(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, unsigned bank);
-  std::uint64_t wait_for(Row row, const protocol::WarpAccess& access, std::uint64_t done);
+  std::uint64_t wait_for(Row row, const protocol::WarpAccess& access, bool write, std::uint64_t done);
+  /// Two warps with the same window, while registers are exchanged.
+  struct Shared {
+    protocol::WarpSlot from, to;
+    protocol::GeneralRegisters written{};  ///< registers of `to` that are in their rows
+  };
+  [[gnu::noinline]] void note_written(const protocol::WarpAccess& access);
+  /// Tells the listeners of a move's access; whether the register holds a value.
+  [[gnu::noinline]] bool announce_move(Row row, const protocol::WarpAccess& access, bool into_file);
   std::uint64_t read(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
   std::uint64_t write(tlm::tlm_generic_payload& payload, protocol::WarpAccess& access, Row row, std::uint64_t done);
   void account_rows(int change);
@@ -85,10 +100,11 @@ class GatedRegisterFile : public WindowedFile<GatedRegisterFile>, public RowPowe
   std::vector<RowListener*> listeners_;
   std::vector<std::unique_ptr<RowListener>> owned_;
   std::vector<RowObserver*> observers_;
+  std::vector<Shared> shared_;
   protocol::WarpRegisters rows_;
 
   std::uint64_t row_reads_ = 0, elsewhere_reads_ = 0, writes_ = 0, row_writes_ = 0;
-  std::uint64_t late_accesses_ = 0, late_cycles_ = 0, reads_of_lost_ = 0, writes_lost_ = 0;
+  std::uint64_t late_accesses_ = 0, late_cycles_ = 0, reads_of_lost_ = 0, writes_lost_ = 0, dead_moves_ = 0;
   std::uint64_t allocated_rows_ = 0, allocated_since_ = 0, allocated_row_cycles_ = 0;
 };
 

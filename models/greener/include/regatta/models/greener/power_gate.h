@@ -47,6 +47,11 @@ struct PowerGateConfig {
 ///
 /// Rows that belong to no warp are off, and so are a warp's rows until their first access (with Sleep-Reg they sleep
 /// from the start of the warp).
+///
+/// A warp whose registers are moved out of the file has no rows until they come back; what its instructions in flight
+/// decide meanwhile is ignored. A move wakes the row of a register, unless this gate has switched it off: then nobody
+/// reads its value. A register that slept before it left sleeps again when it is back, if no decoded instruction
+/// accesses it; the destination of an instruction in flight is on.
 class PowerGate : public sc_core::sc_module,
                   public protocol::IssueGate,
                   public protocol::FetchListener,
@@ -73,6 +78,8 @@ class PowerGate : public sc_core::sc_module,
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   /// Throws support::ConfigError for a kernel without the power states that it needs.
   void kernel_started(const protocol::KernelContext& context) override;
+  void warp_started(const protocol::WarpInfo& warp) override;
+  void warp_finished(const protocol::WarpInfo& warp) override;
   void fetched(const protocol::WarpInfo& warp, const protocol::InstructionTraits& traits) override;
   /// An instruction is decoded when its fetch arrives.
   void arrived(const protocol::WarpInfo& warp) override;
@@ -82,6 +89,11 @@ class PowerGate : public sc_core::sc_module,
   void rows_started(std::uint32_t rows, unsigned warp_size) override;
   void window_taken(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
   void window_left(protocol::WarpSlot warp, const RegisterWindow& window, unsigned registers) override;
+  void window_shared(protocol::WarpSlot from, protocol::WarpSlot to, const RegisterWindow& window) override;
+  void window_kept(protocol::WarpSlot owner, protocol::WarpSlot left, const RegisterWindow& window, unsigned registers,
+                   const protocol::GeneralRegisters& held) override;
+  void was_written(const protocol::WarpAccess& access, Row row, protocol::Cycle done) override;
+  bool moves(const protocol::WarpAccess& access, Row row, bool into_file) override;
 
   /// Registers kept on by the run-time table against the compiler's decision.
   std::uint64_t corrections() const { return corrections_; }
@@ -98,9 +110,14 @@ class PowerGate : public sc_core::sc_module,
   void end_of_elaboration() override { has_table_ = table_lookups.requests.size() != 0; }
   struct Warp {
     protocol::GeneralRegisters on{};        ///< registers for which this gate votes on
+    protocol::GeneralRegisters off{};       ///< registers that it has switched off, or that were not accessed yet
     protocol::GeneralRegisters reserved{};  ///< sources of issued instructions
     protocol::GeneralRegisters unread{};    ///< of these, not yet asked of the file
+    protocol::GeneralRegisters writing{};   ///< destinations of instructions in flight
+    protocol::GeneralRegisters slept{};     ///< registers that have left the file, and slept before
+    protocol::GeneralRegisters back{};      ///< of these, those that are back in rows of another warp
     std::uint64_t ready = 0;                ///< when all that was woken can be accessed
+    bool decides = false;                   ///< it has rows, and these have no register of another warp
     RegisterWindow window;
     std::uint64_t decoded = 0;
     std::vector<std::uint32_t> arriving;  ///< fetched, not decoded yet
@@ -140,6 +157,17 @@ class PowerGate : public sc_core::sc_module,
   void ask_again();
   /// The instruction issues: its registers stay on, whatever the table answers about older accesses.
   void forget_decisions(protocol::WarpSlot slot, const protocol::GeneralRegisters& accessed);
+  protocol::GeneralRegisters registers_at_start() const {
+    const std::uint64_t word = config_.look_ahead ? ~std::uint64_t{0} : 0;
+    return {word, word, word, word};
+  }
+  /// What a row of the warp is until its first access.
+  PowerState state_at_start() const { return config_.look_ahead ? PowerState::off : PowerState::sleep; }
+  void vote_all(const RegisterWindow& window, unsigned registers, PowerState state);
+  /// Rows of the warp's registers that results will be written to are on, as they were at issue.
+  void wake_destinations(Warp& w, const RegisterWindow& window);
+  /// The warp has no rows any more.
+  void forget(protocol::WarpSlot warp);
   bool in_program(const protocol::DynamicInstruction& d) const { return d.traits == &(*traits_)[d.traits->index]; }
 
   const PowerGateConfig config_;

@@ -15,11 +15,14 @@
 namespace regatta::models {
 
 /// Section V-D and V-F: an entry has 1 + 1 + 10 + 5 + 6 = 23 bits of tag (the paper's total counts 21) and 128 bytes.
+/// On a machine of 64 lanes, which the paper does not consider, it has 256 bytes.
 class PendingRegisterFile final : public sc_core::sc_module, public PendingEntries, public support::StatProvider {
  public:
   sc_core::sc_export<PendingEntries> access;
 
-  PendingRegisterFile(const sc_core::sc_module_name& name, unsigned entries, sc_core::sc_time clock_period);
+  /// `lanes`: of a register, 32 or 64.
+  PendingRegisterFile(const sc_core::sc_module_name& name, unsigned entries, sc_core::sc_time clock_period,
+                      unsigned lanes = 32);
 
   unsigned entries() const override { return static_cast<unsigned>(tags_.size()); }
   bool can_read() const override { return read_at_ != clock_.now() + 1; }
@@ -34,10 +37,10 @@ class PendingRegisterFile final : public sc_core::sc_module, public PendingEntri
   void register_energy(support::EnergyGroup& group) override;
 
  private:
-  static constexpr unsigned lanes = 32;
   void check(unsigned entry, const char* what) const;
 
   support::CycleScheduler& clock_;
+  const unsigned lanes_;
   std::vector<PendingTag> tags_;
   std::vector<std::uint32_t> values_;  ///< lanes of every entry
   std::uint64_t read_at_ = 0, written_at_ = 0;  ///< the cycle after the port was used last

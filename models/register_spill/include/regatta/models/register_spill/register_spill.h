@@ -155,7 +155,8 @@ class RegisterSpill final : public sc_core::sc_module,
   std::uint64_t begun_ = 0, done_ = 0;
   unsigned under_way_ = 0;        ///< lines of the move in memory requests
   std::optional<Place> reading_;  ///< the read of the file that waits
-  trace::WarpValue evicted_;
+  trace::WarpValue evicted_;      ///< read from the file
+  trace::WarpValue returned_;     ///< on its way into the file
   /// Lines that have come, in order of arrival, to be written to the file.
   struct Arrived {
     Place place;

@@ -18,7 +18,7 @@ class CtaPlaces : public virtual sc_core::sc_interface {
   /// Places that no CTA has.
   virtual unsigned free_places() const = 0;
   virtual bool has_place(protocol::CtaSlot cta) const = 0;
-  /// No result of the CTA waits at a bank of the file to be written.
+  /// No result of the CTA waits to be written: at a bank of the file, or in the file for a unit that answers late.
   virtual bool settled(protocol::CtaSlot cta) const = 0;
   /// The resident CTA, which has none, takes a free place: its warps have rows again, with undefined contents.
   virtual void enter(protocol::CtaSlot cta) = 0;

@@ -20,7 +20,7 @@ struct PendingTag {
   std::uint8_t reg = 0;
 };
 
-/// Entries of a tag and a register of 32 lanes. One can be read and one written in a cycle; tags have a write port of
+/// Entries of a tag and a warp register. One can be read and one written in a cycle; tags have a write port of
 /// their own.
 class PendingEntries : public virtual sc_core::sc_interface {
  public:

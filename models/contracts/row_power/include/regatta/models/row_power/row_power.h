@@ -81,9 +81,20 @@ class RowListener {
   /// first take them. Resident warps never have more rows than these, but may have other rows later. Not called if
   /// the file does not know how many warps can be resident.
   virtual void rows_reserved(const std::vector<Row>&) {}
-  /// A warp takes or leaves its slot, and with it these registers' rows.
+  /// A warp takes these registers' rows: it takes its slot, or comes back to the file. It leaves them: it leaves its
+  /// slot, or its registers have moved out of the file.
   virtual void window_taken(protocol::WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
   virtual void window_left(protocol::WarpSlot, const RegisterWindow&, unsigned /*registers*/) {}
+  /// `to` takes the rows of `from` while the registers of one move in and those of the other move out: until one of
+  /// them has left, a row holds a register of either.
+  virtual void window_shared(protocol::WarpSlot /*from*/, protocol::WarpSlot /*to*/, const RegisterWindow&) {}
+  /// Of two warps that share rows, `left` has left, and the rows are `owner`'s alone. The registers `held` of the owner
+  /// may be in their rows; the other rows hold nothing that is read before it is written.
+  virtual void window_kept(protocol::WarpSlot /*owner*/, protocol::WarpSlot /*left*/, const RegisterWindow&,
+                           unsigned /*registers*/, const protocol::GeneralRegisters& /*held*/) {}
+  /// A move of registers into the file or out of it accesses the row next, which has to be on if the register holds a
+  /// value. Returns false if it does not: then the row may stay off or asleep, and the access has no effect.
+  virtual bool moves(const protocol::WarpAccess&, Row, bool /*into_file*/) { return true; }
 };
 
 /// Told when an access that a codec could not finish may be tried again.
