@@ -85,8 +85,9 @@ ResourcePlan SwitchEngine::plan(const protocol::KernelContext& launch, const pro
     }
     // Then the registers of pending CTAs, then the L1.
     if (transfer_ != nullptr) {
-      const std::uint64_t rows = std::min(transfer_->registers_wanted(context, static_cast<unsigned>(resident - active)),
-                                          (for_ctas - used) / register_bytes);
+      const std::uint64_t rows =
+          std::min(transfer_->registers_wanted(context, static_cast<unsigned>(resident - active)),
+                   (for_ctas - used) / register_bytes);
       transfer_->set_registers(rows);
       used += rows * register_bytes;
     }

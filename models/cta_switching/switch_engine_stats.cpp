@@ -11,11 +11,12 @@ void CtaSwitchingConfig::declare(support::OptionSet& o) {
   o.add("switching.max_warps", max_warps, "warps",
         "warps that an SM holds at most, those of active and pending CTAs (at least as many as can be active)", 1,
         monitored_warps);
-  o.add("switching.stall_cycles", stall_cycles, "cycles", "time for which a CTA is stalled before it is switched out", 1,
-        1000000);
+  o.add("switching.stall_cycles", stall_cycles, "cycles", "time for which a CTA is stalled before it is switched out",
+        1, 1000000);
   o.add("switching.launch_first", launch_first,
         "launch a CTA in the place of a stalled one while there is room, before ready pending CTAs are considered");
-  o.add("switching.latency", latency, "cycles", "from switching a CTA out to switching another in, at least", 0, 1000000);
+  o.add("switching.latency", latency, "cycles", "from switching a CTA out to switching another in, at least", 0,
+        1000000);
   o.add("switching.entry_bytes", entry_bytes, "bytes",
         "of a SIMT stack entry in a saved context: PC, reconvergence PC and lanes", 1, 64);
   o.add("switching.context_entries", context_entries, "entries",
@@ -26,7 +27,8 @@ void SwitchEngine::register_stats(support::StatGroup& g) {
   const Counters& c = counters_;
   g.counter("switches", c.switches, "CTAs", "stalled ones that were switched out");
   g.counter("context_switches", c.context_switches, "CTAs", "of these, with their registers left in the register file");
-  g.counter("exchanges", c.exchanges, "switches", "in which the registers of one CTA left and those of another returned");
+  g.counter("exchanges", c.exchanges, "switches",
+            "in which the registers of one CTA left and those of another returned");
   g.counter("evictions", c.evictions, "switches", "in which the registers of a CTA left for one that was launched");
   g.counter("restores", c.restores, "switches", "in which the registers of a CTA returned into a free place");
   g.counter("switch_cycles", c.switch_cycles, "cycles", "from switching a CTA out until its successor is switched in");

@@ -17,8 +17,8 @@ constexpr std::uint64_t list_space = std::uint64_t{1} << 24;  ///< bytes of addr
 
 }  // namespace
 
-LiveVectorCache::LiveVectorCache(const sc_core::sc_module_name& name, unsigned entries, unsigned line_bytes, unsigned sm,
-                                 sc_core::sc_time clock_period)
+LiveVectorCache::LiveVectorCache(const sc_core::sc_module_name& name, unsigned entries, unsigned line_bytes,
+                                 unsigned sm, sc_core::sc_time clock_period)
     : sc_module(name),
       lookups("lookup", *this),
       clock_(support::CycleScheduler::of(clock_period)),

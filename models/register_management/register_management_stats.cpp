@@ -24,9 +24,9 @@ std::string RegisterMover::describe_stuck() const {
   std::string text = "  " + std::string(name()) + ": moves registers since cycle " + std::to_string(begun_) + ":";
   if (out_) {
     text += " CTA slot " + std::to_string(out_->value()) + " out, " + std::to_string(left_count_) + " left" +
-            (displaced_ ? ", next R" + std::to_string(displaced_->reg) + " of warp " +
-                              std::to_string(displaced_->warp.value())
-                        : "") +
+            (displaced_
+                 ? ", next R" + std::to_string(displaced_->reg) + " of warp " + std::to_string(displaced_->warp.value())
+                 : "") +
             (reading_ ? ", R" + std::to_string(reading_->reg) + " waits for its bank" : "") + (in_ ? ";" : "");
   }
   if (in_) {

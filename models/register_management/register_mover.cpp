@@ -231,8 +231,8 @@ unsigned RegisterMover::reserved_entries() const {
 void RegisterMover::work() {
   const std::uint64_t now = clock_.now();
   if (std::exchange(result_waits_, false)) {
-    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next. Not if the result
-    // waits for the move itself, which would then go on no more.
+    // Results go first: they hold up those of other CTAs. The SM asks again in this cycle or the next. Not if the
+    // result waits for the move itself, which would then go on no more.
     if (std::exchange(port_wanted_, false)) yields_until_ = now + 1;
     changed_.notify(sc_core::SC_ZERO_TIME);
   }
@@ -420,7 +420,8 @@ std::string RegisterMover::check() const {
       if (++owners[entry] != 1) return "entry " + std::to_string(entry) + " is in two chains";
       if (!tag.valid) return "entry " + std::to_string(entry) + " of a chain is not valid";
       if (!free_->taken(entry)) return "entry " + std::to_string(entry) + " of a chain is free";
-      if (entry_of(warp_of(slot, tag.warp), tag.reg) != entry) return "a register is in another entry than it should be";
+      if (entry_of(warp_of(slot, tag.warp), tag.reg) != entry)
+        return "a register is in another entry than it should be";
       if (tag.end != (k + 1 == chain.count)) return "a chain ends at the wrong entry";
       entry = tag.next;
     }

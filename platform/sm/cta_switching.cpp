@@ -130,7 +130,8 @@ bool CtaStage::drained(const ResidentCta& cta) const {
     // What is left in flight may be memory instructions whose addresses are made: they read no register any more, and
     // their results, if they come from beyond the SM, are steered.
     const bool steered = cta.steer_loads && w.in_flight == w.memory_in_flight && !w.has_accesses_to_make() &&
-                         w.pending.general == w.pending_long.general && w.pending.predicates == w.pending_long.predicates;
+                         w.pending.general == w.pending_long.general &&
+                         w.pending.predicates == w.pending_long.predicates;
     if (!steered) return false;
   }
   return true;

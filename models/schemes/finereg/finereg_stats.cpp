@@ -71,7 +71,9 @@ void per(support::StatGroup& g, const std::vector<support::StatGroup>& modules, 
   g.derived(
       name,
       [a = support::StatSum(modules, {support::StatQuery(all)}),
-       b = support::StatSum(modules, {support::StatQuery(count)})] { return ratio(double(a.total()), double(b.total())); },
+       b = support::StatSum(modules, {support::StatQuery(count)})] {
+        return ratio(double(a.total()), double(b.total()));
+      },
       unit, what);
 }
 

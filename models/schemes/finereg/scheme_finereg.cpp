@@ -28,7 +28,8 @@ models::UnifiedMemoryConfig on_machine(models::UnifiedMemoryConfig memory, const
 UnifiedMemory::UnifiedMemory() { memory_.bytes = whole_memory; }
 
 std::string UnifiedMemory::help() const {
-  return "unified memory (comparator of FineReg): registers, shared memory and L1 divide one memory; --machine finereg_um";
+  return "unified memory (comparator of FineReg): registers, shared memory and L1 divide one memory; --machine "
+         "finereg_um";
 }
 
 void UnifiedMemory::validate(const assembly::MachineConfig& m) const { on_machine(memory_, m).check(name()); }
@@ -37,8 +38,7 @@ assembly::SmParts UnifiedMemory::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = assembly::baseline_parts(c);
   parts.residency.reset();
   parts.registered_residency = nullptr;
-  parts.residency =
-      std::make_unique<models::UnifiedOccupancyResidency>("residency", on_machine(memory_, c.machine));
+  parts.residency = std::make_unique<models::UnifiedOccupancyResidency>("residency", on_machine(memory_, c.machine));
   return parts;
 }
 
@@ -63,9 +63,10 @@ assembly::SmParts VirtualThread::build(const assembly::BuildContext& c) {
 }
 
 RegDram::RegDram()
-    : SwitchingScheme("reg_dram",
-                      "Reg+DRAM (comparator of FineReg, after Zorua): Virtual Thread, and CTAs beyond it with all registers "
-                      "in DRAM") {}
+    : SwitchingScheme(
+          "reg_dram",
+          "Reg+DRAM (comparator of FineReg, after Zorua): Virtual Thread, and CTAs beyond it with all registers "
+          "in DRAM") {}
 
 assembly::SmParts RegDram::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, c.machine.register_file.registers);
@@ -105,46 +106,47 @@ void RegDram::add_own_laws(assembly::ConservationLaws& laws, const std::string& 
            {file + "move_reads"});
   laws.add("registers that come back are written to the register file", {spill + "lines_read"}, {file + "move_writes"});
   laws.add("lines of registers go to memory and come back, twice more for a result",
-           {spill + "lines_written", spill + "lines_read", "2*" + spill + "merged_results"},
-           {sm + l1_requests_});
+           {spill + "lines_written", spill + "lines_read", "2*" + spill + "merged_results"}, {sm + l1_requests_});
 }
 
 VtRegMutex::VtRegMutex()
-    : SwitchingScheme("vt_regmutex",
-                      "Virtual Thread with RegMutex (ISCA 2018): warps keep a base set of registers and acquire the others "
-                      "from a pool") {}
+    : SwitchingScheme(
+          "vt_regmutex",
+          "Virtual Thread with RegMutex (ISCA 2018): warps keep a base set of registers and acquire the others "
+          "from a pool") {}
 
 void VtRegMutex::declare_own(support::OptionSet& o) {
-  o.add("regmutex.pool_registers", pool_registers_, "warp registers",
-        "of the register file that are the pool of extended registers; FineReg's section VI-D has 28.1 % in the mean of "
-        "its programs",
-        1, 1 << 20);
+  o.add(
+      "regmutex.pool_registers", pool_registers_, "warp registers",
+      "of the register file that are the pool of extended registers; FineReg's section VI-D has 28.1 % in the mean of "
+      "its programs",
+      1, 1 << 20);
 }
 
 void VtRegMutex::validate_own(const assembly::MachineConfig& m) const {
   if (pool_registers_ < m.register_file.registers) return;
-  throw support::ConfigError("configuration: regmutex.pool_registers = " + std::to_string(pool_registers_) +
-                             ", expected less than register_file.registers = " +
-                             std::to_string(m.register_file.registers));
+  throw support::ConfigError(
+      "configuration: regmutex.pool_registers = " + std::to_string(pool_registers_) +
+      ", expected less than register_file.registers = " + std::to_string(m.register_file.registers));
 }
 
 assembly::SmParts VtRegMutex::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, c.machine.register_file.registers);
   parts.storage.reset();  // its name is the new file's
   auto pool = std::make_unique<models::SharedRegisterPool>("register_pool", pool_registers_, c.clock_period);
-  auto file = std::make_unique<models::PooledRegisterFile>("register_file", c.machine.register_file,
-                                                          c.machine.sm.sub_cores, c.machine.sm.register_granularity,
-                                                          *pool, c.clock_period);
+  auto file =
+      std::make_unique<models::PooledRegisterFile>("register_file", c.machine.register_file, c.machine.sm.sub_cores,
+                                                   c.machine.sm.register_granularity, *pool, c.clock_period);
   file->sections.bind(pool->sections);
   models::SwitchEngine& engine = add_engine(c, parts);
   engine.veto.bind(pool->veto);
   // A CTA takes the base registers of its warps, and the pool is not for CTAs.
-  engine.set_footprint([file = file.get(), pool = pool.get()](protocol::KernelContext& context,
-                                                               protocol::SmLimits& limits) {
-    const trace::RegMutexRegisters sets = models::SharedRegisterPool::sets_of(*context.kernel);
-    limits.registers -= std::uint64_t{pool->sections_for(*context.kernel, sets)} * sets.extended;
-    context.registers_per_warp = file->base_registers(sets);
-  });
+  engine.set_footprint(
+      [file = file.get(), pool = pool.get()](protocol::KernelContext& context, protocol::SmLimits& limits) {
+        const trace::RegMutexRegisters sets = models::SharedRegisterPool::sets_of(*context.kernel);
+        limits.registers -= std::uint64_t{pool->sections_for(*context.kernel, sets)} * sets.extended;
+        context.registers_per_warp = file->base_registers(sets);
+      });
   parts.gates.push_back(std::move(pool));
   parts.storage = std::move(file);
   return parts;
@@ -191,7 +193,7 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
           ? pending_registers_
           : static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / register_bytes, most_pending));
   auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", entries, c.clock_period,
-                                                              c.machine.sm.lanes);
+                                                               c.machine.sm.lanes);
   models::RegisterManagementConfig management = management_;
   management.entries = entries;
   management.ctas = models::monitored_ctas;
@@ -225,23 +227,22 @@ void FineReg::add_own_laws(assembly::ConservationLaws& laws, const std::string& 
   laws.add("registers that come back are written to the register file", {mover + "moved_in"}, {file + "move_writes"});
   laws.add("registers that come back are read from the pending file", {mover + "moved_in"}, {pending + "reads"});
   laws.add("registers that leave come back", {mover + "moved_out"}, {mover + "moved_in"});
-  laws.add("vectors that are not in the cache are read from memory", {sm + ".rmu.vectors.misses"},
-           {sm + l1_requests_});
+  laws.add("vectors that are not in the cache are read from memory", {sm + ".rmu.vectors.misses"}, {sm + l1_requests_});
 }
 
 void add_finereg(assembly::SchemeRegistry& registry) {
-  registry.add(std::make_unique<VirtualThread>(
-      "virtual_thread",
-      "Virtual Thread (ISCA 2016): more CTAs are resident than the schedulers hold, and stalled ones give way to others; "
-      "registers stay in the register file",
-      0));
+  registry.add(std::make_unique<VirtualThread>("virtual_thread",
+                                               "Virtual Thread (ISCA 2016): more CTAs are resident than the schedulers "
+                                               "hold, and stalled ones give way to others; "
+                                               "registers stay in the register file",
+                                               0));
   registry.add(std::make_unique<RegDram>());
   registry.add(std::make_unique<VtRegMutex>());
-  registry.add(std::make_unique<FineReg>(
-      "finereg",
-      "FineReg (MICRO 2018): the live registers of stalled CTAs move to a register file of their own, and other CTAs take "
-      "their place",
-      0));
+  registry.add(std::make_unique<FineReg>("finereg",
+                                         "FineReg (MICRO 2018): the live registers of stalled CTAs move to a register "
+                                         "file of their own, and other CTAs take "
+                                         "their place",
+                                         0));
   registry.add(std::make_unique<UnifiedMemory>());
   registry.add(std::make_unique<VirtualThread>("vt_um", "Virtual Thread on a unified memory; --machine finereg_um",
                                                whole_memory));

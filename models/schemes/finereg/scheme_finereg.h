@@ -6,12 +6,12 @@
 #include <regatta/models/cta_places/cta_places.h>
 #include <regatta/models/cta_switching/switch_engine.h>
 #include <regatta/models/occupancy/unified_memory.h>
-#include <regatta/models/residency/occupancy.h>
 #include <regatta/models/pending_register_file/pending_register_file.h>
 #include <regatta/models/register_management/register_management.h>
 #include <regatta/models/register_pool/pooled_register_file.h>
 #include <regatta/models/register_pool/shared_register_pool.h>
 #include <regatta/models/register_spill/register_spill.h>
+#include <regatta/models/residency/occupancy.h>
 
 #include <memory>
 #include <string>
@@ -55,8 +55,8 @@ class SwitchingScheme : public assembly::Scheme {
     both->base_ = &base;
     return both;
   }
-  /// The parts that the scheme changes: the baseline's or another scheme's, with a register file of `registers` rows, and
-  /// tables for all warps that can be resident.
+  /// The parts that the scheme changes: the baseline's or another scheme's, with a register file of `registers` rows,
+  /// and tables for all warps that can be resident.
   assembly::SmParts base_parts(const assembly::BuildContext& context, std::uint64_t registers);
   /// Puts the engine and its status monitor into the parts.
   models::SwitchEngine& add_engine(const assembly::BuildContext& context, assembly::SmParts& parts);
@@ -102,8 +102,8 @@ class UnifiedMemory : public assembly::Scheme {
   models::UnifiedMemoryConfig memory_;
 };
 
-/// Virtual Thread (Yoon et al., ISCA 2016): registers of pending CTAs stay in the register file. `um_bytes`: of a unified
-/// memory; 0: there is none.
+/// Virtual Thread (Yoon et al., ISCA 2016): registers of pending CTAs stay in the register file. `um_bytes`: of a
+/// unified memory; 0: there is none.
 class VirtualThread : public SwitchingScheme {
  public:
   VirtualThread(std::string name, std::string help, unsigned um_bytes);

@@ -78,8 +78,10 @@ SwitchingScheme::PlacedFile SwitchingScheme::divide_file(const assembly::BuildCo
                                                          assembly::SmParts& parts) const {
   auto* const file = dynamic_cast<models::MovableFile*>(parts.storage.get());
   if (file == nullptr) {
-    throw support::ConfigError("scheme " + name() + ": '" + name_ + "' moves registers between windows of a register "
-                               "file, and the storage of '" + base_->name() + "' has none");
+    throw support::ConfigError("scheme " + name() + ": '" + name_ +
+                               "' moves registers between windows of a register "
+                               "file, and the storage of '" +
+                               base_->name() + "' has none");
   }
   if (const std::string windows = file->own_windows(); windows != "fixed") {
     throw support::ConfigError("scheme " + name() + ": '" + name_ +

@@ -62,8 +62,8 @@ void runs(const std::string& machine, const std::string& scheduler) {
 
 TEST_CASE("machines: the papers' presets are there, whole and valid") {
   const std::vector<std::string> names = assembly::machine_names();
-  for (const char* name : {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3", "finereg",
-                           "finereg_um"}) {
+  for (const char* name :
+       {"gtx480", "gtx980", "k20x", "hd7770", "fermi_sharing", "fermi_sharing_ch3", "finereg", "finereg_um"}) {
     CAPTURE(name);
     REQUIRE(std::count(names.begin(), names.end(), name) == 1);
     named_machine(name);

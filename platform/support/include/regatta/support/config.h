@@ -60,8 +60,8 @@ class OptionSet {
   void add(const std::string& name, bool& value, const std::string& help);
   void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
   /// One of the choices, or several with `joined_by` between them ("finereg+greener").
-  void add_joined(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices,
-                  char joined_by);
+  void add_joined(const std::string& name, std::string& value, const std::string& help,
+                  std::vector<std::string> choices, char joined_by);
   /// A built-in name or the path of a .toml file. Paths in a TOML document are relative to its folder (`beside`).
   void add_path(const std::string& name, std::string& value, const std::string& help);
 

@@ -115,9 +115,7 @@ class BankedFile : public sc_core::sc_module,
   unsigned bank_of(protocol::WarpSlot warp, protocol::RegisterId reg) const { return mapping_(warp, reg); }
 
   /// The result that waits for room at its bank; null if none does.
-  const protocol::WarpAccess* held_write() const {
-    return held_ == nullptr ? nullptr : &protocol::warp_access(*held_);
-  }
+  const protocol::WarpAccess* held_write() const { return held_ == nullptr ? nullptr : &protocol::warp_access(*held_); }
 
  protected:
   /// Rows read and written for moves, as energy: `rows` of the table's event each.

@@ -20,8 +20,8 @@
 
 namespace regatta::models {
 
-/// Place p has the rows that the warps of CTA slot p have in a conventional file (FixedWindows). A CTA takes a place when
-/// it is launched or comes back, the lowest free one.
+/// Place p has the rows that the warps of CTA slot p have in a conventional file (FixedWindows). A CTA takes a place
+/// when it is launched or comes back, the lowest free one.
 class CtaPlaceWindows final : public sc_core::sc_module,
                               public WindowPolicy,
                               public CtaPlaces,
@@ -100,10 +100,10 @@ class CtaPlaceWindows final : public sc_core::sc_module,
   unsigned warps_per_cta_ = 1;
   std::uint32_t rows_ = 0;
   unsigned registers_ = 1;
-  std::vector<bool> taken_;   ///< by place
+  std::vector<bool> taken_;  ///< by place
   unsigned free_ = 0;
-  std::vector<Cta> ctas_;     ///< by slot
-  std::vector<bool> alive_;   ///< by warp slot
+  std::vector<Cta> ctas_;    ///< by slot
+  std::vector<bool> alive_;  ///< by warp slot
   std::uint64_t entered_ = 0, left_ = 0;
 };
 

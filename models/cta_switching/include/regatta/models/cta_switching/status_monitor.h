@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CTA status monitor of FineReg (MICRO 2018, section V-B, Table IV): where the pipeline context and the registers of
-// every resident CTA are, and which pending CTA goes next.
+// The CTA status monitor of FineReg (MICRO 2018, section V-B, Table IV): where the pipeline context and the registers
+// of every resident CTA are, and which pending CTA goes next.
 #pragma once
 
 #include <regatta/protocol/ids.h>

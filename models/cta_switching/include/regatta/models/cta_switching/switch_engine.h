@@ -30,9 +30,9 @@ struct CtaSwitchingConfig {
   /// Launch a CTA in the place of a stalled one while there is room for it, before ready pending CTAs are considered
   /// (section IV-A reads so; section V-E the other way round).
   bool launch_first = false;
-  unsigned latency = 20;                 ///< cycles from switching a CTA out to switching another in, at least
-  unsigned entry_bytes = 12;             ///< of a SIMT stack entry in a saved context: PC, reconvergence PC, lanes
-  unsigned context_entries = 4;          ///< SIMT stack entries of a warp for which a pending CTA has shared memory
+  unsigned latency = 20;         ///< cycles from switching a CTA out to switching another in, at least
+  unsigned entry_bytes = 12;     ///< of a SIMT stack entry in a saved context: PC, reconvergence PC, lanes
+  unsigned context_entries = 4;  ///< SIMT stack entries of a warp for which a pending CTA has shared memory
 
   /// Knobs switching.*.
   void declare(support::OptionSet& options);
@@ -47,8 +47,8 @@ struct CtaSwitchingConfig {
 ///   2. a ready pending CTA whose registers are elsewhere: they come back, into a free place of the file or in exchange
 ///      for those of the stalled CTA;
 ///   3. a CTA of the grid is launched, in a free place, or after the registers of the stalled CTA have left.
-/// If the registers of the stalled CTA find no room, it stays active. When an active CTA ends, its successor is chosen in
-/// the same order. One switch is made at a time.
+/// If the registers of the stalled CTA find no room, it stays active. When an active CTA ends, its successor is chosen
+/// in the same order. One switch is made at a time.
 class SwitchEngine final : public sc_core::sc_module,
                            public protocol::Residency,
                            public protocol::LookupClient<unsigned>,
@@ -98,20 +98,20 @@ class SwitchEngine final : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
   struct Counters {
-    std::uint64_t switches = 0;           ///< CTAs switched out
-    std::uint64_t context_switches = 0;   ///< of these, with their registers left in the file
-    std::uint64_t exchanges = 0;          ///< whose registers left and those of another CTA came back
-    std::uint64_t evictions = 0;          ///< whose registers left, and nothing came back
-    std::uint64_t restores = 0;           ///< CTAs whose registers came back into a free place
-    std::uint64_t switch_cycles = 0;      ///< from switching out to the end of the switch
-    std::uint64_t depleted_cycles = 0;    ///< a CTA is stalled and another could take its place, had its registers room
-    std::uint64_t active_cycles = 0;      ///< CTAs x cycles
-    std::uint64_t pending_cycles = 0;     ///< CTAs x cycles
-    std::uint64_t stalls = 0;             ///< CTAs that stalled for the first time since they were launched
-    std::uint64_t cycles_to_stall = 0;    ///< from their launch
+    std::uint64_t switches = 0;          ///< CTAs switched out
+    std::uint64_t context_switches = 0;  ///< of these, with their registers left in the file
+    std::uint64_t exchanges = 0;         ///< whose registers left and those of another CTA came back
+    std::uint64_t evictions = 0;         ///< whose registers left, and nothing came back
+    std::uint64_t restores = 0;          ///< CTAs whose registers came back into a free place
+    std::uint64_t switch_cycles = 0;     ///< from switching out to the end of the switch
+    std::uint64_t depleted_cycles = 0;   ///< a CTA is stalled and another could take its place, had its registers room
+    std::uint64_t active_cycles = 0;     ///< CTAs x cycles
+    std::uint64_t pending_cycles = 0;    ///< CTAs x cycles
+    std::uint64_t stalls = 0;            ///< CTAs that stalled for the first time since they were launched
+    std::uint64_t cycles_to_stall = 0;   ///< from their launch
     std::uint64_t launches = 0;
     std::uint64_t active_peak = 0, resident_peak = 0;
-    std::uint64_t wait_peak = 0;          ///< cycles that a ready pending CTA waited, at most
+    std::uint64_t wait_peak = 0;  ///< cycles that a ready pending CTA waited, at most
   };
   const Counters& counters() const { return counters_; }
   /// The counters that depend on time, until now.

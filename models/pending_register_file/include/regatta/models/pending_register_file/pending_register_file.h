@@ -42,7 +42,7 @@ class PendingRegisterFile final : public sc_core::sc_module, public PendingEntri
   support::CycleScheduler& clock_;
   const unsigned lanes_;
   std::vector<PendingTag> tags_;
-  std::vector<std::uint32_t> values_;  ///< lanes of every entry
+  std::vector<std::uint32_t> values_;           ///< lanes of every entry
   std::uint64_t read_at_ = 0, written_at_ = 0;  ///< the cycle after the port was used last
   std::uint64_t reads_ = 0, writes_ = 0, merges_ = 0, tag_accesses_ = 0;
 };

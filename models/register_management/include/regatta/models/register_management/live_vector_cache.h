@@ -16,10 +16,10 @@
 
 namespace regatta::models {
 
-/// Direct-mapped: `entries` of a PC and a bit vector of 64 registers. The answer to a PC (a static instruction index) is
-/// the vector of its live registers. A hit is answered at once. A miss reads the sector of 32 bytes that holds the vector
-/// from memory, past the L1, where the compiler's list lies, 8 bytes an instruction; then the answer comes later, and
-/// the cache is busy until then.
+/// Direct-mapped: `entries` of a PC and a bit vector of 64 registers. The answer to a PC (a static instruction index)
+/// is the vector of its live registers. A hit is answered at once. A miss reads the sector of 32 bytes that holds the
+/// vector from memory, past the L1, where the compiler's list lies, 8 bytes an instruction; then the answer comes
+/// later, and the cache is busy until then.
 class LiveVectorCache final : public sc_core::sc_module,
                               public protocol::Lookup<std::uint32_t, std::uint64_t>,
                               public protocol::LifecycleListener,
@@ -53,7 +53,7 @@ class LiveVectorCache final : public sc_core::sc_module,
   struct Miss {
     std::uint32_t pc = 0, tag = 0;
     std::uint32_t read = 0;  ///< of memory
-    bool answered = false;  ///< by memory
+    bool answered = false;   ///< by memory
   };
   void memory_answered(std::uint32_t tag, const unsigned char* data, std::uint64_t when) override;
   void fill();

@@ -25,11 +25,11 @@ class LiveSets : public virtual sc_core::sc_interface {
   virtual std::uint64_t live(protocol::WarpSlot warp) const = 0;
 };
 
-/// A warp may have lanes at several places: those that run, and those that wait on its SIMT stack. Its live registers are
-/// the union of the bit vectors of all these PCs; the paper's own rule, the vector of the running PC, would lose what only
-/// the waiting lanes read. One PC is looked up per cycle; warps at the same PC share a lookup. Requests name a CTA and are
-/// answered with its number of live registers when the last vector has come, at least a cycle later. One CTA is counted
-/// at a time; a request meanwhile is refused as busy.
+/// A warp may have lanes at several places: those that run, and those that wait on its SIMT stack. Its live registers
+/// are the union of the bit vectors of all these PCs; the paper's own rule, the vector of the running PC, would lose
+/// what only the waiting lanes read. One PC is looked up per cycle; warps at the same PC share a lookup. Requests name
+/// a CTA and are answered with its number of live registers when the last vector has come, at least a cycle later. One
+/// CTA is counted at a time; a request meanwhile is refused as busy.
 class RegisterCounter final : public sc_core::sc_module,
                               public RegisterCounts,
                               public protocol::LookupClient<std::uint64_t>,

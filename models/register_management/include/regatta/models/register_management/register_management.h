@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The register management unit (RMU) of FineReg (MICRO 2018, section V-C, Figure 10): moves the live registers of stalled
-// CTAs to the pending CTA register file, and back.
+// The register management unit (RMU) of FineReg (MICRO 2018, section V-C, Figure 10): moves the live registers of
+// stalled CTAs to the pending CTA register file, and back.
 #pragma once
 
 #include <regatta/models/cta_registers/cta_registers.h>

@@ -20,16 +20,16 @@
 
 namespace regatta::models {
 
-/// A move reads the live registers of the CTA that leaves, one per cycle, and writes them to entries of the pending file,
-/// chained in that order. The registers of a CTA that comes back are read along its chain, the first after
-/// `entry_latency` cycles, then one per cycle, and written to the place in the register file. Both directions go on at the
-/// same time, each through a buffer of one register; both yield to operands and results at the banks.
+/// A move reads the live registers of the CTA that leaves, one per cycle, and writes them to entries of the pending
+/// file, chained in that order. The registers of a CTA that comes back are read along its chain, the first after
+/// `entry_latency` cycles, then one per cycle, and written to the place in the register file. Both directions go on at
+/// the same time, each through a buffer of one register; both yield to operands and results at the banks.
 ///
-/// In an exchange, the two CTAs have the same place. A register that comes back waits until the one in its row has left,
-/// which then goes next; so an exchange needs no free entry beyond the one that the returning register frees.
+/// In an exchange, the two CTAs have the same place. A register that comes back waits until the one in its row has
+/// left, which then goes next; so an exchange needs no free entry beyond the one that the returning register frees.
 ///
-/// Loads in flight (specification C5): a result for a CTA whose registers are away, or are on their way, is merged into its
-/// entry if the register is live, and dropped otherwise. This is a write-back point.
+/// Loads in flight (specification C5): a result for a CTA whose registers are away, or are on their way, is merged into
+/// its entry if the register is live, and dropped otherwise. This is a write-back point.
 class RegisterMover final : public sc_core::sc_module,
                             public RegisterTransfer,
                             public protocol::WritebackPoint,
@@ -148,17 +148,17 @@ class RegisterMover final : public sc_core::sc_module,
   unsigned warps_per_cta_ = 1;
   unsigned warp_size_ = 32;
 
-  std::vector<Where> whereabouts_;       ///< by CTA slot
-  std::vector<bool> alive_;              ///< by warp slot
-  std::vector<std::uint64_t> kept_;      ///< by warp slot: registers that are live, of a CTA that leaves or is away
-  std::vector<std::uint64_t> left_;      ///< by warp slot: of these, still in the register file
+  std::vector<Where> whereabouts_;   ///< by CTA slot
+  std::vector<bool> alive_;          ///< by warp slot
+  std::vector<std::uint64_t> kept_;  ///< by warp slot: registers that are live, of a CTA that leaves or is away
+  std::vector<std::uint64_t> left_;  ///< by warp slot: of these, still in the register file
   /// Results that came before their register was read from the file, and the lanes that they have.
   struct Early {
     Moved moved;
     protocol::LaneMask lanes = 0;
   };
   std::vector<Early> early_;
-  std::vector<std::uint16_t> entries_;   ///< by warp slot and register: where it is in the pending file
+  std::vector<std::uint16_t> entries_;  ///< by warp slot and register: where it is in the pending file
 
   // The move under way.
   bool moving_ = false;

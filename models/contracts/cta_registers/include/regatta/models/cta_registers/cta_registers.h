@@ -46,8 +46,8 @@ class RegisterTransfer : public virtual sc_core::sc_interface {
     no,
     not_counted  ///< the CTA has run since its registers were counted: a lookup has to come first
   };
-  /// Most CTAs of a launch whose registers can be away at a time, of an SM; throws support::ConfigError for a kernel that
-  /// cannot be moved. Asked when a launch is planned.
+  /// Most CTAs of a launch whose registers can be away at a time, of an SM; throws support::ConfigError for a kernel
+  /// that cannot be moved. Asked when a launch is planned.
   virtual unsigned most_away(const protocol::KernelContext& context, const protocol::SmLimits& limits) = 0;
   /// Of a unified memory: warp registers that `pending` CTAs of a launch could use of it, and how many they have.
   virtual std::uint64_t registers_wanted(const protocol::KernelContext&, unsigned /*pending*/) const { return 0; }

@@ -14,9 +14,9 @@ namespace regatta::models {
 /// Figure 11: the tag of an entry.
 struct PendingTag {
   bool valid = false;
-  bool end = false;         ///< the last register of its CTA
-  std::uint16_t next = 0;   ///< entry of the CTA's next register; of no meaning at the end
-  std::uint8_t warp = 0;    ///< in the CTA
+  bool end = false;        ///< the last register of its CTA
+  std::uint16_t next = 0;  ///< entry of the CTA's next register; of no meaning at the end
+  std::uint8_t warp = 0;   ///< in the CTA
   std::uint8_t reg = 0;
 };
 
