@@ -6,7 +6,7 @@ from typing import Any, Callable, Dict, Optional, Sequence
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import value
+from regatta_reproduce.stats import geomean, value
 
 from evaluation import (Evaluation, base, changes, chosen, latencies, leaks, nodes, of, other_machine, part_base, pattern,
                         pattern_kernel, pattern_program, schedulers, schemes, states, swept, thresholds, wide_base, wide_usual,
@@ -62,6 +62,22 @@ def _numbers(page: Page, e: Evaluation) -> None:
         page.put(f"registers/{n}", str(e.registers(n)))
         for name in (base, *schemes):
             page.put(f"cycles/{n}/{name}", f"{e.cycles(n, name):,.0f}")
+    for name in both:
+        for w in latencies:
+            page.put(f"wake/{name}/{w}", percent(e.mean_cycles_added(swept(name, w)), 2))
+            for n in e.labels:
+                page.put(f"wake/{name}/{w}/{n}", percent(e.cycles_added(n, swept(name, w)), 2))
+    for n in e.labels:
+        cycles, instructions, _ = e.launched(n, base)
+        page.put(f"ipc/{n}", fixed(instructions / cycles, 2))
+        page.put(f"gto_over_two_level/{n}", fixed(e.gto_over_two_level([n]), 2))
+    page.put("gto_over_two_level/all", fixed(e.gto_over_two_level(e.labels), 3))
+    if "MC2" in e.labels:
+        page.put("gto_over_two_level/others", fixed(e.gto_over_two_level([n for n in e.labels if n != "MC2"]), 3))
+    for s in schedulers:
+        for k in e.kernels:
+            page.put(f"dram_reads/{k}/{of(base, s)}", f"{e.dram_reads(k, of(base, s)):,.0f}")
+    page.put("cycles_of_one", fixed(geomean(e.cycles(n, with_threshold(1)) / e.cycles(n, with_threshold(chosen)) for n in e.labels)))
     page.put("free/all", percent(e.over_kernels(e.unallocated_share), 0))
     page.put("slower/greener", str(sum(e.cycles_added(n, "greener") > 0 for n in e.labels)))
     page.put("ordered", str(sum(e.cycles(n, "greener") < e.cycles(n, "sleep_reg") for n in e.labels)))
@@ -98,6 +114,8 @@ def _verdict(page: Page, e: Evaluation, figures: Figures) -> None:
         plots.grouped_bars(figures / "headline", list(headline.values()),
                            {"thesis": [c.stated.value for c in compared], "regatta": [c.ours for c in compared]}, "%")
     page.figure("headline", "The thesis's first numbers and ours")
+    page.put("table:headline", table(["", "thesis", "ours"], [
+        [f"{c.stated.what}, {c.stated.scope}", c.stated.text(), c.ours_text()] for c in compared]))
 
 
 def _programs(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -201,8 +219,8 @@ def _sleeping(page: Page, e: Evaluation, figures: Figures) -> None:
             page.put(f"saved_if/{where}/{n}", percent(e.mean_energy_saved_if(n, leak)))
         for k in e.kernels:
             page.put(f"range_if/{where}/{k}", fixed(e.threshold_range_if(k, leak), 2))
-        page.put(f"one_worse_if/{where}", str(sum(
-            e.leaking(k, with_threshold(1), leak) > e.leaking(k, with_threshold(chosen), leak) for k in e.kernels)))
+        page.put(f"one_better_if/{where}", str(sum(
+            e.leaking(k, with_threshold(1), leak) < e.leaking(k, with_threshold(chosen), leak) for k in e.kernels)))
 
 
 def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
