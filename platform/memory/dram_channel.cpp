@@ -71,8 +71,7 @@ std::uint64_t DramChannel::reserve(Payload& payload, std::uint64_t at) {
   queue_max_ = std::max<std::uint64_t>(queue_max_, departures_.size());
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   const bool write = payload.is_write();
-  write ? ++writes_ : ++reads_;
-  (write ? bytes_written_ : bytes_read_) += bytes;
+  count(write, bytes, protocol::cause_of(access_of(payload).access));
   const std::uint64_t finished = move(issued + access_cycles_, bytes);
   if (write) return at;
   answer_at_ = std::max(finished, answer_at_) + 1;
@@ -113,7 +112,9 @@ void DramChannel::enqueue(Payload& payload, std::uint64_t now, std::uint64_t at)
   r.key = r.write ? nullptr : &payload;
   r.address = payload.get_address();
   r.ready = ratio_.first_in(at);
-  r.bytes = count_sectors(access_of(payload).sectors & all_sectors_) * protocol::sector_bytes;
+  const protocol::MemoryAccess& access = access_of(payload);
+  r.bytes = count_sectors(access.sectors & all_sectors_) * protocol::sector_bytes;
+  r.cause = protocol::cause_of(access.access);
   count_entries(now);
   const std::uint64_t due = banks_->add(r);
   if (at > now) on_wires_.push(at);
@@ -138,13 +139,9 @@ void DramChannel::served(const DramBanks::Command& c, std::uint64_t now) {
     left_ = 0;
   }
   ++left_;
-  if (c.kind == DramBanks::Kind::write) {
-    ++writes_;
-    bytes_written_ += c.request.bytes;
-    return;
-  }
-  ++reads_;
-  bytes_read_ += c.request.bytes;
+  const bool write = c.kind == DramBanks::Kind::write;
+  count(write, c.request.bytes, c.request.cause);
+  if (write) return;
   finished_.push({static_cast<Payload*>(c.request.key), ratio_.sm_cycle_after(c.data_until) + pipeline_cycles_ + 1});
 }
 
@@ -186,6 +183,13 @@ void DramChannel::register_stats(support::StatGroup& g) {
   g.counter("writes", writes_, "accesses", "writes issued");
   g.counter("bytes_read", bytes_read_, "bytes", "moved over the bus by reads");
   g.counter("bytes_written", bytes_written_, "bytes", "moved over the bus by writes");
+  constexpr const char* causes[][2] = {{"bytes_data", "of global and local memory"},
+                                       {"bytes_registers", "of lines of registers"},
+                                       {"bytes_code", "of instructions and constants"},
+                                       {"bytes_metadata", "that a scheme reads for itself: live-register vectors"}};
+  for (unsigned i = 0; i < protocol::traffic_cause_count; ++i) {
+    g.counter(causes[i][0], bytes_by_cause_[i], "bytes", std::string("moved over the bus, ") + causes[i][1]);
+  }
   g.derived(
       "busy_cycles",
       [this] {

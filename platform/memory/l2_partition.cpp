@@ -157,7 +157,7 @@ bool L2Partition::serve_read(Payload& payload, const protocol::MemoryAccess& acc
       if (own) {
         fetch = pool_.take(tlm::TLM_READ_COMMAND, address);
         protocol::MemoryAccess& to = access_of(*fetch);
-        to.access = AccessClass::data_load;
+        to.access = atomic ? AccessClass::data_load : access.access;
         to.sm = access.sm;
         to.sectors = missing;
         to.instruction = access.instruction;

@@ -7,7 +7,9 @@
 #include "driver.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <string>
 
 using namespace regatta;
 using namespace regatta::test;
@@ -123,12 +125,26 @@ TEMPLATE_TEST_CASE_SIG("a DRAM channel moves the sectors that it is asked for", 
   driver.socket.bind(dram.upstream);
   std::mt19937 random(Scheduler);
   std::uint64_t count[2] = {0, 0}, bytes[2] = {0, 0};
+  struct Class {
+    AccessClass access;
+    bool write;
+    const char* cause;
+  };
+  constexpr Class classes[] = {
+      {AccessClass::data_load, false, "bytes_data"},          {AccessClass::local_load, false, "bytes_data"},
+      {AccessClass::register_read, false, "bytes_registers"}, {AccessClass::instruction, false, "bytes_code"},
+      {AccessClass::constant, false, "bytes_code"},           {AccessClass::metadata, false, "bytes_metadata"},
+      {AccessClass::data_store, true, "bytes_data"},          {AccessClass::local_store, true, "bytes_data"},
+      {AccessClass::register_write, true, "bytes_registers"}};
+  std::map<std::string, std::uint64_t> by_cause;
   for (unsigned i = 0; i < 1000; ++i) {
-    const bool write = random() % 3 == 0;
+    const Class& c = classes[random() % 9];
     const auto sectors = static_cast<std::uint8_t>(1 + random() % 3 + 4 * (random() % 4));
-    driver.add(i, write ? AccessClass::data_store : AccessClass::data_load, 64 * (random() % 5000), sectors);
-    ++count[write];
-    bytes[write] += 32 * static_cast<unsigned>(__builtin_popcount(sectors & 3u));
+    driver.add(i, c.access, 64 * (random() % 5000), sectors);
+    ++count[c.write];
+    const unsigned moved = 32 * static_cast<unsigned>(__builtin_popcount(sectors & 3u));
+    bytes[c.write] += moved;
+    by_cause[c.cause] += moved;
   }
   sc_core::sc_start();
   REQUIRE(driver.finished == driver.requests.size());
@@ -136,6 +152,11 @@ TEMPLATE_TEST_CASE_SIG("a DRAM channel moves the sectors that it is asked for", 
   CHECK(Bench::stat(dram, "writes") == count[1]);
   CHECK(Bench::stat(dram, "bytes_read") == bytes[0]);
   CHECK(Bench::stat(dram, "bytes_written") == bytes[1]);
+  REQUIRE(by_cause.size() == 4);
+  for (const auto& [cause, moved] : by_cause) {
+    CAPTURE(cause);
+    CHECK(Bench::stat(dram, cause.c_str()) == moved);
+  }
   const memory::Bandwidth b = c.channel_bandwidth();
   CHECK(Bench::stat(dram, "busy_cycles") == (bytes[0] + bytes[1]) * b.cycles / b.bytes);
 }

@@ -7,6 +7,7 @@
 #include <regatta/memory/bounded_queue.h>
 #include <regatta/memory/divisor.h>
 #include <regatta/memory/memory_config.h>
+#include <regatta/protocol/payload.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,7 @@ struct DramRequest {
   std::uint64_t ready = 0;  ///< first command cycle in which it can be considered
   unsigned bytes = 0;
   bool write = false;
+  protocol::TrafficCause cause = protocol::TrafficCause::data;  ///< counted by the owner
 };
 
 /// The location of an address in a channel: the numbered chunks of a partition fill its rows.

@@ -13,6 +13,7 @@
 #include <regatta/support/stats.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -49,6 +50,11 @@ class DramChannel : public sc_core::sc_module,
   void enqueue(Payload& payload, std::uint64_t now, std::uint64_t at);
   void serve(std::uint64_t now);
   void served(const DramBanks::Command& command, std::uint64_t now);
+  void count(bool write, unsigned bytes, protocol::TrafficCause cause) {
+    write ? ++writes_ : ++reads_;
+    (write ? bytes_written_ : bytes_read_) += bytes;
+    bytes_by_cause_[static_cast<unsigned>(cause)] += bytes;
+  }
   void admit_held(std::uint64_t now);
   void send_responses(std::uint64_t now);
   void count_entries(std::uint64_t now) {
@@ -84,6 +90,7 @@ class DramChannel : public sc_core::sc_module,
   ResponseSender responder_;
 
   std::uint64_t reads_ = 0, writes_ = 0, bytes_read_ = 0, bytes_written_ = 0, refusals_ = 0, queue_max_ = 0;
+  std::array<std::uint64_t, protocol::traffic_cause_count> bytes_by_cause_{};
   std::uint64_t entry_cycles_ = 0;
   support::Ring<std::uint64_t> on_wires_;  ///< arrivals, ascending, of queued requests that were sent ahead of time
 };

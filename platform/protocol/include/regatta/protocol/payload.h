@@ -53,6 +53,29 @@ enum class AccessClass : std::uint8_t {
 };
 inline constexpr unsigned access_class_count = 11;
 const char* to_string(AccessClass c);
+/// What traffic is caused by, more coarsely than by its class.
+enum class TrafficCause : std::uint8_t {
+  data,       ///< global and local memory
+  registers,  ///< lines of registers
+  code,       ///< instructions and constants
+  metadata    ///< what a scheme reads: live-register vectors
+};
+inline constexpr unsigned traffic_cause_count = 4;
+constexpr TrafficCause cause_of(AccessClass c) {
+  switch (c) {
+    case AccessClass::register_read:
+    case AccessClass::register_write:
+    case AccessClass::register_invalidate:
+      return TrafficCause::registers;
+    case AccessClass::instruction:
+    case AccessClass::constant:
+      return TrafficCause::code;
+    case AccessClass::metadata:
+      return TrafficCause::metadata;
+    default:
+      return TrafficCause::data;
+  }
+}
 /// The level that had the requested line.
 enum class Supplier : std::uint8_t { unknown, compressor, l1, l2, dram };
 inline constexpr unsigned supplier_count = 5;
