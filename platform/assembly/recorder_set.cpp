@@ -54,6 +54,10 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
     working_sets_.push_back(std::make_unique<recorders::RegisterWorkingSet>(recording_.working_set_cycles));
     sm.add_observer(*working_sets_.back());
   }
+  if (recording_.register_use_instructions != 0) {
+    register_uses_.push_back(std::make_unique<recorders::RegisterUse>(recording_.register_use_instructions));
+    sm.add_observer(*register_uses_.back());
+  }
 }
 
 void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
@@ -109,6 +113,7 @@ void RecorderSet::finish(std::uint64_t now) {
   }
   for (auto& recorder : pipeline_recorders_) recorder->finish(now);
   for (auto& set : working_sets_) set->finish(now);
+  for (auto& use : register_uses_) use->finish();
   if (pipeline_ != nullptr) pipeline_->finish();
   if (vcd_ != nullptr) vcd_->finish(now);
   if (ctas_ != nullptr) ctas_->finish();
@@ -124,6 +129,22 @@ WorkingSet RecorderSet::working_set() const {
     all.peak = std::max(all.peak, set->peak());
   }
   if (windows != 0) all.mean = double(registers) / double(windows);
+  return all;
+}
+
+RegisterShare RecorderSet::register_use() const {
+  RegisterShare all;
+  all.window = recording_.register_use_instructions;
+  std::uint64_t windows = 0;
+  double sum = 0;
+  for (const auto& use : register_uses_) {
+    if (use->windows() == 0) continue;  // an SM without a CTA
+    all.lowest = windows == 0 ? use->lowest() : std::min(all.lowest, use->lowest());
+    all.highest = std::max(all.highest, use->highest());
+    windows += use->windows();
+    sum += use->sum();
+  }
+  if (windows != 0) all.mean = sum / double(windows);
   return all;
 }
 

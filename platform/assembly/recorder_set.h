@@ -6,6 +6,7 @@
 #include <regatta/assembly/simulation.h>
 #include <regatta/recorders/cta_cycles.h>
 #include <regatta/recorders/pipeline_recorder.h>
+#include <regatta/recorders/register_use.h>
 #include <regatta/recorders/vcd_recorder.h>
 #include <regatta/recorders/working_set.h>
 #include <regatta/sm/sm.h>
@@ -35,8 +36,9 @@ class RecorderSet {
   void launch(std::uint32_t index);
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
   void finish(std::uint64_t now);
-  /// After finish().
+  /// These after finish().
   WorkingSet working_set() const;
+  RegisterShare register_use() const;
   /// Throws the ConfigError of a file that could not be written between cycles. Call it when sc_start() has returned.
   void rethrow_error() const;
 
@@ -56,6 +58,7 @@ class RecorderSet {
   std::vector<std::unique_ptr<recorders::PipelineRecorder>> pipeline_recorders_;
   std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
   std::vector<std::unique_ptr<recorders::RegisterWorkingSet>> working_sets_;
+  std::vector<std::unique_ptr<recorders::RegisterUse>> register_uses_;
   std::uint32_t launch_ = 0;
   std::exception_ptr error_;
 };

@@ -364,6 +364,7 @@ SimulationResult Simulation::run() {
   result.cycles = m.now();
   m.recorders->finish(m.now());
   result.register_working_set = m.recorders->working_set();
+  result.register_use = m.recorders->register_use();
   result.warp_instructions = m.total(&sm::Sm::warp_instructions);
   result.thread_instructions = m.total(&sm::Sm::thread_instructions);
   result.laws = laws.size();

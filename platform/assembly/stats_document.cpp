@@ -166,6 +166,9 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   if (const WorkingSet& w = r.register_working_set; w.window != 0) {
     document["register_working_set"] = {{"window", w.window}, {"mean", w.mean}, {"peak", w.peak}};
   }
+  if (const RegisterShare& u = r.register_use; u.window != 0) {
+    document["register_use"] = {{"window", u.window}, {"mean", u.mean}, {"lowest", u.lowest}, {"highest", u.highest}};
+  }
   document["stats"] = r.stats;
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},

@@ -79,6 +79,10 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("working-set", o.working_set, "N",
               "count the distinct registers that an SM touches in each window of N cycles; 0: off", 0,
               1'000'000'000'000);
+  line.option(
+      "register-use", o.register_use, "N",
+      "share of the allocated registers that an SM's instructions name in windows of N warp instructions; 0: off", 0,
+      1'000'000'000'000);
   line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
   line.flag("describe-stats", o.describe, "explain every statistic, after the run or without a TRACE");
   line.flag("hierarchy", o.hierarchy,
@@ -137,6 +141,9 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   if (o.replay && o.working_set != 0) {
     throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
   }
+  if (o.replay && o.register_use != 0) {
+    throw support::ConfigError("--replay has no schedulers: --register-use has no windows to count in");
+  }
   Recording r;
   r.vcd_file = o.vcd;
   r.pipeline_file = o.pipeline;
@@ -144,6 +151,7 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   r.sample_cycles = o.sample;
   r.cta_file = o.cpi_ctas;
   r.working_set_cycles = o.working_set;
+  r.register_use_instructions = o.register_use;
   if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
   if (!o.pipeline_window.empty()) r.pipeline_cycles = recorders::parse_window(o.pipeline_window, "--pipeline-window");
   if (!o.pipeline_ctas.empty()) r.pipeline_ctas = recorders::parse_window(o.pipeline_ctas, "--pipeline-ctas");

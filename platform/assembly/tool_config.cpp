@@ -19,6 +19,7 @@ void declare_run(support::OptionSet& run, ToolOptions& o, const SchemeRegistry& 
   run.add("run.sms", o.sms, "SMs", "as --sms", 1, 1024);
   run.add("run.check", o.check, "false: as --no-check");
   run.add("run.working_set", o.working_set, "cycles", "as --working-set", 0, 1'000'000'000'000);
+  run.add("run.register_use", o.register_use, "warp instructions", "as --register-use", 0, 1'000'000'000'000);
 }
 
 /// Short options of the command line. A file sets the knob itself instead.

@@ -62,6 +62,10 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
     std::cout << "registers touched in " << w.window << " cycles: " << fixed(w.mean, 1) << " of an SM, at most "
               << w.peak << "\n";
   }
+  if (const RegisterShare& u = r.register_use; u.window != 0) {
+    std::cout << "allocated registers named in " << u.window << " instructions: " << support::percent(u.mean)
+              << ", from " << support::percent(u.lowest) << " to " << support::percent(u.highest) << "\n";
+  }
   std::cout << "host: " << support::duration_text(r.seconds);
   if (r.seconds > 0)
     std::cout << ", " << support::with_prefix(double(r.warp_instructions) / r.seconds, "warp instructions/s");

@@ -34,6 +34,7 @@ struct ToolOptions {
   std::uint64_t sample = 0;
   std::string sample_file;
   std::uint64_t working_set = 0;
+  std::uint64_t register_use = 0;
   bool energy_table = false;
   bool all_stats = false;
   bool describe = false;

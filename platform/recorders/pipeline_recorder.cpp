@@ -56,13 +56,44 @@ void KanataFile::finish() {
 }
 
 std::vector<Event> PipelineRecorder::interests() const {
-  return {Event::kernel_started, Event::warp_started,       Event::fetched,          Event::arrived, Event::issued,
-          Event::bypassed,       Event::operands_delivered, Event::register_written, Event::retired};
+  return {
+      Event::kernel_started,   Event::cta_launched, Event::cta_switched, Event::cta_finished, Event::warp_started,
+      Event::fetched,          Event::arrived,      Event::issued,       Event::bypassed,     Event::operands_delivered,
+      Event::register_written, Event::retired};
 }
 
 void PipelineRecorder::kernel_started(Cycle, const protocol::KernelContext& context) {
   launch_ = context.launch_index;
   fetched_.clear();
+}
+
+PipelineRecorder::Cta& PipelineRecorder::cta(protocol::CtaSlot slot) {
+  if (ctas_.size() <= slot.value()) ctas_.resize(slot.value() + 1u);
+  return ctas_[slot.value()];
+}
+
+void PipelineRecorder::cta_launched(Cycle, const protocol::CtaInfo& info) { cta(info.cta).index = info.cta_index; }
+
+void PipelineRecorder::cta_switched(Cycle now, protocol::CtaSlot slot, bool active) {
+  file_.advance(now.value());
+  Cta& c = cta(slot);
+  if (active) return close(c.pending, now.value(), false);
+  if (!file_.cycles().contains(now.value()) || !file_.ctas().contains(c.index)) return;
+  c.pending.id = file_.new_id();
+  // A thread of its own, behind those of the warp slots.
+  file_.line(now.value(),
+             fmt::format("I\t{0}\t{0}\t{1}\nL\t{0}\t0\tsm{2} CTA {3} pending\n"
+                         "L\t{0}\t1\tlaunch {4}, CTA slot {5}",
+                         c.pending.id, sm_ * 4096 + 2048 + slot.value(), sm_, c.index, launch_, slot.value()));
+  enter(c.pending, now.value(), 'P');
+}
+
+// A pending CTA can end: its last result was a load that was steered.
+void PipelineRecorder::cta_finished(Cycle now, const protocol::CtaInfo& info) {
+  Record& pending = cta(info.cta).pending;
+  if (pending.id == not_recorded) return;
+  file_.advance(now.value());
+  close(pending, now.value(), false);
 }
 
 std::deque<PipelineRecorder::Fetched>& PipelineRecorder::queue(protocol::WarpSlot slot) {
@@ -170,6 +201,7 @@ void PipelineRecorder::finish(std::uint64_t now) {
     waiting.clear();
   }
   for (Record& r : issued_) close(r, now, true);
+  for (Cta& c : ctas_) close(c.pending, now, true);
 }
 
 }  // namespace regatta::recorders

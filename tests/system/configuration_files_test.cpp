@@ -113,7 +113,8 @@ TEST_CASE("configuration files: what --dump-config writes gives the same run") {
   const std::vector<std::vector<std::string>> runs{
       {},
       {"--scheme", "regless", "--osu.entries", "256", "--scheduler", "lrr"},
-      {"--scheme", "wir", "--machine", "gtx480", "--sms", "2", "--no-check", "--working-set", "100"},
+      {"--scheme", "wir", "--machine", "gtx480", "--sms", "2", "--no-check", "--working-set", "100", "--register-use",
+       "100"},
       {"--machine", "m.toml", "--energy", "fermi40", "--energy.node_nm", "32.5"},
       {"--scheme", "rc", "--wear.enabled", "true"},
   };

@@ -48,6 +48,24 @@ class Bench {
   const Folder folder;
 };
 
+/// Of a CSV file's column.
+std::uint64_t column_sum(const std::string& csv, const std::string& column) {
+  std::istringstream lines(csv);
+  std::string line, cell;
+  std::getline(lines, line);
+  std::istringstream header(line);
+  std::size_t place = 0;
+  while (std::getline(header, cell, ',') && cell != column) ++place;
+  REQUIRE(cell == column);
+  std::uint64_t sum = 0;
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    for (std::size_t i = 0; i <= place; ++i) std::getline(cells, cell, ',');
+    sum += std::stoull(cell);
+  }
+  return sum;
+}
+
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
@@ -84,6 +102,30 @@ TEST_CASE("recorders: 2,000 cycles of hotspot in the pipeline viewer's format") 
   // Looking changes nothing of the results.
   REQUIRE(bench.sim({"--stats", "unseen.json"}).status == 0);
   CHECK(bench.stats("seen.json") == bench.stats("unseen.json"));
+}
+
+TEST_CASE("recorders: CTAs that leave and come back, in the pipeline view and in the samples") {
+  const Bench bench;
+  const std::vector<std::string> scheme{
+      "--machine", "finereg", "--scheme",      "finereg",    "--finereg.active_registers",
+      "256",       "--stats", "s.json",        "--pipeline", "p.kanata",
+      "--sample",  "500",     "--sample-file", "s.csv"};
+  REQUIRE(bench.sim(scheme).status == 0);
+  const auto pipeline = bench.stats("s.json").at("stats").at("sm0.pipeline");
+  const std::uint64_t out = pipeline.at("cta_switches_out");
+  REQUIRE(out > 20);
+  const auto p = test::check_kanata(bench.folder.read("p.kanata"));
+  REQUIRE(p.error == "");
+  CHECK(p.stages.at("P") == out);
+  CHECK(p.flushed == 0);
+  // The pending CTAs of every interval add up to those of the run.
+  const auto engine = bench.stats("s.json").at("stats").at("sm0.switch_engine");
+  CHECK(column_sum(bench.folder.read("s.csv"), "sm0.switch_engine.pending_cta_cycles") ==
+        engine.at("pending_cta_cycles"));
+  REQUIRE(bench.sim(scheme + std::vector<std::string>{"--pipeline-ctas", "3:3"}).status == 0);
+  const std::string text = bench.folder.read("p.kanata");
+  CHECK(text.find("sm0 CTA 3 pending") != std::string::npos);
+  CHECK(text.find("sm0 CTA 4 pending") == std::string::npos);
 }
 
 TEST_CASE("recorders: the files are the same whatever the quantum") {
@@ -175,6 +217,8 @@ TEST_CASE("recorders: what cannot be is refused before the run") {
                 "--vcd-window: found '9:2', expected FIRST:LAST, FIRST: or :LAST with FIRST <= LAST, or one number");
   bench.refused({"--replay", "--vcd", "v.vcd"}, "--replay has no time: nothing can be written to 'v.vcd'");
   bench.refused({"--replay", "--working-set", "100"}, "--replay has no time: --working-set has no windows to count in");
+  bench.refused({"--replay", "--register-use", "100"},
+                "--replay has no schedulers: --register-use has no windows to count in");
   bench.refused({"--stats", "no/such/s.json"}, "cannot write 'no/such/s.json': No such file or directory");
   bench.refused({"--vcd", "v.vcd", "--pipeline", "./v.vcd"}, "--vcd and --pipeline name the same file 'v.vcd'");
   bench.refused({"--stats", "k.rgt"}, "--stats and the trace name the same file 'k.rgt'");

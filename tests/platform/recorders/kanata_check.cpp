@@ -94,8 +94,8 @@ class Checker {
       if (!i.open.emplace(number(f[2]), std::make_pair(f[3], cycle_)).second) {
         throw Wrong("id " + f[1] + ": stage " + f[3] + " opens in a lane where another is open");
       }
-      // The order of the pipeline; W may come without X.
-      static const std::string order = "FDIOXMW";
+      // The order of the pipeline; W may come without X. P is that of a pending CTA, and alone.
+      static const std::string order = "FDIOXMWP";
       if (order.find(f[3]) == std::string::npos) throw Wrong("unknown stage " + f[3]);
       if (!i.last.empty() && order.find(f[3]) <= order.find(i.last)) {
         throw Wrong("id " + f[1] + ": stage " + f[3] + " after " + i.last);

@@ -32,6 +32,8 @@ struct Recording {
   std::uint64_t sample_cycles = 0;
   std::string cta_file;                  ///< activity of the warps of each CTA, in warp-cycles, CSV
   std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: off
+  /// Windows in which the share of the allocated registers that instructions name is taken; 0: off.
+  std::uint64_t register_use_instructions = 0;
 };
 
 struct SimulationOptions {
@@ -57,6 +59,13 @@ struct WorkingSet {
   std::uint64_t window = 0;  ///< cycles; 0: not counted
   double mean = 0;           ///< registers per window and SM
   std::uint64_t peak = 0;    ///< registers of the SM and window with most
+};
+
+/// Share of the allocated registers that the instructions of a window name (recorders::RegisterUse).
+struct RegisterShare {
+  std::uint64_t window = 0;  ///< warp instructions of an SM; 0: not taken
+  double mean = 0;           ///< over the windows of all SMs
+  double lowest = 0, highest = 0;
 };
 
 /// Scheduler-cycles by reason, indexed by protocol::Stall ([none]: it issued). Those of a launch add up to its cycles x
@@ -90,6 +99,7 @@ struct SimulationResult {
   CycleStack stall_cycles{};
   support::EnergyReport energy;
   WorkingSet register_working_set;
+  RegisterShare register_use;
   std::string fault;                         ///< the injected fault; empty: none
   std::string energy_table;                  ///< its name
   double seconds = 0;                        ///< host time

@@ -44,7 +44,8 @@ class KanataFile {
 
 /// The path of each warp instruction through one SM, as stages
 ///   F fetch, D instruction buffer, I issue, O operands, X execution, M load-store unit and memory, W write-back.
-/// Records the instructions fetched in the window of cycles by warps in the window of CTAs, each to its end.
+/// Records the instructions fetched in the window of cycles by warps in the window of CTAs, each to its end. A CTA that
+/// is switched out has a row of its own until it is switched in again, stage P (pending).
 class PipelineRecorder : public protocol::Observer {
  public:
   PipelineRecorder(KanataFile& file, unsigned sm) : file_(file), sm_(sm) {}
@@ -52,6 +53,9 @@ class PipelineRecorder : public protocol::Observer {
   std::vector<protocol::Event> interests() const override;
   bool keeps_cycle_time() const override { return true; }
   void kernel_started(protocol::Cycle, const protocol::KernelContext& context) override;
+  void cta_launched(protocol::Cycle now, const protocol::CtaInfo& cta) override;
+  void cta_switched(protocol::Cycle now, protocol::CtaSlot cta, bool active) override;
+  void cta_finished(protocol::Cycle now, const protocol::CtaInfo& cta) override;
   void warp_started(protocol::Cycle, const protocol::WarpInfo& warp) override;
   void fetched(protocol::Cycle now, const protocol::WarpInfo& warp, const protocol::InstructionTraits& traits) override;
   void arrived(protocol::Cycle now, const protocol::WarpInfo& warp) override;
@@ -78,6 +82,11 @@ class PipelineRecorder : public protocol::Observer {
   /// Closes the open stage and opens another, not earlier than the open one began.
   void enter(Record& r, std::uint64_t cycle, char stage);
   void close(Record& r, std::uint64_t cycle, bool flushed);
+  struct Cta {
+    std::uint64_t index = 0;  ///< in the grid
+    Record pending;
+  };
+  Cta& cta(protocol::CtaSlot slot);
   std::deque<Fetched>& queue(protocol::WarpSlot slot);
   Record& record(const protocol::DynamicInstruction& d);
 
@@ -86,6 +95,7 @@ class PipelineRecorder : public protocol::Observer {
   std::uint32_t launch_ = 0;
   std::vector<std::deque<Fetched>> fetched_;  ///< per warp slot, fetched and not issued
   std::vector<Record> issued_;                ///< by pool index
+  std::vector<Cta> ctas_;                     ///< by slot
 };
 
 }  // namespace regatta::recorders
