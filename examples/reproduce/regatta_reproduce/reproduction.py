@@ -4,10 +4,10 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, List, Optional, Type
+from typing import Callable, Dict, List, Optional, Tuple, Type
 
 from . import command, plots
-from .campaign import Campaign, Run
+from .campaign import Campaign, Result, Run
 from .evaluation import Evaluation
 from .findings import Findings
 from .page import Page, missing_values, write_if_changed
@@ -27,6 +27,8 @@ class Reproduction:
     evaluation: Type[Evaluation]
     fill: Callable[[Page, Evaluation, Optional[Path], bool], None]  # figures' folder (None: none are drawn), small
     csv: Callable[[Evaluation], str]
+    #: Runs of a kernel whose options depend on the results of its runs_of().
+    later_runs: Optional[Callable[[str, bool, Dict[Tuple[str, str], Result]], List[Run]]] = None
 
     def run(self, arguments: Optional[List[str]] = None) -> int:
         """The exit status."""
@@ -39,7 +41,13 @@ class Reproduction:
         for kernel in options.kernels:
             for r in self.runs_of(kernel, options.small):
                 campaign.add(r)
-        e = self.evaluation(self.suite, options.kernels, campaign.execute())
+        results = campaign.execute()
+        if self.later_runs is not None:
+            for kernel in options.kernels:
+                for r in self.later_runs(kernel, options.small, results):
+                    campaign.add(r)
+            results = campaign.execute()
+        e = self.evaluation(self.suite, options.kernels, results)
         whole = options.kernels == self.suite.kernels and not options.small
         comparisons = Comparisons(paper)
         e.compare(comparisons)
