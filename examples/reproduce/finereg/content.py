@@ -34,8 +34,7 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     for name in every:
         page.put(f"speed/all/{name}", fixed(e.mean_speed(name)))
         for c in classes:
-            if e.of_class(c):
-                page.put(f"speed/{c}/{name}", fixed(e.mean_speed(name, c)))
+            page.put(f"speed/{c}/{name}", fixed(e.mean_speed(name, c) if e.of_class(c) else None))
         for k in e.kernels:
             page.put(f"speed/{k}/{name}", fixed(e.speed(k, name)))
             page.put(f"ctas/{k}/{name}", fixed(e.ctas(k, name), 1))
