@@ -325,7 +325,8 @@ def csv(e: Evaluation) -> str:
     """Every run."""
     header = ["kernel", "run", "cycles", "warp_instructions", "speed", "ctas", "l1_hits", "dram_bytes", "energy_nj", "operands_checked"]
     rows = []
-    for (k, name), result in e.results.items():
+    # By name: the runs of later_runs() end in no order.
+    for (k, name), result in sorted(e.results.items(), key=lambda item: (e.kernels.index(item[0][0]), item[0][1])):
         d = result.stats
         speed = None if "@" in name else e.document(k, base)["cycles"] / d["cycles"]
         l1 = [g for path, g in d["stats"].items() if path.startswith("sm") and path.endswith(".l1")]

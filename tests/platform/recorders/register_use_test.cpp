@@ -61,7 +61,7 @@ class UseLog : public protocol::Observer {
   }
   void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override {
     Step s{Step::Kind::issued, d.warp.value(), 0, {}};
-    for (const unsigned r : d.info->destinations) s.names.push_back(r);
+    for (unsigned i = 0; i < d.info->destination_count; ++i) s.names.push_back(d.info->destinations[i]);
     for (unsigned i = 0; i < d.traits->read_count; ++i) s.names.push_back(d.traits->reads[i].value());
     steps_.push_back(s);
   }
