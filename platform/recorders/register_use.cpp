@@ -3,15 +3,13 @@
 
 #include <algorithm>
 
+#include "register_slots.h"
+
 namespace regatta::recorders {
 
 using protocol::Cycle;
 using protocol::DynamicInstruction;
 using protocol::Event;
-
-namespace {
-constexpr std::size_t registers_per_slot = 256;
-}
 
 std::vector<Event> RegisterUse::interests() const {
   return {Event::kernel_started, Event::warp_started, Event::warp_finished, Event::issued};
