@@ -76,9 +76,12 @@ TEST_CASE("paired residency alone: no sharing where it brings no CTA") {
   CHECK_FALSE(b.pairs().sharing());
   CHECK(b.plan(8, 36, 12288).resident_ctas == 4);  // three by registers, four by shared memory
   CHECK(b.pairs().pairs == 1);
-  ResidencyBench all("1");
-  CHECK(all.plan(8, 36).resident_ctas == 3);
-  CHECK_FALSE(all.pairs().sharing());
+}
+
+TEST_CASE("paired residency alone: no sharing with a threshold of 1") {
+  ResidencyBench b("1");
+  CHECK(b.plan(8, 36).resident_ctas == 3);
+  CHECK_FALSE(b.pairs().sharing());
 }
 
 TEST_CASE("paired residency alone: warps that do not divide evenly over the sub-cores share nothing") {

@@ -3,7 +3,7 @@
 // Dynamic warp execution alone: stalls of two SMs, the probability that follows them, and the warps that it holds.
 #include <regatta/models/dynamic_warps/dynamic_warps.h>
 
-#include <random>
+#include <algorithm>
 
 #include "../sharing_blocks.h"
 
@@ -21,7 +21,7 @@ const std::vector<Stall> waits{Stall::issue_gate, Stall::memory};
 /// Side 1 of every pair is the non-owner, until the test says otherwise.
 class SideOwners : public sc_core::sc_module, public models::CtaOwners {
  public:
-  using sc_module::sc_module;
+  explicit SideOwners(const sc_core::sc_module_name& name) : sc_module(name) {}
   WarpRole role(CtaSlot cta) const override {
     if (cta.value() == 0) return WarpRole::unshared;
     return owners.count(cta.value()) != 0 ? WarpRole::owner : WarpRole::non_owner;
@@ -65,12 +65,14 @@ struct DynamicBench {
   }
   /// Both SMs meet these stalls until the end of cycle `end`.
   void pass(std::uint64_t end, const std::vector<Stall>& mine, const std::vector<Stall>& others) {
-    const std::uint64_t count = end - reported;
-    own.cycles(Cycle(reported + 1), count, mine);
-    probe.cycles(Cycle(reported + 1), count, others);
-    reported = end;
-    run_to(end);
-    support::CycleScheduler::of(period).catch_up();
+    while (reported != end) {
+      const std::uint64_t until = std::min(end, (reported / 100 + 1) * 100);
+      own.cycles(Cycle(reported + 1), until - reported, mine);
+      probe.cycles(Cycle(reported + 1), until - reported, others);
+      reported = until;
+      run_to(until);
+      support::CycleScheduler::of(period).catch_up();
+    }
   }
   double stat(const std::string& name) { return stat_of(dynamic, name); }
 

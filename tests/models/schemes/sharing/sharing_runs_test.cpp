@@ -115,7 +115,7 @@ TEST_CASE("register sharing: figure 2.8 without the deadlock rule is a deadlock,
   INFO(r.message);
   CHECK(r.ending == assembly::Ending::deadlock);
   const auto says = [&](const std::string& what) { CHECK(r.message.find(what) != std::string::npos); };
-  says("sm0.pipeline: issue gate sm0.register_gate refuses them: 2 warps (0, 3)");
+  says("sm0.pipeline: issue gate sm0.register_gate keeps them closed: 2 warps (0, 3)");
   says(
       "sm0.register_gate: warps wait in a circle: warp 0 waits for the shared registers of warp 2, which waits at a "
       "barrier for warp 3, which waits for the shared registers of warp 1, which waits at a barrier for warp 0\n");

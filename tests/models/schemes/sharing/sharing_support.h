@@ -51,9 +51,9 @@ inline std::string sharing_trace(const std::string& name, unsigned ctas = 30, un
   }
   for (unsigned r = 4; r < 20; ++r) b.op(OpClass::int_add, {r}, {r % 4, 3});
   for (unsigned i = 0; i < 3; ++i) {
-    b.load(MemorySpace::global, 4 + i, 0);
-    for (unsigned r = 7; r < 20; ++r) b.op(OpClass::fp32_mad, {r}, {r, 4 + i, 1 + r % 3});
-    b.store(MemorySpace::shared, 0, 7 + i);
+    b.load(MemorySpace::global, 5 + i, 0);
+    for (unsigned r = 8; r < 20; ++r) b.op(OpClass::fp32_mad, {r}, {r, 5 + i, r % 3 == 0 ? 4 : r % 3});
+    b.store(MemorySpace::shared, 0, 8 + i);
     b.barrier();
     b.load(MemorySpace::shared, 2, 1);
     b.op(OpClass::int_add, {12}, {2, 19});
@@ -70,8 +70,9 @@ inline std::string sharing_trace(const std::string& name, unsigned ctas = 30, un
 }
 
 /// Figure 2.8: two warps per CTA, of which one needs shared registers soon and one late; which of them differs between
-/// the CTAs of a pair. Both meet at a barrier. 20 registers, R0 and R1 are used before the shared ones.
-inline std::string crossing_trace(const std::string& name, unsigned ctas) {
+/// the CTAs of a pair. Both meet at a barrier. 20 registers, R0 and R1 are used before the shared ones. Not `crossing`:
+/// both warps of the first half of the CTAs are late.
+inline std::string crossing_trace(const std::string& name, unsigned ctas, bool crossing = true) {
   using trace::OpClass;
   TraceBuilder b;
   b.op(OpClass::constant_load, {0}, {});
@@ -95,7 +96,8 @@ inline std::string crossing_trace(const std::string& name, unsigned ctas) {
     b.begin_cta();
     for (unsigned warp = 0; warp < 2; ++warp) {
       b.begin_warp();
-      const bool is_late = (cta / (ctas / 2) + warp) % 2 == 0;
+      const unsigned half = cta / (ctas / 2);
+      const bool is_late = crossing ? (half + warp) % 2 == 0 : half == 0;
       for (std::uint32_t i = 0; i < branch; ++i) b.execute(i);
       b.execute(branch, is_late ? 0xffffffff : 0);
       for (std::uint32_t i = is_late ? late : early; i <= (is_late ? barrier - 1 : skip); ++i) b.execute(i);
