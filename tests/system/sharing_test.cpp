@@ -188,7 +188,6 @@ TEST_CASE("register sharing: results do not depend on how far SMs run ahead") {
     CHECK(s.at("cycles") == first.at("cycles"));
     CHECK(s.at("stats") == first.at("stats"));
   }
-  CHECK(of(first, "denials") > 0);
 }
 
 TEST_CASE("register sharing: refused configurations") {
