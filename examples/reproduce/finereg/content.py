@@ -2,14 +2,14 @@
 """The page's tables and figures."""
 
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Optional, Sequence
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import geomean, mean, value
+from regatta_reproduce.stats import geomean, mean
 
 from evaluation import (Evaluation, all_in_dram, base, bases, changes, classes, concurrent, depths, enlarged, fast, finereg,
-                        gpu_resource, gpu_run, gpu_sizes, lowest_use, memory_bound, mutex, mutex_run, pools, reg_dram, reg_dram_run,
+                        gpu_run, gpu_sizes, lowest_use, memory_bound, mutex_run, pools, reg_dram, reg_dram_run,
                         register_bytes, resource, sampled_kernel, split_run, splits, table3, titles, traffic_bound, unified,
                         unified_titles, usual_split, virtual_thread, window)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
