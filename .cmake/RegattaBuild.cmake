@@ -106,8 +106,12 @@ function(regatta_test name)
     target_link_libraries(${name} PRIVATE regatta_test_main)
   endif()
   target_link_libraries(${name} PRIVATE regatta_flags ${ARG_LIBS})
-  # What is tested is optimised in full; the tests themselves are many and run once: compiling them takes longer.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_OPTIMIZED}>,-O1,-O0>>)
+  # What is tested is optimised; the tests themselves are many and run once: compiling them takes longer.
+  if(REGATTA_SANITIZE)
+    target_compile_options(${name} PRIVATE $<IF:$<BOOL:${ARG_OPTIMIZED}>,-O1,-O0>)
+  else()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:$<IF:$<BOOL:${ARG_OPTIMIZED}>,-O1,-O0>>)
+  endif()
   # Headers take half the time of a test file: eight files share them. File-local names must differ within a target.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD ON
                                            UNITY_BUILD_BATCH_SIZE 8)

@@ -2,10 +2,18 @@
 """Stand-ins for regatta-annotate and regatta-sim, for tests of what calls them: they note that they were called, and
 answer what fits the call without computing anything."""
 
+import functools
+import io
+import json
 import os
+import re
 import stat
 import sys
+import time
+import types
 from pathlib import Path
+
+from regatta_reproduce.tools import ToolFailure
 
 _programs = {
     "regatta-annotate": '''
@@ -178,6 +186,29 @@ def make(folder: Path, salt: str = "") -> Path:
         path.write_text(_head.format(python=sys.executable, salt=salt, log=str(folder / "calls")) + body)
         os.chmod(path, path.stat().st_mode | stat.S_IXUSR)
     return folder
+
+
+@functools.lru_cache(maxsize=None)
+def _compiled(program: str, log: str):
+    return compile(_head.format(python="", salt="", log=log) + _programs[program], program, "exec")
+
+
+def run(tools, program: str, arguments, what: str, folder=None) -> None:
+    """In place of Tools.run(): the same answers without a process for each, of which a page has hundreds."""
+    told = io.StringIO()
+
+    def leave(status):
+        raise SystemExit(status)
+
+    own = types.SimpleNamespace(argv=[str(tools.path(program))] + list(arguments), stderr=told, exit=leave)
+    # What the program imports comes from here; threads that run at the same time have arguments of their own.
+    modules = {"json": json, "os": os, "re": re, "sys": own, "time": time}
+    names = {"__builtins__": {**vars(__import__("builtins")), "__import__": lambda name, *_: modules[name]}}
+    try:
+        exec(_compiled(program, str(tools.binaries / "calls")), names)
+    except SystemExit as e:
+        if e.code:
+            raise ToolFailure(program, what, e.code, told.getvalue().strip().split(": ", 1)[-1]) from None
 
 
 def calls(folder: Path, what: str = "") -> int:
