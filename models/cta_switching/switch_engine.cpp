@@ -261,9 +261,11 @@ protocol::Residency::Action SwitchEngine::begin(const View& view) {
   const std::optional<CtaSlot> pending = status_->candidate(ready);
   const bool can_launch = view.ctas_waiting != 0 && view.ctas->size() < plan_.resident_ctas;
   if (!pending && !can_launch) return {};
-  if (config_.launch_first && can_launch && pending) {
+  // The place of a CTA that has ended goes to a pending one, which holds resources already.
+  if (config_.launch_first && can_launch && pending && view.active_ctas >= plan_.active_ctas) {
     const Action action = begin_with(view, std::nullopt);
     if (action.kind != Action::Kind::none || switch_.step != Switch::Step::none) return action;
+    depleted_ = false;  // in exchange for the pending one, its registers may find room
   }
   return begin_with(view, pending);
 }

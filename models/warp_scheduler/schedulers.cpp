@@ -33,6 +33,34 @@ void GreedyThenOldest::warp_removed(unsigned warp) {
   greedy_ &= ~(WarpMask{1} << warp);
 }
 
+unsigned OwnerWarpFirst::pick(WarpMask ready) {
+  for (const std::uint8_t warp : order_) {
+    if ((ready >> warp) & 1) return warp;
+  }
+  return static_cast<unsigned>(__builtin_ctzll(ready));
+}
+
+void OwnerWarpFirst::insert(unsigned warp) {
+  const Rank& rank = rank_[warp];
+  const auto at = std::find_if(order_.begin(), order_.end(), [&](std::uint8_t w) { return rank < rank_[w]; });
+  order_.insert(at, static_cast<std::uint8_t>(warp));
+}
+
+void OwnerWarpFirst::warp_added(unsigned warp, const protocol::ScheduledWarp& added) {
+  rank_[warp] = Rank{added.priority_class, added.age};
+  insert(warp);
+}
+
+void OwnerWarpFirst::warp_removed(unsigned warp) {
+  order_.erase(std::remove(order_.begin(), order_.end(), static_cast<std::uint8_t>(warp)), order_.end());
+}
+
+void OwnerWarpFirst::class_changed(unsigned warp, unsigned priority_class) {
+  warp_removed(warp);
+  rank_[warp].priority_class = priority_class;
+  insert(warp);
+}
+
 TwoLevel::TwoLevel(unsigned active_warps) : places_(active_warps) {
   if (active_warps == 0) throw std::invalid_argument("a two-level scheduler needs at least one active warp");
 }
@@ -65,7 +93,7 @@ void WarpSchedulerConfig::declare(support::OptionSet& o) {
 }
 
 const std::vector<std::string>& scheduler_names() {
-  static const std::vector<std::string> names{"gto", "lrr", "two_level"};
+  static const std::vector<std::string> names{"gto", "lrr", "two_level", "owf"};
   return names;
 }
 
@@ -73,6 +101,7 @@ std::unique_ptr<protocol::WarpScheduler> make_scheduler(const std::string& name,
   if (name == "gto") return std::make_unique<GreedyThenOldest>();
   if (name == "lrr") return std::make_unique<LooseRoundRobin>();
   if (name == "two_level") return std::make_unique<TwoLevel>(config.active_warps);
+  if (name == "owf") return std::make_unique<OwnerWarpFirst>();
   throw std::invalid_argument("unknown warp scheduler " + name);
 }
 

@@ -64,7 +64,7 @@ void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::func
   if (recording_.sample_file.empty()) return;
   sampler_.emplace(recording_.sample_file, groups);
   settle_ = std::move(settle);
-  clock_.set_probe(recording_.sample_cycles, [this](std::uint64_t cycle) {
+  probe_ = clock_.add_probe(recording_.sample_cycles, [this](std::uint64_t cycle) {
     if (error_) return;
     settle_(cycle);
     try {
@@ -105,7 +105,7 @@ void RecorderSet::finish(std::uint64_t now) {
   warn_of_empty_windows(now);
   if (sampler_) {
     clock_.catch_up();
-    clock_.set_probe(0, nullptr);
+    clock_.remove_probe(probe_);
     // Records the last interval, which the end of the run cut short.
     settle_(now);
     if (now > sampler_->last_cycle()) sampler_->row(now, launch_);

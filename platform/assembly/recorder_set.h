@@ -49,6 +49,7 @@ class RecorderSet {
   recorders::VcdShape shape_;
   sc_core::sc_time period_;
   support::CycleScheduler& clock_;
+  support::CycleScheduler::Probe probe_ = 0;  ///< of the sampler
   std::unique_ptr<recorders::VcdFile> vcd_;
   std::unique_ptr<recorders::KanataFile> pipeline_;
   std::unique_ptr<recorders::CtaCyclesFile> ctas_;

@@ -96,22 +96,54 @@ void CycleScheduler::run() {
   arm();
 }
 
-void CycleScheduler::set_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
-  probe_period_ = period;
-  probe_ = std::move(probe);
-  probe_next_ = period == 0 ? no_cycle : (now() / period + 1) * period;
+CycleScheduler::Probe CycleScheduler::add_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
+  probes_.push_back(PeriodicCall{period, (now() / period + 1) * period, std::move(probe)});
+  find_next_probe();
+  return static_cast<Probe>(probes_.size() - 1);
 }
 
-void CycleScheduler::catch_up() {
-  for (; probe_next_ <= now(); probe_next_ += probe_period_) probe_(probe_next_);
+void CycleScheduler::remove_probe(Probe probe) {
+  probes_[probe] = PeriodicCall{};
+  find_next_probe();
 }
 
-void CycleScheduler::look() {
-  for (; probe_next_ < cycle_; probe_next_ += probe_period_) probe_(probe_next_);
+void CycleScheduler::find_next_probe() {
+  probe_next_ = no_cycle;
+  for (const PeriodicCall& p : probes_) probe_next_ = std::min(probe_next_, p.next);
+}
+
+void CycleScheduler::look(std::uint64_t end) {
+  while (probe_next_ < end) {
+    const std::uint64_t at = probe_next_;
+    for (PeriodicCall& p : probes_) {
+      if (p.next != at) continue;
+      p.next += p.period;
+      p.call(at);
+    }
+    find_next_probe();
+  }
+}
+
+void CycleScheduler::cancel(Client client) {
+  const std::uint64_t at = std::exchange(clients_[client].next, no_cycle);
+  if (at == no_cycle) return;
+  far_.erase(std::remove(far_.begin(), far_.end(), client), far_.end());
+  if (at - base_ < ring_size) {
+    const std::size_t slot = occupied_.slot(at);
+    due_[client / 64 * ring_size + slot] &= ~(std::uint64_t{1} << (client % 64));
+    bool empty = true;
+    for (std::size_t first = 0; first < clients_.size(); first += 64) {
+      empty = empty && due_[first / 64 * ring_size + slot] == 0;
+    }
+    if (empty) occupied_.clear(at);
+  }
+  if (at != armed_) return;
+  event_.cancel();
+  arm();
 }
 
 void CycleScheduler::run_cycle() {
-  if (probe_next_ < cycle_) look();
+  if (probe_next_ < cycle_) look(cycle_);
   base_ = cycle_;
   if (!far_.empty()) {
     far_.erase(std::remove_if(far_.begin(), far_.end(),

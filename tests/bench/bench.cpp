@@ -58,9 +58,11 @@ double run(const std::vector<std::string>& command) {
   throw std::runtime_error("failed: " + text);
 }
 
-std::string trace_of(const std::string& kernel) {
+std::string trace_of(const std::string& kernel, const std::vector<std::string>& options) {
   const fs::path sources = fs::path(REGATTA_KERNELS) / kernel;
-  const fs::path trace = scratch_file(kernel + ".rgt");
+  std::string name = kernel;
+  for (const std::string& o : options) name += (o.rfind("--", 0) == 0 ? o.substr(1) : "_" + o);
+  const fs::path trace = scratch_file(name + ".rgt");
   bool fresh = fs::exists(trace);
   if (fresh) {
     const auto made = fs::last_write_time(trace);
@@ -69,7 +71,9 @@ std::string trace_of(const std::string& kernel) {
   }
   if (!fresh) {
     std::cerr << "annotating " << kernel << "\n";
-    run({REGATTA_ANNOTATE, "--launch", launch_path(kernel), "--out", trace.string()});
+    std::vector<std::string> command{REGATTA_ANNOTATE, "--launch", launch_path(kernel), "--out", trace.string()};
+    command.insert(command.end(), options.begin(), options.end());
+    run(command);
   }
   return trace.string();
 }

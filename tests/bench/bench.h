@@ -14,8 +14,8 @@ std::vector<std::string> kernel_names();
 /// A kernel's launch file at full size.
 std::string launch_path(const std::string& kernel);
 
-/// The trace of a kernel, made anew when it is older than what it is made from.
-std::string trace_of(const std::string& kernel);
+/// The trace of a kernel, annotated with these options, made anew when it is older than what it is made from.
+std::string trace_of(const std::string& kernel, const std::vector<std::string>& options = {});
 
 /// A file for results, in the build folder.
 std::string scratch_file(const std::string& name);

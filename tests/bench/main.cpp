@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <systemc>
@@ -13,6 +14,7 @@
 
 #include "bench.h"
 #include "emulation.h"
+#include "scheme_speed.h"
 #include "whole_run.h"
 
 namespace {
@@ -20,16 +22,20 @@ namespace {
 using namespace regatta::bench;
 
 constexpr const char* usage =
-    "usage: regatta-bench [--json FILE] [--rounds N] [KERNEL...]\n\n"
+    "usage: regatta-bench [--json FILE] [--rounds N] [KERNEL...]\n"
+    "       regatta-bench --schemes A,B,... [--machine M] [--rounds N] [KERNEL...]\n\n"
     "Measures the emulator and the traces of the kernels of traces/kernels, all of them unless some are named, then\n"
     "regatta-sim on gtx980 with one SM, on vector_add, sgemm, hotspot and bfs unless others are named. Takes the best\n"
     "of N rounds (7) of the emulator; the rates of regatta-sim are over the time of all rounds, which alternate\n"
-    "between its modes. Traces are annotated into the build folder once.\n";
+    "between its modes. Traces are annotated into the build folder once.\n\n"
+    "With --schemes: cycles per second under each scheme, relative to the baseline, on machine M (gtx980).\n";
 
 struct Options {
   std::string json;
   unsigned rounds = 7;
   std::vector<std::string> kernels;  ///< none: the usual ones
+  std::vector<std::string> schemes;  ///< none: the usual tables
+  std::string machine = "gtx980";    ///< of --schemes
 };
 
 class UsageError : public std::runtime_error {
@@ -43,10 +49,15 @@ Options parse(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& a = arguments[i];
-    if (a == "--json" || a == "--rounds") {
+    if (a == "--json" || a == "--rounds" || a == "--schemes" || a == "--machine") {
       if (++i == arguments.size()) throw UsageError(a + ": a value is missing");
       if (a == "--json") {
         o.json = arguments[i];
+      } else if (a == "--machine") {
+        o.machine = arguments[i];
+      } else if (a == "--schemes") {
+        std::istringstream names(arguments[i]);
+        for (std::string name; std::getline(names, name, ',');) o.schemes.push_back(name);
       } else if (arguments[i].size() > 3 || arguments[i].find_first_not_of("0123456789") != std::string::npos ||
                  std::stoul("0" + arguments[i]) == 0) {
         throw UsageError("--rounds: expected an integer from 1 to 999, found '" + arguments[i] + "'");
@@ -73,6 +84,14 @@ int sc_main(int argc, char** argv) {
     }
     const Options o = parse(argc, argv);
     const bool usual = o.kernels.empty();
+    if (!o.schemes.empty()) {
+      std::vector<SchemeSpeed> speeds;
+      for (const std::string& k : usual ? kernel_names() : o.kernels) {
+        speeds.push_back(measure_schemes(k, o.machine, o.schemes, o.rounds));
+      }
+      print(speeds, o.machine, o.schemes);
+      return 0;
+    }
     const std::vector<Emulation> emulations = measure_emulation(usual ? kernel_names() : o.kernels, o.rounds);
     print(emulations);
     std::cout << "\n" << std::flush;

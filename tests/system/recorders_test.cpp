@@ -118,10 +118,10 @@ TEST_CASE("recorders: CTAs that leave and come back, in the pipeline view and in
   REQUIRE(p.error == "");
   CHECK(p.stages.at("P") == out);
   CHECK(p.flushed == 0);
-  // The pending CTAs of every interval add up to those of the run.
-  const auto engine = bench.stats("s.json").at("stats").at("sm0.switch_engine");
-  CHECK(column_sum(bench.folder.read("s.csv"), "sm0.switch_engine.pending_cta_cycles") ==
-        engine.at("pending_cta_cycles"));
+  // What the intervals count adds up to the run's.
+  const std::string samples = bench.folder.read("s.csv");
+  CHECK(column_sum(samples, "sm0.pipeline.cta_switches_out") == out);
+  CHECK(column_sum(samples, "sm0.pipeline.cta_switches_in") == pipeline.at("cta_switches_in"));
   REQUIRE(bench.sim(scheme + std::vector<std::string>{"--pipeline-ctas", "3:3"}).status == 0);
   const std::string text = bench.folder.read("p.kanata");
   CHECK(text.find("sm0 CTA 3 pending") != std::string::npos);

@@ -80,6 +80,7 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "vt_regmutex") return pipeline + file + l1 + 1;
   if (c.scheme == "finereg" || c.scheme == "finereg_um") return pipeline + file + arbitrated_l1 + 5;
   if (c.scheme == "reg_dram") return pipeline + file + arbitrated_l1 + 3;
+  if (c.scheme == "register_sharing") return pipeline + file + l1 + 4;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
 }
@@ -143,3 +144,5 @@ REGATTA_LAWS_CASE(25)
 REGATTA_LAWS_CASE(26)
 REGATTA_LAWS_CASE(27)
 REGATTA_LAWS_CASE(28)
+REGATTA_LAWS_CASE(29)
+REGATTA_LAWS_CASE(30)

@@ -156,7 +156,20 @@ const std::vector<SchemeCase>& scheme_cases() {
       {"vt_regmutex", "vt_regmutex", "finereg", 32, {{"regmutex.pool_registers", "300"}}},
       {"um", "um", "finereg_um"},
       {"vt_um", "vt_um", "finereg_um"},
-      {"finereg_um", "finereg_um", "finereg_um", 32, {{"finereg.active_registers", "512"}}}};
+      {"finereg_um", "finereg_um", "finereg_um", 32, {{"finereg.active_registers", "512"}}},
+      {"register_sharing",
+       "register_sharing",
+       "fermi_sharing",
+       32,
+       {{"register_file.registers", "160"}, {"sm.scheduler", "owf"}}},
+      {"register_sharing, dynamic",
+       "register_sharing",
+       "fermi_sharing",
+       32,
+       {{"register_file.registers", "160"},
+        {"register_sharing.t", "0.3"},
+        {"register_sharing.dynamic", "true"},
+        {"register_sharing.dynamic_period", "200"}}}};
   return all;
 }
 

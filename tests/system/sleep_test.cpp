@@ -29,16 +29,20 @@ void check_kernel(const std::string& kernel) {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
   using Options = std::vector<std::string>;
-  for (const Options& of : std::vector<Options>{{"baseline"},
-                                                {"baseline", "--scheduler", "two_level"},
-                                                {"regless"},
-                                                {"regless", "--osu.writeback_buffer", "4", "--osu.request_queue", "1"},
-                                                {"wir"},
-                                                {"greener"},
-                                                {"sleep_reg"},
-                                                {"rc_rar"},
-                                                {"wc"},
-                                                {"argo"}}) {
+  for (const Options& of :
+       std::vector<Options>{{"baseline"},
+                            {"baseline", "--scheduler", "two_level"},
+                            {"regless"},
+                            {"regless", "--osu.writeback_buffer", "4", "--osu.request_queue", "1"},
+                            {"wir"},
+                            {"greener"},
+                            {"sleep_reg"},
+                            {"rc_rar"},
+                            {"wc"},
+                            {"argo"},
+                            {"register_sharing", "--scheduler", "owf"},
+                            {"register_sharing", "--register_file.registers", "640", "--sms", "2",
+                             "--register_sharing.dynamic", "true", "--register_sharing.dynamic_period", "200"}}) {
     for (const std::string machine : {"gtx980", "gtx480"}) {
       Options options{"--machine", machine, "--scheme"};
       options.insert(options.end(), of.begin(), of.end());

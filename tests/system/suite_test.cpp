@@ -40,7 +40,8 @@ MachineOf machine_of(const std::string& scheme) {
                                                          {"vt_regmutex", {"finereg", 32}},
                                                          {"um", {"finereg_um", 32}},
                                                          {"vt_um", {"finereg_um", 32}},
-                                                         {"finereg_um", {"finereg_um", 32}}};
+                                                         {"finereg_um", {"finereg_um", 32}},
+                                                         {"register_sharing", {"fermi_sharing", 32}}};
   const auto known = machines.find(scheme);
   return known == machines.end() ? MachineOf{"gtx980", 32} : known->second;
 }

@@ -2,15 +2,14 @@
 """The page's tables and figures."""
 
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, Optional, Sequence
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import geomean, mean, value
+from regatta_reproduce.stats import geomean, mean
 
-from evaluation import (Evaluation, all_in_dram, base, bases, changes, classes, concurrent, depths, enlarged, fast,
-                        few_ctas, finereg, gpu_resource,
-                        gpu_run, gpu_sizes, lowest_use, many_run, memory_bound, mutex, mutex_run, pools, reg_dram, reg_dram_run,
+from evaluation import (Evaluation, all_in_dram, base, bases, changes, classes, concurrent, depths, enlarged, fast, finereg,
+                        gpu_run, gpu_sizes, lowest_use, memory_bound, mutex_run, pools, reg_dram, reg_dram_run,
                         register_bytes, resource, sampled_kernel, split_run, splits, table3, titles, traffic_bound, unified,
                         unified_titles, usual_split, virtual_thread, window)
 
@@ -23,7 +22,7 @@ headline = {"FINEREG-001": "FineReg", "FINEREG-051": "over\nVirtual Thread", "FI
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     # Numbers for the findings come first.
-    for part in (_numbers, _programs, _changes, _verdict, _motivation, _use, _stalls, _ctas, _speed, _searches, _depletion, _traffic,
+    for part in (_numbers, _programs, _changes, _verdict, _speed, _motivation, _use, _stalls, _ctas, _searches, _depletion, _traffic,
                  _energy, _splits, _gpus, _unified, _hardware):
         part(page, e, figures)
 
@@ -34,8 +33,7 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     for name in every:
         page.put(f"speed/all/{name}", fixed(e.mean_speed(name)))
         for c in classes:
-            if e.of_class(c):
-                page.put(f"speed/{c}/{name}", fixed(e.mean_speed(name, c)))
+            page.put(f"speed/{c}/{name}", fixed(e.mean_speed(name, c) if e.of_class(c) else None))
         for k in e.kernels:
             page.put(f"speed/{k}/{name}", fixed(e.speed(k, name)))
             page.put(f"ctas/{k}/{name}", fixed(e.ctas(k, name), 1))
@@ -45,6 +43,23 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
         page.put(f"hits/{k}/{base}", percent(e.hit_rate(k, base), 0))
         page.put(f"bus/{k}", percent(e.bus_share(k, base), 0))
         page.put(f"registers/{k}", str(e.registers(k)))
+        page.put(f"shared/{k}", f"{e.main_entry(k)['shared_bytes']:,}")
+        page.put(f"depleted/{k}", percent(e.depleted(k)))
+        page.put(f"best/{k}/{reg_dram}", e.best(k, reg_dram))
+        page.put(f"mshrs/{k}", fixed(e.speed(k, "finereg-mshrs", "baseline-mshrs")))
+        page.put(f"bandwidth/{k}", fixed(e.speed(k, "finereg-bandwidth", "baseline-bandwidth")))
+        page.put(f"speed/{k}/smallest_pool", fixed(e.speed(k, mutex_run(bases[0], pools[0]))))
+        for name in (*titles, reg_dram_run(4)):
+            page.put(f"traffic/{k}/{name}", fixed(e.traffic(k, name) / e.traffic(k, base), 2))
+        for name in (finereg, "finereg-mshrs", virtual_thread):
+            page.put(f"stall/{k}/{name}", f"{e.first_stall(k, name):,.0f}")
+        page.put(f"instructions/{k}", f"{max(x['instructions'] for x in e.results[(k, base)].report['entries']):,}")
+    for name in (base, finereg):
+        page.put(f"energy/register_structures/{name}", percent(e.average(lambda k: e.energy_share(k, name, "register_structures"))))
+    page.put("more_ctas", percent(e.mean_more_ctas(finereg) - 1, 0))
+    scheduled = e.of_class(classes[0])
+    page.put("scheduling/Type-S", percent(e.mean_speed("sched-2", classes[0]) - 1 if scheduled else None))
+    page.put("switching_energy", percent(e.average(lambda k: e.energy_share(k, finereg, "cta_switching")), 2))
     page.put("bus/all", percent(e.average(lambda k: e.bus_share(k, base)), 0))
     page.put("bus/mshrs", percent(e.average(lambda k: e.bus_share(k, "baseline-mshrs")), 0))
     for of, to in (("virtual_thread", "baseline"), ("finereg", "baseline"), ("finereg", "virtual_thread")):
@@ -54,11 +69,6 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
                 if among:
                     page.put(f"{of}/{to}/{change}/{c or 'all'}",
                              fixed(geomean(e.speed(k, f"{of}-{change}", f"{to}-{change}") for k in among)))
-    for k in few_ctas:
-        if k in e.kernels:
-            for n in (virtual_thread, finereg):
-                page.put(f"many/{k}/{n}", fixed(e.document(k, many_run(base))["cycles"] / e.document(k, many_run(n))["cycles"]))
-                page.put(f"many_ctas/{k}/{n}", fixed(concurrent(e.document(k, many_run(n))), 1))
     page.put("whole/bandwidth", fixed(geomean(e.speed(k, "finereg-whole-bandwidth", "baseline-bandwidth") for k in e.counted)))
     gaining = [k for k in e.kernels if e.speed(k, finereg) > 1.01]
     page.put("faster", str(len(gaining)))
@@ -67,9 +77,7 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     small = [k for k in e.counted if e.registers(k) <= 16]
     large = [k for k in e.counted if e.registers(k) > 16]
     for name, among in (("few", small), ("many", large)):
-        if among:
-            page.put(f"speed/{name}", fixed(geomean(e.speed(k, finereg) for k in among)))
-            page.put(f"ctas/{name}", fixed(mean(e.more_ctas(k, finereg) for k in among), 2))
+        page.put(f"speed/{name}", fixed(geomean(e.speed(k, finereg) for k in among) if among else None))
 
 
 def _compare(page: Page, name: str, ids: Sequence[str]) -> None:
@@ -317,7 +325,8 @@ def csv(e: Evaluation) -> str:
     """Every run."""
     header = ["kernel", "run", "cycles", "warp_instructions", "speed", "ctas", "l1_hits", "dram_bytes", "energy_nj", "operands_checked"]
     rows = []
-    for (k, name), result in e.results.items():
+    # By name: the runs of later_runs() end in no order.
+    for (k, name), result in sorted(e.results.items(), key=lambda item: (e.kernels.index(item[0][0]), item[0][1])):
         d = result.stats
         speed = None if "@" in name else e.document(k, base)["cycles"] / d["cycles"]
         l1 = [g for path, g in d["stats"].items() if path.startswith("sm") and path.endswith(".l1")]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The paper's quantities, computed per kernel from our runs and compared with the paper's numbers."""
 
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
@@ -53,7 +53,7 @@ bandwidth = ("--dram.bandwidth", "1410000")
 changes = {
     "finereg-whole": ("FineReg, active file of 256 KB beside the pending one",
                       ("--scheme", finereg, "--finereg.active_registers", str(file_registers))),
-    "finereg-first": ("FineReg, launches before it switches", ("--scheme", finereg, "--switching.launch_first", "true")),
+    "finereg-last": ("FineReg, launches after ready pending CTAs", ("--scheme", finereg, "--switching.launch_first", "false")),
     "baseline-mshrs": ("baseline, 128 MSHRs", mshrs),
     "virtual_thread-mshrs": ("Virtual Thread, 128 MSHRs", ("--scheme", virtual_thread) + mshrs),
     "finereg-mshrs": ("FineReg, 128 MSHRs", ("--scheme", finereg) + mshrs),
@@ -69,8 +69,6 @@ resource = "baseline-resource"
 gpu_sizes = [16, 32, 64, 128]
 gpu_kernels = ["convolution_separable", "fdtd2d", "hotspot", "srad2", "transpose"]
 gpu_schemes = [base, virtual_thread, finereg]
-#: Programs of 12 CTAs, which also run with 24 in one of their two launches.
-few_ctas = ["atax", "bicg"]
 classes = ["Type-S", "Type-R"]
 memory_bound = ["KM", "SY2", "BF"]
 traffic_bound = ["FD", "NW", "ST"]
@@ -92,10 +90,6 @@ def mutex_run(base_registers: int, pool: int) -> str:
 
 def split_run(active: int) -> str:
     return finereg if active == usual_split[0] else f"finereg-{active}"
-
-
-def many_run(scheme: str) -> str:
-    return f"{scheme}@many"
 
 
 def gpu_run(scheme: str, sms: int) -> str:

@@ -14,17 +14,17 @@ from regatta_reproduce.campaign import Result, Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import (Evaluation, all_in_dram, bases, changes, concurrent, depths, enlarged, few_ctas, finereg,  # noqa: E402
-                        gpu_kernels, gpu_resource, gpu_run, gpu_schemes, gpu_sizes, many_run, mutex_run, pools, reg_dram_run, resource,
+from evaluation import (Evaluation, all_in_dram, bases, changes, concurrent, depths, enlarged, finereg, gpu_kernels,  # noqa: E402
+                        gpu_resource, gpu_run, gpu_schemes, gpu_sizes, mutex_run, pools, reg_dram_run, resource,
                         resource_options, sampled_kernel, split_run, splits, unified, usual_split, virtual_thread, window)
 
 programs = suite.of_paper("finereg")
-#: Launches with more CTAs than those of traces/kernels: KERNEL.gpu.toml and KERNEL.many.toml.
+#: KERNEL.toml in place of the kernel's launch file: more CTAs or less work. KERNEL.gpu.toml for whole GPUs: many CTAs.
 launches = here / "launches"
 
 
-def trace_of(kernel: str, small: bool, *more: str, size: str = "") -> Trace:
-    own = launches / f"{kernel}.{size}.toml"
+def trace_of(kernel: str, small: bool, *more: str, whole_gpu: bool = False) -> Trace:
+    own = launches / (f"{kernel}.gpu.toml" if whole_gpu else f"{kernel}.toml")
     launch = own if own.exists() and not small else command.launch_file(kernel, small)
     return Trace(kernel, launch, programs.annotate_options() + more)
 
@@ -58,11 +58,8 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     runs += [Run(name, trace, one + options) for name, (_, options) in changes.items()]
     if kernel == sampled_kernel:
         runs.append(Run(all_in_dram, trace, one + ("--scheme", "reg_dram", "--reg_dram.ctas", "128")))
-    if kernel in few_ctas:
-        many = trace_of(kernel, small, size="many")
-        runs += [Run(many_run(s), many, one + ("--scheme", s)) for s in gpu_schemes]
     if kernel in gpu_kernels:
-        large = trace_of(kernel, small, size="gpu")
+        large = trace_of(kernel, small, whole_gpu=True)
         runs += [Run(gpu_run(s, n), large, gpu(n) + ("--scheme", s)) for n in gpu_sizes for s in gpu_schemes]
     return runs
 
@@ -72,7 +69,7 @@ def later_runs(kernel: str, small: bool, results: Dict[Tuple[str, str], Result])
     trace = trace_of(kernel, small)
     runs = [Run(resource, trace, machine() + resource_options(concurrent(results[(kernel, finereg)].stats)))]
     if kernel in gpu_kernels:
-        large = trace_of(kernel, small, size="gpu")
+        large = trace_of(kernel, small, whole_gpu=True)
         runs += [Run(gpu_resource(n), large,
                      gpu(n) + resource_options(concurrent(results[(kernel, gpu_run(finereg, n))].stats))) for n in gpu_sizes]
     return runs

@@ -15,8 +15,9 @@ if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
 launch = open(after("--launch")).read()
 open(out, "w").write("trace " + launch)
 names = entries_in(launch) or ["k"]
-json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 10, "live_registers": 9, "registers": 10} for n in names],
-           "launches": [{"entry": n} for n in names]}, open(report, "w"))
+json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 10, "live_registers": 9, "registers": 10, "shared_bytes": 1024}
+                       for n in names],
+           "launches": [{"entry": n, "warp_instructions": 9000 // len(names)} for n in names]}, open(report, "w"))
 ''',
     "regatta-sim": '''
 note("sim")
@@ -99,6 +100,26 @@ if scheme in gated:
         "energy.wakeup": 2.0 * (1 - on), "vth.t0": on, "vth.t1": 0.9 * on, "ts_increase": 0.14 * on, "movs_inserted": 4, "refreshes": 2, "rows_woken": 100}
     d["stats"]["aging"].update({"duty.zero.longest_one": 0.1, "duty.zero.longest_off": 0.9 - on if on < 0.9 else 0.0, "duty.one.longest_zero": 0.1,
                                 "duty.one.longest_off": 0.9 - 0.9 * on, "duty.off.mean": 1 - 0.7 * on})
+# Schemes that switch CTAs: more of them are resident, and the program is faster.
+switching = {"virtual_thread": 1.5, "reg_dram": 1.75, "vt_regmutex": 2.25, "finereg": 2.0, "um": 1.0, "vt_um": 1.5, "finereg_um": 2.5}
+ctas = 8 * switching.get(scheme, 1.0)
+if scheme in switching:
+    depth = int(after("--reg_dram.ctas", "4"))
+    d["cycles"] = int(d["cycles"] / (1 + 0.2 * (switching[scheme] - 1)) * (1 + 0.01 * abs(depth - 4)))
+    active = min(8, int(after("--finereg.active_registers", "1024")) / 128)
+    d["stats"]["residency"] = {"ctas.active": active, "ctas.pending": ctas - active, "time_to_full_stall": 500.0}
+    d["stats"]["vt_regmutex"] = {"acquires": 100 if scheme == "vt_regmutex" else 0, "srp_stall_cycles": 0.3 * d["cycles"]}
+    d["stats"]["finereg"] = {"depletion_stall_cycles": 0.01 * d["cycles"]}
+    d["config"].update({"finereg.pending_registers": 1024, "switching.max_ctas": 128, "finereg.vector_entries": 32,
+                        "regmutex.pool_registers": int(after("--regmutex.pool_registers", "576"))})
+d["config"]["sm.schedulers"] = 4
+d["stats"]["sm0.pipeline"].update({"resident_ctas_mean": ctas, "ctas": 100})
+registers = 7000 if scheme == "reg_dram" else 0
+vectors = 600 if scheme == "finereg" else 0
+d["stats"]["memory.dram_0"] = {"reads": 900, "bytes_read": 60000 + registers + vectors, "bytes_written": 40000, "busy_cycles": 0.5 * d["cycles"],
+                               "bytes_data": 99000, "bytes_registers": registers, "bytes_metadata": vectors, "bytes_code": 1000}
+if "--register-use" in sys.argv:
+    d["register_use"] = {"window": 1000, "mean": 0.5, "lowest": 0.1, "highest": 0.9}
 # A launch per entry, all of them alike.
 names = entries_in(trace) or ["k"]
 d["energy"]["by_structure"]["register_structures"] = 130.0 * (entries / 2048 + 0.05 if scheme == "regless" else 1) - 60.0 * (1 - on) if (

@@ -40,7 +40,8 @@ class FakePlaces : public sc_core::sc_module, public models::CtaPlaces {
 class FakeTransfer : public sc_core::sc_module, public RegisterTransfer {
  public:
   explicit FakeTransfer(const sc_core::sc_module_name& name) : sc_module(name) {}
-  std::map<unsigned, Room> rooms;  ///< of a CTA that is to leave; yes where none is given
+  std::map<unsigned, Room> rooms;  ///< of a CTA that is to leave; `alone` or yes where none is given
+  Room alone = Room::yes;          ///< of a CTA that leaves without another one coming back
   unsigned away = 128;
   std::vector<std::string> moves;  ///< "out 1 in 2", "out 1", "in 2"
   void end_move() {
@@ -48,9 +49,9 @@ class FakeTransfer : public sc_core::sc_module, public RegisterTransfer {
     ended_.notify(sc_core::SC_ZERO_TIME);
   }
   unsigned most_away(const protocol::KernelContext&, const protocol::SmLimits&) override { return away; }
-  Room room_for(CtaSlot out, std::optional<CtaSlot>) const override {
+  Room room_for(CtaSlot out, std::optional<CtaSlot> in) const override {
     const auto found = rooms.find(out.value());
-    return found == rooms.end() ? Room::yes : found->second;
+    return found != rooms.end() ? found->second : in ? Room::yes : alone;
   }
   void move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) override {
     moving_ = true;
@@ -98,10 +99,17 @@ class FakeVeto : public sc_core::sc_module, public models::SwitchVeto {
   }
 };
 
+/// Ready pending CTAs come before those of the grid, of which most tests have some left.
+inline CtaSwitchingConfig pending_first() {
+  CtaSwitchingConfig config;
+  config.launch_first = false;
+  return config;
+}
+
 struct EngineBench {
   /// `moves`: with places and a transfer engine, as FineReg has; otherwise as Virtual Thread.
-  explicit EngineBench(bool moves, const CtaSwitchingConfig& config = {}, unsigned slots = 6, unsigned active = 2,
-                       unsigned shared_bytes = 0)
+  explicit EngineBench(bool moves, const CtaSwitchingConfig& config = pending_first(), unsigned slots = 6,
+                       unsigned active = 2, unsigned shared_bytes = 0)
       : launch(slots, 2, 8), engine("engine", config, period) {
     engine.status.bind(monitor.access);
     engine.counts.bind(counter.target);

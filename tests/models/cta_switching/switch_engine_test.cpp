@@ -19,7 +19,7 @@ bool wakes(const EngineBench& b, std::uint64_t at) {
 
 /// FineReg's, with two CTAs launched and no free place any more.
 struct FullFile : EngineBench {
-  explicit FullFile(const CtaSwitchingConfig& config = {}) : EngineBench(true, config) {
+  explicit FullFile(const CtaSwitchingConfig& config = pending_first()) : EngineBench(true, config) {
     places.free = 2;
     CHECK(act() == "launch 0, launch 1");
     places.free = 0;
@@ -99,7 +99,7 @@ TEST_CASE("switch engine alone: one switch at a time, the CTA that has been stal
 }
 
 TEST_CASE("switch engine alone: a CTA has to be stalled for switching.stall_cycles on end") {
-  CtaSwitchingConfig config;
+  CtaSwitchingConfig config = pending_first();
   config.stall_cycles = 10;
   config.latency = 0;
   EngineBench b(false, config);
@@ -304,7 +304,7 @@ TEST_CASE("switch engine alone: a CTA that ends while its registers leave is not
   CHECK(b.act() == "launch 0");
 }
 
-TEST_CASE("switch engine alone: the successor of a CTA that ends is chosen in the same order") {
+TEST_CASE("switch engine alone: the successor of a CTA that ends is a pending one, then one of the grid") {
   FullFile b;
   b.evict_first();
   b.stall(0, false);
@@ -354,7 +354,7 @@ TEST_CASE("switch engine alone: when no place is free, one that waits in the fil
 }
 
 TEST_CASE("switch engine alone: the bytes of a context are those of the SIMT stacks of warps that are left") {
-  CtaSwitchingConfig config;
+  CtaSwitchingConfig config = pending_first();
   config.entry_bytes = 10;
   EngineBench b(false, config);
   b.act();

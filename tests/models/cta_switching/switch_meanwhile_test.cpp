@@ -95,10 +95,8 @@ TEST_CASE("switch engine alone: another CTA in the slot of one that ended during
   CHECK(b.at(0).active);
 }
 
-TEST_CASE("switch engine alone: with launch_first, CTAs of the grid come before pending ones") {
-  CtaSwitchingConfig config;
-  config.launch_first = true;
-  EngineBench b(false, config);
+TEST_CASE("switch engine alone: CTAs of the grid take the place of stalled ones before pending ones do") {
+  EngineBench b(false, CtaSwitchingConfig());
   b.waiting = 3;
   b.act();
   b.stall(0);
@@ -115,6 +113,54 @@ TEST_CASE("switch engine alone: with launch_first, CTAs of the grid come before 
   CHECK(b.act() == "out 1");
   run_to(42);
   CHECK(b.act() == "in 0");  // the grid is empty
+}
+
+TEST_CASE("switch engine alone: when the registers of a stalled CTA find no room, it is exchanged for a pending one") {
+  using Room = RegisterTransfer::Room;
+  EngineBench b(true, CtaSwitchingConfig());
+  // CTA 0's registers leave for CTA 2.
+  b.places.free = 2;
+  CHECK(b.act() == "launch 0, launch 1");
+  b.places.free = 0;
+  b.stall(0);
+  b.act();
+  run_to(1);
+  CHECK(b.act() == "out 0");
+  b.quiesce(0);
+  b.act();
+  b.transfer.end_move();
+  b.places.free = 1;
+  CHECK(b.act() == "moved 0");
+  run_to(21);
+  CHECK(b.act() == "launch 2");
+  b.places.free = 0;
+  b.transfer.moves.clear();
+  // CTA 0 is ready, and CTA 1 stalls. There is no room to launch another one, but for an exchange there is.
+  b.stall(0, false);
+  b.stall(1);
+  b.transfer.alone = Room::no;
+  b.act();
+  run_to(22);
+  CHECK(b.act() == "out 1");
+  CHECK(b.stat("depleted_cycles") == 0);
+  b.quiesce(1);
+  CHECK(b.act().empty());
+  CHECK(b.transfer.moves == std::vector<std::string>{"out 1 in 0"});
+}
+
+TEST_CASE("switch engine alone: a pending CTA takes the place of one that ends before the grid does") {
+  EngineBench b(false, CtaSwitchingConfig());
+  b.act();
+  b.stall(0);
+  b.act();
+  run_to(1);
+  CHECK(b.act() == "out 0");
+  b.quiesce(0);
+  run_to(21);
+  CHECK(b.act() == "launch 2");
+  b.stall(0, false);
+  b.end(2);
+  CHECK(b.act() == "in 0");
 }
 
 TEST_CASE("switch engine alone: a CTA that holds what others wait for stays, and the next is tried") {

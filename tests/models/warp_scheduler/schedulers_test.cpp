@@ -138,6 +138,81 @@ TEST_CASE("gto: random warps come, go and issue as by the definition") {
   }
 }
 
+TEST_CASE("owf: the lowest class first, within a class the oldest") {
+  models::OwnerWarpFirst s;
+  const auto add = [&](unsigned warp, std::uint64_t age, unsigned priority_class) {
+    protocol::ScheduledWarp w = aged(age);
+    w.priority_class = priority_class;
+    s.warp_added(warp, w);
+  };
+  add(0, 1, 2);
+  add(1, 2, 1);
+  add(2, 3, 0);
+  add(3, 4, 0);
+  add(4, 5, 1);
+  WarpMask ready = mask({0, 1, 2, 3, 4});
+  for (const unsigned expected : {2u, 3u, 1u, 4u, 0u}) {
+    CHECK(issue(s, ready) == expected);
+    CHECK(issue(s, ready) == expected);  // greedy by its rank alone
+    ready &= ~mask({expected});
+  }
+  // Ownership passes on.
+  s.class_changed(0, 0);
+  CHECK(issue(s, mask({0, 1, 2, 3, 4})) == 0);
+  s.class_changed(2, 2);
+  CHECK(issue(s, mask({1, 2, 3, 4})) == 3);
+  s.warp_removed(3);
+  CHECK(issue(s, mask({1, 2, 4})) == 1);
+  add(3, 6, 2);
+  CHECK(issue(s, mask({2, 3})) == 2);
+}
+
+TEST_CASE("owf: without classes, the oldest ready warp") {
+  models::OwnerWarpFirst s;
+  for (unsigned w = 0; w < 64; ++w) s.warp_added(w, aged(100 - w));
+  CHECK(issue(s, mask({0, 3, 63})) == 63);
+  CHECK(issue(s, mask({0, 3})) == 3);
+  CHECK(issue(s, mask({0, 3, 63})) == 63);
+}
+
+TEST_CASE("owf: random warps come, go and change their class as by the definition") {
+  models::OwnerWarpFirst s;
+  std::mt19937_64 random(7);
+  struct Warp {
+    std::uint64_t age = 0;
+    unsigned priority_class = 0;
+  };
+  std::vector<Warp> warps(64);
+  WarpMask there = 0;
+  std::uint64_t age = 0;
+  for (unsigned step = 0; step < 20000; ++step) {
+    const auto w = static_cast<unsigned>(random() % 64);
+    const WarpMask bit = WarpMask{1} << w;
+    if ((there & bit) == 0) {
+      warps[w] = {++age, static_cast<unsigned>(random() % 3)};
+      protocol::ScheduledWarp added = aged(warps[w].age);
+      added.priority_class = warps[w].priority_class;
+      s.warp_added(w, added);
+      there |= bit;
+    } else if (random() % 4 == 0) {
+      s.warp_removed(w);
+      there &= ~bit;
+    } else {
+      warps[w].priority_class = static_cast<unsigned>(random() % 3);
+      s.class_changed(w, warps[w].priority_class);
+    }
+    const WarpMask ready = there & random();
+    if (ready == 0) continue;
+    const unsigned picked = issue(s, ready);
+    for (unsigned i = 0; i < 64; ++i) {
+      if (i == picked || ((ready >> i) & 1) == 0) continue;
+      const Warp &p = warps[picked], &other = warps[i];
+      REQUIRE(
+          (p.priority_class < other.priority_class || (p.priority_class == other.priority_class && p.age < other.age)));
+    }
+  }
+}
+
 TEST_CASE("two_level: active warps issue in turn, the others wait for a place") {
   models::TwoLevel s(2);
   for (unsigned w = 0; w < 4; ++w) s.warp_added(w, aged(10 - w));

@@ -100,7 +100,7 @@ class Checker {
       if (!i.last.empty() && order.find(f[3]) <= order.find(i.last)) {
         throw Wrong("id " + f[1] + ": stage " + f[3] + " after " + i.last);
       }
-      if (i.last.empty() && f[3] != "F") throw Wrong("id " + f[1] + " does not begin with F");
+      if (i.last.empty() && f[3] != "F" && f[3] != "P") throw Wrong("id " + f[1] + " does not begin with F");
       i.last = f[3];
       ++facts.stages[f[3]];
     } else if (command == "E") {

@@ -39,7 +39,7 @@ void issue(recorders::RegisterUse& use, unsigned slot, std::vector<unsigned> rea
 }
 
 /// The same by brute force, from a log of everything: each warp has a number of its own, whatever its slot.
-class Log : public protocol::Observer {
+class UseLog : public protocol::Observer {
  public:
   struct Step {
     enum class Kind { started, finished, issued } kind;
@@ -47,7 +47,7 @@ class Log : public protocol::Observer {
     std::uint64_t registers;
     std::vector<unsigned> names;
   };
-  explicit Log(std::vector<Step>& steps) : steps_(steps) {}
+  explicit UseLog(std::vector<Step>& steps) : steps_(steps) {}
   std::vector<protocol::Event> interests() const override {
     return {protocol::Event::kernel_started, protocol::Event::warp_started, protocol::Event::warp_finished,
             protocol::Event::issued};
@@ -61,7 +61,7 @@ class Log : public protocol::Observer {
   }
   void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override {
     Step s{Step::Kind::issued, d.warp.value(), 0, {}};
-    for (const unsigned r : d.info->destinations) s.names.push_back(r);
+    for (unsigned i = 0; i < d.info->destination_count; ++i) s.names.push_back(d.info->destinations[i]);
     for (unsigned i = 0; i < d.traits->read_count; ++i) s.names.push_back(d.traits->reads[i].value());
     steps_.push_back(s);
   }
@@ -71,7 +71,7 @@ class Log : public protocol::Observer {
   std::uint64_t registers_ = 0;
 };
 
-std::vector<double> shares(const std::vector<Log::Step>& steps, std::uint64_t window) {
+std::vector<double> shares(const std::vector<UseLog::Step>& steps, std::uint64_t window) {
   std::vector<double> found;
   std::map<unsigned, unsigned> warp_of;         // slot -> warp
   std::map<unsigned, std::uint64_t> allocated;  // resident within the window: warp -> registers
@@ -80,14 +80,14 @@ std::vector<double> shares(const std::vector<Log::Step>& steps, std::uint64_t wi
   std::set<std::pair<unsigned, unsigned>> named;
   unsigned warps = 0;
   std::uint64_t issued = 0;
-  for (const Log::Step& s : steps) {
-    if (s.kind == Log::Step::Kind::started) {
+  for (const UseLog::Step& s : steps) {
+    if (s.kind == UseLog::Step::Kind::started) {
       warp_of[s.slot] = warps;
       registers[warps] = s.registers;
       resident.insert(warps);
       allocated[warps] = s.registers;
       ++warps;
-    } else if (s.kind == Log::Step::Kind::finished) {
+    } else if (s.kind == UseLog::Step::Kind::finished) {
       resident.erase(warp_of.at(s.slot));
     } else {
       for (const unsigned r : s.names) named.insert({warp_of.at(s.slot), r});
@@ -157,10 +157,10 @@ TEST_CASE("register use: a run shorter than a window has one window, one without
 TEMPLATE_TEST_CASE_SIG("register use: equals a brute force over a whole run, as stats.json tells it", "",
                        ((std::uint64_t Window), Window), 1, 37, 1000) {
   const std::uint64_t window = Window;
-  std::vector<Log::Step> steps;
+  std::vector<UseLog::Step> steps;
   test::FunctionScheme scheme([&](const assembly::BuildContext& context) {
     assembly::SmParts parts = assembly::baseline_parts(context);
-    parts.observers.push_back(std::make_unique<Log>(steps));
+    parts.observers.push_back(std::make_unique<UseLog>(steps));
     return parts;
   });
   const std::string name = "register_use_" + std::to_string(window);

@@ -163,7 +163,8 @@ void probe_sees_what_has_run(std::uint64_t quantum) {
   std::vector<std::pair<std::uint64_t, std::size_t>> seen;  // cycle, runs by then
   CycleScheduler& scheduler = CycleScheduler::of(period);
   scheduler.set_quantum(quantum);
-  scheduler.set_probe(10, [&](std::uint64_t cycle) { seen.emplace_back(cycle, p.runs.size()); });
+  const CycleScheduler::Probe probe =
+      scheduler.add_probe(10, [&](std::uint64_t cycle) { seen.emplace_back(cycle, p.runs.size()); });
   p.also = [&](unsigned) {
     if (scheduler.now() == 10) p.clients[0]->request(20);
     if (scheduler.now() == 20) p.clients[0]->request(45);
@@ -176,7 +177,7 @@ void probe_sees_what_has_run(std::uint64_t quantum) {
   scheduler.catch_up();
   REQUIRE(seen.size() == 6);
   CHECK(seen[5] == std::make_pair(std::uint64_t{60}, std::size_t{3}));
-  scheduler.set_probe(0, nullptr);
+  scheduler.remove_probe(probe);
   p.clients[0]->request(100);
   until(110);
   CHECK(seen.size() == 6);
@@ -187,6 +188,53 @@ void probe_sees_what_has_run(std::uint64_t quantum) {
 TEST_CASE("cycle scheduler: a probe sees what has run by its cycles, and wakes nobody") { probe_sees_what_has_run(1); }
 
 TEST_CASE("cycle scheduler: a probe does so ahead of SystemC's time, too") { probe_sees_what_has_run(100); }
+
+TEST_CASE("cycle scheduler: several probes, in the order of cycles and then of their addition") {
+  Parts p;
+  p.add();
+  CycleScheduler& scheduler = CycleScheduler::of(period);
+  std::vector<std::pair<unsigned, std::uint64_t>> seen;
+  const CycleScheduler::Probe tens = scheduler.add_probe(10, [&](std::uint64_t c) { seen.emplace_back(1, c); });
+  const CycleScheduler::Probe fives = scheduler.add_probe(5, [&](std::uint64_t c) { seen.emplace_back(2, c); });
+  p.clients[0]->request(22);
+  until(30);
+  using Seen = std::vector<std::pair<unsigned, std::uint64_t>>;
+  CHECK(seen == Seen{{2, 5}, {1, 10}, {2, 10}, {2, 15}, {1, 20}, {2, 20}});
+  scheduler.remove_probe(fives);
+  scheduler.catch_up();
+  CHECK(seen.back() == std::make_pair(1U, std::uint64_t{30}));
+  scheduler.remove_probe(tens);
+  p.clients[0]->request(50);
+  until(60);
+  CHECK(seen.size() == 7);
+}
+
+TEST_CASE("cycle scheduler: a request that is taken back runs nobody and takes no time") {
+  Parts p;
+  p.add();
+  p.add();
+  CycleScheduler& scheduler = CycleScheduler::of(period);
+  for (const std::uint64_t at : {std::uint64_t{7}, std::uint64_t{1023}, std::uint64_t{1024}, std::uint64_t{5000}}) {
+    p.clients[0]->request(scheduler.now() + at);
+    CHECK(sc_core::sc_pending_activity());
+    p.clients[0]->cancel();
+    CHECK_FALSE(sc_core::sc_pending_activity());
+    p.clients[0]->cancel();  // there is none
+  }
+  // Another's request of the same cycle, and a later one, stay.
+  p.clients[0]->request(10);
+  p.clients[1]->request(10);
+  p.clients[0]->cancel();
+  p.clients[0]->request(2000);
+  p.also = [&](unsigned) {
+    if (scheduler.now() != 10) return;
+    p.clients[0]->cancel();  // in the middle of a cycle
+    p.clients[0]->request(12);
+  };
+  until(3000);
+  CHECK(p.runs == Runs{{10, 1}, {12, 0}});
+  CHECK_FALSE(sc_core::sc_pending_activity());
+}
 
 TEST_CASE("cycle scheduler: time") {
   CycleScheduler& s = CycleScheduler::of(period);

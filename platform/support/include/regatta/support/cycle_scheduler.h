@@ -33,6 +33,8 @@ class CycleScheduler : public sc_core::sc_module {
   void request(Client client, std::uint64_t at) {
     if (at < clients_[client].next) schedule(client, at);
   }
+  /// Takes the client's request back: unless others run in that cycle, nothing does, and time does not go on to it.
+  void cancel(Client client);
   /// The present cycle; a single load while a client runs.
   std::uint64_t now() const { return __builtin_expect(running_, 1) ? cycle_ : now_between(); }
   /// Lets one activation run up to `cycles` cycles ahead of SystemC time (TLM-2.0 temporal decoupling with `cycles` as
@@ -42,12 +44,14 @@ class CycleScheduler : public sc_core::sc_module {
   void set_quantum(std::uint64_t cycles) { quantum_ = cycles; }
   /// Returns control to the SystemC kernel after the present cycle. Call it before sc_pause() or sc_stop().
   void yield() { yield_ = true; }
-  /// `probe(c)` is called for every cycle c = period, 2 x period, ... after everything up to the end of cycle c has run
-  /// and before anything later. It causes no cycle to run: after an idle stretch, several calls follow each other
-  /// before the next event. There is one probe; period 0 removes it.
-  void set_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe);
+  using Probe = std::uint32_t;
+  /// `probe(c)` is called for every later cycle c = period, 2 x period, ... after everything up to the end of cycle c
+  /// has run and before anything later. It causes no cycle to run: after an idle stretch, several calls follow each
+  /// other before the next event. Probes of one cycle are called in the order in which they were added.
+  Probe add_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe);
+  void remove_probe(Probe probe);
   /// Outside of a cycle, when the present one is complete: makes the probe calls that are due.
-  void catch_up();
+  void catch_up() { look(now() + 1); }
   /// `cycles` as time.
   const sc_core::sc_time& time(std::uint64_t cycles) const {
     return cycles < times_.size() ? times_[cycles] : long_time(cycles);
@@ -67,7 +71,9 @@ class CycleScheduler : public sc_core::sc_module {
   void run_cycle();
   /// now() while no client runs; out of line to keep the common case small.
   [[gnu::noinline, gnu::cold]] std::uint64_t now_between() const;
-  void look();
+  /// The probe calls of all cycles before `end`.
+  void look(std::uint64_t end);
+  void find_next_probe();
   void arm();
   std::uint64_t next_due() const;
   void mark(std::uint64_t at, Client client) {
@@ -102,9 +108,13 @@ class CycleScheduler : public sc_core::sc_module {
   bool running_ = false;
   bool yield_ = false;
   sc_core::sc_event event_;
-  std::uint64_t probe_period_ = 0;
+  struct PeriodicCall {
+    std::uint64_t period = 0;
+    std::uint64_t next = no_cycle;
+    std::function<void(std::uint64_t)> call;
+  };
+  std::vector<PeriodicCall> probes_;
   std::uint64_t probe_next_ = no_cycle;  ///< the cycle to be probed next
-  std::function<void(std::uint64_t)> probe_;
   std::uint64_t cycles_run_ = 0;
   std::uint64_t activations_ = 0;
 };
@@ -118,6 +128,7 @@ class CycleClient {
   CycleClient(const CycleClient&) = delete;
   CycleClient& operator=(const CycleClient&) = delete;
   void request(std::uint64_t at) { scheduler_.request(client_, at); }
+  void cancel() { scheduler_.cancel(client_); }
   /// In cycle `at`, but not before the one after `now`.
   void request(std::uint64_t now, std::uint64_t at) { scheduler_.request(client_, at <= now ? now + 1 : at); }
 

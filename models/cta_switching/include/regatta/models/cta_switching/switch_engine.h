@@ -28,8 +28,8 @@ struct CtaSwitchingConfig {
   unsigned max_warps = monitored_warps;  ///< the same
   unsigned stall_cycles = 1;             ///< a CTA has to be stalled so long before it is switched out
   /// Launch a CTA in the place of a stalled one while there is room for it, before ready pending CTAs are considered
-  /// (section IV-A reads so; section V-E the other way round).
-  bool launch_first = false;
+  /// (abstract, sections IV-A and V-B, Figure 6).
+  bool launch_first = true;
   unsigned latency = 20;         ///< cycles from switching a CTA out to switching another in, at least
   unsigned entry_bytes = 12;     ///< of a SIMT stack entry in a saved context: PC, reconvergence PC, lanes
   unsigned context_entries = 4;  ///< SIMT stack entries of a warp for which a pending CTA has shared memory
@@ -43,12 +43,12 @@ struct CtaSwitchingConfig {
 /// the register file allow.
 ///
 /// When an active CTA stalls, in this order:
-///   1. a ready pending CTA whose registers are in the file: the contexts are exchanged;
-///   2. a ready pending CTA whose registers are elsewhere: they come back, into a free place of the file or in exchange
-///      for those of the stalled CTA;
-///   3. a CTA of the grid is launched, in a free place, or after the registers of the stalled CTA have left.
-/// If the registers of the stalled CTA find no room, it stays active. When an active CTA ends, its successor is chosen
-/// in the same order. One switch is made at a time.
+///   1. a CTA of the grid is launched, in a free place, or after the registers of the stalled CTA have left;
+///   2. a ready pending CTA whose registers are in the file: the contexts are exchanged;
+///   3. a ready pending CTA whose registers are elsewhere: they come back, into a free place of the file or in exchange
+///      for those of the stalled CTA.
+/// If the registers of the stalled CTA find no room, it stays active. When an active CTA ends, its successor is a
+/// pending CTA if one is ready, and otherwise one of the grid. One switch is made at a time.
 class SwitchEngine final : public sc_core::sc_module,
                            public protocol::Residency,
                            public protocol::LookupClient<unsigned>,

@@ -41,6 +41,31 @@ class GreedyThenOldest : public protocol::WarpScheduler {
   std::vector<std::uint8_t> order_;  ///< warps by age, oldest first
 };
 
+/// Owner warp first (Jatala, thesis, section 2.3.1): the ready warp of the lowest priority class, of these the oldest.
+/// The scheme gives the classes; under resource sharing they are owner, unshared, non-owner. Without classes, the
+/// oldest ready warp.
+class OwnerWarpFirst : public protocol::WarpScheduler {
+ public:
+  unsigned pick(protocol::WarpMask ready) override;
+  void issued(unsigned) override {}
+  void warp_added(unsigned warp, const protocol::ScheduledWarp& added) override;
+  void warp_removed(unsigned warp) override;
+  void class_changed(unsigned warp, unsigned priority_class) override;
+
+ private:
+  struct Rank {
+    unsigned priority_class = 0;
+    std::uint64_t age = 0;
+    friend bool operator<(const Rank& a, const Rank& b) {
+      return a.priority_class != b.priority_class ? a.priority_class < b.priority_class : a.age < b.age;
+    }
+  };
+  void insert(unsigned warp);
+
+  std::array<Rank, protocol::max_warps_per_scheduler> rank_{};
+  std::vector<std::uint8_t> order_;  ///< warps by rank
+};
+
 /// Two-level (Narasiman et al., MICRO 2011; GPGPU-Sim's two_level_active): a small set of active warps issues round
 /// robin; the others are pending. A warp that begins a long wait (off-SM memory, a fence, a barrier) leaves the active
 /// set, and the oldest ready pending warp takes its place. At most one warp per cycle becomes active; it can issue from

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheme_register_sharing.h"
+
+#include <regatta/assembly/conservation.h>
+#include <regatta/models/resource_sharing/storage_bits.h>
+#include <regatta/support/stat_query.h>
+
+#include <memory>
+#include <utility>
+
+namespace regatta::schemes {
+
+namespace {
+const char* const threshold_knob = "register_sharing.t";
+}
+
+std::string RegisterSharing::help() const {
+  return "register sharing (Jatala, thesis, chapter 2): pairs of CTAs share registers, so that more CTAs are resident; "
+         "with --scheduler owf";
+}
+
+void RegisterSharing::declare(support::OptionSet& o) {
+  o.add(threshold_knob, t_,
+        "part of its registers that each warp of a pair has for itself, as a decimal number: (1 - t) x 100 % are "
+        "shared");
+  o.add("register_sharing.deadlock_rule", deadlock_rule_,
+        "only one CTA of a pair holds locks at a time; false may deadlock, for experiments");
+  o.add("register_sharing.dynamic", dynamic_,
+        "non-owner warps issue memory instructions with a probability that follows the stalls; never on SM 0");
+  dynamic_config_.declare("register_sharing.", o);
+}
+
+void RegisterSharing::validate(const assembly::MachineConfig&) const {
+  models::Threshold::parse(threshold_knob, t_);
+  if (dynamic_ && !deadlock_rule_) {
+    throw support::ConfigError(
+        "configuration: register_sharing.dynamic = true needs register_sharing.deadlock_rule = true: a non-owner that "
+        "holds locks and may not access memory would keep its owner waiting");
+  }
+}
+
+std::string RegisterSharing::held_by_ctas() const {
+  return "a CTA of '" + name() + "' holds registers for which its partner waits";
+}
+
+assembly::SmParts RegisterSharing::build(const assembly::BuildContext& c) {
+  assembly::SmParts parts = assembly::baseline_parts(c);
+  // The names are the new parts'.
+  parts.residency.reset();
+  parts.registered_residency = nullptr;
+  parts.storage.reset();
+  auto residency = std::make_unique<models::PairedResidency>("residency", models::Threshold::parse(threshold_knob, t_));
+  auto file = std::make_unique<models::SharedRegisterFile>("register_file", c.machine.register_file,
+                                                           c.machine.sm.sub_cores, c.clock_period);
+  auto owners = std::make_unique<models::OwnerTable>("owner_table");
+  auto locks = std::make_unique<models::LockTable>("lock_table", c.clock_period);
+  auto rule = std::make_unique<models::PairLockRule>("lock_rule", deadlock_rule_, c.clock_period);
+  auto gate = std::make_unique<models::RegisterGate>("register_gate", c.clock_period);
+  file->pairs.bind(residency->pairs);
+  file->boundary.bind(residency->boundary);
+  owners->pairs.bind(residency->pairs);
+  locks->pairs.bind(residency->pairs);
+  rule->pairs.bind(residency->pairs);
+  gate->pairs.bind(residency->pairs);
+  gate->boundary.bind(boundary_for_gate(parts, *residency));
+  gate->locks.bind(locks_for_gate(parts, *locks));
+  gate->rule.bind(rule_for_gate(parts, *rule));
+  gate->owners.bind(owners_for_gate(parts, *owners));
+  parts.describe_stuck = [g = gate.get()] { return g->describe_circles(); };
+  parts.gates.push_back(std::move(gate));
+  if (dynamic_) add_dynamic(c, parts, *residency, *owners);
+  parts.listeners.insert(parts.listeners.end(), {locks.get(), rule.get(), &owner_events(parts, *owners)});
+  storage_bits_ = models::register_sharing_bits(c.machine.sm.max_ctas, c.machine.sm.max_warps).total();
+  parts.residency = std::move(residency);
+  parts.storage = std::move(file);
+  parts.modules.push_back(std::move(locks));
+  parts.modules.push_back(std::move(rule));
+  parts.modules.push_back(std::move(owners));
+  return parts;
+}
+
+void RegisterSharing::add_dynamic(const assembly::BuildContext& c, assembly::SmParts& parts,
+                                  models::PairedResidency& residency, models::OwnerTable& owners) {
+  models::DynamicWarpsConfig config = dynamic_config_;
+  config.sm = c.sm_index;
+  auto dynamic = std::make_unique<models::DynamicWarps>("dynamic_warps", config, c.clock_period);
+  auto meter = std::make_unique<models::StallMeter>("stall_meter");
+  if (c.sm_index == 0) probe_ = meter.get();
+  dynamic->pairs.bind(residency.pairs);
+  dynamic->owners.bind(owners.owners);
+  dynamic->own_stalls.bind(meter->stalls);
+  dynamic->probe_stalls.bind(probe_->stalls);
+  owners.listeners.bind(dynamic->ownership);
+  parts.observers.push_back(std::move(meter));
+  parts.gates.push_back(std::move(dynamic));
+}
+
+void RegisterSharing::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
+  const auto sum = [&](const char* name, const char* counters, const char* unit, const char* help) {
+    g.derived(
+        name, [all = support::StatSum(modules, {support::StatQuery(counters)})] { return double(all.total()); }, unit,
+        help);
+  };
+  sum("unshared_ctas", "sm*.residency.unshared_ctas", "CTAs", "that shared nothing");
+  sum("paired_ctas", "sm*.residency.paired_ctas", "CTAs", "that were one of a pair");
+  sum("acquires", "sm*.register_gate.acquires", "locks", "taken by warps");
+  sum("waits", "sm*.register_gate.waits", "warps", "that had to wait for a lock, counted once per wait");
+  sum("wait_cycles", "sm*.register_gate.wait_cycles", "warp-cycles", "that they waited");
+  sum("transfers", "sm*.owner_table.transfers", "CTAs", "that became owners because their partner ended");
+  sum("takeovers", "sm*.owner_table.takeovers", "CTAs", "that became owners by taking a lock");
+  g.derived(
+      "storage_bits", [this] { return double(storage_bits_); }, "bits",
+      "of an SM's tables: sharing mode, partners, owners, warps that share, locks");
+  if (!dynamic_) return;
+  sum("denials", "sm*.dynamic_warps.denials", "warps", "of non-owners that had to wait before a memory instruction");
+  sum("denied_cycles", "sm*.dynamic_warps.denied_cycles", "warp-cycles", "that they waited");
+}
+
+void RegisterSharing::add_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
+  const std::string table = sm + ".lock_table.", rule = sm + ".lock_rule.", owners = sm + ".owner_table.";
+  laws.add("locks that the gate takes are in the lock table", {sm + ".register_gate.acquires"}, {table + "takes"});
+  laws.add("locks that are taken are returned", {table + "takes"}, {table + "returns"});
+  laws.add("the deadlock rule counts the locks of the table", {table + "takes"}, {rule + "taken"});
+  laws.add("pairs that begin with an owner, and CTAs that inherit a pair, end as owners",
+           {owners + "owners_launched", owners + "transfers"}, {owners + "owners_ended"});
+}
+
+void add_sharing(assembly::SchemeRegistry& registry) { registry.add(std::make_unique<RegisterSharing>()); }
+
+}  // namespace regatta::schemes

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Register sharing on the suite's programs: the baseline's cycles when nothing is shared, more CTAs and right values
+// when something is, the same results however far SMs run ahead. And random machines.
+//
+// REGATTA_SHARING=all runs every kernel. REGATTA_SHARING_RUNS says how many random runs, REGATTA_SEED which.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dice.h"
+#include "kernels.h"
+#include "process.h"
+#include "random_program.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+std::string annotate(const Folder& folder, const std::string& launch, unsigned addresses = 32) {
+  tool::AnnotateOptions o;
+  o.launch = launch;
+  o.out = folder.file("k.rgt");
+  o.max_registers = 63;
+  o.addresses = addresses;
+  tool::annotate(o);
+  return o.out;
+}
+
+/// Warp registers of a CTA on fermi_sharing, of the launch that has the most.
+unsigned rows_of_cta(const std::string& path) {
+  const trace::Reader reader(path);
+  unsigned most = 0;
+  for (const trace::Launch& l : reader.launches()) {
+    const unsigned registers = (reader.kernels()[l.kernel].registers_per_thread + 1) / 2 * 2;
+    most = std::max(most, registers * l.warps_per_cta(32));
+  }
+  return most;
+}
+
+nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
+  options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing", "--shared.bytes", "49152"});
+  return test::statistics_of(folder, trace, options);
+}
+
+double cycles(const nlohmann::json& stats) { return stats.at("cycles").get<double>(); }
+double of(const nlohmann::json& stats, const std::string& name) {
+  return stats.at("stats").at("register_sharing").at(name).get<double>();
+}
+
+void check_kernel(const std::string& kernel, bool usually) {
+  const char* const value = std::getenv("REGATTA_SHARING");
+  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  CAPTURE(kernel);
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small));
+  // Two CTAs and a half.
+  const std::string rows = std::to_string(rows_of_cta(trace) * 5 / 2 / 2 * 2);
+  const Options small{"--register_file.registers", rows, "--check-protocol"};
+  const auto with = [&small](const Options& more) {
+    Options all = small;
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const char* scheduler : {"lrr", "owf"}) {
+    const auto baseline = run(folder, trace, "baseline", with({"--scheduler", scheduler}));
+    const auto unshared =
+        run(folder, trace, "register_sharing", with({"--scheduler", scheduler, "--register_sharing.t", "1"}));
+    CHECK(cycles(unshared) == cycles(baseline));
+    CHECK(unshared.at("stall_cycles") == baseline.at("stall_cycles"));
+    CHECK(of(unshared, "acquires") == 0);
+    const auto shared =
+        run(folder, trace, "register_sharing", with({"--scheduler", scheduler, "--register_sharing.t", "0.1"}));
+    CHECK(of(shared, "paired_ctas") > 0);
+    CHECK(of(shared, "acquires") > 0);
+  }
+}
+
+/// One random machine; false: the launch does not fit on it.
+bool run_random(test::Dice& dice) {
+  static const std::vector<std::string> kernels{
+      "atax",  "bfs",   "fdtd2d", "hotspot",   "lbm",       "needleman_wunsch",
+      "sgemm", "srad2", "syr2k",  "reduction", "histogram", "scan"};
+  const Folder folder;
+  std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
+  const bool made = dice.one_in(2);
+  if (made) launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
+  const std::string trace = annotate(folder, launch, made ? 64 : 32);
+  const unsigned of_cta = rows_of_cta(trace);
+  Options options{"--scheme", "register_sharing", "--machine", "fermi_sharing", "--check-protocol"};
+  const auto set = [&](const std::string& name, const std::string& value) {
+    options.push_back("--" + name);
+    options.push_back(value);
+  };
+  const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
+    if (dice.one_in(2)) set(name, dice.any(values));
+  };
+  set("register_file.registers", std::to_string(std::max(32u, of_cta * static_cast<unsigned>(4 + dice.below(16)) / 4)));
+  set("shared.bytes", dice.any({"49152", "98304"}));
+  set("register_sharing.t", dice.any({"0.01", "0.1", "0.1", "0.25", "0.3", "0.5", "0.777", "0.9", "1"}));
+  set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
+  if (dice.one_in(2)) {
+    set("register_sharing.dynamic", "true");
+    set("register_sharing.dynamic_period", dice.any({"1", "50", "1000"}));
+    maybe("register_sharing.dynamic_steps", {"1", "3", "10"});
+    maybe("register_sharing.dynamic_seed", {"0", "7"});
+  }
+  maybe("scheduler.active_warps", {"1", "3"});
+  maybe("sm.sub_cores", {"1", "2"});
+  maybe("sm.register_granularity", {"1", "4", "8"});
+  maybe("register_file.banks", {"2", "4", "12", "32"});
+  maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
+  maybe("register_file.priority", {"fcfs", "read", "write"});
+  maybe("register_file.mapping", {"warp_interleaved", "register"});
+  maybe("register_file.latency", {"1", "3", "10"});
+  maybe("register_file.write_queue", {"1", "2", "8"});
+  maybe("collector.units", {"1", "2", "8"});
+  maybe("writeback.width", {"1", "2"});
+  maybe("sm.schedulers", {"2", "4"});
+  maybe("sm.issue_width", {"1", "2"});
+  maybe("sm.ctas", {"2", "3", "5"});
+  maybe("l1.miss_queue", {"2", "16"});
+  maybe("sms", {"1", "2", "3"});
+  maybe("quantum", {"1", "100"});
+  std::string line;
+  for (const std::string& o : options) line += o + " ";
+  CAPTURE(launch, line);
+  Options command{REGATTA_SIM, trace, "--stats", folder.file("s.json")};
+  command.insert(command.end(), options.begin(), options.end());
+  const auto r = test::run_process(command);
+  INFO(r.err);
+  if (r.status == 2) {
+    REQUIRE(r.err.find("not one CTA fits on this machine") != std::string::npos);
+    return false;
+  }
+  REQUIRE(r.status == 0);
+  const auto stats = nlohmann::json::parse(folder.read("s.json"));
+  REQUIRE(stats.at("ending") == "completed");
+  REQUIRE(stats.at("checks").at("mismatches") == 0);
+  REQUIRE(stats.at("checks").at("operands_checked") > 0);
+  return true;
+}
+
+}  // namespace
+
+#define REGATTA_SHARING(kernel, usually) \
+  TEST_CASE("register sharing: " #kernel) { check_kernel(#kernel, usually); }
+REGATTA_SHARING(hotspot, true)
+REGATTA_SHARING(sgemm, true)
+REGATTA_SHARING(stencil3d, true)
+REGATTA_SHARING(srad2, true)
+REGATTA_SHARING(bfs, false)
+REGATTA_SHARING(bicg, false)
+REGATTA_SHARING(convolution_separable, false)
+REGATTA_SHARING(fdtd2d, false)
+REGATTA_SHARING(kmeans, false)
+REGATTA_SHARING(monte_carlo, false)
+REGATTA_SHARING(needleman_wunsch, false)
+REGATTA_SHARING(syr2k, false)
+REGATTA_SHARING(atax, false)
+REGATTA_SHARING(cfd, false)
+REGATTA_SHARING(libor, false)
+REGATTA_SHARING(lbm, false)
+REGATTA_SHARING(reduction, false)
+REGATTA_SHARING(histogram, false)
+
+TEST_CASE("register sharing: results do not depend on how far SMs run ahead") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const std::string rows = std::to_string(rows_of_cta(trace) * 3 / 2 / 2 * 2);
+  nlohmann::json first;
+  for (const char* quantum : {"1", "7", "256", "10000"}) {
+    CAPTURE(quantum);
+    auto s = run(folder, trace, "register_sharing",
+                 {"--quantum", quantum, "--sms", "3", "--scheduler", "owf", "--register_file.registers", rows,
+                  "--register_sharing.t", "0.5", "--register_sharing.dynamic", "true",
+                  "--register_sharing.dynamic_period", "100"});
+    if (first.is_null()) first = s;
+    CHECK(s.at("cycles") == first.at("cycles"));
+    CHECK(s.at("stats") == first.at("stats"));
+  }
+}
+
+TEST_CASE("register sharing: refused configurations") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const auto refused = [&](const Options& options) {
+    Options command{REGATTA_SIM, trace, "--machine", "fermi_sharing"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CHECK(r.status == 2);
+    return r.err;
+  };
+  CHECK(refused({"--scheme", "register_sharing", "--register_sharing.t", "0.1.1"}) ==
+        "regatta-sim: configuration: register_sharing.t = 0.1.1, expected a decimal number above 0 and at most 1, with "
+        "at most 6 places, as in 0.1\n");
+  CHECK(refused({"--scheme", "register_sharing", "--register_sharing.dynamic", "true",
+                 "--register_sharing.deadlock_rule", "false"}) ==
+        "regatta-sim: configuration: register_sharing.dynamic = true needs register_sharing.deadlock_rule = true: a "
+        "non-owner that holds locks and may not access memory would keep its owner waiting\n");
+  CHECK(refused({"--scheme", "finereg+register_sharing"}) ==
+        "regatta-sim: --scheme: found 'finereg+register_sharing', and a CTA of 'register_sharing' holds registers for "
+        "which its partner waits: a CTA that is switched out would keep others from running\n");
+  CHECK(refused({"--scheme", "register_sharing", "--register_file.registers", "64"})
+            .find("not one CTA fits on this machine, bound by registers") != std::string::npos);
+}
+
+TEST_CASE("register sharing: random machines") {
+  const std::uint64_t runs = test::from_environment("REGATTA_SHARING_RUNS", 15);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t n = 0; n < runs; ++n) {
+    test::Dice dice(seed * 1000003 + n);
+    INFO("seed " << seed << " run " << n);
+    completed += run_random(dice) ? 1 : 0;
+  }
+  CHECK(2 * completed > runs);
+}
