@@ -20,15 +20,20 @@ using trace::MemorySpace;
 struct Origin {
   VariableSet variables = 0;
   bool unknown = false;  ///< may be another shared address
+  bool number = false;   ///< may be a number in which there is no address: a shared address of unknown origin
 
   bool any() const { return variables != 0 || unknown; }
   bool merge(const Origin& o) {
     const Origin before = *this;
     variables |= o.variables;
     unknown |= o.unknown;
-    return variables != before.variables || unknown != before.unknown;
+    number |= o.number;
+    return variables != before.variables || unknown != before.unknown || number != before.number;
   }
 };
+
+/// Whether the result is one of the sources, not a sum of all: a number among them stays one.
+bool selects(const Instruction& i) { return i.op == Opcode::selp || i.op == Opcode::min || i.op == Opcode::max; }
 
 bool is_access(const Instruction& i) {
   return i.op == Opcode::ld || i.op == Opcode::st || i.op == Opcode::atom || i.op == Opcode::red;
@@ -57,7 +62,8 @@ class SharedAccesses {
  private:
   Origin origin(const Operand& o) const {
     if (o.is_reg()) return origins_[o.id];
-    return {o.shared_variable == 0 ? 0 : variable_bit(o.shared_variable - 1), false};
+    if (o.shared_variable == 0) return {0, false, true};
+    return {variable_bit(o.shared_variable - 1), false, false};
   }
 
   void propagate() {
@@ -76,12 +82,19 @@ class SharedAccesses {
       for (std::size_t s = 1; s < i.sources.size(); ++s)
         if (!escapes_ && origin(i.sources[s]).any()) changed = escapes_ = true;
       result.unknown = escapes_;
+      result.number = true;
     } else {
-      bool window = false;
+      bool window = false, all_numbers = true;
       for (const Operand& o : i.sources) {
+        if (o.is_predicate()) continue;
         result.merge(origin(o));
+        all_numbers &= origin(o).number;
         window |= in_shared_window(o);
       }
+      // An address and an index make an address, so a number needs numbers only.
+      if (!selects(i)) result.number = all_numbers;
+      // The lane and the mask of a shuffle are no part of its result.
+      if (i.op == Opcode::shfl) result.number = origin(i.sources[0]).number;
       if (window && seed_unknown_ && !result.any()) result.unknown = true;
     }
     for (const Operand& o : i.destinations)
@@ -96,7 +109,7 @@ class SharedAccesses {
     const Origin address = origin(i.sources[0]);
     switch (i.mod.space) {
       case MemorySpace::shared:
-        return address.unknown || address.variables == 0 ? all_ : address.variables;
+        return address.unknown || address.number || address.variables == 0 ? all_ : address.variables;
       case MemorySpace::generic:
       case MemorySpace::none:
         return address.unknown || in_shared_window(i.sources[0]) ? all_ : address.variables;

@@ -2,9 +2,12 @@
 #include "sharing_section.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace regatta::trace {
 
@@ -20,19 +23,22 @@ bool is_relssp_scheme(const std::string& scheme) {
   return scheme == relssp_optimal_scheme || scheme == relssp_postdom_scheme;
 }
 
-/// Whether a thread has executed its relssp, along every path.
+/// Whether a thread has executed its relssp, along every path. An instruction may be reached both ways: threads that never
+/// leave a loop need no relssp. Where an exit follows, one of the two ways ends in an error.
 class ReleasePaths {
  public:
   ReleasePaths(const Kernel& kernel, const SharingLayout& layout, std::string scheme)
-      : kernel_(kernel), layout_(layout), scheme_(std::move(scheme)), arrives_(kernel.instructions.size()) {}
+      : kernel_(kernel), layout_(layout), scheme_(std::move(scheme)) {
+    for (std::vector<bool>& arrives : arrives_) arrives.resize(kernel.instructions.size());
+  }
 
   void follow() {
     if (kernel_.instructions.empty()) return;
     arrive(0, false);
     while (!work_.empty()) {
-      const std::uint32_t index = work_.back();
+      const auto [index, arrived_released] = work_.back();
       work_.pop_back();
-      const bool released = pass(index, -1, *arrives_[index]);
+      const bool released = pass(index, -1, arrived_released);
       const StaticInstruction& i = kernel_.instructions[index];
       const bool guarded = i.guard.predicate >= 0;
       if (released && layout_.common_accesses[index]) fail(index, "may access the common part after a relssp");
@@ -53,10 +59,9 @@ class ReleasePaths {
   }
 
   void arrive(std::uint32_t index, bool released) {
-    std::optional<bool>& known = arrives_[index];
-    if (known && *known != released) fail(index, "is reached with and without a relssp");
-    if (!known) work_.push_back(index);
-    known = released;
+    std::vector<bool>& arrives = arrives_[released ? 1 : 0];
+    if (!arrives[index]) work_.emplace_back(index, released);
+    arrives[index] = true;
   }
 
   /// The state behind the relssp of a place.
@@ -74,8 +79,9 @@ class ReleasePaths {
   const Kernel& kernel_;
   const SharingLayout& layout_;
   const std::string scheme_;
-  std::vector<std::optional<bool>> arrives_;  ///< in front of what is inserted before the instruction, edges apart
-  std::vector<std::uint32_t> work_;
+  /// By whether it has one, in front of what is inserted before the instruction, edges apart.
+  std::array<std::vector<bool>, 2> arrives_;
+  std::vector<std::pair<std::uint32_t, bool>> work_;
 };
 
 /// Relssp and jumps of one scheme.

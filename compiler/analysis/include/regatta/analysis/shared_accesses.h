@@ -23,8 +23,9 @@ constexpr VariableSet all_variables(std::size_t count) {
 
 /// Fills Instruction::shared_accesses of a function that is not allocated yet. The addresses of shared variables are
 /// followed through registers, whatever the path. An access through an address of unknown origin counts as one to every
-/// variable: always in shared space; in generic space if the address may be a shared one, because it was computed from
-/// a number in the shared window, or loaded after the kernel stored the address of a shared variable somewhere.
+/// variable: in shared space also where only some paths lead to a number without an address in it; in generic space if
+/// the address may be a shared one, because it was computed from a number in the shared window, or loaded after the
+/// kernel stored the address of a shared variable somewhere.
 void mark_shared_accesses(ir::Function& f);
 
 }  // namespace regatta::analysis

@@ -14,8 +14,11 @@
 //   relssp_postdom   in one block that every thread passes (section 3.2.2)
 //
 // It issues as a fence of shared memory: when the older accesses of its warp have left the address stage. A thread
-// executes at most one on its way; the exit of a thread releases like a relssp. A thread leaves without one only at a
-// guarded exit with common accesses behind it, or in a kernel that has none at all.
+// executes at most one on its way; the exit of a thread releases like a relssp. Threads without one:
+//
+//   both             those that leave at a guarded exit with common accesses behind it
+//   relssp_optimal   all, if the kernel has no common access and a loop around its first instruction
+//   relssp_postdom   those that never leave, and those that leave at a guarded exit where no block is passed by all
 //
 // The section "sharing" of a kernel, version 1, little endian:
 //
