@@ -85,7 +85,9 @@ TEST_CASE("shared addresses are followed through registers, whatever the path") 
   const std::size_t either = c.load(c.reg(2));
   // The later definition counts at the earlier access too: there may be a loop.
   const std::size_t early = c.load(c.reg(3));
-  c.mov(3, c.address(2));
+  c.mov(3, c.reg(4));
+  c.mov(4, c.reg(5));
+  c.mov(5, c.address(2));
   CHECK(c.touched(direct) == 2);
   CHECK(c.touched(indexed) == 1);
   CHECK(c.touched(stored) == 1);

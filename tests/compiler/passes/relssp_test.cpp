@@ -461,8 +461,8 @@ TEST_CASE("relssp on every path of random kernels: once, behind the last access,
   }
   // The cases are there.
   CHECK(paths_seen > 10000);
-  CHECK(with_edges > 500);
-  CHECK(with_jumps > 300);
+  CHECK(with_edges > 400);
+  CHECK(with_jumps > 250);
   CHECK(early_leaves > 100);
   CHECK(one_block > 500);
   CHECK(fallbacks > 200);

@@ -23,7 +23,6 @@
 
 #include "folder.h"
 #include "harness.h"
-#include "kernels.h"
 
 using namespace regatta;
 using test::error_of;
@@ -74,7 +73,7 @@ std::string section_errors(const trace::Kernel& kernel) {
 std::map<std::string, std::string> outputs_of(const std::string& kernel, const passes::PassOptionValues& options) {
   const Folder folder;
   tool::AnnotateOptions o;
-  o.launch = test::launch_path(kernel, test::Size::small);
+  o.launch = std::string(REGATTA_KERNELS) + "/" + kernel + "/launch.small.toml";
   o.pass_options = options;
   for (const launch::Buffer& b : launch::read_launch_file(o.launch).buffers)
     o.dumps.emplace_back(b.name, folder.file(b.name));
@@ -226,7 +225,7 @@ TEST_CASE("layouts beside regions, register sets and a stated number of register
   o.launch = folder.write("l.toml", two_launch);
   o.out = folder.file("k.rgt");
   o.min_registers = 21;
-  o.pass_options = {{"scratchpad-layout", "0.52"}, {"reorder-registers", "on"}, {"regmutex-base", "6"}};
+  o.pass_options = {{"scratchpad-layout", "0.52"}, {"reorder-registers", "on"}, {"regmutex-base", "2"}};
   o.dumps = {{"out", folder.file("out.bin")}};
   tool::annotate(o);
   CHECK(folder.read("out.bin") == numbers_from_one());
