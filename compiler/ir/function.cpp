@@ -41,6 +41,21 @@ void build_edges(Function& f) {
     for (std::uint32_t s : f.blocks[i].successors) f.blocks[s].predecessors.push_back(i);
 }
 
+void move_shared_variables(Function& f, const SharedPlacement& placement) {
+  if (f.allocated || placement.offsets.size() != f.shared_variables.size())
+    throw std::logic_error(f.name + ": shared variables move before allocation, and all of them");
+  for (Block& b : f.blocks)
+    for (Instruction& i : b.instructions)
+      for (Operand& o : i.sources) {
+        if (o.shared_variable == 0) continue;
+        const std::uint32_t v = o.shared_variable - 1;
+        o.value += std::uint64_t{placement.offsets[v]} - f.shared_variables[v].offset;
+        if (o.words == 1) o.value &= 0xffffffffu;
+      }
+  for (std::size_t v = 0; v < placement.offsets.size(); ++v) f.shared_variables[v].offset = placement.offsets[v];
+  f.static_shared_bytes = placement.static_bytes;
+}
+
 void remove_empty_blocks(Function& f) {
   if (!f.blocks.empty() && f.blocks.back().instructions.empty()) {
     Instruction exit;

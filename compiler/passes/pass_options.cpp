@@ -34,14 +34,27 @@ unsigned whole_number(const std::string& option, const std::string& text) {
 
 void PassOptions::number(const std::string& name, unsigned& value, const std::string& placeholder,
                          const std::string& help) {
-  add({name, placeholder, help, std::to_string(value), {}},
+  add({name, placeholder, help, std::to_string(value), {}, PassOption::Kind::number},
       [name, &value](const std::string& text) { value = whole_number(name, text); });
 }
 
 void PassOptions::number(const std::string& name, std::optional<unsigned>& value, const std::string& placeholder,
                          const std::string& help) {
-  add({name, placeholder, help, value ? std::to_string(*value) : "", {}},
+  add({name, placeholder, help, value ? std::to_string(*value) : "", {}, PassOption::Kind::number},
       [name, &value](const std::string& text) { value = whole_number(name, text); });
+}
+
+void PassOptions::text(const std::string& name, std::optional<std::string>& value, const std::string& placeholder,
+                       const std::string& help) {
+  add({name, placeholder, help, value.value_or(""), {}, PassOption::Kind::text},
+      [&value](const std::string& text) { value = text; });
+}
+
+void PassOptions::flag(const std::string& name, bool& value, const std::string& help) {
+  add({name, "", help, "", {}, PassOption::Kind::flag}, [name, &value](const std::string& text) {
+    if (text != "on") throw trace::InputError("error: --" + name + " '" + text + "', expected no value");
+    value = true;
+  });
 }
 
 bool PassOptions::has(const std::string& name) const {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "allocation.h"
+#include "register_groups.h"
 
 namespace regatta::passes {
 
@@ -29,7 +30,7 @@ class Renumberer {
         register_at_(count_) {
     std::iota(place_.begin(), place_.end(), 0);
     std::iota(register_at_.begin(), register_at_.end(), 0);
-    width_.assign(count_, 1);
+    width_ = register_groups(f);
     analysis::FunctionAnalyses analyses(f);
     for (std::uint32_t b = 0; b < f.blocks.size(); ++b) {
       const double weight = loop_weight(analyses.loops().depth(b));
@@ -55,7 +56,7 @@ class Renumberer {
     }
     result.conflicts_after = conflicts();
     for (unsigned r = 0; r < count_; ++r) result.moved += place_[r] != r;
-    if (result.moved != 0) apply(f);
+    if (result.moved != 0) rename_registers(f, place_);
     return result;
   }
 
@@ -68,29 +69,6 @@ class Renumberer {
     for (const unsigned x : sources)
       for (const unsigned y : sources)
         if (x != y) operands_[x * count_ + y] += weight;
-    for (const auto* operands : {&i.sources, &i.destinations})
-      for (const ir::Operand& o : *operands)
-        if (o.is_reg() && o.words > 1) keep_together(o.id, o.words);
-    if (i.mod.vector > 1) {
-      // The elements: all destinations of a load, all sources but the address of a store.
-      const std::vector<ir::Operand>& elements = i.op == ir::Opcode::ld ? i.destinations : i.sources;
-      const std::size_t first = i.op == ir::Opcode::ld ? 0 : 1;
-      unsigned low = count_, high = 0;
-      for (std::size_t e = first; e < elements.size(); ++e)
-        if (elements[e].is_reg()) {
-          low = std::min(low, elements[e].id);
-          high = std::max(high, elements[e].id + elements[e].words);
-        }
-      if (low < high) keep_together(low, high - low);
-    }
-  }
-
-  /// Numbers first .. first+words-1 stay a group: the smallest aligned power of two that holds them.
-  void keep_together(unsigned first, unsigned words) {
-    unsigned width = 1;
-    while (first / width != (first + words - 1) / width) width *= 2;
-    const unsigned base = first / width * width;
-    for (unsigned r = base; r < std::min(base + width, count_); ++r) width_[r] = std::max(width_[r], width);
   }
 
   /// Whether the numbers from `at` on can move as a block of `width`: nothing wider reaches in.
@@ -144,18 +122,6 @@ class Renumberer {
       for (unsigned y = x + 1; y < count_; ++y)
         if (place_[x] % options_.banks == place_[y] % options_.banks) sum += operands_[x * count_ + y];
     return sum;
-  }
-
-  void apply(ir::Function& f) const {
-    f.registers_used = 0;
-    for (ir::Block& block : f.blocks)
-      for (ir::Instruction& i : block.instructions)
-        for (auto* operands : {&i.destinations, &i.sources})
-          for (ir::Operand& o : *operands) {
-            if (!o.is_reg()) continue;
-            o.id = place_[o.id];
-            f.registers_used = std::max(f.registers_used, o.id + o.words);
-          }
   }
 
   const RenumberOptions options_;

@@ -139,7 +139,8 @@ std::uint32_t FunctionLowering::place_shared(const Variable& v) {
   const std::uint64_t offset = round_up(f_.static_shared_bytes, v.alignment);
   if (offset + v.bytes() > max_space_bytes) error(v.at, "the .shared variables take more than 1 GiB");
   f_.static_shared_bytes = static_cast<std::uint32_t>(offset + v.bytes());
-  f_.shared_variables.push_back({v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes())});
+  f_.shared_variables.push_back(
+      {v.name, static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(v.bytes()), false, v.alignment});
   return static_cast<std::uint32_t>(offset);
 }
 
@@ -189,6 +190,7 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
       } else {
         s.kind = Symbol::Kind::shared;
         s.offset = place_shared(v);
+        s.shared_variable = static_cast<std::uint32_t>(f_.shared_variables.size());
       }
       break;
     default:
@@ -214,8 +216,10 @@ std::optional<Symbol> FunctionLowering::reserved_shared(const std::string& name)
   if (!reserved_) {
     reserved_ = static_cast<std::uint32_t>(round_up(f_.static_shared_bytes, alignment));
     f_.static_shared_bytes = *reserved_ + bytes;
-    f_.shared_variables.push_back({"%reserved_smem", *reserved_, bytes, true});
+    f_.shared_variables.push_back({"%reserved_smem", *reserved_, bytes, true, alignment});
+    reserved_variable_ = static_cast<std::uint32_t>(f_.shared_variables.size());
   }
+  s.shared_variable = reserved_variable_;
   s.offset = *reserved_ + place->second;
   s.bytes = bytes - place->second;
   return s;
@@ -355,11 +359,16 @@ void FunctionLowering::resolve_extern_shared() {
   std::uint32_t alignment = 1;
   for (const auto& [name, bytes] : extern_shared_) alignment = std::max(alignment, bytes);
   f_.static_shared_bytes = static_cast<std::uint32_t>(round_up(f_.static_shared_bytes, alignment));
-  for (const auto& [name, bytes] : extern_shared_) f_.shared_variables.push_back({name, f_.static_shared_bytes, 0});
+  std::map<std::string, std::uint32_t> variables;
+  for (const auto& [name, own_alignment] : extern_shared_) {
+    f_.shared_variables.push_back({name, f_.static_shared_bytes, 0, false, own_alignment});
+    variables[name] = static_cast<std::uint32_t>(f_.shared_variables.size());
+  }
   for (ir::Instruction& i : draft_.instructions)
     for (ir::Operand& o : i.sources)
-      if (!o.symbol.empty() && extern_shared_.count(o.symbol) != 0) {
+      if (const auto found = variables.find(o.symbol); !o.symbol.empty() && found != variables.end()) {
         o.value += f_.static_shared_bytes;
+        o.shared_variable = found->second;
         o.symbol.clear();
       }
 }

@@ -196,8 +196,11 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
     case Symbol::Kind::shared:
     case Symbol::Kind::local:
     case Symbol::Kind::constant:
-    case Symbol::Kind::param:
-      return ir::Operand::immediate(at, words);
+    case Symbol::Kind::param: {
+      ir::Operand i = ir::Operand::immediate(at, words);
+      i.shared_variable = s.shared_variable;
+      return i;
+    }
     case Symbol::Kind::extern_shared:
     case Symbol::Kind::global: {
       if (s.kind == Symbol::Kind::global && words != address_words())

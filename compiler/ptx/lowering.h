@@ -82,6 +82,7 @@ struct Symbol {
   std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index
   std::uint32_t offset = 0;  ///< variables: in their space
   std::uint32_t bytes = 0;
+  std::uint32_t shared_variable = 0;  ///< shared: 1 + its index in ir::Function::shared_variables, 0: not an address
 };
 
 class FunctionLowering {
@@ -191,6 +192,7 @@ class FunctionLowering {
   std::vector<Frame> frames_;
   std::vector<CallParam> call_params_;
   std::unordered_map<std::string, Symbol> module_shared_;
+  std::uint32_t reserved_variable_ = 0;                 ///< Symbol::shared_variable of the reserved shared memory
   std::map<std::string, std::uint32_t> extern_shared_;  ///< name to alignment
   std::map<std::string, Position> environment_reads_;   ///< of %envreg registers, the first of each
   std::optional<std::uint32_t> reserved_;               ///< offset of the system's own shared memory, where it is used

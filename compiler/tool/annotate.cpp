@@ -147,8 +147,12 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result)
     ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
     if (!entry.accepted) throw trace::InputError(entry.message);
     CompileOptions compilation = compile_options(options);
+    compilation.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
     for (const launch::Launch& same : file.launches) {
-      if (same.entry == l.entry) compilation.least_registers = std::max(compilation.least_registers, same.registers);
+      if (same.entry != l.entry) continue;
+      compilation.least_registers = std::max(compilation.least_registers, same.registers);
+      compilation.dynamic_shared_bytes =
+          std::min(compilation.dynamic_shared_bytes, static_cast<std::uint32_t>(same.dynamic_shared));
     }
     CompiledKernel kernel = compile(std::move(entry.function), compilation);
     result.entries.push_back(report_of(kernel));

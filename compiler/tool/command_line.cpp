@@ -134,7 +134,8 @@ void add_pass_options(po::options_description& options, AnnotateOptions& o) {
   for (const passes::PassOption& option : o.passes.options()) {
     const auto store = [&values = o.pass_options, name = option.name](const std::string& text) { values[name] = text; };
     const po::value_semantic* value = nullptr;
-    if (option.choices.empty()) {
+    using Kind = passes::PassOption::Kind;
+    if (option.kind == Kind::number) {
       auto* number =
           po::value<Whole<unsigned>>()->value_name(option.placeholder)->notifier([store](const Whole<unsigned>& given) {
             store(std::to_string(given.value));
@@ -142,11 +143,14 @@ void add_pass_options(po::options_description& options, AnnotateOptions& o) {
       if (!option.default_value.empty())
         number->default_value({static_cast<unsigned>(std::stoul(option.default_value))});
       value = number;
+    } else if (option.kind == Kind::flag) {
+      value = po::bool_switch()->notifier([store](bool given) {
+        if (given) store("on");
+      });
     } else {
-      value = po::value<std::string>()
-                  ->value_name(option.placeholder)
-                  ->default_value(option.default_value)
-                  ->notifier(store);
+      auto* text = po::value<std::string>()->value_name(option.placeholder)->notifier(store);
+      if (!option.default_value.empty()) text->default_value(option.default_value);
+      value = text;
     }
     options.add_options()(option.name.c_str(), value, option.help.c_str());
   }

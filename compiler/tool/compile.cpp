@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compile.h"
 
+#include <regatta/analysis/shared_accesses.h>
 #include <regatta/passes/renumber.h>
+#include <regatta/passes/reorder.h>
 #include <regatta/trace/types.h>
 
 #include <algorithm>
@@ -29,11 +31,17 @@ void renumber(CompiledKernel& k, const CompileOptions& options) {
   k.trace_kernel = to_kernel(k, options);
 }
 
-}  // namespace
+/// Numbers the registers by first use, if a pass wants that.
+void reorder(CompiledKernel& k, const CompileOptions& options) {
+  if (std::none_of(k.passes.begin(), k.passes.end(), [](const auto& pass) { return pass->orders_registers(); })) return;
+  passes::reorder_registers(*k.function);
+  k.analyses->invalidate();
+  k.trace_kernel = to_kernel(k, options);
+}
 
-CompiledKernel compile(ir::Function function, const CompileOptions& options) {
+/// Allocates, and makes analyses and the static form.
+CompiledKernel allocate(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
-  k.passes = options.passes.make(options.pass_options);
   k.function = std::make_unique<ir::Function>(std::move(function));
   const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
   ir::remove_empty_blocks(*k.function);  // whose copies became identities
@@ -46,7 +54,31 @@ CompiledKernel compile(ir::Function function, const CompileOptions& options) {
                       std::to_string(allocation.rematerialized) + " rematerialized, " +
                       std::to_string(allocation.removed_copies) + " copies removed";
   k.trace_kernel = to_kernel(k, options);
+  return k;
+}
+
+/// Moves the shared variables of a function that is not allocated yet, if a pass wants that. Its choice depends on the
+/// machine code, which a first allocation gives.
+void place_shared_variables(ir::Function& function, const passes::PassList& passes, const CompileOptions& options) {
+  for (const auto& pass : passes) {
+    if (!pass->places_shared_variables()) continue;
+    analysis::mark_shared_accesses(function);
+    const CompiledKernel first = allocate(function, options);
+    const ir::SharedPlacement placement =
+        pass->shared_placement(first.trace_kernel, *first.analyses, options.dynamic_shared_bytes);
+    ir::move_shared_variables(function, placement);
+  }
+}
+
+}  // namespace
+
+CompiledKernel compile(ir::Function function, const CompileOptions& options) {
+  passes::PassList passes = options.passes.make(options.pass_options);
+  place_shared_variables(function, passes, options);
+  CompiledKernel k = allocate(std::move(function), options);
+  k.passes = std::move(passes);
   if (options.renumber) renumber(k, options);
+  reorder(k, options);
   for (const auto& pass : k.passes) pass->run(k.trace_kernel, *k.analyses);
   return k;
 }

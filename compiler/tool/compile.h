@@ -32,6 +32,7 @@ struct CompileOptions {
   bool renumber = true;          ///< spread registers over banks after allocation
   unsigned least_registers = 0;  ///< per thread of the kernel, though it may need fewer
   unsigned warp_size = 32;
+  std::uint32_t dynamic_shared_bytes = 0;  ///< the least of a launch of the kernel, 0 if none is known
 };
 
 /// Schedules, allocates registers, runs the analyses and all annotation passes.

@@ -5,6 +5,7 @@
 #include "power_section.h"
 #include "region_section.h"
 #include "regmutex_section.h"
+#include "sharing_section.h"
 
 #include <stdexcept>
 
@@ -16,6 +17,7 @@ SectionRegistry SectionRegistry::with_builtin() {
   registry.add(std::make_shared<PowerSection>());
   registry.add(std::make_shared<LivenessSection>());
   registry.add(std::make_shared<RegMutexSection>());
+  registry.add(std::make_shared<SharingSection>());
   return registry;
 }
 
@@ -24,16 +26,18 @@ void SectionRegistry::add(std::shared_ptr<const SectionFormat> format) {
     if (known->name() == format->name())
       throw std::invalid_argument("the annotation section '" + format->name() + "' is registered already");
   }
-  if (const SectionFormat* known = of_scheme(format->scheme()); known != nullptr)
-    throw std::invalid_argument("section '" + known->name() + "' inserts the instructions of scheme '" +
-                                format->scheme() + "' already");
+  for (const std::string& scheme : format->schemes())
+    if (const SectionFormat* known = of_scheme(scheme); known != nullptr)
+      throw std::invalid_argument("section '" + known->name() + "' inserts the instructions of scheme '" + scheme +
+                                  "' already");
   formats_.push_back(std::move(format));
 }
 
 const SectionFormat* SectionRegistry::of_scheme(const std::string& scheme) const {
   if (scheme.empty()) return nullptr;
   for (const auto& format : formats_)
-    if (format->scheme() == scheme) return format.get();
+    for (const std::string& own : format->schemes())
+      if (own == scheme) return format.get();
   return nullptr;
 }
 

@@ -235,6 +235,8 @@ struct Operand {
   /// Immediates only: the name of a module-level .global variable whose address (known when it is loaded) is to be
   /// added to `value`. Empty otherwise.
   std::string symbol;
+  /// Immediates only, before allocation: 1 + the index of the shared variable whose offset is part of `value`; 0: none.
+  std::uint32_t shared_variable = 0;
 
   static Operand reg(std::uint32_t id, unsigned words) {
     Operand o;
@@ -306,6 +308,9 @@ struct Instruction {
   std::vector<Operand> sources;
   std::int64_t offset = 0;   ///< memory operands, bytes
   std::uint32_t target = 0;  ///< bra: block index
+  /// Memory operands: bit v is set if the access may touch shared variable v (analysis/shared_accesses.h). Empty unless
+  /// analysis::mark_shared_accesses() has run.
+  std::uint64_t shared_accesses = 0;
   Location where;
 };
 
@@ -330,6 +335,13 @@ struct SharedVariable {
   std::uint32_t offset = 0;
   std::uint32_t bytes = 0;  ///< 0: extern (dynamic)
   bool reserved = false;    ///< the system's own: zero when a CTA begins, and no part of %total_smem_size
+  std::uint32_t alignment = 1;
+};
+
+/// Where the shared variables of a function lie.
+struct SharedPlacement {
+  std::vector<std::uint32_t> offsets;  ///< bytes, by index in Function::shared_variables
+  std::uint32_t static_bytes = 0;      ///< Function::static_shared_bytes; dynamic shared memory begins here
 };
 
 /// A kernel parameter: `offset` in the parameter space, size and alignment in bytes.
@@ -394,6 +406,10 @@ struct Module {
 
 /// Recomputes successors and predecessors from the terminators. Throws std::logic_error on a bad target.
 void build_edges(Function& f);
+
+/// Moves the shared variables of a function that is not allocated yet, with every operand that contains one of their
+/// offsets. Throws std::logic_error for an allocated function or a placement of another number of variables.
+void move_shared_variables(Function& f, const SharedPlacement& placement);
 
 /// Takes out blocks without instructions; who went there goes to the block behind. An empty last block gets an exit.
 /// Edges are to be built anew.

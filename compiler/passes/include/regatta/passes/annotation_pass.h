@@ -36,8 +36,9 @@ struct PassSummary {
   std::string text;                  ///< "7 live registers at most", for the line about the kernel; may be empty
 };
 
-/// One object serves one kernel. Order of calls: declare(), validate(), register_groups() if registers are renumbered,
-/// run(), then the others. `kernel` is the static form of the function of `analyses`.
+/// One object serves one kernel. Order of calls: declare(), validate(), shared_placement() if the pass places shared
+/// variables, register_groups() if registers are renumbered, run(), then the others. `kernel` is the static form of the
+/// function of `analyses`.
 class AnnotationPass {
  public:
   virtual ~AnnotationPass() = default;
@@ -49,6 +50,19 @@ class AnnotationPass {
   virtual void declare(PassOptions&) {}
   /// Throws trace::InputError, in the words of the command line, for values out of range.
   virtual void validate() const {}
+
+  /// Whether the pass moves the shared variables. At most one pass may.
+  virtual bool places_shared_variables() const { return false; }
+  /// Where they are to lie. `kernel` and `analyses` are a first allocation of the function, with the front end's places
+  /// and Instruction::shared_accesses; `dynamic_bytes` the least dynamic shared memory of a launch. The function is
+  /// then allocated anew with the new places.
+  virtual ir::SharedPlacement shared_placement(const trace::Kernel&, analysis::FunctionAnalyses&,
+                                               std::uint32_t /*dynamic_bytes*/) {
+    return {};
+  }
+  /// Whether registers are to be numbered in the order of their first use (reorder.h), which overrides the groups of
+  /// all passes.
+  virtual bool orders_registers() const { return false; }
 
   /// Registers that the scheme's hardware uses together, so that they should lie in different banks. Renumbering
   /// follows and respects the groups of all passes: afterwards the kernel is the same but for the numbers of its

@@ -15,11 +15,13 @@ namespace regatta::passes {
 
 /// An option as --help shows it.
 struct PassOption {
+  enum class Kind { number, choice, text, flag };
   std::string name;                  ///< without the dashes: "liveness-rule"
   std::string placeholder;           ///< of its value: "N"
   std::string help;                  ///< one sentence, with the range
   std::string default_value;         ///< empty: none
-  std::vector<std::string> choices;  ///< the words that it takes; none: a whole number, 0 or more
+  std::vector<std::string> choices;  ///< the words that a choice takes
+  Kind kind = Kind::number;          ///< a number is whole, 0 or more; a flag takes no value
 };
 
 /// Values by the option's name, as texts of a command line. Options that are not in it keep their defaults.
@@ -34,11 +36,16 @@ class PassOptions {
   /// Likewise, without a default: `value` stays empty unless the option is given.
   void number(const std::string& name, std::optional<unsigned>& value, const std::string& placeholder,
               const std::string& help);
+  /// A text, which the pass checks; `value` stays empty unless the option is given.
+  void text(const std::string& name, std::optional<std::string>& value, const std::string& placeholder,
+            const std::string& help);
+  /// A switch, off by default. As a text it is "on".
+  void flag(const std::string& name, bool& value, const std::string& help);
   /// One of some words.
   template <class Value>
   void choice(const std::string& name, Value& value, const std::vector<std::pair<std::string, Value>>& choices,
               const std::string& placeholder, const std::string& help) {
-    PassOption option{name, placeholder, help, "", {}};
+    PassOption option{name, placeholder, help, "", {}, PassOption::Kind::choice};
     for (const auto& [word, meaning] : choices) {
       option.choices.push_back(word);
       if (meaning == value) option.default_value = word;

@@ -28,6 +28,11 @@ class SectionFormat {
   virtual std::string name() const = 0;
   /// The scheme of the instructions that the pass inserts; empty: it inserts none.
   virtual std::string scheme() const { return {}; }
+  /// All schemes that the pass inserts instructions for: one, unless hardware has a choice between several sets.
+  virtual std::vector<std::string> schemes() const {
+    const std::string only = scheme();
+    return only.empty() ? std::vector<std::string>{} : std::vector<std::string>{only};
+  }
 
   /// Checks that the kernel can be used at all; Reader and Writer refuse it otherwise. They have checked the rest of
   /// the kernel before.
@@ -40,7 +45,7 @@ class SectionFormat {
   /// Notes that `regatta-trace dump` prints behind the instructions ("live R2 R4"): one text per instruction of the
   /// kernel, empty where there is no note; or an empty list.
   virtual std::vector<std::string> notes(const Kernel&) const { return {}; }
-  /// The content of an inserted instruction of scheme(), as text. dump prints it behind the opcode.
+  /// The content of an inserted instruction of one of schemes(), as text. dump prints it behind the opcode.
   virtual std::string inserted_text(const StaticInstruction&) const { return {}; }
 };
 
