@@ -32,6 +32,7 @@ struct CompileOptions {
   bool renumber = true;          ///< spread registers over banks after allocation
   unsigned least_registers = 0;  ///< per thread of the kernel, though it may need fewer
   unsigned warp_size = 32;
+  bool shared_values = false;  ///< the trace holds what is written to shared memory
 };
 
 /// Schedules, allocates registers, runs the analyses and all annotation passes.
