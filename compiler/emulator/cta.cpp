@@ -54,6 +54,7 @@ void CtaRunner::run(std::uint64_t index, const trace::Kernel* trace, trace::Cta*
     std::fill_n(shared_written_.begin() + v.offset, v.bytes, std::uint8_t{1});
   }
   for (auto& w : warps_) w->reset(place, trace);
+  shared_values_ = trace != nullptr && trace->shared_values;
   if (races_ != nullptr) races_->begin_cta(index, static_cast<unsigned>(warps_.size()), shared_);
   arrivals_ = {};
   spins_.begin_cta(warps_.size());
@@ -274,7 +275,10 @@ void CtaRunner::record(Warp& w, const Op& op, LaneMask active) {
     w.encoder->result(value);
   }
   for (unsigned n = 0; n < op.predicate_write_count; ++n) w.encoder->predicate(w.predicates[op.predicate_writes[n]]);
-  if (op.records_addresses && active != 0) record_addresses(w, op, active);
+  if (op.records_addresses && active != 0) {
+    record_addresses(w, op, active);
+    if (shared_values_ && op.kind != Kind::load) record_stored(w, op, active);
+  }
 }
 
 void CtaRunner::deadlock() {

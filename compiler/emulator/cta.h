@@ -72,6 +72,8 @@ class CtaRunner {
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
   void note_access(Warp& w, const Op& op);
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
+  /// The words that the store or atomic operation has left in shared memory.
+  void record_stored(Warp& w, const Op& op, trace::LaneMask active);
 
   // print.cpp
   void print(Warp& w, const Op& op, trace::LaneMask active);
@@ -153,6 +155,7 @@ class CtaRunner {
 
   std::array<std::uint32_t, 3> cta_{0, 0, 0};
   std::uint64_t cta_index_ = 0;
+  bool shared_values_ = false;  ///< the trace holds what is written to shared memory
   std::uint32_t threads_ = 0;
   std::vector<std::unique_ptr<Warp>> warps_;
   /// Warps that came to a barrier by bar.arrive since it last opened, and the threads that they said it is for.

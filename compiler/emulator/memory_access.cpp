@@ -346,4 +346,26 @@ void CtaRunner::record_addresses(Warp& w, const Op& op, LaneMask active) {
   w.encoder->addresses(local ? moved : address);
 }
 
+void CtaRunner::record_stored(Warp& w, const Op& op, LaneMask active) {
+  LaneMask lanes = 0;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (space_of(op, w.regs.addresses.lane[lane]) == MemorySpace::shared) lanes |= rest & (0 - rest);
+  }
+  if (lanes == 0) return;
+  const unsigned bytes = unsigned{op.element_bytes} * op.vector;
+  trace::WarpValue value;
+  for (unsigned done = 0; done < bytes; done += trace::bytes_per_lane) {
+    const unsigned part = std::min(bytes - done, trace::bytes_per_lane);
+    for (LaneMask rest = lanes; rest != 0; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+      const std::uint64_t offset = offset_in(op, MemorySpace::shared, w.regs.addresses.lane[lane]);
+      std::uint32_t word = 0;
+      std::memcpy(&word, shared_.data() + offset + done, part);
+      value.lane[lane] = word;
+    }
+    w.encoder->stored(value);
+  }
+}
+
 }  // namespace regatta::emulator

@@ -51,6 +51,7 @@ CompileOptions compile_options(const AnnotateOptions& options) {
   CompileOptions o;
   o.allocation.max_registers = options.max_registers;
   o.least_registers = options.min_registers;
+  o.shared_values = options.shared_values;
   o.allocation.schedule = options.schedule;
   o.allocation.narrow = options.addresses == 32;
   o.passes = options.passes;

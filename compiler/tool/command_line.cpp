@@ -178,6 +178,8 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "warp-size", whole(o.warp_size, "LANES"), "32, or 64 for wavefronts")(
       "ctas", po::value(&texts.ctas)->value_name("FIRST:COUNT"),
       "trace only these CTAs of every launch; all CTAs are executed")(
+      "shared-values", po::bool_switch(&o.shared_values),
+      "the trace also holds what each store and atomic operation leaves in shared memory")(
       "report", po::value(&o.report)->value_name("FILE"), "write the static report as JSON")(
       "listing", po::value(&o.listing)->value_name("FILE"), "write the allocated code as annotated assembly")(
       "dump-buffer", po::value(&texts.dumps)->value_name("NAME=FILE"),
@@ -229,8 +231,10 @@ po::variables_map parse(int argc, char** argv, const po::options_description& op
 void check_together(const AnnotateOptions& o, const Texts& texts) {
   if (!o.entry.empty() && !o.check)
     throw InputError("error: --entry goes with --check; the launch file names the entries to run");
-  if (o.check && (!o.out.empty() || !texts.dumps.empty() || !texts.ctas.empty() || o.check_races)) {
-    throw InputError("error: --check runs nothing: --out, --ctas, --dump-buffer and --check-races do not go with it");
+  if (o.check && (!o.out.empty() || !texts.dumps.empty() || !texts.ctas.empty() || o.check_races || o.shared_values)) {
+    throw InputError(
+        "error: --check runs nothing: --out, --ctas, --shared-values, --dump-buffer and --check-races do not go with "
+        "it");
   }
 }
 

@@ -16,6 +16,7 @@ namespace {
 trace::Kernel to_kernel(const CompiledKernel& k, const CompileOptions& options) {
   trace::Kernel kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
   kernel.registers_per_thread = std::max(kernel.registers_per_thread, options.least_registers);
+  kernel.shared_values = options.shared_values;
   return kernel;
 }
 

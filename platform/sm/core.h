@@ -104,6 +104,9 @@ class Core {
   bool progress = false;  ///< some stage changed something this cycle: the next cycle has to be looked at
   protocol::KernelContext kernel;
   LaneMask all_lanes = 0;  ///< of the running kernel's warps
+  /// Decode fills in DynamicInstruction::stored. Set before the first CTA by a model that stores shared memory's
+  /// values.
+  bool stored_values = false;
   std::vector<InstructionTraits> traits;
   std::vector<Warp> warps;
   InstructionPool pool;

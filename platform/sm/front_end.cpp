@@ -210,7 +210,7 @@ DynamicInstruction& FrontEnd::decode(Warp& w) {
   if (__builtin_expect(static_cast<int>(w.cursor_ahead), 0) == 0) w.cursor.next();
   w.cursor_ahead = false;
   DynamicInstruction& d = core_.pool.take();
-  sm::decode(w.cursor, *fetched.traits, d);
+  sm::decode(w.cursor, *fetched.traits, d, core_.stored_values);
   ++w.sequence;
   return offer(w, d, w.sequence, fetched.fetched);
 }

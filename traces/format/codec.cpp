@@ -159,6 +159,8 @@ void encode(const WarpColumns& c, proto::WarpColumns& m) {
   copy_to(c.stack_at, m.mutable_stack_at());
   copy_to(c.stack_event, m.mutable_stack_event());
   copy_to(c.stack_mask, m.mutable_stack_mask());
+  m.set_shared_value_kind(c.shared_value_kind);
+  m.set_shared_value_data(c.shared_value_data);
   m.set_warp_instructions(c.warp_instructions);
   m.set_thread_instructions(c.thread_instructions);
 }
@@ -178,6 +180,8 @@ void decode(proto::WarpColumns& m, WarpColumns& c) {
   assign(c.stack_at, m.stack_at());
   assign(c.stack_event, m.stack_event());
   assign(c.stack_mask, m.stack_mask());
+  c.shared_value_kind.swap(*m.mutable_shared_value_kind());
+  c.shared_value_data.swap(*m.mutable_shared_value_data());
   c.warp_instructions = m.warp_instructions();
   c.thread_instructions = m.thread_instructions();
 }
@@ -195,6 +199,7 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
   m.set_local_bytes_per_thread(kernel.local_bytes_per_thread);
   m.set_spilled_registers(kernel.spilled_registers);
   m.set_static_revision(kernel.static_revision);
+  m.set_shared_values(kernel.shared_values);
   for (const StaticInstruction& instruction : kernel.instructions) encode(instruction, *m.add_instructions());
   for (const BasicBlock& block : kernel.blocks) {
     proto::BasicBlock* b = m.add_blocks();
@@ -238,6 +243,7 @@ Kernel decode(const proto::Kernel& m) {
   kernel.local_bytes_per_thread = m.local_bytes_per_thread();
   kernel.spilled_registers = m.spilled_registers();
   kernel.static_revision = m.static_revision();
+  kernel.shared_values = m.shared_values();
   kernel.instructions.reserve(static_cast<std::size_t>(m.instructions_size()));
   for (int i = 0; i < m.instructions_size(); ++i) {
     try {

@@ -60,6 +60,8 @@ void check_instruction(const StaticInstruction& i, const Kernel& kernel) {
   check_numbers(i.destination_predicates, i.destination_predicate_count, kernel.predicates, "destination predicate");
   at_most(i.access_bytes, 32, "access bytes");
   if (has_addresses(i) && i.access_bytes == 0) throw Malformed("a memory access of 0 bytes");
+  if (kernel.shared_values)
+    at_most(shared_write_words(i), max_stored_words, "number of words written to shared memory");
   if (i.branch_target >= 0) below(static_cast<unsigned>(i.branch_target), size, "branch target");
   if (i.op_class == OpClass::branch && i.branch_target < 0) throw Malformed("a branch without a target");
   at_most(i.barrier_id, max_barrier_id, "barrier");

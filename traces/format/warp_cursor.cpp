@@ -53,12 +53,11 @@ WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
       guard_(columns.guard_mask.data()),
       guard_end_(guard_ + columns.guard_mask.size()),
       all_lanes_(all_lanes(kernel.warp_size)),
-      value_kind_(columns.value_kind.data()),
-      value_kind_end_(value_kind_ + columns.value_kind.size()),
-      value_data_(columns.value_data.data()),
-      value_data_end_(value_data_ + columns.value_data.size()),
+      results_(columns.value_kind, columns.value_data),
       predicate_(columns.predicate.data()),
-      predicate_end_(predicate_ + columns.predicate.size()) {
+      predicate_end_(predicate_ + columns.predicate.size()),
+      shared_values_(kernel.shared_values),
+      stored_(columns.shared_value_kind, columns.shared_value_data) {
   if (kernel.warp_size != 32 && kernel.warp_size != 64) {
     path_.malformed("warp size is " + std::to_string(kernel.warp_size) + ", expected 32 or 64");
   }
@@ -71,8 +70,8 @@ WarpCursor::WarpCursor(const Kernel& kernel, const WarpColumns& columns)
   read_ahead(columns.address_kind.data(), 1);
   read_ahead(columns.address_base.data(), 1);
   read_ahead(columns.address_delta.data(), 2);
-  read_ahead(value_kind_, 1);
-  read_ahead(value_data_, 2);
+  read_ahead(results_.kind, 1);
+  read_ahead(results_.data, 2);
   read_ahead(predicate_, 1);
 }
 
@@ -166,56 +165,61 @@ unsigned WarpCursor::read_stack_events(std::vector<StackEvent>& out) {
   return events;
 }
 
-inline const char* WarpCursor::take_value_data(std::size_t bytes) {
-  if (static_cast<std::size_t>(value_data_end_ - value_data_) < bytes) path_.dry("value_data");
-  const char* data = value_data_;
-  value_data_ += bytes;
-  read_ahead(value_data_ + 64, 2);
+template <class Which>
+inline const char* WarpCursor::take_data(std::size_t bytes) {
+  ValueColumn& column = Which::column(*this);
+  if (static_cast<std::size_t>(column.data_end - column.data) < bytes) path_.dry(Which::data_name);
+  const char* data = column.data;
+  column.data += bytes;
+  read_ahead(column.data + 64, 2);
   return data;
 }
 
-template <unsigned lanes>
-void WarpCursor::decode_result(std::uint32_t* out) {
-  if (value_kind_ == value_kind_end_) path_.dry("value_kind");
-  const auto kind = static_cast<ValueKind>(*value_kind_++);
-  if ((kind == ValueKind::none) != (active_mask_ == 0)) {
-    path_.malformed(active_mask_ == 0 ? "a result without an active lane" : "no result though lanes are active");
+template <class Which, unsigned lanes>
+void WarpCursor::decode_value(LaneMask active, std::uint32_t* out) {
+  ValueColumn& column = Which::column(*this);
+  if (column.kind == column.kind_end) path_.dry(Which::kind_name);
+  const auto kind = static_cast<ValueKind>(*column.kind++);
+  if ((kind == ValueKind::none) != (active == 0)) {
+    const std::string entry = Which::entry;
+    path_.malformed(active == 0 ? "a " + entry + " without an active lane"
+                                : "no " + entry + " though lanes are active");
   }
   switch (kind) {
     case ValueKind::none:
       return;
     case ValueKind::constant: {
-      const auto value = load<std::uint32_t>(take_value_data(4));
+      const auto value = load<std::uint32_t>(take_data<Which>(4));
       for (unsigned i = 0; i < lanes; ++i) out[i] = value;
       return;
     }
     case ValueKind::stride: {
-      const char* data = take_value_data(8);
+      const char* data = take_data<Which>(8);
       fill_stride<lanes>(out, load<std::uint32_t>(data), load<std::uint32_t>(data + 4));
       return;
     }
     case ValueKind::half_stride: {
-      const char* data = take_value_data(12);
+      const char* data = take_data<Which>(12);
       const auto step = load<std::uint32_t>(data + 8);
       fill_stride<lanes / 2>(out, load<std::uint32_t>(data), step);
       fill_stride<lanes / 2>(out + lanes / 2, load<std::uint32_t>(data + 4), step);
       return;
     }
     case ValueKind::delta8: {
-      const char* data = take_value_data(4 + count_lanes(active_mask_));
-      fill_entries<lanes, std::int8_t>(out, data + 4, load<std::uint32_t>(data), active_mask_);
+      const char* data = take_data<Which>(4 + count_lanes(active));
+      fill_entries<lanes, std::int8_t>(out, data + 4, load<std::uint32_t>(data), active);
       return;
     }
     case ValueKind::delta16: {
-      const char* data = take_value_data(4 + 2 * count_lanes(active_mask_));
-      fill_entries<lanes, std::int16_t>(out, data + 4, load<std::uint32_t>(data), active_mask_);
+      const char* data = take_data<Which>(4 + 2 * count_lanes(active));
+      fill_entries<lanes, std::int16_t>(out, data + 4, load<std::uint32_t>(data), active);
       return;
     }
     case ValueKind::raw:
-      if (active_mask_ == all_lanes(lanes)) {
-        std::memcpy(out, take_value_data(4 * lanes), 4 * lanes);
+      if (active == all_lanes(lanes)) {
+        std::memcpy(out, take_data<Which>(4 * lanes), 4 * lanes);
       } else {
-        fill_entries<lanes, std::uint32_t>(out, take_value_data(4 * count_lanes(active_mask_)), 0, active_mask_);
+        fill_entries<lanes, std::uint32_t>(out, take_data<Which>(4 * count_lanes(active)), 0, active);
       }
       return;
   }
@@ -224,9 +228,28 @@ void WarpCursor::decode_result(std::uint32_t* out) {
 
 void WarpCursor::result(WarpValue& out) {
   if (path_.kernel().warp_size == 32) {
-    decode_result<32>(out.lane.data());
+    decode_value<Results, 32>(active_mask_, out.lane.data());
   } else {
-    decode_result<64>(out.lane.data());
+    decode_value<Results, 64>(active_mask_, out.lane.data());
+  }
+}
+
+LaneMask WarpCursor::stored_lanes() const {
+  if (shared_write_words(*instruction_) == 0) return 0;
+  if (instruction_->space == MemorySpace::shared || active_mask_ == 0) return active_mask_;
+  if (shared_lanes_at_ != path_.position()) {
+    throw std::logic_error("WarpCursor: stored values of a generic access before its addresses");
+  }
+  return shared_lanes_;
+}
+
+unsigned WarpCursor::count_stored_words() const { return stored_lanes() != 0 ? shared_write_words(*instruction_) : 0; }
+
+void WarpCursor::stored(WarpValue& out) {
+  if (path_.kernel().warp_size == 32) {
+    decode_value<StoredValues, 32>(stored_lanes(), out.lane.data());
+  } else {
+    decode_value<StoredValues, 64>(stored_lanes(), out.lane.data());
   }
 }
 
@@ -266,7 +289,12 @@ bool WarpCursor::decode_addresses(std::uint64_t* address) {
 
 bool WarpCursor::addresses(std::uint64_t* address) {
   if (active_mask_ == 0) return false;
-  return path_.kernel().warp_size == 32 ? decode_addresses<32>(address) : decode_addresses<64>(address);
+  const bool affine = path_.kernel().warp_size == 32 ? decode_addresses<32>(address) : decode_addresses<64>(address);
+  if (__builtin_expect(static_cast<int>(shared_values_), 0) != 0 && instruction_->space == MemorySpace::generic) {
+    shared_lanes_ = shared_lanes(*instruction_, active_mask_, address);
+    shared_lanes_at_ = path_.position();
+  }
+  return affine;
 }
 
 const char* WarpCursor::leftover() const {
@@ -278,9 +306,11 @@ const char* WarpCursor::leftover() const {
   if (address_kind_ != c.address_kind.size()) return "address_kind";
   if (address_base_ != c.address_base.size()) return "address_base";
   if (address_delta_ != c.address_delta.size()) return "address_delta";
-  if (value_kind_ != value_kind_end_) return "value_kind";
-  if (value_data_ != value_data_end_) return "value_data";
+  if (results_.kind != results_.kind_end) return Results::kind_name;
+  if (results_.data != results_.data_end) return Results::data_name;
   if (predicate_ != predicate_end_) return "predicate";
+  if (stored_.kind != stored_.kind_end) return StoredValues::kind_name;
+  if (stored_.data != stored_.data_end) return StoredValues::data_name;
   return stack_.leftover(c);
 }
 

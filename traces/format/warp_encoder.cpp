@@ -155,6 +155,45 @@ ValueKind append_lanes(std::string& to, const std::uint32_t* v, unsigned count, 
   return ValueKind::raw;
 }
 
+/// Appends the data of `value` on the lanes of `active`; returns its kind.
+ValueKind append_value(std::string& data, const WarpValue& value, LaneMask active, unsigned warp_size) {
+  if (active == 0) return ValueKind::none;
+
+  if (active == all_lanes(warp_size)) {
+    // The regular shapes are the smallest on a full warp whatever else fits, and the most frequent.
+    const std::uint32_t* v = value.lane.data();
+    const Shape s = warp_size == 32 ? full_shape<32>(v) : full_shape<64>(v);
+    if (s.stride && s.step == 0) {
+      append(data, v, 1);
+      return ValueKind::constant;
+    }
+    if (s.stride) return append_stride(data, s);
+    if (s.half_stride) return append_half_stride(data, s);
+    const Range r = warp_size == 32 ? range<32>(v, 32) : range<64>(v, 64);
+    return append_lanes(data, v, warp_size, r);
+  }
+
+  Packed p;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const unsigned lane = first_lane(rest);
+    p.lane[p.count] = lane;
+    p.value[p.count++] = value.lane[lane];
+  }
+  const Range r = range<0>(p.value, p.count);
+  if (r.low == r.high) {
+    append(data, p.value, 1);
+    return ValueKind::constant;
+  }
+  // With few lanes, storing them one by one may be smaller; ties go to the cheaper decoder.
+  const unsigned bytes = lanes_bytes(p.count, r);
+  if (bytes >= 8) {
+    const Shape s = partial_shape(p, warp_size / 2);
+    if (s.stride) return append_stride(data, s);
+    if (s.half_stride && bytes >= 12) return append_half_stride(data, s);
+  }
+  return append_lanes(data, p.value, p.count, r);
+}
+
 }  // namespace
 
 WarpEncoder::WarpEncoder(const Kernel& kernel) : kernel_(&kernel), all_lanes_(all_lanes(kernel.warp_size)) {
@@ -170,9 +209,10 @@ void WarpEncoder::misuse(const std::string& what) const {
 }
 
 void WarpEncoder::require_complete() const {
-  if ((pending_results_ | pending_predicates_ | pending_addresses_) == 0) return;
+  if ((pending_results_ | pending_predicates_ | pending_addresses_ | pending_stored_) == 0) return;
   misuse(std::to_string(pending_results_) + " results, " + std::to_string(pending_predicates_) + " predicates and " +
-         std::to_string(pending_addresses_) + " address sets were not given");
+         std::to_string(pending_addresses_) + " address sets were not given" +
+         (pending_stored_ == 0 ? "" : ", nor " + std::to_string(pending_stored_) + " stored words"));
 }
 
 void WarpEncoder::instruction(std::uint32_t index, LaneMask simt_mask, LaneMask active) {
@@ -207,49 +247,14 @@ void WarpEncoder::instruction(std::uint32_t index, LaneMask simt_mask, LaneMask 
   pending_results_ = instruction.destination_count;
   pending_predicates_ = instruction.destination_predicate_count;
   pending_addresses_ = active != 0 && has_addresses(instruction);
+  pending_stored_ = 0;
 }
 
 void WarpEncoder::result(const WarpValue& value) {
   if (pending_results_ == 0) misuse("more results than destination registers");
   --pending_results_;
-  std::string& data = columns_.value_data;
-  const auto kind = [this](ValueKind k) { columns_.value_kind.push_back(static_cast<char>(k)); };
-  if (active_ == 0) return kind(ValueKind::none);
-
-  if (active_ == all_lanes_) {
-    // The regular shapes are the smallest on a full warp whatever else fits, and the most frequent.
-    const std::uint32_t* v = value.lane.data();
-    const unsigned lanes = kernel_->warp_size;
-    const Shape s = lanes == 32 ? full_shape<32>(v) : full_shape<64>(v);
-    if (s.stride && s.step == 0) {
-      append(data, v, 1);
-      return kind(ValueKind::constant);
-    }
-    if (s.stride) return kind(append_stride(data, s));
-    if (s.half_stride) return kind(append_half_stride(data, s));
-    const Range r = lanes == 32 ? range<32>(v, 32) : range<64>(v, 64);
-    return kind(append_lanes(data, v, lanes, r));
-  }
-
-  Packed p;
-  for (LaneMask rest = active_; rest != 0; rest &= rest - 1) {
-    const unsigned lane = first_lane(rest);
-    p.lane[p.count] = lane;
-    p.value[p.count++] = value.lane[lane];
-  }
-  const Range r = range<0>(p.value, p.count);
-  if (r.low == r.high) {
-    append(data, p.value, 1);
-    return kind(ValueKind::constant);
-  }
-  // With few lanes, storing them one by one may be smaller; ties go to the cheaper decoder.
-  const unsigned bytes = lanes_bytes(p.count, r);
-  if (bytes >= 8) {
-    const Shape s = partial_shape(p, kernel_->warp_size / 2);
-    if (s.stride) return kind(append_stride(data, s));
-    if (s.half_stride && bytes >= 12) return kind(append_half_stride(data, s));
-  }
-  kind(append_lanes(data, p.value, p.count, r));
+  const ValueKind kind = append_value(columns_.value_data, value, active_, kernel_->warp_size);
+  columns_.value_kind.push_back(static_cast<char>(kind));
 }
 
 void WarpEncoder::predicate(LaneMask value) {
@@ -278,6 +283,7 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
     }
   }
   const std::uint64_t base = affine ? address[first] - stride * first : address[first];
+  if (kernel_->shared_values) expect_stored(address);
   c.address_kind.push_back(static_cast<char>(affine ? AddressKind::affine : AddressKind::scattered));
   c.address_base.push_back(static_cast<std::int64_t>(base - last_base_));
   last_base_ = base;
@@ -291,6 +297,21 @@ void WarpEncoder::addresses(const std::uint64_t* address) {
     c.address_delta.push_back(static_cast<std::int64_t>(here - before));
     before = here;
   }
+}
+
+void WarpEncoder::expect_stored(const std::uint64_t* address) {
+  const StaticInstruction& instruction = kernel_->instructions[last_index_];
+  const unsigned words = shared_write_words(instruction);
+  if (words == 0) return;
+  shared_lanes_ = shared_lanes(instruction, active_, address);
+  if (shared_lanes_ != 0) pending_stored_ = static_cast<std::uint8_t>(words);
+}
+
+void WarpEncoder::stored(const WarpValue& value) {
+  if (pending_stored_ == 0) misuse("more stored words than the instruction writes to shared memory");
+  --pending_stored_;
+  const ValueKind kind = append_value(columns_.shared_value_data, value, shared_lanes_, kernel_->warp_size);
+  columns_.shared_value_kind.push_back(static_cast<char>(kind));
 }
 
 void WarpEncoder::stack_event(std::uint32_t event) {

@@ -117,6 +117,12 @@ void dump_warp(const Kernel& kernel, const SectionRegistry& sections, const std:
       cursor.addresses(address);
       note(std::string(to_string(instruction.space)) + " address",
            lanes_text<std::uint64_t, std::int64_t>(address, active, kernel.warp_size, 1));
+      const unsigned words = cursor.stored_words();
+      for (unsigned i = 0; i < words; ++i) {
+        cursor.stored(value);
+        note("shared word " + std::to_string(i),
+             lanes_text<std::uint32_t, std::int32_t>(value.lane.data(), cursor.stored_lanes(), kernel.warp_size, 8));
+      }
     }
     for (unsigned d = 0; d < instruction.destination_count; ++d) {
       cursor.result(value);

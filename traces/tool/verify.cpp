@@ -30,7 +30,10 @@ std::string check_warp(const Kernel& kernel, const WarpColumns& columns) {
     if (instruction.guard.predicate >= 0 && (columns.guard_mask[guarded++] & ~cursor.simt_mask()) != 0) {
       return "instruction " + std::to_string(instructions) + ": the guard mask has lanes outside the SIMT mask";
     }
-    if (has_addresses(instruction)) cursor.addresses(address);
+    if (has_addresses(instruction)) {
+      cursor.addresses(address);
+      for (unsigned words = cursor.stored_words(); words != 0; --words) cursor.stored(value);
+    }
     for (unsigned d = 0; d < instruction.destination_count; ++d) cursor.result(value);
     for (unsigned d = 0; d < instruction.destination_predicate_count; ++d) cursor.predicate();
     events.clear();

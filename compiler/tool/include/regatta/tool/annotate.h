@@ -36,6 +36,7 @@ struct AnnotateOptions {
   std::uint64_t first_cta = 0;                              ///< traced range of every launch, linear CTA indices
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
+  bool shared_values = false;  ///< the trace also holds what each write of shared memory leaves there
   bool check_races = false;
   emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
   /// The detector has run: kernels of `racy_kernels` get the section `races` in the trace, the others `race_free`. Set

@@ -118,6 +118,10 @@ struct alignas(64) DynamicInstruction {
   std::array<WarpValue, trace::max_source_registers> operands;      ///< parallel to traits->reads, as delivered
   std::array<WarpValue, trace::max_destination_registers> results;  ///< parallel to info->destinations
   std::array<std::uint64_t, trace::max_lanes> addresses;            ///< bytes, active lanes of memory instructions
+  /// What the instruction leaves in shared memory: trace::shared_write_words(*info) words of trace::shared_lanes().
+  /// Only if the trace's kernel has shared values and the SM's Core::stored_values is set; the addresses are then
+  /// known.
+  std::array<WarpValue, trace::max_stored_words> stored;
 };
 
 /// True if it takes part in a barrier. An instruction whose guard switches all lanes off does not.

@@ -7,9 +7,10 @@
 namespace regatta::sm {
 
 /// Fills in the trace's data for the cursor's current instruction: lanes, results, predicates, addresses. The caller
-/// has advanced the cursor; `traits` are those of the current instruction.
+/// has advanced the cursor; `traits` are those of the current instruction. With `stored_values` also what the
+/// instruction leaves in shared memory, if the trace holds it.
 inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits& traits,
-                   protocol::DynamicInstruction& d) {
+                   protocol::DynamicInstruction& d, bool stored_values = false) {
   const trace::StaticInstruction& info = *traits.info;
   d.traits = &traits;
   d.info = &info;
@@ -22,7 +23,12 @@ inline void decode(trace::WarpCursor& cursor, const protocol::InstructionTraits&
   d.writes_pending = 0;
   for (unsigned i = 0; i < traits.write_count; ++i) cursor.result(d.results[i]);
   for (unsigned i = 0; i < info.destination_predicate_count; ++i) d.predicate_results[i] = cursor.predicate();
-  if (traits.has_addresses) d.affine_addresses = cursor.addresses(d.addresses.data());
+  if (!traits.has_addresses) return;
+  d.affine_addresses = cursor.addresses(d.addresses.data());
+  if (__builtin_expect(static_cast<int>(stored_values), 0) != 0) {
+    const unsigned words = cursor.stored_words();
+    for (unsigned i = 0; i < words; ++i) cursor.stored(d.stored[i]);
+  }
 }
 
 /// An instruction that is not of the program, in lanes `lanes`: the trace has no data for it.

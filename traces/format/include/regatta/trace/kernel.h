@@ -147,6 +147,9 @@ struct Kernel {
   /// What the writer said of each instruction. 0, of older traces: carry flags, address offsets and the addresses of
   /// module variables among the operands are missing.
   unsigned static_revision = current_static_revision;
+  /// The columns of the kernel's warps hold what each write of shared memory left there (regatta-annotate
+  /// --shared-values).
+  bool shared_values = false;
 };
 
 /// Empty sections of a kernel that was run under the race detector: it found data races, or none.

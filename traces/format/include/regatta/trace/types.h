@@ -47,6 +47,8 @@ inline constexpr unsigned bytes_per_instruction = 8;
 /// Six sources: st.v4.b32 or atom.cas.b64 with a 64-bit address. Four destinations: ld.v4.b32.
 inline constexpr unsigned max_source_registers = 6;
 inline constexpr unsigned max_destination_registers = 4;
+/// 32-bit words that one instruction writes to memory per lane: st.v4.b32.
+inline constexpr unsigned max_stored_words = 4;
 inline constexpr unsigned max_destination_predicates = 2;
 inline constexpr unsigned max_source_predicates = 4;
 /// General registers R0..R254 of one thread; predicates P0..P6.

@@ -10,6 +10,8 @@
 //   address_*               per memory instruction: base and stride when affine, else lane by lane
 //   value_kind, value_data  per destination register: constant, stride, half-warp stride, base-delta or raw
 //   predicate               per destination predicate: the value on the active lanes
+//   shared_value_*          per 32-bit word that an instruction writes to shared memory, of the lanes that write there:
+//                           the contents of memory after the instruction (only if Kernel::shared_values)
 //   stack_at, stack_event   SIMT stack pushes and pops with their resume PCs
 #pragma once
 
@@ -35,6 +37,8 @@ struct WarpColumns {
   std::string value_kind;                   ///< one byte per destination register (ValueKind)
   std::string value_data;                   ///< little endian
   std::vector<std::uint64_t> predicate;
+  std::string shared_value_kind;           ///< one byte per word that is written to shared memory (ValueKind)
+  std::string shared_value_data;           ///< little endian
   std::vector<std::uint32_t> stack_at;     ///< difference to the previous event, in instructions
   std::vector<std::uint32_t> stack_event;  ///< push: resume index * 2 + 1 (static index); pop: 0
   std::vector<std::uint64_t> stack_mask;   ///< lanes of the pushed entry, pushes only
@@ -51,6 +55,25 @@ inline bool has_addresses(const StaticInstruction& instruction) {
   if (!instruction.reads_memory && !instruction.writes_memory) return false;
   return instruction.space == MemorySpace::global || instruction.space == MemorySpace::shared ||
          instruction.space == MemorySpace::local || instruction.space == MemorySpace::generic;
+}
+
+/// The 32-bit words per lane that the instruction writes to shared memory if the lane's address lies there: one for
+/// each word of the access, narrower accesses one. 0: it writes no shared memory, whatever its addresses are.
+inline unsigned shared_write_words(const StaticInstruction& instruction) {
+  const bool may = instruction.space == MemorySpace::shared || instruction.space == MemorySpace::generic;
+  return instruction.writes_memory && may ? (unsigned{instruction.access_bytes} + 3) / 4 : 0;
+}
+
+/// The lanes of `active` that access shared memory. Only generic space needs `addresses`, one per active lane.
+inline LaneMask shared_lanes(const StaticInstruction& instruction, LaneMask active, const std::uint64_t* addresses) {
+  if (instruction.space == MemorySpace::shared) return active;
+  if (instruction.space != MemorySpace::generic) return 0;
+  LaneMask lanes = 0;
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    if (base::window_number(addresses[lane]) == base::window_number(shared_window)) lanes |= rest & (0 - rest);
+  }
+  return lanes;
 }
 
 /// How the addresses of one memory instruction are stored.
@@ -176,7 +199,8 @@ class StackCursor {
 ///
 /// Call next(); then, for that instruction, decode what is wanted. A decoder that is used at all has to be
 /// called for every instruction that has such a column (results: a destination register; addresses: a
-/// memory instruction), in order, at most once each: the columns hold no positions. Calls cost no allocation.
+/// memory instruction; stored values: a write of shared memory), in order, at most once each: the columns hold no
+/// positions. Calls cost no allocation.
 /// Every read is bounds checked; a column that runs dry throws InputError naming the warp and the column.
 class WarpCursor {
  public:
@@ -209,6 +233,14 @@ class WarpCursor {
   /// active_mask() are left with unspecified contents. `address` holds warp_size entries. True when all of them,
   /// inactive lanes included, were filled in with one stride.
   bool addresses(std::uint64_t* address);
+  /// Number of stored() calls that the current instruction needs. 0 if the kernel has no shared values, or no lane
+  /// writes shared memory. Writes of generic space have to call addresses() first.
+  unsigned stored_words() const { return shared_values_ ? count_stored_words() : 0; }
+  /// Decodes the next 32-bit word that the current instruction left in shared memory, ascending addresses. Narrower
+  /// accesses fill the low bits. Lanes outside stored_lanes() are left with unspecified contents.
+  void stored(WarpValue& out);
+  /// The lanes of stored().
+  LaneMask stored_lanes() const;
   /// Appends the SIMT stack events that happened at the current instruction (and at instructions stepped over
   /// since the last call). Returns their number.
   unsigned stack_events(std::vector<StackEvent>& out);
@@ -219,9 +251,36 @@ class WarpCursor {
  private:
   void next_mask();
   unsigned read_stack_events(std::vector<StackEvent>& out);
-  const char* take_value_data(std::size_t bytes);
-  template <unsigned lanes>
-  void decode_result(std::uint32_t* out);
+  unsigned count_stored_words() const;
+
+  /// The rest of a column of values.
+  struct ValueColumn {
+    ValueColumn() = default;
+    ValueColumn(const std::string& kinds, const std::string& bytes)
+        : kind(kinds.data()), kind_end(kind + kinds.size()), data(bytes.data()), data_end(data + bytes.size()) {}
+
+    const char* kind = nullptr;
+    const char* kind_end = nullptr;
+    const char* data = nullptr;
+    const char* data_end = nullptr;
+  };
+  /// Results and stored values differ in the column and in the words of messages.
+  struct Results {
+    static constexpr const char* kind_name = "value_kind";
+    static constexpr const char* data_name = "value_data";
+    static constexpr const char* entry = "result";
+    static ValueColumn& column(WarpCursor& cursor) { return cursor.results_; }
+  };
+  struct StoredValues {
+    static constexpr const char* kind_name = "shared_value_kind";
+    static constexpr const char* data_name = "shared_value_data";
+    static constexpr const char* entry = "stored value";
+    static ValueColumn& column(WarpCursor& cursor) { return cursor.stored_; }
+  };
+  template <class Which>
+  const char* take_data(std::size_t bytes);
+  template <class Which, unsigned lanes>
+  void decode_value(LaneMask active, std::uint32_t* out);
   template <unsigned lanes>
   bool decode_addresses(std::uint64_t* address);
 
@@ -237,10 +296,7 @@ class WarpCursor {
   const std::uint64_t* guard_ = nullptr;
   const std::uint64_t* guard_end_ = nullptr;
   LaneMask all_lanes_ = 0;
-  const char* value_kind_ = nullptr;
-  const char* value_kind_end_ = nullptr;
-  const char* value_data_ = nullptr;
-  const char* value_data_end_ = nullptr;
+  ValueColumn results_;
   const std::uint64_t* predicate_ = nullptr;
   const std::uint64_t* predicate_end_ = nullptr;
   std::size_t mask_ = 0;
@@ -249,13 +305,18 @@ class WarpCursor {
   std::size_t address_delta_ = 0;
   std::uint64_t last_base_ = 0;
   StackReader stack_;
+  bool shared_values_ = false;
+  LaneMask shared_lanes_ = 0;          ///< of the last write of generic space whose addresses were decoded
+  std::uint64_t shared_lanes_at_ = 0;  ///< its position
+  ValueColumn stored_;
 };
 
 /// Builds one warp's columns as the emulator executes it.
 ///
 /// Every column entry of an instruction (each destination register, each destination predicate, the addresses if
-/// has_addresses() and a lane is active) has to be given before the next instruction() or finish(); anything
-/// missing, superfluous or out of range is a programming error and throws std::logic_error.
+/// has_addresses() and a lane is active, each word written to shared memory if Kernel::shared_values) has to be given
+/// before the next instruction() or finish(); anything missing, superfluous or out of range is a programming error and
+/// throws std::logic_error.
 class WarpEncoder {
  public:
   /// `kernel` must outlive the encoder.
@@ -270,6 +331,9 @@ class WarpEncoder {
   /// Addresses of the current memory instruction, one per lane; inactive lanes are ignored.
   /// A call without an active lane is allowed and stores nothing.
   void addresses(const std::uint64_t* address);
+  /// The next 32-bit word that the current instruction left in shared memory, ascending addresses, after addresses().
+  /// Only the lanes that access shared memory count.
+  void stored(const WarpValue& value);
   /// SIMT stack events at the current instruction, in the order they happened.
   void push(std::uint32_t resume_index, LaneMask mask);
   void pop();
@@ -280,6 +344,7 @@ class WarpEncoder {
  private:
   [[noreturn]] void misuse(const std::string& what) const;
   void require_complete() const;
+  void expect_stored(const std::uint64_t* address);
   void stack_event(std::uint32_t event);
 
   const Kernel* kernel_;
@@ -291,6 +356,8 @@ class WarpEncoder {
   std::uint8_t pending_results_ = 0;
   std::uint8_t pending_predicates_ = 0;
   std::uint8_t pending_addresses_ = 0;
+  std::uint8_t pending_stored_ = 0;
+  LaneMask shared_lanes_ = 0;
   std::uint64_t last_mask_at_ = 0;
   std::uint64_t last_stack_at_ = 0;
   std::uint64_t last_base_ = 0;
