@@ -21,12 +21,17 @@ void OwnerTable::kernel_started(const protocol::KernelContext& context) {
 
 void OwnerTable::cta_launched(const protocol::CtaInfo& info) {
   Cta& cta = ctas_[info.cta.value()];
-  cta = Cta{WarpRole::unshared, true};
+  cta.role = WarpRole::unshared;
+  cta.resident = true;
   const std::optional<PairMember> member = pairs_->member(info.cta);
   if (!member) return;
-  const bool alone = !ctas_[pairs_->slot(member->partner()).value()].resident;
-  cta.role = alone ? WarpRole::owner : WarpRole::non_owner;
-  owners_ += alone ? 1 : 0;
+  const Cta& partner = ctas_[pairs_->slot(member->partner()).value()];
+  if (!partner.resident) {
+    cta.role = WarpRole::owner;
+  } else if (!partner.released || partner.role != WarpRole::owner) {
+    cta.role = WarpRole::non_owner;
+  }
+  owners_ += partner.resident ? 0 : 1;
 }
 
 void OwnerTable::warp_started(const protocol::WarpInfo& warp) {
@@ -57,6 +62,15 @@ void OwnerTable::took(CtaSlot slot) {
   make_owner(slot);
 }
 
+void OwnerTable::released(CtaSlot slot) {
+  Cta& cta = ctas_[slot.value()];
+  ++releases_;
+  cta.released = true;
+  if (cta.role != WarpRole::owner) return;
+  const CtaSlot partner = pairs_->slot(pairs_->member(slot)->partner());
+  if (ctas_[partner.value()].resident) set_role(partner, WarpRole::unshared);
+}
+
 void OwnerTable::make_owner(CtaSlot cta) {
   set_role(cta, WarpRole::owner);
   for (int i = 0; i < listeners.size(); ++i) listeners[i]->became_owner(cta);
@@ -76,6 +90,7 @@ void OwnerTable::register_stats(support::StatGroup& g) {
   g.counter("owners_launched", owners_, "CTAs", "launched into a pair without another CTA: they are its owner");
   g.counter("transfers", transfers_, "CTAs", "that became the owner of their pair because their partner ended");
   g.counter("takeovers", takeovers_, "CTAs", "that became the owner of their pair by taking a lock");
+  g.counter("releases", releases_, "CTAs", "that gave up what they share before they ended");
   g.counter("bits_written", bits_, "bits", "of the table: of warps that start, and of those whose CTA's role changes");
   g.counter("owners_ended", ended_, "CTAs", "that ended as the owner of their pair");
 }

@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/cta_pairs/paired_residency.h>
 
-#include <regatta/models/occupancy/occupancy.h>
-
 #include <algorithm>
+#include <utility>
 
 namespace regatta::models {
 
 using protocol::CtaSlot;
 
-PairedResidency::PairedResidency(const sc_core::sc_module_name& name, const Threshold& t)
-    : sc_module(name), pairs("pairs"), boundary("boundary"), t_(t), changed_("changed") {
+PairedResidency::PairedResidency(const sc_core::sc_module_name& name, const Threshold& t, std::string resource)
+    : sc_module(name), pairs("pairs"), t_(t), resource_(std::move(resource)), changed_("changed") {
   pairs.bind(*this);
-  boundary.bind(*this);
 }
 
 protocol::ResourcePlan PairedResidency::plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) {
-  const Occupancy fits = occupancy_of(context, limits);
-  plan_ = SharingPlan{fits.ctas(), 0};
-  private_ = static_cast<unsigned>(t_.of(context.registers_per_warp));
-  // The rows of a pair of warps lie in one sub-core. With as many warps of a CTA in each, all sub-cores are alike.
-  if (context.warps_per_cta % limits.sub_cores == 0) {
-    const unsigned most = std::min({fits.by_ctas, fits.by_warps, fits.by_threads, fits.by_shared});
-    const unsigned warps = context.warps_per_cta / limits.sub_cores;
-    plan_ = effective_ctas(limits.registers / limits.sub_cores, std::uint64_t{warps} * context.registers_per_warp, t_,
-                           most);
-  }
+  plan_ = share(context, limits, occupancy_of(context, limits));
   launches_ += plan_.sharing() ? 1 : 0;
   protocol::ResourcePlan uses = protocol::ResourcePlan::conventional(context, limits, plan_.ctas);
-  uses.registers -= std::uint64_t{plan_.pairs} * context.warps_per_cta * (context.registers_per_warp - private_);
+  subtract_common(uses, context);
   return uses;
 }
 
@@ -54,9 +43,49 @@ CtaSlot PairedResidency::slot(PairMember m) const {
 }
 
 void PairedResidency::register_stats(support::StatGroup& g) {
-  g.counter("launches_shared", launches_, "launches", "in which pairs of CTAs share registers");
+  g.counter("launches_shared", launches_, "launches", "in which pairs of CTAs share " + resource_);
   g.counter("unshared_ctas", unshared_ctas_, "CTAs", "launched that share nothing");
   g.counter("paired_ctas", paired_ctas_, "CTAs", "launched as one of a pair");
+}
+
+PairedRegisters::PairedRegisters(const sc_core::sc_module_name& name, const Threshold& t)
+    : PairedResidency(name, t, "registers"), boundary("boundary") {
+  boundary.bind(*this);
+}
+
+SharingPlan PairedRegisters::share(const protocol::KernelContext& context, const protocol::SmLimits& limits,
+                                   const Occupancy& fits) {
+  private_ = static_cast<unsigned>(t().of(context.registers_per_warp));
+  // The rows of a pair of warps lie in one sub-core. With as many warps of a CTA in each, all sub-cores are alike.
+  if (context.warps_per_cta % limits.sub_cores != 0) return SharingPlan{fits.ctas(), 0};
+  const unsigned most = std::min({fits.by_ctas, fits.by_warps, fits.by_threads, fits.by_shared});
+  const unsigned warps = context.warps_per_cta / limits.sub_cores;
+  return effective_ctas(limits.registers / limits.sub_cores, std::uint64_t{warps} * context.registers_per_warp, t(),
+                        most);
+}
+
+void PairedRegisters::subtract_common(protocol::ResourcePlan& uses, const protocol::KernelContext& context) const {
+  uses.registers -= std::uint64_t{sharing().pairs} * context.warps_per_cta * (context.registers_per_warp - private_);
+}
+
+PairedScratchpad::PairedScratchpad(const sc_core::sc_module_name& name, const Threshold& t)
+    : PairedResidency(name, t, "shared memory"), boundary("boundary") {
+  boundary.bind(*this);
+}
+
+SharingPlan PairedScratchpad::share(const protocol::KernelContext& context, const protocol::SmLimits& limits,
+                                    const Occupancy& fits) {
+  const unsigned used = context.launch->shared_bytes_per_cta, granularity = limits.shared_granularity;
+  cta_bytes_ = (used + granularity - 1) / granularity * granularity;
+  // Whole words, which no access crosses unless it is wider.
+  private_ = static_cast<unsigned>(t().of(used) / 4 * 4);
+  if (used == 0) return SharingPlan{fits.ctas(), 0};
+  const unsigned most = std::min({fits.by_ctas, fits.by_warps, fits.by_threads, fits.by_registers});
+  return effective_ctas(limits.shared_bytes, cta_bytes_, t(), most);
+}
+
+void PairedScratchpad::subtract_common(protocol::ResourcePlan& uses, const protocol::KernelContext&) const {
+  uses.shared_bytes -= std::uint64_t{sharing().pairs} * (cta_bytes_ - private_);
 }
 
 }  // namespace regatta::models

@@ -371,10 +371,16 @@ SimulationResult Simulation::run() {
   result.energy_table = m.energy_table.name();
   result.schedulers = m.machine.sm.schedulers * m.options.sms;
   result.stall_cycles = m.cycle_stack();
+  std::uint64_t shared_words = 0;
   for (const auto& checker : m.checkers) {
     result.operands_checked += checker->operands_checked();
     result.mismatches += checker->mismatches();
+    shared_words += checker->shared_words_checked();
   }
+  const bool models_contents = std::any_of(m.nodes.begin(), m.nodes.end(), [](const auto& node) {
+    return node->parts.shared_contents != nullptr;
+  });
+  if (models_contents) result.shared_words_checked = shared_words;
   for (const auto& node : m.nodes) {
     if (node->fault != nullptr) result.fault = node->fault->planted();
   }

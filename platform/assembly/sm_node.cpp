@@ -31,6 +31,10 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   l1 = std::make_unique<memory::L1Cache>("l1", machine.l1, period);
   sm->storage.bind(*parts.storage);
   sm->residency.bind(*parts.residency);
+  if (parts.shared_contents) {
+    sm->shared_contents.bind(*parts.shared_contents);
+    sm->shared_socket().bind(parts.shared_contents->shared_socket());
+  }
   for (auto& gate : parts.gates) sm->gates.bind(*gate);
   if (parts.reuse_point) sm->reuse_point.bind(*parts.reuse_point);
   if (parts.writeback_point) sm->writeback_point.bind(*parts.writeback_point);
@@ -118,6 +122,7 @@ std::vector<std::string> SmNode::without_energy() const {
     for (std::string& name : support::undeclared_energy(*module)) names.push_back(std::move(name));
   };
   look_at(parts.storage);
+  look_at(parts.shared_contents);
   for (const auto& gate : parts.gates) look_at(gate);
   look_at(parts.reuse_point);
   look_at(parts.writeback_point);
@@ -127,7 +132,7 @@ std::vector<std::string> SmNode::without_energy() const {
 
 bool SmNode::keeps_cycle_time() const {
   auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
-  bool all = keeps(parts.storage) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
+  bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
              keeps(parts.residency) && read_checker == nullptr;
   all = all && keeps(parts.decode_point);
   for (const auto& gate : parts.gates) all = all && keeps(gate);

@@ -145,6 +145,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["thread_instructions"] = r.thread_instructions;
   document["ipc"] = r.cycles == 0 ? 0.0 : double(r.warp_instructions) / double(r.cycles);
   document["checks"] = {{"operands_checked", r.operands_checked}, {"mismatches", r.mismatches}};
+  if (r.shared_words_checked) document["checks"]["shared_words_checked"] = *r.shared_words_checked;
   if (!r.fault.empty()) document["fault"] = r.fault;
   document["issue_cycles"] = r.stall_cycles[0];
   document["stall_cycles"] = stall_json(r.stall_cycles);

@@ -45,8 +45,15 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
     }
     std::cout << stalls.str() << "\n";
     if (o.check) {
-      std::cout << "operands checked: " << with_thousands(r.operands_checked) << ", mismatches: " << r.mismatches
-                << "\n";
+      std::cout << "operands checked: " << with_thousands(r.operands_checked);
+      if (r.shared_words_checked) {
+        std::cout << ", words of shared memory: " << with_thousands(*r.shared_words_checked);
+      }
+      std::cout << ", mismatches: " << r.mismatches << "\n";
+      if (r.shared_words_checked == 0) {
+        std::cout << "no word of shared memory was compared: the trace has contents of shared memory if it is annotated "
+                     "with --shared-values\n";
+      }
     } else {
       std::cout << "operands not checked (--no-check)\n";
     }

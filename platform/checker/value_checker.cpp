@@ -3,6 +3,8 @@
 
 #include "unwritten_reads.h"
 
+#include <algorithm>
+#include <cstring>
 #include <sstream>
 
 #if defined(__SSE2__)
@@ -43,7 +45,8 @@ LaneMask differing(const std::uint32_t* a, const std::uint32_t* b, unsigned lane
 ValueChecker::ValueChecker(std::function<void(const Mismatch&)> on_mismatch) : on_mismatch_(std::move(on_mismatch)) {}
 
 std::vector<Event> ValueChecker::interests() const {
-  return {Event::kernel_started, Event::warp_started, Event::issued, Event::operands_delivered, Event::bypassed};
+  return {Event::kernel_started,     Event::cta_launched, Event::warp_started,   Event::issued,
+          Event::operands_delivered, Event::bypassed,     Event::shared_accessed};
 }
 
 void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context) {
@@ -54,6 +57,7 @@ void ValueChecker::kernel_started(Cycle, const protocol::KernelContext& context)
   launch_ = context.launch_index;
   kernel_ = context.kernel->name;
   races_ = trace::race_check(*context.kernel);
+  shared_values_ = context.kernel->shared_values;
   registers_.resize(0, warp_size_);
   expected_.resize(expected_.size(), warp_size_);
   warps_.clear();
@@ -143,8 +147,29 @@ void ValueChecker::bypassed(Cycle cycle, const DynamicInstruction& d) {
 void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg, LaneMask lanes,
                           const std::uint32_t* expected, const std::uint32_t* got, const std::string& origin,
                           bool bypassed) {
+  if (mismatches_ != 0) {
+    ++mismatches_;
+    return;
+  }
+  Mismatch m = describe(cycle, d);
+  m.reg = reg;
+  m.lanes = lanes;
+  m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
+  m.expected = expected[m.lane];
+  m.got = got[m.lane];
+  m.origin = origin;
+  m.reused_load = bypassed && d.info->op_class == trace::OpClass::load;
+  tell(m);
+}
+
+void ValueChecker::tell(const Mismatch& m) {
   ++mismatches_;
   if (!found_.empty()) return;
+  found_.push_back(m);
+  if (on_mismatch_) on_mismatch_(found_.back());
+}
+
+Mismatch ValueChecker::describe(Cycle cycle, const DynamicInstruction& d) const {
   Mismatch m;
   m.cycle = cycle;
   m.launch = launch_;
@@ -153,16 +178,49 @@ void ValueChecker::report(Cycle cycle, const DynamicInstruction& d, unsigned reg
   m.pc = std::uint64_t{d.traits->index} * trace::bytes_per_instruction;
   m.opcode = d.info->opcode;
   m.ptx_line = d.info->ptx_line;
-  m.reg = reg;
-  m.lanes = lanes;
-  m.lane = static_cast<unsigned>(__builtin_ctzll(m.lanes));
-  m.expected = expected[m.lane];
-  m.got = got[m.lane];
-  m.origin = origin;
-  m.reused_load = bypassed && d.info->op_class == trace::OpClass::load;
   m.races = races_;
-  found_.push_back(m);
-  if (on_mismatch_) on_mismatch_(found_.back());
+  return m;
+}
+
+void ValueChecker::cta_launched(Cycle, const protocol::CtaInfo& cta) {
+  if (!shared_values_) return;
+  if (shared_.size() <= cta.cta.value()) shared_.resize(cta.cta.value() + std::size_t{1});
+  SharedMemory& memory = shared_[cta.cta.value()];
+  memory.bytes.assign(cta.shared_bytes, 0);
+  memory.written.assign(cta.shared_bytes, false);
+}
+
+void ValueChecker::shared_accessed(Cycle cycle, const protocol::SharedAccess& access, bool write,
+                                   const protocol::SharedWords& words) {
+  SharedMemory& memory = shared_[access.cta.value()];
+  for (LaneMask lanes = access.lanes; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(lanes));
+    for (unsigned done = 0; done < access.bytes; done += 4) {
+      const std::size_t at = access.offset(lane) + done;
+      const unsigned bytes = std::min(4u, access.bytes - done);
+      const std::uint32_t word = words[done / 4].lane[lane];
+      if (write) {
+        std::memcpy(memory.bytes.data() + at, &word, bytes);
+        std::fill_n(memory.written.begin() + static_cast<std::ptrdiff_t>(at), bytes, true);
+        continue;
+      }
+      std::uint32_t expected = 0, known = 0;
+      std::memcpy(&expected, memory.bytes.data() + at, bytes);
+      for (unsigned b = 0; b < bytes; ++b) known |= memory.written[at + b] ? 0xffu << (8 * b) : 0;
+      if (known == 0) continue;
+      ++shared_words_checked_;
+      if (((word ^ expected) & known) == 0) continue;
+      Mismatch m = describe(cycle, *access.instruction);
+      m.shared_offset = static_cast<std::uint32_t>(at);
+      m.lane = lane;
+      m.lanes = LaneMask{1} << lane;
+      m.expected = expected;
+      m.got = word;
+      m.origin = "shared memory";
+      tell(m);
+      return;
+    }
+  }
 }
 
 std::string Mismatch::message() const {
@@ -170,8 +228,13 @@ std::string Mismatch::message() const {
   out << "value mismatch: kernel " << kernel << " launch " << launch << " CTA " << warp.cta_index << " warp "
       << warp.warp_in_cta << " (slot " << warp.warp.value() << ") PC 0x" << std::hex << pc << std::dec << " " << opcode;
   if (ptx_line != 0) out << " (PTX line " << ptx_line << ")";
-  out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec << ": lane " << lane << " expected 0x"
-      << std::hex << expected << " got 0x" << got << std::dec << " from " << origin << " at cycle " << cycle.value();
+  if (shared_offset) {
+    out << " byte " << *shared_offset << " of the CTA's shared memory";
+  } else {
+    out << " register R" << reg << " lanes 0x" << std::hex << lanes << std::dec;
+  }
+  out << ": lane " << lane << " expected 0x" << std::hex << expected << " got 0x" << got << std::dec << " from "
+      << origin << " at cycle " << cycle.value();
   if (reused_load) {
     switch (races) {
       case trace::RaceCheck::unchecked:

@@ -3,6 +3,8 @@
 
 #include "writeback.h"
 
+#include <string>
+
 namespace regatta::sm {
 
 using protocol::AccessClass;
@@ -12,6 +14,7 @@ using trace::OpClass;
 LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback)
     : sc_module(name),
       memory_socket("memory_socket"),
+      shared_socket("shared_socket"),
       core_(core),
       writeback_(writeback),
       pool_(core.config.line_bytes),
@@ -20,9 +23,58 @@ LoadStoreUnit::LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Wr
       accesses_of_(core, "memory", "access"),
       remapped_(trace::max_lanes) {
   memory_socket.bind(*this);
+  shared_socket.bind(no_backward_path_);
+  contents_payload_.set_extension(&contents_access_);
 }
 
-void LoadStoreUnit::kernel_started() { stores_in_flight_.assign(core_.warps.size(), 0); }
+LoadStoreUnit::~LoadStoreUnit() { contents_payload_.clear_extension(&contents_access_); }
+
+void LoadStoreUnit::kernel_started() {
+  stores_in_flight_.assign(core_.warps.size(), 0);
+  core_.stored_values = !contents_.empty() && core_.kernel.kernel->shared_values;
+}
+
+tlm::tlm_sync_enum LoadStoreUnit::NoBackwardPath::nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&,
+                                                                  sc_core::sc_time&) {
+  SC_REPORT_ERROR("regatta/shared_contents", "a backward call; expected that b_transport() answers each access");
+  return tlm::TLM_COMPLETED;
+}
+
+void LoadStoreUnit::transfer_contents(tlm::tlm_command command, protocol::SharedWords& words) {
+  tlm::tlm_generic_payload& p = contents_payload_;
+  const protocol::SharedAccess& access = contents_access_;
+  p.set_command(command);
+  p.set_address(access.offset(static_cast<unsigned>(__builtin_ctzll(access.lanes))));
+  p.set_data_ptr(reinterpret_cast<unsigned char*>(words.data()));
+  p.set_data_length(static_cast<unsigned>(access.words() * sizeof(protocol::WarpValue)));
+  p.set_streaming_width(p.get_data_length());
+  p.set_byte_enable_ptr(nullptr);
+  p.set_dmi_allowed(false);
+  p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  sc_core::sc_time no_time;
+  shared_socket->b_transport(p, no_time);
+  if (!p.is_response_ok() || no_time != sc_core::SC_ZERO_TIME) {
+    broken_contract(core_, "shared_contents", contents_,
+                    "answers " + p.get_response_string() + " after " + no_time.to_string() + " to the access of " +
+                        describe(core_, *access.instruction) + " at offset " + hex(p.get_address()),
+                    "TLM_OK_RESPONSE without time");
+  }
+  core_.observers.notify_few(protocol::Event::shared_accessed, [&](protocol::Observer& o) {
+    o.shared_accessed(core_.now, access, command == tlm::TLM_WRITE_COMMAND, words);
+  });
+}
+
+void LoadStoreUnit::access_contents(DynamicInstruction& d, LaneMask lanes) {
+  protocol::SharedAccess& access = contents_access_;
+  access.cta = d.cta;
+  access.warp = d.warp;
+  access.lanes = lanes;
+  access.bytes = d.info->access_bytes;
+  access.addresses = d.addresses.data();
+  access.instruction = &d;
+  if (d.info->reads_memory) transfer_contents(tlm::TLM_READ_COMMAND, delivered_);
+  if (d.info->writes_memory) transfer_contents(tlm::TLM_WRITE_COMMAND, d.stored);
+}
 
 std::uint64_t LoadStoreUnit::local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const {
   // Local memory is interleaved by word, so that the lanes of a warp at one offset share lines.
@@ -84,6 +136,7 @@ bool LoadStoreUnit::start(DynamicInstruction& d) {
         d.affine_addresses && !atomic
             ? shared_passes_affine(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks)
             : shared_passes(d.addresses.data(), shared, info.access_bytes, core_.kernel.warp_size, banks, atomic);
+    if (__builtin_expect(static_cast<int>(core_.stored_values), 0) != 0) access_contents(d, shared);
     ++shared_instructions_;
     shared_passes_ += passes;
     shared_conflicts_ += passes > 1 ? 1 : 0;

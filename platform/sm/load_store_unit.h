@@ -8,6 +8,7 @@
 #pragma once
 
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/shared_contents.h>
 #include <regatta/support/ring.h>
 
 #include "coalescer.h"
@@ -27,11 +28,16 @@ class Writeback;
 class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, tlm::tlm_bw_transport_if<> {
  public:
   LoadStoreUnit(const sc_core::sc_module_name& name, Core& core, Writeback& writeback);
+  ~LoadStoreUnit() override;
 
   /// To the L1 (or an arbiter in front of it): one request per cycle at most.
   protocol::MemoryInitiatorSocket memory_socket;
+  /// To the contents of shared memory, if they are modelled.
+  protocol::OptionalSharedInitiatorSocket shared_socket;
   /// `memory`: the name of what memory_socket leads to.
   void connect(const std::string& memory) { accesses_of_.set_target(memory); }
+  /// `contents`: the name of what shared_socket leads to.
+  void connect_contents(const std::string& contents) { contents_ = contents; }
 
   bool can_accept() const { return queue_.size() < core_.config.lsu_queue; }
   void accept(DynamicInstruction& d) { queue_.push(&d); }
@@ -80,6 +86,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   std::string lines_under_way(F&& which) const;
   void transport(tlm::tlm_generic_payload& payload);
   bool start(DynamicInstruction& d);
+  void access_contents(DynamicInstruction& d, LaneMask lanes);
+  void transfer_contents(tlm::tlm_command command, protocol::SharedWords& words);
   void send_next(DynamicInstruction& d);
   void finish_if_answered(DynamicInstruction& d);
   std::uint64_t local_address(const DynamicInstruction& d, std::uint64_t address, unsigned lane) const;
@@ -88,9 +96,21 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
   void answered(tlm::tlm_generic_payload& payload, Cycle when);
 
+  /// Shared memory answers in the call.
+  struct NoBackwardPath : tlm::tlm_bw_transport_if<> {
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  };
+
   Core& core_;
   Writeback& writeback_;
   protocol::MemoryPayloadPool pool_;
+  NoBackwardPath no_backward_path_;
+  tlm::tlm_generic_payload contents_payload_;
+  protocol::SharedAccess contents_access_;
+  protocol::SharedWords delivered_;
+  std::string contents_;  ///< name of what keeps them; empty: nothing does
   support::Ring<DynamicInstruction*> queue_;
   bool started_ = false;  ///< the head has been through address generation
   unsigned next_line_ = 0;

@@ -59,6 +59,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_
       writeback_point("writeback_point"),
       decode_point("decode_point"),
       fetch_listeners("fetch_listeners"),
+      shared_contents("shared_contents"),
       residency("residency"),
       cta_source("cta_source"),
       impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
@@ -71,6 +72,7 @@ Sm::~Sm() = default;
 protocol::OperandInitiatorSocket& Sm::operand_read_socket() { return impl_->collectors.read_socket; }
 protocol::OperandInitiatorSocket& Sm::operand_write_socket() { return impl_->writeback.write_socket; }
 protocol::MemoryInitiatorSocket& Sm::memory_socket() { return impl_->lsu.memory_socket; }
+protocol::OptionalSharedInitiatorSocket& Sm::shared_socket() { return impl_->lsu.shared_socket; }
 void Sm::add_listener(protocol::LifecycleListener& listener) { impl_->further_listeners.push_back(&listener); }
 void Sm::add_observer(Observer& observer) {
   check_interests(impl_->core, observer);
@@ -91,6 +93,7 @@ void Sm::end_of_elaboration() {
   protocol::LifecycleList& told = m.core.listeners;
   told.add(*residency[0]);
   told.add(*storage[0]);
+  if (shared_contents.size() != 0) told.add(*shared_contents[0]);
   for (protocol::IssueGate* gate : gate_list) told.add(*gate);
   if (reuse != nullptr) told.add(*reuse);
   if (writeback != nullptr) told.add(*writeback);
@@ -107,6 +110,7 @@ void Sm::end_of_elaboration() {
   m.collectors.connect(operands);
   m.writeback.connect(writeback, operands);
   m.lsu.connect("the memory behind " + std::string(m.lsu.name()));
+  if (shared_contents.size() != 0) m.lsu.connect_contents(support::block_name(*shared_contents[0]));
   m.ctas.connect(m.front_end, m.issue, m.lsu, *cta_source[0], *residency[0], gate_list);
 
   // An answer of the block may have changed: ask again in the next cycle.

@@ -17,6 +17,7 @@
 #include "kernel_references.h"
 #include "kernels.h"
 #include "process.h"
+#include "random_machine.h"
 #include "random_program.h"
 #include "statistics.h"
 
@@ -85,60 +86,34 @@ bool run_random(test::Dice& dice) {
   const unsigned rows = rows_of_cta(trace);
   const std::string scheme = dice.any({"virtual_thread", "finereg", "finereg", "finereg"});
   const bool pays_by_half = dice.one_in(2);
-  std::vector<std::string> options{"--scheme", scheme, "--machine", dice.any({"finereg", "finereg", "gtx980"}),
-                                   "--check-protocol"};
-  const auto set = [&](const std::string& name, const std::string& value) {
-    options.push_back("--" + name);
-    options.push_back(value);
-  };
-  const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
-    if (dice.one_in(2)) set(name, dice.any(values));
-  };
+  test::RandomMachine m(dice, {"--scheme", scheme, "--machine", dice.any({"finereg", "finereg", "gtx980"}),
+                                   "--check-protocol"});
   const unsigned active = std::max(32u, rows * static_cast<unsigned>(2 + dice.below(7)) / 2);
   if (scheme == "virtual_thread") {
-    set("register_file.registers", std::to_string(active * 2));
+    m.set("register_file.registers", std::to_string(active * 2));
   } else {
-    set("finereg.active_registers", std::to_string(active));
+    m.set("finereg.active_registers", std::to_string(active));
     const unsigned pending = pays_by_half ? rows / 2 : rows * static_cast<unsigned>(1 + dice.below(8));
-    set("finereg.pending_registers", std::to_string(std::max(1u, dice.one_in(10) ? 5 : pending)));
-    maybe("finereg.vector_entries", {"1", "3", "32", "256"});
-    maybe("finereg.entry_latency", {"1", "2", "30"});
+    m.set("finereg.pending_registers", std::to_string(std::max(1u, dice.one_in(10) ? 5 : pending)));
+    m.maybe("finereg.vector_entries", {"1", "3", "32", "256"});
+    m.maybe("finereg.entry_latency", {"1", "2", "30"});
   }
-  maybe("switching.stall_cycles", {"1", "2", "20", "400"});
-  maybe("switching.latency", {"0", "1", "100"});
-  maybe("switching.max_ctas", {"1", "3", "20"});
-  maybe("switching.max_warps", {"16", "64", "200"});
-  maybe("switching.entry_bytes", {"1", "40"});
-  maybe("switching.context_entries", {"1", "20"});
-  maybe("switching.launch_first", {"true", "false"});
-  maybe("sm.ctas", {"1", "2", "5"});
-  maybe("scheduler", {"lrr", "gto", "two_level"});
-  maybe("register_file.banks", {"1", "4", "12", "32"});
-  maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
-  maybe("register_file.latency", {"1", "3", "10"});
-  maybe("register_file.write_queue", {"1", "2", "8"});
-  maybe("collector.units", {"1", "2", "8"});
-  maybe("writeback.width", {"1", "2"});
-  maybe("sm.schedulers", {"1", "2"});
-  maybe("sm.issue_width", {"1", "2"});
-  maybe("l1.data_policy", {"cache", "bypass"});
-  maybe("lookup-delay", {"1", "7", "40"});
-  maybe("sms", {"1", "2"});
-  maybe("quantum", {"1", "100"});
-  std::string line;
-  for (const std::string& o : options) line += o + " ";
-  CAPTURE(launch, line);
-  std::vector<std::string> command{REGATTA_SIM, trace, "--stats", folder.file("s.json")};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto run = test::run_process(command);
-  INFO(run.err);
-  if (run.status == 2 && run.err.find("not one CTA fits on this machine") != std::string::npos) return false;
-  REQUIRE(run.status == 0);
-  const auto stats = nlohmann::json::parse(folder.read("s.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return true;
+  m.maybe("switching.stall_cycles", {"1", "2", "20", "400"});
+  m.maybe("switching.latency", {"0", "1", "100"});
+  m.maybe("switching.max_ctas", {"1", "3", "20"});
+  m.maybe("switching.max_warps", {"16", "64", "200"});
+  m.maybe("switching.entry_bytes", {"1", "40"});
+  m.maybe("switching.context_entries", {"1", "20"});
+  m.maybe("switching.launch_first", {"true", "false"});
+  m.maybe("sm.ctas", {"1", "2", "5"});
+  m.maybe("scheduler", {"lrr", "gto", "two_level"});
+  m.maybe("sm.schedulers", {"1", "2"});
+  m.maybe("l1.data_policy", {"cache", "bypass"});
+  m.maybe("lookup-delay", {"1", "7", "40"});
+  m.maybe("sms", {"1", "2"});
+  m.vary_pipeline();
+  CAPTURE(launch);
+  return m.run(folder, trace, {"not one CTA fits on this machine"}).has_value();
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "dice.h"
 #include "kernels.h"
 #include "process.h"
+#include "random_machine.h"
 #include "random_program.h"
 #include "statistics.h"
 
@@ -114,73 +115,43 @@ bool run_random(test::Dice& dice) {
   const std::string scheme =
       dice.any({"reg_dram", "reg_dram", "vt_regmutex", "vt_regmutex", "um", "vt_um", "finereg_um"});
   const bool unified = scheme.compare(scheme.size() - 2, 2, "um") == 0;
-  Options options{"--scheme", scheme, "--machine", unified ? "finereg_um" : "finereg", "--check-protocol"};
-  const auto set = [&](const std::string& name, const std::string& value) {
-    options.push_back("--" + name);
-    options.push_back(value);
-  };
-  const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
-    if (dice.one_in(2)) set(name, dice.any(values));
-  };
+  test::RandomMachine m(dice, {"--scheme", scheme, "--machine", unified ? "finereg_um" : "finereg", "--check-protocol"});
   const auto rows = [&](unsigned least) {
     return std::to_string(std::max(least, of_cta.rows * static_cast<unsigned>(2 + dice.below(7)) / 2));
   };
   if (scheme == "reg_dram") {
-    set("register_file.registers", rows(32));
-    maybe("reg_dram.ctas", {"0", "1", "2", "16"});
-    maybe("reg_dram.requests", {"1", "4", "256"});
-    maybe("reg_dram.results", {"1", "2", "64"});
+    m.set("register_file.registers", rows(32));
+    m.maybe("reg_dram.ctas", {"0", "1", "2", "16"});
+    m.maybe("reg_dram.requests", {"1", "4", "256"});
+    m.maybe("reg_dram.results", {"1", "2", "64"});
   } else if (scheme == "vt_regmutex") {
-    set("register_file.registers", rows(160));
-    set("regmutex.pool_registers", dice.any({"16", "32", "64", "150"}));
+    m.set("register_file.registers", rows(160));
+    m.set("regmutex.pool_registers", dice.any({"16", "32", "64", "150"}));
   } else {
-    maybe("um.bytes", {"98304", "131072", "409600"});
-    maybe("um.least_l1", {"8192", "65536"});
-    if (scheme == "finereg_um") set("finereg.active_registers", rows(32));
+    m.maybe("um.bytes", {"98304", "131072", "409600"});
+    m.maybe("um.least_l1", {"8192", "65536"});
+    if (scheme == "finereg_um") m.set("finereg.active_registers", rows(32));
   }
   if (scheme != "um") {
-    maybe("switching.stall_cycles", {"1", "2", "20", "400"});
-    maybe("switching.latency", {"0", "1", "100"});
-    maybe("switching.max_ctas", {"1", "3", "20"});
-    maybe("switching.launch_first", {"true", "false"});
+    m.maybe("switching.stall_cycles", {"1", "2", "20", "400"});
+    m.maybe("switching.latency", {"0", "1", "100"});
+    m.maybe("switching.max_ctas", {"1", "3", "20"});
+    m.maybe("switching.launch_first", {"true", "false"});
   }
-  maybe("sm.ctas", {"1", "2", "5"});
-  maybe("scheduler", {"lrr", "gto", "two_level"});
-  maybe("register_file.banks", {"1", "4", "12", "32"});
-  maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
-  maybe("register_file.latency", {"1", "3", "10"});
-  maybe("register_file.write_queue", {"1", "2", "8"});
-  maybe("collector.units", {"1", "2", "8"});
-  maybe("writeback.width", {"1", "2"});
-  maybe("sm.schedulers", {"1", "2"});
-  maybe("sm.issue_width", {"1", "2"});
+  m.maybe("sm.ctas", {"1", "2", "5"});
+  m.maybe("scheduler", {"lrr", "gto", "two_level"});
+  m.maybe("sm.schedulers", {"1", "2"});
   if (dice.one_in(3)) {
-    set("l1.data_policy", "bypass");
+    m.set("l1.data_policy", "bypass");
   } else {
-    maybe("l1.data_store", {"write_evict", "write_through", "write_back"});
+    m.maybe("l1.data_store", {"write_evict", "write_through", "write_back"});
   }
-  maybe("l1.miss_queue", {"2", "16"});
-  maybe("sms", {"1", "2"});
-  maybe("quantum", {"1", "100"});
-  std::string line;
-  for (const std::string& o : options) line += o + " ";
-  CAPTURE(launch, base, line);
-  Options command{REGATTA_SIM, trace, "--stats", folder.file("s.json")};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto r = test::run_process(command);
-  INFO(r.err);
-  if (r.status == 2) {
-    const auto says = [&r](const char* what) { return r.err.find(what) != std::string::npos; };
-    REQUIRE((says("not one CTA fits on this machine") || says("of the unified memory, which has") ||
-             says("regmutex.pool_registers")));
-    return false;
-  }
-  REQUIRE(r.status == 0);
-  const auto stats = nlohmann::json::parse(folder.read("s.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return true;
+  m.maybe("sms", {"1", "2"});
+  m.vary_pipeline();
+  CAPTURE(launch, base);
+  return m.run(folder, trace,
+               {"not one CTA fits on this machine", "of the unified memory, which has", "regmutex.pool_registers"})
+      .has_value();
 }
 
 }  // namespace

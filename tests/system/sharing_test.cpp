@@ -16,6 +16,7 @@
 #include "dice.h"
 #include "kernels.h"
 #include "process.h"
+#include "random_machine.h"
 #include "random_program.h"
 #include "statistics.h"
 
@@ -96,58 +97,28 @@ bool run_random(test::Dice& dice) {
   if (made) launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
   const std::string trace = annotate(folder, launch, made ? 64 : 32);
   const unsigned of_cta = rows_of_cta(trace);
-  Options options{"--scheme", "register_sharing", "--machine", "fermi_sharing", "--check-protocol"};
-  const auto set = [&](const std::string& name, const std::string& value) {
-    options.push_back("--" + name);
-    options.push_back(value);
-  };
-  const auto maybe = [&](const char* name, std::initializer_list<const char*> values) {
-    if (dice.one_in(2)) set(name, dice.any(values));
-  };
-  set("register_file.registers", std::to_string(std::max(32u, of_cta * static_cast<unsigned>(4 + dice.below(16)) / 4)));
-  set("shared.bytes", dice.any({"49152", "98304"}));
-  set("register_sharing.t", dice.any({"0.01", "0.1", "0.1", "0.25", "0.3", "0.5", "0.777", "0.9", "1"}));
-  set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
+  test::RandomMachine m(dice, {"--scheme", "register_sharing", "--machine", "fermi_sharing", "--check-protocol"});
+  m.set("register_file.registers", std::to_string(std::max(32u, of_cta * static_cast<unsigned>(4 + dice.below(16)) / 4)));
+  m.set("shared.bytes", dice.any({"49152", "98304"}));
+  m.set("register_sharing.t", dice.any({"0.01", "0.1", "0.1", "0.25", "0.3", "0.5", "0.777", "0.9", "1"}));
+  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
   if (dice.one_in(2)) {
-    set("register_sharing.dynamic", "true");
-    set("register_sharing.dynamic_period", dice.any({"1", "50", "1000"}));
-    maybe("register_sharing.dynamic_steps", {"1", "3", "10"});
-    maybe("register_sharing.dynamic_seed", {"0", "7"});
+    m.set("register_sharing.dynamic", "true");
+    m.set("register_sharing.dynamic_period", dice.any({"1", "50", "1000"}));
+    m.maybe("register_sharing.dynamic_steps", {"1", "3", "10"});
+    m.maybe("register_sharing.dynamic_seed", {"0", "7"});
   }
-  maybe("scheduler.active_warps", {"1", "3"});
-  maybe("sm.sub_cores", {"1", "2"});
-  maybe("sm.register_granularity", {"1", "4", "8"});
-  maybe("register_file.banks", {"2", "4", "12", "32"});
-  maybe("register_file.ports", {"1rw", "1r1w", "2r1w"});
-  maybe("register_file.priority", {"fcfs", "read", "write"});
-  maybe("register_file.mapping", {"warp_interleaved", "register"});
-  maybe("register_file.latency", {"1", "3", "10"});
-  maybe("register_file.write_queue", {"1", "2", "8"});
-  maybe("collector.units", {"1", "2", "8"});
-  maybe("writeback.width", {"1", "2"});
-  maybe("sm.schedulers", {"2", "4"});
-  maybe("sm.issue_width", {"1", "2"});
-  maybe("sm.ctas", {"2", "3", "5"});
-  maybe("l1.miss_queue", {"2", "16"});
-  maybe("sms", {"1", "2", "3"});
-  maybe("quantum", {"1", "100"});
-  std::string line;
-  for (const std::string& o : options) line += o + " ";
-  CAPTURE(launch, line);
-  Options command{REGATTA_SIM, trace, "--stats", folder.file("s.json")};
-  command.insert(command.end(), options.begin(), options.end());
-  const auto r = test::run_process(command);
-  INFO(r.err);
-  if (r.status == 2) {
-    REQUIRE(r.err.find("not one CTA fits on this machine") != std::string::npos);
-    return false;
-  }
-  REQUIRE(r.status == 0);
-  const auto stats = nlohmann::json::parse(folder.read("s.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return true;
+  m.maybe("scheduler.active_warps", {"1", "3"});
+  m.maybe("sm.sub_cores", {"1", "2"});
+  m.maybe("sm.register_granularity", {"1", "4", "8"});
+  m.maybe("register_file.priority", {"fcfs", "read", "write"});
+  m.maybe("register_file.mapping", {"warp_interleaved", "register"});
+  m.maybe("sm.schedulers", {"2", "4"});
+  m.maybe("sm.ctas", {"2", "3", "5"});
+  m.maybe("sms", {"1", "2", "3"});
+  m.vary_pipeline();
+  CAPTURE(launch);
+  return m.run(folder, trace, {"not one CTA fits on this machine"}).has_value();
 }
 
 }  // namespace

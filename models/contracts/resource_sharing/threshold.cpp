@@ -36,7 +36,7 @@ Threshold Threshold::parse(const std::string& knob, const std::string& text) {
                                std::to_string(most_places) + " places, as in 0.1");
   }
   const std::uint64_t divisor = std::gcd(numerator, denominator);
-  return Threshold(numerator / divisor, denominator / divisor);
+  return Threshold(text, numerator / divisor, denominator / divisor);
 }
 
 }  // namespace regatta::models

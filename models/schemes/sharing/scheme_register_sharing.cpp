@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheme_register_sharing.h"
+#include "scheme_scratchpad_sharing.h"
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/models/resource_sharing/storage_bits.h>
-#include <regatta/support/stat_query.h>
 
 #include <memory>
 #include <utility>
 
 namespace regatta::schemes {
-
-namespace {
-const char* const threshold_knob = "register_sharing.t";
-}
 
 std::string RegisterSharing::help() const {
   return "register sharing (Jatala, thesis, chapter 2): pairs of CTAs share registers, so that more CTAs are resident; "
@@ -20,9 +16,7 @@ std::string RegisterSharing::help() const {
 }
 
 void RegisterSharing::declare(support::OptionSet& o) {
-  o.add(threshold_knob, t_,
-        "part of its registers that each warp of a pair has for itself, as a decimal number: (1 - t) x 100 % are "
-        "shared");
+  PairSharing::declare(o);
   o.add("register_sharing.deadlock_rule", deadlock_rule_,
         "only one CTA of a pair holds locks at a time; false may deadlock, for experiments");
   o.add("register_sharing.dynamic", dynamic_,
@@ -30,8 +24,8 @@ void RegisterSharing::declare(support::OptionSet& o) {
   dynamic_config_.declare("register_sharing.", o);
 }
 
-void RegisterSharing::validate(const assembly::MachineConfig&) const {
-  models::Threshold::parse(threshold_knob, t_);
+void RegisterSharing::validate(const assembly::MachineConfig& machine) const {
+  PairSharing::validate(machine);
   if (dynamic_ && !deadlock_rule_) {
     throw support::ConfigError(
         "configuration: register_sharing.dynamic = true needs register_sharing.deadlock_rule = true: a non-owner that "
@@ -49,7 +43,7 @@ assembly::SmParts RegisterSharing::build(const assembly::BuildContext& c) {
   parts.residency.reset();
   parts.registered_residency = nullptr;
   parts.storage.reset();
-  auto residency = std::make_unique<models::PairedResidency>("residency", models::Threshold::parse(threshold_knob, t_));
+  auto residency = std::make_unique<models::PairedRegisters>("residency", threshold());
   auto file = std::make_unique<models::SharedRegisterFile>("register_file", c.machine.register_file,
                                                            c.machine.sm.sub_cores, c.clock_period);
   auto owners = std::make_unique<models::OwnerTable>("owner_table");
@@ -69,18 +63,19 @@ assembly::SmParts RegisterSharing::build(const assembly::BuildContext& c) {
   parts.describe_stuck = [g = gate.get()] { return g->describe_circles(); };
   parts.gates.push_back(std::move(gate));
   if (dynamic_) add_dynamic(c, parts, *residency, *owners);
-  parts.listeners.insert(parts.listeners.end(), {locks.get(), rule.get(), &owner_events(parts, *owners)});
-  storage_bits_ = models::register_sharing_bits(c.machine.sm.max_ctas, c.machine.sm.max_warps).total();
+  parts.listeners.insert(parts.listeners.end(), {locks.get(), rule.get()});
+  set_storage_bits(models::register_sharing_bits(c.machine.sm.max_ctas, c.machine.sm.max_warps).total());
   parts.residency = std::move(residency);
   parts.storage = std::move(file);
   parts.modules.push_back(std::move(locks));
   parts.modules.push_back(std::move(rule));
-  parts.modules.push_back(std::move(owners));
+  protocol::LifecycleListener& events = owner_events(parts, *owners);
+  add_owners(parts, std::move(owners), events);
   return parts;
 }
 
 void RegisterSharing::add_dynamic(const assembly::BuildContext& c, assembly::SmParts& parts,
-                                  models::PairedResidency& residency, models::OwnerTable& owners) {
+                                  models::PairedRegisters& residency, models::OwnerTable& owners) {
   models::DynamicWarpsConfig config = dynamic_config_;
   config.sm = c.sm_index;
   auto dynamic = std::make_unique<models::DynamicWarps>("dynamic_warps", config, c.clock_period);
@@ -96,35 +91,21 @@ void RegisterSharing::add_dynamic(const assembly::BuildContext& c, assembly::SmP
 }
 
 void RegisterSharing::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
-  const auto sum = [&](const char* name, const char* counters, const char* unit, const char* help) {
-    g.derived(
-        name, [all = support::StatSum(modules, {support::StatQuery(counters)})] { return double(all.total()); }, unit,
-        help);
-  };
-  sum("unshared_ctas", "sm*.residency.unshared_ctas", "CTAs", "that shared nothing");
-  sum("paired_ctas", "sm*.residency.paired_ctas", "CTAs", "that were one of a pair");
-  sum("acquires", "sm*.register_gate.acquires", "locks", "taken by warps");
-  sum("waits", "sm*.register_gate.waits", "warps", "that had to wait for a lock, counted once per wait");
-  sum("wait_cycles", "sm*.register_gate.wait_cycles", "warp-cycles", "that they waited");
-  sum("transfers", "sm*.owner_table.transfers", "CTAs", "that became owners because their partner ended");
-  sum("takeovers", "sm*.owner_table.takeovers", "CTAs", "that became owners by taking a lock");
-  g.derived(
-      "storage_bits", [this] { return double(storage_bits_); }, "bits",
-      "of an SM's tables: sharing mode, partners, owners, warps that share, locks");
+  PairSharing::register_stats(g, modules);
   if (!dynamic_) return;
-  sum("denials", "sm*.dynamic_warps.denials", "warps", "of non-owners that had to wait before a memory instruction");
-  sum("denied_cycles", "sm*.dynamic_warps.denied_cycles", "warp-cycles", "that they waited");
+  add_sum(g, modules, "denials", "sm*.dynamic_warps.denials", "warps",
+          "of non-owners that had to wait before a memory instruction");
+  add_sum(g, modules, "denied_cycles", "sm*.dynamic_warps.denied_cycles", "warp-cycles", "that they waited");
 }
 
 void RegisterSharing::add_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
-  const std::string table = sm + ".lock_table.", rule = sm + ".lock_rule.", owners = sm + ".owner_table.";
-  laws.add("locks that the gate takes are in the lock table", {sm + ".register_gate.acquires"}, {table + "takes"});
-  laws.add("locks that are taken are returned", {table + "takes"}, {table + "returns"});
-  laws.add("the deadlock rule counts the locks of the table", {table + "takes"}, {rule + "taken"});
-  laws.add("pairs that begin with an owner, and CTAs that inherit a pair, end as owners",
-           {owners + "owners_launched", owners + "transfers"}, {owners + "owners_ended"});
+  PairSharing::add_laws(laws, sm);
+  laws.add("the deadlock rule counts the locks of the table", {sm + ".lock_table.takes"}, {sm + ".lock_rule.taken"});
 }
 
-void add_sharing(assembly::SchemeRegistry& registry) { registry.add(std::make_unique<RegisterSharing>()); }
+void add_sharing(assembly::SchemeRegistry& registry) {
+  registry.add(std::make_unique<RegisterSharing>());
+  registry.add(std::make_unique<ScratchpadSharing>());
+}
 
 }  // namespace regatta::schemes

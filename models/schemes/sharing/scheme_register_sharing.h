@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <regatta/assembly/scheme.h>
-#include <regatta/models/cta_pairs/owner_table.h>
 #include <regatta/models/cta_pairs/paired_residency.h>
 #include <regatta/models/dynamic_warps/dynamic_warps.h>
 #include <regatta/models/register_locks/lock_rule.h>
@@ -10,21 +8,23 @@
 #include <regatta/models/register_locks/register_gate.h>
 #include <regatta/models/shared_register_file/shared_register_file.h>
 
+#include "pair_sharing.h"
+
 #include <string>
 #include <vector>
 
 namespace regatta::schemes {
 
 /// Register sharing (Jatala, thesis, chapter 2): pairs of CTAs share registers, so that more CTAs are resident.
-class RegisterSharing : public assembly::Scheme {
+class RegisterSharing : public PairSharing {
  public:
+  RegisterSharing() : PairSharing("registers that each warp of a pair has", "register_gate", "lock_table") {}
   std::string name() const override { return "register_sharing"; }
   std::string help() const override;
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   assembly::SmParts build(const assembly::BuildContext& context) override;
   std::string held_by_ctas() const override;
-  std::vector<std::string> energy_structures() const override { return {"resource_sharing"}; }
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
 
@@ -38,15 +38,13 @@ class RegisterSharing : public assembly::Scheme {
   virtual models::LockRule& rule_for_gate(assembly::SmParts&, models::LockRule& rule) { return rule; }
 
  private:
-  void add_dynamic(const assembly::BuildContext& context, assembly::SmParts& parts, models::PairedResidency& pairs,
+  void add_dynamic(const assembly::BuildContext& context, assembly::SmParts& parts, models::PairedRegisters& pairs,
                    models::OwnerTable& owners);
 
-  std::string t_ = "0.1";
   bool deadlock_rule_ = true;
   bool dynamic_ = false;
   models::DynamicWarpsConfig dynamic_config_;
   models::StallMeter* probe_ = nullptr;  ///< of SM 0, which is built first
-  std::uint64_t storage_bits_ = 0;
 };
 
 }  // namespace regatta::schemes

@@ -100,6 +100,36 @@ TEST_CASE("owner table alone: who takes a lock is the owner") {
   CHECK(b.stat("takeovers") == 1);
 }
 
+TEST_CASE("owner table alone: beside an owner that has released, CTAs count as if they shared nothing") {
+  OwnerBench b;
+  for (const unsigned cta : {1u, 3u}) b.begin(cta);
+  b.table.released(cta_at(1));
+  b.expect(1, WarpRole::owner);
+  b.expect(3, WarpRole::unshared);
+  b.table.took(cta_at(3));  // may take the lock, and stays what it is
+  b.expect(1, WarpRole::owner);
+  b.expect(3, WarpRole::unshared);
+  b.end(3);
+  b.begin(3);
+  b.expect(3, WarpRole::unshared);
+  b.end(1);
+  b.expect(3, WarpRole::owner);
+  b.begin(1);
+  b.expect(1, WarpRole::non_owner);
+  CHECK(b.stat("releases") == 1);
+}
+
+TEST_CASE("owner table alone: a non-owner that has released and inherits lets its next partner go on") {
+  OwnerBench b;
+  for (const unsigned cta : {1u, 3u}) b.begin(cta);
+  b.table.released(cta_at(3));
+  b.expect(3, WarpRole::non_owner);
+  b.end(1);
+  b.expect(3, WarpRole::owner);
+  b.begin(1);
+  b.expect(1, WarpRole::unshared);
+}
+
 TEST_CASE("owner table alone: only resident warps get a class") {
   OwnerBench b;
   for (const unsigned cta : {1u, 3u}) b.begin(cta);

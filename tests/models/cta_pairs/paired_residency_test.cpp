@@ -29,7 +29,7 @@ struct ResidencyBench {
   }
   const SharingPlan& pairs() { return static_cast<const models::CtaPairs&>(residency).plan(); }
 
-  models::PairedResidency residency;
+  models::PairedRegisters residency;
   protocol::SmLimits limits;
 };
 
@@ -113,4 +113,62 @@ TEST_CASE("paired residency alone: a CTA that does not fit is refused as in the 
   CHECK(error_of([&] { b.plan(48, 64); }) ==
         "kernel k: not one CTA fits on this machine, bound by registers (a CTA has 48 warps of 64 registers and 0 "
         "bytes of shared memory; an SM 48 warps, 1536 threads, 1024 warp registers, 49152 bytes)");
+}
+
+namespace {
+
+struct ScratchpadResidencyBench {
+  explicit ScratchpadResidencyBench(const char* t = "0.1")
+      : residency("residency", models::Threshold::parse("scratchpad_sharing.t", t)) {
+    limits.ctas = 8;
+    limits.warps = 48;
+    limits.threads = 1536;
+    limits.registers = 1024;
+    limits.register_granularity = 2;
+    limits.shared_bytes = limits.shared_cta_bytes = 16384;
+    limits.shared_granularity = 128;
+    limits.sub_cores = 2;
+  }
+  protocol::ResourcePlan plan(unsigned warps_per_cta, unsigned shared_bytes, unsigned registers = 4) {
+    Launch l(0, warps_per_cta, registers);
+    l.launch.shared_bytes_per_cta = shared_bytes;
+    return residency.plan(l.context, limits);
+  }
+  const SharingPlan& pairs() { return static_cast<const models::CtaPairs&>(residency).plan(); }
+
+  models::PairedScratchpad residency;
+  protocol::SmLimits limits;
+};
+
+}  // namespace
+
+TEST_CASE("paired residency alone: shared memory of pairs") {
+  ScratchpadResidencyBench b;
+  // 5,120 bytes: three CTAs, and 1,024 bytes left, which is two tenths of a CTA: two more.
+  const protocol::ResourcePlan plan = b.plan(2, 5120);
+  CHECK(plan.resident_ctas == 5);
+  CHECK(b.pairs().pairs == 2);
+  CHECK(b.residency.private_bytes() == 512);
+  CHECK(b.residency.cta_bytes() == 5120);
+  CHECK(plan.shared_bytes == 5120 + 2 * (5120 + 512));
+  CHECK(plan.shared_bytes <= 16384);
+}
+
+TEST_CASE("paired residency alone: bytes are rounded up for a CTA, and the private part down to words") {
+  ScratchpadResidencyBench b;
+  const protocol::ResourcePlan plan = b.plan(2, 5001);
+  CHECK(b.residency.cta_bytes() == 5120);
+  CHECK(b.residency.private_bytes() == 500);
+  CHECK(plan.resident_ctas == 5);
+  CHECK(plan.shared_bytes == 5120 + 2 * (5120 + 500));
+}
+
+TEST_CASE("paired residency alone: kernels without shared memory, or bound by something else, share none") {
+  ScratchpadResidencyBench b;
+  CHECK(b.plan(8, 0).resident_ctas == 6);
+  CHECK_FALSE(b.pairs().sharing());
+  CHECK(b.plan(16, 5120).resident_ctas == 3);  // of threads
+  CHECK_FALSE(b.pairs().sharing());
+  CHECK(b.plan(8, 5120, 36).resident_ctas == 3);  // of registers
+  CHECK_FALSE(b.pairs().sharing());
 }

@@ -27,6 +27,7 @@ class SideOwners : public sc_core::sc_module, public models::CtaOwners {
     return owners.count(cta.value()) != 0 ? WarpRole::owner : WarpRole::non_owner;
   }
   void took(CtaSlot) override {}
+  void released(CtaSlot) override {}
   std::set<unsigned> owners{1, 2};
 };
 

@@ -17,18 +17,6 @@ using protocol::RegisterId;
 
 namespace {
 
-class Owners : public sc_core::sc_module, public models::CtaOwners {
- public:
-  explicit Owners(const sc_core::sc_module_name& name) : sc_module(name) {}
-  WarpRole role(CtaSlot cta) const override { return owners.count(cta.value()) != 0 ? WarpRole::owner : lost; }
-  void took(CtaSlot cta) override {
-    if (!deaf) owners.insert(cta.value());
-  }
-  std::set<unsigned> owners;
-  WarpRole lost = WarpRole::non_owner;
-  bool deaf = false;
-};
-
 /// One CTA that shares nothing in slot 0; pairs of slots 1 and 3, 2 and 4; three warps each. R0 to R3 are private.
 struct GateBench {
   static constexpr unsigned warps_per_cta = 3, own = 0, reads_shared = 1, writes_shared = 2;

@@ -119,6 +119,7 @@ class NoTakeovers : public Before<CtaOwners> {
   using Before::Before;
   models::WarpRole role(protocol::CtaSlot cta) const override { return inner_.role(cta); }
   void took(protocol::CtaSlot) override {}
+  void released(protocol::CtaSlot cta) override { inner_.released(cta); }
 };
 
 struct Faults {

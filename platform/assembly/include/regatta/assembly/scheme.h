@@ -9,6 +9,7 @@
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/lookup_checker.h>
 #include <regatta/protocol/observer.h>
+#include <regatta/protocol/shared_contents.h>
 #include <regatta/support/config.h>
 #include <regatta/support/stats.h>
 
@@ -38,6 +39,8 @@ struct BuildContext {
 struct SmParts {
   std::unique_ptr<protocol::OperandStorage> storage;
   unsigned storage_banks = 0;  ///< range of Origin::index of its reads, for recorders; 0: register_file.banks
+  /// Keeps the contents of shared memory; without one only its time is modelled.
+  std::unique_ptr<protocol::SharedContents> shared_contents;
   std::vector<std::unique_ptr<protocol::IssueGate>> gates;
   std::unique_ptr<protocol::ReusePoint> reuse_point;
   std::unique_ptr<protocol::WritebackPoint> writeback_point;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -92,6 +93,8 @@ struct SimulationResult {
   std::uint64_t thread_instructions = 0;
   std::uint64_t operands_checked = 0;
   std::uint64_t mismatches = 0;
+  /// Words of shared memory that were compared; none: the scheme does not model its contents.
+  std::optional<std::uint64_t> shared_words_checked;
   std::size_t laws = 0;     ///< conservation laws checked at the end of every launch, besides those of every platform
   unsigned schedulers = 0;  ///< in all simulated SMs together
   std::string scheduler, residency;  ///< the policies in use: their names, or their classes if a scheme has its own

@@ -2,7 +2,7 @@
 //
 // The value checker keeps every warp's architectural registers, taken from the trace, and compares every operand that
 // an execution unit receives. If a storage scheme loses, corrupts or returns a stale register, the first instruction
-// that reads it exposes the error.
+// that reads it exposes the error. The same for shared memory, if its contents are modelled and in the trace.
 #pragma once
 
 #include <regatta/protocol/observer.h>
@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ struct Mismatch {
   std::uint64_t pc = 0;  ///< bytes
   std::string opcode;
   unsigned reg = 0;
+  /// Of a word of shared memory instead of a register: its first byte, from the start of the CTA's shared memory.
+  std::optional<std::uint32_t> shared_offset;
   protocol::LaneMask lanes = 0;  ///< active lanes that differ
   unsigned lane = 0;             ///< the first of them, with its values
   std::uint32_t expected = 0;
@@ -55,9 +58,14 @@ class ValueChecker : public protocol::Observer {
   void issued(protocol::Cycle, const protocol::DynamicInstruction& d) override;
   void operands_delivered(protocol::Cycle, const protocol::DynamicInstruction& d) override;
   void bypassed(protocol::Cycle, const protocol::DynamicInstruction& d) override;
+  void cta_launched(protocol::Cycle, const protocol::CtaInfo& cta) override;
+  void shared_accessed(protocol::Cycle, const protocol::SharedAccess& access, bool write,
+                       const protocol::SharedWords& words) override;
 
   /// Warp registers compared, and mismatches.
   std::uint64_t operands_checked() const { return operands_checked_; }
+  /// Words of shared memory that lanes read and that were compared: those that the CTA had written.
+  std::uint64_t shared_words_checked() const { return shared_words_checked_; }
   std::uint64_t mismatches() const { return mismatches_; }
   const std::vector<Mismatch>& found() const { return found_; }
 
@@ -69,6 +77,9 @@ class ValueChecker : public protocol::Observer {
     return std::size_t{d.pool_index} * trace::max_source_registers + operand;
   }
   void note_written(const protocol::DynamicInstruction& d);
+  /// The message's parts that do not depend on where the value was.
+  Mismatch describe(protocol::Cycle cycle, const protocol::DynamicInstruction& d) const;
+  void tell(const Mismatch& mismatch);
   void report(protocol::Cycle cycle, const protocol::DynamicInstruction& d, unsigned reg, protocol::LaneMask lanes,
               const std::uint32_t* expected, const std::uint32_t* got, const std::string& origin, bool bypassed);
 
@@ -88,8 +99,17 @@ class ValueChecker : public protocol::Observer {
   /// warp's start, by register, and at issue, by pool index and operand.
   bool reads_unwritten_ = false;
   std::vector<protocol::LaneMask> written_, expected_written_;
+  /// Shared memory of a resident CTA as its accesses leave it, in the order in which they are made, and which of its
+  /// bytes it has written: others have no value to compare.
+  struct SharedMemory {
+    std::vector<std::uint8_t> bytes;
+    std::vector<bool> written;
+  };
+  std::vector<SharedMemory> shared_;  ///< by CTA slot
+  bool shared_values_ = false;        ///< the trace has what writes of shared memory leave there
   std::vector<Mismatch> found_;
   std::uint64_t operands_checked_ = 0;
+  std::uint64_t shared_words_checked_ = 0;
   std::uint64_t mismatches_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include <regatta/protocol/dynamic_instruction.h>
 #include <regatta/protocol/lifecycle.h>
+#include <regatta/protocol/shared_contents.h>
 
 #include <cstdint>
 #include <vector>
@@ -26,11 +27,12 @@ enum class Event : std::uint8_t {
   operands_delivered,
   bypassed,
   register_written,
+  shared_accessed,
   retired,
   warp_state,
   cycles
 };
-inline constexpr unsigned event_count = 16;
+inline constexpr unsigned event_count = 17;
 
 /// What a scheduler did in a cycle; exactly one per scheduler and cycle. If warps wait for different things, the reason
 /// nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
@@ -105,6 +107,9 @@ class Observer {
   virtual void bypassed(Cycle, const DynamicInstruction&) {}
   /// Destination `d` was handed to the storage (or dropped by a write-back point: `written` false).
   virtual void register_written(Cycle, const DynamicInstruction&, unsigned /*d*/, bool /*written*/) {}
+  /// Shared memory whose contents are modelled (shared_contents.h) was read, or written, by `access.lanes`: the words
+  /// that it delivered, or received.
+  virtual void shared_accessed(Cycle, const SharedAccess& /*access*/, bool /*write*/, const SharedWords&) {}
   /// All destinations are written and the scoreboard has released them; the last event of an instruction.
   virtual void retired(Cycle, const DynamicInstruction&) {}
   /// A warp's state changed. The state at the end of a cycle applies to that cycle, unless the warp issued. A new warp

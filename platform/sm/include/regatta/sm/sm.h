@@ -37,12 +37,15 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   sc_core::sc_port<protocol::WritebackPoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> writeback_point;
   sc_core::sc_port<protocol::DecodePoint, 1, sc_core::SC_ZERO_OR_MORE_BOUND> decode_point;
   sc_core::sc_port<protocol::FetchListener, 0, sc_core::SC_ZERO_OR_MORE_BOUND> fetch_listeners;
+  sc_core::sc_port<protocol::SharedContents, 1, sc_core::SC_ZERO_OR_MORE_BOUND> shared_contents;
   sc_core::sc_port<protocol::Residency> residency;
   sc_core::sc_port<CtaSource> cta_source;
   // Data side.
   protocol::OperandInitiatorSocket& operand_read_socket();
   protocol::OperandInitiatorSocket& operand_write_socket();
   protocol::MemoryInitiatorSocket& memory_socket();
+  /// To the contents of shared memory, if they are modelled.
+  protocol::OptionalSharedInitiatorSocket& shared_socket();
   /// For parts that implement no extension point: notified after the others, in the order of these calls. Call it
   /// before simulation starts; the listener must outlive the SM.
   void add_listener(protocol::LifecycleListener& listener);

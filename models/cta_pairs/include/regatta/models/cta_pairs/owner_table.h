@@ -14,8 +14,8 @@
 namespace regatta::models {
 
 /// A bit per warp: whether its CTA is the owner of its pair. A CTA becomes the owner when it is launched into a pair
-/// without one, when it takes a lock, and when its partner ends. The priority class of every resident warp follows
-/// (WarpRole).
+/// without one, when it takes a lock, and when its partner ends. Beside an owner that has released what the two share,
+/// a CTA has the role of one that shares nothing. The priority class of every resident warp follows (WarpRole).
 class OwnerTable final : public sc_core::sc_module,
                          public protocol::LifecycleListener,
                          public CtaOwners,
@@ -38,6 +38,7 @@ class OwnerTable final : public sc_core::sc_module,
 
   WarpRole role(protocol::CtaSlot cta) const override { return ctas_[cta.value()].role; }
   void took(protocol::CtaSlot cta) override;
+  void released(protocol::CtaSlot cta) override;
 
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
@@ -46,6 +47,7 @@ class OwnerTable final : public sc_core::sc_module,
   struct Cta {
     WarpRole role = WarpRole::unshared;
     bool resident = false;
+    bool released = false;  ///< it has given up what it shares
   };
   void set_role(protocol::CtaSlot cta, WarpRole role);
   void make_owner(protocol::CtaSlot cta);
@@ -55,7 +57,7 @@ class OwnerTable final : public sc_core::sc_module,
   unsigned warps_per_cta_ = 1;
   std::vector<Cta> ctas_;    ///< by slot
   std::vector<bool> warps_;  ///< by slot: resident
-  std::uint64_t owners_ = 0, transfers_ = 0, takeovers_ = 0, ended_ = 0, bits_ = 0;
+  std::uint64_t owners_ = 0, transfers_ = 0, takeovers_ = 0, releases_ = 0, ended_ = 0, bits_ = 0;
 };
 
 }  // namespace regatta::models

@@ -37,6 +37,15 @@ class RegisterBoundary : public virtual sc_core::sc_interface {
   virtual unsigned private_registers() const = 0;
 };
 
+/// The boundary between the shared memory that a CTA of a pair has for itself and the common part.
+class ScratchpadBoundary : public virtual sc_core::sc_interface {
+ public:
+  /// Bytes 0, 1, ... of a CTA's shared memory that are its own, in every CTA of a pair.
+  virtual unsigned private_bytes() const = 0;
+  /// Shared memory that a CTA takes when it shares nothing, bytes.
+  virtual unsigned cta_bytes() const = 0;
+};
+
 /// What a warp is to the others: its priority class (SmControl::classify), of which lower ones go first under
 /// --scheduler owf. Section 2.3.1.
 enum class WarpRole : std::uint8_t { owner = 0, unshared = 1, non_owner = 2 };
@@ -47,6 +56,9 @@ class CtaOwners : public virtual sc_core::sc_interface {
   virtual WarpRole role(protocol::CtaSlot cta) const = 0;
   /// The CTA of a pair has taken what the two share: it is the owner from now on, and its partner is not.
   virtual void took(protocol::CtaSlot cta) = 0;
+  /// The CTA will not use any more what the two share, and goes on (relssp). Until it ends it stays the owner, and its
+  /// partner counts as one that shares nothing.
+  virtual void released(protocol::CtaSlot cta) = 0;
 };
 
 /// Told of every CTA that becomes the owner while it is resident.
@@ -64,6 +76,26 @@ class RegisterLocks : public virtual sc_core::sc_interface {
   virtual void take(unsigned lock, protocol::WarpSlot warp) = 0;
   /// The warp holds it.
   virtual void give_back(unsigned lock, protocol::WarpSlot warp) = 0;
+};
+
+/// The lock table of scratchpad sharing: which CTA of a pair has access to the common part of shared memory.
+class ScratchpadLocks : public virtual sc_core::sc_interface {
+ public:
+  virtual std::optional<protocol::CtaSlot> holder(unsigned pair) const = 0;
+  /// The lock is free.
+  virtual void take(unsigned pair, protocol::CtaSlot cta) = 0;
+  /// The CTA holds it.
+  virtual void give_back(unsigned pair, protocol::CtaSlot cta) = 0;
+};
+
+/// The release bits of scratchpad sharing (section 3.2.2): which threads of a CTA will not access the common part any
+/// more. Reset when a CTA is launched.
+class ReleaseBits : public virtual sc_core::sc_interface {
+ public:
+  /// These lanes of a warp have executed relssp, or have ended.
+  virtual void set(protocol::WarpSlot warp, protocol::LaneMask lanes) = 0;
+  /// Whether every thread of the CTA has its bit set.
+  virtual bool all_set(protocol::CtaSlot cta) const = 0;
 };
 
 /// The deadlock rule: whether a warp of this CTA may take a free lock (section 2.2.3).

@@ -20,5 +20,7 @@ struct SharingBits {
 /// `ctas`, `warps`: most that are resident.
 SharingBits register_sharing_bits(unsigned ctas, unsigned warps);
 SharingBits scratchpad_sharing_bits(unsigned ctas, unsigned warps);
+/// Active and release bits (section 3.2.2): two for each of the threads that are resident at most.
+constexpr std::uint64_t release_bits(std::uint64_t threads) { return 2 * threads; }
 
 }  // namespace regatta::models

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace regatta::models {
 
@@ -18,12 +19,16 @@ class Threshold {
   std::uint64_t of(std::uint64_t n) const { return n * numerator_ / denominator_; }
   /// (n / d) / t, rounded down. Products stay below 2^64 for n and d below 2^40.
   std::uint64_t quotient(std::uint64_t n, std::uint64_t d) const { return n * denominator_ / (d * numerator_); }
+  /// As it was written.
+  const std::string& text() const { return text_; }
   std::uint64_t numerator() const { return numerator_; }
   std::uint64_t denominator() const { return denominator_; }
 
  private:
-  Threshold(std::uint64_t numerator, std::uint64_t denominator) : numerator_(numerator), denominator_(denominator) {}
+  Threshold(std::string text, std::uint64_t numerator, std::uint64_t denominator)
+      : text_(std::move(text)), numerator_(numerator), denominator_(denominator) {}
 
+  std::string text_;
   std::uint64_t numerator_, denominator_;
 };
 

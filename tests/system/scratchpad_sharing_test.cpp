@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Scratchpad sharing on the suite's programs: the baseline's cycles when nothing is shared; more CTAs, and right values
+// in registers and in shared memory, when something is; the compiler's release; random machines.
+//
+// REGATTA_SHARING=all runs every kernel. REGATTA_SHARING_RUNS says how many random runs, REGATTA_SEED which.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dice.h"
+#include "kernels.h"
+#include "process.h"
+#include "random_machine.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+std::string annotate(const Folder& folder, const std::string& launch, const std::string& t) {
+  tool::AnnotateOptions o;
+  o.launch = launch;
+  o.out = folder.file("k.rgt");
+  o.max_registers = 63;
+  o.addresses = 32;
+  o.shared_values = true;
+  o.pass_options["scratchpad-layout"] = t;
+  tool::annotate(o);
+  return o.out;
+}
+
+/// Shared memory of a CTA, bytes, of the launch that has the most.
+unsigned shared_of_cta(const std::string& path) {
+  const trace::Reader reader(path);
+  unsigned most = 0;
+  for (const trace::Launch& l : reader.launches()) most = std::max(most, l.shared_bytes_per_cta);
+  return most;
+}
+
+nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
+  options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing"});
+  return test::statistics_of(folder, trace, options);
+}
+
+double of(const nlohmann::json& stats, const std::string& name) {
+  return stats.at("stats").at("scratchpad_sharing").at(name).get<double>();
+}
+
+void check_kernel(const std::string& kernel, bool usually) {
+  const char* const value = std::getenv("REGATTA_SHARING");
+  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  CAPTURE(kernel);
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), "0.1");
+  // Two CTAs and a half.
+  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  const auto with = [&bytes](const Options& more) {
+    Options all{"--shared.bytes", bytes, "--check-protocol"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const char* scheduler : {"lrr", "owf"}) {
+    const auto baseline = run(folder, trace, "baseline", with({"--scheduler", scheduler}));
+    const auto unshared =
+        run(folder, trace, "scratchpad_sharing", with({"--scheduler", scheduler, "--scratchpad_sharing.t", "1"}));
+    CHECK(unshared.at("cycles") == baseline.at("cycles"));
+    CHECK(unshared.at("stall_cycles") == baseline.at("stall_cycles"));
+    CHECK(of(unshared, "acquires") == 0);
+    for (const char* relssp : {"none", "postdom", "optimal"}) {
+      CAPTURE(scheduler, relssp);
+      const auto shared = run(folder, trace, "scratchpad_sharing",
+                              with({"--scheduler", scheduler, "--scratchpad_sharing.relssp", relssp}));
+      CHECK(of(shared, "paired_ctas") > 0);
+      CHECK(shared.at("checks").at("shared_words_checked") == unshared.at("checks").at("shared_words_checked"));
+      CHECK(shared.at("checks").at("shared_words_checked") > 0);
+    }
+  }
+}
+
+/// One random machine; false: the launch does not fit on it.
+bool run_random(test::Dice& dice) {
+  static const std::vector<std::string> kernels{"backprop",  "hotspot",   "lavamd", "needleman_wunsch",
+                                                "reduction", "histogram", "scan",   "convolution_separable",
+                                                "srad2",     "dwt2d",     "lud",    "dct8x8"};
+  const Folder folder;
+  const std::string kernel = dice.any(kernels);
+  const std::string t = dice.any({"0.01", "0.1", "0.1", "0.25", "0.5", "0.777", "1"});
+  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), t);
+  test::RandomMachine m(dice, {"--scheme", "scratchpad_sharing", "--machine", "fermi_sharing", "--check-protocol"});
+  const unsigned bytes = shared_of_cta(trace) * static_cast<unsigned>(4 + dice.below(16)) / 4;
+  m.set("shared.bytes", std::to_string(std::max(128u, bytes / 128 * 128)));
+  m.set("scratchpad_sharing.t", t);
+  m.set("scratchpad_sharing.relssp", dice.any({"none", "postdom", "optimal", "optimal"}));
+  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
+  m.maybe("scheduler.active_warps", {"1", "3"});
+  m.maybe("sm.sub_cores", {"1", "2"});
+  m.maybe("sm.schedulers", {"2", "4"});
+  m.maybe("sm.ctas", {"2", "3", "5"});
+  m.maybe("shared.banks", {"16", "32"});
+  m.maybe("lsu.queue", {"1", "4"});
+  m.maybe("sms", {"1", "2"});
+  m.vary_pipeline();
+  CAPTURE(kernel, t);
+  const auto stats = m.run(folder, trace, {"not one CTA fits on this machine"});
+  if (!stats) return false;
+  REQUIRE(stats->at("checks").at("shared_words_checked") > 0);
+  return true;
+}
+
+}  // namespace
+
+#define REGATTA_SCRATCHPAD(kernel, usually) \
+  TEST_CASE("scratchpad sharing: " #kernel) { check_kernel(#kernel, usually); }
+REGATTA_SCRATCHPAD(needleman_wunsch, true)
+REGATTA_SCRATCHPAD(convolution_separable, true)
+REGATTA_SCRATCHPAD(histogram, true)
+REGATTA_SCRATCHPAD(srad2, true)
+REGATTA_SCRATCHPAD(reduction, true)
+REGATTA_SCRATCHPAD(lavamd, false)
+REGATTA_SCRATCHPAD(backprop, false)
+REGATTA_SCRATCHPAD(bitonic_sort, false)
+REGATTA_SCRATCHPAD(dct8x8, false)
+REGATTA_SCRATCHPAD(dwt2d, false)
+REGATTA_SCRATCHPAD(fast_walsh, false)
+REGATTA_SCRATCHPAD(hotspot, false)
+REGATTA_SCRATCHPAD(lud, false)
+REGATTA_SCRATCHPAD(scan, false)
+REGATTA_SCRATCHPAD(sgemm, false)
+REGATTA_SCRATCHPAD(transpose, false)
+
+TEST_CASE("scratchpad sharing: results do not depend on how far SMs run ahead") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("srad2", test::Size::small), "0.1");
+  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  nlohmann::json first;
+  for (const char* quantum : {"1", "7", "10000"}) {
+    CAPTURE(quantum);
+    auto s = run(folder, trace, "scratchpad_sharing",
+                 {"--quantum", quantum, "--sms", "2", "--scheduler", "owf", "--shared.bytes", bytes,
+                  "--scratchpad_sharing.relssp", "optimal"});
+    if (first.is_null()) first = s;
+    CHECK(s.at("cycles") == first.at("cycles"));
+    CHECK(s.at("stats") == first.at("stats"));
+  }
+}
+
+TEST_CASE("scratchpad sharing: refused configurations") {
+  const Folder folder;
+  const std::string trace = test::annotate_kernel(folder, "srad2", test::Size::small);
+  const auto refused = [&](const Options& options) {
+    Options command{REGATTA_SIM, trace, "--machine", "fermi_sharing", "--scheme", "scratchpad_sharing"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CHECK(r.status == 2);
+    return r.err;
+  };
+  CHECK(refused({"--scratchpad_sharing.t", "0"}) ==
+        "regatta-sim: configuration: scratchpad_sharing.t = 0, expected a decimal number above 0 and at most 1, with at "
+        "most 6 places, as in 0.1\n");
+  CHECK(refused({"--scratchpad_sharing.relssp", "early"}) ==
+        "regatta-sim: configuration: scratchpad_sharing.relssp = early, expected none, postdom or optimal\n");
+  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  const std::string unannotated = refused({"--scratchpad_sharing.relssp", "optimal", "--shared.bytes", bytes});
+  CHECK(unannotated.find("has no section 'sharing', which relssp_optimal needs: annotate it with --scratchpad-layout "
+                         "0.1") != std::string::npos);
+}
+
+TEST_CASE("scratchpad sharing: random machines") {
+  const std::uint64_t runs = test::from_environment("REGATTA_SHARING_RUNS", 15);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t n = 0; n < runs; ++n) {
+    test::Dice dice(seed * 1000003 + n);
+    INFO("seed " << seed << " run " << n);
+    completed += run_random(dice) ? 1 : 0;
+  }
+  CHECK(2 * completed > runs);
+}
