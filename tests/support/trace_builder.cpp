@@ -154,6 +154,13 @@ void TraceBuilder::execute(std::uint32_t index, LaneMask active, const std::vect
     std::vector<std::uint64_t> address = addresses;
     address.resize(trace::max_lanes, address.empty() ? 0 : address.back());
     encoder_->addresses(address.data());
+    if (kernel_.shared_values && trace::shared_lanes(i, lanes, address.data()) != 0) {
+      // The last sources are what a store writes. Lanes have addresses of their own.
+      const unsigned words = trace::shared_write_words(i);
+      for (unsigned w = 0; w < words; ++w) {
+        encoder_->stored(warp_.registers[i.sources[i.source_count - words + w]]);
+      }
+    }
   }
 }
 

@@ -13,22 +13,31 @@ using namespace regatta::test::sharing;
 
 namespace {
 
+struct Initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
+  explicit Initiator(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") { socket.bind(*this); }
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
+    FAIL("a backward call");
+    return tlm::TLM_COMPLETED;
+  }
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  tlm::tlm_initiator_socket<32> socket;
+};
+
 /// One CTA that shares nothing in slot 0; pairs of slots 1 and 3, 2 and 4. CTAs use 100 of 104 bytes, 24 are private.
-struct ScratchpadBench : tlm::tlm_bw_transport_if<> {
+struct ScratchpadBench {
   static constexpr unsigned used = 100, taken = 104, own = 24, ctas = 5;
 
   explicit ScratchpadBench(unsigned bytes = 4096)
-      : pairs("pairs", 1, 2, own, taken), memory("memory", bytes), socket("socket"), launch(ctas, 2, 8) {
+      : pairs("pairs", 1, 2, own, taken), memory("memory", bytes), initiator("initiator"), launch(ctas, 2, 8) {
     memory.pairs.bind(pairs);
     memory.boundary.bind(pairs);
-    socket.bind(memory.socket);
-    socket.bind(*this);
+    initiator.socket.bind(memory.socket);
     payload.set_extension(&access);
     launch.launch.shared_bytes_per_cta = used;
     sc_core::sc_report_handler::set_actions("regatta/shared_scratchpad", sc_core::SC_ERROR, sc_core::SC_THROW);
     run_to(1);
   }
-  ~ScratchpadBench() override { payload.clear_extension(&access); }
+  ~ScratchpadBench() { payload.clear_extension(&access); }
   void start() { memory.kernel_started(launch.context); }
   tlm::tlm_response_status transfer(tlm::tlm_command command, unsigned cta, protocol::LaneMask lanes, unsigned bytes,
                                     const std::vector<std::uint64_t>& offsets) {
@@ -43,7 +52,7 @@ struct ScratchpadBench : tlm::tlm_bw_transport_if<> {
     payload.set_data_length(sizeof words);
     payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time none;
-    socket->b_transport(payload, none);
+    initiator.socket->b_transport(payload, none);
     CHECK(none == sc_core::SC_ZERO_TIME);
     return payload.get_response_status();
   }
@@ -56,15 +65,9 @@ struct ScratchpadBench : tlm::tlm_bw_transport_if<> {
     REQUIRE(transfer(tlm::TLM_READ_COMMAND, cta, 1, bytes, {offset}) == tlm::TLM_OK_RESPONSE);
     return words[0].lane[0];
   }
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_core::sc_time&) override {
-    FAIL("a backward call");
-    return tlm::TLM_COMPLETED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-
   FixedPairs pairs;
   models::SharedScratchpad memory;
-  tlm::tlm_initiator_socket<32> socket;
+  Initiator initiator;
   Launch launch;
   tlm::tlm_generic_payload payload;
   protocol::SharedAccess access;
