@@ -69,7 +69,7 @@ if [ "$preset" = asan ]; then
     case $sample in *" $kernel "*) ;; *) others="$others|$kernel" ;; esac
   done
   tests=$(printf '%s|' finereg_kernels finereg_rivals kernel_results kernel_simulation machines programs \
-    schemes_on_kernels sharing_kernels suite wir_kernels)
+    schemes_on_kernels scratchpad_kernels sharing_kernels suite wir_kernels)
   set -- "$@" -E "^test_(${tests%|}):(.*[: ])?(${others#|})( |\$)"
 fi
 # One more than the processors: some tests wait for a timer or for another process.

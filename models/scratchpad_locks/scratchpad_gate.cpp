@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/scratchpad_locks/scratchpad_gate.h>
 
+#include <regatta/protocol/shared_contents.h>
 #include <regatta/support/config.h>
 #include <regatta/support/energy.h>
 #include <regatta/trace/sharing.h>
@@ -97,9 +98,10 @@ void ScratchpadGate::warp_started(const protocol::WarpInfo& warp) { warps_[warp.
 bool ScratchpadGate::touches_common(const DynamicInstruction& d) const {
   const Kind kind = kinds_[d.traits->index];
   if (kind == Kind::other || d.active == 0) return false;
-  const std::uint64_t limit = trace::shared_window + private_;
   const std::uint64_t bytes = d.info->access_bytes;
-  const auto lane_touches = [&](unsigned lane) { return d.addresses[lane] + bytes > limit; };
+  const auto lane_touches = [&](unsigned lane) {
+    return protocol::shared_offset(d.addresses[lane]) + bytes > private_;
+  };
   if (kind == Kind::shared && d.affine_addresses) {
     // With one stride, an end has the highest address.
     return lane_touches(static_cast<unsigned>(__builtin_ctzll(d.active))) ||

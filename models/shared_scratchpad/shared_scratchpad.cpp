@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/shared_scratchpad/shared_scratchpad.h>
 
+#include <regatta/support/energy.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -83,6 +85,10 @@ void SharedScratchpad::register_stats(support::StatGroup& g) {
   g.counter("words_read", words_read_, "words", "of up to 4 bytes that lanes read");
   g.counter("words_written", words_written_, "words", "of up to 4 bytes that lanes wrote");
   g.counter("common_words", common_words_, "words", "of these that lie in the common part of a pair");
+}
+
+void SharedScratchpad::register_energy(support::EnergyGroup& g) {
+  g.costs_nothing("the energy of shared memory is the load-store unit's, with or without contents");
 }
 
 }  // namespace regatta::models

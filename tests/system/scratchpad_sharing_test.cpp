@@ -46,6 +46,12 @@ unsigned shared_of_cta(const std::string& path) {
   return most;
 }
 
+/// Shared memory for two CTAs and a half.
+unsigned bytes_for(const std::string& path) {
+  const unsigned of_cta = (shared_of_cta(path) + 127) / 128 * 128;
+  return of_cta * 5 / 2;
+}
+
 nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
   options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing"});
   return test::statistics_of(folder, trace, options);
@@ -61,8 +67,7 @@ void check_kernel(const std::string& kernel, bool usually) {
   CAPTURE(kernel);
   const Folder folder;
   const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), "0.1");
-  // Two CTAs and a half.
-  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  const std::string bytes = std::to_string(bytes_for(trace));
   const auto with = [&bytes](const Options& more) {
     Options all{"--shared.bytes", bytes, "--check-protocol"};
     all.insert(all.end(), more.begin(), more.end());
@@ -97,7 +102,7 @@ bool run_random(test::Dice& dice) {
   const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), t);
   test::RandomMachine m(dice, {"--scheme", "scratchpad_sharing", "--machine", "fermi_sharing", "--check-protocol"});
   const unsigned bytes = shared_of_cta(trace) * static_cast<unsigned>(4 + dice.below(16)) / 4;
-  m.set("shared.bytes", std::to_string(std::max(128u, bytes / 128 * 128)));
+  m.set("shared.bytes", std::to_string(std::max(128u, (bytes + 127) / 128 * 128)));
   m.set("scratchpad_sharing.t", t);
   m.set("scratchpad_sharing.relssp", dice.any({"none", "postdom", "optimal", "optimal"}));
   m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
@@ -140,7 +145,7 @@ REGATTA_SCRATCHPAD(transpose, false)
 TEST_CASE("scratchpad sharing: results do not depend on how far SMs run ahead") {
   const Folder folder;
   const std::string trace = annotate(folder, test::launch_path("srad2", test::Size::small), "0.1");
-  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  const std::string bytes = std::to_string(bytes_for(trace));
   nlohmann::json first;
   for (const char* quantum : {"1", "7", "10000"}) {
     CAPTURE(quantum);
@@ -168,7 +173,7 @@ TEST_CASE("scratchpad sharing: refused configurations") {
         "most 6 places, as in 0.1\n");
   CHECK(refused({"--scratchpad_sharing.relssp", "early"}) ==
         "regatta-sim: configuration: scratchpad_sharing.relssp = early, expected none, postdom or optimal\n");
-  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2 / 128 * 128);
+  const std::string bytes = std::to_string(bytes_for(trace));
   const std::string unannotated = refused({"--scratchpad_sharing.relssp", "optimal", "--shared.bytes", bytes});
   CHECK(unannotated.find("has no section 'sharing', which relssp_optimal needs: annotate it with --scratchpad-layout "
                          "0.1") != std::string::npos);

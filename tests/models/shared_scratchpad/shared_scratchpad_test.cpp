@@ -121,6 +121,8 @@ TEST_CASE("shared scratchpad alone: narrow and wide accesses") {
   CHECK(b.read(1, 40) == 0x44aa2211);
   CHECK(b.read(1, 42, 2) == 0x44aa);
   CHECK(b.read(1, 43, 1) == 0x44);
+  // Addresses of space shared are offsets, those of generic space lie in a window.
+  CHECK(b.read(1, 40 - trace::shared_window) == 0x44aa2211);
   // 16 bytes over the boundary: a word is private, three are common.
   for (unsigned w = 0; w < 4; ++w) b.words[w].lane[0] = w + 1;
   REQUIRE(b.transfer(tlm::TLM_WRITE_COMMAND, 1, 1, 16, {20}) == tlm::TLM_OK_RESPONSE);

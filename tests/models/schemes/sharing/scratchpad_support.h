@@ -25,7 +25,7 @@ inline assembly::SimulationResult run_scratchpad(const std::string& path, assemb
 
 /// CTAs of 64 threads and 4,096 bytes of shared memory, annotated for t = 1/5: the first 816 bytes are private. A part
 /// on private bytes, one on common bytes, with loads, stores and barriers in between, and a long part without shared
-/// memory. `early`: the relssp of each warp comes before its last access.
+/// memory. Warp 1 comes to its last access later. `early`: the relssp of each warp comes before its last access.
 inline std::string scratchpad_trace(const std::string& name, unsigned ctas = 12, bool early = false) {
   using trace::MemorySpace;
   using trace::OpClass;
@@ -34,20 +34,28 @@ inline std::string scratchpad_trace(const std::string& name, unsigned ctas = 12,
   b.op(OpClass::constant_load, {0}, {});
   b.op(OpClass::constant_load, {1}, {});
   std::vector<std::pair<std::uint32_t, unsigned>> accesses;  // instruction, first byte
-  const auto exchange = [&](unsigned at) {
+  std::uint32_t branch = 0;
+  const auto exchange = [&](unsigned at, bool detour = false) {
     b.op(OpClass::int_add, {2}, {1, 0});
     accesses.emplace_back(b.store(MemorySpace::shared, 0, 2), at);
     b.barrier();
+    if (detour) {
+      b.set_predicate(0, {0});
+      branch = b.branch(0);
+      b.kernel().instructions[branch].guard.predicate = 0;
+      for (unsigned i = 0; i < 20; ++i) b.op(OpClass::sfu, {1}, {1});
+      b.kernel().instructions[branch].branch_target = static_cast<std::int32_t>(b.kernel().instructions.size());
+    }
     b.load(MemorySpace::global, 4, 0);
     b.op(OpClass::int_add, {3}, {4, 3});
     accesses.emplace_back(b.load(MemorySpace::shared, 3, 0), at);
     b.op(OpClass::int_add, {1}, {3, 1});
-    b.barrier();
+    if (!detour) b.barrier();
   };
   exchange(0);
   exchange(512);
   exchange(1024);
-  exchange(3072);
+  exchange(3072, true);
   const std::uint32_t last = accesses.back().first;
   for (unsigned i = 0; i < 40; ++i) b.op(OpClass::sfu, {1}, {1});
   b.store(MemorySpace::global, 0, 1);
@@ -81,7 +89,9 @@ inline std::string scratchpad_trace(const std::string& name, unsigned ctas = 12,
         // Warps read what the other one wrote.
         const unsigned of = is_shared && b.kernel().instructions[i].reads_memory ? 1 - warp : warp;
         for (unsigned lane = 0; lane < 32; ++lane) addresses.push_back(base + of * 128 + lane * 4);
-        b.execute(i, 0, addresses);
+        const bool taken = i == branch && warp == 0;
+        b.execute(i, taken ? 0xffffffff : 0, addresses);
+        if (taken) i = static_cast<std::uint32_t>(b.kernel().instructions[i].branch_target) - 1;
       }
       b.end_warp();
     }

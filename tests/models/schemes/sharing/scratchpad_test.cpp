@@ -255,5 +255,5 @@ TEST_CASE("scratchpad faults: a release bit that is lost keeps the law") {
 
 TEST_CASE("scratchpad faults: a relssp before the last access") {
   contains(said(scratchpad_trace("pad_early", 12, true), {}, fifth_with("optimal")),
-           "ld, after all threads of its CTA have released it; expected no access behind relssp");
+           "load, after all threads of its CTA have released it; expected no access behind relssp");
 }

@@ -16,6 +16,12 @@ namespace regatta::protocol {
 /// Words of the lanes of a warp, in ascending address order.
 using SharedWords = std::array<WarpValue, trace::max_stored_words>;
 
+/// From the start of a CTA's shared memory, of an address of space `shared`, which is that already, or of one in the
+/// window of generic space.
+constexpr std::uint64_t shared_offset(std::uint64_t address) {
+  return address & ((std::uint64_t{1} << base::window_shift) - 1);
+}
+
 /// Extension of shared-memory payloads: one access of a warp. The initiator sets everything.
 class SharedAccess : public tlm::tlm_extension<SharedAccess> {
  public:
@@ -23,12 +29,12 @@ class SharedAccess : public tlm::tlm_extension<SharedAccess> {
   WarpSlot warp;
   LaneMask lanes = 0;                        ///< that access shared memory
   unsigned bytes = 0;                        ///< each lane moves, at most 16
-  const std::uint64_t* addresses = nullptr;  ///< by lane: in the window of shared memory, as programs see it
+  const std::uint64_t* addresses = nullptr;  ///< by lane: from the start of shared memory, or in its generic window
   DynamicInstruction* instruction = nullptr;
 
   unsigned words() const { return (bytes + 3) / 4; }
   /// First byte of a lane's access, from the start of the CTA's shared memory.
-  std::uint64_t offset(unsigned lane) const { return addresses[lane] - trace::shared_window; }
+  std::uint64_t offset(unsigned lane) const { return shared_offset(addresses[lane]); }
   tlm::tlm_extension_base* clone() const override { return new SharedAccess(*this); }
   void copy_from(const tlm::tlm_extension_base& other) override { *this = static_cast<const SharedAccess&>(other); }
 };

@@ -47,6 +47,7 @@ class SharedScratchpad final : public sc_core::sc_module,
   unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
 
   void register_stats(support::StatGroup& group) override;
+  void register_energy(support::EnergyGroup& group) override;
 
  private:
   const CtaPairs* pairs_ = nullptr;
