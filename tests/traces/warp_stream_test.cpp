@@ -258,3 +258,115 @@ TEST_CASE("the encoder refuses what would not come back") {
     CHECK_THROWS_AS(e.push(1, 1), std::logic_error);
   }
 }
+
+namespace {
+
+/// A kernel whose instruction 0 writes 8 bytes of shared memory, instruction 1 a byte of generic memory.
+Kernel storing_kernel(unsigned warp_size) {
+  Kernel kernel = one_result_kernel(warp_size);
+  kernel.shared_values = true;
+  StaticInstruction& store = kernel.instructions[0];
+  store = StaticInstruction{};
+  store.op_class = OpClass::store;
+  store.space = MemorySpace::shared;
+  store.access_bytes = 8;
+  store.writes_memory = true;
+  kernel.instructions.push_back(store);
+  kernel.instructions[1].space = MemorySpace::generic;
+  kernel.instructions[1].access_bytes = 1;
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("values of random writes of shared memory come back") {
+  Random random(11);
+  for (unsigned n = 0; n < 400; ++n) {
+    const unsigned warp_size = n % 2 == 0 ? 32 : 64;
+    const Kernel kernel = storing_kernel(warp_size);
+    struct Write {
+      std::uint32_t index = 0;
+      LaneMask active = 0, shared = 0;
+      std::vector<std::uint64_t> addresses;
+      std::vector<WarpValue> words;
+    };
+    std::vector<Write> writes(1 + random() % 20);
+    WarpEncoder encoder(kernel);
+    for (Write& w : writes) {
+      w.index = random() % 2;
+      w.active = random_mask(random, warp_size);
+      for (unsigned lane = 0; lane < warp_size; ++lane) {
+        const bool in_shared = w.index == 0 || random() % 2 == 0;
+        w.addresses.push_back((w.index == 1 && in_shared ? shared_window : 0) + random() % 4096);
+        if (in_shared) w.shared |= (LaneMask{1} << lane) & w.active;
+      }
+      encoder.instruction(w.index, w.active, w.active);
+      encoder.addresses(w.addresses.data());
+      for (unsigned i = 0; w.shared != 0 && i < (w.index == 0 ? 2 : 1); ++i) {
+        w.words.push_back(random_value(random, warp_size));
+        encoder.stored(w.words.back());
+      }
+    }
+    const WarpColumns columns = encoder.finish();
+    WarpCursor cursor(kernel, columns);
+    for (const Write& w : writes) {
+      REQUIRE(cursor.next());
+      std::uint64_t addresses[max_lanes];
+      cursor.addresses(addresses);
+      REQUIRE(cursor.stored_words() == w.words.size());
+      for (const WarpValue& expected : w.words) {
+        REQUIRE(cursor.stored_lanes() == w.shared);
+        WarpValue got;
+        cursor.stored(got);
+        for (unsigned lane = 0; lane < warp_size; ++lane) {
+          if ((w.shared >> lane & 1) != 0) REQUIRE(got.lane[lane] == expected.lane[lane]);
+        }
+      }
+    }
+    CHECK(cursor.leftover() == nullptr);
+  }
+}
+
+TEST_CASE("columns of shared values that are damaged, and an encoder that is not told") {
+  const Kernel kernel = storing_kernel(32);
+  const std::uint64_t address[32] = {};
+  WarpEncoder encoder(kernel);
+  const auto begin = [&] {
+    encoder.instruction(0, 0xffffffff, 0xffffffff);
+    encoder.addresses(address);
+  };
+  WarpValue value;
+  for (unsigned lane = 0; lane < 32; ++lane) value.lane[lane] = lane * lane * 77777;
+  begin();
+  encoder.stored(value);
+  CHECK_THROWS_AS(encoder.finish(), std::logic_error);
+  encoder.stored(value);
+  CHECK_THROWS_AS(encoder.stored(value), std::logic_error);
+  const WarpColumns whole = encoder.finish();
+  const auto message = [&](const std::function<void(WarpColumns&)>& spoil) {
+    WarpColumns columns = whole;
+    spoil(columns);
+    try {
+      WarpCursor cursor(kernel, columns);
+      cursor.next();
+      std::uint64_t addresses[max_lanes];
+      cursor.addresses(addresses);
+      WarpValue v;
+      const unsigned words = cursor.stored_words();
+      for (unsigned i = 0; i < words; ++i) cursor.stored(v);
+      const char* const left = cursor.leftover();
+      return std::string(left == nullptr ? "nothing" : left);
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+  };
+  const std::string place = "kernel sample32, CTA 0, warp 0, instruction 1 (static index 0): ";
+  CHECK(message([](WarpColumns&) {}) == "nothing");
+  CHECK(message([](WarpColumns& c) { c.shared_value_kind.pop_back(); }) ==
+        place + "column shared_value_kind ends early; the trace is malformed");
+  CHECK(message([](WarpColumns& c) { c.shared_value_data.pop_back(); }) ==
+        place + "column shared_value_data ends early; the trace is malformed");
+  CHECK(message([](WarpColumns& c) { c.shared_value_kind[0] = 9; }) ==
+        place + "value kind 9 is unknown; the trace is malformed");
+  CHECK(message([](WarpColumns& c) { c.shared_value_kind.push_back(1); }) == "shared_value_kind");
+}
