@@ -69,8 +69,9 @@ TEST_CASE("shares are decimal numbers above 0 and at most 1") {
   CHECK(text("00.125") == "1/8");
   CHECK(text("0.000000001") == "1/1000000000");
   CHECK(text("0.999999999") == "999999999/1000000000");
-  for (const char* bad : {"", ".", "0", "0.0", "1.1", "1.000000001", "2", "-0.1", "+0.1", "0.1 ", " 0.1", "1e-1", "0,1", ".5",
-                          "1.", "0.0000000001", "0.1.2", "1/2", "nan", "99999999999"}) {
+  for (const char* bad :
+       {"",     ".",    "0",   "0.0", "1.1", "1.000000001",  "2",     "-0.1", "+0.1", "0.1 ",
+        " 0.1", "1e-1", "0,1", ".5",  "1.",  "0.0000000001", "0.1.2", "1/2",  "nan",  "99999999999"}) {
     CAPTURE(bad);
     CHECK(text(bad) == "");
   }
@@ -119,7 +120,8 @@ TEST_CASE("damaged layouts of scratchpad memory are refused") {
   CHECK(sharing_error(kernel, payload, 2) == "kernel k: sharing: version 2, expected 1");
   for (std::size_t size = 0; size < payload.size(); ++size)
     REQUIRE(sharing_error(kernel, payload.substr(0, size)) ==
-            "kernel k: sharing: " + std::to_string(size) + " bytes, expected 32 for 3 shared variables and 9 instructions");
+            "kernel k: sharing: " + std::to_string(size) +
+                " bytes, expected 32 for 3 shared variables and 9 instructions");
   CHECK(sharing_error(kernel, payload + '\0') ==
         "kernel k: sharing: 33 bytes, expected 32 for 3 shared variables and 9 instructions");
 
@@ -135,12 +137,11 @@ TEST_CASE("damaged layouts of scratchpad memory are refused") {
 
   SharingLayout l = layout_of_kernel();
   l.t = {2, 8};
-  CHECK(sharing_error(l) ==
-        "kernel k: sharing: t is 2/8, expected a fraction above 0 and at most 1, in lowest terms");
+  CHECK(sharing_error(l) == "kernel k: sharing: t is 2/8, expected a fraction above 0 and at most 1, in lowest terms");
   for (const Share t : {Share{0, 1}, Share{5, 4}, Share{1, 0}, Share{0, 0}}) {
     l.t = t;
-    CHECK(sharing_error(l) == "kernel k: sharing: t is " + to_string(t) +
-                                  ", expected a fraction above 0 and at most 1, in lowest terms");
+    CHECK(sharing_error(l) ==
+          "kernel k: sharing: t is " + to_string(t) + ", expected a fraction above 0 and at most 1, in lowest terms");
   }
   l = layout_of_kernel();
   l.shared_bytes = 39;

@@ -23,8 +23,8 @@ bool is_relssp_scheme(const std::string& scheme) {
   return scheme == relssp_optimal_scheme || scheme == relssp_postdom_scheme;
 }
 
-/// Whether a thread has executed its relssp, along every path. An instruction may be reached both ways: threads that never
-/// leave a loop need no relssp. Where an exit follows, one of the two ways ends in an error.
+/// Whether a thread has executed its relssp, along every path. An instruction may be reached both ways: threads that
+/// never leave a loop need no relssp. Where an exit follows, one of the two ways ends in an error.
 class ReleasePaths {
  public:
   ReleasePaths(const Kernel& kernel, const SharingLayout& layout, std::string scheme)

@@ -257,14 +257,14 @@ TEST_CASE("relssp stands behind the last access of straight code") {
 
 TEST_CASE("an arm without an access releases on its edge, which costs a jump") {
   ReleaseCode c;
-  c.compare(0);         // 0
-  c.branch(2, true);    // 1: past the access
+  c.compare(0);       // 0
+  c.branch(2, true);  // 1: past the access
   c.block();
-  c.access();           // 2
-  c.work();             // 3
+  c.access();  // 2
+  c.work();    // 3
   c.block();
-  c.work();             // 4
-  c.exit();             // 5
+  c.work();  // 4
+  c.exit();  // 5
   const Placed p = place(c);
   CHECK(text(p.plan.optimal) == "3 1-4j");
   CHECK(p.plan.layout.optimal == 2);
@@ -284,30 +284,30 @@ TEST_CASE("an arm without an access releases on its edge, which costs a jump") {
 
 TEST_CASE("a loop with an access is left with a relssp on its exit edge") {
   ReleaseCode c;
-  c.work();             // 0
+  c.work();  // 0
   c.block();
-  c.access();           // 1
-  c.compare(0);         // 2
-  c.branch(1, true);    // 3
+  c.access();         // 1
+  c.compare(0);       // 2
+  c.branch(1, true);  // 3
   c.block();
-  c.work();             // 4
-  c.exit();             // 5
+  c.work();  // 4
+  c.exit();  // 5
   CHECK(text(place(c).plan.optimal) == "4");
   CHECK(text(place(c).plan.postdom) == "4");
 
   // Both ways out of the loop meet: the one that falls through has its relssp in line, the other a jump.
   ReleaseCode d;
-  d.work();             // 0
+  d.work();  // 0
   d.block();
-  d.compare(0);         // 1
-  d.branch(3, true);    // 2: out, to 6
+  d.compare(0);       // 1
+  d.branch(3, true);  // 2: out, to 6
   d.block();
-  d.access();           // 3
-  d.compare(0);         // 4
-  d.branch(1, true);    // 5: again; falls out to 6
+  d.access();         // 3
+  d.compare(0);       // 4
+  d.branch(1, true);  // 5: again; falls out to 6
   d.block();
-  d.work();             // 6
-  d.exit();             // 7
+  d.work();  // 6
+  d.exit();  // 7
   const Placed p = place(d);
   CHECK(text(p.plan.optimal) == "2-6j 5-6");
   CHECK(p.plan.layout.optimal_jumps == 1);
@@ -317,13 +317,13 @@ TEST_CASE("a loop with an access is left with a relssp on its exit edge") {
 
 TEST_CASE("an access that ends its block releases on the edge if the next block has other ways in") {
   ReleaseCode c;
-  c.compare(0);         // 0
-  c.branch(2, true);    // 1
+  c.compare(0);       // 0
+  c.branch(2, true);  // 1
   c.block();
-  c.access();           // 2, falls through to 3
+  c.access();  // 2, falls through to 3
   c.block();
-  c.work();             // 3
-  c.exit();             // 4
+  c.work();  // 3
+  c.exit();  // 4
   const Placed p = place(c);
   CHECK(text(p.plan.optimal) == "1-3j 2-3");
   CHECK(release_error(p.annotated()) == "");
@@ -331,12 +331,12 @@ TEST_CASE("an access that ends its block releases on the edge if the next block 
 
 TEST_CASE("threads that leave early need no relssp") {
   ReleaseCode c;
-  c.compare(0);         // 0
-  c.guarded_exit();     // 1
+  c.compare(0);      // 0
+  c.guarded_exit();  // 1
   c.block();
-  c.access();           // 2
-  c.work();             // 3
-  c.exit();             // 4
+  c.access();  // 2
+  c.work();    // 3
+  c.exit();    // 4
   const Placed p = place(c);
   CHECK(text(p.plan.optimal) == "3");
   // No block is passed by all threads behind the access, so there is one in front of each unguarded exit.
@@ -378,23 +378,23 @@ TEST_CASE("threads that never leave need no post-dominating relssp") {
   c.work();           // 2
   c.branch(3, true);  // 3
   c.block();
-  c.exit();           // 4
+  c.exit();  // 4
   c.block();
-  c.work();           // 5
-  c.branch(3, false); // 6
+  c.work();            // 5
+  c.branch(3, false);  // 6
   const Placed p = place(c);
   CHECK(text(p.plan.optimal) == "1");
   CHECK(text(p.plan.postdom) == "1");
   CHECK(release_error(p.annotated()) == "");
 
   ReleaseCode d;
-  d.compare(0);        // 0
-  d.branch(3, true);   // 1: past the access, for ever
+  d.compare(0);       // 0
+  d.branch(3, true);  // 1: past the access, for ever
   d.block();
-  d.access();          // 2
-  d.branch(3, true);   // 3: likewise
+  d.access();         // 2
+  d.branch(3, true);  // 3: likewise
   d.block();
-  d.exit();            // 4
+  d.exit();  // 4
   d.block();
   d.branch(3, false);  // 5
   const Placed q = place(d);
@@ -405,7 +405,8 @@ TEST_CASE("threads that never leave need no post-dominating relssp") {
 
 TEST_CASE("relssp on every path of random kernels: once, behind the last access, and no later than needed") {
   std::mt19937 random(28);
-  std::size_t paths_seen = 0, with_edges = 0, with_jumps = 0, early_leaves = 0, one_block = 0, fallbacks = 0, cycles = 0;
+  std::size_t paths_seen = 0, with_edges = 0, with_jumps = 0, early_leaves = 0, one_block = 0, fallbacks = 0,
+              cycles = 0;
   for (unsigned round = 0; round < 2000; ++round) {
     ReleaseCode c = random_release_code(random);
     const Placed p = place(c);

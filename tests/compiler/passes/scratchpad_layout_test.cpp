@@ -117,7 +117,8 @@ std::vector<std::uint32_t> placed_by_hand(const std::vector<ir::SharedVariable>&
   for (const bool in_common : {false, true})
     for (std::uint32_t alignment = 256; alignment > 0; alignment /= 2)
       for (std::size_t v = 0; v < variables.size(); ++v) {
-        if (variables[v].alignment != alignment || variables[v].bytes == 0 || ((common >> v) & 1) != in_common) continue;
+        if (variables[v].alignment != alignment || variables[v].bytes == 0 || ((common >> v) & 1) != in_common)
+          continue;
         while (end % alignment != 0) ++end;
         offsets[v] = end;
         end += variables[v].bytes;
@@ -314,7 +315,9 @@ TEST_CASE("ranges and weights of random code are those of its paths") {
 TEST_CASE("the variables with the shortest range are common") {
   // 64 bytes; half of them private. b is needed for the shortest time.
   const auto variables = variables_of({{32, 4}, {16, 4}, {16, 4}});
-  const auto weight = [](VariableSet s) { return std::uint64_t{(s & 1) * 100 + ((s >> 1) & 1) * 5 + ((s >> 2) & 1) * 7}; };
+  const auto weight = [](VariableSet s) {
+    return std::uint64_t{(s & 1) * 100 + ((s >> 1) & 1) * 5 + ((s >> 2) & 1) * 7};
+  };
   const ScratchpadLayout l = passes::choose_layout(variables, 0, share("0.5"), weight);
   CHECK(l.common == (b | c));
   CHECK(l.weight == 12);
@@ -370,8 +373,8 @@ TEST_CASE("layouts of random variables are the best of all sets") {
     for (unsigned n = static_cast<unsigned>(random() % 9); n-- > 0;) {
       const auto alignment = static_cast<std::uint32_t>(1u << random() % 5);
       // Half of the rounds have sizes that are no multiples of the alignment.
-      const auto bytes = static_cast<std::uint32_t>(
-          random() % 10 == 0 ? 0 : (1 + random() % 20) * (round % 2 == 0 ? alignment : 1));
+      const auto bytes =
+          static_cast<std::uint32_t>(random() % 10 == 0 ? 0 : (1 + random() % 20) * (round % 2 == 0 ? alignment : 1));
       sizes.emplace_back(bytes, alignment);
       strictest = std::max(strictest, alignment);
     }
@@ -388,8 +391,8 @@ TEST_CASE("layouts of random variables are the best of all sets") {
     REQUIRE(l.placement.static_bytes == bytes);
     REQUIRE(l.boundary == (bytes + dynamic_bytes) * std::uint64_t{t.numerator} / t.denominator / 4 * 4);
     REQUIRE(l.weight == weight(l.common));
-    // No room is lost but to alignment: with sizes that are multiples of it, only between the two groups and in front of
-    // dynamic memory.
+    // No room is lost but to alignment: with sizes that are multiples of it, only between the two groups and in front
+    // of dynamic memory.
     std::uint32_t needed = 0;
     for (const auto& v : variables) needed += v.bytes;
     if (round % 2 == 0) REQUIRE(bytes < needed + 2 * strictest);

@@ -141,8 +141,11 @@ TEST_CASE("a layout of shared memory, if it is asked for") {
   CHECK(figures["boundary"] == 548);
   CHECK(figures["variables"] == 2);
   CHECK(figures["common_variables"] == 1);
-  CHECK(figures["common_range"] == points[0].before - 1 - static_cast<unsigned>(std::find(
-      layout->common_accesses.begin(), layout->common_accesses.end(), true) - layout->common_accesses.begin()) + 1);
+  CHECK(figures["common_range"] ==
+        points[0].before - 1 -
+            static_cast<unsigned>(std::find(layout->common_accesses.begin(), layout->common_accesses.end(), true) -
+                                  layout->common_accesses.begin()) +
+            1);
   CHECK(figures["exact"] == 1);
   CHECK(figures["relssp_optimal"] == 1);
   CHECK(figures["relssp_optimal_jumps"] == 0);
@@ -252,7 +255,8 @@ TEST_CASE("layouts beside regions, register sets and a stated number of register
   o.pass_options.erase("scratchpad-layout");
   tool::annotate(o);
   std::map<std::string, unsigned> without;
-  for (const trace::InsertedInstruction& i : trace::Reader(o.out).kernels()[0].inserted) ++without[i.instruction.scheme];
+  for (const trace::InsertedInstruction& i : trace::Reader(o.out).kernels()[0].inserted)
+    ++without[i.instruction.scheme];
   CHECK(without["regmutex"] == inserted["regmutex"]);
   CHECK(without.count(trace::relssp_optimal_scheme) == 0);
 }
@@ -265,7 +269,8 @@ TEST_CASE("our kernels compute the same under all options") {
     CHECK(outputs_of(kernel, {{"reorder-registers", "on"}}) == outputs);
     for (const char* t : {"0.1", "0.5"}) {
       CAPTURE(t);
-      CHECK(outputs_of(kernel, {{"scratchpad-layout", t}, {"reorder-registers", "on"}, {"regmutex-base", "0"}}) == outputs);
+      CHECK(outputs_of(kernel, {{"scratchpad-layout", t}, {"reorder-registers", "on"}, {"regmutex-base", "0"}}) ==
+            outputs);
     }
   }
 }
