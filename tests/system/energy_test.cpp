@@ -62,6 +62,8 @@ class Account {
                     run_.machine.register_file.registers);
     } else if (case_.scheme == "register_sharing") {
       sharing();
+    } else if (case_.scheme == "scratchpad_sharing") {
+      scratchpad();
     } else if (run_.has("sm*.switch_engine")) {
       switching();
     } else {
@@ -80,9 +82,10 @@ class Account {
 
   void pipeline() {
     const bool moves = run_.has("sm*.move_inserter");
-    // Acquires and releases are fetched and issued like the program's own.
-    const double program = double(run_.result.warp_instructions) +
-                           (run_.has("sm*.register_pool") ? s("sm*.pipeline", "issued_insertions") : 0);
+    // Acquires and releases, and relssp, are fetched and issued like the program's own.
+    const bool inserted = run_.has("sm*.register_pool") || run_.has("sm*.release_table");
+    const double program =
+        double(run_.result.warp_instructions) + (inserted ? s("sm*.pipeline", "issued_insertions") : 0);
     const double issued = program + (moves ? s("sm*.pipeline", "injected_moves") : 0);
     add("front_end", "instruction_cache.access", s("sm*.pipeline", "fetched_instructions"));
     add("front_end", "instruction_buffer.instruction", program);
@@ -248,6 +251,20 @@ class Account {
     register_file(reads, writes, registers);
   }
 
+  void scratchpad() {
+    const auto table = [&](const char* event, double count) {
+      add("resource_sharing", std::string("resource_sharing.") + event, count);
+    };
+    register_file(s("sm*.pipeline.collectors", "reads"), s("sm*.pipeline.writeback", "writes"),
+                  run_.machine.register_file.registers);
+    table("check", s("sm*.scratchpad_gate", "checks"));
+    table("lock", 2 * s("sm*.scratchpad_gate", "acquires"));
+    table("owner", s("sm*.owner_table", "bits_written"));
+    // Warps of pairs leave once, with relssp before.
+    table("release", s("sm*.scratchpad_gate", "relssp"));
+    CHECK(s("sm*.scratchpad_gate", "relssp") == 4 * s("sm*.residency", "paired_ctas"));
+  }
+
   void sharing() {
     const auto table = [&](const char* event, double count) {
       add("resource_sharing", std::string("resource_sharing.") + event, count);
@@ -325,6 +342,7 @@ const std::map<std::string, std::string>& provoked_by() {
                                                         {"resource_sharing.lock", "register_sharing"},
                                                         {"resource_sharing.rule", "register_sharing"},
                                                         {"resource_sharing.owner", "register_sharing"},
+                                                        {"resource_sharing.release", "scratchpad_sharing"},
                                                         {"wir.rename_table", "wir"},
                                                         {"wir.reuse_buffer", "wir"},
                                                         {"wir.hash", "wir"},
@@ -453,5 +471,6 @@ REGATTA_ENERGY_CASE(27)
 REGATTA_ENERGY_CASE(28)
 REGATTA_ENERGY_CASE(29)
 REGATTA_ENERGY_CASE(30)
+REGATTA_ENERGY_CASE(31)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 31); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 32); }

@@ -169,7 +169,12 @@ const std::vector<SchemeCase>& scheme_cases() {
        {{"register_file.registers", "160"},
         {"register_sharing.t", "0.3"},
         {"register_sharing.dynamic", "true"},
-        {"register_sharing.dynamic_period", "200"}}}};
+        {"register_sharing.dynamic_period", "200"}}},
+      {"scratchpad_sharing",
+       "scratchpad_sharing",
+       "fermi_sharing",
+       32,
+       {{"shared.bytes", "10240"}, {"scratchpad_sharing.relssp", "optimal"}, {"sm.scheduler", "owf"}}}};
   return all;
 }
 
@@ -186,6 +191,8 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.out = folder.file("k.rgt");
   o.warp_size = warp_size;
   o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
+  o.pass_options["scratchpad-layout"] = "0.1";  // only scratchpad_sharing minds
+  o.shared_values = true;
   tool::annotate(o);
   return o.out;
 }

@@ -99,10 +99,11 @@ TEST_CASE("stored values: every width, low bits first") {
   for (const unsigned warp_size : {32u, 64u}) {
     const Replay r = run_stored(
         "add.u32 %r1, %t, 0x12345600; st.shared.u32 [%s], %r1; cvt.u16.u32 %h1, %r1; st.shared.u16 [%s+4], %h1;\n"
-        "st.shared.u8 [%s+6], %r1; ld.shared.u8 %r2, [%s+6]; ld.shared.u32 %r2, [%s];\n"
-        "st.shared.v2.u32 [%s+8], {%t, %r1}; ld.shared.v2.u32 {%r3, %r4}, [%s+8];\n"
+        "st.shared.u8 [%s+6], %r1; ld.shared.u8 %r2, [%s+6]; st.global.u32 [%p], %r2; ld.shared.u32 %r2, [%s];\n"
+        "st.shared.v2.u32 [%s+8], {%t, %r1}; ld.shared.v2.u32 {%r3, %r4}, [%s+8]; st.global.v2.u32 [%p], {%r3, %r4};\n"
         "st.shared.v4.u32 [%s], {%t, %r1, %r2, %t}; ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%s];\n"
-        "cvt.rn.f64.u32 %f1, %t; st.shared.f64 [%s+8], %f1; ld.shared.f64 %f2, [%s+8];\n",
+        "st.global.v2.u32 [%p], {%r3, %r4}; st.global.v2.u32 [%p], {%r5, %r6};\n"
+        "cvt.rn.f64.u32 %f1, %t; st.shared.f64 [%s+8], %f1; ld.shared.f64 %f2, [%s+8]; st.global.f64 [%p], %f2;\n",
         warp_size);
     REQUIRE(r.writes.size() == 6);
     for (unsigned lane = 0; lane < warp_size; ++lane) {
@@ -126,10 +127,12 @@ TEST_CASE("stored values: every width, low bits first") {
 TEST_CASE("stored values: atomics leave what memory holds afterwards, in every lane of one address") {
   const Replay r = run_stored(
       "mov.u32 %r1, s; mov.u32 %r2, 5; st.shared.u32 [%r1], %r2; atom.shared.add.u32 %r3, [%r1], 2;\n"
-      "ld.shared.u32 %r4, [%r1]; red.shared.max.u32 [%r1], %t; ld.shared.u32 %r4, [%r1];\n"
+      "ld.shared.u32 %r4, [%r1]; st.global.u32 [%p], %r4; red.shared.max.u32 [%r1], %t;\n"
+      "ld.shared.u32 %r4, [%r1]; st.global.u32 [%p], %r4;\n"
       "st.shared.u32 [%s], %t; atom.shared.exch.b32 %r5, [%s], 77; atom.shared.cas.b32 %r6, [%s], 77, %t;\n"
-      "ld.shared.u32 %r7, [%s];\n");
+      "ld.shared.u32 %r7, [%s]; st.global.u32 [%p], %r7;\n");
   REQUIRE(r.writes.size() == 6);
+  CHECK(r.loads == 3 * 32);
   for (unsigned lane = 0; lane < 32; ++lane) {
     CHECK(r.writes[0].words[0].lane[lane] == 5);
     CHECK(r.writes[1].words[0].lane[lane] == 5 + 2 * 32);
@@ -140,7 +143,7 @@ TEST_CASE("stored values: atomics leave what memory holds afterwards, in every l
 }
 
 TEST_CASE("stored values: lanes that write one address with a plain store have its final content") {
-  const Replay r = run_stored("mov.u32 %r1, s; st.shared.u32 [%r1], %t; ld.shared.u32 %r2, [%r1];\n");
+  const Replay r = run_stored("mov.u32 %r1, s; st.shared.u32 [%r1], %t; ld.shared.u32 %r2, [%r1]; st.global.u32 [%p], %r2;\n");
   REQUIRE(r.writes.size() == 1);
   for (unsigned lane = 1; lane < 32; ++lane) CHECK(r.writes[0].words[0].lane[lane] == r.writes[0].words[0].lane[0]);
 }
@@ -150,7 +153,7 @@ TEST_CASE("stored values: guards, and generic stores that lie in shared memory i
       "setp.lt.u32 %q1, %t, 7; @%q1 st.shared.u32 [%s], %t;\n"
       "setp.gt.u32 %q3, %t, 1000; @%q3 st.shared.u32 [%s], %t;\n"
       "cvt.u64.u32 %d1, %s; cvta.shared.u64 %d2, %d1; and.b32 %r1, %t, 1; setp.eq.u32 %q2, %r1, 0;\n"
-      "selp.b64 %d3, %d2, %p, %q2; st.u32 [%d3], %t; ld.u32 %r2, [%d3];\n");
+      "selp.b64 %d3, %d2, %p, %q2; st.u32 [%d3], %t; ld.u32 %r2, [%d3]; st.global.u32 [%p+4], %r2;\n");
   REQUIRE(r.writes.size() == 2);
   CHECK(r.writes[0].lanes == 0x7f);
   CHECK(r.writes[1].lanes == 0x55555555);
