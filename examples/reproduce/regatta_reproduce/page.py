@@ -81,13 +81,17 @@ class Page:
             verdict = c.verdict() if not c.difference else f"**{c.difference}**"
             rows.append([what + (f" ({c.note})" if c.note else ""), c.stated.where, c.stated.text(), c.ours_text(),
                          verdict])
-        text = table(["", "where", "paper", "ours", ""], rows, left=2)
+        self.put(f"compare:{name}", table(["", "where", "paper", "ours", ""], rows, left=2) + self.explained(ids))
+
+    def explained(self, ids: Sequence[str]) -> str:
+        """The findings that explain differences among these comparisons, each once on a page."""
+        text = ""
         for f in self.findings.of(list(ids)):
             if f.title in self._told or self.partial:  # they explain the whole page's numbers
                 continue
             self._told.add(f.title)
             text += f"\n\n**{f.title}** " + self._fill(f.text, f"finding '{f.title}'", None)
-        self.put(f"compare:{name}", text)
+        return text
 
     def _fill(self, text: str, where: str, used: Optional[Set[str]]) -> str:
         def replace(match):
