@@ -142,6 +142,19 @@ if "--wear.bits_file" in sys.argv:
     with open(after("--wear.bits_file"), "w") as f:
         f.write("sm,bit,zero,one,off\\n")
         for bit in range(64): f.write(f"0,{bit},{0.75 * on},{0.25 * on},{1 - on}\\n")
+# Sharing: a launch's stalls, misses, and the CTAs by SM.
+for x in d["launches"]:
+    x.update({"thread_instructions": 30 * x["warp_instructions"], "issue_cycles": x["warp_instructions"], "stall_cycles": {r: 100 for r in (
+        "scoreboard", "issue_gate", "structural", "memory", "barrier", "instruction_fetch", "idle")}})
+d["stats"]["sm0.l1"].setdefault("read_misses", 200)
+d["stats"]["memory.l2_0"].setdefault("read_misses", 40)
+if scheme in ("register_sharing", "scratchpad_sharing"):
+    d["stats"][scheme] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "transfers": 9, "storage_bits": 273 if scheme == "register_sharing" else 93}
+if "--cpi-ctas" in sys.argv:
+    with open(after("--cpi-ctas"), "w") as f:
+        f.write("launch,sm,cta,launched,finished\\n")
+        for i in range(len(names)):
+            for c in range(6): f.write(f"{i},0,{c},1,1000\\n")
 json.dump(d, open(after("--stats"), "w"))
 if "--pipeline" in sys.argv:
     rows = ["Kanata 0004", "C= 100"]
