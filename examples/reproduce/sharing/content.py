@@ -9,15 +9,14 @@ from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import geomean
 
 import evaluation
-from evaluation import (Evaluation, apart, base, base_owf, base_reordered, doubled, extra_variants, gains, gto, less_stalls,
-                        memories, more_stalls, number, other_ctas, pad_apart, pad_gains, pad_like_doubled, pad_noopt, pad_plan,
+from evaluation import (Evaluation, apart, base, base_owf, base_reordered, doubled, extra_variants, gains, gto, half,
+                        half_share, less_stalls, memories, more_stalls, no_rule, number, pad_gains, pad_like_doubled, pad_noopt,
                         pad_programs, pad_resident, pad_share_run, pad_shared, pad_slower_than_doubled, pad_steps, plan_of,
                         register_plan, register_programs, resident, schedulers, scratchpad_bytes, share_run, shared, shares,
-                        slower_than_doubled, steps, table_id, two_level, unlocked, unlocked_owf, usual_share, variants, with_memory)
+                        steps, table_id, two_level, unlocked, unlocked_owf, variants, with_memory)
 
 Figures = Optional[Path]
 pad_base = "pad-baseline"
-Cell = Callable[[str], Any]
 #: Single changes and decompositions of register sharing: description, run, run that it is relative to.
 changes = [
     ("OWF, no sharing", base_owf, base),
@@ -32,6 +31,9 @@ changes = [
     ("sharing, OWF, reordered, dynamic", shared, base),
     ("the same over OWF without sharing", shared, base_owf),
     ("the same without dynamic, over OWF without sharing", "owf-unrolled", base_owf),
+    ("sharing without the deadlock rule, over sharing with it (no dynamic)", no_rule, "owf-unrolled"),
+    ("50 % sharing, no dynamic, over OWF without sharing", half, base_owf),
+    ("50 % sharing with dynamic, over that without", share_run(half_share), half),
     ("sharing, GTO, reordered, dynamic, over GTO", "shared-gto", gto),
     ("as many CTAs as sharing has, no locks (twice the registers), LRR", unlocked, base),
     ("the same with OWF, over OWF", unlocked_owf, base_owf),
@@ -62,7 +64,7 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     relative = [(r, base) for r in runs] + [(r, to) for r in (*variants, *extra_variants) for to in (gto, base_owf, two_level, doubled)]
     relative += [(unlocked_owf, base_owf), (shared, unlocked_owf), ("baseline-mshrs", base), ("baseline-bandwidth", base)]
     relative += [(with_memory(shared, m), with_memory(base, m)) for m in memories]
-    relative += [(share_run(s), share_run(0)) for s in shares[1:]]
+    relative += [(share_run(s), share_run(0)) for s in shares[1:]] + [(half, base_owf), (share_run(half_share), half)]
     for run, to in relative:
         name = run if to == base else f"{run}/over/{to}"
         page.put(f"gain/all/{name}", signed(e.mean_gain(run, to=to) if one else None))
@@ -235,8 +237,10 @@ def _performance(page: Page, e: Evaluation, figures: Figures) -> None:
 
 def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
     one = e.of_set["Set-1"]
-    rows = [[title] + [signed(e.gain(p, run, to)) for p in one.values()] + [signed(e.mean_gain(run, to=to)) if one else "-"]
-            for title, run, to in changes]
+    rows = []
+    for title, run, to in changes:
+        gains_of = [e.gain(p, run, to) if (p.kernel, run) in e.results else None for p in one.values()]
+        rows.append([title] + [signed(x) for x in gains_of] + [signed(e.mean_gain(run, to=to)) if one and None not in gains_of else "-"])
     page.put("table:changes", table(["IPC over Unshared-LRR, unless stated", *one, "geometric mean"], rows))
 
 

@@ -52,6 +52,10 @@ doubled, base_reordered = "baseline-doubled", "baseline-reordered"
 mshrs = ("--l1.mshrs", "256")
 bandwidth = mshrs + ("--dram.bandwidth", "708000")
 memories = {"mshrs": ("256 MSHRs", mshrs), "bandwidth": ("256 MSHRs, four times the bandwidth", bandwidth)}
+#: All optimisations but dynamic warp execution, at 50 % sharing.
+half_share, half = 50, "owf-unrolled-50"
+#: The same at 90 % without the deadlock rule, of programs none of whose kernels both share registers and have barriers.
+no_rule, without_barriers = "owf-unrolled-norule", ["libor", "suffix_match", "mri_q"]
 #: As many CTAs as sharing has, with registers (scratchpad) for all of them: no lock.
 unlocked, unlocked_owf = "baseline-m", "baseline-m-owf"
 

@@ -15,10 +15,10 @@ from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 import evaluation  # noqa: E402
-from evaluation import (Evaluation, apart, base, base_reordered, doubled, extra_variants, file_rows, memories, owf,  # noqa: E402
+from evaluation import (Evaluation, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, memories, no_rule, owf,  # noqa: E402
                         pad_apart, pad_share_run, pad_shared, pad_variants, programs_of, register_plan,
                         register_scratchpad_bytes, schedulers, scratchpad_bytes, share_run, shared, shares, sms, threshold,
-                        unlocked, unlocked_owf, unlocked_pad, unlocked_pad_ctas, usual_share, variants, with_memory)
+                        unlocked, unlocked_owf, unlocked_pad, unlocked_pad_ctas, usual_share, variants, with_memory, without_barriers)
 
 programs = suite.of_paper("register_sharing")
 #: KERNEL.toml in place of the kernel's launch file: only the launches that the measured ones depend on.
@@ -63,6 +63,10 @@ def register_runs(kernel: str, small: bool) -> List[Run]:
     _, _, options = variants[shared]
     runs += [Run(share_run(s), reordered, at + options + ("--register_sharing.t", threshold(s)), tables=ctas)
              for s in shares if s != usual_share]
+    without_dynamic = at + extra_variants["owf-unrolled"][2]
+    runs.append(Run(half, reordered, without_dynamic + ("--register_sharing.t", threshold(half_share))))
+    if kernel in without_barriers:
+        runs.append(Run(no_rule, reordered, without_dynamic + ("--register_sharing.deadlock_rule", "false")))
     for memory, (_, larger) in memories.items():
         runs += [Run(with_memory(base, memory), plain, at + larger), Run(with_memory(shared, memory), reordered, at + options + larger)]
     return runs
