@@ -9,11 +9,11 @@ from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import geomean
 
 import evaluation
-from evaluation import (Evaluation, apart, base, base_owf, base_reordered, doubled, extra_variants, gains, gto, half,
+from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, doubled, extra_variants, gains, gto, half,
                         half_share, less_stalls, memories, more_stalls, no_rule, number, pad_gains, pad_like_doubled, pad_noopt,
                         pad_programs, pad_resident, pad_share_run, pad_shared, pad_slower_than_doubled, pad_steps, plan_of,
                         register_plan, register_programs, resident, schedulers, scratchpad_bytes, share_run, shared, shares,
-                        steps, table_id, two_level, unlocked, unlocked_owf, variants, with_memory)
+                        steps, table_id, two_level, unlocked, unlocked_owf, usual_share, variants, with_memory)
 
 Figures = Optional[Path]
 pad_base = "pad-baseline"
@@ -38,6 +38,9 @@ changes = [
     ("as many CTAs as sharing has, no locks (twice the registers), LRR", unlocked, base),
     ("the same with OWF, over OWF", unlocked_owf, base_owf),
     ("twice the registers, LRR", doubled, base),
+    ("one SM: OWF, no sharing", alone(base_owf), alone(base)),
+    ("one SM: sharing, OWF, reordered, over OWF", alone("owf-unrolled"), alone(base_owf)),
+    ("one SM: the same at 50 % sharing, over OWF", alone(half), alone(base_owf)),
     ("256 MSHRs, LRR", "baseline-mshrs", base),
     ("sharing with all optimisations, 256 MSHRs, over that", "shared-mshrs", "baseline-mshrs"),
     ("256 MSHRs and four times the bandwidth, LRR", "baseline-bandwidth", base),
@@ -62,9 +65,11 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     one = e.of_set["Set-1"]
     runs = [*schedulers, doubled, base_reordered, *variants, *extra_variants, unlocked, unlocked_owf]
     relative = [(r, base) for r in runs] + [(r, to) for r in (*variants, *extra_variants) for to in (gto, base_owf, two_level, doubled)]
+    relative += [(alone(base_owf), alone(base)), (alone("owf-unrolled"), alone(base)), (alone("owf-unrolled"), alone(base_owf)),
+                 (alone(half), alone(base_owf)), (share_run(usual_share), share_run(0))]
     relative += [(unlocked_owf, base_owf), (shared, unlocked_owf), ("baseline-mshrs", base), ("baseline-bandwidth", base)]
     relative += [(with_memory(shared, m), with_memory(base, m)) for m in memories]
-    relative += [(share_run(s), share_run(0)) for s in shares[1:]] + [(half, base_owf), (share_run(half_share), half)]
+    relative += [(share_run(s), share_run(0)) for s in shares[1:-1]] + [(half, base_owf), (share_run(half_share), half)]
     for run, to in relative:
         name = run if to == base else f"{run}/over/{to}"
         page.put(f"gain/all/{name}", signed(e.mean_gain(run, to=to) if one else None))
@@ -276,9 +281,9 @@ def _progress(page: Page, e: Evaluation, figures: Figures) -> None:
     for n, p in one.items():
         d = e.document(p.kernel, shared)["stats"]["register_sharing"]
         progress = e.progress(p)
-        rows.append([n, "-" if progress is None else percent(progress, 0), f"{d['acquires']:,.0f}", f"{d['waits']:,.0f}", f"{d['wait_cycles']:,.0f}",
+        rows.append([n, e.registers(p), e.needed(p), e.registers(p) * (100 - usual_share) // 100, "-" if progress is None else percent(progress, 0), f"{d['acquires']:,.0f}", f"{d['waits']:,.0f}", f"{d['wait_cycles']:,.0f}",
                      f"{d['transfers']:,.0f}", f"{d.get('denied_cycles', 0):,.0f}"])
-    page.put("table:progress", table(["program", "progress", "locks taken", "waits", "warp-cycles waited", "CTAs that inherited", "warp-cycles denied by dynamic execution"], rows))
+    page.put("table:progress", table(["program", "registers", "of these needed", "private", "progress", "locks taken", "waits", "warp-cycles waited", "CTAs that inherited", "warp-cycles denied by dynamic execution"], rows))
     _compare(page, "progress", ["SHARE-049", "SHARE-050"])
 
 

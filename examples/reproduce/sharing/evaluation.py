@@ -56,6 +56,8 @@ memories = {"mshrs": ("256 MSHRs", mshrs), "bandwidth": ("256 MSHRs, four times 
 half_share, half = 50, "owf-unrolled-50"
 #: The same at 90 % without the deadlock rule, of programs none of whose kernels both share registers and have barriers.
 no_rule, without_barriers = "owf-unrolled-norule", ["libor", "suffix_match", "mri_q"]
+#: On one SM, which gets all CTAs: the last of them, which leave room on the SM, count less.
+one_sm = {base: (), base_owf: owf, "owf-unrolled": sharing + owf, half: sharing + owf + ("--register_sharing.t", "0.5")}
 #: As many CTAs as sharing has, with registers (scratchpad) for all of them: no lock.
 unlocked, unlocked_owf = "baseline-m", "baseline-m-owf"
 
@@ -123,6 +125,11 @@ def share_run(share: int) -> str:
 
 def pad_share_run(share: int) -> str:
     return pad_shared if share == usual_share else f"pad-shared-{share}"
+
+
+def alone(run: str) -> str:
+    """A run on one SM."""
+    return f"{run}@1"
 
 
 def with_memory(run: str, memory: str) -> str:

@@ -15,7 +15,7 @@ from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 import evaluation  # noqa: E402
-from evaluation import (Evaluation, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, memories, no_rule, owf,  # noqa: E402
+from evaluation import (Evaluation, alone, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, memories, no_rule, one_sm, owf,  # noqa: E402
                         pad_apart, pad_share_run, pad_shared, pad_variants, programs_of, register_plan,
                         register_scratchpad_bytes, schedulers, scratchpad_bytes, share_run, shared, shares, sms, threshold,
                         unlocked, unlocked_owf, unlocked_pad, unlocked_pad_ctas, usual_share, variants, with_memory, without_barriers)
@@ -32,8 +32,8 @@ def launch_of(kernel: str, small: bool) -> Path:
     return own if own.exists() and not small else command.launch_file(kernel, small)
 
 
-def machine(scratchpad: int) -> Tuple[str, ...]:
-    return ("--machine", programs.machine, "--sms", str(sms), "--shared.bytes", str(scratchpad))
+def machine(scratchpad: int, simulated: int = sms) -> Tuple[str, ...]:
+    return ("--machine", programs.machine, "--sms", str(simulated), "--shared.bytes", str(scratchpad))
 
 
 def trace_of(kernel: str, small: bool, registers: int = 0, *more: str) -> Trace:
@@ -67,6 +67,8 @@ def register_runs(kernel: str, small: bool) -> List[Run]:
     runs.append(Run(half, reordered, without_dynamic + ("--register_sharing.t", threshold(half_share))))
     if kernel in without_barriers:
         runs.append(Run(no_rule, reordered, without_dynamic + ("--register_sharing.deadlock_rule", "false")))
+    single = machine(register_scratchpad_bytes, 1)
+    runs += [Run(alone(name), reordered if "--scheme" in options else plain, single + options) for name, options in one_sm.items()]
     for memory, (_, larger) in memories.items():
         runs += [Run(with_memory(base, memory), plain, at + larger), Run(with_memory(shared, memory), reordered, at + options + larger)]
     return runs
