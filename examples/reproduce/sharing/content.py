@@ -9,7 +9,7 @@ from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import geomean
 
 import evaluation
-from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, doubled, extra_variants, gains, gto, half,
+from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, doubled, extra_variants, by_formula, gains, gto, half,
                         half_share, less_stalls, memories, more_stalls, no_rule, number, pad_gains, pad_like_doubled, pad_noopt,
                         pad_programs, pad_resident, pad_share_run, pad_shared, pad_slower_than_doubled, pad_steps, plan_of,
                         register_plan, register_programs, resident, schedulers, scratchpad_bytes, share_run, shared, shares,
@@ -76,17 +76,20 @@ def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
         for n, p in one.items():
             page.put(f"gain/{n}/{name}", signed(e.gain(p, run, to)))
     for n, p in one.items():
+        if (p.kernel, no_rule) in e.results:
+            page.put(f"gain/{n}/{no_rule}", signed(e.gain(p, no_rule, "owf-unrolled")))
         page.put(f"registers/{n}", str(e.registers(p)))
         page.put(f"needed/{n}", str(e.needed(p)))
         page.put(f"bus/{n}", percent(e.bus_share(p, base), 0))
         page.put(f"progress/{n}", "-" if e.progress(p) is None else percent(e.progress(p), 0))
         page.put(f"spills/{n}", str(e.report(p, base, p.entries[0]).get("spills", 0)))
-        for run in (shared, "noopt", "unrolled-dyn"):
-            page.put(f"l1/{n}/{run}", signed(e.more_misses(p, run, "l1"), 0))
-            page.put(f"l2/{n}/{run}", signed(e.more_misses(p, run, "l2"), 0))
+        for run in (shared, base_owf, unlocked):
+            page.put(f"l1/{n}/{run}", signed(e.more_misses(p, run, "l1")))
+            page.put(f"l2/{n}/{run}", signed(e.more_misses(p, run, "l2")))
         page.put(f"l1/{n}/{shared}/over/{gto}", signed(e.more_misses(p, shared, "l1", gto)))
         page.put(f"l2/{n}/{shared}/over/{gto}", signed(e.more_misses(p, shared, "l2", gto)))
-        page.put(f"idle/{n}", signed(e.fewer_idle(p)))
+        page.put(f"idle/{n}", signed(-e.fewer_idle(p)))
+        page.put(f"idle/{n}/{base_owf}", signed(-e.fewer_idle(p, base_owf)))
         page.put(f"stalls/{n}", signed(-e.fewer_stalls(p)))
         d = e.document(p.kernel, shared)["stats"]["register_sharing"]
         page.put(f"denied/{n}", f"{d.get('denied_cycles', 0):,.0f}")
@@ -119,7 +122,11 @@ def _pad_numbers(page: Page, e: Evaluation) -> None:
 def _compare(page: Page, name: str, ids: Sequence[str]) -> None:
     """Those that are compared: a part of the kernels, and a version without scratchpad sharing, do not allow all."""
     known = page.comparisons.paper.values
-    page.compare(name, [i for i in ids if i in page.comparisons.all or not (page.partial or known[i].not_compared)])
+    shown = [i for i in ids if i in page.comparisons.all or not (page.partial or known[i].not_compared)]
+    if shown:
+        page.compare(name, shown)
+    else:
+        page.put(f"compare:{name}", "")
 
 
 def _by_program(e: Evaluation, of_set: str, columns: Dict[str, str], cell: Callable[[Any, str], Any],
@@ -142,7 +149,17 @@ def _bars(page: Page, e: Evaluation, figures: Figures, name: str, title: str, of
 
 
 def _verdict(page: Page, e: Evaluation, figures: Figures) -> None:
+    counts = [c for c in page.comparisons.all.values() if c.stated.unit == "CTAs"]
+    others = [c for c in page.comparisons.all.values() if c.stated.unit != "CTAs"]
+    unchanged = [c for c in others if c.stated.where in ("Table 2.5", "Table 2.7") and c.stated.value == 0 and not c.difference]
+    page.put("counts/formula", str(sum(c.note == by_formula for c in counts)))
+    page.put("counts/simulated", str(sum(c.note != by_formula for c in counts)))
+    page.put("counts/different", str(sum(bool(c.difference) for c in counts)))
+    page.put("others", str(len(others)))
+    page.put("others/agree", str(sum(not c.difference for c in others)))
+    page.put("others/unchanged", str(len(unchanged)))
     if page.partial:
+        page.put("claims", "not compared for a part of the kernels")
         page.put("figure:headline", "")
         page.put("table:headline", "")
         return
@@ -174,6 +191,9 @@ def _verdict(page: Page, e: Evaluation, figures: Figures) -> None:
                  f"sharing with GTO over GTO {signed(e.mean_gain('shared-gto', to=gto))}; OWF over GTO, no sharing {signed(e.mean_gain(base_owf, to=gto))} (means)"])
     rows.append(["Set-3 is unchanged by register sharing (LRR, GTO)", "same cycles", page.comparisons.all["FIG2.22-LRR"].ours_text(), holds("FIG2.22-LRR", "FIG2.22-GTO"),
                  f"renumbered registers alone {signed(max((e.gain(p, 's3-unrolled', 's3-baseline') for p in e.of_set['Set-3'].values()), key=abs), 2)} at most"])
+    states = [row[3].strip("*") for row in rows]
+    page.put("claims", "; ".join(f"{plural}: {states.count(s)}" for s, plural in (
+        ("holds", "hold"), ("does not hold", "do not hold"), ("not compared", "not compared")) if s in states))
     page.put("table:headline", table(["claim", "thesis", "ours", "", "single changes"], rows, left=5))
 
 

@@ -89,6 +89,7 @@ pad_apart = {
 register_programs = ["backprop", "b+tree", "hotspot", "LIB", "MUM", "mri-q", "sgemm", "stencil"]
 pad_programs = ["CONV1", "CONV2", "lavaMD", "NW1", "NW2", "SRAD1", "SRAD2"]
 #: Our kernels have CTAs of other sizes: counts of CTAs are those of the thesis's CTAs, by the formula.
+by_formula = "formula, for the thesis's CTA"
 other_ctas = ["sgemm", "stencil", "NW1", "NW2"]
 #: SHARE-004 to 011; SHARE-015 to 021.
 gains = dict(zip(["b+tree", "hotspot", "MUM", "stencil", "LIB", "backprop", "sgemm", "mri-q"], range(4, 12)))
@@ -403,16 +404,15 @@ class Evaluation(evaluation.Evaluation):
 
     def _compare_ctas(self, add: Callable[..., None]) -> None:
         one, two = self.of_set["Set-1"], self.of_set["Set-2"]
-        formula = "formula, for the thesis's CTA"
 
         def count(n: str, share: int) -> Tuple[int, str]:
             if n in other_ctas:
-                return register_plan(one[n].block, one[n].registers, share).ctas, formula
+                return register_plan(one[n].block, one[n].registers, share).ctas, by_formula
             return self.peak(one[n], share_run(share)), ""
 
         def pad_count(n: str, share: int) -> Tuple[int, str]:
             if n in other_ctas or not with_scratchpad:
-                return plan_of(scratchpad_bytes, two[n].shared_bytes, share, most_by_threads(two[n].block)).ctas, formula
+                return plan_of(scratchpad_bytes, two[n].shared_bytes, share, most_by_threads(two[n].block)).ctas, by_formula
             return self.peak(two[n], pad_share_run(share)), ""
 
         for i, n in resident.items():
