@@ -153,7 +153,7 @@ std::vector<std::string> SharingSection::notes(const Kernel& kernel) const {
   const std::optional<SharingLayout> layout = sharing_of(kernel);
   std::vector<std::string> notes;
   if (!layout) return notes;
-  for (const bool common : layout->common_accesses) notes.push_back(common ? "common" : "");
+  for (const bool common : layout->common_accesses) notes.emplace_back(common ? "common" : "");
   return notes;
 }
 
