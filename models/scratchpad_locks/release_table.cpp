@@ -28,7 +28,9 @@ void ReleaseTable::cta_launched(const protocol::CtaInfo& cta) {
 void ReleaseTable::warp_started(const protocol::WarpInfo& warp) { warps_[warp.warp.value()].active = warp.lanes; }
 
 void ReleaseTable::set(WarpSlot warp, LaneMask lanes) {
-  warps_[warp.value()].released |= lanes;
+  Warp& w = warps_[warp.value()];
+  if ((lanes & ~w.released) == 0) return;
+  w.released |= lanes;
   ++writes_;
 }
 
@@ -39,7 +41,7 @@ bool ReleaseTable::all_set(CtaSlot cta) const {
 }
 
 void ReleaseTable::register_stats(support::StatGroup& g) {
-  g.counter("writes", writes_, "warp instructions", "that set release bits: relssp, and exits of CTAs of pairs");
+  g.counter("writes", writes_, "warp instructions", "of CTAs of pairs that set release bits which were not set: relssp, and exits without one");
 }
 
 void ReleaseTable::register_energy(support::EnergyGroup& g) {

@@ -81,6 +81,7 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "finereg" || c.scheme == "finereg_um") return pipeline + file + arbitrated_l1 + 5;
   if (c.scheme == "reg_dram") return pipeline + file + arbitrated_l1 + 3;
   if (c.scheme == "register_sharing") return pipeline + file + l1 + 4;
+  if (c.scheme == "scratchpad_sharing") return pipeline + file + l1 + 5;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
 }

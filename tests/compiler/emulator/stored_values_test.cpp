@@ -29,6 +29,15 @@ struct Replay {
   unsigned loads = 0;
 };
 
+/// The words of the one write with this opcode: independent stores may change places.
+const std::vector<trace::WarpValue>& words_of(const Replay& r, const std::string& opcode) {
+  const auto found =
+      std::find_if(r.writes.begin(), r.writes.end(), [&](const Stored& s) { return s.opcode == opcode; });
+  CAPTURE(opcode);
+  REQUIRE(found != r.writes.end());
+  return found->words;
+}
+
 /// One warp. Every load of shared memory must read what the writes before it left.
 Replay replay(Machine& m, const trace::WarpColumns& columns) {
   Replay r;
@@ -108,17 +117,17 @@ TEST_CASE("stored values: every width, low bits first") {
     REQUIRE(r.writes.size() == 6);
     for (unsigned lane = 0; lane < warp_size; ++lane) {
       const std::uint32_t v = 0x12345600 + lane;
-      CHECK(r.writes[0].words[0].lane[lane] == v);
-      CHECK(r.writes[1].words[0].lane[lane] == (v & 0xffff));
-      CHECK(r.writes[2].words[0].lane[lane] == (v & 0xff));
-      CHECK(r.writes[3].words[0].lane[lane] == lane);
-      CHECK(r.writes[3].words[1].lane[lane] == v);
-      CHECK(r.writes[4].words[3].lane[lane] == lane);
+      CHECK(words_of(r, "st.shared.u32")[0].lane[lane] == v);
+      CHECK(words_of(r, "st.shared.u16")[0].lane[lane] == (v & 0xffff));
+      CHECK(words_of(r, "st.shared.u8")[0].lane[lane] == (v & 0xff));
+      CHECK(words_of(r, "st.shared.v2.u32")[0].lane[lane] == lane);
+      CHECK(words_of(r, "st.shared.v2.u32")[1].lane[lane] == v);
+      CHECK(words_of(r, "st.shared.v4.u32")[3].lane[lane] == lane);
       const double d = lane;
       std::uint64_t bits = 0;
       std::memcpy(&bits, &d, 8);
-      CHECK(r.writes[5].words[0].lane[lane] == static_cast<std::uint32_t>(bits));
-      CHECK(r.writes[5].words[1].lane[lane] == static_cast<std::uint32_t>(bits >> 32));
+      CHECK(words_of(r, "st.shared.f64")[0].lane[lane] == static_cast<std::uint32_t>(bits));
+      CHECK(words_of(r, "st.shared.f64")[1].lane[lane] == static_cast<std::uint32_t>(bits >> 32));
     }
     CHECK(r.loads == 5 * warp_size);
   }
