@@ -33,7 +33,7 @@ struct CompileOptions {
   unsigned least_registers = 0;  ///< per thread of the kernel, though it may need fewer
   unsigned warp_size = 32;
   std::uint32_t dynamic_shared_bytes = 0;  ///< the least of a launch of the kernel, 0 if none is known
-  bool shared_values = false;  ///< the trace holds what is written to shared memory
+  bool shared_values = false;              ///< the trace holds what is written to shared memory
 };
 
 /// Schedules, allocates registers, runs the analyses and all annotation passes.

@@ -41,7 +41,8 @@ bool ReleaseTable::all_set(CtaSlot cta) const {
 }
 
 void ReleaseTable::register_stats(support::StatGroup& g) {
-  g.counter("writes", writes_, "warp instructions", "of CTAs of pairs that set release bits which were not set: relssp, and exits without one");
+  g.counter("writes", writes_, "warp instructions",
+            "of CTAs of pairs that set release bits which were not set: relssp, and exits without one");
 }
 
 void ReleaseTable::register_energy(support::EnergyGroup& g) {

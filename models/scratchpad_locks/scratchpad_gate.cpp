@@ -127,8 +127,9 @@ bool ScratchpadGate::may_issue(const DynamicInstruction& d) {
   if (!cta.paired || !touches_common(d)) return true;
   if (cta.released) {
     std::ostringstream text;
-    text << "warp " << d.warp.value() << " (CTA slot " << d.cta.value() << ") accesses the common part of shared memory at PC 0x"
-         << std::hex << std::uint64_t{d.traits->index} * trace::bytes_per_instruction << std::dec << ", " << d.info->opcode
+    text << "warp " << d.warp.value() << " (CTA slot " << d.cta.value()
+         << ") accesses the common part of shared memory at PC 0x" << std::hex
+         << std::uint64_t{d.traits->index} * trace::bytes_per_instruction << std::dec << ", " << d.info->opcode
          << ", after all threads of its CTA have released it; expected no access behind relssp";
     complain(text.str());
     return true;

@@ -21,11 +21,11 @@ void ScratchpadLockTable::kernel_started(const protocol::KernelContext&) {
 void ScratchpadLockTable::complain(unsigned pair, CtaSlot cta, const char* did, const char* expected) const {
   const std::string holder =
       holders_[pair] ? "CTA slot " + std::to_string(holders_[pair]->value()) + " holds" : "nobody holds";
-  SC_REPORT_ERROR("regatta/scratchpad_locks", (std::string(name()) + " in cycle " + std::to_string(clock_.now()) +
-                                               ": CTA slot " + std::to_string(cta.value()) + " " + did +
-                                               " the lock of pair " + std::to_string(pair) + ", which " + holder +
-                                               "; expected " + expected)
-                                                  .c_str());
+  SC_REPORT_ERROR(
+      "regatta/scratchpad_locks",
+      (std::string(name()) + " in cycle " + std::to_string(clock_.now()) + ": CTA slot " + std::to_string(cta.value()) +
+       " " + did + " the lock of pair " + std::to_string(pair) + ", which " + holder + "; expected " + expected)
+          .c_str());
 }
 
 void ScratchpadLockTable::take(unsigned pair, CtaSlot cta) {

@@ -29,11 +29,11 @@ void SharedScratchpad::kernel_started(const protocol::KernelContext& context) {
   const std::uint64_t used = std::uint64_t{plan.ctas} * boundary_->cta_bytes() -
                              std::uint64_t{plan.pairs} * (boundary_->cta_bytes() - private_);
   if (used > bytes_.size()) {
-    SC_REPORT_ERROR("regatta/shared_scratchpad",
-                    (std::string(name()) + ": " + std::to_string(plan.ctas) + " CTAs, of which " +
-                     std::to_string(plan.pairs) + " pairs, take " + std::to_string(used) + " bytes; expected at most " +
-                     std::to_string(bytes_.size()))
-                        .c_str());
+    SC_REPORT_ERROR(
+        "regatta/shared_scratchpad",
+        (std::string(name()) + ": " + std::to_string(plan.ctas) + " CTAs, of which " + std::to_string(plan.pairs) +
+         " pairs, take " + std::to_string(used) + " bytes; expected at most " + std::to_string(bytes_.size()))
+            .c_str());
   }
 }
 

@@ -377,9 +377,8 @@ SimulationResult Simulation::run() {
     result.mismatches += checker->mismatches();
     shared_words += checker->shared_words_checked();
   }
-  const bool models_contents = std::any_of(m.nodes.begin(), m.nodes.end(), [](const auto& node) {
-    return node->parts.shared_contents != nullptr;
-  });
+  const bool models_contents = std::any_of(m.nodes.begin(), m.nodes.end(),
+                                           [](const auto& node) { return node->parts.shared_contents != nullptr; });
   if (models_contents) result.shared_words_checked = shared_words;
   for (const auto& node : m.nodes) {
     if (node->fault != nullptr) result.fault = node->fault->planted();

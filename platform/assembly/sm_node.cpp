@@ -132,8 +132,8 @@ std::vector<std::string> SmNode::without_energy() const {
 
 bool SmNode::keeps_cycle_time() const {
   auto keeps = [](const auto& part) { return part == nullptr || part->keeps_cycle_time(); };
-  bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) && keeps(parts.writeback_point) &&
-             keeps(parts.residency) && read_checker == nullptr;
+  bool all = keeps(parts.storage) && keeps(parts.shared_contents) && keeps(parts.reuse_point) &&
+             keeps(parts.writeback_point) && keeps(parts.residency) && read_checker == nullptr;
   all = all && keeps(parts.decode_point);
   for (const auto& gate : parts.gates) all = all && keeps(gate);
   for (const auto* listener : parts.fetch_listeners) all = all && keeps(listener);

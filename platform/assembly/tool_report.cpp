@@ -51,8 +51,9 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
       }
       std::cout << ", mismatches: " << r.mismatches << "\n";
       if (r.shared_words_checked == 0) {
-        std::cout << "no word of shared memory was compared: the trace has contents of shared memory if it is annotated "
-                     "with --shared-values\n";
+        std::cout
+            << "no word of shared memory was compared: the trace has contents of shared memory if it is annotated "
+               "with --shared-values\n";
       }
     } else {
       std::cout << "operands not checked (--no-check)\n";

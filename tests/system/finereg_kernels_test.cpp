@@ -86,8 +86,8 @@ bool run_random(test::Dice& dice) {
   const unsigned rows = rows_of_cta(trace);
   const std::string scheme = dice.any({"virtual_thread", "finereg", "finereg", "finereg"});
   const bool pays_by_half = dice.one_in(2);
-  test::RandomMachine m(dice, {"--scheme", scheme, "--machine", dice.any({"finereg", "finereg", "gtx980"}),
-                                   "--check-protocol"});
+  test::RandomMachine m(
+      dice, {"--scheme", scheme, "--machine", dice.any({"finereg", "finereg", "gtx980"}), "--check-protocol"});
   const unsigned active = std::max(32u, rows * static_cast<unsigned>(2 + dice.below(7)) / 2);
   if (scheme == "virtual_thread") {
     m.set("register_file.registers", std::to_string(active * 2));

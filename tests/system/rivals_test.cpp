@@ -115,7 +115,8 @@ bool run_random(test::Dice& dice) {
   const std::string scheme =
       dice.any({"reg_dram", "reg_dram", "vt_regmutex", "vt_regmutex", "um", "vt_um", "finereg_um"});
   const bool unified = scheme.compare(scheme.size() - 2, 2, "um") == 0;
-  test::RandomMachine m(dice, {"--scheme", scheme, "--machine", unified ? "finereg_um" : "finereg", "--check-protocol"});
+  test::RandomMachine m(dice,
+                        {"--scheme", scheme, "--machine", unified ? "finereg_um" : "finereg", "--check-protocol"});
   const auto rows = [&](unsigned least) {
     return std::to_string(std::max(least, of_cta.rows * static_cast<unsigned>(2 + dice.below(7)) / 2));
   };
@@ -149,8 +150,9 @@ bool run_random(test::Dice& dice) {
   m.maybe("sms", {"1", "2"});
   m.vary_pipeline();
   CAPTURE(launch, base);
-  return m.run(folder, trace,
-               {"not one CTA fits on this machine", "of the unified memory, which has", "regmutex.pool_registers"})
+  return m
+      .run(folder, trace,
+           {"not one CTA fits on this machine", "of the unified memory, which has", "regmutex.pool_registers"})
       .has_value();
 }
 

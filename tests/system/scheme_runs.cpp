@@ -190,7 +190,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.launch = folder.file("l.toml");
   o.out = folder.file("k.rgt");
   o.warp_size = warp_size;
-  o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
+  o.pass_options["regmutex-base"] = "0";        // only vt_regmutex minds
   o.pass_options["scratchpad-layout"] = "0.1";  // only scratchpad_sharing minds
   o.shared_values = true;
   tool::annotate(o);

@@ -168,9 +168,10 @@ TEST_CASE("scratchpad sharing: refused configurations") {
     CHECK(r.status == 2);
     return r.err;
   };
-  CHECK(refused({"--scratchpad_sharing.t", "0"}) ==
-        "regatta-sim: configuration: scratchpad_sharing.t = 0, expected a decimal number above 0 and at most 1, with at "
-        "most 6 places, as in 0.1\n");
+  CHECK(
+      refused({"--scratchpad_sharing.t", "0"}) ==
+      "regatta-sim: configuration: scratchpad_sharing.t = 0, expected a decimal number above 0 and at most 1, with at "
+      "most 6 places, as in 0.1\n");
   CHECK(refused({"--scratchpad_sharing.relssp", "early"}) ==
         "regatta-sim: configuration: scratchpad_sharing.relssp = early, expected none, postdom or optimal\n");
   const std::string bytes = std::to_string(bytes_for(trace));

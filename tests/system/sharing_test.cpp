@@ -98,7 +98,8 @@ bool run_random(test::Dice& dice) {
   const std::string trace = annotate(folder, launch, made ? 64 : 32);
   const unsigned of_cta = rows_of_cta(trace);
   test::RandomMachine m(dice, {"--scheme", "register_sharing", "--machine", "fermi_sharing", "--check-protocol"});
-  m.set("register_file.registers", std::to_string(std::max(32u, of_cta * static_cast<unsigned>(4 + dice.below(16)) / 4)));
+  m.set("register_file.registers",
+        std::to_string(std::max(32u, of_cta * static_cast<unsigned>(4 + dice.below(16)) / 4)));
   m.set("shared.bytes", dice.any({"49152", "98304"}));
   m.set("register_sharing.t", dice.any({"0.01", "0.1", "0.1", "0.25", "0.3", "0.5", "0.777", "0.9", "1"}));
   m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));

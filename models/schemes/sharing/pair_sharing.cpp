@@ -13,8 +13,7 @@ PairSharing::PairSharing(std::string resource, std::string gate, std::string loc
     : resource_(std::move(resource)), gate_(std::move(gate)), lock_table_(std::move(lock_table)) {}
 
 void PairSharing::declare(support::OptionSet& o) {
-  o.add(name() + ".t", t_,
-        "part of its " + resource_ + " for itself, as a decimal number: (1 - t) x 100 % are shared");
+  o.add(name() + ".t", t_, "part of its " + resource_ + " for itself, as a decimal number: (1 - t) x 100 % are shared");
 }
 
 void PairSharing::validate(const assembly::MachineConfig&) const { threshold(); }

@@ -92,8 +92,7 @@ void ScratchpadSharing::add_laws(assembly::ConservationLaws& laws, const std::st
   if (!releases()) return;
   laws.add("every CTA of a pair has released the common part when it ends, and the owner table knows it",
            {sm + ".residency.paired_ctas"}, {sm + ".scratchpad_gate.releases"});
-  laws.add("releases are known to the owner table", {sm + ".scratchpad_gate.releases"},
-           {sm + ".owner_table.releases"});
+  laws.add("releases are known to the owner table", {sm + ".scratchpad_gate.releases"}, {sm + ".owner_table.releases"});
 }
 
 }  // namespace regatta::schemes

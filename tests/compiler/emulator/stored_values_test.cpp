@@ -152,7 +152,8 @@ TEST_CASE("stored values: atomics leave what memory holds afterwards, in every l
 }
 
 TEST_CASE("stored values: lanes that write one address with a plain store have its final content") {
-  const Replay r = run_stored("mov.u32 %r1, s; st.shared.u32 [%r1], %t; ld.shared.u32 %r2, [%r1]; st.global.u32 [%p], %r2;\n");
+  const Replay r =
+      run_stored("mov.u32 %r1, s; st.shared.u32 [%r1], %t; ld.shared.u32 %r2, [%r1]; st.global.u32 [%p], %r2;\n");
   REQUIRE(r.writes.size() == 1);
   for (unsigned lane = 1; lane < 32; ++lane) CHECK(r.writes[0].words[0].lane[lane] == r.writes[0].words[0].lane[0]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The scratchpad gate alone, with a lock table and release bits: which warps may issue, which wait, when a CTA gives the
-// common part up.
+// The scratchpad gate alone, with a lock table and release bits: which warps may issue, which wait, when a CTA gives
+// the common part up.
 #include <regatta/models/scratchpad_locks/release_table.h>
 #include <regatta/models/scratchpad_locks/scratchpad_gate.h>
 #include <regatta/models/scratchpad_locks/scratchpad_lock_table.h>
@@ -142,7 +142,8 @@ void with_section(B& b, const char* t) {
   trace::SharingLayout layout;
   layout.t = *trace::parse_share(t);
   layout.common_accesses.assign(b.launch.kernel.instructions.size(), false);
-  b.launch.kernel.annotations.push_back({trace::sharing_section, trace::sharing_section_version, trace::encode(layout)});
+  b.launch.kernel.annotations.push_back(
+      {trace::sharing_section, trace::sharing_section_version, trace::encode(layout)});
 }
 
 }  // namespace
@@ -304,9 +305,10 @@ TEST_CASE("scratchpad gate alone: an access behind the release is an error") {
   b.start();
   for (unsigned w = 0; w < 2; ++w) b.relssp(1, w);
   CHECK(b.own(1, 0));
-  CHECK(error_of([&] { b.common(1, 0); }) ==
-        "gate in cycle 1: warp 2 (CTA slot 1) accesses the common part of shared memory at PC 0x8, ld.shared.u32, after "
-        "all threads of its CTA have released it; expected no access behind relssp");
+  CHECK(
+      error_of([&] { b.common(1, 0); }) ==
+      "gate in cycle 1: warp 2 (CTA slot 1) accesses the common part of shared memory at PC 0x8, ld.shared.u32, after "
+      "all threads of its CTA have released it; expected no access behind relssp");
 }
 
 TEST_CASE("scratchpad gate alone: who takes the lock must be the owner, or beside one that has released") {
@@ -323,8 +325,9 @@ TEST_CASE("scratchpad gate alone: a partner that has not inherited") {
   CHECK(error_of([&] {
           b.finish(1);
           b.begin(1);
-        }) == "gate in cycle 1: CTA slot 1 gets a CTA, and its partner in slot 3 is not the owner; expected that "
-              "ownership has passed to it");
+        }) ==
+        "gate in cycle 1: CTA slot 1 gets a CTA, and its partner in slot 3 is not the owner; expected that "
+        "ownership has passed to it");
 }
 
 TEST_CASE("scratchpad gate alone: traces that are not annotated for the share are refused") {

@@ -180,6 +180,5 @@ TEST_CASE("shared scratchpad alone: an access outside the CTA's shared memory is
 
 TEST_CASE("shared scratchpad alone: a plan that takes more than there is") {
   ScratchpadBench b(359);
-  CHECK(error_of([&] { b.start(); }) ==
-        "memory: 5 CTAs, of which 2 pairs, take 360 bytes; expected at most 359");
+  CHECK(error_of([&] { b.start(); }) == "memory: 5 CTAs, of which 2 pairs, take 360 bytes; expected at most 359");
 }

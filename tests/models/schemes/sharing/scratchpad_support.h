@@ -67,8 +67,8 @@ inline std::string scratchpad_trace(const std::string& name, unsigned ctas = 12,
   layout.common_accesses.assign(b.kernel().instructions.size(), false);
   for (const auto& [index, at] : accesses) layout.common_accesses[index] = at >= layout.boundary;
   layout.optimal = layout.postdom = 1;
-  for (const auto& [scheme, before] :
-       {std::pair{trace::relssp_optimal_scheme, early ? last - 1 : last + 1}, {trace::relssp_postdom_scheme, last + 10}}) {
+  for (const auto& [scheme, before] : {std::pair{trace::relssp_optimal_scheme, early ? last - 1 : last + 1},
+                                       {trace::relssp_postdom_scheme, last + 10}}) {
     trace::InsertedInstruction i;
     i.before = before;
     i.instruction = trace::relssp_instruction(scheme, 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The contents of shared memory, for schemes in which it matters where they are kept. Without such a block the SM models
-// the time of shared memory and no contents.
+// The contents of shared memory, for schemes in which it matters where they are kept. Without such a block the SM
+// models the time of shared memory and no contents.
 #pragma once
 
 #include <regatta/protocol/payload.h>

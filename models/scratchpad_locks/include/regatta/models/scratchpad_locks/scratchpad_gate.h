@@ -58,9 +58,9 @@ class ScratchpadGate final : public sc_core::sc_module, public protocol::IssueGa
   };
   struct Warp {
     bool closed = false;
-    std::uint64_t since = 0;          ///< closed
-    unsigned in_flight = 0;           ///< accesses of the common part that have issued and are not complete
-    protocol::LaneMask leaving = 0;   ///< lanes that have ended while there were any
+    std::uint64_t since = 0;         ///< closed
+    unsigned in_flight = 0;          ///< accesses of the common part that have issued and are not complete
+    protocol::LaneMask leaving = 0;  ///< lanes that have ended while there were any
   };
   enum class Kind : std::uint8_t { other, shared, generic };
 
@@ -87,9 +87,9 @@ class ScratchpadGate final : public sc_core::sc_module, public protocol::IssueGa
   unsigned warps_per_cta_ = 1;
   std::uint64_t private_ = 0;
   bool sharing_ = false;
-  std::vector<Cta> ctas_;              ///< by slot
-  std::vector<Warp> warps_;            ///< by slot
-  std::vector<Kind> kinds_;            ///< by static instruction
+  std::vector<Cta> ctas_;                 ///< by slot
+  std::vector<Warp> warps_;               ///< by slot
+  std::vector<Kind> kinds_;               ///< by static instruction
   std::vector<std::uint64_t> free_from_;  ///< by pair: the first cycle in which the lock may be taken
   std::uint64_t checks_ = 0, common_ = 0, acquires_ = 0, waits_ = 0, wait_cycles_ = 0, releases_ = 0, relssps_ = 0;
 };
