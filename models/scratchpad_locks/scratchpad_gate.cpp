@@ -203,6 +203,8 @@ void ScratchpadGate::release(WarpSlot warp, LaneMask lanes) {
   cta.released = true;
   ++releases_;
   owners_->released(slot);
+  // The partner sees it in the next cycle.
+  if (locks_->holder(cta.member.pair) == slot) free_from_[cta.member.pair] = clock_.now() + 1;
   give_back(slot);
 }
 
@@ -210,8 +212,6 @@ void ScratchpadGate::give_back(CtaSlot slot) {
   const PairMember member = ctas_[slot.value()].member;
   if (locks_->holder(member.pair) != slot) return;
   locks_->give_back(member.pair, slot);
-  // The partner sees it in the next cycle.
-  free_from_[member.pair] = clock_.now() + 1;
   reopen(pairs_->slot(member.partner()));
 }
 

@@ -16,7 +16,10 @@ namespace regatta::sm {
   const WarpMask bit = WarpMask{1} << w.local;
   s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
   // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
-  if (!waits_long(w.state)) s.policy->long_latency(w.local, is_closed);
+  if (waits_long(w.state)) return;
+  s.policy->long_latency(w.local, is_closed);
+  // Its place in the set is another warp's in the next cycle, which nothing else may keep the SM awake for.
+  if (is_closed && s.restricts) core_.schedule_tick(core_.current() + 1);
 }
 
 void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {

@@ -158,6 +158,16 @@ TEST_CASE("scratchpad sharing: results do not depend on how far SMs run ahead") 
   }
 }
 
+TEST_CASE("scratchpad sharing: a warp that is closed leaves its place to one that can go on") {
+  // The last ready warp of its scheduler is closed in the one place of the active set, and another one is ready.
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small), "0.25");
+  run(folder, trace, "scratchpad_sharing",
+      {"--shared.bytes", "2688", "--scratchpad_sharing.t", "0.25", "--scheduler", "two_level",
+       "--scheduler.active_warps", "1", "--sm.sub_cores", "1", "--register_file.latency", "1", "--collector.units", "8",
+       "--writeback.width", "1"});
+}
+
 TEST_CASE("scratchpad sharing: refused configurations") {
   const Folder folder;
   const std::string trace = test::annotate_kernel(folder, "srad2", test::Size::small);
