@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thesis's quantities, computed per program from our runs and compared with the thesis's numbers."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -9,10 +9,6 @@ from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.stats import geomean, of_all_sms
 from regatta_reproduce.suite import Program, Shape, Suite, launches_of
-
-#: Scratchpad sharing has a scheme. Without one, its statements are listed as not compared.
-with_scratchpad = False
-no_scheme = "Scratchpad sharing is not among the schemes of this version"
 
 base = evaluation.baseline
 percent = 100.0
@@ -64,6 +60,11 @@ unlocked, unlocked_owf = "baseline-m", "baseline-m-owf"
 #: Scratchpad sharing, by run.
 pad_sharing = ("--scheme", "scratchpad_sharing", "--scratchpad_sharing.relssp", "none")
 pad_noopt, pad_shared = "pad-noopt", "pad-shared"
+#: Chapter 3's layout and release, as a single change: the common part is given up before the CTA ends.
+pad_released = "pad-released"
+pad_release = ("--scheme", "scratchpad_sharing", "--scratchpad_sharing.relssp", "optimal")
+#: A single change: with the machine's 2 KB, long kernels miss in the instruction cache all the time.
+icache = ("--icache.size_bytes", "16384")
 pad_variants = {pad_noopt: ("Shared-LRR-NoOpt", pad_sharing), pad_shared: ("Shared-OWF", pad_sharing + owf)}
 
 #: Set-3's runs, at 48 KB: the thesis's name, whether registers are reordered, options.
@@ -257,6 +258,10 @@ class Evaluation(evaluation.Evaluation):
             return of_all_sms(self.document(p.kernel, run), "l1", "read_misses")
         return sum(group["read_misses"] for path, group in stats.items() if path.startswith("memory.l2_"))
 
+    def icache_misses(self, p: Program, run: str) -> float:
+        """Of the simulated SMs, all launches."""
+        return of_all_sms(self.document(p.kernel, run), "pipeline.icache", "misses")
+
     def more_misses(self, p: Program, run: str, level: str, to: str = base) -> float:
         return percent * (self.misses(p, run, level) / self.misses(p, to, level) - 1)
 
@@ -360,11 +365,6 @@ class Evaluation(evaluation.Evaluation):
     # --- beside the thesis ---
 
     def compare(self, comparisons: Comparisons) -> None:
-        values = comparisons.paper.values
-        if not with_scratchpad:
-            for i, v in list(values.items()):
-                if v.scope.startswith("scratchpad sharing") and "CTAs" not in v.unit and not v.not_compared:
-                    values[i] = replace(v, not_compared=no_scheme)
         if len(self.kernels) != len(self.suite.kernels):
             return
         add = comparisons.add
@@ -399,8 +399,7 @@ class Evaluation(evaluation.Evaluation):
         self._compare_apart(add)
         document = self.document(one["hotspot"].kernel, shared)
         add("SEC2.4-REGISTERS", int(document["stats"]["register_sharing"]["storage_bits"]))
-        if with_scratchpad:
-            self._compare_pads(add)
+        self._compare_pads(add)
 
     def _compare_ctas(self, add: Callable[..., None]) -> None:
         one, two = self.of_set["Set-1"], self.of_set["Set-2"]
@@ -411,7 +410,7 @@ class Evaluation(evaluation.Evaluation):
             return self.peak(one[n], share_run(share)), ""
 
         def pad_count(n: str, share: int) -> Tuple[int, str]:
-            if n in other_ctas or not with_scratchpad:
+            if n in other_ctas:
                 return plan_of(scratchpad_bytes, two[n].shared_bytes, share, most_by_threads(two[n].block)).ctas, by_formula
             return self.peak(two[n], pad_share_run(share)), ""
 

@@ -14,9 +14,8 @@ from regatta_reproduce.campaign import Run, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-import evaluation  # noqa: E402
-from evaluation import (Evaluation, alone, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, memories, no_rule, one_sm, owf,  # noqa: E402
-                        pad_apart, pad_share_run, pad_shared, pad_variants, programs_of, register_plan,
+from evaluation import (Evaluation, alone, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, icache, memories, no_rule, one_sm, owf,  # noqa: E402
+                        pad_apart, pad_release, pad_released, pad_share_run, pad_shared, pad_variants, programs_of, register_plan,
                         register_scratchpad_bytes, schedulers, scratchpad_bytes, share_run, shared, shares, sms, threshold,
                         unlocked, unlocked_owf, unlocked_pad, unlocked_pad_ctas, usual_share, variants, with_memory, without_barriers)
 
@@ -75,8 +74,8 @@ def register_runs(kernel: str, small: bool) -> List[Run]:
 
 
 def scratchpad_runs(kernel: str, small: bool) -> List[Run]:
-    """Set-2."""
-    trace = trace_of(kernel, small)
+    """Set-2. The values of shared memory are checked too."""
+    trace = trace_of(kernel, small, 0, "--shared-values")
     at = machine(scratchpad_bytes)
     runs = [Run("pad-baseline", trace, at, tables=ctas)]
     runs += [Run(name.replace(base, "pad"), trace, at + options) for name, (_, options) in schedulers.items()]
@@ -84,12 +83,14 @@ def scratchpad_runs(kernel: str, small: bool) -> List[Run]:
     for most in sorted({unlocked_pad_ctas(p) for p in programs_of(programs, "Set-2", kernel).values()}):
         runs.append(Run(unlocked_pad(most), trace, machine(2 * scratchpad_bytes) + ("--sm.ctas", str(most))))
     runs += [Run(with_memory("pad-baseline", memory), trace, at + larger) for memory, (_, larger) in memories.items()]
-    if evaluation.with_scratchpad:
-        runs += [Run(name, trace, at + options, tables=ctas if name == pad_shared else ()) for name, (_, options) in pad_variants.items()]
-        _, options = pad_variants[pad_shared]
-        runs += [Run(pad_share_run(s), trace, at + options + ("--scratchpad_sharing.t", threshold(s)), tables=ctas)
-                 for s in shares if s != usual_share]
-        runs += [Run(with_memory(pad_shared, memory), trace, at + options + larger) for memory, (_, larger) in memories.items()]
+    runs += [Run(name, trace, at + options, tables=ctas if name == pad_shared else ()) for name, (_, options) in pad_variants.items()]
+    laid_out = trace_of(kernel, small, 0, "--shared-values", "--scratchpad-layout", threshold(usual_share))
+    runs.append(Run(pad_released, laid_out, at + pad_release + owf))
+    _, options = pad_variants[pad_shared]
+    runs += [Run(pad_share_run(s), trace, at + options + ("--scratchpad_sharing.t", threshold(s)), tables=ctas)
+             for s in shares if s != usual_share]
+    runs += [Run(with_memory(pad_shared, memory), trace, at + options + larger) for memory, (_, larger) in memories.items()]
+    runs += [Run("pad-baseline-icache", trace, at + icache), Run("pad-shared-icache", trace, at + options + icache)]
     return runs
 
 
@@ -98,8 +99,7 @@ def other_runs(kernel: str, small: bool) -> List[Run]:
     traces = {False: trace_of(kernel, small), True: trace_of(kernel, small, 0, *reorder)}
     runs = [Run(name, traces[renumbered], machine(register_scratchpad_bytes) + options)
             for name, (_, renumbered, options) in apart.items()]
-    if evaluation.with_scratchpad:
-        runs += [Run(name, traces[False], machine(scratchpad_bytes) + options) for name, (_, options) in pad_apart.items()]
+    runs += [Run(name, traces[False], machine(scratchpad_bytes) + options) for name, (_, options) in pad_apart.items()]
     return runs
 
 
