@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/models/cta_pairs/paired_residency.h>
 
+#include <regatta/trace/sharing.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -77,8 +79,8 @@ SharingPlan PairedScratchpad::share(const protocol::KernelContext& context, cons
                                     const Occupancy& fits) {
   const unsigned used = context.launch->shared_bytes_per_cta, granularity = limits.shared_granularity;
   cta_bytes_ = (used + granularity - 1) / granularity * granularity;
-  // Whole words, which no access crosses unless it is wider.
-  private_ = static_cast<unsigned>(t().of(used) / 4 * 4);
+  private_ = trace::private_bytes(
+      {static_cast<std::uint32_t>(t().numerator()), static_cast<std::uint32_t>(t().denominator())}, used);
   if (used == 0) return SharingPlan{fits.ctas(), 0};
   const unsigned most = std::min({fits.by_ctas, fits.by_warps, fits.by_threads, fits.by_registers});
   return effective_ctas(limits.shared_bytes, cta_bytes_, t(), most);

@@ -5,6 +5,7 @@
 #include <regatta/support/config.h>
 #include <regatta/support/energy.h>
 #include <regatta/trace/sharing.h>
+#include <regatta/trace/warp_stream.h>
 
 #include <algorithm>
 #include <sstream>
@@ -107,12 +108,8 @@ bool ScratchpadGate::touches_common(const DynamicInstruction& d) const {
     return lane_touches(static_cast<unsigned>(__builtin_ctzll(d.active))) ||
            lane_touches(63 - static_cast<unsigned>(__builtin_clzll(d.active)));
   }
-  for (LaneMask m = d.active; m != 0; m &= m - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctzll(m));
-    if (kind == Kind::generic && base::window_number(d.addresses[lane]) != base::window_number(trace::shared_window)) {
-      continue;
-    }
-    if (lane_touches(lane)) return true;
+  for (LaneMask m = trace::shared_lanes(*d.info, d.active, d.addresses.data()); m != 0; m &= m - 1) {
+    if (lane_touches(static_cast<unsigned>(__builtin_ctzll(m)))) return true;
   }
   return false;
 }

@@ -3,6 +3,7 @@
 // Scratchpad sharing on programs made by hand: what it brings, and faults between its blocks, each of which is found.
 #include <functional>
 
+#include "put_before.h"
 #include "scratchpad_support.h"
 
 using namespace regatta;
@@ -13,7 +14,9 @@ using models::ReleaseBits;
 using models::ScratchpadBoundary;
 using models::ScratchpadLocks;
 using protocol::CtaSlot;
+using test::Before;
 using test::counter;
+using test::put_before;
 using test::run_scratchpad;
 using test::scratchpad_trace;
 
@@ -21,56 +24,36 @@ namespace {
 
 constexpr unsigned for_one = 4096, for_a_pair = 6144;
 
-/// A module that is owned by the SM's parts and stands before `inner`.
-template <class Interface>
-class Ahead : public sc_core::sc_module, public Interface, public support::StatProvider {
- public:
-  Ahead(const sc_core::sc_module_name& name, Interface& inner) : sc_module(name), inner_(inner) {}
-  void register_stats(support::StatGroup&) override {}
-  void register_energy(support::EnergyGroup& g) override { g.costs_nothing("a fault"); }
-
- protected:
-  Interface& inner_;
-};
-
-template <class Fault, class Interface>
-Interface& put_ahead(assembly::SmParts& parts, Interface& inner) {
-  auto fault = std::make_unique<Fault>(sc_core::sc_gen_unique_name("fault"), inner);
-  Fault& made = *fault;
-  parts.modules.push_back(std::move(fault));
-  return made;
-}
-
 /// The lock looks free whoever holds it.
-class LockForTwo : public Ahead<ScratchpadLocks> {
+class LockForTwo : public Before<ScratchpadLocks> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   std::optional<CtaSlot> holder(unsigned) const override { return std::nullopt; }
   void take(unsigned, CtaSlot) override {}
   void give_back(unsigned, CtaSlot) override {}
 };
 
 /// The same, and the table is told.
-class LockTakenTwice : public Ahead<ScratchpadLocks> {
+class LockTakenTwice : public Before<ScratchpadLocks> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   std::optional<CtaSlot> holder(unsigned) const override { return std::nullopt; }
   void take(unsigned pair, CtaSlot cta) override { inner_.take(pair, cta); }
   void give_back(unsigned pair, CtaSlot cta) override { inner_.give_back(pair, cta); }
 };
 
 /// 400 bytes too high: the accesses of the bytes from 1,024 on look private.
-class HighBoundary : public Ahead<ScratchpadBoundary> {
+class HighBoundary : public Before<ScratchpadBoundary> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   unsigned private_bytes() const override { return inner_.private_bytes() + 400; }
   unsigned cta_bytes() const override { return inner_.cta_bytes(); }
 };
 
 /// Side 1 of a pair has the private bytes of side 0: a word of the wrong half.
-class OneHalf : public Ahead<CtaPairs> {
+class OneHalf : public Before<CtaPairs> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   const models::SharingPlan& plan() const override { return inner_.plan(); }
   std::optional<PairMember> member(CtaSlot cta) const override {
     std::optional<PairMember> m = inner_.member(cta);
@@ -81,17 +64,17 @@ class OneHalf : public Ahead<CtaPairs> {
 };
 
 /// The bits of one thread count for all.
-class EarlyBits : public Ahead<ReleaseBits> {
+class EarlyBits : public Before<ReleaseBits> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   void set(protocol::WarpSlot warp, protocol::LaneMask lanes) override { inner_.set(warp, lanes); }
   bool all_set(CtaSlot) const override { return true; }
 };
 
 /// Thread 0 of every warp never releases.
-class LostBit : public Ahead<ReleaseBits> {
+class LostBit : public Before<ReleaseBits> {
  public:
-  using Ahead::Ahead;
+  using Before::Before;
   void set(protocol::WarpSlot warp, protocol::LaneMask lanes) override {
     inner_.set(warp, lanes & ~protocol::LaneMask{1});
   }
@@ -208,7 +191,7 @@ TEST_CASE("scratchpad sharing: relssp later") { shared_cycles("pad_postdom", "po
 
 TEST_CASE("scratchpad faults: both CTAs of a pair have access, and a word is lost") {
   ScratchpadFaults faults;
-  faults.locks = put_ahead<LockForTwo, ScratchpadLocks>;
+  faults.locks = put_before<LockForTwo, ScratchpadLocks>;
   const std::string message = said(scratchpad_trace("pad_two"), faults);
   contains(message, "value mismatch");
   contains(message, "of the CTA's shared memory: lane 0 expected 0x");
@@ -216,13 +199,13 @@ TEST_CASE("scratchpad faults: both CTAs of a pair have access, and a word is los
 
 TEST_CASE("scratchpad faults: a lock that is taken twice is refused by the table") {
   ScratchpadFaults faults;
-  faults.locks = put_ahead<LockTakenTwice, ScratchpadLocks>;
+  faults.locks = put_before<LockTakenTwice, ScratchpadLocks>;
   contains(said(scratchpad_trace("pad_twice"), faults), "expected a free lock");
 }
 
 TEST_CASE("scratchpad faults: a boundary that is too high for the gate, and a word is lost") {
   ScratchpadFaults faults;
-  faults.boundary = put_ahead<HighBoundary, ScratchpadBoundary>;
+  faults.boundary = put_before<HighBoundary, ScratchpadBoundary>;
   const std::string message = said(scratchpad_trace("pad_high"), faults);
   contains(message, "value mismatch");
   contains(message, "byte 1");
@@ -230,7 +213,7 @@ TEST_CASE("scratchpad faults: a boundary that is too high for the gate, and a wo
 
 TEST_CASE("scratchpad faults: words of the wrong half") {
   ScratchpadFaults faults;
-  faults.pairs = put_ahead<OneHalf, CtaPairs>;
+  faults.pairs = put_before<OneHalf, CtaPairs>;
   contains(said(scratchpad_trace("pad_half"), faults), "value mismatch");
 }
 
@@ -242,13 +225,13 @@ TEST_CASE("scratchpad faults: an owner that is not transferred") {
 
 TEST_CASE("scratchpad faults: release bits that are set too early") {
   ScratchpadFaults faults;
-  faults.bits = put_ahead<EarlyBits, ReleaseBits>;
+  faults.bits = put_before<EarlyBits, ReleaseBits>;
   contains(said(scratchpad_trace("pad_bits"), faults, fifth_with("optimal")), "expected no access behind relssp");
 }
 
 TEST_CASE("scratchpad faults: a release bit that is lost keeps the law") {
   ScratchpadFaults faults;
-  faults.bits = put_ahead<LostBit, ReleaseBits>;
+  faults.bits = put_before<LostBit, ReleaseBits>;
   contains(said(scratchpad_trace("pad_lost"), faults, fifth_with("optimal")),
            "every CTA of a pair has released the common part when it ends");
 }

@@ -3,6 +3,7 @@
 // Faults between the blocks of register sharing: each is found, by the value checker or by a contract.
 #include <functional>
 
+#include "put_before.h"
 #include "sharing_support.h"
 
 using namespace regatta;
@@ -14,28 +15,10 @@ using models::RegisterBoundary;
 using models::RegisterLocks;
 using protocol::LifecycleListener;
 using protocol::WarpSlot;
+using test::Before;
+using test::put_before;
 
 namespace {
-
-/// A module that is owned by the SM's parts and stands before `inner`.
-template <class Interface>
-class Before : public sc_core::sc_module, public Interface, public support::StatProvider {
- public:
-  Before(const sc_core::sc_module_name& name, Interface& inner) : sc_module(name), inner_(inner) {}
-  void register_stats(support::StatGroup&) override {}
-  void register_energy(support::EnergyGroup& g) override { g.costs_nothing("a fault"); }
-
- protected:
-  Interface& inner_;
-};
-
-template <class Fault, class Interface>
-Interface& put_before(assembly::SmParts& parts, Interface& inner) {
-  auto fault = std::make_unique<Fault>(sc_core::sc_gen_unique_name("fault"), inner);
-  Fault& made = *fault;
-  parts.modules.push_back(std::move(fault));
-  return made;
-}
 
 /// Every third lock looks free whoever holds it.
 class LocksForTwo : public Before<RegisterLocks> {
