@@ -255,8 +255,8 @@ TEST_CASE("layouts beside regions, register sets and a stated number of register
   o.pass_options.erase("scratchpad-layout");
   tool::annotate(o);
   std::map<std::string, unsigned> without;
-  for (const trace::InsertedInstruction& i : trace::Reader(o.out).kernels()[0].inserted)
-    ++without[i.instruction.scheme];
+  const trace::Reader plain(o.out);
+  for (const trace::InsertedInstruction& i : plain.kernels()[0].inserted) ++without[i.instruction.scheme];
   CHECK(without["regmutex"] == inserted["regmutex"]);
   CHECK(without.count(trace::relssp_optimal_scheme) == 0);
 }
