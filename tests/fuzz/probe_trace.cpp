@@ -48,6 +48,7 @@ void decode(const Kernel& kernel, const WarpColumns& warp) {
     if (has_addresses(i)) cursor.addresses(address);
     for (unsigned d = 0; d < i.destination_count; ++d) cursor.result(value);
     for (unsigned d = 0; d < i.destination_predicate_count; ++d) cursor.predicate();
+    for (unsigned w = cursor.stored_words(); w > 0; --w) cursor.stored(value);
     cursor.stack_events(events);
     if (!path.next() || path.index() != cursor.index()) throw std::logic_error("the cursors of a warp disagree");
     if (!path.at_end() && path.peek_index() >= kernel.instructions.size()) {

@@ -13,10 +13,15 @@ using namespace regatta::test;
 
 namespace {
 
-/// A trace of the small program of tests/fuzz/seeds.
-std::string sample(const Folder& folder) {
-  const std::string launch = std::string(REGATTA_SOURCE_DIR) + "/tests/fuzz/seeds/program.toml";
-  const ProcessResult r = run_process({REGATTA_ANNOTATE, "--launch", launch, "--out", folder.file("good.rgt")});
+using Arguments = std::vector<std::string>;
+
+/// The trace of a launch file of this repository.
+std::string sample(const Folder& folder, const std::string& launch, const Arguments& options) {
+  Arguments command{REGATTA_ANNOTATE, "--launch", std::string(REGATTA_SOURCE_DIR) + "/" + launch, "--out",
+                    folder.file("good.rgt")};
+  command.insert(command.end(), options.begin(), options.end());
+  const ProcessResult r = run_process(command);
+  INFO(r.err);
   REQUIRE(r.status == 0);
   return folder.read("good.rgt");
 }
@@ -36,11 +41,10 @@ int status_of(const std::vector<std::string>& command) {
   return r.status;
 }
 
-}  // namespace
-
-TEST_CASE("damaged traces: regatta-trace and regatta-sim end with a status and a message") {
+/// Rounds of damage to the trace of a launch file, each read and simulated with the options `simulate`.
+void damage_traces(const std::string& launch, const Arguments& annotate, const Arguments& simulate) {
   const Folder folder;
-  const auto good = TraceContainer::take_apart(sample(folder));
+  const auto good = TraceContainer::take_apart(sample(folder, launch, annotate));
   REQUIRE(good);
   MutationRandom random(21);
   unsigned refused = 0;
@@ -53,10 +57,27 @@ TEST_CASE("damaged traces: regatta-trace and regatta-sim end with a status and a
     const int verified = status_of({REGATTA_TRACE, "verify", path});
     CHECK(verified != 3);
     CHECK(status_of({REGATTA_TRACE, n % 2 == 0 ? "info" : "dump", path}) != 3);
-    const int ran = status_of({REGATTA_SIM, path});
+    Arguments command{REGATTA_SIM};
+    command.insert(command.end(), simulate.begin(), simulate.end());
+    command.push_back(path);
+    const int ran = status_of(command);
     refused += verified == 2 ? 1 : 0;
     simulated += ran == 0 ? 1 : 0;
   }
   CHECK(refused > 50);
   CHECK(simulated > 10);
+}
+
+}  // namespace
+
+TEST_CASE("damaged traces: regatta-trace and regatta-sim end with a status and a message") {
+  damage_traces("tests/fuzz/seeds/program.toml", {}, {});
+}
+
+TEST_CASE("damaged traces: with a scratchpad layout and the values of shared memory") {
+  // Three of its CTAs share what would do for two.
+  damage_traces("traces/kernels/backprop/launch.small.toml",
+                {"--ctas", "0:4", "--scratchpad-layout", "0.1", "--shared-values"},
+                {"--machine", "fermi_sharing", "--shared.bytes", "2304", "--scheme", "scratchpad_sharing",
+                 "--scratchpad_sharing.t", "0.1", "--scratchpad_sharing.relssp", "optimal"});
 }

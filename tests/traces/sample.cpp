@@ -46,6 +46,7 @@ Kernel sample_kernel(unsigned warp_size) {
   k.registers_per_thread = 12;
   k.predicates = 4;
   k.static_shared_bytes = 256;
+  k.shared_values = warp_size == 64;
   auto& code = k.instructions;
   code.push_back(make("mov.u32", 0, OpClass::int_add, {0}, {}));
   code.push_back(make("setp.lt.s32", 1, OpClass::int_add, {}, {0, 1}));
@@ -186,6 +187,17 @@ std::vector<Step> random_steps(Random& random, const Kernel& kernel, std::size_t
         s.addresses.push_back(scattered ? random() : base + lane * step);
       }
     }
+    if (kernel.shared_values && has_addresses(i) && i.writes_memory) {
+      if (i.space == MemorySpace::generic) {
+        for (std::uint64_t& a : s.addresses) {
+          if (random() % 2 == 0) a = shared_window + a % 4096;
+        }
+      }
+      s.shared = shared_lanes(i, s.active, s.addresses.data());
+      for (unsigned w = 0; s.shared != 0 && w < shared_write_words(i); ++w) {
+        s.stored.push_back(random_value(random, kernel.warp_size));
+      }
+    }
     while (random() % 6 == 0) {
       StackEvent e;
       e.push = depth == 0 || random() % 2 == 0;
@@ -213,6 +225,7 @@ WarpColumns encode(const Kernel& kernel, const std::vector<Step>& steps) {
     for (const WarpValue& v : s.results) encoder.result(v);
     for (const LaneMask p : s.predicates) encoder.predicate(p);
     if (!s.addresses.empty()) encoder.addresses(s.addresses.data());
+    for (const WarpValue& v : s.stored) encoder.stored(v);
     for (const StackEvent& e : s.events) {
       if (e.push) {
         encoder.push(e.resume_index, e.mask);
@@ -253,6 +266,15 @@ std::string difference(const Kernel& kernel, const WarpColumns& columns, const s
       cursor.addresses(address.data());
       for (unsigned lane = 0; lane < kernel.warp_size; ++lane) {
         if ((s.active >> lane & 1) != 0 && address[lane] != s.addresses[lane]) return at("address");
+      }
+    }
+    if (cursor.stored_words() != s.stored.size()) return at("number of stored words");
+    for (const WarpValue& expected : s.stored) {
+      if (cursor.stored_lanes() != s.shared) return at("lanes of shared memory");
+      WarpValue v;
+      cursor.stored(v);
+      for (unsigned lane = 0; lane < kernel.warp_size; ++lane) {
+        if ((s.shared >> lane & 1) != 0 && v.lane[lane] != expected.lane[lane]) return at("stored word");
       }
     }
     events.clear();

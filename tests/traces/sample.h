@@ -20,10 +20,13 @@ struct Step {
   std::vector<trace::WarpValue> results;
   std::vector<trace::LaneMask> predicates;
   std::vector<std::uint64_t> addresses;  ///< empty or one per lane
+  trace::LaneMask shared = 0;            ///< lanes that write shared memory
+  std::vector<trace::WarpValue> stored;  ///< what that leaves there, if the kernel has shared values
   std::vector<trace::StackEvent> events;
 };
 
-/// A kernel with every sort of column: guards, several destinations, spaces with and without addresses.
+/// A kernel with every sort of column: guards, several destinations, spaces with and without addresses; with 64 lanes,
+/// what writes of shared memory leave there.
 trace::Kernel sample_kernel(unsigned warp_size);
 /// A value of a random sort: constant, stride, half-stride, narrow, raw; whatever in the inactive lanes.
 trace::WarpValue random_value(Random& random, unsigned warp_size);

@@ -45,6 +45,7 @@ TEST_CASE("the static part comes back") {
     CHECK(k.registers_per_thread == 12);
     CHECK(k.predicates == 4);
     CHECK(k.static_shared_bytes == 256);
+    CHECK(k.shared_values == (warp_size == 64));
     REQUIRE(k.instructions.size() == expected.instructions.size());
     for (std::size_t n = 0; n < k.instructions.size(); ++n) {
       const StaticInstruction& a = k.instructions[n];
