@@ -56,6 +56,32 @@ END
 echo "1 passed, 0 failed" >expected
 expect 0
 
+# Ended for time: a test that failed is a failure, one that did not run is none.
+cat >log <<'END'
+1/5 Test #2: always ....................................***Timeout   1.01 sec
+    Start 2: always
+2/5 Test #1: quick .....................................   Passed    0.00 sec
+    Test #2: always ....................................   Passed    1.00 sec
+3/5 Test #3: no GPU ....................................***Skipped   0.00 sec
+    Start 4: not done
+status 124
+END
+cat >expected <<'END'
+
+WARNING: 1 timed out and ran a second time:
+  always: passed when repeated
+A test that passes only when repeated is too slow for its time limit, or hangs now and then.
+
+
+WARNING: out of time (REGATTA_TESTS_UNTIL): 2 of 5 tests did not run.
+
+3 passed, 0 failed
+END
+expect 0
+sed -i 's/no GPU \.*\*\*\*Skipped/broken ...***Failed /' log
+sed -i 's/^3 passed, 0 failed/2 passed, 1 failed/' expected
+expect 1
+
 echo "No tests were found!!!" >log
 echo "0 passed, 1 failed" >expected
 expect 1
