@@ -21,14 +21,14 @@ from evaluation import (Evaluation, alternatives, apart, base, base_owf, changes
                         threshold, unlocked, variants, without_rounding)
 
 programs = suite.of_paper("scratchpad")
-#: Of chapter 2's page: in place of the kernel's launch file, only the launches that the measured ones depend on.
-launches = here.parent / "sharing" / "launches"
+#: In place of the kernel's launch file: smaller, or only the launches that the measured ones depend on. Chapter 2's page has some too.
+launches = [here / "launches", here.parent / "sharing" / "launches"]
 ctas = (("ctas", "--cpi-ctas"),)
 
 
 def launch_of(kernel: str, small: bool) -> Path:
-    own = launches / f"{kernel}.toml"
-    return own if own.exists() and not small else command.launch_file(kernel, small)
+    own = [folder / f"{kernel}.toml" for folder in launches if (folder / f"{kernel}.toml").exists()]
+    return own[0] if own and not small else command.launch_file(kernel, small)
 
 
 def machine(scratchpad: int) -> Tuple[str, ...]:
