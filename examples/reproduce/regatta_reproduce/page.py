@@ -39,6 +39,11 @@ def percent(x: Optional[float], digits: int = 1) -> str:
     return "-" if x is None else f"{100 * x:.{digits}f} %"
 
 
+def signed(x: Optional[float], digits: int = 1) -> str:
+    """A change, given in percent."""
+    return "-" if x is None else f"{x:+.{digits}f} %"
+
+
 def fixed(x: Optional[float], digits: int = 3) -> str:
     return "-" if x is None else f"{x:.{digits}f}"
 
@@ -82,6 +87,15 @@ class Page:
             rows.append([what + (f" ({c.note})" if c.note else ""), c.stated.where, c.stated.text(), c.ours_text(),
                          verdict])
         self.put(f"compare:{name}", table(["", "where", "paper", "ours", ""], rows, left=2) + self.explained(ids))
+
+    def compare_known(self, name: str, ids: Sequence[str]) -> None:
+        """Those that are compared: a part of the kernels does not allow all."""
+        known = self.comparisons.paper.values
+        shown = [i for i in ids if i in self.comparisons.all or not (self.partial or known[i].not_compared)]
+        if shown:
+            self.compare(name, shown)
+        else:
+            self.put(f"compare:{name}", "")
 
     def explained(self, ids: Sequence[str]) -> str:
         """The findings that explain differences among these comparisons, each once on a page."""

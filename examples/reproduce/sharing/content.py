@@ -5,14 +5,15 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
 from regatta_reproduce import plots
-from regatta_reproduce.page import Page, csv_text, fixed, percent, table
+from regatta_reproduce.page import Page, csv_text, fixed, percent, signed, table
+from regatta_reproduce.programs import bars, by_program, plan_of
 from regatta_reproduce.stats import geomean
 
 import evaluation
 from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, by_formula, doubled, extra_variants, gains,
                         gto, half, half_share, less_stalls, memories, more_stalls, no_rule, number, pad_gains,
                         pad_like_doubled, pad_noopt, pad_programs, pad_released, pad_resident, pad_share_run, pad_shared,
-                        pad_slower_than_doubled, pad_steps, plan_of, register_plan, register_programs, resident, schedulers,
+                        pad_slower_than_doubled, pad_steps, register_plan, register_programs, resident, schedulers,
                         scratchpad_bytes, share_run, shared, shares, steps, table_id, two_level, unlocked, unlocked_owf,
                         usual_share, variants, with_memory)
 
@@ -47,11 +48,6 @@ changes = [
     ("256 MSHRs and four times the bandwidth, LRR", "baseline-bandwidth", base),
     ("sharing with all optimisations over that", "shared-bandwidth", "baseline-bandwidth"),
 ]
-
-
-def signed(x: Optional[float], digits: int = 1) -> str:
-    """A change in percent."""
-    return "-" if x is None else f"{x:+.{digits}f} %"
 
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
@@ -135,35 +131,6 @@ def _pad_numbers(page: Page, e: Evaluation) -> None:
             page.put(f"gain/{n}/{run}", signed(e.gain(p, run, pad_base)))
 
 
-def _compare(page: Page, name: str, ids: Sequence[str]) -> None:
-    """Those that are compared: a part of the kernels, and a version without scratchpad sharing, do not allow all."""
-    known = page.comparisons.paper.values
-    shown = [i for i in ids if i in page.comparisons.all or not (page.partial or known[i].not_compared)]
-    if shown:
-        page.compare(name, shown)
-    else:
-        page.put(f"compare:{name}", "")
-
-
-def _by_program(e: Evaluation, of_set: str, columns: Dict[str, str], cell: Callable[[Any, str], Any],
-                last: Optional[Callable[[str], Any]] = None, first: str = "program") -> str:
-    rows = [[n] + [cell(p, run) for run in columns] for n, p in e.of_set[of_set].items()]
-    if last is not None and rows:
-        rows.append(["geometric mean"] + [last(run) for run in columns])
-    return table([first, *columns.values()], rows)
-
-
-def _bars(page: Page, e: Evaluation, figures: Figures, name: str, title: str, of_set: str, columns: Dict[str, str],
-          cell: Callable[[Any, str], Optional[float]], last: Optional[Callable[[str], float]], ylabel: str, **more: Any) -> None:
-    programs = e.of_set[of_set]
-    if figures is not None and programs:
-        groups = list(programs) + (["geometric\nmean"] if last else [])
-        plots.grouped_bars(figures / name, groups,
-                           {t: [cell(p, run) for p in programs.values()] + ([last(run)] if last else []) for run, t in columns.items()},
-                           ylabel, **more)
-    page.figure(name, title)
-
-
 def _verdict(page: Page, e: Evaluation, figures: Figures) -> None:
     counts = [c for c in page.comparisons.all.values() if c.stated.unit == "CTAs"]
     others = [c for c in page.comparisons.all.values() if c.stated.unit != "CTAs"]
@@ -241,7 +208,7 @@ def _ctas(page: Page, e: Evaluation, figures: Figures) -> None:
         plots.grouped_bars(figures / "fig2_12_ctas", list(one), {t: [e.peak(p, run) for p in one.values()] for run, t in runs.items()}, "CTAs of an SM")
     page.figure("fig2_12_ctas", "Resident CTAs; their Fig 2.12a")
     ids = [*map(number, resident), *map(number, pad_resident), "SEC2.2.4-SIMULATED", "SHARE-054", "SHARE-055", "SHARE-056"]
-    _compare(page, "ctas", ids)
+    page.compare_known("ctas", ids)
     _grid(page, "ctas_by_share", "register sharing", register_programs, 116, "Table 2.6")
     _grid(page, "pad_ctas_by_share", "scratchpad sharing", pad_programs, 206, "Table 2.8")
 
@@ -267,12 +234,12 @@ def _grid(page: Page, name: str, title: str, programs: Sequence[str], first: int
 
 def _performance(page: Page, e: Evaluation, figures: Figures) -> None:
     columns = {run: title for run, (title, _, _) in variants.items()}
-    page.put("table:variants", _by_program(e, "Set-1", columns, lambda p, r: signed(e.gain(p, r)), lambda r: signed(e.mean_gain(r))))
-    _bars(page, e, figures, "fig2_15_variants", "IPC over Unshared-LRR by variant; their Fig 2.13a and 2.15a", "Set-1", columns,
-          lambda p, r: e.gain(p, r), lambda r: e.mean_gain(r), "IPC, change in %")
-    _compare(page, "performance", ["SHARE-001", "SHARE-003", *map(number, gains.values()), "OWF-ALONE", "SHARING-ALONE"])
-    _compare(page, "variants", [*map(number, steps), "FIG2.15-HOTSPOT", "FIG2.15-LIB-SAME", "FIG2.15-LIB-OWF",
-                                *(f"FIG2.15-OWF-{n}" for n in ("sgemm", "backprop", "stencil"))])
+    page.put("table:variants", by_program(e, "Set-1", columns, lambda p, r: signed(e.gain(p, r)), lambda r: signed(e.mean_gain(r))))
+    bars(page, e, figures, "fig2_15_variants", "IPC over Unshared-LRR by variant; their Fig 2.13a and 2.15a", "Set-1", columns,
+         lambda p, r: e.gain(p, r), lambda r: e.mean_gain(r), "IPC, change in %")
+    page.compare_known("performance", ["SHARE-001", "SHARE-003", *map(number, gains.values()), "OWF-ALONE", "SHARING-ALONE"])
+    page.compare_known("variants", [*map(number, steps), "FIG2.15-HOTSPOT", "FIG2.15-LIB-SAME", "FIG2.15-LIB-OWF",
+                                          *(f"FIG2.15-OWF-{n}" for n in ("sgemm", "backprop", "stencil"))])
 
 
 def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -286,11 +253,11 @@ def _changes(page: Page, e: Evaluation, figures: Figures) -> None:
 
 def _schedulers(page: Page, e: Evaluation, figures: Figures) -> None:
     columns = {to: f"over {title}" for to, (title, _) in schedulers.items()}
-    page.put("table:schedulers", _by_program(e, "Set-1", columns, lambda p, to: signed(e.gain(p, shared, to)),
-                                             lambda to: signed(e.mean_gain(shared, to=to))))
-    _bars(page, e, figures, "fig2_16_schedulers", "IPC of Shared-OWF-Unrolled-Dyn over other schedulers without sharing; their Fig 2.16a and 2.17a",
-          "Set-1", columns, lambda p, to: e.gain(p, shared, to), lambda to: e.mean_gain(shared, to=to), "IPC, change in %")
-    _compare(page, "schedulers", ["SHARE-042", "SHARE-044", "SEC2.5.1.4-BACKPROP-L1", "SEC2.5.1.4-BACKPROP-L2", "SEC2.5.1.4-STENCIL-L2"])
+    page.put("table:schedulers", by_program(e, "Set-1", columns, lambda p, to: signed(e.gain(p, shared, to)),
+                                            lambda to: signed(e.mean_gain(shared, to=to))))
+    bars(page, e, figures, "fig2_16_schedulers", "IPC of Shared-OWF-Unrolled-Dyn over other schedulers without sharing; their Fig 2.16a and 2.17a",
+         "Set-1", columns, lambda p, to: e.gain(p, shared, to), lambda to: e.mean_gain(shared, to=to), "IPC, change in %")
+    page.compare_known("schedulers", ["SHARE-042", "SHARE-044", "SEC2.5.1.4-BACKPROP-L1", "SEC2.5.1.4-BACKPROP-L2", "SEC2.5.1.4-STENCIL-L2"])
 
 
 def _cycles(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -305,9 +272,9 @@ def _cycles(page: Page, e: Evaluation, figures: Figures) -> None:
                         ([signed(-e.fewer_stalls(p)), signed(-e.fewer_idle(p))] if run == shared else ["", ""]))
     page.put("table:cycles", table(["program", "", *reasons.values(), "stall cycles", "idle cycles"], rows, left=2))
     kinds: Dict[str, Callable[[Any], float]] = {"stall cycles": e.fewer_stalls, "idle cycles": e.fewer_idle}
-    _bars(page, e, figures, "fig2_18_cycles", "Fewer stall and idle cycles than Unshared-LRR; their Fig 2.18a", "Set-1", {k: k for k in kinds},
-          lambda p, k: max(-200.0, kinds[k](p)), None, "decrease in %")
-    _compare(page, "cycles", ["SHARE-046", "SHARE-047", "SHARE-048", "FIG2.18-IDLE", *(f"FIG2.18-{n}" for n in less_stalls + more_stalls)])
+    bars(page, e, figures, "fig2_18_cycles", "Fewer stall and idle cycles than Unshared-LRR; their Fig 2.18a", "Set-1", {k: k for k in kinds},
+         lambda p, k: max(-200.0, kinds[k](p)), None, "decrease in %")
+    page.compare_known("cycles", ["SHARE-046", "SHARE-047", "SHARE-048", "FIG2.18-IDLE", *(f"FIG2.18-{n}" for n in less_stalls + more_stalls)])
 
 
 def _progress(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -319,27 +286,27 @@ def _progress(page: Page, e: Evaluation, figures: Figures) -> None:
         rows.append([n, e.registers(p), e.needed(p), e.registers(p) * (100 - usual_share) // 100, "-" if progress is None else percent(progress, 0), f"{d['acquires']:,.0f}", f"{d['waits']:,.0f}", f"{d['wait_cycles']:,.0f}",
                      f"{d['transfers']:,.0f}", f"{d.get('denied_cycles', 0):,.0f}"])
     page.put("table:progress", table(["program", "registers", "of these needed", "private", "progress", "locks taken", "waits", "warp-cycles waited", "CTAs that inherited", "warp-cycles denied by dynamic execution"], rows))
-    _compare(page, "progress", ["SHARE-049", "SHARE-050"])
+    page.compare_known("progress", ["SHARE-049", "SHARE-050"])
 
 
 def _doubled(page: Page, e: Evaluation, figures: Figures) -> None:
     columns = {doubled: "Unshared-LRR, 65,536 registers", unlocked: "the same, CTAs as with sharing", shared: "Shared-OWF-Unrolled-Dyn, 32,768 registers"}
-    page.put("table:doubled", _by_program(e, "Set-1", columns, lambda p, r: signed(e.gain(p, r)), lambda r: signed(e.mean_gain(r))))
-    _bars(page, e, figures, "fig2_20_doubled", "IPC over Unshared-LRR; their Fig 2.20a", "Set-1", columns, lambda p, r: e.gain(p, r),
-          lambda r: e.mean_gain(r), "IPC, change in %")
-    _compare(page, "doubled", ["SHARE-051", *(f"FIG2.20-{n}" for n in register_programs)])
+    page.put("table:doubled", by_program(e, "Set-1", columns, lambda p, r: signed(e.gain(p, r)), lambda r: signed(e.mean_gain(r))))
+    bars(page, e, figures, "fig2_20_doubled", "IPC over Unshared-LRR; their Fig 2.20a", "Set-1", columns, lambda p, r: e.gain(p, r),
+         lambda r: e.mean_gain(r), "IPC, change in %")
+    page.compare_known("doubled", ["SHARE-051", *(f"FIG2.20-{n}" for n in register_programs)])
 
 
 def _sweep(page: Page, e: Evaluation, figures: Figures) -> None:
     columns = {share_run(s): f"{s} %" for s in shares}
-    page.put("table:ipc", _by_program(e, "Set-1", columns, lambda p, r: fixed(e.ipc(p, r), 1), first="IPC of the simulated SMs"))
+    page.put("table:ipc", by_program(e, "Set-1", columns, lambda p, r: fixed(e.ipc(p, r), 1), first="IPC of the simulated SMs"))
     _grid(page, "ipc_by_share", "IPC over that at 0 %, in %", register_programs, 68, "Table 2.5")
     one = e.of_set["Set-1"]
     if figures is not None and one:
         plots.lines(figures / "table2_5_sharing", {n: (shares, [e.speed(p, share_run(s), share_run(0)) for s in shares]) for n, p in one.items()},
                     "sharing, %", "IPC (0 % = 1)")
     page.figure("table2_5_sharing", "IPC by the percentage of sharing; their Table 2.5")
-    _compare(page, "sweep", ["SEC2.5.1.8-SAME", "SEC2.5.1.8-90"])
+    page.compare_known("sweep", ["SEC2.5.1.8-SAME", "SEC2.5.1.8-90"])
 
 
 def _caches(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -347,15 +314,15 @@ def _caches(page: Page, e: Evaluation, figures: Figures) -> None:
             for n, p in e.of_set["Set-1"].items()]
     names = {"noopt": "Shared-LRR-NoOpt", shared: "Shared-OWF-Unrolled-Dyn", gto: "Unshared-GTO"}
     page.put("table:caches", table(["misses over Unshared-LRR"] + [f"{level}, {t}" for level in ("L1", "L2") for t in names.values()], rows))
-    _compare(page, "caches", ["SEC2.5.1.2-LIB", "SEC2.5.1.2-MRIQ"])
+    page.compare_known("caches", ["SEC2.5.1.2-LIB", "SEC2.5.1.2-MRIQ"])
 
 
 def _apart(page: Page, e: Evaluation, figures: Figures) -> None:
     columns = {run: title for run, (title, _, _) in apart.items() if run != "s3-baseline"}
-    page.put("table:apart", _by_program(e, "Set-3", columns, lambda p, r: signed(e.gain(p, r, "s3-baseline"), 2)))
-    _bars(page, e, figures, "fig2_22_set3", "Set-3: IPC over Unshared-LRR; their Fig 2.22a", "Set-3", columns,
-          lambda p, r: e.gain(p, r, "s3-baseline"), None, "IPC, change in %")
-    _compare(page, "apart", ["FIG2.22-LRR", "FIG2.22-GTO", "FIG2.22-OWF", "FIG2.22B-LRR", "FIG2.22B-GTO", "FIG2.22B-OWF"])
+    page.put("table:apart", by_program(e, "Set-3", columns, lambda p, r: signed(e.gain(p, r, "s3-baseline"), 2)))
+    bars(page, e, figures, "fig2_22_set3", "Set-3: IPC over Unshared-LRR; their Fig 2.22a", "Set-3", columns,
+         lambda p, r: e.gain(p, r, "s3-baseline"), None, "IPC, change in %")
+    page.compare_known("apart", ["FIG2.22-LRR", "FIG2.22-GTO", "FIG2.22-OWF", "FIG2.22B-LRR", "FIG2.22B-GTO", "FIG2.22B-OWF"])
 
 
 def _scratchpad(page: Page, e: Evaluation, figures: Figures) -> None:
@@ -372,14 +339,14 @@ def _scratchpad(page: Page, e: Evaluation, figures: Figures) -> None:
     def last(name: str) -> str:
         return signed(100 * (geomean(e.speed(p, run_of(p, name), pad_base) for p in two.values()) - 1))
 
-    page.put("table:scratchpad", _by_program(e, "Set-2", columns, lambda p, r: signed(e.gain(p, run_of(p, r), pad_base)), last))
+    page.put("table:scratchpad", by_program(e, "Set-2", columns, lambda p, r: signed(e.gain(p, run_of(p, r), pad_base)), last))
     shown = [n for n in (pad_noopt, pad_shared, "pad-owf", "unlocked", "pad-doubled") if n in columns]
-    _bars(page, e, figures, "fig2_13b_scratchpad", "Set-2: IPC over Unshared-LRR with 16 KB; their Fig 2.13b, 2.15b and 2.20b", "Set-2",
-          {n: columns[n] for n in shown}, lambda p, r: e.gain(p, run_of(p, r), pad_base),
-          lambda r: 100 * (geomean(e.speed(p, run_of(p, r), pad_base) for p in two.values()) - 1), "IPC, change in %")
+    bars(page, e, figures, "fig2_13b_scratchpad", "Set-2: IPC over Unshared-LRR with 16 KB; their Fig 2.13b, 2.15b and 2.20b", "Set-2",
+         {n: columns[n] for n in shown}, lambda p, r: e.gain(p, run_of(p, r), pad_base),
+         lambda r: 100 * (geomean(e.speed(p, run_of(p, r), pad_base) for p in two.values()) - 1), "IPC, change in %")
     ids = ["SHARE-012", "SHARE-014", *map(number, pad_gains.values()), *map(number, pad_steps), "SHARE-043", "SHARE-045",
            *(f"FIG2.20-{n}" for n in pad_like_doubled + ["lavaMD"] + pad_slower_than_doubled)]
-    _compare(page, "scratchpad", ids)
+    page.compare_known("scratchpad", ids)
     _grid(page, "pad_ipc_by_share", "IPC over that at 0 %, in %", pad_programs, 164, "Table 2.7")
     rows = []
     for n, p in two.items():
@@ -396,7 +363,7 @@ def _storage(page: Page, e: Evaluation, figures: Figures) -> None:
     rows = [[name, 1, ctas * ctas.bit_length(), warps, warps if name == "register sharing" else 0, bits,
              1 + ctas * ctas.bit_length() + warps + (warps if name == "register sharing" else 0) + bits] for name, bits in lock.items()]
     page.put("table:storage", table(["bits of an SM", "ShSM", "ShTB", "Owner", "ShWarp", "Lock", "sum"], rows))
-    _compare(page, "storage", ["SEC2.4-REGISTERS", "SEC2.4-SCRATCHPAD"])
+    page.compare_known("storage", ["SEC2.4-REGISTERS", "SEC2.4-SCRATCHPAD"])
 
 
 def csv(e: Evaluation) -> str:

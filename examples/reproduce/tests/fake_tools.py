@@ -23,7 +23,9 @@ if "--refuse" in sys.argv: fail(2, "a region of 9 registers does not fit")
 launch = open(after("--launch")).read()
 open(out, "w").write("trace " + launch)
 names = entries_in(launch) or ["k"]
-json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 10, "live_registers": 9, "registers": 10, "shared_bytes": 1024}
+json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 10, "live_registers": 9, "registers": 10, "shared_bytes": 1024,
+                        "sharing": {"variables": 2, "common_variables": 1, "shared_bytes": 1024, "boundary": 100, "common_range": 40,
+                                    "relssp_optimal": 2, "relssp_optimal_jumps": 1, "relssp_postdom": 1}}
                        for n in names],
            "launches": [{"entry": n, "warp_instructions": 9000 // len(names)} for n in names]}, open(report, "w"))
 ''',
@@ -144,12 +146,13 @@ if "--wear.bits_file" in sys.argv:
         for bit in range(64): f.write(f"0,{bit},{0.75 * on},{0.25 * on},{1 - on}\\n")
 # Sharing: a launch's stalls, misses, and the CTAs by SM.
 for x in d["launches"]:
-    x.update({"thread_instructions": 30 * x["warp_instructions"], "issue_cycles": x["warp_instructions"], "stall_cycles": {r: 100 for r in (
+    x.update({"ctas": 6, "thread_instructions": 30 * x["warp_instructions"], "issue_cycles": x["warp_instructions"], "stall_cycles": {r: 100 for r in (
         "scoreboard", "issue_gate", "structural", "memory", "barrier", "instruction_fetch", "idle")}})
 d["stats"]["sm0.l1"].setdefault("read_misses", 200)
+d["stats"]["sm0.pipeline.icache"] = {"misses": 30}
 d["stats"]["memory.l2_0"].setdefault("read_misses", 40)
 if scheme in ("register_sharing", "scratchpad_sharing"):
-    d["stats"][scheme] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "transfers": 9, "storage_bits": 273 if scheme == "register_sharing" else 93}
+    d["stats"][scheme] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "transfers": 9, "common_accesses": 70, "storage_bits": 273 if scheme == "register_sharing" else 93}
 if "--cpi-ctas" in sys.argv:
     with open(after("--cpi-ctas"), "w") as f:
         f.write("launch,sm,cta,launched,finished\\n")

@@ -6,7 +6,7 @@ import unittest
 from unittest import mock
 
 from tests import fake_tools, page_case
-from regatta_reproduce import plots, reproduction, suite
+from regatta_reproduce import plots, programs, reproduction, suite
 from regatta_reproduce.campaign import Result
 
 sharing = page_case.module("sharing")
@@ -112,7 +112,7 @@ class SharingPageTest(page_case.PageCase):
 
     def test_the_most_ctas_at_a_time(self):
         # One ends in the cycle in which the next begins: they are not there together.
-        self.assertEqual(max(n for _, n in evaluation.occupancy([(0, 10), (0, 20), (10, 30)])), 2)
+        self.assertEqual(max(n for _, n in programs.occupancy([(0, 10), (0, 20), (10, 30)])), 2)
 
     def test_every_run_has_a_name_of_its_own(self):
         for k in sharing.programs.kernels:
