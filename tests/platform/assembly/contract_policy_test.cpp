@@ -248,7 +248,7 @@ TEST_CASE("contract: a residency that has moved a CTA that is not quiesced") {
 
 TEST_CASE("contract: a residency that knows more actions than there are") {
   CHECK_THAT(resident("unknown", 2, then({static_cast<Kind>(9), {}})),
-             Contains("next() answers action 9; expected none, launch, switch_out, moved or switch_in"));
+             Contains("next() answers action 9; expected none, launch, switch_out, moved, switch_in or admit"));
 }
 
 TEST_CASE("contract: a residency that does not settle") {
