@@ -23,9 +23,8 @@ WarpTable::WarpTable(const sc_core::sc_module_name& name, unsigned slices, RowRe
 }
 
 void WarpTable::complain(const std::string& what) const {
-  SC_REPORT_ERROR(
-      "regatta/partial_ctas",
-      (std::string(sc_module::name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what).c_str());
+  SC_REPORT_ERROR("regatta/partial_ctas",
+                  (std::string(sc_module::name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what).c_str());
   throw std::logic_error("an error that SystemC reported was ignored");
 }
 

@@ -145,8 +145,7 @@ std::string wrongly_admitted(const std::string& name, unsigned cta, unsigned war
 
 TEST_CASE("admitted warps: all in the cycle of the launch, as without waiting") {
   const std::string path = test::mixed_trace("admit_all");
-  const std::uint64_t plain =
-      cycles_elsewhere([&] { return test::simulate_with(path, late_warps(0, 0, false)); });
+  const std::uint64_t plain = cycles_elsewhere([&] { return test::simulate_with(path, late_warps(0, 0, false)); });
   const assembly::SimulationResult r = test::simulate_with(path, late_warps(0, 0));
   test::require_clean(r);
   CHECK(plain > 0);
@@ -155,8 +154,7 @@ TEST_CASE("admitted warps: all in the cycle of the launch, as without waiting") 
 
 TEST_CASE("admitted warps: those that come later hold up barriers, and have no registers until then") {
   const std::string path = test::mixed_trace("admit_late");
-  const std::uint64_t plain =
-      cycles_elsewhere([&] { return test::simulate_with(path, late_warps(0, 0, false)); });
+  const std::uint64_t plain = cycles_elsewhere([&] { return test::simulate_with(path, late_warps(0, 0, false)); });
   constexpr unsigned late = 500;
   const assembly::SimulationResult r = test::simulate_with(path, late_warps(1, late));
   test::require_clean(r);
@@ -172,8 +170,7 @@ TEST_CASE("admitted warps: those that come later hold up barriers, and have no r
 TEST_CASE("admitted warps: a policy that never admits a warp is named") {
   const std::string said = test::outcome("admit_never", [&](assembly::SmParts& parts) {
     parts.residency.reset();
-    parts.residency =
-        std::make_unique<LateWarps>("stingy", 1, LateWarps::never, test::wrong_parts_period);
+    parts.residency = std::make_unique<LateWarps>("stingy", 1, LateWarps::never, test::wrong_parts_period);
   });
   CHECK_THAT(said, Contains("deadlock"));
   CHECK_THAT(said, Contains("3 of 4 warps have arrived, nor 1 that are not admitted"));
@@ -181,8 +178,7 @@ TEST_CASE("admitted warps: a policy that never admits a warp is named") {
 }
 
 TEST_CASE("admitted warps: a warp that does not wait cannot be admitted") {
-  CHECK_THAT(wrongly_admitted("twice", 0, 2),
-             Contains("admits warp 2 of CTA slot 0; expected a warp that waits"));
+  CHECK_THAT(wrongly_admitted("twice", 0, 2), Contains("admits warp 2 of CTA slot 0; expected a warp that waits"));
 }
 
 TEST_CASE("admitted warps: a warp that the CTA has not cannot be admitted") {

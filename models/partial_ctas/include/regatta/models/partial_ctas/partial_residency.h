@@ -55,7 +55,7 @@ class PartialResidency final : public sc_core::sc_module, public protocol::Resid
   const WarpRoom* room_ = nullptr;
   unsigned warps_per_cta_ = 1;
   unsigned resident_ = 0;
-  bool launches_partial_ = false;             ///< the CTA that is launched next
+  bool launches_partial_ = false;  ///< the CTA that is launched next
   std::optional<protocol::CtaSlot> partial_;
   std::vector<bool> waits_;  ///< by warp of the partial CTA
   unsigned waiting_ = 0;

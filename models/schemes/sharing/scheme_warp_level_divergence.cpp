@@ -13,7 +13,8 @@ using support::StatQuery;
 using support::StatSum;
 
 std::string WarpLevelDivergence::help() const {
-  return "warp-level divergence (Xiang et al., HPCA 2014): registers are allocated by warp, and one CTA may be resident "
+  return "warp-level divergence (Xiang et al., HPCA 2014): registers are allocated by warp, and one CTA may be "
+         "resident "
          "with a part of its warps";
 }
 
@@ -64,8 +65,7 @@ void WarpLevelDivergence::register_stats(support::StatGroup& g, const std::vecto
       },
       "warp registers", "that warps have in an SM, mean over its active cycles");
   g.derived(
-      "rows_max",
-      [rows = StatSum(modules, {StatQuery("sm*.warp_table.rows_max")})] { return double(rows.largest()); },
+      "rows_max", [rows = StatSum(modules, {StatQuery("sm*.warp_table.rows_max")})] { return double(rows.largest()); },
       "warp registers", "that warps have in an SM at a time, at most");
   g.derived(
       "storage_bits", [this] { return double(storage_bits_); }, "bits",

@@ -15,8 +15,9 @@ namespace regatta::schemes {
 /// 5): one additional, partial thread block gets as many warps as the registers that are left over hold, and shares
 /// none with other blocks.
 ///
-/// From general knowledge of the paper [M]: registers are released when a warp ends, not its block; warps of the partial
-/// block that wait enter then; there is one partial block at a time, and its shared memory is allocated as a whole.
+/// From general knowledge of the paper [M]: registers are released when a warp ends, not its block; warps of the
+/// partial block that wait enter then; there is one partial block at a time, and its shared memory is allocated as a
+/// whole.
 class WarpLevelDivergence : public assembly::Scheme {
  public:
   std::string name() const override { return "warp_level_divergence"; }
