@@ -9,7 +9,7 @@ namespace regatta::models {
 
 MultiplexPlan multiplex_ctas(std::uint64_t bytes, unsigned whole, unsigned own, unsigned limit, unsigned per_place) {
   const auto alone = static_cast<unsigned>(std::min<std::uint64_t>(bytes / whole, limit));
-  for (unsigned ctas = own == whole ? alone : limit; ctas > alone; --ctas) {
+  for (unsigned ctas = limit; ctas > alone; --ctas) {
     const std::uint64_t private_bytes = std::uint64_t{ctas} * own;
     if (private_bytes > bytes) continue;
     const auto places = static_cast<unsigned>(std::min<std::uint64_t>((bytes - private_bytes) / (whole - own), ctas));
@@ -32,7 +32,7 @@ protocol::ResourcePlan MultiplexedResidency::plan(const protocol::KernelContext&
   private_ = trace::private_bytes(
       {static_cast<std::uint32_t>(t_.numerator()), static_cast<std::uint32_t>(t_.denominator())}, used);
   plan_ = {fits.ctas(), fits.ctas()};
-  if (used != 0 && fits.ctas() == fits.by_shared) {
+  if (used != 0 && fits.ctas() == fits.by_shared && t_.numerator() != t_.denominator()) {
     unsigned others = std::min({fits.by_ctas, fits.by_warps, fits.by_threads, fits.by_registers});
     if (most_ != 0) others = std::max(fits.by_shared, std::min(others, most_));
     plan_ = multiplex_ctas(limits.shared_bytes, cta_bytes_, private_, others, most_ == 0 ? 2 : 0);

@@ -51,8 +51,8 @@ class MultiplexedResidency final : public sc_core::sc_module,
   std::uint64_t launches_ = 0, multiplexed_ctas_ = 0, whole_ctas_ = 0;
 };
 
-/// CTAs of `whole` bytes, of which `own` are private, in `bytes` of shared memory: most CTAs, up to `limit`, and
-/// places. `per_place`: most CTAs for a place, 0 for any number.
+/// CTAs of `whole` bytes, of which `own`, fewer, are private, in `bytes` of shared memory: most CTAs, up to `limit`,
+/// and places. `per_place`: most CTAs for a place, 0 for any number.
 MultiplexPlan multiplex_ctas(std::uint64_t bytes, unsigned whole, unsigned own, unsigned limit, unsigned per_place);
 
 }  // namespace regatta::models
