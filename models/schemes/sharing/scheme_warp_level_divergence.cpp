@@ -2,6 +2,7 @@
 #include "scheme_warp_level_divergence.h"
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/models/banks/windowed_file.h>
 #include <regatta/support/stat_query.h>
 
 #include <memory>

@@ -37,7 +37,6 @@ class LateWarps : public models::OccupancyResidency {
     c.warps = cta.warps;
     c.admitted = 0;
     c.since = sc_core::sc_time_stamp();
-    if (late_ != 0 && cycles_ != never) later_.notify(static_cast<double>(cycles_) * period_);
   }
   void warp_started(const protocol::WarpInfo& warp) override { ++ctas_[warp.cta.value()].admitted; }
   Action next(const View& view) override {
@@ -46,7 +45,12 @@ class LateWarps : public models::OccupancyResidency {
       Cta& c = ctas_[slot];
       CHECK(status.warps_waiting == c.warps - c.admitted);
       CHECK(status.warps_left >= status.warps_waiting);
-      if (c.admitted == c.warps || (c.admitted >= c.warps - late_ && !is_time(c))) continue;
+      if (c.admitted == c.warps) continue;
+      if (c.admitted >= c.warps - late_ && !is_time(c)) {
+        // One event serves both CTAs: it may have been notified for the other one.
+        if (cycles_ != never) later_.notify(time_of(c) - sc_core::sc_time_stamp());
+        continue;
+      }
       Action action;
       action.kind = Action::Kind::admit;
       action.cta = status.cta;
@@ -65,9 +69,8 @@ class LateWarps : public models::OccupancyResidency {
     unsigned warps = 0, admitted = 0;
     sc_core::sc_time since;
   };
-  bool is_time(const Cta& c) const {
-    return cycles_ != never && sc_core::sc_time_stamp() >= c.since + static_cast<double>(cycles_) * period_;
-  }
+  bool is_time(const Cta& c) const { return cycles_ != never && sc_core::sc_time_stamp() >= time_of(c); }
+  sc_core::sc_time time_of(const Cta& c) const { return c.since + static_cast<double>(cycles_) * period_; }
 
   unsigned late_;
   std::uint64_t cycles_;

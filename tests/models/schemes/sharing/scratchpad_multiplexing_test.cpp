@@ -112,7 +112,8 @@ class FaultyMultiplexing : public schemes::ScratchpadMultiplexing {
   MultiplexingFaults faults_;
 };
 
-constexpr unsigned for_two = 2 * test::scratchpad_cta_bytes;
+/// Without a private share, and with one of 0.2: two places, and two CTAs for each.
+constexpr unsigned for_two = 2 * test::scratchpad_cta_bytes, for_two_and_private = 10240;
 
 test::Knobs turns(const char* t, const char* relssp = "none", const char* ctas = "0") {
   return {{"scratchpad_multiplexing.t", t},
@@ -167,14 +168,14 @@ TEST_CASE("scratchpad multiplexing: barriers in the common part and six CTAs for
 }
 
 TEST_CASE("scratchpad multiplexing: a private share") {
-  const auto r = multiplexed("mux_share", turns("0.2"), for_two);
+  const auto r = multiplexed("mux_share", turns("0.2"), for_two_and_private);
   CHECK(multiplexing_stat(r, "multiplexed_ctas") == 12);
   // Half of the accesses are of private bytes.
   CHECK(multiplexing_stat(r, "common_accesses") == 12 * 2 * 4);
 }
 
 TEST_CASE("scratchpad multiplexing: relssp gives the place up early") {
-  const auto r = multiplexed("mux_optimal", turns("0.2", "optimal"), for_two);
+  const auto r = multiplexed("mux_optimal", turns("0.2", "optimal"), for_two_and_private);
   CHECK(multiplexing_stat(r, "relssp") == 24);
   CHECK(multiplexing_stat(r, "releases") == 12);
 }
@@ -210,19 +211,22 @@ TEST_CASE("scratchpad multiplexing faults: the bytes of two CTAs lie in one plac
 TEST_CASE("scratchpad multiplexing faults: a boundary that is too high for the gate, and a word is lost") {
   MultiplexingFaults faults;
   faults.boundary = put_before<BoundaryTooHigh, ScratchpadBoundary>;
-  multiplexing_contains(multiplexing_said(scratchpad_trace("mux_high"), faults, turns("0.2")), "value mismatch");
+  multiplexing_contains(multiplexing_said(scratchpad_trace("mux_high"), faults, turns("0.2"), for_two_and_private),
+                        "value mismatch");
 }
 
 TEST_CASE("scratchpad multiplexing faults: release bits that are set too early") {
   MultiplexingFaults faults;
   faults.bits = put_before<FirstBit, ReleaseBits>;
-  multiplexing_contains(multiplexing_said(scratchpad_trace("mux_bits"), faults, turns("0.2", "optimal")),
-                        "expected no access behind relssp");
+  multiplexing_contains(
+      multiplexing_said(scratchpad_trace("mux_bits"), faults, turns("0.2", "optimal"), for_two_and_private),
+      "expected no access behind relssp");
 }
 
 TEST_CASE("scratchpad multiplexing faults: a relssp before the last access") {
-  multiplexing_contains(multiplexing_said(scratchpad_trace("mux_early", 12, true), {}, turns("0.2", "optimal")),
-                        "after all threads of its CTA have released it; expected no access behind relssp");
+  multiplexing_contains(
+      multiplexing_said(scratchpad_trace("mux_early", 12, true), {}, turns("0.2", "optimal"), for_two_and_private),
+      "after all threads of its CTA have released it; expected no access behind relssp");
 }
 
 TEST_CASE("scratchpad multiplexing faults: a place that is not given back is missed") {
