@@ -200,7 +200,7 @@ Hold CtaStage::at_barrier(const Warp& w) const {
       if (other.resident && !other.exited && !other.at_barrier) missing.push_back(slot.value());
     }
     if (!missing.empty()) text += ", not yet warps " + ranges(missing);
-    if (cta.waiting != 0) text += ", nor " + std::to_string(cta.waiting) + " that are not admitted";
+    if (cta.waiting != 0) text += ", " + std::to_string(cta.waiting) + " not admitted";
     return Hold{"barriers at which others have not arrived", text, w.last_issued};
   }
   return Hold{"barriers whose number or threads have not been read", "", w.last_issued};

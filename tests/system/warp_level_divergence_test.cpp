@@ -71,7 +71,7 @@ double of(const nlohmann::json& stats, const std::string& name) {
   return stats.at("stats").at("warp_level_divergence").at(name).get<double>();
 }
 
-double most_ctas(const nlohmann::json& stats) {
+double mean_ctas(const nlohmann::json& stats) {
   return stats.at("stats").at("sm0.pipeline").at("resident_ctas_mean").get<double>();
 }
 
@@ -108,10 +108,12 @@ void check_kernel(const std::string& kernel, bool usually) {
       auto options = more;
       options.insert(options.end(), {"--warp_level_divergence.release", release});
       const auto partial = run(folder, trace, "warp_level_divergence", options);
-      CHECK(of(partial, "partial_ctas") > 0);
+      // Warps for which rows are left over, of half the file each.
+      const unsigned windows = 2 * (cta.rows() * 5 / 2 / 2 / cta.registers);
+      if (windows % cta.warps != 0) CHECK(of(partial, "partial_ctas") > 0);
       CHECK(of(partial, "rows_mean") > 0);
       CHECK(of(partial, "rows_max") <= cta.rows() * 5.0 / 2);
-      CHECK(most_ctas(partial) >= most_ctas(baseline));
+      CHECK(mean_ctas(partial) >= mean_ctas(baseline));
       CHECK(partial.at("checks").at("operands_checked") == baseline.at("checks").at("operands_checked"));
     }
   }
@@ -153,8 +155,8 @@ bool run_random(test::Dice& dice) {
 REGATTA_DIVERGENCE(hotspot, true)
 REGATTA_DIVERGENCE(sgemm, true)
 REGATTA_DIVERGENCE(stencil3d, true)
-REGATTA_DIVERGENCE(needleman_wunsch, true)
-REGATTA_DIVERGENCE(srad2, false)
+REGATTA_DIVERGENCE(srad2, true)
+REGATTA_DIVERGENCE(needleman_wunsch, false)
 REGATTA_DIVERGENCE(bfs, false)
 REGATTA_DIVERGENCE(bicg, false)
 REGATTA_DIVERGENCE(convolution_separable, false)
@@ -172,7 +174,7 @@ REGATTA_DIVERGENCE(histogram, false)
 TEST_CASE("warp-level divergence: a program that another resource limits has no partial CTA") {
   // Registers for every CTA that shared memory has room for, and for half a CTA more (thesis, figure 2.21(b)).
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("needleman_wunsch", test::Size::small));
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
   const trace::Reader reader(trace);
   const unsigned bytes = (reader.launches().front().shared_bytes_per_cta + 127) / 128 * 128;
   const Options options{"--register_file.registers", std::to_string(of_cta(trace).rows() * 7 / 2 / 2 * 2),

@@ -107,11 +107,11 @@ std::uint64_t cycles_elsewhere(const std::function<assembly::SimulationResult()>
     } catch (...) {
       cycles = 0;
     }
-    const bool written = write(ends[1], &cycles, sizeof cycles) == sizeof cycles;
+    const bool written = write(ends[1], &cycles, sizeof cycles) == static_cast<ssize_t>(sizeof cycles);
     _exit(written ? 0 : 1);
   }
   std::uint64_t cycles = 0;
-  REQUIRE(read(ends[0], &cycles, sizeof cycles) == sizeof cycles);
+  REQUIRE(read(ends[0], &cycles, sizeof cycles) == static_cast<ssize_t>(sizeof cycles));
   int status = 0;
   REQUIRE(waitpid(child, &status, 0) == child);
   close(ends[0]);
@@ -167,7 +167,7 @@ TEST_CASE("admitted warps: those that come later hold up barriers, and have no r
   CHECK(admitted_stat(r, "ctas") == 12);
   const double most = admitted_stat(r, "resident_registers_max"), mean = admitted_stat(r, "resident_registers_mean");
   CHECK(mean < most);
-  CHECK(mean > most * 3 / 4);
+  CHECK(mean > most / 2);
 }
 
 TEST_CASE("admitted warps: a policy that never admits a warp is named") {
@@ -176,7 +176,7 @@ TEST_CASE("admitted warps: a policy that never admits a warp is named") {
     parts.residency = std::make_unique<LateWarps>("stingy", 1, LateWarps::never, test::wrong_parts_period);
   });
   CHECK_THAT(said, Contains("deadlock"));
-  CHECK_THAT(said, Contains("3 of 4 warps have arrived, nor 1 that are not admitted"));
+  CHECK_THAT(said, Contains("3 of 4 warps have arrived, 1 not admitted"));
   CHECK_THAT(said, Contains("residency sm0.stingy has not admitted 1 warp of CTA slot 0, 1 warp of CTA slot 1"));
 }
 

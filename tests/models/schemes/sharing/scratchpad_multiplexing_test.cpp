@@ -48,8 +48,8 @@ class OneMore : public PlacesBefore {
   unsigned free_places() const override { return inner_.free_places() + 1; }
 };
 
-/// The contents follow the table late: a place that a CTA has had stays its own.
-class OldPlaces : public PlacesBefore {
+/// The bytes of every CTA lie in place 0.
+class SamePlace : public PlacesBefore {
  public:
   using PlacesBefore::PlacesBefore;
   std::optional<unsigned> place(CtaSlot) const override { return 0; }
@@ -204,7 +204,7 @@ TEST_CASE("scratchpad multiplexing faults: a place too many is refused by the ta
 
 TEST_CASE("scratchpad multiplexing faults: the bytes of two CTAs lie in one place, and a word is lost") {
   MultiplexingFaults faults;
-  faults.content_places = put_before<OldPlaces, ScratchpadPlaces>;
+  faults.content_places = put_before<SamePlace, ScratchpadPlaces>;
   multiplexing_contains(multiplexing_said(scratchpad_trace("mux_old"), faults, turns("0")), "value mismatch");
 }
 
