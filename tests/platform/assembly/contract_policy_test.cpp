@@ -258,7 +258,7 @@ TEST_CASE("contract: a residency that does not settle") {
                         const protocol::CtaStatus& cta = view.ctas->front();
                         return Residency::Action{cta.active ? Kind::switch_out : Kind::switch_in, cta.cta};
                       }),
-             Contains("next() has asked for 9 actions in this cycle; expected none in the end"));
+             Contains("next() has asked for 17 actions in this cycle; expected none in the end"));
 }
 
 TEST_CASE("contract: an observer that names an event twice") {

@@ -90,10 +90,6 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
     };
     Kind kind = Kind::none;
     CtaSlot cta;  ///< the CTA concerned; unused by launch and none
-    /// launch. True: the CTA is resident without its warps, which wait until each is admitted. They count towards the
-    /// SM's limits and at the CTA's barriers; they have no registers, and fetch nothing.
-    bool warps_wait = false;
-    unsigned warp_in_cta = 0;  ///< admit: the warp
     /// switch_out. False: the CTA is quiesced when all its instructions have retired. True: it does not wait for memory
     /// instructions that have made their addresses, unless they have a result that comes from inside the SM; the
     /// scheme's write-back point takes the results that arrive after the registers have moved
@@ -102,6 +98,10 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
     /// switch_out, switch_in: bytes of the CTA's context (PCs, SIMT stacks, barriers) that are written to, or read
     /// from, shared memory. They occupy its banks, and the CTA drains, or enters, at least as long.
     unsigned context_bytes = 0;
+    /// launch. True: the CTA is resident without its warps, which wait until each is admitted. They count towards the
+    /// SM's limits and at the CTA's barriers; they have no registers, and fetch nothing.
+    bool warps_wait = false;
+    unsigned warp_in_cta = 0;  ///< admit: the warp
   };
   struct View {
     const std::vector<CtaStatus>* ctas = nullptr;  ///< resident CTAs
