@@ -75,7 +75,8 @@ struct CtaStatus {
 ///
 /// Called by: the SM's CTA stage, last in a cycle, when a launch began or a CTA ended, was quiesced, entered, changed
 /// its stall status, a warp ended (follows_warps()), or changed() was notified; repeatedly in that cycle until it
-/// answers none. The SM carries the action out before the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
+/// answers none. The SM carries the action out before the next call. May change: its own state. Must not: ask for a
+/// launch that the storage cannot hold.
 class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   struct Action {
