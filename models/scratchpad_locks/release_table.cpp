@@ -11,13 +11,11 @@ using protocol::CtaSlot;
 using protocol::LaneMask;
 using protocol::WarpSlot;
 
-ReleaseTable::ReleaseTable(const sc_core::sc_module_name& name) : sc_module(name), pairs("pairs"), bits("bits") {
-  bits.bind(*this);
-}
+ReleaseTable::ReleaseTable(const sc_core::sc_module_name& name) : sc_module(name), bits("bits") { bits.bind(*this); }
 
 void ReleaseTable::kernel_started(const protocol::KernelContext& context) {
   warps_per_cta_ = context.warps_per_cta;
-  warps_.assign(std::size_t{pairs->plan().ctas} * warps_per_cta_, Warp{});
+  warps_.assign(std::size_t{context.resident_ctas} * warps_per_cta_, Warp{});
 }
 
 void ReleaseTable::cta_launched(const protocol::CtaInfo& cta) {
@@ -42,7 +40,7 @@ bool ReleaseTable::all_set(CtaSlot cta) const {
 
 void ReleaseTable::register_stats(support::StatGroup& g) {
   g.counter("writes", writes_, "warp instructions",
-            "of CTAs of pairs that set release bits which were not set: relssp, and exits without one");
+            "that set release bits which were not set: relssp, and exits without one");
 }
 
 void ReleaseTable::register_energy(support::EnergyGroup& g) {

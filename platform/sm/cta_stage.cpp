@@ -25,6 +25,7 @@ void CtaStage::connect(FrontEnd& front_end, IssueStage& issue, LoadStoreUnit& ls
   source_ = &source;
   residency_ = &residency;
   follows_stalls_ = residency.follows_stalls();
+  follows_warps_ = residency.follows_warps();
   gates_ = std::move(gates);
 }
 
@@ -56,8 +57,9 @@ void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol
            "at most " + std::to_string(limits.shared_bytes) + " (sm.shared_bytes)");
   }
   draining_ = 0;
+  warps_waiting_ = 0;
   ctas_.assign(resident, ResidentCta{});
-  waiting_warps_.assign(resident, 0);
+  stalled_warps_.assign(resident, 0);
   core_.warps.clear();
   core_.warps.resize(std::size_t{resident} * core_.kernel.warps_per_cta);
   for (std::size_t i = 0; i < core_.warps.size(); ++i) {
@@ -70,11 +72,12 @@ void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol
 void CtaStage::account_registers() {
   register_cycles_ = register_cycles();
   registers_since_ = core_.now;
-  registers_ = std::uint64_t{resident_} * core_.kernel.warps_per_cta * core_.kernel.registers_per_warp;
+  registers_ =
+      (std::uint64_t{resident_} * core_.kernel.warps_per_cta - warps_waiting_) * core_.kernel.registers_per_warp;
   most_registers_ = std::max(most_registers_, registers_);
 }
 
-bool CtaStage::launch() {
+bool CtaStage::launch(bool warps_wait) {
   std::size_t slot = 0;
   while (slot < ctas_.size() && ctas_[slot].resident) ++slot;
   if (slot == ctas_.size()) {
@@ -95,9 +98,11 @@ bool CtaStage::launch() {
   cta.age = ++age_;
   cta.info = protocol::CtaInfo{CtaSlot(static_cast<std::uint16_t>(slot)), cta.trace->index, core_.kernel.warps_per_cta,
                                core_.kernel.launch->shared_bytes_per_cta};
-  waiting_warps_[slot] = 0;
+  cta.waiting = cta.unfinished = cta.running = core_.kernel.warps_per_cta;
+  stalled_warps_[slot] = 0;
   ++resident_;
-  account_registers();
+  warps_waiting_ += cta.waiting;
+  if (warps_wait) account_registers();
   core_.listeners.notify([&](LifecycleListener& l) { l.cta_launched(cta.info); });
   core_.observers.notify(Event::cta_launched, [&](Observer& o) { o.cta_launched(core_.now, cta.info); });
   const unsigned threads = core_.kernel.launch->threads_per_cta();
@@ -107,31 +112,57 @@ bool CtaStage::launch() {
     Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
     const WarpSlot id = w.info.warp;
     w.reset();
-    w.resident = true;
-    w.last_issued = core_.now;
+    w.waiting = true;
     w.info = protocol::WarpInfo{id, cta.info.cta, cta.info.cta_index, i,
                                 trace::all_lanes(std::min(lanes, threads - i * lanes))};
-    w.path = trace::PathCursor(*core_.kernel.kernel, cta.trace->warps[i]);
-    w.cursor = trace::WarpCursor(*core_.kernel.kernel, cta.trace->warps[i]);
-    w.stack = trace::StackCursor(*core_.kernel.kernel, cta.trace->warps[i]);
-    cta.warps.push_back(id);
-    ++cta.unfinished;
-    ++cta.running;
-    core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
-    core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
+    if (!warps_wait) start(w);
   }
   reserve(cta);
   activate(cta);
-  // A warp without instructions ends at once. The last warp to end also ends the CTA.
+  if (warps_wait) return true;
+  account_registers();
   for (unsigned i = 0; i < core_.kernel.warps_per_cta; ++i) {
-    Warp& w = core_.warps[slot * core_.kernel.warps_per_cta + i];
-    if (w.resident && w.path.at_end()) {
-      w.exited = true;
-      warp_exited(w);
-      end_warp(w);
-    }
+    end_if_empty(core_.warps[slot * core_.kernel.warps_per_cta + i]);
   }
   return true;
+}
+
+void CtaStage::start(Warp& w) {
+  ResidentCta& cta = ctas_[w.info.cta.value()];
+  w.waiting = false;
+  w.resident = true;
+  w.last_issued = core_.now;
+  const trace::WarpColumns& stream = cta.trace->warps[w.info.warp_in_cta];
+  w.path = trace::PathCursor(*core_.kernel.kernel, stream);
+  w.cursor = trace::WarpCursor(*core_.kernel.kernel, stream);
+  w.stack = trace::StackCursor(*core_.kernel.kernel, stream);
+  cta.warps.push_back(w.info.warp);
+  --cta.waiting;
+  --warps_waiting_;
+  core_.listeners.notify([&](LifecycleListener& l) { l.warp_started(w.info); });
+  core_.observers.notify(Event::warp_started, [&](Observer& o) { o.warp_started(core_.now, w.info); });
+}
+
+void CtaStage::end_if_empty(Warp& w) {
+  if (!w.resident || !w.path.at_end()) return;
+  w.exited = true;
+  warp_exited(w);
+  end_warp(w);
+}
+
+void CtaStage::admit(const Residency::Action& action) {
+  ResidentCta& cta = named(action);
+  const unsigned warps = core_.kernel.warps_per_cta;
+  Warp* const w = action.warp_in_cta < warps ? &core_.warps[action.cta.value() * warps + action.warp_in_cta] : nullptr;
+  if (w == nullptr || !w->waiting) {
+    broken("admits warp " + std::to_string(action.warp_in_cta) + " of CTA slot " + std::to_string(action.cta.value()),
+           "a warp that waits");
+  }
+  start(*w);
+  account_registers();
+  schedule(cta, *w);
+  look_at_stall(cta);
+  end_if_empty(*w);
 }
 
 namespace {
@@ -215,7 +246,7 @@ void CtaStage::retired(Warp& w) {
 
 void CtaStage::end_warp(Warp& w) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
-  if (waits_long(w.state)) --waiting_warps_[w.info.cta.value()];
+  if (waits_long(w.state)) --stalled_warps_[w.info.cta.value()];
   w.state = WarpState::absent;
   if (w.active) {
     issue_->remove(w);
@@ -227,7 +258,10 @@ void CtaStage::end_warp(Warp& w) {
   core_.listeners.notify([&](LifecycleListener& l) { l.warp_finished(w.info); });
   core_.observers.notify(Event::warp_finished, [&](Observer& o) { o.warp_finished(core_.now, w.info); });
   core_.progress = true;
-  if (--cta.unfinished != 0) return look_at_stall(cta);
+  if (--cta.unfinished != 0) {
+    dirty_ = dirty_ || follows_warps_;
+    return look_at_stall(cta);
+  }
   dirty_ = true;
   if (counts_as_active(cta)) --active_ctas_;
   if (cta.phase == CtaPhase::draining) --draining_;
@@ -244,12 +278,12 @@ void CtaStage::end_warp(Warp& w) {
 
 void CtaStage::warp_state_changed(Warp& w, WarpState before) {
   if (waits_long(w.state) == waits_long(before)) return;
-  waiting_warps_[w.info.cta.value()] += waits_long(w.state) ? 1 : -1;
+  stalled_warps_[w.info.cta.value()] += waits_long(w.state) ? 1 : -1;
   look_at_stall(ctas_[w.info.cta.value()]);
 }
 
 void CtaStage::look_at_stall(ResidentCta& cta) {
-  const bool stalled = waiting_warps_[cta.info.cta.value()] == cta.unfinished;
+  const bool stalled = stalled_warps_[cta.info.cta.value()] + cta.waiting == cta.unfinished;
   if (stalled == cta.stalled) return;
   cta.stalled = stalled;
   dirty_ = dirty_ || follows_stalls_;
@@ -264,12 +298,12 @@ void CtaStage::consult() {
   if (!dirty_) return;
   dirty_ = false;
   asked_ = core_.now;
-  // Every CTA may leave, be moved, enter and be launched once in a cycle. A policy that asks for more undoes its own
-  // actions.
+  // Every CTA may leave, be moved, enter and be launched once in a cycle, and each of its warps may be admitted. A
+  // policy that asks for more undoes its own actions.
   for (std::size_t actions = 0;; ++actions) {
-    if (actions > 4 * ctas_.size()) {
+    if (actions > 4 * ctas_.size() + core_.warps.size()) {
       broken("next() has asked for " + std::to_string(actions) + " actions in this cycle",
-             "none in the end: each CTA may be launched, leave, be moved and enter once");
+             "none in the end: each CTA may be launched, leave, be moved and enter once, and each warp be admitted");
     }
     view_.clear();
     for (const ResidentCta& cta : ctas_) {
@@ -280,8 +314,9 @@ void CtaStage::consult() {
       status.phase = cta.phase;
       status.active = cta.active;
       status.stalled = cta.stalled;
-      status.ready = waiting_warps_[cta.info.cta.value()] < cta.unfinished;
+      status.ready = stalled_warps_[cta.info.cta.value()] + cta.waiting < cta.unfinished;
       status.warps_left = cta.unfinished;
+      status.warps_waiting = cta.waiting;
       status.launched = cta.launched;
       view_.push_back(status);
     }
@@ -295,7 +330,7 @@ void CtaStage::consult() {
       case Residency::Action::Kind::none:
         return;
       case Residency::Action::Kind::launch:
-        if (view.ctas_waiting == 0 || !launch()) return;
+        if (view.ctas_waiting == 0 || !launch(action.warps_wait)) return;
         break;
       case Residency::Action::Kind::switch_out:
         switch_out(named(action), action);
@@ -306,9 +341,12 @@ void CtaStage::consult() {
       case Residency::Action::Kind::switch_in:
         switch_in(named(action), action);
         break;
+      case Residency::Action::Kind::admit:
+        admit(action);
+        break;
       default:
         broken("next() answers action " + std::to_string(static_cast<unsigned>(action.kind)),
-               "none, launch, switch_out, moved or switch_in");
+               "none, launch, switch_out, moved, switch_in or admit");
     }
     core_.progress = true;
   }

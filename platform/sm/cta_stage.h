@@ -51,6 +51,8 @@ class CtaStage : public sc_core::sc_module {
   Hold inactive(const Warp& warp) const;
   /// "residency ... launches none of 5 CTAs that wait" when it could; "" when there is nothing to say.
   std::string launches_nothing() const;
+  /// "residency ... has not admitted 3 warps of CTA slot 1 ..."; "" if no warp waits.
+  std::string admits_nothing() const;
   /// Registers of resident warps, summed over the cycles so far, and at most.
   std::uint64_t register_cycles() const {
     return register_cycles_ + (core_.now.value() - registers_since_.value()) * registers_;
@@ -62,9 +64,15 @@ class CtaStage : public sc_core::sc_module {
  private:
   /// Asks the residency policy until it has no further action.
   void consult();
-  /// Takes a CTA from the source and makes it resident; false when the source has none, or none now.
-  bool launch();
-  /// After `resident_` changed.
+  /// Takes a CTA from the source and makes it resident, its warps too unless they wait to be admitted; false when the
+  /// source has none, or none now.
+  bool launch(bool warps_wait);
+  void start(Warp& warp);
+  /// A warp without instructions ends at once. The last warp to end also ends the CTA.
+  void end_if_empty(Warp& warp);
+  void schedule(const ResidentCta& cta, Warp& warp);
+  void admit(const protocol::Residency::Action& action);
+  /// After `resident_` or `warps_waiting_` changed.
   void account_registers();
   /// The CTA counts as active from now on: whether there is room, and how much is left.
   void reserve(ResidentCta& cta);
@@ -98,12 +106,13 @@ class CtaStage : public sc_core::sc_module {
   protocol::Residency* residency_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
   std::vector<ResidentCta> ctas_;
-  std::vector<unsigned> waiting_warps_;  ///< per CTA: warps that wait for memory or at a barrier
+  std::vector<unsigned> stalled_warps_;  ///< per CTA: warps that wait for memory or at a barrier
   std::vector<protocol::CtaStatus> view_;
   protocol::SmLimits limits_;
   protocol::ResourcePlan plan_;
   std::uint64_t age_ = 0;
   unsigned resident_ = 0;
+  unsigned warps_waiting_ = 0;                        ///< of resident CTAs: not admitted
   std::uint64_t registers_ = 0, most_registers_ = 0;  ///< of resident warps
   std::uint64_t register_cycles_ = 0;                 ///< until registers_since_
   Cycle registers_since_;
@@ -112,6 +121,7 @@ class CtaStage : public sc_core::sc_module {
   unsigned draining_ = 0;  ///< CTAs
   std::uint64_t switches_out_ = 0, switches_in_ = 0, drain_cycles_ = 0;
   bool follows_stalls_ = true;  ///< the residency policy's answer
+  bool follows_warps_ = false;  ///< likewise
   bool dirty_ = false;
   Cycle asked_;  ///< when the policy was asked last
 };

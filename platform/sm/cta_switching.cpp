@@ -37,18 +37,20 @@ ResidentCta& CtaStage::named(const Residency::Action& action) {
   const bool resident = slot < ctas_.size() && ctas_[slot].resident;
   const CtaPhase phase = resident ? ctas_[slot].phase : CtaPhase::active;
   const bool out = phase == CtaPhase::draining || phase == CtaPhase::quiesced || phase == CtaPhase::parked;
-  const bool fits = action.kind == Kind::switch_out ? phase == CtaPhase::active
-                    : action.kind == Kind::moved    ? phase == CtaPhase::quiesced
-                                                    : out;
+  const bool fits = action.kind == Kind::switch_out || action.kind == Kind::admit ? phase == CtaPhase::active
+                    : action.kind == Kind::moved                                  ? phase == CtaPhase::quiesced
+                                                                                  : out;
   if (!resident || !fits) {
     broken(std::string(action.kind == Kind::switch_out ? "switches out"
+                       : action.kind == Kind::admit    ? "admits a warp of"
                        : action.kind == Kind::moved    ? "has moved"
                                                        : "switches in") +
                " CTA slot " + std::to_string(slot) + ", which is " +
                (resident ? protocol::to_string(phase) : "not resident"),
-           std::string("a resident CTA that is ") + (action.kind == Kind::switch_out ? "active"
-                                                     : action.kind == Kind::moved    ? "quiesced"
-                                                                                     : "draining, quiesced or parked"));
+           std::string("a resident CTA that is ") + (action.kind == Kind::switch_out || action.kind == Kind::admit
+                                                         ? "active"
+                                                     : action.kind == Kind::moved ? "quiesced"
+                                                                                  : "draining, quiesced or parked"));
   }
   return ctas_[slot];
 }
@@ -65,12 +67,16 @@ void CtaStage::activate(ResidentCta& cta) {
   for (WarpSlot id : cta.warps) {
     Warp& w = core_.warp(id);
     if (!w.resident) continue;
-    w.active = true;
-    issue_->add(w, cta.age * 1024 + w.info.warp_in_cta);
-    front_end_->update(w);
+    schedule(cta, w);
   }
   core_.listeners.notify([&](LifecycleListener& l) { l.cta_switched(cta.info, true); });
   core_.observers.notify(Event::cta_switched, [&](Observer& o) { o.cta_switched(core_.now, cta.info.cta, true); });
+}
+
+void CtaStage::schedule(const ResidentCta& cta, Warp& w) {
+  w.active = true;
+  issue_->add(w, cta.age * 1024 + w.info.warp_in_cta);
+  front_end_->update(w);
 }
 
 void CtaStage::deactivate(ResidentCta& cta) {

@@ -200,6 +200,7 @@ Hold CtaStage::at_barrier(const Warp& w) const {
       if (other.resident && !other.exited && !other.at_barrier) missing.push_back(slot.value());
     }
     if (!missing.empty()) text += ", not yet warps " + ranges(missing);
+    if (cta.waiting != 0) text += ", " + std::to_string(cta.waiting) + " not admitted";
     return Hold{"barriers at which others have not arrived", text, w.last_issued};
   }
   return Hold{"barriers whose number or threads have not been read", "", w.last_issued};
@@ -207,6 +208,18 @@ Hold CtaStage::at_barrier(const Warp& w) const {
 
 Hold CtaStage::inactive(const Warp& w) const {
   return Hold{"residency " + support::block_name(*residency_) + " keeps their CTAs inactive", "", w.last_issued};
+}
+
+std::string CtaStage::admits_nothing() const {
+  std::string text;
+  for (const ResidentCta& cta : ctas_) {
+    if (!cta.resident || cta.waiting == 0) continue;
+    text += (text.empty() ? "residency " + support::block_name(*residency_) + " has not admitted " : ", ") +
+            std::to_string(cta.waiting) + (cta.waiting == 1 ? " warp" : " warps") + " of CTA slot " +
+            std::to_string(cta.info.cta.value());
+  }
+  if (!text.empty()) text += "; asked last in cycle " + std::to_string(asked_.value());
+  return text;
 }
 
 std::string CtaStage::launches_nothing() const {

@@ -138,8 +138,8 @@ std::string StuckReport::text() const {
     for (const std::string& example : g.examples) text += "    " + example + "\n";
     if (count > g.examples.size()) text += "    and " + std::to_string(count - g.examples.size()) + " more\n";
   }
-  if (const std::string launch = sm_.ctas.launches_nothing(); !launch.empty()) {
-    text += "  " + sm_.core.path + ": " + launch + "\n";
+  for (const std::string& residency : {sm_.ctas.launches_nothing(), sm_.ctas.admits_nothing()}) {
+    if (!residency.empty()) text += "  " + sm_.core.path + ": " + residency + "\n";
   }
   return text;
 }

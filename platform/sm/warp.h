@@ -44,6 +44,7 @@ struct FetchedInsertions {
 struct Warp {
   static constexpr std::uint8_t nobody = 0xff;
   bool resident = false;
+  bool waiting = false;        ///< its CTA is resident, and the residency policy has not admitted it
   bool active = false;         ///< its CTA is scheduled
   bool fetching = false;       ///< a fetch is on its way
   bool line_pending = false;   ///< waits for a line of the instruction or constant cache
@@ -137,9 +138,10 @@ struct ResidentCta {
   Cycle switched;            ///< it was switched out
   protocol::CtaInfo info;
   std::shared_ptr<const trace::Cta> trace;
-  std::vector<WarpSlot> warps;
-  unsigned unfinished = 0;  ///< warps that have not ended
-  unsigned running = 0;     ///< warps that have instructions left to issue: what a barrier waits for
+  std::vector<WarpSlot> warps;  ///< that have started
+  unsigned waiting = 0;         ///< warps that have not started
+  unsigned unfinished = 0;      ///< warps that have not ended
+  unsigned running = 0;         ///< warps that have instructions left to issue: what a barrier waits for
   std::array<Barrier, barriers_per_cta> barriers;
   Cycle launched;
   std::uint64_t age = 0;  ///< launch order

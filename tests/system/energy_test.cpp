@@ -64,6 +64,10 @@ class Account {
       sharing();
     } else if (case_.scheme == "scratchpad_sharing") {
       scratchpad();
+    } else if (case_.scheme == "warp_level_divergence") {
+      divergence();
+    } else if (case_.scheme == "scratchpad_multiplexing") {
+      multiplexing();
     } else if (run_.has("sm*.switch_engine")) {
       switching();
     } else {
@@ -285,6 +289,26 @@ class Account {
     if (run_.has("sm*.dynamic_warps")) table("draw", s("sm*.dynamic_warps", "draws"));
   }
 
+  void divergence() {
+    register_file(s("sm*.pipeline.collectors", "reads"), s("sm*.pipeline.writeback", "writes"),
+                  run_.machine.register_file.registers);
+    // An entry is written when a warp starts, and cleared when it ends: four warps of every CTA.
+    add("resource_sharing", "resource_sharing.rows", 2 * 4 * s("sm*.pipeline", "ctas"));
+  }
+
+  void multiplexing() {
+    const auto table = [&](const char* event, double count) {
+      add("resource_sharing", std::string("resource_sharing.") + event, count);
+    };
+    register_file(s("sm*.pipeline.collectors", "reads"), s("sm*.pipeline.writeback", "writes"),
+                  run_.machine.register_file.registers);
+    table("check", s("sm*.allocation_gate", "checks"));
+    // Every CTA accesses the common part, and has one place.
+    table("lock", 2 * s("sm*.pipeline", "ctas"));
+    table("release", 4 * s("sm*.pipeline", "ctas"));
+    CHECK(s("sm*.allocation_gate", "relssp") == 4 * s("sm*.residency", "multiplexed_ctas"));
+  }
+
   void gated() {
     const std::string file = "sm*.register_file", rows = "sm*.sleep_transistors";
     const auto& machine = run_.machine;
@@ -343,6 +367,7 @@ const std::map<std::string, std::string>& provoked_by() {
                                                         {"resource_sharing.rule", "register_sharing"},
                                                         {"resource_sharing.owner", "register_sharing"},
                                                         {"resource_sharing.release", "scratchpad_sharing"},
+                                                        {"resource_sharing.rows", "warp_level_divergence"},
                                                         {"wir.rename_table", "wir"},
                                                         {"wir.reuse_buffer", "wir"},
                                                         {"wir.hash", "wir"},
@@ -472,5 +497,7 @@ REGATTA_ENERGY_CASE(28)
 REGATTA_ENERGY_CASE(29)
 REGATTA_ENERGY_CASE(30)
 REGATTA_ENERGY_CASE(31)
+REGATTA_ENERGY_CASE(32)
+REGATTA_ENERGY_CASE(33)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 32); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 34); }

@@ -82,6 +82,8 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "reg_dram") return pipeline + file + arbitrated_l1 + 3;
   if (c.scheme == "register_sharing") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_sharing") return pipeline + file + l1 + 5;
+  if (c.scheme == "warp_level_divergence") return pipeline + file + l1 + 2;
+  if (c.scheme == "scratchpad_multiplexing") return pipeline + file + l1 + 4;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
 }
@@ -148,3 +150,5 @@ REGATTA_LAWS_CASE(28)
 REGATTA_LAWS_CASE(29)
 REGATTA_LAWS_CASE(30)
 REGATTA_LAWS_CASE(31)
+REGATTA_LAWS_CASE(32)
+REGATTA_LAWS_CASE(33)

@@ -174,7 +174,15 @@ const std::vector<SchemeCase>& scheme_cases() {
        "scratchpad_sharing",
        "fermi_sharing",
        32,
-       {{"shared.bytes", "10240"}, {"scratchpad_sharing.relssp", "optimal"}, {"sm.scheduler", "owf"}}}};
+       {{"shared.bytes", "10240"}, {"scratchpad_sharing.relssp", "optimal"}, {"sm.scheduler", "owf"}}},
+      {"warp_level_divergence", "warp_level_divergence", "fermi_sharing", 32, {{"register_file.registers", "160"}}},
+      {"scratchpad_multiplexing",
+       "scratchpad_multiplexing",
+       "fermi_sharing",
+       32,
+       {{"shared.bytes", "10240"},
+        {"scratchpad_multiplexing.t", "0.1"},
+        {"scratchpad_multiplexing.relssp", "optimal"}}}};
   return all;
 }
 
@@ -191,7 +199,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.out = folder.file("k.rgt");
   o.warp_size = warp_size;
   o.pass_options["regmutex-base"] = "0";        // only vt_regmutex minds
-  o.pass_options["scratchpad-layout"] = "0.1";  // only scratchpad_sharing minds
+  o.pass_options["scratchpad-layout"] = "0.1";  // only the schemes of shared memory mind
   o.shared_values = true;
   tool::annotate(o);
   return o.out;

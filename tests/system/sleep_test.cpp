@@ -41,6 +41,8 @@ void check_kernel(const std::string& kernel) {
                             {"wc"},
                             {"argo"},
                             {"register_sharing", "--scheduler", "owf"},
+                            {"warp_level_divergence", "--register_file.registers", "640"},
+                            {"scratchpad_multiplexing", "--shared.bytes", "16384"},
                             {"register_sharing", "--register_file.registers", "640", "--sms", "2",
                              "--register_sharing.dynamic", "true", "--register_sharing.dynamic_period", "200"}}) {
     for (const std::string machine : {"gtx980", "gtx480"}) {

@@ -13,7 +13,11 @@ constexpr std::size_t most_places = 6;  ///< behind the point: keeps all product
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 }  // namespace
 
-Threshold Threshold::parse(const std::string& knob, const std::string& text) {
+Threshold Threshold::parse(const std::string& knob, const std::string& text) { return parse(knob, text, false); }
+
+Threshold Threshold::parse_or_zero(const std::string& knob, const std::string& text) { return parse(knob, text, true); }
+
+Threshold Threshold::parse(const std::string& knob, const std::string& text, bool may_be_zero) {
   std::uint64_t numerator = 0, denominator = 1;
   std::size_t at = 0, digits = 0, places = 0;
   bool behind_point = false, good = true;
@@ -30,9 +34,9 @@ Threshold Threshold::parse(const std::string& knob, const std::string& text) {
       good = false;
     }
   }
-  if (!good || digits == 0 || numerator == 0 || numerator > denominator) {
-    throw support::ConfigError("configuration: " + knob + " = " + text +
-                               ", expected a decimal number above 0 and at most 1, with at most " +
+  if (!good || digits == 0 || (numerator == 0 && !may_be_zero) || numerator > denominator) {
+    throw support::ConfigError("configuration: " + knob + " = " + text + ", expected a decimal number " +
+                               (may_be_zero ? "from 0 to 1" : "above 0 and at most 1") + ", with at most " +
                                std::to_string(most_places) + " places, as in 0.1");
   }
   const std::uint64_t divisor = std::gcd(numerator, denominator);

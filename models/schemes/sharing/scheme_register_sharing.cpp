@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheme_register_sharing.h"
+#include "scheme_scratchpad_multiplexing.h"
 #include "scheme_scratchpad_sharing.h"
+#include "scheme_warp_level_divergence.h"
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/models/resource_sharing/storage_bits.h>
@@ -106,6 +108,8 @@ void RegisterSharing::add_laws(assembly::ConservationLaws& laws, const std::stri
 void add_sharing(assembly::SchemeRegistry& registry) {
   registry.add(std::make_unique<RegisterSharing>());
   registry.add(std::make_unique<ScratchpadSharing>());
+  registry.add(std::make_unique<WarpLevelDivergence>());
+  registry.add(std::make_unique<ScratchpadMultiplexing>());
 }
 
 }  // namespace regatta::schemes

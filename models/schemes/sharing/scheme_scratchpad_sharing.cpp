@@ -58,7 +58,6 @@ assembly::SmParts ScratchpadSharing::build(const assembly::BuildContext& c) {
   std::uint64_t bits = models::scratchpad_sharing_bits(c.machine.sm.max_ctas, c.machine.sm.max_warps).total();
   if (releases()) {
     auto table = std::make_unique<models::ReleaseTable>("release_table");
-    table->pairs.bind(residency->pairs);
     gate->release_bits.bind(bits_for_gate(parts, *table));
     parts.listeners.push_back(table.get());
     parts.modules.push_back(std::move(table));

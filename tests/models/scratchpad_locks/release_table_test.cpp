@@ -16,8 +16,7 @@ namespace {
 /// Five CTAs of three warps; the last warp of each has 5 threads.
 struct ReleaseBench {
   static constexpr unsigned warps = 3;
-  ReleaseBench() : pairs("pairs", 1, 2, 4), table("table"), launch(5, warps, 8) {
-    table.pairs.bind(pairs);
+  ReleaseBench() : table("table"), launch(5, warps, 8) {
     run_to(1);
     table.kernel_started(launch.context);
   }
@@ -30,7 +29,6 @@ struct ReleaseBench {
   }
   static protocol::LaneMask lanes(unsigned warp) { return warp % warps == 2 ? 0x1f : 0xffffffff; }
 
-  FixedPairs pairs;
   models::ReleaseTable table;
   Launch launch;
 };

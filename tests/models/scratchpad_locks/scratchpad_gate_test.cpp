@@ -35,7 +35,6 @@ struct ScratchpadGateBench {
         traits(6),
         fence(trace::relssp_instruction(trace::relssp_optimal_scheme, 0)) {
     table.pairs.bind(pairs);
-    bits.pairs.bind(pairs);
     gate.pairs.bind(pairs);
     gate.boundary.bind(pairs);
     gate.locks.bind(table.locks);

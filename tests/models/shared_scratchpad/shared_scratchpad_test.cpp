@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The contents of shared memory alone: where bytes lie, what accesses read, and what is refused.
+#include <regatta/models/shared_scratchpad/multiplexed_scratchpad.h>
 #include <regatta/models/shared_scratchpad/shared_scratchpad.h>
 
 #include <random>
@@ -181,4 +182,65 @@ TEST_CASE("shared scratchpad alone: an access outside the CTA's shared memory is
 TEST_CASE("shared scratchpad alone: a plan that takes more than there is") {
   ScratchpadBench b(359);
   CHECK(error_of([&] { b.start(); }) == "memory: 5 CTAs, of which 2 pairs, take 360 bytes; expected at most 359");
+}
+
+namespace {
+
+/// Four CTAs, two places: CTA 1 has place 1, CTA 3 has place 0.
+class FixedPlaces : public sc_core::sc_module, public models::Multiplex, public models::ScratchpadPlaces {
+ public:
+  explicit FixedPlaces(const sc_core::sc_module_name& name, unsigned places = 2) : sc_module(name), plan_{4, places} {}
+  const models::MultiplexPlan& plan() const override { return plan_; }
+  unsigned free_places() const override { return 0; }
+  std::optional<unsigned> place(CtaSlot cta) const override {
+    return of.count(cta.value()) != 0 ? of.at(cta.value()) : std::optional<unsigned>();
+  }
+  void take(CtaSlot) override {}
+  void give_back(CtaSlot) override {}
+  std::map<unsigned, std::optional<unsigned>> of{{1, 1}, {3, 0}};
+
+ private:
+  models::MultiplexPlan plan_;
+};
+
+struct MultiplexedBench {
+  explicit MultiplexedBench(unsigned bytes = 4096) : boundary("boundary", 4, 0, 24, 104), memory("memory", bytes) {
+    memory.boundary.bind(boundary);
+    memory.multiplex.bind(places);
+    memory.places.bind(places);
+    initiator.socket.bind(memory.socket);
+    launch.launch.shared_bytes_per_cta = 100;
+    sc_core::sc_report_handler::set_actions("regatta/shared_scratchpad", sc_core::SC_ERROR, sc_core::SC_THROW);
+    run_to(1);
+  }
+  FixedPairs boundary;
+  FixedPlaces places{"places"};
+  models::MultiplexedScratchpad memory;
+  Initiator initiator{"initiator"};
+  Launch launch{4, 2, 8};
+};
+
+}  // namespace
+
+TEST_CASE("multiplexed scratchpad alone: private bytes are each CTA's own, common ones lie in the place of the CTA") {
+  MultiplexedBench b;
+  b.memory.kernel_started(b.launch.context);
+  std::set<std::uint32_t> own;
+  for (unsigned cta = 0; cta < 4; ++cta) {
+    for (unsigned o = 0; o < 24; ++o) REQUIRE(own.insert(b.memory.place(cta_at(cta), o)).second);
+  }
+  CHECK(*own.rbegin() == 4 * 24 - 1);
+  for (unsigned o = 24; o < 104; ++o) {
+    REQUIRE(b.memory.place(cta_at(3), o) == 96 + o - 24);
+    REQUIRE(b.memory.place(cta_at(1), o) == 96 + 80 + o - 24);
+  }
+  // A place that has passed to another CTA.
+  b.places.of = {{0, 1}};
+  CHECK(b.memory.place(cta_at(0), 24) == 96 + 80);
+}
+
+TEST_CASE("multiplexed scratchpad alone: more than there is, is refused") {
+  MultiplexedBench b(255);
+  CHECK(error_of([&] { b.memory.kernel_started(b.launch.context); }) ==
+        "memory: 4 CTAs, with 2 places, take 256 bytes; expected at most 255");
 }

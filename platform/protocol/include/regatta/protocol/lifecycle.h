@@ -58,7 +58,7 @@ class LifecycleListener {
   virtual void kernel_started(const KernelContext&) {}
   /// The launch has ended: no CTA is resident and no access is under way. Not called if the run ends early.
   virtual void kernel_finished(const KernelContext&) {}
-  /// A CTA takes its slot. Its warps follow, in order.
+  /// A CTA takes its slot. Its warps follow, in order, unless they wait to be admitted (Residency::Action::warps_wait).
   virtual void cta_launched(const CtaInfo&) {}
   /// The CTA's warps are scheduled from now on (true), or the CTA has begun to drain (false). A CTA is inactive until
   /// the first call with true.

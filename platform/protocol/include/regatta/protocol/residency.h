@@ -63,18 +63,20 @@ struct CtaStatus {
   CtaSlot cta;
   std::uint64_t cta_index = 0;  ///< linear CTA index in the grid
   CtaPhase phase = CtaPhase::active;
-  bool active = false;   ///< phase is active
-  bool stalled = false;  ///< every unfinished warp waits for off-SM memory or at a barrier
-  bool ready = false;    ///< at least one warp could go on
-  unsigned warps_left = 0;
+  bool active = false;         ///< phase is active
+  bool stalled = false;        ///< every unfinished warp waits for off-SM memory or at a barrier
+  bool ready = false;          ///< at least one warp could go on
+  unsigned warps_left = 0;     ///< unfinished, those that wait included
+  unsigned warps_waiting = 0;  ///< of these, not admitted yet (Action::warps_wait)
   Cycle launched;
 };
 
 /// Which CTAs are resident and which of them are active.
 ///
 /// Called by: the SM's CTA stage, last in a cycle, when a launch began or a CTA ended, was quiesced, entered, changed
-/// its stall status, or changed() was notified; repeatedly in that cycle until it answers none. The SM carries the
-/// action out before the next call. May change: its own state. Must not: ask for a launch that the storage cannot hold.
+/// its stall status, a warp ended (follows_warps()), or changed() was notified; repeatedly in that cycle until it
+/// answers none. The SM carries the action out before the next call. May change: its own state. Must not: ask for a
+/// launch that the storage cannot hold.
 class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
  public:
   struct Action {
@@ -85,6 +87,7 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
       moved,       ///< the registers of a quiesced CTA have left the storage: it is parked
       switch_in,   ///< a draining, quiesced or parked CTA is scheduled again; a parked CTA's registers must be back in
                    ///< the storage by then
+      admit,       ///< a waiting warp of an active CTA starts
     };
     Kind kind = Kind::none;
     CtaSlot cta;  ///< the CTA concerned; unused by launch and none
@@ -96,6 +99,10 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
     /// switch_out, switch_in: bytes of the CTA's context (PCs, SIMT stacks, barriers) that are written to, or read
     /// from, shared memory. They occupy its banks, and the CTA drains, or enters, at least as long.
     unsigned context_bytes = 0;
+    /// launch. True: the CTA is resident without its warps, which wait until each is admitted. They count towards the
+    /// SM's limits and at the CTA's barriers; they have no registers, and fetch nothing.
+    bool warps_wait = false;
+    unsigned warp_in_cta = 0;  ///< admit: the warp
   };
   struct View {
     const std::vector<CtaStatus>* ctas = nullptr;  ///< resident CTAs
@@ -108,6 +115,8 @@ class Residency : public virtual TimeKeeper, public virtual LifecycleListener {
   virtual Action next(const View& view) = 0;
   /// False: next() is not called when only the stall status of a CTA has changed.
   virtual bool follows_stalls() const { return true; }
+  /// True: next() is also called when a warp has ended whose CTA goes on.
+  virtual bool follows_warps() const { return false; }
   /// True if the policy may switch CTAs: the SM then reports switch statistics. Asked once, before the first launch.
   virtual bool switches() const { return false; }
   virtual const sc_core::sc_event& changed() const = 0;

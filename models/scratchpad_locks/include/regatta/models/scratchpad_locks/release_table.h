@@ -10,14 +10,13 @@
 
 namespace regatta::models {
 
-/// The active bits A_i and release bits R_i of the threads of every CTA of a pair, and the AND over A_i -> R_i
+/// The active bits A_i and release bits R_i of the threads of every CTA, and the AND over A_i -> R_i
 /// (Jatala, thesis, section 3.2.2, figure 3.5). Threads that do not exist are not active.
 class ReleaseTable final : public sc_core::sc_module,
                            public protocol::LifecycleListener,
                            public ReleaseBits,
                            public support::StatProvider {
  public:
-  sc_core::sc_port<CtaPairs> pairs;
   sc_core::sc_export<ReleaseBits> bits;
 
   explicit ReleaseTable(const sc_core::sc_module_name& name);

@@ -46,6 +46,33 @@ class ScratchpadBoundary : public virtual sc_core::sc_interface {
   virtual unsigned cta_bytes() const = 0;
 };
 
+/// CTAs of a launch whose shared memory is allocated in turn: places for the common part, of which a CTA has one from
+/// its first access on (shared memory multiplexing).
+struct MultiplexPlan {
+  unsigned ctas = 0;
+  unsigned places = 0;  ///< fewer than CTAs, or as many: then every CTA has the place of its slot
+
+  bool multiplexes() const { return places < ctas; }
+};
+
+/// Valid from Residency::plan() on.
+class Multiplex : public virtual sc_core::sc_interface {
+ public:
+  virtual const MultiplexPlan& plan() const = 0;
+};
+
+/// Which CTA has which place.
+class ScratchpadPlaces : public virtual sc_core::sc_interface {
+ public:
+  virtual unsigned free_places() const = 0;
+  /// None: the CTA has no place.
+  virtual std::optional<unsigned> place(protocol::CtaSlot cta) const = 0;
+  /// The CTA has no place, and one is free.
+  virtual void take(protocol::CtaSlot cta) = 0;
+  /// The CTA has a place.
+  virtual void give_back(protocol::CtaSlot cta) = 0;
+};
+
 /// What a warp is to the others: its priority class (SmControl::classify), of which lower ones go first under
 /// --scheduler owf. Section 2.3.1.
 enum class WarpRole : std::uint8_t { owner = 0, unshared = 1, non_owner = 2 };

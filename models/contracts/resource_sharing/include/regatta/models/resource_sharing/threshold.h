@@ -14,6 +14,8 @@ class Threshold {
  public:
   /// `text`: a decimal number without exponent ("0.1", "1"). Throws support::ConfigError that names the `knob`.
   static Threshold parse(const std::string& knob, const std::string& text);
+  /// The same, and t may be 0: nothing of a CTA is its own. quotient() is not defined then.
+  static Threshold parse_or_zero(const std::string& knob, const std::string& text);
 
   /// t x n, rounded down.
   std::uint64_t of(std::uint64_t n) const { return n * numerator_ / denominator_; }
@@ -25,6 +27,7 @@ class Threshold {
   std::uint64_t denominator() const { return denominator_; }
 
  private:
+  static Threshold parse(const std::string& knob, const std::string& text, bool may_be_zero);
   Threshold(std::string text, std::uint64_t numerator, std::uint64_t denominator)
       : text_(std::move(text)), numerator_(numerator), denominator_(denominator) {}
 

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Warp-level divergence on the suite's programs: the baseline's cycles when no register is left over, more CTAs and
+// right values when some are, the same results however far SMs run ahead. And random machines.
+//
+// REGATTA_SHARING=all runs every kernel. REGATTA_SHARING_RUNS says how many random runs, REGATTA_SEED which.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dice.h"
+#include "kernels.h"
+#include "process.h"
+#include "random_machine.h"
+#include "random_program.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+std::string annotate(const Folder& folder, const std::string& launch, unsigned addresses = 32) {
+  tool::AnnotateOptions o;
+  o.launch = launch;
+  o.out = folder.file("k.rgt");
+  o.max_registers = 63;
+  o.addresses = addresses;
+  tool::annotate(o);
+  return o.out;
+}
+
+struct OfCta {
+  unsigned warps = 0, registers = 0;  ///< registers of a warp
+  bool one_size = true;               ///< of all launches
+  unsigned rows() const { return warps * registers; }
+};
+
+/// On fermi_sharing, of the launch with the most warp registers in a CTA.
+OfCta of_cta(const std::string& path) {
+  const trace::Reader reader(path);
+  OfCta most;
+  for (const trace::Launch& l : reader.launches()) {
+    OfCta c;
+    c.registers = (reader.kernels()[l.kernel].registers_per_thread + 1) / 2 * 2;
+    c.warps = l.warps_per_cta(32);
+    most.one_size = most.one_size && (most.rows() == 0 || (c.warps == most.warps && c.registers == most.registers));
+    c.one_size = most.one_size;
+    if (c.rows() > most.rows()) {
+      most = c;
+    } else {
+      most.one_size = c.one_size;
+    }
+  }
+  return most;
+}
+
+nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
+  options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing", "--shared.bytes", "49152"});
+  return test::statistics_of(folder, trace, options);
+}
+
+double of(const nlohmann::json& stats, const std::string& name) {
+  return stats.at("stats").at("warp_level_divergence").at(name).get<double>();
+}
+
+void check_kernel(const std::string& kernel, bool usually) {
+  const char* const value = std::getenv("REGATTA_SHARING");
+  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  CAPTURE(kernel);
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small));
+  const OfCta cta = of_cta(trace);
+  const auto with = [](unsigned rows, const Options& more) {
+    Options all{"--register_file.registers", std::to_string(rows), "--check-protocol"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  for (const char* scheduler : {"lrr", "gto"}) {
+    CAPTURE(scheduler);
+    if (cta.one_size) {
+      // Two CTAs, and nothing is left over in either half. What is left is the same for all launches.
+      const auto exact = with(2 * cta.rows(), {"--scheduler", scheduler});
+      const auto baseline = run(folder, trace, "baseline", exact);
+      auto by_cta = exact;
+      by_cta.insert(by_cta.end(), {"--warp_level_divergence.release", "cta"});
+      const auto whole = run(folder, trace, "warp_level_divergence", by_cta);
+      CHECK(whole.at("cycles") == baseline.at("cycles"));
+      CHECK(whole.at("stall_cycles") == baseline.at("stall_cycles"));
+      CHECK(of(whole, "partial_ctas") == 0);
+    }
+    // Two CTAs and a half.
+    const auto more = with(cta.rows() * 5 / 2 / 2 * 2, {"--scheduler", scheduler});
+    const auto baseline = run(folder, trace, "baseline", more);
+    for (const char* release : {"cta", "warp"}) {
+      CAPTURE(release);
+      auto options = more;
+      options.insert(options.end(), {"--warp_level_divergence.release", release});
+      const auto partial = run(folder, trace, "warp_level_divergence", options);
+      // Warps for which rows are left over, of half the file each.
+      const unsigned windows = 2 * (cta.rows() * 5 / 2 / 2 / cta.registers);
+      if (windows % cta.warps != 0) CHECK(of(partial, "partial_ctas") > 0);
+      CHECK(of(partial, "rows_mean") > 0);
+      CHECK(of(partial, "rows_max") <= cta.rows() * 5.0 / 2);
+      CHECK(partial.at("checks").at("operands_checked") == baseline.at("checks").at("operands_checked"));
+    }
+  }
+}
+
+/// One random machine; false: the launch does not fit on it.
+bool run_random(test::Dice& dice) {
+  static const std::vector<std::string> kernels{
+      "atax",  "bfs",   "fdtd2d", "hotspot",   "lbm",       "needleman_wunsch",
+      "sgemm", "srad2", "syr2k",  "reduction", "histogram", "scan"};
+  const Folder folder;
+  std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
+  const bool made = dice.one_in(2);
+  if (made) launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
+  const std::string trace = annotate(folder, launch, made ? 64 : 32);
+  test::RandomMachine m(dice, {"--scheme", "warp_level_divergence", "--machine", "fermi_sharing", "--check-protocol"});
+  m.set("register_file.registers",
+        std::to_string(std::max(32u, of_cta(trace).rows() * static_cast<unsigned>(4 + dice.below(16)) / 4)));
+  m.set("shared.bytes", dice.any({"49152", "98304"}));
+  m.set("warp_level_divergence.release", dice.any({"cta", "warp", "warp"}));
+  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf"}));
+  m.maybe("scheduler.active_warps", {"1", "3"});
+  m.maybe("sm.sub_cores", {"1", "2"});
+  m.maybe("sm.register_granularity", {"1", "4", "8"});
+  m.maybe("register_file.priority", {"fcfs", "read", "write"});
+  m.maybe("register_file.mapping", {"warp_interleaved", "register"});
+  m.maybe("sm.schedulers", {"2", "4"});
+  m.maybe("sm.ctas", {"2", "3", "5"});
+  m.maybe("sms", {"1", "2", "3"});
+  m.vary_pipeline();
+  CAPTURE(launch);
+  return m.run(folder, trace, {"not one CTA fits on this machine"}).has_value();
+}
+
+}  // namespace
+
+#define REGATTA_DIVERGENCE(kernel, usually) \
+  TEST_CASE("warp-level divergence: " #kernel) { check_kernel(#kernel, usually); }
+REGATTA_DIVERGENCE(hotspot, true)
+REGATTA_DIVERGENCE(sgemm, true)
+REGATTA_DIVERGENCE(stencil3d, true)
+REGATTA_DIVERGENCE(srad2, true)
+REGATTA_DIVERGENCE(needleman_wunsch, false)
+REGATTA_DIVERGENCE(bfs, false)
+REGATTA_DIVERGENCE(bicg, false)
+REGATTA_DIVERGENCE(convolution_separable, false)
+REGATTA_DIVERGENCE(fdtd2d, false)
+REGATTA_DIVERGENCE(kmeans, false)
+REGATTA_DIVERGENCE(monte_carlo, false)
+REGATTA_DIVERGENCE(syr2k, false)
+REGATTA_DIVERGENCE(atax, false)
+REGATTA_DIVERGENCE(cfd, false)
+REGATTA_DIVERGENCE(libor, false)
+REGATTA_DIVERGENCE(lbm, false)
+REGATTA_DIVERGENCE(reduction, false)
+REGATTA_DIVERGENCE(histogram, false)
+
+TEST_CASE("warp-level divergence: a program that another resource limits has no partial CTA") {
+  // Registers for every CTA that shared memory has room for, and for half a CTA more (thesis, figure 2.21(b)).
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const trace::Reader reader(trace);
+  const unsigned bytes = (reader.launches().front().shared_bytes_per_cta + 127) / 128 * 128;
+  const Options options{"--register_file.registers", std::to_string(of_cta(trace).rows() * 7 / 2 / 2 * 2),
+                        "--shared.bytes", std::to_string(bytes * 3)};
+  const auto of_scheme = [&](const char* scheme) {
+    Options all{"--scheme", scheme, "--machine", "fermi_sharing"};
+    all.insert(all.end(), options.begin(), options.end());
+    return test::statistics_of(folder, trace, all);
+  };
+  const auto baseline = of_scheme("baseline"), limited = of_scheme("warp_level_divergence");
+  CHECK(of(limited, "partial_ctas") == 0);
+  CHECK(limited.at("cycles") == baseline.at("cycles"));
+  CHECK(limited.at("stall_cycles") == baseline.at("stall_cycles"));
+}
+
+TEST_CASE("warp-level divergence: results do not depend on how far SMs run ahead") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const std::string rows = std::to_string(of_cta(trace).rows() * 3 / 2 / 2 * 2);
+  nlohmann::json first;
+  for (const char* quantum : {"1", "7", "256", "10000"}) {
+    CAPTURE(quantum);
+    auto s = run(folder, trace, "warp_level_divergence",
+                 {"--quantum", quantum, "--sms", "3", "--register_file.registers", rows});
+    if (first.is_null()) first = s;
+    CHECK(s.at("cycles") == first.at("cycles"));
+    CHECK(s.at("stats") == first.at("stats"));
+  }
+  CHECK(of(first, "partial_ctas") > 0);
+}
+
+TEST_CASE("warp-level divergence: refused configurations") {
+  const Folder folder;
+  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const auto refused = [&](const Options& options) {
+    Options command{REGATTA_SIM, trace, "--machine", "fermi_sharing"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CHECK(r.status == 2);
+    return r.err;
+  };
+  CHECK(refused({"--scheme", "warp_level_divergence", "--warp_level_divergence.release", "early"})
+            .find("warp_level_divergence.release: expected one of warp, cta, found 'early'") != std::string::npos);
+  CHECK(refused({"--scheme", "finereg+warp_level_divergence"}) ==
+        "regatta-sim: --scheme: found 'finereg+warp_level_divergence', and a CTA of 'warp_level_divergence' holds "
+        "registers for which warps of a partial CTA wait: a CTA that is switched out would keep others from running\n");
+  CHECK(refused({"--scheme", "warp_level_divergence", "--register_file.registers", "64"})
+            .find("not one CTA fits on this machine, bound by registers") != std::string::npos);
+}
+
+TEST_CASE("warp-level divergence: random machines") {
+  const std::uint64_t runs = test::from_environment("REGATTA_SHARING_RUNS", 20);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t n = 0; n < runs; ++n) {
+    test::Dice dice(seed * 1000003 + n);
+    INFO("seed " << seed << " run " << n);
+    completed += run_random(dice) ? 1 : 0;
+  }
+  CHECK(2 * completed > runs);
+}
