@@ -12,8 +12,8 @@ from regatta_reproduce.stats import geomean
 import evaluation
 from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, by_formula, doubled, extra_variants, gains,
                         gto, half, half_share, less_stalls, memories, more_stalls, no_rule, number, pad_gains,
-                        pad_like_doubled, pad_noopt, pad_programs, pad_released, pad_resident, pad_share_run, pad_shared,
-                        pad_slower_than_doubled, pad_steps, register_plan, register_programs, resident, schedulers,
+                        pad_like_doubled, pad_multiplexed_release, pad_noopt, pad_programs, pad_released, pad_resident, pad_rivals, pad_share_run, pad_shared,
+                        pad_slower_than_doubled, pad_steps, register_plan, register_programs, resident, rivals, schedulers,
                         scratchpad_bytes, share_run, shared, shares, steps, table_id, two_level, unlocked, unlocked_owf,
                         usual_share, variants, with_memory)
 
@@ -52,7 +52,7 @@ changes = [
 
 def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
     # Numbers for the findings come first.
-    for part in (_numbers, _verdict, _programs, _ctas, _performance, _changes, _schedulers, _cycles, _progress, _doubled, _sweep,
+    for part in (_numbers, _verdict, _programs, _ctas, _performance, _changes, _schedulers, _cycles, _progress, _doubled, _rivals, _sweep,
                  _caches, _apart, _scratchpad, _storage):
         part(page, e, figures)
 
@@ -295,6 +295,23 @@ def _doubled(page: Page, e: Evaluation, figures: Figures) -> None:
     bars(page, e, figures, "fig2_20_doubled", "IPC over Unshared-LRR; their Fig 2.20a", "Set-1", columns, lambda p, r: e.gain(p, r),
          lambda r: e.mean_gain(r), "IPC, change in %")
     page.compare_known("doubled", ["SHARE-051", *(f"FIG2.20-{n}" for n in register_programs)])
+
+
+def _rivals(page: Page, e: Evaluation, figures: Figures) -> None:
+    columns = {**{n: name for n, (name, _) in rivals.items()}, shared: "Shared-OWF-Unrolled-Dyn"}
+    page.put("table:rivals", by_program(e, "Set-1", columns, lambda p, r: signed(e.gain(p, r)), lambda r: signed(e.mean_gain(r))))
+    bars(page, e, figures, "fig2_21_divergence", "Set-1: IPC over Unshared-LRR; their Fig 2.21a", "Set-1",
+         {n: columns[n] for n in ("divergence", shared)}, lambda p, r: e.gain(p, r), lambda r: e.mean_gain(r), "IPC, change in %")
+    pad_columns = {**{n: name for n, (name, _) in pad_rivals.items()}, pad_multiplexed_release: "multiplexing, early release",
+                   pad_shared: "Shared-OWF", pad_released: "Shared-OWF, early release"}
+    page.put("table:pad_rivals", by_program(e, "Set-2", pad_columns, lambda p, r: signed(e.gain(p, r, pad_base)),
+                                            lambda r: signed(e.mean_gain(r, "Set-2", pad_base))))
+    rows = []
+    for n, p in e.of_set["Set-1"].items():
+        d = e.document(p.kernel, "divergence")["stats"]["warp_level_divergence"]
+        rows.append([n, f"{d['partial_ctas']:,.0f}", f"{d['late_warps']:,.0f}", signed(e.gain(p, "divergence"))])
+    page.put("table:partial", table(["program", "CTAs launched in part", "warps admitted later", "IPC"], rows))
+    page.compare_known("rivals", ["SHARE-052", "SHARE-053"])
 
 
 def _sweep(page: Page, e: Evaluation, figures: Figures) -> None:

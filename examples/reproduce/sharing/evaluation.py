@@ -65,6 +65,17 @@ pad_release = ("--scheme", "scratchpad_sharing", "--scratchpad_sharing.relssp", 
 icache = ("--icache.size_bytes", "16384")
 pad_variants = {pad_noopt: ("Shared-LRR-NoOpt", pad_sharing), pad_shared: ("Shared-OWF", pad_sharing + owf)}
 
+#: Rivals, by run. Section 2.5.1.9 has the first; multiplexing is the hardware's part of Yang et al. (PACT 2012), which the thesis names in
+#: chapter 3 and compares with in software only.
+divergence = ("--scheme", "warp_level_divergence")
+multiplexing = ("--scheme", "scratchpad_multiplexing")
+rivals = {"divergence": ("warp-level divergence", divergence),
+          "divergence-cta": ("the same, registers released by CTA", divergence + ("--warp_level_divergence.release", "cta")),
+          "divergence-owf": ("warp-level divergence, OWF", divergence + owf)}
+pad_divergence, pad_multiplexed, pad_multiplexed_release = "pad-divergence", "pad-multiplexing", "pad-multiplexing-release"
+pad_rivals = {pad_divergence: ("warp-level divergence", divergence), pad_multiplexed: ("multiplexing", multiplexing + owf)}
+pad_multiplexing_release = multiplexing + ("--scratchpad_multiplexing.relssp", "optimal", "--scratchpad_multiplexing.t", "0.1") + owf
+
 #: Set-3's runs, at 48 KB: the thesis's name, whether registers are reordered, options.
 apart = {
     "s3-baseline": ("Unshared-LRR", False, ()),
@@ -221,6 +232,7 @@ class Evaluation(ProgramEvaluation):
         self._compare_cycles(add, one)
         best, who = self.most(lambda p: percent * (self.progress(p) or 0.0))
         add(number(49), best, who)
+        add(number(52), self.mean_gain("divergence"))
         add(number(51), sum(self.speed(p, shared, doubled) > 1 for p in one.values()))
         for n in one:
             faster = self.speed(one[n], shared, doubled) > 1
@@ -317,6 +329,7 @@ class Evaluation(ProgramEvaluation):
         two, three = self.of_set["Set-2"], self.of_set["Set-3"].values()
         to = "pad-baseline"
         add(number(12), self.mean_gain(pad_shared, "Set-2", to))
+        add(number(53), self.mean_gain(pad_divergence, "Set-2", to))
         best, who = self.most(lambda p: self.gain(p, pad_shared, to), "Set-2")
         add(number(14), best, who)
         for n, i in pad_gains.items():

@@ -15,8 +15,9 @@ from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
 from evaluation import (Evaluation, alone, apart, base, base_reordered, doubled, extra_variants, file_rows, half, half_share, icache, memories, no_rule, one_sm, owf,  # noqa: E402
-                        pad_apart, pad_release, pad_released, pad_share_run, pad_shared, pad_variants, programs_of, register_plan,
-                        register_scratchpad_bytes, schedulers, scratchpad_bytes, share_run, shared, shares, sms, threshold,
+                        pad_apart, pad_multiplexed_release, pad_multiplexing_release, pad_release, pad_released, pad_rivals, pad_share_run, pad_shared,
+                        pad_variants, programs_of, register_plan,
+                        register_scratchpad_bytes, rivals, schedulers, scratchpad_bytes, share_run, shared, shares, sms, threshold,
                         unlocked, unlocked_owf, unlocked_pad, unlocked_pad_ctas, usual_share, variants, with_memory, without_barriers)
 
 programs = suite.of_paper("register_sharing")
@@ -54,6 +55,7 @@ def register_runs(kernel: str, small: bool) -> List[Run]:
     runs = [Run(base, plain, at, tables=ctas), Run(base_reordered, reordered, at)]
     runs += [Run(name, plain, at + options) for name, (_, options) in schedulers.items()]
     runs.append(Run(doubled, plain, at + ("--register_file.registers", str(2 * file_rows))))
+    runs += [Run(name, plain, at + options, tables=ctas if name == "divergence" else ()) for name, (_, options) in rivals.items()]
     most = register_plan(threads_of(plain, program.entries[0]), program.registers, usual_share).ctas
     room = at + ("--register_file.registers", str(2 * file_rows), "--sm.ctas", str(most))
     runs += [Run(unlocked, plain, room), Run(unlocked_owf, plain, room + owf)]
@@ -86,6 +88,8 @@ def scratchpad_runs(kernel: str, small: bool) -> List[Run]:
     runs += [Run(name, trace, at + options, tables=ctas if name == pad_shared else ()) for name, (_, options) in pad_variants.items()]
     laid_out = trace_of(kernel, small, 0, "--shared-values", "--scratchpad-layout", threshold(usual_share))
     runs.append(Run(pad_released, laid_out, at + pad_release + owf))
+    runs += [Run(name, trace, at + options) for name, (_, options) in pad_rivals.items()]
+    runs.append(Run(pad_multiplexed_release, laid_out, at + pad_multiplexing_release))
     _, options = pad_variants[pad_shared]
     runs += [Run(pad_share_run(s), trace, at + options + ("--scratchpad_sharing.t", threshold(s)), tables=ctas)
              for s in shares if s != usual_share]
