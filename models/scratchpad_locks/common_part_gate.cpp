@@ -195,6 +195,7 @@ void CommonPartGate::cta_finished(const protocol::CtaInfo& info) {
 }
 
 void CommonPartGate::reopen(CtaSlot cta) {
+  if (!is_resident(cta)) return;
   const std::size_t first = std::size_t{cta.value()} * warps_per_cta_;
   for (std::size_t i = first; i < first + warps_per_cta_; ++i) {
     Warp& w = warps_[i];

@@ -151,6 +151,8 @@ for x in d["launches"]:
 d["stats"]["sm0.l1"].setdefault("read_misses", 200)
 d["stats"]["sm0.pipeline.icache"] = {"misses": 30}
 d["stats"]["memory.l2_0"].setdefault("read_misses", 40)
+if scheme == "warp_level_divergence":
+    d["stats"][scheme] = {"partial_ctas": 3, "late_warps": 7}
 if scheme in ("register_sharing", "scratchpad_sharing"):
     d["stats"][scheme] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "transfers": 9, "common_accesses": 70, "storage_bits": 273 if scheme == "register_sharing" else 93}
 if "--cpi-ctas" in sys.argv:

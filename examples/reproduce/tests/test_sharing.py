@@ -53,6 +53,7 @@ class MadeUp:
         stats = {"sm0.pipeline.icache": {"misses": 30}, "sm0.l1": {"read_misses": 200}, "memory.l2_0": {"read_misses": 40}, "memory.dram_0": {"busy_cycles": 500}}
         stats["register_sharing"] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "transfers": 9, "storage_bits": 273}
         stats["scratchpad_sharing"] = {**stats["register_sharing"], "storage_bits": 93}
+        stats["warp_level_divergence"] = {"partial_ctas": 3, "late_warps": 7}
         report = {"entries": [{"name": s.entry, "registers": registers, "registers_needed": registers, "shared_bytes": sizes.get(s.entry, 0)}
                               for s in shapes]}
         document = {"kernel": shapes[0].entry, "cycles": cycles * len(launches), "launches": launches, "stats": stats,

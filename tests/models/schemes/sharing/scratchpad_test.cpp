@@ -189,6 +189,14 @@ TEST_CASE("scratchpad sharing: pairs of CTAs, one at a time in the common part")
 TEST_CASE("scratchpad sharing: relssp behind the last access") { shared_cycles("pad_optimal", "optimal"); }
 TEST_CASE("scratchpad sharing: relssp later") { shared_cycles("pad_postdom", "postdom"); }
 
+TEST_CASE("scratchpad sharing: a grid of fewer CTAs than the SM has slots, so that a partner has none") {
+  FaultyScratchpad scheme;
+  const auto r = run_scratchpad(scratchpad_trace("pad_one", 1), scheme, for_a_pair, fifth_with("optimal"));
+  test::require_clean(r);
+  CHECK(counter(r, "scratchpad_sharing", "acquires") == 1);
+  CHECK(counter(r, "scratchpad_sharing", "releases") == 1);
+}
+
 TEST_CASE("scratchpad faults: both CTAs of a pair have access, and a word is lost") {
   ScratchpadFaults faults;
   faults.locks = put_before<LockForTwo, ScratchpadLocks>;

@@ -65,7 +65,8 @@ class CommonPartGate : public sc_core::sc_module, public protocol::IssueGate, pu
 
   /// Opens the closed warps of the CTA.
   void reopen(protocol::CtaSlot cta);
-  bool is_resident(protocol::CtaSlot cta) const { return ctas_[cta.value()].resident; }
+  /// False also of slots beyond those that a small grid fills.
+  bool is_resident(protocol::CtaSlot cta) const { return cta.value() < ctas_.size() && ctas_[cta.value()].resident; }
   const support::CycleScheduler& clock() const { return clock_; }
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
 
