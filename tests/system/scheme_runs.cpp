@@ -166,8 +166,8 @@ const std::vector<SchemeCase>& scheme_cases() {
        "register_sharing",
        "fermi_sharing",
        32,
-       {{"register_file.registers", "160"},
-        {"register_sharing.t", "0.3"},
+       {{"register_file.registers", "220"},
+        {"register_sharing.t", "0.9"},
         {"register_sharing.dynamic", "true"},
         {"register_sharing.dynamic_period", "200"}}},
       {"scratchpad_sharing",
@@ -200,6 +200,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.warp_size = warp_size;
   o.pass_options["regmutex-base"] = "0";        // only vt_regmutex minds
   o.pass_options["scratchpad-layout"] = "0.1";  // only the schemes of shared memory mind
+  o.pass_options["reorder-registers"] = "on";   // a CTA that shares registers accesses memory before it needs a lock
   o.shared_values = true;
   tool::annotate(o);
   return o.out;
