@@ -84,16 +84,16 @@ class StrandRules {
 
 /// Entry 0 is the LRF, entry 1 + k is ORF k.
 constexpr unsigned rfh_entries = 1 + max_orf_entries;
-constexpr std::int16_t no_register = -1;
+constexpr std::int16_t unknown_register = -1;
 
 struct HeldEntries {
   std::array<std::int16_t, rfh_entries> reg;  ///< whose value the entry holds for sure
 
   HeldEntries() { lose(); }
-  void lose() { reg.fill(no_register); }
+  void lose() { reg.fill(unknown_register); }
   void meet(const HeldEntries& other) {
     for (unsigned e = 0; e < rfh_entries; ++e)
-      if (reg[e] != other.reg[e]) reg[e] = no_register;
+      if (reg[e] != other.reg[e]) reg[e] = unknown_register;
   }
 };
 
@@ -115,7 +115,7 @@ class LevelRules {
       HeldEntries held;
       bool first = true;
       for (const std::uint32_t p : predecessors_[b]) {
-        HeldEntries arriving;  // no_register, from a block behind: a strand begins here
+        HeldEntries arriving;  // unknown_register, from a block behind: a strand begins here
         if (p < b) arriving = out[p];
         wait(p, b, arriving);
         if (first) held = arriving;
@@ -193,10 +193,10 @@ class LevelRules {
       for (const std::uint32_t other : paths_.waits()[w].others) {
         if (begins_[other]) held.lose();
         for (unsigned e = 0; e < rfh_entries; ++e) {
-          if (held.reg[e] == no_register) continue;
+          if (held.reg[e] == unknown_register) continue;
           RegisterSet foreign = written_[other][e];
           foreign.reset(static_cast<std::size_t>(held.reg[e]));
-          if (foreign.any()) held.reg[e] = no_register;
+          if (foreign.any()) held.reg[e] = unknown_register;
         }
       }
     }
@@ -217,7 +217,7 @@ class LevelRules {
     // Under a guard, some lanes keep what they have.
     const auto write = [&](unsigned e, unsigned reg) {
       const auto r = static_cast<std::int16_t>(reg);
-      held.reg[e] = !guarded || held.reg[e] == r ? r : no_register;
+      held.reg[e] = !guarded || held.reg[e] == r ? r : unknown_register;
     };
     for (unsigned s = 0; s < i.source_count; ++s)
       if (levels.sources[s].copies())
@@ -227,7 +227,7 @@ class LevelRules {
       for_each_rfh_entry(levels.destinations[d], [&](unsigned e) { now[e] = true; });
       for (unsigned e = 0; e < rfh_entries; ++e) {
         if (now[e]) write(e, i.destinations[d]);
-        if (!now[e] && held.reg[e] == i.destinations[d]) held.reg[e] = no_register;
+        if (!now[e] && held.reg[e] == i.destinations[d]) held.reg[e] = unknown_register;
       }
     }
   }
