@@ -92,8 +92,7 @@ TEST_CASE("levels of RFH survive the section") {
   CHECK(n.main_writes == 2);
   CHECK(n.last_writes == 1);  // one copy of a register that is read twice
   CHECK(n.orf_writes == 1);
-  CHECK(rfh_text(kernel.instructions[0], plan.instructions[0]) ==
-        "strand: R1 MRF+ORF 2 <- R0 MRF+LRF, R0 MRF+LRF");
+  CHECK(rfh_text(kernel.instructions[0], plan.instructions[0]) == "strand: R1 MRF+ORF 2 <- R0 MRF+LRF, R0 MRF+LRF");
   CHECK(rfh_text(kernel.instructions[1], plan.instructions[1]) == "R2 MRF <- R1 ORF 2");
   CHECK(rfh_text(kernel.instructions[2], plan.instructions[2]).empty());
 
@@ -108,12 +107,13 @@ TEST_CASE("levels of RFH survive the section") {
     CHECK(rows[1].text == "MRF 66.7 %, ORF 33.3 %, LRF 0.0 % of 3");
     CHECK(rows[2].name == "rfh writes");
     CHECK(rows[2].text == "MRF 50.0 %, ORF 25.0 %, LRF 25.0 % of 4");
-    CHECK(format->notes(kernel) == std::vector<std::string>{"rfh strand: R1 MRF+ORF 2 <- R0 MRF+LRF, R0 MRF+LRF",
-                                                            "rfh R2 MRF <- R1 ORF 2", ""});
+    CHECK(format->notes(kernel) ==
+          std::vector<std::string>{"rfh strand: R1 MRF+ORF 2 <- R0 MRF+LRF, R0 MRF+LRF", "rfh R2 MRF <- R1 ORF 2", ""});
   }
   kernel.annotations[1].payload.pop_back();
-  CHECK_THROWS_WITH(find_rfh(kernel), "kernel k: rfh: 8 bytes, expected 9: one per instruction and register operand of "
-                                      "the kernel, and one before them");
+  CHECK_THROWS_WITH(find_rfh(kernel),
+                    "kernel k: rfh: 8 bytes, expected 9: one per instruction and register operand of "
+                    "the kernel, and one before them");
 }
 
 TEST_CASE("damaged levels of RFH are refused") {

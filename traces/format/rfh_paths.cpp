@@ -247,7 +247,7 @@ class LevelRules {
   const DivergentPaths& paths_;
   std::vector<std::vector<std::uint32_t>> predecessors_;
   std::vector<std::array<RegisterSet, rfh_entries>> written_;  ///< per block and entry: the registers written to it
-  std::vector<bool> begins_;                                 ///< per block: a strand begins in it
+  std::vector<bool> begins_;                                   ///< per block: a strand begins in it
 };
 
 }  // namespace

@@ -11,8 +11,7 @@ namespace regatta::passes {
 using analysis::BitSet;
 
 bool reads_register(const trace::StaticInstruction& i, unsigned reg) {
-  return std::any_of(i.sources.begin(), i.sources.begin() + i.source_count,
-                     [reg](std::uint8_t r) { return r == reg; });
+  return std::any_of(i.sources.begin(), i.sources.begin() + i.source_count, [reg](std::uint8_t r) { return r == reg; });
 }
 
 bool writes_register(const trace::StaticInstruction& i, unsigned reg) {
@@ -64,8 +63,7 @@ void RfhRanges::walk_back(const RfhRange& range, std::uint32_t read, std::vector
       step(index);
       const trace::StaticInstruction& i = kernel_.instructions[index];
       // A guarded definition leaves the value of the lanes whose guard is false.
-      ended = range.copies ? index == range.writes.front()
-                           : writes_register(i, range.reg) && i.guard.predicate < 0;
+      ended = range.copies ? index == range.writes.front() : writes_register(i, range.reg) && i.guard.predicate < 0;
     }
     if (ended) continue;
     for (const std::uint32_t p : from_[block]) {

@@ -74,8 +74,7 @@ class RfhAllocation {
       needed.insert(needed.end(), writes.begin(), writes.end());
     }
     for (const std::uint32_t w : o.writes) {
-      const bool main =
-          beyond_[w].test(range.reg) || std::find(needed.begin(), needed.end(), w) != needed.end();
+      const bool main = beyond_[w].test(range.reg) || std::find(needed.begin(), needed.end(), w) != needed.end();
       saved += (main ? 0 : e.main_write) - e.orf_write;
     }
     return saved;
@@ -133,8 +132,8 @@ class RfhAllocation {
 
   /// Values that are read from the main file are written to it too.
   void write_main() {
-    const auto live = main_live(
-        kernel_, [&](std::uint32_t index, unsigned s) { return plan_.instructions[index].sources[s].main; });
+    const auto live =
+        main_live(kernel_, [&](std::uint32_t index, unsigned s) { return plan_.instructions[index].sources[s].main; });
     for (std::size_t index = 0; index < kernel_.instructions.size(); ++index) {
       const trace::StaticInstruction& i = kernel_.instructions[index];
       for (unsigned d = 0; d < i.destination_count; ++d)

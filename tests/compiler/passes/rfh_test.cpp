@@ -307,8 +307,7 @@ TEST_CASE("a stale LRF and an ORF kept over the end of a strand are found") {
   CHECK(verify(kernel, p) == "rfh: instruction 4 reads R2 from ORF 0, which may hold something else");
   p.instructions[4].strand_begins = false;
   CHECK(run_straight(kernel, p) == "instruction 4 reads a long-latency R3");
-  CHECK(verify(kernel, p) ==
-        "rfh: no strand begins at instruction 4, which needs a long-latency result of its strand");
+  CHECK(verify(kernel, p) == "rfh: no strand begins at instruction 4, which needs a long-latency result of its strand");
   // The main file lacks the value.
   p = plan(kernel, 3);
   p.instructions[2].destinations[0] = {false, true, -1};
@@ -473,6 +472,55 @@ TEST_CASE("planted faults in random programs are found") {
   CHECK(walked > planted / 4);
 }
 
+TEST_CASE("verify accepts no levels that lanes can find wrong") {
+  std::mt19937 random(44);
+  unsigned accepted = 0, refused = 0, walked = 0;
+  for (unsigned round = 0; round < 3000; ++round) {
+    CAPTURE(round);
+    const trace::Kernel kernel = kernel_of(random_function(random));
+    RfhPlan p = plan(kernel, 3);
+    // One register operand, or one beginning of a strand, is changed.
+    const std::size_t index = random() % kernel.instructions.size();
+    const trace::StaticInstruction& i = kernel.instructions[index];
+    trace::RfhInstruction& levels = p.instructions[index];
+    const auto any = [&]() -> trace::RfhLevels {
+      switch (random() % 3) {
+        case 0:
+          return {};
+        case 1:
+          return {false, false, static_cast<std::int8_t>(random() % 3)};
+        default:
+          return {true, false, static_cast<std::int8_t>(random() % 3)};
+      }
+    };
+    if (random() % 4 == 0) {
+      levels.strand_begins = !levels.strand_begins;
+    } else if (i.destination_count != 0 && random() % 2 == 0) {
+      levels.destinations[random() % i.destination_count] = any();
+    } else if (i.source_count != 0) {
+      const unsigned s = random() % i.source_count;
+      const trace::RfhLevels changed = any();
+      for (unsigned o = 0; o < i.source_count; ++o)
+        if (i.sources[o] == i.sources[s]) levels.sources[o] = changed;
+    }
+    const std::string said = verify(kernel, p);
+    ++(said.empty() ? accepted : refused);
+    bool found = false;
+    for (unsigned n = 0; n < 8 && !found; ++n) {
+      Walk walk(kernel, p, random);
+      const std::string wrong = walk.run();
+      found = !wrong.empty();
+      CAPTURE(wrong);
+      if (said.empty()) REQUIRE(wrong == "");
+    }
+    walked += found;
+  }
+  CAPTURE(accepted, refused, walked);
+  CHECK(accepted > 500);
+  CHECK(refused > 500);
+  CHECK(walked > 300);
+}
+
 namespace {
 
 /// A block of a few operations on a few registers.
@@ -505,8 +553,7 @@ class Search {
   /// Whether there are few enough to try.
   bool small() const {
     double ways = 1;
-    for (const passes::RfhRange& r : ranges_.ranges())
-      ways *= 1 + static_cast<double>(r.reads.size()) * (1 + entries_);
+    for (const passes::RfhRange& r : ranges_.ranges()) ways *= 1 + static_cast<double>(r.reads.size()) * (1 + entries_);
     return ways <= 3000;
   }
   void run() { from(0); }
@@ -554,7 +601,8 @@ class Search {
         kernel_, [&](std::uint32_t index, unsigned s) { return p.instructions[index].sources[s].main; });
     for (std::size_t index = 0; index < p.instructions.size(); ++index)
       for (unsigned d = 0; d < kernel_.instructions[index].destination_count; ++d)
-        if (live[index].test(kernel_.instructions[index].destinations[d])) p.instructions[index].destinations[d].main = true;
+        if (live[index].test(kernel_.instructions[index].destinations[d]))
+          p.instructions[index].destinations[d].main = true;
     const double e = energy(p);
     if (e >= best && fitting > 0) return;
     if (verify(kernel_, p) != "") return;

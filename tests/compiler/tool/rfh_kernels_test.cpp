@@ -99,9 +99,9 @@ TEST_CASE("levels for RFH, if they are asked for") {
   CHECK(figure("mrf_writes") == n.main_writes);
   CHECK(figure("orf_writes") == n.orf_writes);
   CHECK(figure("lrf_writes") == n.last_writes);
-  CHECK(figure("strands") == static_cast<std::uint64_t>(std::count_if(
-                                 plan.instructions.begin(), plan.instructions.end(),
-                                 [](const trace::RfhInstruction& i) { return i.strand_begins; })));
+  CHECK(figure("strands") ==
+        static_cast<std::uint64_t>(std::count_if(plan.instructions.begin(), plan.instructions.end(),
+                                                 [](const trace::RfhInstruction& i) { return i.strand_begins; })));
   const std::string listing = folder.read("k.txt");
   CHECK(listing.find("\n// rfh: 2 ORF entries") != std::string::npos);
   CHECK(listing.find(" LRF") != std::string::npos);
