@@ -521,6 +521,33 @@ TEST_CASE("verify accepts no levels that lanes can find wrong") {
   CHECK(walked > 300);
 }
 
+TEST_CASE("a damaged section is refused, or lanes find every operand") {
+  std::mt19937 random(45);
+  unsigned undecoded = 0, refused = 0, accepted = 0;
+  for (unsigned round = 0; round < 3000; ++round) {
+    CAPTURE(round);
+    const trace::Kernel kernel = kernel_of(random_function(random));
+    std::string payload = trace::encode(kernel, plan(kernel, 3));
+    const std::size_t at = random() % payload.size();
+    payload[at] = static_cast<char>(static_cast<unsigned char>(payload[at]) ^ (1u << random() % 8));
+    RfhPlan p;
+    try {
+      p = trace::decode_rfh(kernel, payload);
+    } catch (const std::invalid_argument&) {
+      ++undecoded;
+      continue;
+    }
+    REQUIRE(trace::encode(kernel, p) == payload);
+    const bool ok = verify(kernel, p).empty();
+    ++(ok ? accepted : refused);
+    for (unsigned n = 0; n < 4 && ok; ++n) REQUIRE(Walk(kernel, p, random).run() == "");
+  }
+  CAPTURE(undecoded, refused, accepted);
+  CHECK(undecoded > 500);
+  CHECK(refused > 100);
+  CHECK(accepted > 100);
+}
+
 namespace {
 
 /// A block of a few operations on a few registers.
