@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rfh_pass.h"
+
+#include <algorithm>
+
+namespace regatta::passes {
+
+RfhOptions RfhPass::options() const {
+  RfhOptions o;
+  o.entries = entries_.value_or(o.entries);
+  return o;
+}
+
+void RfhPass::declare(PassOptions& options) {
+  options.number("rfh", entries_, "N",
+                 "RFH: annotates for an operand register file of N entries per thread, 1 to 8 (the paper: 3); default: "
+                 "no annotation");
+}
+
+void RfhPass::validate() const { check(options()); }
+
+void RfhPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& /*analyses*/) {
+  if (!entries_) return;
+  plan_ = plan_rfh(kernel, options());
+  add_rfh(kernel, plan_);
+}
+
+PassSummary RfhPass::summary(const trace::Kernel& kernel) const {
+  PassSummary summary;
+  if (!entries_) return summary;
+  trace::RfhAccesses n;
+  std::uint64_t strands = 0;
+  // A kernel that was refused has no plan.
+  if (!plan_.instructions.empty()) n = trace::count_accesses(kernel, plan_);
+  for (const trace::RfhInstruction& i : plan_.instructions) strands += i.strand_begins;
+  summary.figures = {{"rfh", std::vector<Figure>{{"orf_entries", std::uint64_t{*entries_}},
+                                                 {"strands", strands},
+                                                 {"mrf_reads", n.main_reads},
+                                                 {"orf_reads", n.orf_reads},
+                                                 {"lrf_reads", n.last_reads},
+                                                 {"mrf_writes", n.main_writes},
+                                                 {"orf_writes", n.orf_writes},
+                                                 {"lrf_writes", n.last_writes}}}};
+  summary.columns = {{"strands", strands}};
+  summary.text = std::to_string(strands) + " strands";
+  return summary;
+}
+
+std::string RfhPass::listing_head() const {
+  return entries_ ? "rfh: " + std::to_string(*entries_) + " ORF entries" : "";
+}
+
+std::string RfhPass::listing_column() const { return entries_ ? "levels of the register hierarchy" : ""; }
+
+std::string RfhPass::listing_note(const trace::Kernel& kernel, std::uint32_t index) const {
+  return entries_ ? trace::rfh_text(kernel.instructions.at(index), plan_.instructions.at(index)) : "";
+}
+
+}  // namespace regatta::passes
