@@ -5,6 +5,7 @@
 #include "power/power_pass.h"
 #include "regions/region_pass.h"
 #include "regmutex/regmutex_pass.h"
+#include "rfv/rfv_pass.h"
 #include "sharing/sharing_pass.h"
 
 #include <regatta/base/suggestion.h>
@@ -30,6 +31,7 @@ PassRegistry PassRegistry::with_builtin() {
   registry.add<PowerPass>();
   registry.add<LivenessPass>();
   registry.add<RegMutexPass>();
+  registry.add<RfvPass>();
   registry.add<SharingPass>();
   return registry;
 }

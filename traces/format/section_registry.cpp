@@ -5,6 +5,7 @@
 #include "power_section.h"
 #include "region_section.h"
 #include "regmutex_section.h"
+#include "rfv_section.h"
 #include "sharing_section.h"
 
 #include <stdexcept>
@@ -17,6 +18,7 @@ SectionRegistry SectionRegistry::with_builtin() {
   registry.add(std::make_shared<PowerSection>());
   registry.add(std::make_shared<LivenessSection>());
   registry.add(std::make_shared<RegMutexSection>());
+  registry.add(std::make_shared<RfvSectionFormat>());
   registry.add(std::make_shared<SharingSection>());
   return registry;
 }
