@@ -11,10 +11,10 @@ namespace regatta::trace {
 
 namespace {
 
-constexpr unsigned payload_bits = 54, flag_bits = 3, number_bits = 6;
-constexpr std::uint64_t no_register = 63;
+constexpr unsigned rfv_payload_bits = 54, rfv_flag_bits = 3, rfv_number_bits = 6;
+constexpr std::uint64_t rfv_none = 63;
 constexpr std::uint64_t pir_opcode = 0x3e0, pbr_opcode = 0x3e1;
-constexpr std::size_t payload_bytes = 18;
+constexpr std::size_t rfv_payload_bytes = 18;
 
 [[noreturn]] void bad_rfv(const std::string& what) { throw std::invalid_argument("rfv: " + what); }
 
@@ -45,23 +45,23 @@ InsertedInstruction word_before(std::uint32_t before, std::uint64_t opcode, std:
   Operand o;
   o.kind = Operand::Kind::immediate;
   o.words = 2;
-  o.value = opcode << payload_bits | payload;
+  o.value = opcode << rfv_payload_bits | payload;
   i.operands.push_back(o);
   return inserted;
 }
 
-std::uint64_t opcode_bits(std::uint64_t word) { return word >> payload_bits; }
+std::uint64_t opcode_bits(std::uint64_t word) { return word >> rfv_payload_bits; }
 
 unsigned flags_at(std::uint64_t word, unsigned instruction) {
-  return static_cast<unsigned>(word >> (flag_bits * instruction)) & ((1u << flag_bits) - 1);
+  return static_cast<unsigned>(word >> (rfv_flag_bits * instruction)) & ((1u << rfv_flag_bits) - 1);
 }
 
-std::uint64_t number_at(std::uint64_t word, unsigned place) { return (word >> (number_bits * place)) & no_register; }
+std::uint64_t number_at(std::uint64_t word, unsigned place) { return (word >> (rfv_number_bits * place)) & rfv_none; }
 
 /// Reads the words of a kernel, in order.
-class WordReader {
+class RfvWordReader {
  public:
-  WordReader(const Kernel& kernel, const RfvSection& section) : kernel_(kernel), section_(section) {
+  RfvWordReader(const Kernel& kernel, const RfvSection& section) : kernel_(kernel), section_(section) {
     releases_.flags.resize(kernel.instructions.size());
     releases_.at_operand.resize(kernel.instructions.size());
     releases_.at_block.resize(kernel.blocks.size());
@@ -101,7 +101,7 @@ class WordReader {
       fail(i, "has flags, expected at the start of a block or 18 instructions after another place of such a word");
     if (static_cast<std::int64_t>(i.before) <= last_pir_) fail(i, "is the second with flags");
     last_pir_ = i.before;
-    if ((word & registers_below(payload_bits)) == 0) fail(i, "has no flag");
+    if ((word & registers_below(rfv_payload_bits)) == 0) fail(i, "has no flag");
     for (unsigned n = 0; n < rfv_flags_per_word; ++n)
       if (const unsigned flags = flags_at(word, n); flags != 0) set_flags(i, block, i.before + n, flags);
   }
@@ -130,7 +130,7 @@ class WordReader {
     RfvRegisters registers = 0;
     for (unsigned place = 0; place < rfv_numbers_per_word; ++place) {
       const std::uint64_t number = number_at(word, place);
-      if (number == no_register) continue;
+      if (number == rfv_none) continue;
       const RfvRegisters bit = RfvRegisters{1} << number;
       if (((registers | at_block) & bit) != 0) fail(i, "releases R" + std::to_string(number) + " twice");
       registers |= bit;
@@ -170,8 +170,8 @@ std::string encode(const RfvSection& section) {
 }
 
 RfvSection parse_rfv(const Kernel& kernel, const std::string& payload) {
-  if (payload.size() != payload_bytes)
-    bad_rfv(std::to_string(payload.size()) + " bytes, expected " + std::to_string(payload_bytes));
+  if (payload.size() != rfv_payload_bytes)
+    bad_rfv(std::to_string(payload.size()) + " bytes, expected " + std::to_string(rfv_payload_bytes));
   const unsigned registers = kernel.registers_per_thread;
   if (registers > max_rfv_registers)
     bad_rfv("the kernel has " + std::to_string(registers) + " registers, expected at most " +
@@ -233,17 +233,17 @@ std::vector<InsertedInstruction> rfv_words(const Kernel& kernel, const RfvReleas
     for (RfvRegisters left = releases.at_block[b]; left != 0;) {
       std::uint64_t numbers = 0;
       for (unsigned place = 0; place < rfv_numbers_per_word; ++place) {
-        const std::uint64_t number = left != 0 ? static_cast<std::uint64_t>(__builtin_ctzll(left)) : no_register;
-        numbers |= number << (number_bits * place);
+        const std::uint64_t number = left != 0 ? static_cast<std::uint64_t>(__builtin_ctzll(left)) : rfv_none;
+        numbers |= number << (rfv_number_bits * place);
         left &= left - 1;
-        if (number == no_register) left = 0;
+        if (number == rfv_none) left = 0;
       }
       words.push_back(word_before(block.first, pbr_opcode, numbers, first_opcode_id + 1));
     }
     for (std::uint32_t first = 0; first < block.count; first += rfv_flags_per_word) {
       std::uint64_t flags = 0;
       for (std::uint32_t n = 0; n < rfv_flags_per_word && first + n < block.count; ++n)
-        flags |= std::uint64_t{releases.flags[block.first + first + n]} << (flag_bits * n);
+        flags |= std::uint64_t{releases.flags[block.first + first + n]} << (rfv_flag_bits * n);
       if (flags != 0) words.push_back(word_before(block.first + first, pir_opcode, flags, first_opcode_id));
     }
   }
@@ -251,7 +251,7 @@ std::vector<InsertedInstruction> rfv_words(const Kernel& kernel, const RfvReleas
 }
 
 RfvReleases read_rfv_words(const Kernel& kernel, const RfvSection& section) {
-  return WordReader(kernel, section).read();
+  return RfvWordReader(kernel, section).read();
 }
 
 std::string rfv_text(RfvRegisters registers) {
@@ -265,15 +265,16 @@ std::string rfv_word_text(std::uint64_t word) {
   if (opcode_bits(word) == pbr_opcode) {
     RfvRegisters registers = 0;
     for (unsigned place = 0; place < rfv_numbers_per_word; ++place)
-      if (const std::uint64_t number = number_at(word, place); number != no_register)
+      if (const std::uint64_t number = number_at(word, place); number != rfv_none)
         registers |= RfvRegisters{1} << number;
     return "release " + rfv_text(registers);
   }
   if (opcode_bits(word) != pir_opcode) bad_rfv("a word without the opcode bits of pir or pbr");
   std::string text = "flags";
-  for (unsigned n = 0; n < rfv_flags_per_word && (word & registers_below(payload_bits)) >> (flag_bits * n) != 0; ++n) {
+  for (unsigned n = 0; n < rfv_flags_per_word && (word & registers_below(rfv_payload_bits)) >> (rfv_flag_bits * n) != 0;
+       ++n) {
     text += ' ';
-    for (unsigned s = 0; s < flag_bits; ++s)
+    for (unsigned s = 0; s < rfv_flag_bits; ++s)
       text += (flags_at(word, n) >> s & 1) != 0 ? std::to_string(s) : std::string("-");
   }
   return text;
