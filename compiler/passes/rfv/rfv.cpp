@@ -166,9 +166,9 @@ void check(const RfvOptions& options) {
 RfvPlan plan_rfv(const trace::Kernel& kernel, analysis::FunctionAnalyses& analyses, const RfvOptions& options) {
   check(options);
   if (kernel.registers_per_thread > trace::max_rfv_registers)
-    throw trace::InputError("kernel " + kernel.name + ": " + std::to_string(kernel.registers_per_thread) +
-                            " registers, --rfv can number " + std::to_string(trace::max_rfv_registers) +
-                            "; annotate with --max-registers " + std::to_string(trace::max_rfv_registers));
+    throw trace::InputError("error: kernel " + kernel.name + " has " + std::to_string(kernel.registers_per_thread) +
+                            " registers, expected at most " + std::to_string(trace::max_rfv_registers) +
+                            " with --rfv: use --max-registers " + std::to_string(trace::max_rfv_registers));
   return Planner(kernel, analyses, options).run();
 }
 

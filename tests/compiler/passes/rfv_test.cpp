@@ -494,7 +494,8 @@ TEST_CASE("more than 63 registers are refused") {
   HandCode d;
   d.op({63}, {});
   d.exit();
-  CHECK_THROWS_WITH(plan(d), "kernel by_hand: 64 registers, --rfv can number 63; annotate with --max-registers 63");
+  CHECK_THROWS_WITH(plan(d),
+                    "error: kernel by_hand has 64 registers, expected at most 63 with --rfv: use --max-registers 63");
 }
 
 TEST_CASE("words: 18 instructions and 9 numbers") {

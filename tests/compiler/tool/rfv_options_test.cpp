@@ -108,7 +108,7 @@ TEST_CASE("release points of RFV, if they are asked for") {
   CHECK(error_of(o) == "error: --rfv-table is 64, expected 0 to 63");
   o.pass_options = {{"rfv", "on"}};
   o.min_registers = 64;
-  CHECK(error_of(o) == "kernel one: 64 registers, --rfv can number 63; annotate with --max-registers 63");
+  CHECK(error_of(o) == "error: kernel one has 64 registers, expected at most 63 with --rfv: use --max-registers 63");
 }
 
 TEST_CASE("release points of all kernels verify, and few last reads have no flag") {
