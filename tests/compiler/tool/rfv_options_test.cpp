@@ -43,6 +43,16 @@ constexpr const char* launch_text =
     "ptx = \"k.ptx\"\nentry = \"one\"\ngrid = [1]\nblock = [64]\n"
     "[[param]]\nname = \"out\"\nbuffer = 256\ninit = \"zero\"\ntype = \"u32\"\n";
 
+/// Words of scheme rfv on the path of the warp.
+std::uint64_t words_of(const trace::Kernel& kernel, const trace::WarpColumns& columns) {
+  std::vector<std::uint32_t> before(kernel.instructions.size(), 0);
+  for (const trace::InsertedInstruction& i : kernel.inserted)
+    before[i.before] += i.instruction.scheme == trace::rfv_scheme;
+  std::uint64_t words = 0;
+  for (trace::PathCursor path(kernel, columns); path.next();) words += before[path.index()];
+  return words;
+}
+
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -147,7 +157,7 @@ TEST_CASE("release points of all kernels verify, and few last reads have no flag
 }
 
 TEST_CASE("small launches of all kernels read no released value") {
-  std::uint64_t programs = 0, warps = 0, released = 0, steps = 0, owned = 0, all = 0;
+  std::uint64_t programs = 0, warps = 0, released = 0, steps = 0, owned = 0, all = 0, words = 0;
   for (const auto& file : kernel_files("launch.small.toml")) {
     for (const char* table : {"0", "12"}) {
       CAPTURE(file.string(), table);
@@ -177,14 +187,16 @@ TEST_CASE("small launches of all kernels read no released value") {
           if (*table != '0') continue;
           released += warp.released();
           steps += warp.steps();
+          words += words_of(reader.kernels()[k], columns);
           owned += warp.owned_steps();
           all += warp.steps() * reader.kernels()[k].registers_per_thread;
         }
       }
     }
   }
-  CAPTURE(programs, warps, released, steps, owned, all);
+  CAPTURE(programs, warps, released, steps, owned, all, words);
   CHECK(programs >= 100);
   CHECK(released > 100000);
   CHECK(owned < all);
+  CHECK(words < steps);
 }
