@@ -6,6 +6,7 @@
 #include "regions/region_pass.h"
 #include "regmutex/regmutex_pass.h"
 #include "rfh/rfh_pass.h"
+#include "rfv/rfv_pass.h"
 #include "sharing/sharing_pass.h"
 
 #include <regatta/base/suggestion.h>
@@ -31,6 +32,7 @@ PassRegistry PassRegistry::with_builtin() {
   registry.add<PowerPass>();
   registry.add<LivenessPass>();
   registry.add<RegMutexPass>();
+  registry.add<RfvPass>();
   registry.add<SharingPass>();
   registry.add<RfhPass>();
   return registry;

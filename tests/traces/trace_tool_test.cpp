@@ -4,6 +4,7 @@
 #include <regatta/trace/file.h>
 #include <regatta/trace/live_registers.h>
 #include <regatta/trace/regmutex.h>
+#include <regatta/trace/rfv.h>
 #include <sys/wait.h>
 
 #include <cstdio>
@@ -249,6 +250,64 @@ TEST_CASE("register sets of RegMutex in info and dump, and wrong ones") {
   SECTION("a damaged payload") {
     write(encode(registers).substr(1));
     refused("13 bytes, expected 14: one per register of the kernel, and two before them");
+    CHECK(tool("info " + path).status == 2);
+  }
+}
+
+TEST_CASE("release points of RFV in info and dump, and wrong ones") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "a.rgt";
+  // R4 to R7 are dead behind the loop; each iteration reads R0.
+  RfvReleases releases;
+  releases.flags.resize(11);
+  releases.at_block = {0, 0, 0xf0};
+  RfvSection section;
+  section.most = 12;
+  const auto write = [&](const std::string& payload) {
+    Kernel kernel = sample_kernel(32);
+    kernel.inserted = rfv_words(kernel, releases, 40);
+    kernel.annotations = {{rfv_section, 1, payload}};
+    Writer writer(path, SectionRegistry{});
+    writer.add_kernel(kernel);
+    Launch launch;
+    launch.block = {32, 1, 1};
+    writer.begin_launch(launch);
+    WarpEncoder e(kernel);
+    e.instruction(0, 0xffffffff, 0xffffffff);
+    e.result(WarpValue{});
+    e.instruction(4, 0xffffffff, 0);
+    e.instruction(10, 0xffffffff, 0xffffffff);
+    Cta cta;
+    cta.warps.push_back(e.finish());
+    writer.add_cta(cta);
+    writer.finish();
+  };
+  const auto refused = [&](const std::string& reason) {
+    const Run run = tool("verify " + path);
+    CAPTURE(run.output);
+    CHECK(run.status == 2);
+    CHECK(contains(run.output, "rfv: " + reason + "\n"));
+  };
+  SECTION("right") {
+    write(encode(section));
+    CHECK(tool("verify " + path).status == 0);
+    const Run info = tool("info " + path);
+    CAPTURE(info.output);
+    CHECK(contains(info.output, "  inserted               1 instructions, for the scheme rfv only\n"));
+    CHECK(contains(info.output,
+                   "  rfv                    at most 12 of 12 registers at once, 0 pir and 1 pbr words\n"
+                   "    renaming             all renamed\n"
+                   "    at the start         none\n"));
+  }
+  SECTION("a release in the loop") {
+    releases.at_block[1] = 1;
+    write(encode(section));
+    CHECK(tool("info " + path).status == 0);
+    refused("instruction 1 reads R0, which is released on a path to it");
+  }
+  SECTION("a damaged payload") {
+    write(encode(section).substr(1));
+    refused("17 bytes, expected 18");
     CHECK(tool("info " + path).status == 2);
   }
 }

@@ -6,6 +6,7 @@
 #include "region_section.h"
 #include "regmutex_section.h"
 #include "rfh_section.h"
+#include "rfv_section.h"
 #include "sharing_section.h"
 
 #include <stdexcept>
@@ -18,6 +19,7 @@ SectionRegistry SectionRegistry::with_builtin() {
   registry.add(std::make_shared<PowerSection>());
   registry.add(std::make_shared<LivenessSection>());
   registry.add(std::make_shared<RegMutexSection>());
+  registry.add(std::make_shared<RfvSectionFormat>());
   registry.add(std::make_shared<SharingSection>());
   registry.add(std::make_shared<RfhSection>());
   return registry;

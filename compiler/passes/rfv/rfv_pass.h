@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/passes/annotation_pass.h>
+#include <regatta/passes/rfv.h>
+
+namespace regatta::passes {
+
+/// RFV's release points as a pass of regatta-annotate: regatta/passes/rfv.h. It does nothing unless the option is
+/// given, so that the traces of other schemes do not grow.
+class RfvPass : public AnnotationPass {
+ public:
+  std::string name() const override { return trace::rfv_section; }
+  void declare(PassOptions& options) override;
+  void validate() const override;
+  void run(trace::Kernel& kernel, analysis::FunctionAnalyses& analyses) override;
+  PassSummary summary(const trace::Kernel& kernel) const override;
+  std::string listing_head() const override;
+  std::string listing_column() const override;
+  std::string listing_above(const trace::Kernel& kernel, std::uint32_t index) const override;
+  std::string listing_note(const trace::Kernel& kernel, std::uint32_t index) const override;
+
+ private:
+  bool on_ = false;
+  RfvOptions options_;
+  RfvPlan plan_;
+};
+
+}  // namespace regatta::passes
