@@ -60,7 +60,7 @@ def fill(page: Page, e: Evaluation, figures: Figures, small: bool) -> None:
 def _numbers(page: Page, e: Evaluation, figures: Figures) -> None:
     """Single numbers that the findings use: {{gain/hotspot/shared}}, {{gain/all/shared}}, {{gain/all/shared/over/baseline-gto}}."""
     one = e.of_set["Set-1"]
-    runs = [*schedulers, doubled, base_reordered, *variants, *extra_variants, unlocked, unlocked_owf]
+    runs = [*schedulers, doubled, base_reordered, *variants, *extra_variants, unlocked, unlocked_owf, *rivals]
     relative = [(r, base) for r in runs] + [(r, to) for r in (*variants, *extra_variants) for to in (gto, base_owf, two_level, doubled)]
     relative += [(alone(base_owf), alone(base)), (alone("owf-unrolled"), alone(base)), (alone("owf-unrolled"), alone(base_owf)),
                  (alone(half), alone(base_owf)), (share_run(usual_share), share_run(0))]

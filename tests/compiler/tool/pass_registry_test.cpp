@@ -170,5 +170,5 @@ TEST_CASE("registries refuse what is there already") {
   CHECK_THROWS_WITH(passes.make({{"toy-limt", "1"}}),
                     "error: no annotation pass has an option 'toy-limt'; did you mean 'toy-limit'?");
   CHECK_THROWS_WITH(passes.make({{"toy-limit", "many"}}), "error: --toy-limit 'many', expected a whole number");
-  CHECK(passes.make({{"toy-limit", "3"}}).size() == 6);
+  CHECK(passes.make({{"toy-limit", "3"}}).size() == 8);
 }
