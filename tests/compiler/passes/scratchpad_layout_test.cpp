@@ -161,6 +161,54 @@ TEST_CASE("access ranges begin at the first access and end at the last") {
   CHECK(r.weight(0) == 0);
 }
 
+// Thesis, table 3.1. Its figure 3.3 is a drawing; this is the graph that the table and example 3.2.1 tell of.
+TEST_CASE("access ranges of table 3.1") {
+  RangeCode code;
+  struct Block {
+    const char* name;
+    VariableSet accessed;
+    const char *in, *out;  ///< A, B, C, AB, BC, CA
+  };
+  const Block blocks[] = {{"Entry", 0, "......", "......"}, {"BB1", a, "......", "A..S.S"},
+                          {"BB2", b, "AB.SSS", "AB.SSS"},   {"BB3", b, "AB.SSS", "AB.SSS"},
+                          {"BB4", a, "A..SSS", "....SS"},   {"BB5", c, "....SS", "..C.SS"},
+                          {"BB6", c, "..C.SS", "......"},   {"Exit", 0, "......", "......"}};
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+  std::uint32_t next = 0;
+  for (const Block& block : blocks) {
+    const std::string name = block.name;
+    if (name != "Entry") code.block();
+    const std::uint32_t first = next;
+    code.work();
+    if (block.accessed != 0) {
+      code.access(block.accessed);
+    } else {
+      code.work();
+    }
+    next += 2;
+    if (name == "BB3") {
+      code.branch(2, true);
+    } else if (name == "Exit") {
+      code.exit();
+    } else {
+      code.work();
+    }
+    ends.emplace_back(first, next++);
+  }
+  Ranges r(code);
+  const VariableSet sets[] = {a, b, c, a | b, b | c, c | a};
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    for (std::size_t s = 0; s < 6; ++s) {
+      CAPTURE(blocks[i].name, s);
+      CHECK(r.ranges.holds_in(ends[i].first, sets[s]) == (blocks[i].in[s] != '.'));
+      CHECK(r.ranges.holds_out(ends[i].second, sets[s]) == (blocks[i].out[s] != '.'));
+    }
+  }
+  // Example 3.2.3: of the pairs, A and B have the shortest range.
+  CHECK(r.weight(a | b) < r.weight(b | c));
+  CHECK(r.weight(a | b) < r.weight(c | a));
+}
+
 TEST_CASE("the heavier arm of a branch counts, and a loop body as often as it iterates") {
   RangeCode code;
   code.access(a);        // 0
