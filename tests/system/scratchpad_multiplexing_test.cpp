@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "dice.h"
 #include "kernels.h"
 #include "process.h"
-#include "random_machine.h"
+#include "sharing_programs.h"
 #include "statistics.h"
 
 using namespace regatta;
@@ -25,27 +24,6 @@ using test::Folder;
 namespace {
 
 using Options = std::vector<std::string>;
-
-/// `t`: of the layout; of no word, for a launch in which nothing is private.
-std::string annotate(const Folder& folder, const std::string& launch, const std::string& t) {
-  tool::AnnotateOptions o;
-  o.launch = launch;
-  o.out = folder.file("k.rgt");
-  o.max_registers = 63;
-  o.addresses = 32;
-  o.shared_values = true;
-  o.pass_options["scratchpad-layout"] = t == "0" ? "0.000001" : t;
-  tool::annotate(o);
-  return o.out;
-}
-
-/// Shared memory of a CTA, bytes, of the launch that has the most.
-unsigned shared_of_cta(const std::string& path) {
-  const trace::Reader reader(path);
-  unsigned most = 0;
-  for (const trace::Launch& l : reader.launches()) most = std::max(most, l.shared_bytes_per_cta);
-  return (most + 127) / 128 * 128;
-}
 
 nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
   options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing"});
@@ -57,15 +35,14 @@ double of(const nlohmann::json& stats, const std::string& name) {
 }
 
 void check_kernel(const std::string& kernel, bool usually) {
-  const char* const value = std::getenv("REGATTA_SHARING");
-  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  if (!usually && !test::every_sharing_kernel()) return;
   CAPTURE(kernel);
   for (const std::string t : {"0", "0.1"}) {
     CAPTURE(t);
     const Folder folder;
-    const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), t);
+    const std::string trace = test::annotate_scratchpad(folder, test::launch_path(kernel, test::Size::small), t);
     // Two CTAs and a half.
-    const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2);
+    const std::string bytes = std::to_string(test::shared_of_cta(trace) * 5 / 2);
     const auto with = [&](const Options& more) {
       Options all{"--shared.bytes", bytes, "--check-protocol"};
       all.insert(all.end(), more.begin(), more.end());
@@ -93,29 +70,16 @@ void check_kernel(const std::string& kernel, bool usually) {
 
 /// One random machine; false: the launch does not fit on it.
 bool run_random(test::Dice& dice) {
-  static const std::vector<std::string> kernels{"backprop",  "hotspot",   "lavamd", "needleman_wunsch",
-                                                "reduction", "histogram", "scan",   "convolution_separable",
-                                                "srad2",     "dwt2d",     "lud",    "dct8x8"};
   const Folder folder;
-  const std::string kernel = dice.any(kernels);
+  const std::string kernel = test::random_scratchpad_kernel(dice);
   const std::string t = dice.any({"0", "0", "0.01", "0.1", "0.25", "0.5", "0.777", "1"});
-  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), t);
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path(kernel, test::Size::small), t);
   test::RandomMachine m(dice,
                         {"--scheme", "scratchpad_multiplexing", "--machine", "fermi_sharing", "--check-protocol"});
-  const unsigned bytes = shared_of_cta(trace) * static_cast<unsigned>(4 + dice.below(16)) / 4;
-  m.set("shared.bytes", std::to_string(std::max(128u, (bytes + 127) / 128 * 128)));
   m.set("scratchpad_multiplexing.t", t);
   m.set("scratchpad_multiplexing.relssp", dice.any({"none", "postdom", "optimal", "optimal"}));
   m.maybe("scratchpad_multiplexing.ctas", {"1", "4", "100"});
-  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf"}));
-  m.maybe("scheduler.active_warps", {"1", "3"});
-  m.maybe("sm.sub_cores", {"1", "2"});
-  m.maybe("sm.schedulers", {"2", "4"});
-  m.maybe("sm.ctas", {"2", "3", "5"});
-  m.maybe("shared.banks", {"16", "32"});
-  m.maybe("lsu.queue", {"1", "4"});
-  m.maybe("sms", {"1", "2"});
-  m.vary_pipeline();
+  test::vary_scratchpad_machine(m, dice, test::shared_of_cta(trace));
   CAPTURE(kernel, t);
   const auto stats = m.run(folder, trace, {"not one CTA fits on this machine"});
   if (!stats) return false;
@@ -146,10 +110,10 @@ REGATTA_MULTIPLEXING(transpose, false)
 
 TEST_CASE("scratchpad multiplexing: one place for many CTAs") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("histogram", test::Size::small), "0");
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path("histogram", test::Size::small), "0");
   const auto s = run(folder, trace, "scratchpad_multiplexing",
-                     {"--shared.bytes", std::to_string(shared_of_cta(trace)), "--scratchpad_multiplexing.ctas", "100",
-                      "--scratchpad_multiplexing.relssp", "optimal"});
+                     {"--shared.bytes", std::to_string(test::shared_of_cta(trace)), "--scratchpad_multiplexing.ctas",
+                      "100", "--scratchpad_multiplexing.relssp", "optimal"});
   CHECK(of(s, "queued") > 0);
   CHECK(s.at("stats").at("sm0.allocation_table").at("held_max") == 1);
   CHECK(s.at("stats").at("sm0.pipeline").at("resident_ctas_mean").get<double>() > 2);
@@ -157,8 +121,8 @@ TEST_CASE("scratchpad multiplexing: one place for many CTAs") {
 
 TEST_CASE("scratchpad multiplexing: results do not depend on how far SMs run ahead") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("srad2", test::Size::small), "0.1");
-  const std::string bytes = std::to_string(shared_of_cta(trace) * 5 / 2);
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path("srad2", test::Size::small), "0.1");
+  const std::string bytes = std::to_string(test::shared_of_cta(trace) * 5 / 2);
   nlohmann::json first;
   for (const char* quantum : {"1", "7", "10000"}) {
     CAPTURE(quantum);
@@ -173,7 +137,7 @@ TEST_CASE("scratchpad multiplexing: results do not depend on how far SMs run ahe
 
 TEST_CASE("scratchpad multiplexing: refused configurations") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("srad2", test::Size::small), "0.1");
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path("srad2", test::Size::small), "0.1");
   const auto refused = [&](const Options& options) {
     Options command{REGATTA_SIM, trace, "--machine", "fermi_sharing", "--scheme", "scratchpad_multiplexing"};
     command.insert(command.end(), options.begin(), options.end());
@@ -189,12 +153,12 @@ TEST_CASE("scratchpad multiplexing: refused configurations") {
         std::string::npos);
   CHECK(refused({"--scratchpad_multiplexing.ctas", "1025"}).find("scratchpad_multiplexing.ctas: expected") !=
         std::string::npos);
-  const std::string bytes = std::to_string(shared_of_cta(trace));
+  const std::string bytes = std::to_string(test::shared_of_cta(trace));
   CHECK(refused({"--scratchpad_multiplexing.relssp", "optimal", "--shared.bytes", bytes})
             .find("is annotated for --scratchpad-layout 1/10, and scratchpad_multiplexing.t is 0: expected a share of "
                   "less than a word") != std::string::npos);
   CHECK(refused({"--scratchpad_multiplexing.t", "0.2", "--scratchpad_multiplexing.relssp", "optimal", "--shared.bytes",
-                 std::to_string(shared_of_cta(trace) * 3 / 2)})
+                 std::to_string(test::shared_of_cta(trace) * 3 / 2)})
             .find("scratchpad_multiplexing.t is 0.2: expected the same share") != std::string::npos);
   const std::string bare = test::annotate_kernel(folder, "srad2", test::Size::small);
   Options command{REGATTA_SIM,

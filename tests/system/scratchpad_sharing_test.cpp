@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "dice.h"
 #include "kernels.h"
 #include "process.h"
-#include "random_machine.h"
+#include "sharing_programs.h"
 #include "statistics.h"
 
 using namespace regatta;
@@ -26,31 +25,8 @@ namespace {
 
 using Options = std::vector<std::string>;
 
-std::string annotate(const Folder& folder, const std::string& launch, const std::string& t) {
-  tool::AnnotateOptions o;
-  o.launch = launch;
-  o.out = folder.file("k.rgt");
-  o.max_registers = 63;
-  o.addresses = 32;
-  o.shared_values = true;
-  o.pass_options["scratchpad-layout"] = t;
-  tool::annotate(o);
-  return o.out;
-}
-
-/// Shared memory of a CTA, bytes, of the launch that has the most.
-unsigned shared_of_cta(const std::string& path) {
-  const trace::Reader reader(path);
-  unsigned most = 0;
-  for (const trace::Launch& l : reader.launches()) most = std::max(most, l.shared_bytes_per_cta);
-  return most;
-}
-
 /// Shared memory for two CTAs and a half.
-unsigned bytes_for(const std::string& path) {
-  const unsigned of_cta = (shared_of_cta(path) + 127) / 128 * 128;
-  return of_cta * 5 / 2;
-}
+unsigned bytes_for(const std::string& path) { return test::shared_of_cta(path) * 5 / 2; }
 
 nlohmann::json run(const Folder& folder, const std::string& trace, const std::string& scheme, Options options = {}) {
   options.insert(options.end(), {"--scheme", scheme, "--machine", "fermi_sharing"});
@@ -62,11 +38,10 @@ double of(const nlohmann::json& stats, const std::string& name) {
 }
 
 void check_kernel(const std::string& kernel, bool usually) {
-  const char* const value = std::getenv("REGATTA_SHARING");
-  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  if (!usually && !test::every_sharing_kernel()) return;
   CAPTURE(kernel);
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), "0.1");
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path(kernel, test::Size::small), "0.1");
   const std::string bytes = std::to_string(bytes_for(trace));
   const auto with = [&bytes](const Options& more) {
     Options all{"--shared.bytes", bytes, "--check-protocol"};
@@ -93,27 +68,14 @@ void check_kernel(const std::string& kernel, bool usually) {
 
 /// One random machine; false: the launch does not fit on it.
 bool run_random(test::Dice& dice) {
-  static const std::vector<std::string> kernels{"backprop",  "hotspot",   "lavamd", "needleman_wunsch",
-                                                "reduction", "histogram", "scan",   "convolution_separable",
-                                                "srad2",     "dwt2d",     "lud",    "dct8x8"};
   const Folder folder;
-  const std::string kernel = dice.any(kernels);
+  const std::string kernel = test::random_scratchpad_kernel(dice);
   const std::string t = dice.any({"0.01", "0.1", "0.1", "0.25", "0.5", "0.777", "1"});
-  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small), t);
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path(kernel, test::Size::small), t);
   test::RandomMachine m(dice, {"--scheme", "scratchpad_sharing", "--machine", "fermi_sharing", "--check-protocol"});
-  const unsigned bytes = shared_of_cta(trace) * static_cast<unsigned>(4 + dice.below(16)) / 4;
-  m.set("shared.bytes", std::to_string(std::max(128u, (bytes + 127) / 128 * 128)));
   m.set("scratchpad_sharing.t", t);
   m.set("scratchpad_sharing.relssp", dice.any({"none", "postdom", "optimal", "optimal"}));
-  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf", "owf"}));
-  m.maybe("scheduler.active_warps", {"1", "3"});
-  m.maybe("sm.sub_cores", {"1", "2"});
-  m.maybe("sm.schedulers", {"2", "4"});
-  m.maybe("sm.ctas", {"2", "3", "5"});
-  m.maybe("shared.banks", {"16", "32"});
-  m.maybe("lsu.queue", {"1", "4"});
-  m.maybe("sms", {"1", "2"});
-  m.vary_pipeline();
+  test::vary_scratchpad_machine(m, dice, test::shared_of_cta(trace));
   CAPTURE(kernel, t);
   const auto stats = m.run(folder, trace, {"not one CTA fits on this machine"});
   if (!stats) return false;
@@ -144,7 +106,7 @@ REGATTA_SCRATCHPAD(transpose, false)
 
 TEST_CASE("scratchpad sharing: results do not depend on how far SMs run ahead") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("srad2", test::Size::small), "0.1");
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path("srad2", test::Size::small), "0.1");
   const std::string bytes = std::to_string(bytes_for(trace));
   nlohmann::json first;
   for (const char* quantum : {"1", "7", "10000"}) {
@@ -161,7 +123,7 @@ TEST_CASE("scratchpad sharing: results do not depend on how far SMs run ahead") 
 TEST_CASE("scratchpad sharing: a warp that is closed leaves its place to one that can go on") {
   // The last ready warp of its scheduler is closed in the one place of the active set, and another one is ready.
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small), "0.25");
+  const std::string trace = test::annotate_scratchpad(folder, test::launch_path("hotspot", test::Size::small), "0.25");
   run(folder, trace, "scratchpad_sharing",
       {"--shared.bytes", "2688", "--scratchpad_sharing.t", "0.25", "--scheduler", "two_level",
        "--scheduler.active_warps", "1", "--sm.sub_cores", "1", "--register_file.latency", "1", "--collector.units", "8",

@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "dice.h"
 #include "kernels.h"
 #include "process.h"
-#include "random_machine.h"
-#include "random_program.h"
+#include "sharing_programs.h"
 #include "statistics.h"
 
 using namespace regatta;
@@ -26,16 +24,6 @@ using test::Folder;
 namespace {
 
 using Options = std::vector<std::string>;
-
-std::string annotate(const Folder& folder, const std::string& launch, unsigned addresses = 32) {
-  tool::AnnotateOptions o;
-  o.launch = launch;
-  o.out = folder.file("k.rgt");
-  o.max_registers = 63;
-  o.addresses = addresses;
-  tool::annotate(o);
-  return o.out;
-}
 
 struct OfCta {
   unsigned warps = 0, registers = 0;  ///< registers of a warp
@@ -74,11 +62,10 @@ double of(const nlohmann::json& stats, const std::string& name) {
 }
 
 void check_kernel(const std::string& kernel, bool usually) {
-  const char* const value = std::getenv("REGATTA_SHARING");
-  if (!usually && (value == nullptr || std::string(value) != "all")) return;
+  if (!usually && !test::every_sharing_kernel()) return;
   CAPTURE(kernel);
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path(kernel, test::Size::small));
+  const std::string trace = test::annotate_registers(folder, test::launch_path(kernel, test::Size::small));
   const OfCta cta = of_cta(trace);
   const auto with = [](unsigned rows, const Options& more) {
     Options all{"--register_file.registers", std::to_string(rows), "--check-protocol"};
@@ -118,30 +105,11 @@ void check_kernel(const std::string& kernel, bool usually) {
 
 /// One random machine; false: the launch does not fit on it.
 bool run_random(test::Dice& dice) {
-  static const std::vector<std::string> kernels{
-      "atax",  "bfs",   "fdtd2d", "hotspot",   "lbm",       "needleman_wunsch",
-      "sgemm", "srad2", "syr2k",  "reduction", "histogram", "scan"};
   const Folder folder;
-  std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
-  const bool made = dice.one_in(2);
-  if (made) launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
-  const std::string trace = annotate(folder, launch, made ? 64 : 32);
+  const std::string trace = test::random_register_trace(dice, folder);
   test::RandomMachine m(dice, {"--scheme", "warp_level_divergence", "--machine", "fermi_sharing", "--check-protocol"});
-  m.set("register_file.registers",
-        std::to_string(std::max(32u, of_cta(trace).rows() * static_cast<unsigned>(4 + dice.below(16)) / 4)));
-  m.set("shared.bytes", dice.any({"49152", "98304"}));
   m.set("warp_level_divergence.release", dice.any({"cta", "warp", "warp"}));
-  m.set("scheduler", dice.any({"lrr", "gto", "two_level", "owf"}));
-  m.maybe("scheduler.active_warps", {"1", "3"});
-  m.maybe("sm.sub_cores", {"1", "2"});
-  m.maybe("sm.register_granularity", {"1", "4", "8"});
-  m.maybe("register_file.priority", {"fcfs", "read", "write"});
-  m.maybe("register_file.mapping", {"warp_interleaved", "register"});
-  m.maybe("sm.schedulers", {"2", "4"});
-  m.maybe("sm.ctas", {"2", "3", "5"});
-  m.maybe("sms", {"1", "2", "3"});
-  m.vary_pipeline();
-  CAPTURE(launch);
+  test::vary_register_machine(m, dice, of_cta(trace).rows());
   return m.run(folder, trace, {"not one CTA fits on this machine"}).has_value();
 }
 
@@ -171,7 +139,7 @@ REGATTA_DIVERGENCE(histogram, false)
 TEST_CASE("warp-level divergence: a program that another resource limits has no partial CTA") {
   // Registers for every CTA that shared memory has room for, and for half a CTA more (thesis, figure 2.21(b)).
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const std::string trace = test::annotate_registers(folder, test::launch_path("hotspot", test::Size::small));
   const trace::Reader reader(trace);
   const unsigned bytes = (reader.launches().front().shared_bytes_per_cta + 127) / 128 * 128;
   const Options options{"--register_file.registers", std::to_string(of_cta(trace).rows() * 7 / 2 / 2 * 2),
@@ -189,7 +157,7 @@ TEST_CASE("warp-level divergence: a program that another resource limits has no 
 
 TEST_CASE("warp-level divergence: results do not depend on how far SMs run ahead") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const std::string trace = test::annotate_registers(folder, test::launch_path("hotspot", test::Size::small));
   const std::string rows = std::to_string(of_cta(trace).rows() * 3 / 2 / 2 * 2);
   nlohmann::json first;
   for (const char* quantum : {"1", "7", "256", "10000"}) {
@@ -205,7 +173,7 @@ TEST_CASE("warp-level divergence: results do not depend on how far SMs run ahead
 
 TEST_CASE("warp-level divergence: refused configurations") {
   const Folder folder;
-  const std::string trace = annotate(folder, test::launch_path("hotspot", test::Size::small));
+  const std::string trace = test::annotate_registers(folder, test::launch_path("hotspot", test::Size::small));
   const auto refused = [&](const Options& options) {
     Options command{REGATTA_SIM, trace, "--machine", "fermi_sharing"};
     command.insert(command.end(), options.begin(), options.end());
