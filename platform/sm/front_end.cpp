@@ -42,8 +42,15 @@ void FrontEnd::kernel_started() {
     code_base_ = core_.kernel.launch->kernel * (apart / icache_.line_bytes());
   }
   without_room_ = 0;
-  const bool issue = std::any_of(schemes_.begin(), schemes_.end(), [](const std::string& s) { return !s.empty(); });
-  if (decode_point_ != nullptr || issue) find_inserted(kernel);
+  schemes_.clear();
+  bool named = decode_point_ != nullptr;
+  for (std::size_t i = 0; i < gates_.size(); ++i) {
+    if (gate_schemes_[i].empty()) continue;
+    named = true;
+    if (gates_[i]->takes_inserted()) schemes_.push_back(gate_schemes_[i]);
+  }
+  // Also where this launch takes none: the launch before may have.
+  if (named) find_inserted(kernel);
   if (!constants_.enabled()) return;
   // A launch has parameters of its own.
   constant_base_ = core_.kernel.launch_index * (apart / constants_.line_bytes());

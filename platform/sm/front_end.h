@@ -26,12 +26,13 @@ class FrontEnd : public sc_core::sc_module {
   /// The caches beside it.
   FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUnit& lsu, ReadOnlyCache& icache,
            ReadOnlyCache& constants);
-  /// `schemes`: whose inserted instructions issue.
+  /// `schemes`: per gate, whose inserted instructions issue.
   void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners,
-               std::vector<std::string> schemes) {
+               std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes) {
     decode_point_ = point;
     listeners_ = std::move(listeners);
-    schemes_ = std::move(schemes);
+    gates_ = std::move(gates);
+    gate_schemes_ = std::move(schemes);
   }
   /// An instruction of a scheme, not of the program.
   static bool is_inserted(const DynamicInstruction& d) {
@@ -130,7 +131,9 @@ class FrontEnd : public sc_core::sc_module {
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
-  std::vector<std::string> schemes_;                 ///< whose inserted instructions issue
+  std::vector<protocol::IssueGate*> gates_;
+  std::vector<std::string> gate_schemes_;            ///< parallel to gates_: IssueGate::inserted_scheme()
+  std::vector<std::string> schemes_;                 ///< of these, whose inserted instructions issue in the launch
   bool with_inserted_ = false;                       ///< the stream may have inserted instructions
   std::vector<Place> places_;                        ///< per static instruction, with inserted ones
   std::vector<Inserted> inserted_;                   ///< those in the stream; those of one place side by side

@@ -103,7 +103,7 @@ void Sm::end_of_elaboration() {
   told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
   std::vector<std::string> schemes;
   for (const protocol::IssueGate* gate : gate_list) schemes.push_back(gate->inserted_scheme());
-  m.front_end.connect(decode, fetch_list, schemes);
+  m.front_end.connect(decode, fetch_list, gate_list, schemes);
   m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list, schemes);
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);

@@ -3,6 +3,7 @@
 // Inserted instructions that issue: their slots, their lanes, the gate of their scheme, and fences among them.
 #include "recorder.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,18 @@ class ToyGate : public protocol::IssueGate {
   std::string scheme_;
   unsigned refusals_;
   sc_core::sc_event changed_{sc_core::sc_gen_unique_name("toy_changed")};
+};
+
+/// Takes the inserted instructions in some launches only.
+class SometimesGate : public ToyGate {
+ public:
+  SometimesGate(Counts& counts, std::vector<bool> takes) : ToyGate(counts), takes_(std::move(takes)) {}
+  bool takes_inserted() const override { return takes_.at(launch_); }
+  void kernel_finished(const protocol::KernelContext&) override { ++launch_; }
+
+ private:
+  std::vector<bool> takes_;
+  std::size_t launch_ = 0;
 };
 
 InsertedInstruction toy(std::uint32_t before, OpClass op_class = OpClass::metadata, std::int32_t after = -1) {
@@ -125,6 +138,35 @@ TEST_CASE("issued insertion: without a gate of its scheme it is not in the strea
   CHECK(insertions(r).empty());
   CHECK(counts.asked == 0);
   CHECK(test::counter(r, "sm0.pipeline", "fetched_instructions") == 21);
+}
+
+namespace {
+
+void taken_by_launch(const std::string& name, const std::vector<bool>& takes) {
+  TraceBuilder b;
+  one_warp(b, {5, 9});
+  for (unsigned launch = 1; launch < 3; ++launch) {
+    b.launch(1, 32);
+    b.run_all();
+  }
+  const auto expected = static_cast<unsigned>(2 * std::count(takes.begin(), takes.end(), true));
+  Counts counts;
+  const Recording r = test::record(b, name, test::one_scheduler(), [&](assembly::SmParts& parts) {
+    parts.gates.push_back(std::make_unique<SometimesGate>(counts, takes));
+  });
+  CHECK(counts.issued == expected);
+  CHECK(insertions(r).size() == expected);
+  CHECK(test::counter(r, "sm0.pipeline", "issued_insertions") == expected);
+  CHECK(test::counter(r, "sm0.pipeline", "fetched_instructions") == 3 * 21 + expected);
+}
+
+}  // namespace
+
+TEST_CASE("issued insertion: a gate takes its scheme's in the first and the third launch") {
+  taken_by_launch("toy_first_third", {true, false, true});
+}
+TEST_CASE("issued insertion: a gate takes its scheme's in the second launch") {
+  taken_by_launch("toy_second", {false, true, false});
 }
 
 TEST_CASE("issued insertion: no statistic names it when no gate takes a scheme's") {

@@ -166,6 +166,15 @@ TEST_CASE("scratchpad sharing: where it brings no CTA, cycles are the baseline's
   CHECK(r.shared_words_checked == 12u * 64 * 4);
 }
 
+TEST_CASE("scratchpad sharing: where it brings no CTA, there is no relssp") {
+  FaultyScratchpad scheme;
+  const auto r = run_scratchpad(scratchpad_trace("pad_alone_relssp"), scheme, for_one, fifth_with("optimal"));
+  test::require_clean(r);
+  CHECK(counter(r, "scratchpad_sharing", "paired_ctas") == 0);
+  CHECK(counter(r, "scratchpad_sharing", "relssp") == 0);
+  CHECK(r.stats["sm0.pipeline"].at("fetched_instructions") == r.stats["sm0.pipeline"].at("warp_instructions"));
+}
+
 namespace {
 
 double shared_cycles(const std::string& name, const char* relssp) {

@@ -91,6 +91,10 @@ class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
   /// and to no gate of another scheme, with DynamicInstruction::injected set. Empty: none. Asked before the first
   /// launch.
   virtual std::string inserted_scheme() const { return {}; }
+  /// Whether the instructions of inserted_scheme() are in the stream of the launch that begins: a compiler that knows
+  /// the machine inserts none where the launch has no use for them. Asked after Residency::plan() and before
+  /// kernel_started().
+  virtual bool takes_inserted() const { return true; }
   /// Once, before the first launch. True: the gate keeps the injector, and may use it.
   virtual bool inject_through(Injector&) { return false; }
   virtual const sc_core::sc_event& changed() const = 0;

@@ -29,6 +29,8 @@ class CommonPartGate : public sc_core::sc_module, public protocol::IssueGate, pu
   bool keeps_cycle_time() const override { return true; }
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   std::string inserted_scheme() const override { return relssp_; }
+  /// The thesis's compiler knows the machine, and inserts nothing where sharing brings no CTA (section 3.4.2).
+  bool takes_inserted() const override { return sharing(); }
   void kernel_started(const protocol::KernelContext& context) override;
   void cta_launched(const protocol::CtaInfo& cta) override;
   void cta_finished(const protocol::CtaInfo& cta) override;
