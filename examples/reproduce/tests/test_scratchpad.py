@@ -54,7 +54,7 @@ class MadeUp:
                     column.append(value)
         stats = {"sm0.pipeline.icache": {"misses": 30}, "sm0.l1": {"read_misses": 200}, "memory.l2_0": {"read_misses": 40},
                  "memory.dram_0": {"busy_cycles": 500}}
-        stats["scratchpad_sharing"] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "common_accesses": 70, "releases": 9}
+        stats["scratchpad_sharing"] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "common_accesses": 70, "releases": 9, "relssp": 0}
         document = {"kernel": launches[0]["kernel"], "cycles": cycles * len(launches), "launches": launches, "stats": stats,
                     "checks": {"operands_checked": 5, "mismatches": 0}}
         return Result(run, document, report={"entries": entries}, tables={"ctas": spans})
