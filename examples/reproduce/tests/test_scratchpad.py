@@ -35,7 +35,7 @@ class MadeUp:
         options = dict(zip(run.options[::2], run.options[1::2]))
         shares = options.get("--scheme") == "scratchpad_sharing" and not run.name.startswith("s3")
         cycles = cycles_of[options["--scratchpad_sharing.relssp"]] if shares else 10000
-        inserted = 2 if "--scratchpad-layout" in run.trace.options and options.get("--scratchpad_sharing.relssp", "none") != "none" else 0
+        inserted = 2 if shares and "--scratchpad-layout" in run.trace.options and options["--scratchpad_sharing.relssp"] != "none" else 0
         launches, spans, entries = [], {"launch": [], "sm": [], "launched": [], "finished": []}, []
         for i, shape in enumerate(suite.launches_of(run.trace.launch)):
             threads, size = evaluation.own_ctas.get(shape.entry, (shape.threads, 0))
@@ -54,7 +54,7 @@ class MadeUp:
                     column.append(value)
         stats = {"sm0.pipeline.icache": {"misses": 30}, "sm0.l1": {"read_misses": 200}, "memory.l2_0": {"read_misses": 40},
                  "memory.dram_0": {"busy_cycles": 500}}
-        stats["scratchpad_sharing"] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "common_accesses": 70, "releases": 9, "relssp": 0}
+        stats["scratchpad_sharing"] = {"acquires": 50, "waits": 20, "wait_cycles": 1000, "common_accesses": 70, "releases": 9}
         document = {"kernel": launches[0]["kernel"], "cycles": cycles * len(launches), "launches": launches, "stats": stats,
                     "checks": {"operands_checked": 5, "mismatches": 0}}
         return Result(run, document, report={"entries": entries}, tables={"ctas": spans})
