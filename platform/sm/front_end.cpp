@@ -318,6 +318,12 @@ void FrontEnd::fetch(Warp& w) {
   if constexpr (with_inserted) {
     room = decode_point_ == nullptr ? 0 : decode_point_->room(w.info.warp);
     next = take_held(w, next, room, last);
+    // Held ones in front of all others come at once, and the point may have acted on them at once.
+    while (room == 0 && next.inserted != Coming::none && !w.insertions.empty()) {
+      hand_over(w);
+      room = decode_point_->room(w.info.warp);
+      next = take_held(w, next, room, last);
+    }
   }
   if (cached) {
     const std::uint64_t line = code_line(next.position);
