@@ -83,9 +83,10 @@ class RenamingGate : public sc_core::sc_module,
   // Replaced by tests that plant a fault.
   virtual unsigned cta_rows(const RenamingPlan& plan) const { return plan.cta_rows; }
   virtual std::uint64_t word_of(const trace::Kernel& kernel, std::uint32_t inserted) const;
+  bool to_be_read(protocol::WarpSlot warp, unsigned reg) const { return reads_[at(warp, reg)] != 0; }
   /// Whether an instruction in flight still has to read the register, or to write it.
   virtual bool in_use(protocol::WarpSlot warp, unsigned reg) const {
-    return reads_[at(warp, reg)] != 0 || (warps_[warp.value()].writing >> reg & 1) != 0;
+    return to_be_read(warp, reg) || (warps_[warp.value()].writing >> reg & 1) != 0;
   }
 
  private:
