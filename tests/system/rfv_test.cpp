@@ -237,5 +237,5 @@ TEST_CASE("rfv: random machines") {
     INFO("seed " << seed << " run " << n);
     completed += run_random(dice) ? 1 : 0;
   }
-  CHECK(2 * completed > runs);
+  CHECK(4 * completed > runs);
 }
