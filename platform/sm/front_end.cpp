@@ -72,8 +72,10 @@ bool FrontEnd::in_stream(const trace::InsertedInstruction& inserted, const std::
 
 void FrontEnd::find_inserted(const trace::Kernel& kernel) {
   std::string decoded;
+  in_code_ = true;
   if (decode_point_ != nullptr) {
     decoded = decode_point_->scheme();
+    in_code_ = decode_point_->in_code();
     if (decoded.empty()) {
       broken_contract(core_, "decode_point", support::block_name(*decode_point_), "scheme() answers an empty text",
                       "the name of the scheme whose instructions it takes");
@@ -90,7 +92,6 @@ void FrontEnd::find_inserted(const trace::Kernel& kernel) {
     while (next < kernel.inserted.size() && kernel.inserted[next].before == i) ++next;
     for (const bool on_edge : {true, false}) {
       if (!on_edge) {
-        places_[i].position = position;
         places_[i].first = static_cast<std::uint32_t>(inserted_.size());
       }
       for (std::size_t n = first; n < next; ++n) {
@@ -104,14 +105,16 @@ void FrontEnd::find_inserted(const trace::Kernel& kernel) {
         }
         if (on_edge) edges.push_back(static_cast<std::uint32_t>(inserted_.size()));
         inserted_.push_back(entry);
-        ++position;
+        if (entry.issues || in_code_) ++position;
       }
     }
+    places_[i].position = position;
     places_[i].insertions = static_cast<std::uint32_t>(inserted_.size()) - places_[i].first;
     ++position;
   }
   for (Inserted& entry : behind_code) {
-    entry.position = position++;
+    entry.position = position;
+    if (entry.issues || in_code_) ++position;
     edges.push_back(static_cast<std::uint32_t>(inserted_.size()));
     inserted_.push_back(entry);
   }
@@ -262,8 +265,31 @@ template <bool with_inserted>
     }
   }
   const Place& place = places_[index];
-  const std::uint32_t position = place.position + w.insertions_done;
-  return w.insertions_done < place.insertions ? Coming{position, place.first + w.insertions_done} : Coming{position};
+  if (w.insertions_done >= place.insertions) return Coming{place.position};
+  const std::uint32_t number = place.first + w.insertions_done;
+  return Coming{inserted_[number].position, number};
+}
+
+void FrontEnd::queue_insertion(Warp& w, std::uint32_t number) {
+  if (w.insertions.empty() || w.insertions.back().first + w.insertions.back().count != number ||
+      w.insertions.back().sequence != w.fetched_sequence + 1) {
+    w.insertions.push_back(FetchedInsertions{number, 0, w.fetched_sequence + 1});
+  }
+  ++w.insertions.back().count;
+}
+
+FrontEnd::Coming FrontEnd::take_held(Warp& w, Coming next, unsigned& room, std::uint32_t& last) {
+  while (next.inserted != Coming::none && room != 0) {
+    const Inserted& inserted = inserted_[next.inserted];
+    if (inserted.issues || !decode_point_->held(w.info.warp, inserted.index)) break;
+    --room;
+    ++held_insertions;
+    queue_insertion(w, next.inserted);
+    ++(inserted.on_edge ? w.edges_done : w.insertions_done);
+    if (in_code_ && next.position == last + 1) ++last;
+    next = coming<true>(w);
+  }
+  return next;
 }
 
 [[gnu::always_inline]] inline bool FrontEnd::fetch_inserted(Warp& w, std::uint32_t number, bool first, unsigned& room) {
@@ -282,11 +308,7 @@ template <bool with_inserted>
       return false;
     }
     --room;
-    if (w.insertions.empty() || w.insertions.back().first + w.insertions.back().count != number ||
-        w.insertions.back().sequence != w.fetched_sequence + 1) {
-      w.insertions.push_back(FetchedInsertions{number, 0, w.fetched_sequence + 1});
-    }
-    ++w.insertions.back().count;
+    queue_insertion(w, number);
   }
   ++(inserted.on_edge ? w.edges_done : w.insertions_done);
   ++instructions;
@@ -298,22 +320,36 @@ void FrontEnd::fetch(Warp& w) {
   unsigned latency = core_.config.fetch_latency;
   const bool cached = icache_.enabled();
   Coming next = coming<with_inserted>(w);
+  unsigned room = 0;
+  std::uint32_t last = 0;
+  if constexpr (with_inserted) {
+    room = decode_point_ == nullptr ? 0 : decode_point_->room(w.info.warp);
+    next = take_held(w, next, room, last);
+    // Held ones in front of all others come at once, and the point may have acted on them at once.
+    while (room == 0 && next.inserted != Coming::none && !w.insertions.empty()) {
+      hand_over(w);
+      room = decode_point_->room(w.info.warp);
+      next = take_held(w, next, room, last);
+    }
+  }
   if (cached) {
     const std::uint64_t line = code_line(next.position);
     if (line != w.code_line) {
-      if (!icache_.find(line)) return suspend(w, icache_, line);
+      if (!icache_.find(line)) {
+        // Those that the decode point held need no fetch.
+        if constexpr (with_inserted) hand_over(w);
+        return suspend(w, icache_, line);
+      }
       w.code_line = line;
       latency += icache_.latency();
     }
   }
   const std::uint64_t before = instructions;
-  unsigned room = 0;
-  if constexpr (with_inserted) room = decode_point_ == nullptr ? 0 : decode_point_->room(w.info.warp);
-  std::uint32_t last = 0;
   for (unsigned i = 0; i < core_.config.fetch_width && !w.path.at_end(); ++i) {
     // A fetch brings in consecutive instructions of a line only; the first may be anywhere.
     if (i != 0) {
       next = coming<with_inserted>(w);
+      if constexpr (with_inserted) next = take_held(w, next, room, last);
       if (next.position != last + 1 || (cached && code_line(next.position) != w.code_line)) break;
     }
     last = next.position;
@@ -350,7 +386,10 @@ void FrontEnd::fetch(Warp& w) {
       break;
     }
   }
-  if (instructions == before) return;
+  if (instructions == before) {
+    if constexpr (with_inserted) hand_over(w);
+    return;
+  }
   ++fetches;
   w.fetching = true;
   core_.at(core_.now + latency, Work::Kind::fetched, w.info.warp.value());
@@ -369,6 +408,7 @@ void FrontEnd::check_room(const Warp& w) const {
 }
 
 void FrontEnd::hand_over(Warp& w) {
+  if (w.insertions.empty()) return;
   check_room(w);
   for (const FetchedInsertions& taken : w.insertions) {
     inserted_instructions += taken.count;
@@ -391,7 +431,7 @@ void FrontEnd::more_room() {
 
 void FrontEnd::fetched(Warp& w) {
   w.fetching = false;
-  if (!w.insertions.empty()) hand_over(w);
+  hand_over(w);
   w.buffered = w.held;
   for (protocol::FetchListener* l : listeners_) l->arrived(w.info);
   core_.observers.notify_few(Event::arrived, [&](Observer& o) { o.arrived(core_.now, w.info); });

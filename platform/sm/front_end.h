@@ -64,6 +64,7 @@ class FrontEnd : public sc_core::sc_module {
   std::uint64_t fetches = 0;
   std::uint64_t instructions = 0;           ///< inserted ones among them
   std::uint64_t inserted_instructions = 0;  ///< handed to the decode point
+  std::uint64_t held_insertions = 0;        ///< of these, those that it held already: not fetched
   std::uint64_t line_waits = 0;             ///< fetches that waited for a line
 
  private:
@@ -88,6 +89,11 @@ class FrontEnd : public sc_core::sc_module {
   /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch or there is no room.
   /// room.
   bool fetch_inserted(Warp& warp, std::uint32_t number, bool first, unsigned& room);
+  /// Takes the inserted instructions from `next` on that the decode point holds already, in code contiguous with
+  /// position `last`; returns what comes behind them.
+  Coming take_held(Warp& warp, Coming next, unsigned& room, std::uint32_t& last);
+  /// The inserted instruction goes to the decode point when the fetch arrives.
+  void queue_insertion(Warp& warp, std::uint32_t number);
   void find_inserted(const trace::Kernel& kernel);
   void find_edges(const trace::Kernel& kernel, std::vector<std::uint32_t> edges);
   bool in_stream(const trace::InsertedInstruction& inserted, const std::string& decoded) const;
@@ -111,7 +117,7 @@ class FrontEnd : public sc_core::sc_module {
 
   /// A static instruction with the inserted ones on every way to it in front of it.
   struct Place {
-    std::uint32_t position = 0;    ///< in the code, of the first of them, in instructions
+    std::uint32_t position = 0;    ///< in the code, of the instruction, in instructions
     std::uint32_t first = 0;       ///< the first inserted one, in inserted_
     std::uint32_t insertions = 0;  ///< inserted ones
   };
@@ -139,6 +145,7 @@ class FrontEnd : public sc_core::sc_module {
   std::vector<Inserted> inserted_;                   ///< those in the stream; those of one place side by side
   std::vector<Edges> edges_;                         ///< per static instruction; empty: none is on an edge
   std::vector<std::uint32_t> on_edges_;              ///< indices into inserted_
+  bool in_code_ = true;                              ///< those of the decode point occupy code
   bool issues_inserted_ = false;                     ///< some of the inserted instructions issue
   std::vector<InstructionTraits> inserted_traits_;   ///< parallel to inserted_; empty: none issues
   unsigned without_room_ = 0;                        ///< warps with decode_full

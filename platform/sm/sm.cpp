@@ -387,7 +387,9 @@ void Sm::register_stats(support::StatGroup& g) {
   g.counter("fetched_instructions", m.front_end.instructions, "warp instructions", "fetched and decoded");
   if (decode_point.size() != 0) {
     g.counter("inserted_instructions", m.front_end.inserted_instructions, "warp instructions",
-              "of the fetched ones, those of one scheme that left at decode");
+              "of one scheme, which left at decode; fetched, unless they were held");
+    g.counter("held_insertions", m.front_end.held_insertions, "warp instructions",
+              "of these, those that the decode point held already: not fetched");
   }
   if (m.issue.takes_inserted()) {
     g.counter("issued_insertions", m.issue.inserted, "warp instructions",

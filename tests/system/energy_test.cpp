@@ -29,7 +29,10 @@ struct Row {
 double scaled(const Row& row, double value, bool power, const std::string& table, double node) {
   const double reference_bytes = table == "fermi40" ? 131072 : 262144;
   const double reference_banks = table == "fermi40" ? 8 : table == "kepler28" ? 32 : 16;
-  if (row.bytes != 0) {
+  if (row.event.compare(0, 18, "register_renaming.") == 0) {
+    // Of 1 KB; no banks are known.
+    if (row.bytes != 0) value *= std::pow(row.bytes / 1024, power ? 1.0 : 0.5);
+  } else if (row.bytes != 0) {
     const double capacity = row.bytes / reference_bytes, banks = row.banks / reference_banks;
     if (std::abs(capacity - 1) > 1e-9) {
       const bool size_kept = std::abs(banks / capacity - 1) < 1e-9, count_kept = std::abs(banks - 1) < 1e-9;
@@ -68,6 +71,8 @@ class Account {
       divergence();
     } else if (case_.scheme == "scratchpad_multiplexing") {
       multiplexing();
+    } else if (case_.scheme == "rfv") {
+      virtualization();
     } else if (run_.has("sm*.switch_engine")) {
       switching();
     } else {
@@ -296,6 +301,33 @@ class Account {
     add("resource_sharing", "resource_sharing.rows", 2 * 4 * s("sm*.pipeline", "ctas"));
   }
 
+  void virtualization() {
+    double share = 0.5;
+    for (const auto& [knob, value] : case_.knobs) {
+      if (knob == "rfv.share") share = std::stod(value);
+    }
+    const double banks = run_.machine.register_file.banks;
+    const double rows = std::floor(share * run_.machine.register_file.registers / banks) * banks;
+    const double bytes = rows * run_.warp_size * 4, table_bytes = s("sm*.rename_table", "bits") / run_.sms / 8;
+    const double reads = s("sm*.pipeline.collectors", "reads"), writes = s("sm*.pipeline.writeback", "writes");
+    add("register_structures", "register_file.read", reads * lanes_, bytes, banks);
+    add("register_structures", "register_file.write", writes * lanes_, bytes, banks);
+    // Sub-arrays that are off do not leak.
+    add("register_structures", "register_file.leakage",
+        s("sm*.availability", "powered_cycles") / rows * cycle_seconds(), bytes, banks);
+    const auto event = [&](const char* name, double count, double size = 0) {
+      add("register_renaming", std::string("register_renaming.") + name, count, size);
+    };
+    // No register is exempt: each operand is looked up; an entry is written with each row, and cleared.
+    event("table", reads + writes, table_bytes);
+    event("table", s("sm*.availability", "taken") + s("sm*.availability", "given_back"), table_bytes);
+    event("table_leakage", seconds() * run_.sms, table_bytes);
+    event("row", s("sm*.availability", "taken") + s("sm*.availability", "given_back"));
+    event("flag_cache", s("sm*.flag_cache", "lookups") + s("sm*.flag_cache", "fills"));
+    event("word", s("sm*.pipeline", "inserted_instructions"));
+    event("wake", s("sm*.availability", "wakeups"));
+  }
+
   void multiplexing() {
     const auto table = [&](const char* event, double count) {
       add("resource_sharing", std::string("resource_sharing.") + event, count);
@@ -369,6 +401,12 @@ const std::map<std::string, std::string>& provoked_by() {
                                                         {"resource_sharing.draw", "register_sharing, dynamic"},
                                                         {"resource_sharing.release", "scratchpad_sharing"},
                                                         {"resource_sharing.rows", "warp_level_divergence"},
+                                                        {"register_renaming.table", "rfv"},
+                                                        {"register_renaming.table_leakage", "rfv"},
+                                                        {"register_renaming.row", "rfv"},
+                                                        {"register_renaming.flag_cache", "rfv"},
+                                                        {"register_renaming.word", "rfv"},
+                                                        {"register_renaming.wake", "rfv"},
                                                         {"wir.rename_table", "wir"},
                                                         {"wir.reuse_buffer", "wir"},
                                                         {"wir.hash", "wir"},
@@ -499,5 +537,7 @@ REGATTA_ENERGY_CASE(30)
 REGATTA_ENERGY_CASE(31)
 REGATTA_ENERGY_CASE(32)
 REGATTA_ENERGY_CASE(33)
+REGATTA_ENERGY_CASE(34)
+REGATTA_ENERGY_CASE(35)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 34); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 36); }

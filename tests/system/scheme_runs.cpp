@@ -182,7 +182,9 @@ const std::vector<SchemeCase>& scheme_cases() {
        32,
        {{"shared.bytes", "10240"},
         {"scratchpad_multiplexing.t", "0.1"},
-        {"scratchpad_multiplexing.relssp", "optimal"}}}};
+        {"scratchpad_multiplexing.relssp", "optimal"}}},
+      {"rfv", "rfv", "gtx980"},
+      {"rfv of an eighth of the file", "rfv", "gtx980", 32, {{"rfv.share", "0.125"}, {"rfv.flag_cache_entries", "2"}}}};
   return all;
 }
 
@@ -201,6 +203,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.pass_options["regmutex-base"] = "0";        // only vt_regmutex minds
   o.pass_options["scratchpad-layout"] = "0.1";  // only the schemes of shared memory mind
   o.pass_options["reorder-registers"] = "on";   // a CTA that shares registers accesses memory before it needs a lock
+  o.pass_options["rfv"] = "on";                 // only rfv minds
   o.shared_values = true;
   tool::annotate(o);
   return o.out;

@@ -25,9 +25,20 @@ nlohmann::json run(const char* program, const Folder& folder, const std::string&
   return nlohmann::json::parse(folder.read("stats.json"));
 }
 
+std::string annotate_releases(const Folder& folder, const std::string& kernel) {
+  tool::AnnotateOptions o;
+  o.launch = test::launch_path(kernel, Size::small);
+  o.out = folder.file("releases.rgt");
+  o.max_registers = 63;
+  o.pass_options["rfv"] = "on";
+  tool::annotate(o);
+  return o.out;
+}
+
 void check_kernel(const std::string& kernel) {
   const Folder folder;
-  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  const std::string plain = test::annotate_kernel(folder, kernel, Size::small);
+  const std::string with_releases = annotate_releases(folder, kernel);
   using Options = std::vector<std::string>;
   for (const Options& of :
        std::vector<Options>{{"baseline"},
@@ -43,11 +54,13 @@ void check_kernel(const std::string& kernel) {
                             {"register_sharing", "--scheduler", "owf"},
                             {"warp_level_divergence", "--register_file.registers", "640"},
                             {"scratchpad_multiplexing", "--shared.bytes", "16384"},
+                            {"rfv"},
                             {"register_sharing", "--register_file.registers", "640", "--sms", "2",
                              "--register_sharing.dynamic", "true", "--register_sharing.dynamic_period", "200"}}) {
     for (const std::string machine : {"gtx980", "gtx480"}) {
       Options options{"--machine", machine, "--scheme"};
       options.insert(options.end(), of.begin(), of.end());
+      const std::string& trace = of.front() == "rfv" ? with_releases : plain;
       const auto usual = run(REGATTA_SIM, folder, trace, options);
       const auto sleepless = run(REGATTA_SLEEPLESS_SIM, folder, trace, options);
       CAPTURE(kernel, machine, of);

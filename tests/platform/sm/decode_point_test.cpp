@@ -139,6 +139,57 @@ TEST_CASE("decode point: a word takes a fetch slot, two instructions a fetch") {
 TEST_CASE("decode point: fetches of nothing but words") { fetch_slots("words_only", 2, 3, 4, 8); }
 TEST_CASE("decode point: no words cost nothing") { fetch_slots("no_words", 2, 2, 1, 0); }
 
+TEST_CASE("decode point: words that it holds take no fetch slot, and come in order") {
+  TraceBuilder b;
+  independent_kernel(b);
+  insert_words(b, 2, 3);
+  b.launch(2, 64);
+  b.run_all();
+  class HoldingSink : public WordSink {
+   public:
+    using WordSink::WordSink;
+    bool held(protocol::WarpSlot, std::uint32_t inserted) override { return inserted % 3 != 1; }
+  };
+  HoldingSink sink(4);
+  assembly::MachineConfig m;
+  m.sm.icache.enabled = true;
+  m.sm.icache.line_bytes = 64;
+  const Recording r = run(b, "held_words", m, sink);
+  const std::uint64_t words = 4 * 31 * 3;
+  CHECK(sink.words.size() == words);
+  CHECK(stat(r, "inserted_instructions") == words);
+  CHECK(stat(r, "held_insertions") == words / 3 * 2);
+  CHECK(stat(r, "fetched_instructions") == 4 * 61 + words / 3);
+  CHECK_FALSE(sink.late);
+  std::map<unsigned, std::uint32_t> next;
+  for (const WordSink::Decoded& d : sink.words) CHECK(d.inserted % 93 == next[d.warp]++ % 93);
+}
+
+TEST_CASE("decode point: words that it holds and that occupy no code cost no cycle") {
+  TraceBuilder b;
+  independent_kernel(b);
+  insert_words(b, 2, 5);
+  b.launch(1, 32);
+  b.run_all();
+  class FreeSink : public WordSink {
+   public:
+    using WordSink::WordSink;
+    bool held(protocol::WarpSlot, std::uint32_t) override { return true; }
+    bool in_code() const override { return false; }
+  };
+  FreeSink sink(64);
+  assembly::MachineConfig m;
+  m.sm.fetch_width = 2;
+  m.sm.fetch_latency = 4;
+  m.sm.buffer_entries = 16;
+  m.sm.collectors = 16;
+  const Recording r = run(b, "free_words", m, sink);
+  // As without words: 40 instructions, two a fetch.
+  CHECK(r.gap(12, 52) == 40 / 2 * 4);
+  CHECK(stat(r, "held_insertions") == 31 * 5);
+  CHECK(stat(r, "fetched_instructions") == 61);
+}
+
 TEST_CASE("decode point: words of another scheme are not in the stream") {
   TraceBuilder b;
   independent_kernel(b);

@@ -101,7 +101,8 @@ class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
 };
 
 /// Takes the instructions of its scheme with Disposition::decode out of the stream: they occupy code, fetch slots and
-/// cache lines, but no issue slots. Inserted instructions that issue are an IssueGate's (inserted_scheme()).
+/// cache lines, but no issue slots. Inserted instructions that issue are an IssueGate's (inserted_scheme()). A point
+/// that holds an instruction already, such as a cache of decoded ones, spares its fetch (held()).
 ///
 /// Called by: the front end, when a fetch arrives, for each inserted instruction of the scheme in it, in program order
 /// per warp and before the instruction behind it can issue. Bounded: the front end fetches no further than room()
@@ -115,6 +116,11 @@ class DecodePoint : public virtual TimeKeeper, public virtual LifecycleListener 
   /// `inserted` is an index into Kernel::inserted; `sequence` is the position in the warp's program order
   /// (DynamicInstruction::sequence) of the instruction behind it.
   virtual void decoded(const WarpInfo& warp, std::uint32_t inserted, std::uint64_t sequence) = 0;
+  /// Asked about the warp's next inserted instruction when there is room for it. True: the point holds it already. The
+  /// front end then takes it without a fetch slot or an access to its code line, and hands it over by decoded().
+  virtual bool held(WarpSlot, std::uint32_t /*inserted*/) { return false; }
+  /// Asked when a launch begins. False: the scheme's instructions occupy no code.
+  virtual bool in_code() const { return true; }
   /// Notified when there is more room.
   virtual const sc_core::sc_event& changed() const = 0;
 };

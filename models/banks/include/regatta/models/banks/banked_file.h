@@ -347,12 +347,13 @@ class BankedFile : public sc_core::sc_module,
   /// The value moves now, as always in a banked file; the arbiter keeps accesses to one row in order.
   void enqueue(Payload& payload, protocol::WarpAccess& access, unsigned bank, std::uint64_t earliest) {
     const std::uint64_t done = earliest + config_.latency;
+    const std::size_t row = file().row(payload, access);  // transfer() of a last read may end the register's row
     const std::uint64_t finished = file().transfer(payload, access, bank, done);
     if (File::answers_late && finished == later)
       cannot_wait("an access of an arbitrated bank (register_file.priority)");
     const std::uint64_t late = finished - done;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    arbiter_->add(payload.is_write(), bank, {&payload, file().row(payload, access), earliest, late});
+    arbiter_->add(payload.is_write(), bank, {&payload, row, earliest, late});
   }
 
   void arbitrate(std::uint64_t now) {

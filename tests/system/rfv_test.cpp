@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFV on the kernels: right values with files of a half, a third and a quarter, under each warp scheduler, with a
+// bounded rename table, and on machines of one and four sub-cores and of 64 lanes. A file that holds one CTA is enough;
+// a smaller one is refused. And random machines.
+//
+// REGATTA_RFV=all runs every kernel. REGATTA_RFV_RUNS says how many random runs, REGATTA_SEED which.
+#include <regatta/test/catch.h>
+#include <regatta/trace/file.h>
+#include <regatta/trace/rfv.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "dice.h"
+#include "kernels.h"
+#include "process.h"
+#include "random_machine.h"
+#include "random_program.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+std::string annotate_rfv(const Folder& folder, const std::string& launch, unsigned table = 0, unsigned warp_size = 32,
+                         unsigned addresses = 32) {
+  tool::AnnotateOptions o;
+  o.launch = launch;
+  o.out = folder.file("k" + std::to_string(table) + "-" + std::to_string(warp_size) + ".rgt");
+  o.max_registers = 63;
+  o.addresses = addresses;
+  o.warp_size = warp_size;
+  o.pass_options["rfv"] = "on";
+  if (table != 0) o.pass_options["rfv-table"] = std::to_string(table);
+  tool::annotate(o);
+  return o.out;
+}
+
+/// Rows that one CTA may have at once, of the launch that has the most, in each of `parts` parts of the file.
+unsigned rows_of_cta(const std::string& path, unsigned warp_size = 32, unsigned parts = 1) {
+  const trace::Reader reader(path);
+  unsigned most = 0;
+  for (const trace::Launch& l : reader.launches()) {
+    const auto section = trace::find_rfv(reader.kernels()[l.kernel]);
+    REQUIRE(section);
+    most = std::max(most, section->most * ((l.warps_per_cta(warp_size) + parts - 1) / parts));
+  }
+  return most;
+}
+
+nlohmann::json run(const Folder& folder, const std::string& trace, Options options = {},
+                   const std::string& machine = "gtx980") {
+  options.insert(options.end(), {"--scheme", "rfv", "--machine", machine, "--check-protocol"});
+  return test::statistics_of(folder, trace, options);
+}
+
+double of(const nlohmann::json& stats, const std::string& name, const std::string& group = "rfv") {
+  return stats.at("stats").at(group).at(name).get<double>();
+}
+
+bool every_kernel() {
+  const char* const value = std::getenv("REGATTA_RFV");
+  return value != nullptr && std::string(value) == "all";
+}
+
+void check_kernel(const std::string& kernel, bool usually) {
+  if (!usually && !every_kernel()) return;
+  CAPTURE(kernel);
+  const Folder folder;
+  const std::string launch = test::launch_path(kernel, test::Size::small);
+  const std::string trace = annotate_rfv(folder, launch), bounded = annotate_rfv(folder, launch, 8);
+  const unsigned cta = rows_of_cta(trace);
+  for (const char* share : {"0.5", "0.334", "0.25"}) {
+    CAPTURE(share);
+    // A part of a sub-core is a fourth of it, and holds a fourth of a CTA's warps.
+    if (cta > 2048 * std::atof(share) - 16) continue;
+    for (const char* scheduler : {"gto", "lrr", "two_level"}) {
+      CAPTURE(scheduler);
+      const auto s = run(folder, trace, {"--rfv.share", share, "--scheduler", scheduler});
+      CHECK(of(s, "allocations") > 0);
+      CHECK(of(s, "rows_max") <= 2048 * std::atof(share));
+      CHECK(of(s, "rows_mean") <= of(s, "powered_rows_mean"));
+    }
+    run(folder, bounded, {"--rfv.share", share});
+  }
+  // One CTA's rows and no more.
+  const std::string rows = std::to_string((cta + 3) / 4 * 4);
+  const auto alone = run(
+      folder, trace,
+      {"--register_file.registers", rows, "--register_file.banks", "4", "--rfv.share", "1", "--rfv.metadata", "free"});
+  CHECK(of(alone, "held_insertions", "sm0.pipeline") == of(alone, "inserted_instructions", "sm0.pipeline"));
+}
+
+/// One random machine; false: the file does not hold a CTA.
+bool run_random(test::Dice& dice) {
+  static const std::vector<std::string> kernels{
+      "atax",  "bfs",   "fdtd2d", "hotspot",   "lbm",       "needleman_wunsch",
+      "sgemm", "srad2", "syr2k",  "reduction", "histogram", "scan"};
+  const Folder folder;
+  std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
+  const bool made = dice.one_in(2);
+  if (made) launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
+  const unsigned table = dice.one_in(3) ? 1 + static_cast<unsigned>(dice.below(20)) : 0;
+  const bool wide = dice.one_in(6);
+  const std::string trace = annotate_rfv(folder, launch, table, wide ? 64 : 32, made ? 64 : 32);
+  const std::string machine = wide ? "hd7770" : dice.any({"gtx980", "gtx980", "gtx480", "k20x"});
+  test::RandomMachine m(dice, {"--scheme", "rfv", "--machine", machine, "--check-protocol"});
+  m.vary_pipeline();
+  // From a little less than one CTA's rows to three of them, in banks of any number.
+  const unsigned parts = dice.one_in(3) ? 4 : 1;
+  const unsigned cta = std::max(8u, rows_of_cta(trace, wide ? 64 : 32, parts) * parts);
+  const unsigned rows = cta * 7 / 8 + static_cast<unsigned>(dice.below(cta * 2));
+  m.set("sm.sub_cores", parts == 4 ? "4" : dice.any({"1", "1", "4"}));
+  m.set("register_file.banks", parts == 4 ? dice.any({"4", "8", "16"}) : dice.any({"1", "3", "4", "16"}));
+  if (parts == 4) m.set("register_file.mapping", "sub_core");
+  m.set("register_file.registers", std::to_string(std::max(32u, rows)));
+  m.set("rfv.share", "1");
+  m.set("scheduler", dice.any({"gto", "lrr", "two_level"}));
+  m.maybe("rfv.flag_cache_entries", {"0", "1", "3"});
+  m.maybe("rfv.words", {"1", "2", "16"});
+  m.maybe("rfv.rename_cycles", {"0", "3"});
+  m.maybe("rfv.subarray_rows", {"1", "4", "64"});
+  m.maybe("rfv.metadata", {"fetched", "free"});
+  m.maybe("register_file.priority", {"fcfs", "read", "write"});
+  m.maybe("fetch.width", {"1", "2", "4"});
+  m.maybe("fetch.buffer_entries", {"4", "8"});
+  return m
+      .run(folder, trace,
+           {"RFV does not spill registers", "not one CTA fits", "exceeds register_file.registers", "leaves no row",
+            "more than", "expected a multiple", "sm.schedulers", "fetch."})
+      .has_value();
+}
+
+}  // namespace
+
+#define REGATTA_RFV_KERNEL(kernel, usually) \
+  TEST_CASE("rfv: " #kernel) { check_kernel(#kernel, usually); }
+REGATTA_RFV_KERNEL(hotspot, true)
+REGATTA_RFV_KERNEL(sgemm, true)
+REGATTA_RFV_KERNEL(bfs, true)
+REGATTA_RFV_KERNEL(needleman_wunsch, true)
+REGATTA_RFV_KERNEL(srad2, false)
+REGATTA_RFV_KERNEL(stencil3d, false)
+REGATTA_RFV_KERNEL(bicg, false)
+REGATTA_RFV_KERNEL(convolution_separable, false)
+REGATTA_RFV_KERNEL(fdtd2d, false)
+REGATTA_RFV_KERNEL(kmeans, false)
+REGATTA_RFV_KERNEL(monte_carlo, false)
+REGATTA_RFV_KERNEL(syr2k, false)
+REGATTA_RFV_KERNEL(atax, false)
+REGATTA_RFV_KERNEL(cfd, false)
+REGATTA_RFV_KERNEL(libor, false)
+REGATTA_RFV_KERNEL(lbm, false)
+REGATTA_RFV_KERNEL(reduction, false)
+REGATTA_RFV_KERNEL(histogram, false)
+REGATTA_RFV_KERNEL(black_scholes, false)
+REGATTA_RFV_KERNEL(pathfinder, false)
+REGATTA_RFV_KERNEL(spmv, false)
+REGATTA_RFV_KERNEL(vector_add, false)
+
+TEST_CASE("rfv: one sub-core and four, each with banks of its own, and wavefronts of 64 lanes") {
+  const Folder folder;
+  const std::string launch = test::launch_path("hotspot", test::Size::small);
+  const std::string trace = annotate_rfv(folder, launch);
+  for (const char* cores : {"1", "4"}) {
+    CAPTURE(cores);
+    const auto s = run(folder, trace, {"--sm.sub_cores", cores, "--register_file.mapping", "sub_core"});
+    CHECK(of(s, "allocations") > 0);
+  }
+  CHECK(of(run(folder, annotate_rfv(folder, launch, 0, 64), {}, "hd7770"), "allocations") > 0);
+}
+
+TEST_CASE("rfv: the flag cache spares fetches, and words that are free cost no cycle of fetch") {
+  const Folder folder;
+  const std::string trace = annotate_rfv(folder, test::launch_path("sgemm", test::Size::small));
+  const auto cached = run(folder, trace), without = run(folder, trace, {"--rfv.flag_cache_entries", "0"});
+  const auto free = run(folder, trace, {"--rfv.metadata", "free"});
+  CHECK(of(cached, "flag_cache_hits") > 0);
+  CHECK(of(without, "flag_cache_hits") == 0);
+  const auto fetched = [](const nlohmann::json& s) { return of(s, "fetched_instructions", "sm0.pipeline"); };
+  CHECK(of(cached, "metadata_words") == of(without, "metadata_words"));
+  CHECK(fetched(cached) + of(cached, "flag_cache_hits") == fetched(without));
+  CHECK(fetched(free) + of(free, "metadata_words") == fetched(without));
+}
+
+TEST_CASE("rfv: results do not depend on how far SMs run ahead") {
+  const Folder folder;
+  const std::string trace = annotate_rfv(folder, test::launch_path("hotspot", test::Size::small));
+  nlohmann::json first;
+  for (const char* quantum : {"1", "7", "256", "10000"}) {
+    CAPTURE(quantum);
+    auto s = run(folder, trace, {"--quantum", quantum, "--sms", "3", "--rfv.share", "0.25"});
+    if (first.is_null()) first = s;
+    CHECK(s.at("cycles") == first.at("cycles"));
+    CHECK(s.at("stats") == first.at("stats"));
+  }
+}
+
+TEST_CASE("rfv: refused configurations") {
+  const Folder folder;
+  const std::string launch = test::launch_path("hotspot", test::Size::small);
+  const std::string trace = annotate_rfv(folder, launch);
+  const auto refused = [&](const std::string& path, const Options& options) {
+    Options command{REGATTA_SIM, path, "--machine", "gtx980", "--scheme", "rfv"};
+    command.insert(command.end(), options.begin(), options.end());
+    const auto r = test::run_process(command);
+    CHECK(r.status == 2);
+    return r.err;
+  };
+  const unsigned cta = rows_of_cta(trace);
+  CAPTURE(cta);
+  const std::string message = refused(
+      trace, {"--register_file.registers", std::to_string(cta - 1), "--register_file.banks", "1", "--rfv.share", "1"});
+  CHECK(message.find("one CTA may have " + std::to_string(cta) + " registers at once in the register file") !=
+        std::string::npos);
+  CHECK(message.find("found " + std::to_string(cta - 1)) != std::string::npos);
+  CHECK(refused(trace, {"--rfv.share", "1.5"}).find("rfv.share = 1.5") != std::string::npos);
+  CHECK(refused(trace, {"--rfv.share", "0.001"}).find("leaves no row in each of register_file.banks = 16") !=
+        std::string::npos);
+  const std::string plain = test::annotate_kernel(folder, "hotspot", test::Size::small);
+  CHECK(refused(plain, {}).find("annotate it with --rfv") != std::string::npos);
+}
+
+TEST_CASE("rfv: random machines") {
+  const std::uint64_t runs = test::from_environment("REGATTA_RFV_RUNS", 12);
+  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t n = 0; n < runs; ++n) {
+    test::Dice dice(seed * 1000003 + n);
+    INFO("seed " << seed << " run " << n);
+    completed += run_random(dice) ? 1 : 0;
+  }
+  CHECK(4 * completed > runs);
+}
