@@ -83,6 +83,7 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "register_sharing") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_sharing") return pipeline + file + l1 + 5;
   if (c.scheme == "warp_level_divergence") return pipeline + file + l1 + 2;
+  if (c.scheme == "rfh") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_multiplexing") return pipeline + file + l1 + 4;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
@@ -152,3 +153,5 @@ REGATTA_LAWS_CASE(30)
 REGATTA_LAWS_CASE(31)
 REGATTA_LAWS_CASE(32)
 REGATTA_LAWS_CASE(33)
+REGATTA_LAWS_CASE(34)
+REGATTA_LAWS_CASE(35)

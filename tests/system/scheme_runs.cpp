@@ -182,7 +182,9 @@ const std::vector<SchemeCase>& scheme_cases() {
        32,
        {{"shared.bytes", "10240"},
         {"scratchpad_multiplexing.t", "0.1"},
-        {"scratchpad_multiplexing.relssp", "optimal"}}}};
+        {"scratchpad_multiplexing.relssp", "optimal"}}},
+      {"rfh", "rfh", "gtx980", 32, {{"sm.scheduler", "two_level"}}},
+      {"rfh without an active set", "rfh", "hd7770", 64, {{"rfh.wait", "needed"}}}};
   return all;
 }
 
@@ -201,6 +203,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.pass_options["regmutex-base"] = "0";        // only vt_regmutex minds
   o.pass_options["scratchpad-layout"] = "0.1";  // only the schemes of shared memory mind
   o.pass_options["reorder-registers"] = "on";   // a CTA that shares registers accesses memory before it needs a lock
+  o.pass_options["rfh"] = "3";                  // only rfh minds
   o.shared_values = true;
   tool::annotate(o);
   return o.out;

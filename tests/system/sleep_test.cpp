@@ -27,7 +27,12 @@ nlohmann::json run(const char* program, const Folder& folder, const std::string&
 
 void check_kernel(const std::string& kernel) {
   const Folder folder;
-  const std::string trace = test::annotate_kernel(folder, kernel, Size::small);
+  tool::AnnotateOptions o;
+  o.launch = test::launch_path(kernel, Size::small);
+  o.out = folder.file("k.rgt");
+  o.pass_options["rfh"] = "3";  // only rfh minds
+  tool::annotate(o);
+  const std::string& trace = o.out;
   using Options = std::vector<std::string>;
   for (const Options& of :
        std::vector<Options>{{"baseline"},
@@ -41,6 +46,8 @@ void check_kernel(const std::string& kernel) {
                             {"wc"},
                             {"argo"},
                             {"register_sharing", "--scheduler", "owf"},
+                            {"rfh", "--scheduler", "two_level", "--scheduler.active_warps", "2"},
+                            {"rfh", "--rfh.wait", "needed", "--rfh.orf_cycles", "5"},
                             {"warp_level_divergence", "--register_file.registers", "640"},
                             {"scratchpad_multiplexing", "--shared.bytes", "16384"},
                             {"register_sharing", "--register_file.registers", "640", "--sms", "2",
