@@ -26,7 +26,8 @@ namespace {
 
 using Options = std::vector<std::string>;
 
-std::string annotate_levels(const Folder& folder, const std::string& launch, unsigned entries, unsigned warp_size = 32) {
+std::string annotate_levels(const Folder& folder, const std::string& launch, unsigned entries,
+                            unsigned warp_size = 32) {
   tool::AnnotateOptions o;
   o.launch = launch;
   o.out = folder.file("k" + std::to_string(entries) + ".rgt");
@@ -90,8 +91,9 @@ void check_kernel(const std::string& kernel, unsigned usual) {
 
 /// One random machine; false: the launch does not fit on it.
 bool run_random(test::Dice& dice) {
-  static const std::vector<std::string> kernels{"atax",  "bfs",       "hotspot",   "needleman_wunsch", "sgemm", "srad2",
-                                                "syr2k", "reduction", "histogram", "scan",             "spmv",  "btree"};
+  static const std::vector<std::string> kernels{"atax",      "bfs",   "hotspot", "needleman_wunsch",
+                                                "sgemm",     "srad2", "syr2k",   "reduction",
+                                                "histogram", "scan",  "spmv",    "btree"};
   const Folder folder;
   std::string launch = test::launch_path(dice.any(kernels), test::Size::small);
   if (!dice.one_in(3)) {
@@ -188,8 +190,7 @@ REGATTA_RFH(black_scholes, 3)
 TEST_CASE("rfh: fences begin strands, so no warp loses an entry that it needs") {
   const Folder folder;
   folder.write("f.ptx", fences);
-  folder.write("f.toml",
-               "ptx = \"f.ptx\"\nentry = \"k\"\ngrid = [24]\nblock = [128]\n[[param]]\nbuffer = 16384\n");
+  folder.write("f.toml", "ptx = \"f.ptx\"\nentry = \"k\"\ngrid = [24]\nblock = [128]\n[[param]]\nbuffer = 16384\n");
   for (const unsigned entries : {1u, 3u, 8u}) {
     const std::string trace = annotate_levels(folder, folder.file("f.toml"), entries);
     for (const char* const active : {"1", "2", "8"}) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The register file of RFH behind its sockets: which level an operand goes to, and when it is done.
+#include <algorithm>
+
 #include "../register_file/driver.h"
 #include "hierarchy_bench.h"
 
@@ -51,7 +53,10 @@ struct FileBench {
     run_for(20);
     return delay;
   }
-  bool got(unsigned operand, std::uint32_t seed) const { return d.operands[operand].lane == pattern(seed).lane; }
+  bool got(unsigned operand, std::uint32_t seed) const {
+    const WarpValue expected = pattern(seed);
+    return std::equal(expected.lane.begin(), expected.lane.begin() + 32, d.operands[operand].lane.begin());
+  }
   double stat(const std::string& name) { return stat_of(file, name); }
 
   HierarchyKernel& k;
@@ -113,7 +118,8 @@ TEST_CASE("hierarchical file: entries take no bank and a cycle, the main file wh
   HierarchyKernel k;
   // R1 and R5 of a warp are in one bank.
   const auto entries = k.op({}, {{1, in_orf(0)}, {5, in_orf(1)}}, true), main = k.op({}, {{1, in_main}, {5, in_main}}),
-             one = k.op({{1, in_orf(0)}}, {}), both = k.op({{1, main_and_orf(0)}}, {}), other = k.op({{5, in_orf(1)}}, {});
+             one = k.op({{1, in_orf(0)}}, {}), both = k.op({{1, main_and_orf(0)}}, {}),
+             other = k.op({{5, in_orf(1)}}, {});
   k.done();
   FileBench b(k);
   CHECK(b.write(0, one, 1) == 1);

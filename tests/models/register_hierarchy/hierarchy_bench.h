@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The blocks of the register hierarchy with a kernel and levels made by hand, told of instructions as the pipeline would.
+// The blocks of the register hierarchy with a kernel and levels made by hand, told of instructions as the pipeline
+// would.
 #pragma once
 
 #include <regatta/models/register_hierarchy/hierarchical_register_file.h>
@@ -22,8 +23,8 @@ using cta_blocks::run_for;
 using cta_blocks::run_present;
 using cta_blocks::run_to;
 using cta_blocks::stat_of;
-using cta_blocks::Watch;
 using cta_blocks::warp_at;
+using cta_blocks::Watch;
 using protocol::LaneMask;
 using protocol::WarpInfo;
 using protocol::WarpSlot;
