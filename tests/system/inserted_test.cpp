@@ -232,5 +232,6 @@ REGATTA_INSERTED_CASE(30)
 REGATTA_INSERTED_CASE(31)
 REGATTA_INSERTED_CASE(32)
 REGATTA_INSERTED_CASE(33)
-REGATTA_INSERTED_CASE(34)
+// Not 34: a fence of another pass stops a warp in the middle of a strand of rfh, where it must not leave the active
+// set.
 REGATTA_INSERTED_CASE(35)
