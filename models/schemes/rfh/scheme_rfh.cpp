@@ -87,7 +87,7 @@ assembly::SmParts Rfh::build(const assembly::BuildContext& c) {
 }
 
 void Rfh::register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) {
-  const auto sum = [&](const char* name, std::vector<StatQuery> counters, const char* unit, const char* help) {
+  const auto sum = [&](const char* name, const std::vector<StatQuery>& counters, const char* unit, const char* help) {
     g.derived(
         name, [all = StatSum(modules, counters)] { return double(all.total()); }, unit, help);
   };
