@@ -138,19 +138,19 @@ class FrontEnd : public sc_core::sc_module {
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
   std::vector<protocol::IssueGate*> gates_;
-  std::vector<std::string> gate_schemes_;            ///< parallel to gates_: IssueGate::inserted_scheme()
-  std::vector<std::string> schemes_;                 ///< of these, whose inserted instructions issue in the launch
-  bool with_inserted_ = false;                       ///< the stream may have inserted instructions
-  std::vector<Place> places_;                        ///< per static instruction, with inserted ones
-  std::vector<Inserted> inserted_;                   ///< those in the stream; those of one place side by side
-  std::vector<Edges> edges_;                         ///< per static instruction; empty: none is on an edge
-  std::vector<std::uint32_t> on_edges_;              ///< indices into inserted_
-  bool in_code_ = true;                              ///< those of the decode point occupy code
-  bool issues_inserted_ = false;                     ///< some of the inserted instructions issue
-  std::vector<InstructionTraits> inserted_traits_;   ///< parallel to inserted_; empty: none issues
-  unsigned without_room_ = 0;                        ///< warps with decode_full
-  std::vector<WarpMask> wanting_;                    ///< per scheduler, by local index
-  std::vector<unsigned> next_;                       ///< per scheduler, round robin
+  std::vector<std::string> gate_schemes_;           ///< parallel to gates_: IssueGate::inserted_scheme()
+  std::vector<std::string> schemes_;                ///< of these, whose inserted instructions issue in the launch
+  bool with_inserted_ = false;                      ///< the stream may have inserted instructions
+  std::vector<Place> places_;                       ///< per static instruction, with inserted ones
+  std::vector<Inserted> inserted_;                  ///< those in the stream; those of one place side by side
+  std::vector<Edges> edges_;                        ///< per static instruction; empty: none is on an edge
+  std::vector<std::uint32_t> on_edges_;             ///< indices into inserted_
+  bool in_code_ = true;                             ///< those of the decode point occupy code
+  bool issues_inserted_ = false;                    ///< some of the inserted instructions issue
+  std::vector<InstructionTraits> inserted_traits_;  ///< parallel to inserted_; empty: none issues
+  unsigned without_room_ = 0;                       ///< warps with decode_full
+  std::vector<WarpMask> wanting_;                   ///< per scheduler, by local index
+  std::vector<unsigned> next_;                      ///< per scheduler, round robin
   std::vector<std::array<WarpSlot, protocol::max_warps_per_scheduler>> slots_;
 };
 

@@ -94,7 +94,7 @@ TEST_CASE("configuration files: what the run's table cannot say is refused with 
   bench.refused(
       {"k.rgt", "--config", "scheme.toml"},
       "scheme.toml:2:10: run.scheme: expected one of baseline, virtual_thread, reg_dram, vt_regmutex, finereg, "
-      "um, vt_um, finereg_um, always_on, greener, sleep_reg, rar, rc, rc_rar, wc, argo, regless, rfv, "
+      "um, vt_um, finereg_um, always_on, greener, sleep_reg, rar, rc, rc_rar, wc, argo, regless, rfh, rfv, "
       "register_sharing, "
       "scratchpad_sharing, warp_level_divergence, scratchpad_multiplexing, wir, "
       "found 'regles' (nearest known: 'regless')");

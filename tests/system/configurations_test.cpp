@@ -85,6 +85,7 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
       o.out = traces[{kernel, warp_size}] = folder.file(kernel + std::to_string(warp_size) + ".rgt");
       o.warp_size = warp_size;
       o.pass_options["regmutex-base"] = "0";
+      o.pass_options["rfh"] = "3";
       tool::annotate(o);
     }
   }

@@ -73,6 +73,8 @@ class Account {
       multiplexing();
     } else if (case_.scheme == "rfv") {
       virtualization();
+    } else if (case_.scheme == "rfh") {
+      hierarchy();
     } else if (run_.has("sm*.switch_engine")) {
       switching();
     } else {
@@ -341,6 +343,25 @@ class Account {
     CHECK(s("sm*.allocation_gate", "relssp") == 4 * s("sm*.residency", "multiplexed_ctas"));
   }
 
+  /// A thread has three entries in the operand register file and one in the last-result file.
+  void hierarchy() {
+    const double orf = s("sm*.orf", "reads"), lrf = s("sm*.lrf", "reads");
+    CHECK(orf > 0);
+    CHECK(lrf > 0);
+    register_file(s("sm*.pipeline.collectors", "reads") - orf - lrf, s("sm*.register_file", "main_writes"),
+                  run_.machine.register_file.registers);
+    const auto& machine = run_.machine;
+    const bool active_set = machine.sm.scheduler == "two_level";
+    const double warps = active_set ? machine.sm.schedulers * machine.scheduler.active_warps : machine.sm.max_warps;
+    for (const auto& [name, entries] : {std::pair<const char*, double>{"orf", 3}, {"lrf", 1}}) {
+      const std::string file = std::string("sm*.") + name;
+      const double bytes = warps * entries * run_.warp_size * 4;
+      add("register_structures", "register_file.read", s(file, "reads") * lanes_, bytes);
+      add("register_structures", "register_file.write", s(file, "writes") * lanes_, bytes);
+      add("register_structures", "register_file.leakage", seconds() * run_.sms, bytes);
+    }
+  }
+
   void gated() {
     const std::string file = "sm*.register_file", rows = "sm*.sleep_transistors";
     const auto& machine = run_.machine;
@@ -539,5 +560,7 @@ REGATTA_ENERGY_CASE(32)
 REGATTA_ENERGY_CASE(33)
 REGATTA_ENERGY_CASE(34)
 REGATTA_ENERGY_CASE(35)
+REGATTA_ENERGY_CASE(36)
+REGATTA_ENERGY_CASE(37)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 36); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 38); }

@@ -83,6 +83,7 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "register_sharing") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_sharing") return pipeline + file + l1 + 5;
   if (c.scheme == "warp_level_divergence") return pipeline + file + l1 + 2;
+  if (c.scheme == "rfh") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_multiplexing") return pipeline + file + l1 + 4;
   if (c.scheme == "rfv") return pipeline + file + l1 + 6;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
@@ -155,3 +156,5 @@ REGATTA_LAWS_CASE(32)
 REGATTA_LAWS_CASE(33)
 REGATTA_LAWS_CASE(34)
 REGATTA_LAWS_CASE(35)
+REGATTA_LAWS_CASE(36)
+REGATTA_LAWS_CASE(37)

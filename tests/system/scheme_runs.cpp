@@ -184,7 +184,9 @@ const std::vector<SchemeCase>& scheme_cases() {
         {"scratchpad_multiplexing.t", "0.1"},
         {"scratchpad_multiplexing.relssp", "optimal"}}},
       {"rfv", "rfv", "gtx980"},
-      {"rfv of an eighth of the file", "rfv", "gtx980", 32, {{"rfv.share", "0.125"}, {"rfv.flag_cache_entries", "2"}}}};
+      {"rfv of an eighth of the file", "rfv", "gtx980", 32, {{"rfv.share", "0.125"}, {"rfv.flag_cache_entries", "2"}}},
+      {"rfh", "rfh", "gtx980", 32, {{"sm.scheduler", "two_level"}}},
+      {"rfh without an active set", "rfh", "hd7770", 64, {{"rfh.wait", "needed"}}}};
   return all;
 }
 
@@ -204,6 +206,7 @@ std::string annotate_events(const Folder& folder, unsigned warp_size) {
   o.pass_options["scratchpad-layout"] = "0.1";  // only the schemes of shared memory mind
   o.pass_options["reorder-registers"] = "on";   // a CTA that shares registers accesses memory before it needs a lock
   o.pass_options["rfv"] = "on";                 // only rfv minds
+  o.pass_options["rfh"] = "3";                  // only rfh minds
   o.shared_values = true;
   tool::annotate(o);
   return o.out;

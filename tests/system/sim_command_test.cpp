@@ -144,7 +144,8 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
       {"k.rgt", "--scheme", "baselin"},
       "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: baseline, virtual_thread, "
       "reg_dram, vt_regmutex, finereg, um, vt_um, finereg_um, always_on, greener, sleep_reg, rar, rc, rc_rar, wc, "
-      "argo, regless, rfv, register_sharing, scratchpad_sharing, warp_level_divergence, scratchpad_multiplexing, wir");
+      "argo, regless, rfh, rfv, register_sharing, scratchpad_sharing, warp_level_divergence, scratchpad_multiplexing, "
+      "wir");
   bench.refused(
       {"k.rgt", "--scheduler", "gtoo"},
       "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, owf, found 'gtoo' (nearest known: 'gto')");

@@ -25,20 +25,22 @@ nlohmann::json run(const char* program, const Folder& folder, const std::string&
   return nlohmann::json::parse(folder.read("stats.json"));
 }
 
-std::string annotate_releases(const Folder& folder, const std::string& kernel) {
+/// With what only one scheme minds.
+std::string annotate_for(const Folder& folder, const std::string& kernel, const char* option, const char* value,
+                         unsigned registers) {
   tool::AnnotateOptions o;
   o.launch = test::launch_path(kernel, Size::small);
-  o.out = folder.file("releases.rgt");
-  o.max_registers = 63;
-  o.pass_options["rfv"] = "on";
+  o.out = folder.file(std::string(option) + ".rgt");
+  o.max_registers = registers;
+  o.pass_options[option] = value;
   tool::annotate(o);
   return o.out;
 }
 
 void check_kernel(const std::string& kernel) {
   const Folder folder;
-  const std::string plain = test::annotate_kernel(folder, kernel, Size::small);
-  const std::string with_releases = annotate_releases(folder, kernel);
+  const std::string with_levels = annotate_for(folder, kernel, "rfh", "3", tool::AnnotateOptions{}.max_registers);
+  const std::string with_releases = annotate_for(folder, kernel, "rfv", "on", 63);
   using Options = std::vector<std::string>;
   for (const Options& of :
        std::vector<Options>{{"baseline"},
@@ -52,6 +54,8 @@ void check_kernel(const std::string& kernel) {
                             {"wc"},
                             {"argo"},
                             {"register_sharing", "--scheduler", "owf"},
+                            {"rfh", "--scheduler", "two_level", "--scheduler.active_warps", "2"},
+                            {"rfh", "--rfh.wait", "needed", "--rfh.orf_cycles", "5"},
                             {"warp_level_divergence", "--register_file.registers", "640"},
                             {"scratchpad_multiplexing", "--shared.bytes", "16384"},
                             {"rfv"},
@@ -60,7 +64,7 @@ void check_kernel(const std::string& kernel) {
     for (const std::string machine : {"gtx980", "gtx480"}) {
       Options options{"--machine", machine, "--scheme"};
       options.insert(options.end(), of.begin(), of.end());
-      const std::string& trace = of.front() == "rfv" ? with_releases : plain;
+      const std::string& trace = of.front() == "rfv" ? with_releases : with_levels;
       const auto usual = run(REGATTA_SIM, folder, trace, options);
       const auto sleepless = run(REGATTA_SLEEPLESS_SIM, folder, trace, options);
       CAPTURE(kernel, machine, of);

@@ -61,6 +61,7 @@ void check_schemes(const std::string& kernel) {
       o.max_registers = 63;  // of Fermi and Kepler
       o.addresses = on.warp_size == 32 ? 32 : 64;
       o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
+      o.pass_options["rfh"] = "3";            // only rfh minds
       tool::annotate(o);
       trace = o.out;
     }

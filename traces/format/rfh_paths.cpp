@@ -31,6 +31,7 @@ class StrandRules {
         require(index + 1, "follows a backward branch");
       }
       if (waits_at_barrier(i)) require(index + 1, "follows a barrier");
+      if (i.op_class == OpClass::fence) require(index, "is a fence");
     }
   }
 

@@ -25,8 +25,8 @@
 //
 //   - The LRF and the ORF of a warp lose their contents where a strand begins. So a warp may leave the active set there
 //     and nowhere else. A strand begins at the kernel's start, at the target of a backward branch and behind a backward
-//     branch, behind a barrier at which the warp waits, and at every instruction that reads or writes a register which
-//     a long-latency operation of the same strand loads.
+//     branch, behind a barrier at which the warp waits, at a fence (where the warp waits), and at every instruction
+//     that reads or writes a register which a long-latency operation of the same strand loads.
 //   - A lane that executes a read from the LRF or the ORF finds there the value that the register has in this lane.
 //     Likewise in the MRF.
 //   - A write or a copy changes the entry in those lanes only that execute the instruction. Lanes that wait on the SIMT

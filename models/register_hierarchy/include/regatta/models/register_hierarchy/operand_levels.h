@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The levels of RFH (Gebhart et al., MICRO 2011) as hardware decodes them: a byte for each operand of an instruction.
+#pragma once
+
+#include <regatta/protocol/lifecycle.h>
+#include <regatta/trace/rfh.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace regatta::models {
+
+/// Bits of an operand's byte, as in the section (regatta/trace/rfh.h).
+inline constexpr unsigned level_main = 0x80, level_last = 0x40, level_orf = 0x20, level_orf_entry = 0x07;
+inline constexpr bool names_entry(unsigned level) { return (level & (level_last | level_orf)) != 0; }
+
+/// Of one static instruction. Reads are by position in InstructionTraits::reads, writes by destination.
+struct OperandLevels {
+  std::array<std::uint8_t, trace::max_source_registers> reads{};
+  std::array<std::uint8_t, trace::max_destination_registers> writes{};
+  std::uint8_t copies = 0;     ///< bit i: read i comes from the main file and is copied to an entry
+  std::uint8_t last_read = 0;  ///< the position of the last read
+};
+
+/// The levels of a kernel. Throws support::ConfigError, naming the option of regatta-annotate, if it has none.
+trace::RfhPlan rfh_plan_of(const trace::Kernel& kernel);
+/// By static index.
+std::vector<OperandLevels> operand_levels(const trace::RfhPlan& plan, const protocol::KernelContext& context);
+
+/// An entry as a bit: bit 0 is the last-result file, bit 1 + k entry k of the operand register file.
+using EntryMask = std::uint16_t;
+inline EntryMask entries_of(unsigned level) {
+  unsigned mask = (level & level_last) != 0 ? 1 : 0;
+  if ((level & level_orf) != 0) mask |= 2u << (level & level_orf_entry);
+  return static_cast<EntryMask>(mask);
+}
+
+}  // namespace regatta::models
