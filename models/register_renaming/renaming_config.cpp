@@ -5,6 +5,10 @@ namespace regatta::models {
 
 void RenamingConfig::declare(support::OptionSet& o) {
   o.add("rfv.share", share, "of register_file.registers", "warp registers of the file that is built; RFV halves it");
+  o.add("rfv.admission", admission,
+        "CTAs that may be resident: as many as threads, slots and shared memory allow, so that warps wait for rows; or "
+        "as many as may have the most rows of each at once, so that none waits",
+        {"threads", "rows"});
   o.add("rfv.flag_cache_entries", flag_cache_entries, "words", "release flags (pir words) in the flag cache; 0: none",
         0, 1024);
   o.add(

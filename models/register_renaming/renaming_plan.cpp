@@ -50,9 +50,9 @@ RenamingPlan renaming_plan(const protocol::KernelContext& context, const Renamin
   const unsigned renamed = p.section.most > p.exempt ? p.section.most - p.exempt : 0;
   p.cta_rows = renamed * ((p.warps_per_cta + p.parts - 1) / p.parts);
   p.start_rows = count(p.section.at_start & ~p.section.exempt);
-  const auto needs = [&p](unsigned ctas) {
+  const auto needs = [&](unsigned ctas) {
     const unsigned warps = (ctas * p.warps_per_cta + p.parts - 1) / p.parts;
-    return std::uint64_t{warps} * p.exempt + p.cta_rows;
+    return std::uint64_t{warps} * p.exempt + std::uint64_t{config.admits_by_rows() ? ctas : 1} * p.cta_rows;
   };
   while (p.resident_ctas < most_ctas && needs(p.resident_ctas + 1) <= p.rows) ++p.resident_ctas;
   if (p.resident_ctas == 0) does_not_fit(p, config, context.kernel->name);

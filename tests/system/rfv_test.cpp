@@ -125,6 +125,7 @@ bool run_random(test::Dice& dice) {
   m.set("scheduler", dice.any({"gto", "lrr", "two_level"}));
   m.maybe("rfv.flag_cache_entries", {"0", "1", "3"});
   m.maybe("rfv.words", {"1", "2", "16"});
+  m.maybe("rfv.admission", {"rows"});
   m.maybe("rfv.rename_cycles", {"0", "3"});
   m.maybe("rfv.subarray_rows", {"1", "4", "64"});
   m.maybe("rfv.metadata", {"fetched", "free"});

@@ -135,6 +135,13 @@ TEST_CASE("rfv by hand: rows come back, and more CTAs are resident than their re
   CHECK(rfv_counter(r, "sm0.pipeline", "resident_ctas_mean") > 4);
 }
 
+TEST_CASE("rfv by hand: as many CTAs as have all their rows, and none waits") {
+  const auto r = rfv(test::rounds_trace("by_rows"), 256, {{"rfv.admission", "rows"}});
+  CHECK(rfv_counter(r, "rfv", "refusals") == 0);
+  CHECK(rfv_counter(r, "sm0.pipeline", "resident_ctas_mean") <= 3);
+  CHECK(rfv_counter(r, "sm0.pipeline", "resident_ctas_mean") > 2);
+}
+
 TEST_CASE("rfv by hand: rows for one CTA are enough") {
   const auto r = rfv(test::barrier_trace("one"), test::rows_at_barrier);
   CHECK(rfv_counter(r, "rfv", "rows_max") == test::rows_at_barrier);

@@ -19,9 +19,10 @@ struct RenamingPlan {
   unsigned parts = 1;      ///< of the file
   unsigned rows = 0;       ///< of a part
   unsigned warps_per_cta = 1;
-  unsigned resident_ctas = 0;  ///< as many as allowed, whose exempt registers leave C rows in each part
-  unsigned cta_rows = 0;       ///< C
-  unsigned start_rows = 0;     ///< of a warp, from its start on
+  unsigned resident_ctas =
+      0;  ///< as many as allowed, whose exempt registers leave C rows in each part; C for each with admission "rows"
+  unsigned cta_rows = 0;    ///< C
+  unsigned start_rows = 0;  ///< of a warp, from its start on
 
   unsigned part_of(protocol::WarpSlot warp) const { return warp.value() % parts; }
   /// Warps of the CTA in this slot whose rows lie in a part.
