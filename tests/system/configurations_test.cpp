@@ -86,6 +86,8 @@ TEST_CASE("random configurations run clean or are refused by a sentence") {
       o.warp_size = warp_size;
       o.pass_options["regmutex-base"] = "0";
       o.pass_options["rfh"] = "3";
+      o.pass_options["rfv"] = "on";
+      o.max_registers = 63;  // that RFV can number
       tool::annotate(o);
     }
   }

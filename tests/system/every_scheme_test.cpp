@@ -201,7 +201,7 @@ void simulates_everywhere(const test::Folder& folder, const std::string& launch,
   folder.write("l.toml", launch);
   const auto annotated =
       test::run_process({REGATTA_ANNOTATE, "--launch", folder.file("l.toml"), "--out", folder.file("k.rgt"),
-                         "--warp-size", std::to_string(warp_size), "--regmutex-base", "0", "--rfh", "3"});
+                         "--warp-size", std::to_string(warp_size), "--regmutex-base", "0", "--rfh", "3", "--rfv"});
   INFO(annotated.err);
   REQUIRE(annotated.status == 0);
   const assembly::SchemeRegistry registry = schemes::all();

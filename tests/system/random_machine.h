@@ -22,7 +22,13 @@ class RandomMachine {
  public:
   RandomMachine(Dice& dice, std::vector<std::string> options) : dice_(dice), options_(std::move(options)) {}
 
+  /// Replaces an earlier value.
   void set(const std::string& name, const std::string& value) {
+    const auto given = std::find(options_.begin(), options_.end(), "--" + name);
+    if (given != options_.end()) {
+      *std::next(given) = value;
+      return;
+    }
     options_.push_back("--" + name);
     options_.push_back(value);
   }

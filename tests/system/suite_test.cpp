@@ -62,6 +62,7 @@ void check_schemes(const std::string& kernel) {
       o.addresses = on.warp_size == 32 ? 32 : 64;
       o.pass_options["regmutex-base"] = "0";  // only vt_regmutex minds
       o.pass_options["rfh"] = "3";            // only rfh minds
+      o.pass_options["rfv"] = "on";           // only rfv minds
       tool::annotate(o);
       trace = o.out;
     }
