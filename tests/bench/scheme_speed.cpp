@@ -14,7 +14,7 @@ namespace regatta::bench {
 
 SchemeSpeed measure_schemes(const std::string& kernel, const std::string& machine,
                             const std::vector<std::string>& schemes, unsigned rounds) {
-  const std::string trace = trace_of(kernel, {"--max-registers", "63", "--regmutex-base", "0", "--rfh", "3"});
+  const std::string trace = trace_of(kernel, {"--max-registers", "63", "--regmutex-base", "0", "--rfh", "3", "--rfv"});
   const std::string stats = scratch_file("stats.json");
   std::vector<std::string> all{"baseline"};
   all.insert(all.end(), schemes.begin(), schemes.end());
