@@ -98,14 +98,23 @@ endfunction()
 # regatta_test(<name> [SYSTEMC] [OPTIMIZED] [REPEATS] [TIMEOUT <seconds>] SOURCES ... LIBS ...): a Catch2 executable
 # whose cases run as separate processes under ctest (a SystemC program elaborates once, so each case needs its own).
 # OPTIMIZED: the tests themselves compute much. REPEATS: more programs and machines through code that other tests run
-# too; not built with sanitizers, under which it takes eight times as long.
+# too; not built with sanitizers, under which it takes eight times as long. COSIM: needs Verilated blocks; built if
+# REGATTA_COSIM is ON, labelled cosim.
 function(regatta_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;OPTIMIZED;REPEATS" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;OPTIMIZED;REPEATS;COSIM" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
   set(files ${ARG_SOURCES})
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL APPEND PROPERTY regatta_test_sources ${files})
   if(REGATTA_SANITIZE AND ARG_REPEATS)
     return()
+  endif()
+  set(label "")
+  if(ARG_COSIM)
+    if(NOT REGATTA_COSIM STREQUAL "ON")
+      return()
+    endif()
+    set(label LABELS cosim)
+    set_property(GLOBAL APPEND PROPERTY regatta_cosim_tests ${name})
   endif()
   add_executable(${name} ${ARG_SOURCES})
   if(ARG_SYSTEMC)
@@ -133,7 +142,7 @@ function(regatta_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT})
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ${label})
 endfunction()
 
 # regatta_check_tests(): no file of tests is without a target, and so never run.
