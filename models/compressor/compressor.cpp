@@ -8,6 +8,7 @@
 namespace regatta::models {
 
 using protocol::AccessClass;
+using protocol::LookupReply;
 using protocol::Supplier;
 
 void CompressorConfig::declare(support::OptionSet& o) {
@@ -23,6 +24,12 @@ void CompressorConfig::declare(support::OptionSet& o) {
         "latency of pattern matching for a value on its way to the L1", 1, 1000);
   o.add("compressor.queue", queue, "requests", "requests that a compressor holds", 1, 4096);
   o.add("compressor.fetches", fetches, "lines", "lines that a compressor can fetch from the L1 at a time", 1, 4096);
+  o.add("compressor.implementation", implementation,
+        "matcher and expander: model, rtl, or lockstep, which compares both (the latter two need a build with "
+        "Verilator)");
+  o.add("compressor.waveform", waveform, "file for the waveform (FST) of the first difference under lockstep");
+  o.add("compressor.waveform_cycles", waveform_cycles, "cycles", "clock cycles of the RTL in that waveform", 1,
+        1000000);
 }
 
 void CompressorConfig::validate() const {
@@ -37,6 +44,8 @@ Compressor::Compressor(const sc_core::sc_module_name& name, const CompressorConf
     : sc_module(name),
       upstream("upstream"),
       downstream("downstream"),
+      matcher("matcher", *this),
+      expander("expander", *this),
       config_(config),
       clock_(support::CycleScheduler::of(clock_period)),
       map_(config.sm, config.warps, config.line_bytes, config.shards),
@@ -163,22 +172,33 @@ Compressor::Done Compressor::perform_read(Operation& operation, std::uint64_t no
   Line* line = nullptr;
   const Done done = need_line(operation, now, false, line);
   if (done != Done::yes) return done;
+  const unsigned slot = operation.reg % line_slots;
+  CompressedValue value;
+  value.pattern = state_of(line->bytes.data(), slot);
+  std::memcpy(value.slot.data(), slot_of(line->bytes.data(), slot), slot_bytes);
+  Answer answer{&payload, now + config_.lookup_latency + config_.expand_latency, next_tag_, false};
+  switch (expander.requests->look_up(value, next_tag_, *reinterpret_cast<WarpValue*>(payload.get_data_ptr()))) {
+    case LookupReply::busy:
+      return Done::next_cycle;
+    case LookupReply::later:
+      answer.expanding = true;
+      break;
+    case LookupReply::answered:
+      break;
+  }
+  ++next_tag_;
   ++lookups_;
   ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
   ++expanded_;
-  const unsigned slot = operation.reg % line_slots;
-  expand(state_of(line->bytes.data(), slot), slot_of(line->bytes.data(), slot),
-         reinterpret_cast<std::uint32_t*>(payload.get_data_ptr()));
   if (operation.extension->last_read) set_bit(operation.reg, false);
   operation.extension->supplier = operation.supplier;
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  answers_.push(Timed{&payload, now + config_.lookup_latency + config_.expand_latency});
+  answers_.push(answer);
   return Done::yes;
 }
 
 Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t now) {
-  const auto* lanes = reinterpret_cast<const std::uint32_t*>(operation.payload->get_data_ptr());
-  const Pattern pattern = match(lanes);
+  const Pattern pattern = operation.value.pattern;
   if (pattern == Pattern::none) {
     if (!has_out_room()) return Done::not_now;
     set_bit(operation.reg, false);
@@ -191,7 +211,7 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
     // A line that was begun for this write was neither found nor waited for.
     if (started_empty_ == begun) ++(operation.supplier == Supplier::compressor ? hits_ : misses_);
     const unsigned slot = operation.reg % line_slots;
-    compress(pattern, lanes, slot_of(line->bytes.data(), slot));
+    std::memcpy(slot_of(line->bytes.data(), slot), operation.value.slot.data(), slot_bytes);
     set_state(line->bytes.data(), slot, pattern);
     line->dirty = true;
     ++slot_writes_;

@@ -67,6 +67,7 @@ AccessClass Compressor::take(Payload& payload, std::uint64_t ready) {
       std::memcpy(o.payload->get_data_ptr(), payload.get_data_ptr(), compressed_line_bytes);
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (o.access == AccessClass::register_write) ask_matcher(o);
   }
   queue_.push(o);
   ++inside_;
@@ -74,8 +75,66 @@ AccessClass Compressor::take(Payload& payload, std::uint64_t ready) {
   return o.access;
 }
 
+// ---- the matcher and the expander ----
+
+void Compressor::ask_matcher(Operation& o) {
+  const auto& lanes = *reinterpret_cast<const WarpValue*>(o.payload->get_data_ptr());
+  o.tag = next_tag_;
+  switch (matcher.requests->look_up(lanes, o.tag, o.value)) {
+    case protocol::LookupReply::busy:
+      unasked_ += o.matching == Matching::unasked;
+      return;
+    case protocol::LookupReply::later:
+      o.matching = Matching::asked;
+      break;
+    case protocol::LookupReply::answered:
+      o.matching = Matching::known;
+      break;
+  }
+  ++next_tag_;
+}
+
+// In the order of the queue, until it refuses one.
+void Compressor::ask_matcher_again() {
+  for (std::size_t i = 0; i < queue_.size() && unasked_ != 0; ++i) {
+    Operation& o = queue_[i];
+    if (o.access != AccessClass::register_write || o.matching != Matching::unasked) continue;
+    const unsigned before = unasked_--;
+    ask_matcher(o);
+    if (unasked_ == before) return;
+  }
+}
+
+// A write leaves the queue after its answer only.
+void Compressor::answered(std::uint32_t tag, const CompressedValue& value) {
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    Operation& o = queue_[i];
+    if (o.access != AccessClass::register_write || o.matching != Matching::asked || o.tag != tag) continue;
+    o.value = value;
+    o.matching = Matching::known;
+    if (!blocked_) wakeup_.request(clock_.now(), o.ready);
+    return;
+  }
+  protocol::unexpected_answer(name(), clock_.now(), tag);
+}
+
+void Compressor::answered(std::uint32_t tag, const WarpValue& lanes) {
+  const std::uint64_t now = clock_.now();
+  for (std::size_t i = 0; i < answers_.size(); ++i) {
+    Answer& a = answers_[i];
+    if (!a.expanding || a.tag != tag) continue;
+    std::memcpy(a.payload->get_data_ptr(), lanes.data(), sizeof lanes);
+    a.expanding = false;
+    a.ready = std::max(a.ready, now + 1);
+    wakeup_.request(now, a.ready - 1);
+    return;
+  }
+  protocol::unexpected_answer(name(), now, tag);
+}
+
 void Compressor::work() {
   const std::uint64_t now = clock_.now();
+  if (unasked_ != 0) ask_matcher_again();
   while (!fills_.empty() && fills_.front().ready <= now) {
     Payload* p = fills_.front().payload;
     fills_.pop();
@@ -85,12 +144,15 @@ void Compressor::work() {
   support::Ring<Operation>* from = !resumed_.empty()                                ? &resumed_
                                    : !queue_.empty() && queue_.front().ready <= now ? &queue_
                                                                                     : nullptr;
-  if (from != nullptr && !blocked_) {
+  const auto waits_for_pattern = [](const Operation& o) {
+    return o.access == AccessClass::register_write && o.matching != Matching::known;
+  };
+  if (from != nullptr && !blocked_ && !waits_for_pattern(from->front())) {
     Operation o = from->front();
     const Done done = perform(o, now);
     blocked_ = done == Done::not_now;
     blocked_count_ += blocked_;
-    if (!blocked_) {
+    if (!blocked_ && done != Done::next_cycle) {
       if (from == &resumed_) --find(line_number(o.reg))->pins;
       from->pop();
       if (done == Done::yes) --inside_;
@@ -109,9 +171,8 @@ void Compressor::work() {
   if (!fills_.empty()) next = std::min(next, fills_.front().ready);
   if (!out_.empty() && unanswered_ == nullptr) next = std::min(next, std::max(out_.front().ready, next_send_) - 1);
   if (answering_ == nullptr) {
-    for (support::Ring<Timed>* q : {&answers_, &passing_}) {
-      if (!q->empty()) next = std::min(next, std::max(q->front().ready, next_answer_) - 1);
-    }
+    if (!answers_.empty()) next = std::min(next, std::max(answers_.front().ready, next_answer_) - 1);
+    if (!passing_.empty()) next = std::min(next, std::max(passing_.front().ready, next_answer_) - 1);
   }
   if (next != ~std::uint64_t{0}) wakeup_.request(now, next);
 }
@@ -124,7 +185,7 @@ void Compressor::take_held(std::uint64_t now) {
   sc_core::sc_time delay = clock_.time(1);
   upstream->nb_transport_bw(p, phase, delay);
   if (answered) {
-    answers_.push(Timed{&p, now + 2});  // with our hold on it
+    answers_.push(Answer{&p, now + 2, 0, false});  // with our hold on it
   } else {
     p.release();
   }
@@ -229,12 +290,17 @@ void Compressor::respond_with(Payload& payload, std::uint64_t now, std::uint64_t
 
 void Compressor::respond(std::uint64_t now) {
   if (answering_ != nullptr || next_answer_ > now + 1) return;
-  auto due = [&](support::Ring<Timed>& q) { return !q.empty() && q.front().ready <= now + 1; };
-  support::Ring<Timed>* q = due(passing_) ? &passing_ : due(answers_) ? &answers_ : nullptr;
-  if (q == nullptr) return;
-  Payload& p = *q->front().payload;
-  q->pop();
-  respond_with(p, now, now + 1);
+  Payload* p = nullptr;
+  if (!passing_.empty() && passing_.front().ready <= now + 1) {
+    p = passing_.front().payload;
+    passing_.pop();
+  } else if (!answers_.empty() && answers_.front().ready <= now + 1 && !answers_.front().expanding) {
+    p = answers_.front().payload;
+    answers_.pop();
+  } else {
+    return;
+  }
+  respond_with(*p, now, now + 1);
 }
 
 }  // namespace regatta::models

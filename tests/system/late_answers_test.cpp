@@ -114,3 +114,9 @@ TEST_CASE("late answers: FineReg with small files and one vector") {
   finereg_late(
       {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}, {"finereg.vector_entries", "1"}});
 }
+
+TEST_CASE("late answers: the matcher and the expander of RegLess's compressor") {
+  const SchemeRun run = run_late({"regless", "regless", "gtx980", 32, {{"osu.entries", "128"}}});
+  CHECK(run.stat("sm*.compressor*", "slot_writes") > 100);
+  CHECK(run.stat("sm*.compressor*", "expanded") > 100);
+}

@@ -2,6 +2,7 @@
 //
 // RegLess (Kloosterman et al., MICRO 2017): every warp scheduler has a capacity manager, a shard of the operand staging
 // unit and a compressor. Requests that leave a shard share the L1 with the load-store unit.
+#include <regatta/assembly/connect_lookup.h>
 #include <regatta/assembly/conservation.h>
 #include <regatta/assembly/scheme.h>
 #include <regatta/models/capacity_manager/capacity_manager.h>
@@ -40,6 +41,9 @@ class RegLess : public assembly::Scheme {
     compressor_.declare(options);
   }
   void validate(const assembly::MachineConfig& machine) const override;
+  std::vector<std::pair<std::string, std::string>> written_files() const override {
+    return {{"--compressor.waveform", compressor_.implementation == "model" ? "" : compressor_.waveform}};
+  }
   assembly::SmParts build(const assembly::BuildContext& context) override;
   void register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
@@ -61,6 +65,15 @@ class RegLess : public assembly::Scheme {
     c.shards = machine.sm.schedulers;
     c.shard = shard;
     c.line_bytes = machine.l1.line_bytes;
+    return c;
+  }
+  models::CompressorUnitsConfig units_for(unsigned shard) const {
+    models::CompressorUnitsConfig c;
+    c.shard = shard;
+    c.match_latency = compressor_.match_latency;
+    c.expand_latency = compressor_.expand_latency;
+    c.window = compressor_.waveform_cycles;
+    c.waveform = compressor_.waveform;
     return c;
   }
 
@@ -87,7 +100,9 @@ void RegLess::validate(const assembly::MachineConfig& machine) const {
                                std::to_string(trace::region_banks) + ", found " + std::to_string(osu_.banks));
   }
   staging_for(machine, 0).validate();
-  if (compressor_.enabled) compressor_for(machine, 0, 0).validate();
+  if (!compressor_.enabled) return;
+  compressor_for(machine, 0, 0).validate();
+  models::compressor_implementation(compressor_.implementation).validate(units_for(0));
 }
 
 assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
@@ -103,12 +118,19 @@ assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
       continue;
     }
     const std::string name = "compressor" + std::to_string(s);
+    models::CompressorUnitsConfig config = units_for(s);
+    config.clock_period = context.clock_period;
+    // Before the compressor, which then has their answers of a cycle when it works in that cycle.
+    models::CompressorUnits units = models::compressor_implementation(compressor_.implementation).make(config);
     auto compressor = std::make_unique<models::Compressor>(
         name.c_str(), compressor_for(context.machine, context.sm_index, s), context.clock_period);
     assembly::connect_memory(context, parts, name + "_protocol", osu->memory(s), compressor->upstream);
+    assembly::connect_lookup(context, parts, name + "_matcher", compressor->matcher, *units.matcher);
+    assembly::connect_lookup(context, parts, name + "_expander", compressor->expander, *units.expander);
     osu->connect_below(s, *compressor);
     parts.l1_clients.push_back(&compressor->downstream);
     parts.modules.push_back(std::move(compressor));
+    for (auto& unit : units.modules) parts.modules.push_back(std::move(unit));
   }
   parts.describe_stuck = [m = manager.get()] { return m->describe_stuck(); };
   parts.decode_point = manager.get();

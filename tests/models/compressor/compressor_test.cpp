@@ -140,8 +140,12 @@ struct Bench {
       : config(c),
         map(0, c.warps, 128, c.shards),
         initiator("initiator", period, map),
+        matcher("matcher"),
+        expander("expander"),
         compressor("compressor", c, period),
         memory("memory", period, seed) {
+    compressor.matcher.bind(matcher.lookups);
+    compressor.expander.bind(expander.lookups);
     initiator.socket.bind(above.in);
     above.out.bind(compressor.upstream);
     compressor.downstream.bind(below.in);
@@ -195,6 +199,8 @@ struct Bench {
   CompressorConfig config;
   models::RegisterMap map;
   Initiator initiator;
+  models::PatternMatcher matcher;
+  models::PatternExpander expander;
   Compressor compressor;
   test::LineMemory memory;
   protocol::BaseProtocolChecker<256> above{"above"}, below{"below"};

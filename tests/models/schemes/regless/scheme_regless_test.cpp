@@ -158,6 +158,11 @@ TEST_CASE("regless: refuses another number of banks than the words count") {
   CHECK_THROWS_WITH(run(annotated_trace("regless_banks"), {{"osu.banks", "4"}}), Contains("osu.banks = 8, found 4"));
 }
 
+TEST_CASE("regless: refuses units of the compressor that the program does not have") {
+  CHECK_THROWS_WITH(run(annotated_trace("regless_units"), {{"compressor.implementation", "glass"}}),
+                    Contains("compressor.implementation = glass") && Contains("expected one of: model"));
+}
+
 TEST_CASE("regless: refuses entries that do not divide") {
   CHECK_THROWS_WITH(run(annotated_trace("regless_entries"), {{"osu.entries", "100"}}), Contains("osu.entries = 100"));
 }

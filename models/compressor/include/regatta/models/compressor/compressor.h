@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/models/compressor/patterns.h>
+#include <regatta/models/compressor/units.h>
 #include <regatta/models/staging/register_map.h>
 #include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/payload.h>
@@ -23,13 +24,16 @@ namespace regatta::models {
 
 /// Sizes and times of the compressor of one shard.
 struct CompressorConfig {
-  bool enabled = true;          ///< false: the assembly omits it
-  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which also says 16 each)
-  unsigned lookup_latency = 1;  ///< cycles: bit vector (section 5.3)
-  unsigned expand_latency = 2;  ///< cycles after that: tags and expansion
-  unsigned match_latency = 2;   ///< cycles to match a value on its way to memory ("similar delay")
-  unsigned queue = 8;           ///< requests held at a time
-  unsigned fetches = 2;         ///< lines fetched from the L1 at a time
+  bool enabled = true;                   ///< false: the assembly omits it
+  unsigned lines = 12;                   ///< 48 in an SM of four shards (Table 1, which also says 16 each)
+  unsigned lookup_latency = 1;           ///< cycles: bit vector (section 5.3)
+  unsigned expand_latency = 2;           ///< cycles after that: tags and expansion
+  unsigned match_latency = 2;            ///< cycles to match a value on its way to memory ("similar delay")
+  unsigned queue = 8;                    ///< requests held at a time
+  unsigned fetches = 2;                  ///< lines fetched from the L1 at a time
+  std::string implementation = "model";  ///< of the matcher and the expander (units.h)
+  std::string waveform = "compressor_difference.fst";  ///< where lockstep writes the waveform of a difference
+  unsigned waveform_cycles = 200;                      ///< clock cycles in it
 
   // Set by the assembly.
   unsigned sm = 0;
@@ -53,16 +57,23 @@ struct CompressorConfig {
 ///                        registers, and starts empty otherwise.
 ///   register_invalidate  answered when accepted. Bit set: cleared; otherwise forwarded to the L1.
 ///
+/// The matcher is asked when a write is accepted, the expander when a read is performed. Both may answer late: a write
+/// is performed when its pattern is known, and a read is answered when its lanes are.
+///
 /// Lines are replaced in LRU order and written back if dirty, unless none of their registers is still compressed.
 /// Requests for one register stay in order; requests for others pass one that waits for its line.
 class Compressor final : public sc_core::sc_module,
                          public BackingStore,
                          public support::StatProvider,
+                         protocol::LookupClient<CompressedValue>,
+                         protocol::LookupClient<WarpValue>,
                          tlm::tlm_fw_transport_if<>,
                          tlm::tlm_bw_transport_if<> {
  public:
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
+  protocol::LookupInitiator<WarpValue, CompressedValue> matcher;
+  protocol::LookupInitiator<CompressedValue, WarpValue> expander;
 
   Compressor(const sc_core::sc_module_name& name, const CompressorConfig& config, sc_core::sc_time clock_period);
 
@@ -78,6 +89,7 @@ class Compressor final : public sc_core::sc_module,
 
  private:
   using Payload = tlm::tlm_generic_payload;
+  enum class Matching : std::uint8_t { unasked, asked, known };
   /// An accepted request. Reads keep the initiator's payload; the others use one of ours, with a copy of the bytes.
   struct Operation {
     Payload* payload = nullptr;
@@ -86,6 +98,9 @@ class Compressor final : public sc_core::sc_module,
     std::uint32_t reg = 0;  ///< its place in the shard's register order
     protocol::AccessClass access = protocol::AccessClass::register_read;
     protocol::Supplier supplier = protocol::Supplier::compressor;  ///< who had the line
+    Matching matching = Matching::unasked;                         ///< of a write
+    std::uint32_t tag = 0;                                         ///< of the request to the matcher
+    CompressedValue value;                                         ///< its answer
   };
   struct Line {
     enum class State : std::uint8_t { empty, fetching, valid };
@@ -101,7 +116,14 @@ class Compressor final : public sc_core::sc_module,
     Payload* payload = nullptr;
     std::uint64_t ready = 0;
   };
-  enum class Done : std::uint8_t { yes, waits_for_line, not_now };
+  /// An answer to the staging unit.
+  struct Answer {
+    Payload* payload = nullptr;
+    std::uint64_t ready = 0;
+    std::uint32_t tag = 0;   ///< of the request to the expander
+    bool expanding = false;  ///< the lanes are not known yet
+  };
+  enum class Done : std::uint8_t { yes, waits_for_line, not_now, next_cycle };
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
@@ -110,6 +132,10 @@ class Compressor final : public sc_core::sc_module,
   unsigned transport_dbg(Payload&) override { return 0; }
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
+  void answered(std::uint32_t tag, const CompressedValue& value) override;
+  void answered(std::uint32_t tag, const WarpValue& lanes) override;
+  void ask_matcher(Operation& operation);
+  void ask_matcher_again();
   void work();
   void take_held(std::uint64_t now);
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
@@ -167,11 +193,13 @@ class Compressor final : public sc_core::sc_module,
   support::Ring<Timed> out_;       ///< to the L1, in order
   Payload* unanswered_ = nullptr;  ///< sent to the L1, END_REQ to come
   std::uint64_t next_send_ = 0;
-  support::Ring<Timed> fills_;    ///< lines that have come
-  support::Ring<Timed> answers_;  ///< to the staging unit, ours, in the order in which they are due
-  support::Ring<Timed> passing_;  ///< the same, of the L1
-  Payload* answering_ = nullptr;  ///< END_RESP to come
+  support::Ring<Timed> fills_;     ///< lines that have come
+  support::Ring<Answer> answers_;  ///< to the staging unit, ours, in the order in which they are due
+  support::Ring<Timed> passing_;   ///< the same, of the L1
+  Payload* answering_ = nullptr;   ///< END_RESP to come
   std::uint64_t next_answer_ = 0;
+  std::uint32_t next_tag_ = 0;
+  unsigned unasked_ = 0;  ///< writes in the queue that the matcher refused
   support::CycleClient wakeup_;
 
   std::array<std::uint64_t, pattern_count> matched_{};
