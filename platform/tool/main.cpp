@@ -3,4 +3,13 @@
 #include <regatta/schemes/schemes.h>
 #include <systemc>
 
-int sc_main(int argc, char** argv) { return regatta::assembly::run_tool(argc, argv, regatta::schemes::all()); }
+#ifdef REGATTA_VERILATED
+#include <regatta/models/compressor_rtl/compressor_rtl.h>
+#endif
+
+int sc_main(int argc, char** argv) {
+#ifdef REGATTA_VERILATED
+  regatta::models::add_compressor_rtl();
+#endif
+  return regatta::assembly::run_tool(argc, argv, regatta::schemes::all());
+}
