@@ -4,6 +4,7 @@
 #   make test     build everything, run every test
 #   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
+#   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs (platform/cosim)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
@@ -15,7 +16,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz cosim reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -56,6 +57,13 @@ traces: tools
 asan: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
 	@.cmake/run-tests.sh asan $(JOBS)
+
+# In a build of its own, so that `make test` neither needs nor runs it.
+cosim:
+	@.cmake/setup-packages.sh --cosim
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh cosim $(JOBS) regatta_cosim_tests
+	@ctest --preset cosim -L cosim -j $(JOBS)
+	@models/compressor/rtl/proof/prove.sh
 
 fuzz: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) fuzz_differential

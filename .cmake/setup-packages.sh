@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
 # tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
-# that the papers' reproductions draw their figures with. Does nothing, and needs neither root nor a network, when
+# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs. Does nothing, and needs neither root nor a network, when
 # everything is there.
 set -eu
 
@@ -14,8 +14,9 @@ case "${1:-}" in
   --ci) packages="$packages clang-format clang-tidy gtkwave" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
   --reproduce) packages="$packages python3 python3-matplotlib" ;;
+  --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz or --reproduce" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce or --cosim" >&2
     exit 2
     ;;
 esac
