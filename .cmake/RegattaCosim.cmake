@@ -32,8 +32,12 @@ else()
   endif()
 endif()
 
-# regatta_verilated(<target>): a library of generated code, which our warnings and checks do not apply to.
+# regatta_verilated(<target>): a library of generated code, which our warnings and checks do not apply to. Its name ends
+# in _verilated (check-tidy.sh).
 function(regatta_verilated target)
+  if(NOT target MATCHES "_verilated$")
+    message(FATAL_ERROR "regatta_verilated(${target}): expected a name that ends in _verilated")
+  endif()
   add_library(${target} STATIC)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   target_compile_options(${target} PRIVATE ${VERILATOR_CFLAGS} -w)

@@ -174,10 +174,10 @@ class Transactor final : public sc_core::sc_module,
     } else if (offered) {
       ++stalls_;
     }
-    const bool busy = !open_.empty() || !waiting_.empty();
+    const bool was_busy = !idle();  // a last edge takes the last answer from the block
     ready_ = config_.refuse_answers == 0 || next_random() % 1000 >= config_.refuse_answers;
     if (!reset && ready_ && pins_->answer_valid()) take_answer();
-    if (busy || resetting_ != 0 || !idle()) {
+    if (was_busy || !idle()) {
       const std::uint64_t oldest = !open_.empty()      ? open_.front().since
                                    : !waiting_.empty() ? waiting_.front().since
                                                        : now;
