@@ -6,7 +6,7 @@
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs (platform/cosim)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
-#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -suites   run a paper's evaluation again and write its page (examples/reproduce)
+#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
@@ -16,7 +16,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz cosim reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz cosim reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -47,7 +47,7 @@ registers: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-registers
 	@$(BUILD)/bin/regatta-registers
 
-reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-suites: reproduce-%: tools
+reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites: reproduce-%: tools
 	@.cmake/setup-packages.sh --reproduce
 	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 

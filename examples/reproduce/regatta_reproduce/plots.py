@@ -197,3 +197,43 @@ def thinned(xs: Sequence[float], ys: Sequence[float], bins: int) -> Tuple[List[f
         out_x.append(xs[last - 1])
         out_y.append(sum(ys[first:last]) / (last - first))
     return out_x, out_y
+
+
+def named_points(path: Path, points: Sequence[Tuple[str, float, float]], groups: Dict[str, Sequence[int]], front: Sequence[int],
+                 xlabel: str, ylabel: str) -> None:
+    """Many points with their names, in groups of one colour, and a line through those of the Pareto frontier (indices, by
+    growing x). A name stands in the nearest free place beside its point."""
+    plt = pyplot()
+    figure, axes = plt.subplots(figsize=(8.5, 5.2))
+    axes.grid(True, axis="both")
+    axes.plot([points[i][1] for i in front], [points[i][2] for i in front], color="#555555", linewidth=1, label="Pareto frontier", zorder=1)
+    for c, (group, members) in enumerate(groups.items()):
+        if members:
+            axes.plot([points[i][1] for i in members], [points[i][2] for i in members], "o", color=colours[c], markersize=5, label=group, zorder=2)
+    margin = 0.12
+    axes.margins(margin)
+    wide, tall = (72 * size * part / (1 + 2 * margin) for size, part in ((8.5, 0.775), (5.2, 0.77)))  # of the points' range, in points of type
+    left, low = min(p[1] for p in points), min(p[2] for p in points)
+    span, rise = (max(p[i] for p in points) - least or 1.0 for i, least in ((1, left), (2, low)))
+    places = [(wide * (x - left) / span, tall * (y - low) / rise) for _, x, y in points]
+    taken = [(u - 4, v - 4, u + 4, v + 4) for u, v in places]
+    for (name, x, y), (u, v) in sorted(zip(points, places), key=lambda p: (p[1], p[0])):
+        length, height = 4.1 * len(name), 9.0
+
+        def box(dx: float, dy: float) -> Tuple[float, float, float, float]:
+            first = u + dx if dx > 0 else u + dx - length
+            return first, v + dy - height / 2, first + length, v + dy + height / 2
+
+        def free(b: Tuple[float, float, float, float]) -> bool:
+            inside = -0.1 * wide < b[0] and b[2] < 1.12 * wide and -0.1 * tall < b[1] and b[3] < 1.1 * tall
+            return inside and not any(b[0] < t[2] and t[0] < b[2] and b[1] < t[3] and t[1] < b[3] for t in taken)
+        offsets = sorted(((dx, dy) for dx in (6, -6, 18, -18, 36, -36, 60, -60) for dy in range(-100, 101, 5)),
+                         key=lambda o: (o[0] ** 2 + o[1] ** 2, o))
+        dx, dy = next((o for o in offsets if free(box(*o))), (6, 0))
+        taken.append(box(dx, dy))
+        axes.annotate(name, (x, y), textcoords="offset points", xytext=(dx, dy), fontsize=7, ha="left" if dx > 0 else "right", va="center",
+                      arrowprops={"arrowstyle": "-", "color": "#aaaaaa", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 2} if abs(dy) > 8 or abs(dx) > 6 else None)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    save(figure, path)

@@ -8,9 +8,11 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import geomean, mean, pareto, value
 
-from evaluation import (Evaluation, cached_base, cached_usual, chosen, experiments, faster_ids, held_ids, l2_ids,
+import rivals
+from evaluation import (cached_base, cached_usual, chosen, experiments, faster_ids, held_ids, l2_ids,
                         missed_ids, part_base, part_largest, part_usual, register_file, run_time_ids, sizes, slow_kernels,
                         sources, stores_ids, table2, traffic, usual, wide_base, wide_kernels, wide_usual)
+from rivals import Evaluation
 
 time_ids = ["REGLESS-005", "REGLESS-027", *run_time_ids.values(), *faster_ids.values(), "SEC6.4-THREE"]
 size_ids = ["REGLESS-009", "REGLESS-010", "SEC6.2-LARGER", "REGLESS-001"]
@@ -25,6 +27,7 @@ def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> Non
     _overview(page, e)
     _numbers(page, e)
     _wide(page, e)
+    rivals.fill(page, e, figures)
     for part in (_sizes, _run_time, _energy, _preloads, _l1, _regions, _working_set, _backing):
         part(page, e, figures)
 
@@ -114,7 +117,7 @@ def _sizes(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 
 def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
-    names = {"RegLess": usual, "without compressor": "no-compressor"}
+    names = {"RegLess": usual, "without compressor": "no-compressor", **{t: n for n, t in rivals.titles.items()}}
     if figures is not None:
         plots.grouped_bars(figures / "fig16_run_time", [e.short(k) for k in e.kernels] + ["geomean"],
                            {label: [e.run_time(k, name) for k in e.kernels] + [e.mean_run_time(name)]
@@ -144,22 +147,25 @@ def _run_time(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
     groups = [e.short(k) for k in e.kernels] + ["mean"]
-    register = [e.register_energy(k, usual) for k in e.kernels] + [e.mean_register_energy(usual)]
-    gpu = [e.gpu_energy(k, usual) for k in e.kernels]
+    names = {**{t: n for n, t in rivals.titles.items()}, "RegLess": usual}
+    register = {t: [e.register_energy(k, n) for k in e.kernels] + [e.mean_register_energy(n)] for t, n in names.items()}
+    gpu = {t: [e.gpu_energy(k, n) for k in e.kernels] for t, n in names.items()}
+    gpu = {t: of + [mean(of)] for t, of in gpu.items()}
     no_rf = [1 - e.register_share(k) for k in e.kernels]
     if figures is not None:
-        plots.grouped_bars(figures / "fig14_register_energy", groups, {"RegLess": register},
-                           "register energy (baseline = 1)", one=True, paper=1 - 0.753, paper_label="the paper's mean")
+        plots.grouped_bars(figures / "fig14_register_energy", groups, register, "register energy (baseline = 1)", one=True,
+                           paper=1 - 0.753, paper_label="the paper's mean, RegLess")
         plots.grouped_bars(figures / "fig15_gpu_energy", groups,
-                           {"RegLess": gpu + [mean(gpu)], "No RF": no_rf + [mean(no_rf)]}, "GPU energy (baseline = 1)",
+                           {**gpu, "No RF": no_rf + [mean(no_rf)]}, "GPU energy (baseline = 1)",
                            one=True, paper=1 - 0.11, paper_label="the paper's mean, RegLess")
     _figure(page, "fig14_register_energy", "Energy of the register structures; their Fig 14")
     _figure(page, "fig15_gpu_energy", "Energy of the GPU, and its bound if registers needed no energy; their Fig 15")
-    rows = [[e.short(k), fixed(e.register_energy(k, usual)), fixed(e.register_energy(k, "no-compressor")),
-             fixed(e.gpu_energy(k, usual)), fixed(1 - e.register_share(k))] for k in e.kernels]
-    rows.append(["mean", fixed(register[-1]), fixed(e.mean_register_energy("no-compressor")), fixed(mean(gpu)),
-                 fixed(mean(no_rf))])
-    page.put("table:energy", table(["", "register energy", "without compressor", "GPU energy", "No RF"], rows))
+    rows = [[e.short(k)] + [fixed(e.register_energy(k, n)) for n in (usual, "no-compressor", *rivals.titles)] +
+            [fixed(e.gpu_energy(k, n)) for n in (usual, *rivals.titles)] + [fixed(1 - e.register_share(k))] for k in e.kernels]
+    rows.append(["mean"] + [fixed(e.mean_register_energy(n)) for n in (usual, "no-compressor", *rivals.titles)] +
+                [fixed(gpu[t][-1]) for t in ("RegLess", *rivals.titles.values())] + [fixed(mean(no_rf))])
+    page.put("table:energy", table(["", "register energy: RegLess", "without compressor", *rivals.titles.values(),
+                                    "GPU energy: RegLess", *rivals.titles.values(), "No RF"], rows))
     page.put("table:energy_parts", _energy_parts(e))
     page.compare("energy", energy_ids)
 
@@ -167,10 +173,13 @@ def _energy(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 def _energy_parts(e: Evaluation) -> str:
     """The GPU's energy by structure, as shares of the baseline's energy, averaged over the kernels."""
     rows = []
-    for s in e.structures(["baseline", usual]):
-        before, after = (e.average(lambda k: e.energy_share(k, name, s)) for name in ("baseline", usual))
-        rows.append([s.replace("_", " "), percent(before, 2), percent(after, 2), percent(after - before, 2)])
-    return table(["", "baseline", "RegLess", "difference"], rows)
+    names = ["baseline", usual, *rivals.titles]
+    for s in e.structures(names):
+        before, *after = (e.average(lambda k: e.energy_share(k, name, s)) for name in names)
+        rows.append([s.replace("_", " "), percent(before, 2)] + [percent(x, 2) for x in after] +
+                    [percent(x - before, 2) for x in after])
+    titles = ["RegLess", *rivals.titles.values()]
+    return table(["", "baseline", *titles, *(f"difference, {t}" for t in titles)], rows)
 
 
 def _preloads(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
@@ -272,7 +281,7 @@ def _working_set(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
 
 
 def _backing(page: Page, e: Evaluation, figures: Optional[Path]) -> None:
-    sampled = {label: e.results[("hotspot", name)].samples for label, name in (("baseline", "baseline"),
+    sampled = {label: e.results[("hotspot", name)].samples for label, name in (("baseline", "baseline"), ("RF hierarchy", rivals.deep),
                                                                             ("RegLess", usual))
                if ("hotspot", name) in e.results}
     if figures is not None and sampled:

@@ -15,7 +15,8 @@ from regatta_reproduce.campaign import Run, Samples, Trace  # noqa: E402
 from regatta_reproduce.reproduction import Reproduction  # noqa: E402
 
 import content  # noqa: E402
-from evaluation import (Evaluation, cached_base, cached_usual, chosen, experiment_kernels, experiments,  # noqa: E402
+import rivals  # noqa: E402
+from evaluation import (cached_base, cached_usual, chosen, experiment_kernels, experiments,  # noqa: E402
                         large_cache, part, part_base, part_largest, part_usual, sizes, slow_kernels,
                         swept_kernels, wide_base, wide_kernels, wide_usual)
 
@@ -26,17 +27,28 @@ shards = 4
 banks = 8
 sampled_kernel = "hotspot"
 storage_samples = Samples(100, (("accesses", ("register_file.reads", "register_file.writes")),))
+main_samples = Samples(100, (("accesses", rivals.main_accesses),))
 l1_samples = Samples(100, (("accesses", ("l1.accesses_register_read", "l1.accesses_register_write")),))
 
 
 def trace_of(kernel: str, entries: int, small: bool, addresses: Tuple[str, ...] = programs.annotate_options()) -> Trace:
     """Annotated for a staging unit of `entries`: a region takes no more than half a shard. Larger units than the one
-    that the paper chooses run the code of that one."""
+    that the paper chooses run the code of that one. So do the rivals."""
     entries = min(entries, chosen)
     shard = entries // shards
     return Trace(kernel, command.launch_file(kernel, small),
-                 addresses + ("--region-registers", str(shard // 2), "--region-bank-lines",
-                                                str(shard // banks)))
+                 addresses + ("--region-registers", str(shard // 2), "--region-bank-lines", str(shard // banks)) +
+                 (rivals.annotated if entries == chosen else ()))
+
+
+def rival_runs(kernel: str, trace: Trace) -> List[Run]:
+    runs = [Run(name, trace, tuple(machine) + options) for name, options in rivals.runs.items()]
+    if kernel in swept_kernels:
+        runs += [Run(name, trace, tuple(machine) + options) for name, (_, options) in rivals.changes.items()]
+    if kernel == rivals.deep_kernel:
+        deep = replace(trace, options=trace.options[:-len(rivals.annotated)] + rivals.deep_annotated)
+        runs.append(Run(rivals.deep, deep, tuple(machine) + rivals.runs[rivals.rfh], main_samples))
+    return runs
 
 
 def runs_of(kernel: str, small: bool) -> List[Run]:
@@ -45,11 +57,12 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     runs = [
         Run("baseline", usual, tuple(machine + ["--scheduler", "gto"] + window), storage_samples if sampled else None),
     ]
+    # The scheduler that the paper cites lets 8 warps of an SM be active, ours by default 8 of each scheduler.
+    two_level = machine + list(rivals.scheduler)
+    runs.append(Run(rivals.scheduler_run, usual, tuple(two_level + window)))
     if kernel in swept_kernels:
-        # The scheduler that the paper cites lets 8 warps of an SM be active, ours by default 8 of each scheduler.
-        two_level = machine + ["--scheduler", "two_level"]
-        runs += [Run("two_level", usual, tuple(two_level + window)),
-                 Run("two_level-8", usual, tuple(two_level + ["--scheduler.active_warps", str(8 // shards)] + window))]
+        runs.append(Run("two_level-8", usual, tuple(two_level + ["--scheduler.active_warps", str(8 // shards)] + window)))
+    runs += rival_runs(kernel, usual)
     runs.append(Run(cached_base, usual, tuple(machine + ["--scheduler", "gto"] + large_cache)))
     if kernel in wide_kernels:
         wide = trace_of(kernel, chosen, small, ())  # addresses of 64 bits
@@ -75,7 +88,7 @@ def runs_of(kernel: str, small: bool) -> List[Run]:
     return runs
 
 
-run = Reproduction(__doc__, here, programs, runs_of, Evaluation, content.fill, content.csv).run
+run = Reproduction(__doc__, here, programs, runs_of, rivals.Evaluation, content.fill, content.csv).run
 
 if __name__ == "__main__":
     sys.exit(command.main(run))

@@ -47,10 +47,11 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
      "energy": {"total_nj": 1000.0 * factor, "by_structure": {"register_structures": 130.0 * (entries / 2048 + 0.05 if
                                                               scheme != "baseline" else 1), "dram": 500.0, "pipeline": 80.0, "execution": 70.0 * (0.8 if reuses else 1)},
                 "static_by_structure": {"register_structures": 60.0, "dram": 0.0},
-                "by_event": [{"event": "register_file.read", "nj": 110.0}, {"event": "dram.read", "nj": 500.0}]},
+                "by_event": [{"event": "register_file.read", "nj": 110.0, "pj": 118.0}, {"event": "dram.read", "nj": 500.0}]},
      "config": {"sm.sub_cores": 4, "sm.register_granularity": 2, "sleep_transistors.sleep_leakage": 0.1, "sm.warps": 48, "sm.ctas": 8, "sm.registers_per_thread": 63, "register_file.registers": 1024,
                 "l1.size_bytes": 32768, "shared.bytes": 49152, "icache.size_bytes": 2048, "constant_cache.size_bytes": 8192,
                 "wir.physical_registers": 0, "wir.barrier_bits": 5, "wir.hash_bits": 32, "wir.counter_bits": 10,
+                "sm.lanes": 32, "sm.schedulers": 4, "osu.entries": entries, "compressor.lines": 12, "greener.table_entries": 2, "greener.table_registers": 8,
                 "reuse_buffer.entries": int(after("--reuse_buffer.entries", "256")),
                 "value_signature_buffer.entries": 256, "verify_cache.entries": 8},
      "stats": {"memory.l2_0": {"reads": 100, "writes": 20}, "sm0.register_file": {
@@ -120,7 +121,7 @@ if scheme in switching:
     d["stats"]["residency"] = {"ctas.active": active, "ctas.pending": ctas - active, "time_to_full_stall": 500.0}
     d["stats"]["vt_regmutex"] = {"acquires": 100 if scheme == "vt_regmutex" else 0, "srp_stall_cycles": 0.3 * d["cycles"]}
     d["stats"]["finereg"] = {"depletion_stall_cycles": 0.01 * d["cycles"]}
-    d["config"].update({"finereg.pending_registers": 1024, "switching.max_ctas": 128, "finereg.vector_entries": 32,
+    d["config"].update({"finereg.active_registers": 1024, "finereg.pending_registers": 1024, "switching.max_ctas": 128, "finereg.vector_entries": 32,
                         "regmutex.pool_registers": int(after("--regmutex.pool_registers", "576"))})
 d["config"]["sm.schedulers"] = 4
 d["stats"]["sm0.pipeline"].update({"resident_ctas_mean": ctas, "ctas": 100})
@@ -128,6 +129,14 @@ registers = 7000 if scheme == "reg_dram" else 0
 vectors = 600 if scheme == "finereg" else 0
 d["stats"]["memory.dram_0"] = {"reads": 900, "bytes_read": 60000 + registers + vectors, "bytes_written": 40000, "busy_cycles": 0.5 * d["cycles"],
                                "bytes_data": 99000, "bytes_registers": registers, "bytes_metadata": vectors, "bytes_code": 1000}
+# RegLess's rivals: a smaller file, and small files in front of the file.
+if scheme in ("rfv", "rfh"):
+    d["cycles"] = int(1.02 * d["cycles"] * (1.05 if after("--scheduler") == "two_level" else 1))
+    d["config"].update({"rfv.share": float(after("--rfv.share", "0.5")), "register_file.registers": 2048, "register_file.banks": 16})
+    d["stats"]["rfv"] = {"rows_mean": 500.0, "rows_max": 900.0, "powered_rows_mean": 800.0, "table_bits": 30000}
+    d["stats"]["rfh"] = {"storage_bits": 131072, **{f"{level}_{what}": n for level, n in (("mrf", 4000), ("orf", 3000), ("lrf", 2000)) for what in ("reads", "writes")}}
+if scheme == "regless":
+    d["energy"]["by_event"].append({"event": "register_file.read", "nj": 9.0, "pj": 59.0, "module": "osu"})
 if "--register-use" in sys.argv:
     d["register_use"] = {"window": 1000, "mean": 0.5, "lowest": 0.1, "highest": 0.9}
 # A launch per entry, all of them alike.
@@ -174,10 +183,10 @@ if "--pipeline" in sys.argv:
         f.write("".join(r.replace(" ", "\\t").replace("_", " ") + "\\n" for r in rows))
 if "--sample" in sys.argv:
     names = ["sm0.register_file.reads", "sm0.register_file.writes", "total.register_file.reads",
-             "sm0.l1.accesses_register_read", "sm0.l1.accesses_register_write"]
+             "sm0.l1.accesses_register_read", "sm0.l1.accesses_register_write", "sm0.register_file.main_reads", "sm0.register_file.main_writes"]
     with open(after("--sample-file"), "w") as f:
         f.write("cycle,launch," + ",".join(names) + "\\n")
-        for i in range(1, 41): f.write(f"{100 * i},0,{i},2,{i},1,0\\n")
+        for i in range(1, 41): f.write(f"{100 * i},0,{i},2,{i},1,0,1,1\\n")
 ''',
 }
 

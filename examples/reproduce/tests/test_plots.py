@@ -21,6 +21,8 @@ class PlotsTest(unittest.TestCase):
                            paper=1.0, errors={"y": [0.1, None]}, ylim=(0, 1.1))
         plots.grouped_bars(to / "stack", ["a", "b"], {"x": [1, 2], "y": [3, 4]}, "share", stacked=True)
         plots.scatter(to / "front", [("baseline", 1, 1), ("128", height, 0.9)], [0, 1], "time", "energy")
+        plots.named_points(to / "names", [("baseline", 1, 1), ("128", height, 0.9), ("256", height, 0.9)], {"a": [0], "b": [1, 2]}, [1],
+                           "time", "energy")
         plots.lines(to / "line", {"x": ([1, 2, 3], [height, 0, 50])}, "cycles", "accesses", log=True)
         plots.stacked_panels(to / "panels", {"p": {"x": [1, height], "y": [0, 1]}, "q": {"x": [0, 0], "y": [2, 1]},
                                              "r": {"x": [0, 1], "y": [1, 0]}}, "register", "time")
@@ -29,7 +31,7 @@ class PlotsTest(unittest.TestCase):
 
     def test_same_numbers_same_bytes_and_other_numbers_others(self):
         first, second, other = self.draw("1"), self.draw("2"), self.draw("3", height=1.3)
-        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "marks", "panels", "stack")
+        self.assertEqual(sorted(first), sorted(f"{n}.{t}" for n in ("bars", "front", "line", "marks", "names", "panels", "stack")
                                                for t in ("png", "svg")))
         self.assertEqual(first, second)
         self.assertNotEqual(first["bars.svg"], other["bars.svg"])

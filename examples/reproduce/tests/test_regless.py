@@ -28,10 +28,14 @@ class RegLessPageTest(page_case.PageCase):
         status, _, complaints = self.make("a", *draw)
         self.assertEqual(status, 0)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), total_runs)
-        self.assertEqual(fake_tools.calls(self.bin, "annotate"), len(self.kernels) + 7 * 5 + 7)  # smaller units, wide addresses; parts
+        self.assertEqual(fake_tools.calls(self.bin, "annotate"), len(self.kernels) + 7 * 5 + 7 + 1)  # smaller units, wide addresses; parts; RFH's eight entries
         page = self.text("a")
         self.assertIn("| regless 128 | 128 | 1.400 |", page)
         self.assertNotIn("{{", page)
+        # The rivals take 1.02 of the time, and 1.05 of that with the two-level scheduler; they have a column each.
+        self.assertIn("| RFV, GTO | 1.020 |", page)
+        self.assertIn("| RFH | 1.071 |", page)
+        self.assertIn("| registers of RegLess, share of the registers of RFV's reduced file (by configuration) | Sec 6.3 | 50 % | 50 % |", page)
         # The pretended runs are slower than the baseline by other amounts than any finding was written for.
         self.assertIn("REGLESS-005", complaints)
         self.assertNotIn("nothing of ours is held beside it", complaints)
