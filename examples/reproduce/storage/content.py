@@ -8,7 +8,7 @@ from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
 from regatta_reproduce.stats import value
 
-from evaluation import Evaluation, base, changes, groups, schemes, titles
+from evaluation import Evaluation, annotated, base, changes, groups, programs, schemes, titles
 
 claim_ids = ["FINEREG-FASTER", "FINEREG-ORDER", "FINEREG-ENERGY", "SHARING-FASTER", "SHARING-OVER-WLD", "GREENER-LEAKAGE",
              "GREENER-CYCLES", "WIR-ENERGY", "AGING-ORDER", "AGING-CYCLES"]
@@ -19,6 +19,7 @@ def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> Non
     _plane(page, e, figures)
     _bars(page, e, figures)
     _ranking(page, e)
+    _options(page)
     _seven(page, e)
     _kernels(page, e)
     _changes(page, e)
@@ -100,6 +101,28 @@ def _ranking(page: Page, e: Evaluation) -> None:
     page.put("table:ranking", table(["scheme", *_titles], rows))
 
 
+#: Page of a group of runs, and how the runs of this page differ from it.
+_pages = {
+    ("regless-512", "rfv", "rfv-third", "rfv-quarter", "rfh"): ("regless", ""),
+    ("finereg", "virtual_thread"): ("finereg", "there: an L1 that caches data, a register file in one part, 352.5 GB/s"),
+    ("reg_dram",): ("finereg", "the same; there: the best of 1, 2, 4 and 8 CTAs in DRAM for each program"),
+    ("vt_regmutex",): ("finereg", "the same; there: the best of eight divisions for each program; here the compiler's"),
+    ("register_sharing",): ("sharing", "there: four SMs of Fermi, with dynamic warp execution, which compares SMs and needs two"),
+    ("warp_level_divergence",): ("sharing", "there: Fermi"),
+    ("greener", "sleep_reg"): ("greener", "there: K20X, LRR"),
+    ("wir",): ("wir", "there: GTX480, 63 registers per thread"),
+    ("always_on", "rar", "argo", "rc", "rc_rar", "wc"): ("aging", "there: HD 7770, wavefronts of 64 lanes"),
+}
+
+
+def _options(page: Page) -> None:
+    told = {n: (f"[{folder}](../{folder}/README.md)", how) for names, (folder, how) in _pages.items() for n in names}
+    rows = [[s.title, f"`{' '.join(s.options)}`", *told.get(n, ("", ""))] for n, s in schemes.items()]
+    page.put("table:options", table(["scheme", "options of `regatta-sim`", "its page", "differences"], rows, left=4))
+    for name, options in annotated.items():
+        page.put(f"annotated/{name}", " ".join(programs.annotate_options() + options))
+
+
 def _seven(page: Page, e: Evaluation) -> None:
     rows: List[List[Any]] = []
     some = e.swept()
@@ -112,9 +135,9 @@ def _seven(page: Page, e: Evaluation) -> None:
 
 def _kernels(page: Page, e: Evaluation) -> None:
     names = [n for n in e.everywhere() if n != base]
-    rows = [[e.short(k), fixed(e.resident(k, base), 1), "registers" if e.limited_by_registers(k) else ""] +
+    rows = [[e.short(k), fixed(e.resident(k, base), 1), "yes" if e.limited_by_registers(k) else ""] +
             [fixed(e.run_time(k, n), 2) for n in names] for k in e.kernels]
-    page.put("table:run_time", table(["run time", "CTAs on the SM", "limited by"] + [titles[n] for n in names], rows))
+    page.put("table:run_time", table(["run time", "CTAs on the SM", "limited by registers"] + [titles[n] for n in names], rows))
     rows = [[e.short(k)] + [fixed(e.register_energy(k, n), 2) for n in names] for k in e.kernels]
     page.put("table:register_energy", table(["register energy"] + [titles[n] for n in names], rows))
     rows = [[e.short(k)] + [fixed(e.gpu_energy(k, n), 2) for n in names] for k in e.kernels]

@@ -75,6 +75,7 @@ changes: Dict[str, Tuple[str, str, Tuple[str, ...], str]] = {
     "rfh-gto": ("RFH, GTO", "rfh", of("rfh") + gto, usual),
     "finereg-whole": ("FineReg, 256 KB for active CTAs beside the 128 KB for pending ones", "finereg",
                       gto + of("finereg", "--finereg.active_registers", "2048"), usual),
+    "finereg-part": ("FineReg, a file in one part instead of four", "finereg", gto + of("finereg") + ("--sm.sub_cores", "1"), usual),
     "base-bandwidth": ("baseline, 128 MSHRs and four times the bandwidth", base, gto + bandwidth, usual),
     "vt-bandwidth": ("Virtual Thread, the same", "virtual_thread", gto + of("virtual_thread") + bandwidth, usual),
     "reordered": ("baseline, registers renumbered", base, gto, reordered),
