@@ -66,6 +66,18 @@ class Evaluation(evaluation.Evaluation):
         parts = value(self.document(kernel, name), "energy.by_structure")
         return parts.get("register_renaming", 0.0) / value(self.document(kernel, "baseline"), "energy.by_structure.register_structures")
 
+    def leakage_share(self, kernel: str) -> float:
+        """Of the energy of the baseline's register structures."""
+        d = self.document(kernel, "baseline")
+        return value(d, "energy.static_by_structure.register_structures") / value(d, "energy.by_structure.register_structures")
+
+    def part_of_register_energy(self, kernel: str, name: str, static: bool) -> float:
+        """Leakage, or what accesses need, of the register structures; relative to the same part of the baseline."""
+        def part(d: Any) -> float:
+            leakage = value(d, "energy.static_by_structure.register_structures")
+            return leakage if static else value(d, "energy.by_structure.register_structures") - leakage
+        return part(self.document(kernel, name)) / part(self.document(kernel, "baseline"))
+
     def renaming(self, kernel: str, key: str, name: str = rfv) -> Any:
         return self.statistic(kernel, name, f"stats.{rfv}.{key}")
 
@@ -127,6 +139,13 @@ def numbers(page: Page, e: Evaluation) -> None:
             page.put(f"time/seven/{n}", fixed(e.mean_run_time(n, e.swept())))
             page.put(f"energy/seven/{n}", fixed(e.mean_gpu_energy(n, e.swept())))
             page.put(f"register/seven/{n}", fixed(e.mean_register_energy(n, e.swept())))
+    page.put("leakage/baseline", percent(mean(e.leakage_share(k) for k in e.kernels), 0))
+    for n in (rfv, rfh, usual):
+        for part, static in (("leakage", True), ("accesses", False)):
+            page.put(f"{part}/all/{n}", fixed(mean(e.part_of_register_energy(k, n, static) for k in e.kernels), 2))
+    for n in (rfv, rfh, *changes):
+        for k in e.fitting(n):
+            page.put(f"over_scheduler/{k}/{n}", fixed(e.run_time(k, n, scheduler_run), 2))
     page.put("tables/all", percent(mean(e.tables_energy(k) for k in e.kernels)))
     for key in ("rows_mean", "rows_max", "powered_rows_mean"):
         page.put(f"rfv/{key}", fixed(mean(e.renaming(k, key) for k in e.kernels), 0))
