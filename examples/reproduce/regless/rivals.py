@@ -26,6 +26,7 @@ changes = {
     "rfv-gto": ("RFV, GTO", ("--scheme", rfv) + gto),
     "rfv-free": ("RFV, its words cost nothing to fetch", runs[rfv] + ("--rfv.metadata", "free")),
     "rfv-whole": ("RFV, a file of full size", runs[rfv] + ("--rfv.share", "1")),
+    "rfv-powered": ("RFV, all sub-arrays of its file powered", runs[rfv] + ("--rfv.gated_leakage", "1")),
     "rfh-gto": ("RFH, GTO", ("--scheme", rfh) + gto),
     "rfh-8": ("RFH, 8 active warps of an SM", runs[rfh] + ("--scheduler.active_warps", "2")),
 }
@@ -58,7 +59,7 @@ class Evaluation(evaluation.Evaluation):
     def access_energy(self, kernel: str, name: str, module: str) -> float:
         """pJ of a read of an array."""
         events = [x for x in value(self.document(kernel, name), "energy.by_event")
-                  if x["event"] == "register_file.read" and x.get("module", "register_file") == module and x["nj"] > 0]
+                  if x["event"] == "register_file.read" and x.get("module", "register_file").split(".")[0] == module]
         return events[0]["pj"]
 
     def tables_energy(self, kernel: str, name: str = rfv) -> float:
@@ -108,7 +109,7 @@ class Evaluation(evaluation.Evaluation):
         seven = self.swept()
         if seven:
             for n in (rfv, rfh):
-                c.add(f"SEC6.4-CAUSE-{titles[n]}", self.mean_run_time(f"{n}-gto", seven) <= self.mean_run_time(usual, seven),
+                c.add(f"SEC6.4-CAUSE-{titles[n]}", self.mean_run_time(n, seven) > self.mean_run_time(f"{n}-gto", seven),
                       "first seven benchmarks")
             c.add("SEC6.3-TIME", self.mean_gpu_energy(rfh, seven) > self.mean_gpu_energy("rfh-gto", seven),
                   "first seven benchmarks")

@@ -72,6 +72,8 @@ ports = tuple(o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_b
                              "verify_cache.ports") for o in ("--" + knob, "16"))
 changes: Dict[str, Tuple[str, str, Tuple[str, ...], str]] = {
     "rfv-gto": ("RFV, GTO", "rfv", of("rfv") + gto, usual),
+    "rfv-powered": ("RFV, all sub-arrays of its file powered", "rfv", of("rfv") + two_level + ("--rfv.gated_leakage", "1"), usual),
+    "rfv-free": ("RFV, its words cost nothing to fetch", "rfv", of("rfv") + two_level + ("--rfv.metadata", "free"), usual),
     "rfh-gto": ("RFH, GTO", "rfh", of("rfh") + gto, usual),
     "finereg-whole": ("FineReg, 256 KB for active CTAs beside the 128 KB for pending ones", "finereg",
                       gto + of("finereg", "--finereg.active_registers", "2048"), usual),
