@@ -6,7 +6,7 @@ from typing import Any, List, Optional, Sequence
 
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import value
+from regatta_reproduce.stats import mean, value
 
 from evaluation import Evaluation, annotated, base, changes, groups, programs, schemes, titles
 
@@ -51,10 +51,19 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"kb/{name}", fixed(e.operand_storage(name), 0))
     if e.fitting("base-bandwidth", e.swept()):
         page.put("time/seven/vt-of-bandwidth", fixed(e.mean_run_time("vt-bandwidth", e.swept(), "base-bandwidth")))
-        page.put("time/seven/sharing-of-reordered", fixed(e.mean_run_time("sharing-gto", e.swept(), "reordered")))
         page.put("time/seven/sharing-of-owf", fixed(e.mean_run_time("register_sharing", e.swept(), "owf")))
+    shares = [value(e.document(k, base), "energy.static_by_structure.register_structures") / e.register_nj(k, base) for k in e.counted]
+    page.put("leakage_share", percent(mean(shares), 0))
+    page.put("register_share", percent(mean(e.register_nj(k, base) / value(e.document(k, base), "energy.total_nj") for k in e.counted)))
     limited = e.limited()
     page.put("limited", str(len(limited)))
+    for name in schemes if limited else ():
+        if not schemes[name].some:
+            page.put(f"time/limited/{name}", fixed(e.mean_run_time(name, limited)))
+            rest = [k for k in e.counted if k not in limited]
+            if rest:
+                page.put(f"time/others/{name}", fixed(e.mean_run_time(name, rest)))
+                page.put(f"energy/others/{name}", fixed(e.mean_gpu_energy(name, rest)))
     page.put("limited/names", ", ".join(e.short(k) for k in limited) or "none")
     ranked = e.ranked(e.everywhere())
     page.put("first", titles[ranked[0]])
