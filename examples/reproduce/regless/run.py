@@ -43,6 +43,7 @@ def trace_of(kernel: str, entries: int, small: bool, addresses: Tuple[str, ...] 
 
 def rival_runs(kernel: str, trace: Trace) -> List[Run]:
     runs = [Run(name, trace, tuple(machine) + options) for name, options in rivals.runs.items()]
+    runs.append(Run(rivals.by_rows, trace, tuple(machine) + rivals.by_rows_options))
     if kernel in swept_kernels:
         runs += [Run(name, trace, tuple(machine) + options) for name, (_, options) in rivals.changes.items()]
     if kernel == rivals.deep_kernel:

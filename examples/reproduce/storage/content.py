@@ -112,7 +112,7 @@ def _ranking(page: Page, e: Evaluation) -> None:
 
 #: Page of a group of runs, and how the runs of this page differ from it.
 _pages = {
-    ("regless-512", "rfv", "rfv-third", "rfv-quarter", "rfh"): ("regless", ""),
+    ("regless-512", "rfv", "rfv-rows", "rfv-third", "rfv-quarter", "rfh"): ("regless", ""),
     ("finereg", "virtual_thread"): ("finereg", "there: an L1 that caches data, a register file in one part, 352.5 GB/s"),
     ("reg_dram",): ("finereg", "the same; there: the best of 1, 2, 4 and 8 CTAs in DRAM for each program"),
     ("vt_regmutex",): ("finereg", "the same; there: the best of eight divisions for each program; here the compiler's"),

@@ -50,6 +50,7 @@ schemes: Dict[str, Scheme] = {
     "quarter": Scheme("baseline, a quarter of the file", smaller, gto + ("--register_file.registers", "512"), some=True, may_be_refused=True),
     "regless-512": Scheme("RegLess", smaller, gto + of("regless", "--osu.entries", "512")),
     "rfv": Scheme("RFV, half the file", smaller, of("rfv") + two_level),
+    "rfv-rows": Scheme("RFV, half the file, admission by rows", smaller, of("rfv") + two_level + ("--rfv.admission", "rows")),
     "rfv-third": Scheme("RFV, a third of the file", smaller, of("rfv") + two_level + ("--rfv.share", "0.3333"), some=True, may_be_refused=True),
     "rfv-quarter": Scheme("RFV, a quarter of the file", smaller, of("rfv") + two_level + ("--rfv.share", "0.25"), some=True, may_be_refused=True),
     "rfh": Scheme("RFH", smaller, of("rfh") + two_level),
