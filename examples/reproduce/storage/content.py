@@ -30,11 +30,16 @@ def fill(page: Page, e: Evaluation, figures: Optional[Path], small: bool) -> Non
 
 
 def _numbers(page: Page, e: Evaluation) -> None:
-    """Single numbers that text and findings use, such as {{time/rfv}} and {{energy/finereg/heartwall}}."""
+    """Single numbers that text and findings use, such as {{time/rfv}} and {{energy/finereg/heartwall}}. A part of the kernels has a
+    dash for the others."""
     among = {"": None, "seven/": e.swept()}
     for name in (*schemes, *changes):
         for prefix, kernels in among.items():
-            if not e.fitting(name, kernels) or (not prefix and (name in changes or schemes[name].some)):
+            if not prefix and (name in changes or schemes[name].some):
+                continue
+            if not e.fitting(name, kernels):
+                for what in ("time", "register", "energy", "leakage", "ctas", "saved"):
+                    page.put(f"{what}/{prefix}{name}", "-")
                 continue
             page.put(f"time/{prefix}{name}", fixed(e.mean_run_time(name, kernels)))
             page.put(f"register/{prefix}{name}", fixed(e.mean_register_energy(name, kernels)))
@@ -42,16 +47,19 @@ def _numbers(page: Page, e: Evaluation) -> None:
             page.put(f"leakage/{prefix}{name}", fixed(e.mean_leakage(name, kernels)))
             page.put(f"ctas/{prefix}{name}", fixed(e.mean_ctas(name, kernels), 2))
             page.put(f"saved/{prefix}{name}", percent(1 - e.mean_gpu_energy(name, kernels)))
-        for k in e.fitting(name):
+        for k in e.suite.kernels:
+            if not e.ran(k, name):
+                for what in ("time", "energy", "register", "ctas"):
+                    page.put(f"{what}/{name}/{k}", "-")
+                continue
             page.put(f"time/{name}/{k}", fixed(e.run_time(k, name), 2))
             page.put(f"energy/{name}/{k}", fixed(e.gpu_energy(k, name), 2))
             page.put(f"register/{name}/{k}", fixed(e.register_energy(k, name), 2))
             page.put(f"ctas/{name}/{k}", fixed(e.resident(k, name) / e.resident(k, base), 2))
         if name in schemes and e.fitting(name):
             page.put(f"kb/{name}", fixed(e.operand_storage(name), 0))
-    if e.fitting("base-bandwidth", e.swept()):
-        page.put("time/seven/vt-of-bandwidth", fixed(e.mean_run_time("vt-bandwidth", e.swept(), "base-bandwidth")))
-        page.put("time/seven/sharing-of-owf", fixed(e.mean_run_time("register_sharing", e.swept(), "owf")))
+    page.put("time/seven/vt-of-bandwidth",
+             fixed(e.mean_run_time("vt-bandwidth", e.swept(), "base-bandwidth")) if e.swept() else "-")
     shares = [value(e.document(k, base), "energy.static_by_structure.register_structures") / e.register_nj(k, base) for k in e.counted]
     page.put("leakage_share", percent(mean(shares), 0))
     page.put("register_share", percent(mean(e.register_nj(k, base) / value(e.document(k, base), "energy.total_nj") for k in e.counted)))
