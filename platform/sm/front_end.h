@@ -86,7 +86,7 @@ class FrontEnd : public sc_core::sc_module {
   Coming coming(Warp& warp) const;
   template <bool with_inserted>
   void fetch(Warp& warp);
-  /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch or there is no room.
+  /// Takes inserted instruction `number` into the fetch under way; false if that ends the fetch or there is no
   /// room.
   bool fetch_inserted(Warp& warp, std::uint32_t number, bool first, unsigned& room);
   /// Takes the inserted instructions from `next` on that the decode point holds already, in code contiguous with
