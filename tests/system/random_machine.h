@@ -6,6 +6,7 @@
 #include <regatta/test/catch.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -74,5 +75,20 @@ class RandomMachine {
   Dice& dice_;
   std::vector<std::string> options_;
 };
+
+/// Calls `run(dice)` as often as the environment variable says, with the dice of REGATTA_SEED. It returns false where
+/// the machine is refused; one in `part` machines must not be.
+template <class Run>
+void run_random_machines(const char* variable, std::uint64_t usual, unsigned part, Run run) {
+  const std::uint64_t runs = from_environment(variable, usual);
+  const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
+  std::uint64_t completed = 0;
+  for (std::uint64_t n = 0; n < runs; ++n) {
+    Dice dice(seed * 1000003 + n);
+    INFO("seed " << seed << " run " << n);
+    completed += run(dice) ? 1 : 0;
+  }
+  CHECK(part * completed > runs);
+}
 
 }  // namespace regatta::test

@@ -262,14 +262,4 @@ TEST_CASE("rfh: what does not fit is refused") {
         std::string::npos);
 }
 
-TEST_CASE("rfh: random machines") {
-  const std::uint64_t runs = test::from_environment("REGATTA_RFH_RUNS", 12);
-  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
-  std::uint64_t completed = 0;
-  for (std::uint64_t n = 0; n < runs; ++n) {
-    test::Dice dice(seed * 1000003 + n);
-    INFO("seed " << seed << " run " << n);
-    completed += run_random(dice) ? 1 : 0;
-  }
-  CHECK(2 * completed > runs);
-}
+TEST_CASE("rfh: random machines") { test::run_random_machines("REGATTA_RFH_RUNS", 12, 2, run_random); }

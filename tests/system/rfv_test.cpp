@@ -244,14 +244,4 @@ TEST_CASE("rfv: refused configurations") {
   CHECK(refused(plain, {}).find("annotate it with --rfv") != std::string::npos);
 }
 
-TEST_CASE("rfv: random machines") {
-  const std::uint64_t runs = test::from_environment("REGATTA_RFV_RUNS", 12);
-  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
-  std::uint64_t completed = 0;
-  for (std::uint64_t n = 0; n < runs; ++n) {
-    test::Dice dice(seed * 1000003 + n);
-    INFO("seed " << seed << " run " << n);
-    completed += run_random(dice) ? 1 : 0;
-  }
-  CHECK(4 * completed > runs);
-}
+TEST_CASE("rfv: random machines") { test::run_random_machines("REGATTA_RFV_RUNS", 12, 4, run_random); }

@@ -181,13 +181,5 @@ TEST_CASE("scratchpad multiplexing: refused configurations") {
 }
 
 TEST_CASE("scratchpad multiplexing: random machines") {
-  const std::uint64_t runs = test::from_environment("REGATTA_SHARING_RUNS", 20);
-  const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
-  std::uint64_t completed = 0;
-  for (std::uint64_t n = 0; n < runs; ++n) {
-    test::Dice dice(seed * 1000003 + n);
-    INFO("seed " << seed << " run " << n);
-    completed += run_random(dice) ? 1 : 0;
-  }
-  CHECK(2 * completed > runs);
+  test::run_random_machines("REGATTA_SHARING_RUNS", 20, 2, run_random);
 }
