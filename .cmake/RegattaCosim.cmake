@@ -48,12 +48,12 @@ function(regatta_verilated target)
 endfunction()
 
 # regatta_verilate(<target> <prefix> TOP <module> SOURCES ... [LATENCY <n>] [DEFINES ...]): adds the class <prefix>, with
-# the waveform's code (FST). Lint warnings are errors.
+# the code of waveforms (FST) and of checkpoints. Lint warnings are errors.
 function(regatta_verilate target prefix)
   cmake_parse_arguments(ARG "" "TOP;LATENCY" "SOURCES;DEFINES" ${ARGN})
-  set(args -Wall --x-assign 0 --x-initial 0 -O3)
+  set(args -Wall --savable --x-assign 0 --x-initial 0 -O3)
   if(ARG_DEFINES)
-    set(args -Wno-lint --x-assign 0 --x-initial 0 -O3)  # a seeded bug may leave signals unused
+    set(args -Wno-lint --savable --x-assign 0 --x-initial 0 -O3)  # a seeded bug may leave signals unused
   endif()
   if(ARG_LATENCY)
     list(APPEND args -GLATENCY=${ARG_LATENCY})

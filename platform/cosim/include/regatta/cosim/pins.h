@@ -30,6 +30,10 @@ class Pins {
   /// Records a waveform from now on, with time 10 x cycle at the rising edge that begins `cycle`. False: this instance
   /// cannot, or not at that path.
   virtual bool record(const std::string& /*path*/) { return false; }
+  /// Writes the whole state, between two edges, to `state`; false: this instance cannot.
+  virtual bool save(std::string& /*state*/) { return false; }
+  /// Takes over a state that another instance of the block has saved.
+  virtual bool restore(const std::string& /*state*/) { return false; }
   /// The number of the cycle that the next edge begins, for the waveform.
   virtual void name_cycle(std::uint64_t /*cycle*/) {}
 };

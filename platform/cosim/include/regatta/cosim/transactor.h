@@ -4,18 +4,16 @@
 // platform. platform/cosim/README.md has the timing.
 #pragma once
 
-#include <regatta/cosim/pins.h>
+#include <regatta/cosim/pin_recorder.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <systemc>
-#include <vector>
 
 namespace regatta::cosim {
 
@@ -23,7 +21,7 @@ struct TransactorConfig {
   unsigned queue = 4;           ///< requests that wait for req_ready; then `busy`
   unsigned patience = 10000;    ///< cycles until a request without an answer ends the run
   unsigned reset_cycles = 2;    ///< edges with rst_n low
-  unsigned window = 0;          ///< cycles of the pins that are kept for write_waveform(); 0: none
+  unsigned window = 0;          ///< cycles of a waveform, at least; 0: write_waveform() has none
   unsigned refuse_answers = 0;  ///< of 1000 cycles, those with rsp_ready low, at random; for tests
   unsigned seed = 1;
 };
@@ -45,15 +43,12 @@ class Transactor final : public sc_core::sc_module,
         lookups("lookup", *this),
         config_(config),
         clock_(support::CycleScheduler::of(clock_period)),
-        factory_(std::move(factory)),
-        pins_(factory_(false)),
+        recorder_(std::move(factory), config.window, config.reset_cycles),
+        pins_(recorder_.make(false)),
         changed_("changed"),
         random_(config.seed),
         client_(
-            clock_period, [](void* t) { static_cast<Transactor*>(t)->work(); }, this) {
-    log_.resize(config.window);
-    reset_now(*pins_);
-  }
+            clock_period, [](void* t) { static_cast<Transactor*>(t)->work(); }, this) {}
 
   protocol::LookupReply look_up(const Request& request, std::uint32_t tag, Answer& /*answer*/) override {
     if (resetting_ != 0 || waiting_.size() >= config_.queue) {
@@ -78,31 +73,17 @@ class Transactor final : public sc_core::sc_module,
     client_.request(now, now + 1);
   }
   bool idle() const { return waiting_.empty() && open_.empty() && resetting_ == 0; }
-  std::uint64_t edges() const { return edges_; }
+  std::uint64_t edges() const { return recorder_.edges(); }
   std::uint64_t answers() const { return answers_; }
 
-  /// Replays the last `window` cycles into a fresh instance and records its waveform. Returns what to tell the user.
-  /// What was inside the block before them is missing.
-  std::string write_waveform(const std::string& path) {
-    if (log_.empty()) return "no waveform (its window is 0 cycles)";
-    const std::unique_ptr<Pins<Request, Answer>> pins = factory_(true);
-    reset_now(*pins);
-    if (!pins->record(path)) return "no waveform (cannot write " + path + ")";
-    const std::uint64_t count = std::min<std::uint64_t>(edges_, log_.size());
-    std::uint64_t cycle = 0;
-    for (std::uint64_t n = edges_ - count; n != edges_; ++n) {
-      const PinCycle& c = log_[n % log_.size()];
-      cycle = c.cycle;
-      cycle_of(*pins, c.reset, c.valid ? &c.request : nullptr, c.ready, cycle);
-    }
-    for (unsigned i = 0; i < 4; ++i) cycle_of(*pins, false, nullptr, true, ++cycle);
-    return "waveform of the last " + std::to_string(count) + " clock cycles: " + path + " (cycle c is time 10 x c)";
-  }
+  /// Writes the waveform of the last `window` cycles or more. Returns what to tell the user.
+  std::string write_waveform(const std::string& path) const { return recorder_.write(path); }
 
   void register_stats(support::StatGroup& g) override {
     g.counter("rtl_requests", requests_, "requests", "sent to the RTL");
     g.counter("rtl_answers", answers_, "answers", "of the RTL");
-    g.counter("rtl_clock_edges", edges_, "cycles", "in which the RTL was clocked");
+    g.derived(
+        "rtl_clock_edges", [this] { return static_cast<double>(edges()); }, "cycles", "in which the RTL was clocked");
     g.counter("rtl_request_stalls", stalls_, "cycles", "in which a request waited for req_ready");
     g.counter("rtl_refused", refused_, "requests", "that found the transactor's queue full");
   }
@@ -120,25 +101,6 @@ class Transactor final : public sc_core::sc_module,
     std::uint32_t tag = 0;
     std::uint64_t since = 0;
   };
-  /// The inputs of one clock cycle.
-  struct PinCycle {
-    std::uint64_t cycle = 0;
-    bool reset = false, valid = false, ready = false;
-    Request request{};
-  };
-
-  static void cycle_of(Pins<Request, Answer>& pins, bool reset, const Request* request, bool ready,
-                       std::uint64_t cycle) {
-    pins.drive_reset(reset);
-    pins.drive_request(request);
-    pins.drive_answer_ready(ready);
-    pins.name_cycle(cycle);
-    pins.settle();
-    pins.edge();
-  }
-  void reset_now(Pins<Request, Answer>& pins) const {
-    for (unsigned i = 0; i < config_.reset_cycles; ++i) cycle_of(pins, true, nullptr, false, 0);
-  }
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const {
     SC_REPORT_ERROR("regatta/cosim",
                     (std::string(this->name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what).c_str());
@@ -155,15 +117,7 @@ class Transactor final : public sc_core::sc_module,
     pins_->drive_answer_ready(ready_);
     pins_->settle();
     const bool taken = offered && pins_->request_ready();
-    if (!log_.empty()) {
-      PinCycle& c = log_[edges_ % log_.size()];
-      c.cycle = now;
-      c.reset = reset;
-      c.valid = offered;
-      c.ready = ready_;
-      if (offered) c.request = *request;
-    }
-    ++edges_;
+    recorder_.note(*pins_, now, reset, request, ready_);
     pins_->edge();
     if (reset) {
       if (--resetting_ == 0) changed_.notify(sc_core::SC_ZERO_TIME);
@@ -205,7 +159,7 @@ class Transactor final : public sc_core::sc_module,
 
   const TransactorConfig config_;
   support::CycleScheduler& clock_;
-  PinsFactory<Request, Answer> factory_;
+  PinRecorder<Request, Answer> recorder_;
   std::unique_ptr<Pins<Request, Answer>> pins_;
   support::Ring<Waiting> waiting_;  ///< for req_ready
   support::Ring<Open> open_;        ///< inside the block
@@ -213,9 +167,8 @@ class Transactor final : public sc_core::sc_module,
   bool ready_ = true;       ///< rsp_ready in this cycle
   unsigned resetting_ = 0;  ///< edges of the reset to come
   sc_core::sc_event changed_;
-  std::vector<PinCycle> log_;  ///< of edge n at n % window
   std::uint32_t random_;
-  std::uint64_t requests_ = 0, answers_ = 0, edges_ = 0, stalls_ = 0, refused_ = 0;
+  std::uint64_t requests_ = 0, answers_ = 0, stalls_ = 0, refused_ = 0;
   support::CycleClient client_;
 };
 
