@@ -24,12 +24,7 @@ void CompressorConfig::declare(support::OptionSet& o) {
         "latency of pattern matching for a value on its way to the L1", 1, 1000);
   o.add("compressor.queue", queue, "requests", "requests that a compressor holds", 1, 4096);
   o.add("compressor.fetches", fetches, "lines", "lines that a compressor can fetch from the L1 at a time", 1, 4096);
-  o.add("compressor.implementation", implementation,
-        "matcher and expander: model, rtl, or lockstep, which compares both (the latter two need a build with "
-        "Verilator)");
-  o.add("compressor.waveform", waveform, "file for the waveform (FST) of the first difference under lockstep");
-  o.add("compressor.waveform_cycles", waveform_cycles, "cycles", "clock cycles of the RTL in that waveform", 1,
-        1000000);
+  units.declare(o, "compressor", "matcher and expander");
 }
 
 void CompressorConfig::validate() const {

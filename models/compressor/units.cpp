@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/cosim/twin.h>
 #include <regatta/models/compressor/units.h>
 
 #include <cstdio>
@@ -48,11 +49,7 @@ std::map<std::string, CompressorImplementation>& compressor_implementations() {
 const CompressorImplementation& compressor_implementation(const std::string& name) {
   const auto found = compressor_implementations().find(name);
   if (found != compressor_implementations().end()) return found->second;
-  std::string known;
-  for (const auto& [other, implementation] : compressor_implementations()) known += (known.empty() ? "" : ", ") + other;
-  throw support::ConfigError("configuration: compressor.implementation = " + name +
-                             ": this program has no such implementation; expected one of: " + known +
-                             " (rtl and lockstep need a build with Verilator: see platform/cosim/README.md)");
+  cosim::no_implementation("compressor", name, compressor_implementations());
 }
 
 }  // namespace regatta::models

@@ -42,7 +42,7 @@ class RegLess : public assembly::Scheme {
   }
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override {
-    return {{"--compressor.waveform", compressor_.implementation == "model" ? "" : compressor_.waveform}};
+    return {{"--compressor.waveform", compressor_.units.implementation == "model" ? "" : compressor_.units.waveform}};
   }
   assembly::SmParts build(const assembly::BuildContext& context) override;
   void register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) override;
@@ -72,8 +72,8 @@ class RegLess : public assembly::Scheme {
     c.shard = shard;
     c.match_latency = compressor_.match_latency;
     c.expand_latency = compressor_.expand_latency;
-    c.window = compressor_.waveform_cycles;
-    c.waveform = compressor_.waveform;
+    c.window = compressor_.units.waveform_cycles;
+    c.waveform = compressor_.units.waveform;
     return c;
   }
 
@@ -102,7 +102,7 @@ void RegLess::validate(const assembly::MachineConfig& machine) const {
   staging_for(machine, 0).validate();
   if (!compressor_.enabled) return;
   compressor_for(machine, 0, 0).validate();
-  models::compressor_implementation(compressor_.implementation).validate(units_for(0));
+  models::compressor_implementation(compressor_.units.implementation).validate(units_for(0));
 }
 
 assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
@@ -121,7 +121,7 @@ assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
     models::CompressorUnitsConfig config = units_for(s);
     config.clock_period = context.clock_period;
     // Before the compressor, which then has their answers of a cycle when it works in that cycle.
-    models::CompressorUnits units = models::compressor_implementation(compressor_.implementation).make(config);
+    models::CompressorUnits units = models::compressor_implementation(compressor_.units.implementation).make(config);
     auto compressor = std::make_unique<models::Compressor>(
         name.c_str(), compressor_for(context.machine, context.sm_index, s), context.clock_period);
     assembly::connect_memory(context, parts, name + "_protocol", osu->memory(s), compressor->upstream);

@@ -40,6 +40,16 @@ struct TwinOptions {
   }
 };
 
+/// Throws ConfigError: a program has no implementation of that name. `known`: those that it has besides.
+template <class Map>
+[[noreturn]] void no_implementation(const std::string& block, const std::string& name, const Map& known,
+                                    std::string text = "") {
+  for (const auto& [other, of] : known) text += (text.empty() ? "" : ", ") + other;
+  throw support::ConfigError("configuration: " + block + ".implementation = " + name +
+                             ": this program has no such implementation; expected one of: " + text +
+                             " (rtl and lockstep need a build with Verilator: see platform/cosim/README.md)");
+}
+
 /// What a twin is made from.
 struct TwinConfig {
   std::string name;  ///< of its module
@@ -83,11 +93,7 @@ class TwinKinds {
     if (name == "model") return nullptr;
     const auto found = kinds_.find(name);
     if (found != kinds_.end()) return &found->second;
-    std::string known = "model";
-    for (const auto& [other, kind] : kinds_) known += ", " + other;
-    throw support::ConfigError("configuration: " + block_ + ".implementation = " + name +
-                               ": this program has no such implementation; expected one of: " + known +
-                               " (rtl and lockstep need a build with Verilator: see platform/cosim/README.md)");
+    no_implementation(block_, name, kinds_, "model");
   }
 
   const std::string block_;

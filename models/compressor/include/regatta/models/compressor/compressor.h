@@ -4,6 +4,7 @@
 // with certain patterns are stored 15 to a line; the compressor caches lines, which move to and from the L1 as a whole.
 #pragma once
 
+#include <regatta/cosim/twin.h>
 #include <regatta/models/compressor/patterns.h>
 #include <regatta/models/compressor/units.h>
 #include <regatta/models/staging/register_map.h>
@@ -24,16 +25,14 @@ namespace regatta::models {
 
 /// Sizes and times of the compressor of one shard.
 struct CompressorConfig {
-  bool enabled = true;                   ///< false: the assembly omits it
-  unsigned lines = 12;                   ///< 48 in an SM of four shards (Table 1, which also says 16 each)
-  unsigned lookup_latency = 1;           ///< cycles: bit vector (section 5.3)
-  unsigned expand_latency = 2;           ///< cycles after that: tags and expansion
-  unsigned match_latency = 2;            ///< cycles to match a value on its way to memory ("similar delay")
-  unsigned queue = 8;                    ///< requests held at a time
-  unsigned fetches = 2;                  ///< lines fetched from the L1 at a time
-  std::string implementation = "model";  ///< of the matcher and the expander (units.h)
-  std::string waveform = "compressor_difference.fst";  ///< where lockstep writes the waveform of a difference
-  unsigned waveform_cycles = 200;                      ///< clock cycles in it
+  bool enabled = true;          ///< false: the assembly omits it
+  unsigned lines = 12;          ///< 48 in an SM of four shards (Table 1, which also says 16 each)
+  unsigned lookup_latency = 1;  ///< cycles: bit vector (section 5.3)
+  unsigned expand_latency = 2;  ///< cycles after that: tags and expansion
+  unsigned match_latency = 2;   ///< cycles to match a value on its way to memory ("similar delay")
+  unsigned queue = 8;           ///< requests held at a time
+  unsigned fetches = 2;         ///< lines fetched from the L1 at a time
+  cosim::TwinOptions units;     ///< of the matcher and the expander (units.h)
 
   // Set by the assembly.
   unsigned sm = 0;
