@@ -58,6 +58,10 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
     register_uses_.push_back(std::make_unique<recorders::RegisterUse>(recording_.register_use_instructions));
     sm.add_observer(*register_uses_.back());
   }
+  if (recording_.cycles_by_instruction) {
+    instruction_cycles_.push_back(std::make_unique<recorders::InstructionCycles>());
+    sm.add_observer(*instruction_cycles_.back());
+  }
 }
 
 void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
@@ -145,6 +149,17 @@ RegisterShare RecorderSet::register_use() const {
     sum += use->sum();
   }
   if (windows != 0) all.mean = sum / double(windows);
+  return all;
+}
+
+std::vector<CycleStack> RecorderSet::cycles_by_instruction() const {
+  std::vector<CycleStack> all;
+  for (const auto& recorder : instruction_cycles_) {
+    all.resize(recorder->launch().size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (unsigned s = 0; s < protocol::stall_count; ++s) all[i][s] += recorder->launch()[i][s];
+    }
+  }
   return all;
 }
 

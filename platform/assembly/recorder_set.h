@@ -5,6 +5,7 @@
 
 #include <regatta/assembly/simulation.h>
 #include <regatta/recorders/cta_cycles.h>
+#include <regatta/recorders/instruction_cycles.h>
 #include <regatta/recorders/pipeline_recorder.h>
 #include <regatta/recorders/register_use.h>
 #include <regatta/recorders/vcd_recorder.h>
@@ -34,6 +35,8 @@ class RecorderSet {
   /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
   void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);
   void launch(std::uint32_t index);
+  /// Of the launch that has just ended, the sum of all SMs; empty unless they are recorded.
+  std::vector<CycleStack> cycles_by_instruction() const;
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
   void finish(std::uint64_t now);
   /// These after finish().
@@ -60,6 +63,7 @@ class RecorderSet {
   std::vector<std::unique_ptr<recorders::CtaCycles>> cta_recorders_;
   std::vector<std::unique_ptr<recorders::RegisterWorkingSet>> working_sets_;
   std::vector<std::unique_ptr<recorders::RegisterUse>> register_uses_;
+  std::vector<std::unique_ptr<recorders::InstructionCycles>> instruction_cycles_;
   std::uint32_t launch_ = 0;
   std::exception_ptr error_;
 };

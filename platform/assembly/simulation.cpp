@@ -239,6 +239,13 @@ std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& l
     return "every scheduler-cycle has one reason: the reasons add up to " + std::to_string(slots) +
            " and must add up to cycles x schedulers x SMs = " + std::to_string(expected);
   }
+  if (!r.by_instruction.empty()) {
+    CycleStack sum{};
+    for (const CycleStack& stack : r.by_instruction) {
+      for (unsigned s = 0; s < protocol::stall_count; ++s) sum[s] += stack[s];
+    }
+    if (sum != r.stall_cycles) return "the cycles by instruction must add up to the scheduler-cycles, reason by reason";
+  }
   return laws.broken();
 }
 
@@ -269,6 +276,8 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   r.ctas = launch.cta_count - dispatcher->unfinished();
   r.stall_cycles = cycle_stack();
   for (unsigned s = 0; s < protocol::stall_count; ++s) r.stall_cycles[s] -= stack[s];
+  r.by_instruction = recorders->cycles_by_instruction();
+  r.kernel_index = launch.kernel;
   r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
   result.energy.add(r.energy);
   result.launches.push_back(r);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/simulation.h>
 
+#include "instruction_report.h"
+
 #include <sys/resource.h>
 
 namespace regatta::assembly {
@@ -164,6 +166,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   }
   document["launches"] = std::move(launches);
   document["energy"] = energy_details(r);
+  if (Json lines = cpi_lines_json(r, trace); !lines.empty()) document["cpi_lines"] = std::move(lines);
   if (const WorkingSet& w = r.register_working_set; w.window != 0) {
     document["register_working_set"] = {{"window", w.window}, {"mean", w.mean}, {"peak", w.peak}};
   }

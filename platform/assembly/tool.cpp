@@ -18,6 +18,7 @@
 #include <iostream>
 #include <optional>
 
+#include "instruction_report.h"
 #include "tool_config.h"
 #include "tool_report.h"
 
@@ -64,6 +65,8 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               1, 1'000'000);
   line.flag("replay", o.replay, "only decode the trace and update registers: the speed limit of a simulation");
   line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and in total");
+  line.flag("cpi-lines", o.cpi_lines,
+            "charge each scheduler-cycle to an instruction: print the source lines with most, write all to --stats");
   line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
   line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV file: activity of the warps of each CTA, in warp-cycles");
   line.option("vcd", o.vcd, "FILE", "write a value change dump of the SMs' signals");
@@ -128,6 +131,7 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
     }
   }
   const std::pair<const char*, bool> timed[] = {{"--cpi", o.cpi},
+                                                {"--cpi-lines", o.cpi_lines},
                                                 {"--energy-table", o.energy_table},
                                                 {"--check-protocol", o.check_protocol},
                                                 {"--lookup-delay", o.lookup_delay != 0}};
@@ -150,6 +154,7 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   r.sample_file = o.sample_file;
   r.sample_cycles = o.sample;
   r.cta_file = o.cpi_ctas;
+  r.cycles_by_instruction = o.cpi_lines;
   r.working_set_cycles = o.working_set;
   r.register_use_instructions = o.register_use;
   if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
@@ -364,6 +369,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   const SummaryOutput summary(o, scheme);
   print_summary(result, o, trace);
   if (o.cpi && !o.replay) print_cpi(result);
+  if (o.cpi_lines) print_cpi_lines(result, trace);
   if (o.energy_table && !o.replay) print_energy(result);
   if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
   std::cout.flush();

@@ -28,6 +28,7 @@ struct ToolOptions {
   std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;
   bool cpi = false;
+  bool cpi_lines = false;
   std::string cpi_ctas;
   std::string vcd, vcd_window;
   std::string pipeline, pipeline_window, pipeline_ctas;

@@ -67,7 +67,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   const auto count = static_cast<unsigned>(schedulers_.size());
   unsigned s = w.info.warp.value() % count;
   while (~schedulers_[s].used == 0) s = (s + 1) % count;
-  w.scheduler = static_cast<std::uint8_t>(s);
+  w.scheduler = w.info.scheduler = static_cast<std::uint8_t>(s);
   w.local = static_cast<std::uint8_t>(__builtin_ctzll(~schedulers_[s].used));
   schedulers_[s].used |= WarpMask{1} << w.local;
   schedulers_[s].slots[w.local] = w.info.warp;

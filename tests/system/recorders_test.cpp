@@ -144,6 +144,46 @@ TEST_CASE("recorders: the files are the same whatever the quantum") {
   }
 }
 
+TEST_CASE(
+    "recorders: cycles by instruction add up under schemes that inject, insert and switch, whatever the quantum") {
+  const Bench bench;
+  const std::vector<std::vector<std::string>> runs{
+      {},
+      {"--scheme", "greener", "--machine", "k20x"},
+      {"--scheme", "wir", "--machine", "gtx480"},
+      {"--machine", "finereg", "--scheme", "finereg", "--finereg.active_registers", "256"}};
+  for (const auto& words : runs) {
+    CAPTURE(words);
+    nlohmann::json before;
+    for (const char* quantum : {"1", "256"}) {
+      const ProcessResult r =
+          bench.sim(words + std::vector<std::string>{"--cpi-lines", "--stats", "s.json", "--quantum", quantum});
+      REQUIRE(r.status == 0);
+      CHECK_THAT(r.out, Catch::Matchers::Contains("scheduler-cycles by source line"));
+      const auto lines = nlohmann::json::parse(bench.folder.read("s.json")).at("cpi_lines");
+      const auto launches = nlohmann::json::parse(bench.folder.read("s.json")).at("launches");
+      REQUIRE(lines.size() == launches.size());
+      for (std::size_t l = 0; l < lines.size(); ++l) {
+        // By instruction, and by line: reason by reason the launch's.
+        for (const char* by : {"instructions", "lines"}) {
+          std::map<std::string, std::uint64_t> sum;
+          const auto add = [&](const nlohmann::json& reasons) {
+            for (const auto& [reason, cycles] : reasons.items()) sum[reason] += cycles.get<std::uint64_t>();
+          };
+          for (const auto& entry : lines[l].at(by)) add(entry.at("by_reason"));
+          add(lines[l].at("no_instruction"));
+          CHECK(sum["issued"] == launches[l].at("issue_cycles"));
+          for (const char* reason : {"scoreboard", "memory", "barrier", "idle", "issue_gate", "instruction_fetch"}) {
+            CHECK(sum[reason] == launches[l].at("stall_cycles").at(reason));
+          }
+        }
+      }
+      if (!before.is_null()) CHECK(lines == before);
+      before = lines;
+    }
+  }
+}
+
 TEST_CASE("recorders: a window of CTAs that never ran is remarked on") {
   const Bench bench;
   const ProcessResult r = bench.sim({"--pipeline", "p.kanata", "--pipeline-ctas", "5000:5010"});
@@ -219,6 +259,7 @@ TEST_CASE("recorders: what cannot be is refused before the run") {
   bench.refused({"--replay", "--working-set", "100"}, "--replay has no time: --working-set has no windows to count in");
   bench.refused({"--replay", "--register-use", "100"},
                 "--replay has no schedulers: --register-use has no windows to count in");
+  bench.refused({"--replay", "--cpi-lines"}, "--replay has no time: nothing for --cpi-lines");
   bench.refused({"--stats", "no/such/s.json"}, "cannot write 'no/such/s.json': No such file or directory");
   bench.refused({"--vcd", "v.vcd", "--pipeline", "./v.vcd"}, "--vcd and --pipeline name the same file 'v.vcd'");
   bench.refused({"--stats", "k.rgt"}, "--stats and the trace name the same file 'k.rgt'");

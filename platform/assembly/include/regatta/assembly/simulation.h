@@ -35,6 +35,7 @@ struct Recording {
   std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: off
   /// Windows in which the share of the allocated registers that instructions name is taken; 0: off.
   std::uint64_t register_use_instructions = 0;
+  bool cycles_by_instruction = false;  ///< charge each scheduler-cycle to an instruction
 };
 
 struct SimulationOptions {
@@ -77,6 +78,10 @@ using CycleStack = std::array<std::uint64_t, protocol::stall_count>;
 struct LaunchResult {
   std::string kernel;
   CycleStack stall_cycles{};
+  /// The same by static instruction (recorders::InstructionCycles); the last element is of no instruction. Empty unless
+  /// Recording::cycles_by_instruction.
+  std::vector<CycleStack> by_instruction;
+  std::uint32_t kernel_index = 0;  ///< in the trace
   support::EnergyReport energy;
   std::uint64_t cycles = 0;
   std::uint64_t warp_instructions = 0;

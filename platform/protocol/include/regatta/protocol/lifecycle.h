@@ -32,7 +32,8 @@ struct WarpInfo {
   CtaSlot cta;
   std::uint64_t cta_index = 0;  ///< linear CTA index in the grid
   unsigned warp_in_cta = 0;
-  LaneMask lanes = 0;  ///< lanes that exist (a CTA's last warp may be partial)
+  LaneMask lanes = 0;          ///< lanes that exist (a CTA's last warp may be partial)
+  std::uint8_t scheduler = 0;  ///< of a warp whose CTA is active
 };
 
 struct CtaInfo {
