@@ -8,12 +8,12 @@ set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
   catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
-  libbenchmark-dev"
+  libbenchmark-dev python3"
 case "${1:-}" in
   "") ;;
   --ci) packages="$packages clang-format clang-tidy gtkwave" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
-  --reproduce) packages="$packages python3 python3-matplotlib" ;;
+  --reproduce) packages="$packages python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
   *)
     echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce or --cosim" >&2

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""regatta-compare: what differs between runs, where the cycles went, and what is to blame."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import List, Optional
+
+from . import compare_text
+from .comparison import compare
+from .statistics import InputError, load
+
+_HELP = """\
+Compares runs of regatta-sim by their statistics (--stats FILE). Each run is compared with the first: what changed in the
+configuration, in cycles, energy and traffic; the difference in cycles by kernel, launch, source line and reason, which adds
+up to the whole; and which structure of the machine explains it best. Source lines need runs with --cpi-lines.
+
+  regatta-sim K.rgt --cpi-lines --stats a.json
+  regatta-sim K.rgt --cpi-lines --stats b.json --dram.bandwidth 50000
+  regatta-compare a.json b.json
+"""
+
+
+def _write(path: str, text: str) -> None:
+    """Under its final name only when it is whole."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name + ".")
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except OSError as e:
+        raise InputError(f"cannot write '{path}': {e.strerror}") from None
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="regatta-compare", description=_HELP,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stats", nargs="+", metavar="STATS.json", help="two or more; the first is A")
+    parser.add_argument("--json", metavar="FILE", help="write the comparison as JSON; -: to the terminal, without text")
+    parser.add_argument("--html", metavar="FILE", help="write it as a page")
+    parser.add_argument("--rows", type=int, default=15, metavar="N", help="rows of a table (default 15)")
+    o = parser.parse_args(arguments)
+    try:
+        if len(o.stats) < 2:
+            raise InputError(f"found one file, '{o.stats[0]}'; expected two or more")
+        if o.rows < 1:
+            raise InputError(f"--rows: found {o.rows}, expected 1 or more")
+        for path in (o.json, o.html):
+            if path is not None and any(os.path.realpath(path) == os.path.realpath(s) for s in o.stats):
+                raise InputError(f"'{path}' is one of the runs: it would be written over")
+        runs = [load(path) for path in o.stats]
+        documents = [compare(runs[0], other, o.rows) for other in runs[1:]]
+        if o.json is not None:
+            _write(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
+        if o.html is not None:
+            _write(o.html, compare_text.page(documents))
+        if o.json != "-":
+            sys.stdout.write("\n".join(compare_text.text(d) for d in documents))
+    except InputError as e:
+        print(f"regatta-compare: {e}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison of two runs as one document, from which text, JSON and HTML are made."""
+
+from fractions import Fraction
+from typing import Any, Dict, List
+
+from .causes import Suspect, changed_knobs, suspects
+from .difference import Difference
+from .statistics import NO_INSTRUCTION, Run
+
+_TRAFFIC = (
+    ("L1 reads", r"sm\d+\.l1", "reads"), ("L1 writes", r"sm\d+\.l1", "writes"),
+    ("L2 reads", r"memory\.l2_\d+", "reads"), ("L2 writes", r"memory\.l2_\d+", "writes"),
+    ("DRAM bytes read", r"memory\.dram_\d+", "bytes_read"), ("DRAM bytes written", r"memory\.dram_\d+", "bytes_written"),
+    ("register reads", r"sm\d+\.register_file", "reads"), ("register writes", r"sm\d+\.register_file", "writes"),
+)
+
+
+def compare(a: Run, b: Run, most: int = 15) -> Dict[str, Any]:
+    """B against A. `most`: rows of places and of suspects; the rest is summed up in one, so that sums stay whole."""
+    difference = Difference(a, b)
+    found = suspects(difference)
+    document: Dict[str, Any] = {
+        "a": _run(a), "b": _run(b),
+        "verdict": verdict(difference, found),
+        "configuration": [{"knob": k, "a": x, "b": y} for k, (x, y) in changed_knobs(a, b).items()],
+        "totals": _totals(a, b),
+        "by_line": difference.by_line,
+        "reasons": _rows(difference, ("reason",), 100),
+        "launches": _rows(difference, ("launch", "kernel"), most) if len(a.document["launches"]) > 1 or
+        len(b.document["launches"]) > 1 else [],
+        "lines": _rows(difference, ("kernel", "source"), most) if difference.by_line else [],
+        "places": _rows(difference, ("kernel", "source", "reason"), most),
+        "residual": str(difference.residual),
+        "suspects": [_suspect(s) for s in found[:5]],
+        "energy": _energy(a, b),
+    }
+    return document
+
+
+def _run(run: Run) -> Dict[str, Any]:
+    return {"name": run.name, "machine": run.document.get("machine"), "scheme": run.scheme,
+            "kernel": run.document.get("kernel"), "cycles": run.cycles, "ending": run.ending()}
+
+
+def _number(value: Fraction) -> Any:
+    return int(value) if value.denominator == 1 else round(float(value), 3)
+
+
+def _rows(difference: Difference, fields: Any, most: int) -> List[Dict[str, Any]]:
+    def row(keys: Dict[str, Any], x: Fraction, y: Fraction) -> Dict[str, Any]:
+        return {**keys, "a": _number(x), "b": _number(y), "more": _number(y - x),
+                "points": round(difference.points(y - x), 3)}
+    groups = difference.grouped(*fields)
+    rows = [row(dict(zip(fields, key)), x, y) for key, x, y in groups[:most]]
+    if len(groups) > most:
+        rest = groups[most:]
+        rows.append(row({"others": len(rest)}, sum((r[1] for r in rest), Fraction(0)),
+                        sum((r[2] for r in rest), Fraction(0))))
+    return rows
+
+
+def _totals(a: Run, b: Run) -> List[Dict[str, Any]]:
+    values = [("cycles", a.cycles, b.cycles, ""),
+              ("warp instructions", a.document.get("warp_instructions", 0), b.document.get("warp_instructions", 0), ""),
+              ("energy", round(a.energy_nj / 1000, 3), round(b.energy_nj / 1000, 3), "uJ")]
+    values += [(what, a.total(module, name), b.total(module, name), "") for what, module, name in _TRAFFIC]
+    return [{"what": what, "unit": unit, "a": x, "b": y, "change": None if not x else round(100 * (y - x) / x, 2)}
+            for what, x, y, unit in values if x or y]
+
+
+def _energy(a: Run, b: Run) -> List[Dict[str, Any]]:
+    of_a, of_b = (run.document["energy"].get("by_structure", {}) for run in (a, b))
+    rows = []
+    for name in list(of_a) + [n for n in of_b if n not in of_a]:
+        x, y = float(of_a.get(name, 0.0)) / 1000, float(of_b.get(name, 0.0)) / 1000
+        rows.append({"structure": name, "a": round(x, 3), "b": round(y, 3), "more": round(y - x, 3)})
+    return sorted(rows, key=lambda r: -abs(r["more"]))
+
+
+def _suspect(s: Suspect) -> Dict[str, Any]:
+    return {"structure": s.structure.name, "score": round(s.score, 3), "points": round(s.points, 3),
+            "signals": [{"what": w, "a": round(x, 4), "b": round(y, 4)} for w, x, y in s.signals],
+            "knobs": [{"knob": k, "a": x, "b": y} for k, x, y in s.knobs]}
+
+
+def _reason(name: str) -> str:
+    return {"issued": "instructions issued", "memory": "waits for memory", "scoreboard": "waits for results",
+            "barrier": "waits at barriers", "instruction_fetch": "waits for instructions",
+            "issue_gate": "waits for the scheme's gate", "idle": "nothing left to issue",
+            "structural_scheduler": "the scheduler holding warps back"
+            }.get(name, f"no collector unit free for {name.replace('structural_', '').upper()}")
+
+
+def verdict(difference: Difference, found: List[Suspect]) -> List[str]:
+    """Three sentences: how much, where and for what, and what is to blame."""
+    a, b = difference.a, difference.b
+    more = difference.points(Fraction(difference.more))
+    if difference.more == 0:
+        return [f"Both take {a.cycles:,} cycles.", "No reason and no place has a change to explain.",
+                _energy_sentence(a, b)]
+    first = (f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A "
+             f"({a.cycles:,} to {b.cycles:,}).")
+    sign = 1 if difference.more > 0 else -1
+    fields = ("source", "reason") if difference.by_line else ("reason",)
+    parts = [(key, difference.points(y - x)) for key, x, y in difference.grouped(*fields) if (y - x) * sign > 0]
+    by_reason = sorted(((r, difference.points(c)) for r, c in difference.by_reason().items() if c * sign > 0),
+                       key=lambda r: -abs(r[1]))
+    second = " and ".join(f"{abs(p):.1f} points are {_reason(r)}" for r, p in by_reason[:2])
+    if difference.by_line:
+        (source, reason), points = parts[0]
+        place = "with no instruction to wait for" if source == NO_INSTRUCTION else f"at {source}"
+        second += f", most of all {place} ({abs(points):.1f}, {_reason(reason)})"
+    second = second[0].upper() + second[1:] + "."
+    if not found:
+        return [first, second, "No structure's own statistics explain it."]
+    best = found[0]
+    third = f"The likeliest cause is the {best.structure.name}" if best.structure.name != "the program" else \
+        "The likeliest cause is the program"
+    evidence = [f"{k} is {_knob(y)} instead of {_knob(x)}" for k, x, y in best.knobs[:2]]
+    evidence += [f"{w} went from {x:.3g} to {y:.3g}" for w, x, y in best.signals[:1]]
+    third += (": " + ", ".join(evidence) if evidence else "") + "."
+    return [first, second, third]
+
+
+def _knob(value: object) -> str:
+    return "absent" if value is None else f"{value}"
+
+
+def _energy_sentence(a: Run, b: Run) -> str:
+    if not a.energy_nj:
+        return "Neither has an energy."
+    change = 100 * (b.energy_nj - a.energy_nj) / a.energy_nj
+    return f"Energy changes by {change:+.1f} %."

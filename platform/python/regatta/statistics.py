@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run's stats.json: its parts with types, sums over modules, and cycles by launch, line and reason."""
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+
+
+class InputError(Exception):
+    """A file that cannot be read, or says something else than expected. The text names file, place, found, expected."""
+
+
+class Cell(NamedTuple):
+    """Where cycles went: `source` is a line of the program, "" if the run does not say (--cpi-lines)."""
+    launch: int
+    kernel: str
+    source: str
+    reason: str
+
+
+NO_INSTRUCTION = "no instruction"
+
+
+class Run:
+    """`document`: what `regatta-sim --stats` has written. `name`: for people."""
+
+    def __init__(self, document: Dict[str, Any], name: str):
+        self.document = document
+        self.name = name
+        for key, kind in (("cycles", int), ("launches", list), ("stats", dict), ("config", dict), ("energy", dict)):
+            if not isinstance(document.get(key), kind):
+                found = type(document[key]).__name__ if key in document else "nothing"
+                raise InputError(f"{name}: '{key}': found {found}, expected {kind.__name__} as in a stats.json of "
+                                 f"regatta-sim")
+        if document.get("replay"):
+            raise InputError(f"{name}: a run with --replay has no cycles to compare; expected a simulation")
+
+    @property
+    def cycles(self) -> int:
+        return int(self.document["cycles"])
+
+    @property
+    def energy_nj(self) -> float:
+        return float(self.document["energy"]["total_nj"])
+
+    @property
+    def scheme(self) -> str:
+        return str(self.document.get("scheme", "?"))
+
+    @property
+    def has_lines(self) -> bool:
+        return "cpi_lines" in self.document
+
+    def config(self) -> Dict[str, Any]:
+        """Knobs by name, and what was run: machine, scheme, trace."""
+        keys = ("machine", "scheme", "scheduler", "residency", "kernel")
+        return {**{f"run.{k}": self.document[k] for k in keys if k in self.document}, **self.document["config"]}
+
+    def total(self, module: str, name: str) -> float:
+        """A statistic summed over the modules whose path matches `module`, a regular expression; 0 without any."""
+        pattern = re.compile(module + r"\Z")
+        return float(sum(group[name] for path, group in self.document["stats"].items()
+                         if name in group and pattern.match(path)))
+
+    def ending(self) -> str:
+        return str(self.document.get("ending", "?"))
+
+    def schedulers(self, launch: Dict[str, Any]) -> Fraction:
+        """Schedulers of all SMs together: scheduler-cycles of a launch over its cycles."""
+        if launch["cycles"] == 0:
+            return Fraction(1)
+        return Fraction(sum(self._reasons(launch).values()), launch["cycles"])
+
+    @staticmethod
+    def _reasons(launch: Dict[str, Any]) -> Dict[str, int]:
+        reasons = {"issued": int(launch["issue_cycles"])}
+        for reason, cycles in launch["stall_cycles"].items():
+            if reason == "structural_by_unit":
+                reasons.update({f"structural_{unit}": int(n) for unit, n in cycles.items()})
+            elif reason != "structural":
+                reasons[reason] = int(cycles)
+        return reasons
+
+    def cells(self, lines: bool) -> Iterator[Tuple[Cell, Fraction]]:
+        """Every cycle of the run, in cycles (scheduler-cycles over schedulers): they add up to `cycles` exactly.
+        `lines`: by source line too."""
+        by_line = {entry["launch"]: entry for entry in self.document.get("cpi_lines", [])} if lines else {}
+        for index, launch in enumerate(self.document["launches"]):
+            schedulers = self.schedulers(launch)
+            kernel = str(launch["kernel"])
+            if not lines:
+                parts = [("", self._reasons(launch))]
+            elif index in by_line:
+                parts = [(line["source"], line["by_reason"]) for line in by_line[index]["lines"]]
+                parts.append((NO_INSTRUCTION, by_line[index]["no_instruction"]))
+            else:
+                raise InputError(f"{self.name}: launch {index}: found no 'cpi_lines' of it, expected one per launch "
+                                 f"(regatta-sim --cpi-lines)")
+            for source, reasons in parts:
+                for reason, cycles in reasons.items():
+                    if cycles:
+                        yield Cell(index, kernel, source, reason), Fraction(cycles) / schedulers
+
+
+def load(path: Union[str, Path], name: Optional[str] = None) -> Run:
+    """Reads a stats.json; throws InputError."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as e:
+        reason = e.strerror if isinstance(e, OSError) else "it is no text"
+        raise InputError(f"{path}: cannot be read: {reason}") from None
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as e:
+        raise InputError(f"{path}:{e.lineno}:{e.colno}: found no JSON there ({e.msg}), expected the statistics that "
+                         f"regatta-sim --stats writes") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{path}: found {type(document).__name__}, expected an object as regatta-sim --stats writes it")
+    try:
+        return Run(document, name or str(path))
+    except (KeyError, TypeError, ValueError) as e:
+        raise InputError(f"{path}: found no {e} of a run, expected the statistics that regatta-sim --stats writes"
+                         ) from None
+
+

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparison of runs: the split is exact, verdict and tables say it, bad input is refused."""
+
+import contextlib
+import io
+import json
+import random
+import tempfile
+import unittest
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+
+from regatta.compare import main
+from regatta.comparison import compare
+from regatta.difference import Difference
+from regatta.statistics import InputError, Run, load
+
+from .made import SCHEDULERS, document, launch, lines
+
+
+def slower():
+    """DRAM is slower: the waits for memory grow at one line."""
+    a = document([launch("k", 100, memory=60, scoreboard=20)],
+                 cpi_lines=[lines(0, "k", {"k.cu:3": {"issued": 100, "scoreboard": 20}, "k.cu:7": {"issued": 20,
+                                                                                                "memory": 60}}, {})])
+    b = document([launch("k", 125, memory=105, scoreboard=20, idle=5)], config={"dram.latency": 300},
+                 cpi_lines=[lines(0, "k", {"k.cu:3": {"issued": 100, "scoreboard": 20}, "k.cu:7": {"issued": 20,
+                                                                                                "memory": 105}},
+                                  {"idle": 5})])
+    b["stats"]["memory.dram_0"]["queue_entry_cycles"] = 90
+    return Run(a, "a.json"), Run(b, "b.json")
+
+
+class DifferenceTest(unittest.TestCase):
+    def test_adds_up_by_line_and_reason(self):
+        a, b = slower()
+        d = Difference(a, b)
+        self.assertEqual(d.residual, 0)
+        self.assertEqual(d.grouped("source", "reason")[0], (("k.cu:7", "memory"), Fraction(30), Fraction(105, 2)))
+        self.assertEqual(d.by_reason()["memory"], Fraction(45, 2))
+        self.assertEqual(sum(y - x for _, x, y in d.grouped("kernel")), 25)
+
+    def test_random_runs_have_no_residual(self):
+        dice = random.Random(1)
+        for _ in range(300):
+            runs = []
+            for name in "ab":
+                launches = []
+                for _ in range(dice.randint(1, 6)):
+                    cycles = dice.randint(1, 10**6)
+                    rest = SCHEDULERS * cycles
+                    stalls = {}
+                    for reason in ("memory", "barrier", "structural_lsu", "idle"):
+                        stalls[reason] = dice.randint(0, rest)
+                        rest -= stalls[reason]
+                    launches.append(launch(dice.choice("pqr"), cycles, **stalls))
+                runs.append(Run(document(launches), name))
+            d = Difference(*runs)
+            self.assertEqual(d.residual, 0)
+            for fields in (("reason",), ("launch", "kernel"), ("kernel", "source", "reason")):
+                self.assertEqual(sum(y - x for _, x, y in d.grouped(*fields)), d.more)
+
+    def test_another_number_of_schedulers(self):
+        a = Run(document([launch("k", 99, memory=60)]), "a")
+        wide = launch("k", 77, memory=0)
+        wide["issue_cycles"] = 77 * 3 - 31
+        wide["stall_cycles"]["idle"] = 31
+        self.assertEqual(Difference(a, Run(document([wide]), "b")).residual, 0)
+
+    def test_sources_lose_the_folder_that_they_share(self):
+        def run(*sources):
+            cycles = 10 * len(sources)
+            return Run(document([launch("k", cycles)],
+                                cpi_lines=[lines(0, "k", {s: {"issued": 20} for s in sources}, {})]), "r")
+        for sources, expected in ((("/a/b/x.cu:1", "/a/b/c/y.h:2"), {"x.cu:1", "c/y.h:2"}),
+                                  (("/a/x.cu:1", "y.cu:2"), {"/a/x.cu:1", "y.cu:2"}),
+                                  (("/x.cu:1",), {"x.cu:1"})):
+            both = run(*sources)
+            self.assertEqual({p.source for p in Difference(both, both).parts}, expected)
+
+    def test_launches_of_one_run_only(self):
+        a = Run(document([launch("p", 10), launch("q", 20), launch("p", 30)]), "a")
+        b = Run(document([launch("p", 10), launch("p", 30), launch("r", 5)]), "b")
+        d = Difference(a, b)
+        rows = {key: (x, y) for key, x, y in d.grouped("launch", "kernel")}
+        self.assertEqual(rows[((1, None), "q")], (20, 0))
+        self.assertEqual(rows[((None, 2), "r")], (0, 5))
+        self.assertEqual(rows[((2, 1), "p")], (30, 30))
+        self.assertEqual(d.residual, 0)
+
+
+class VerdictTest(unittest.TestCase):
+    def test_slower(self):
+        document_ = compare(*slower())
+        self.assertEqual(document_["verdict"][0], "B takes 25.0 % more cycles than A (100 to 125).")
+        self.assertIn("22.5 points are waits for memory", document_["verdict"][1])
+        self.assertIn("most of all at k.cu:7 (22.5, waits for memory)", document_["verdict"][1])
+        self.assertEqual(document_["verdict"][2], "The likeliest cause is the DRAM: dram.latency is 300 instead of 100, "
+                                                  "cycles in the queue per access went from 2 to 9.")
+        self.assertEqual(document_["residual"], "0")
+
+    def test_faster_names_the_same_cause(self):
+        a, b = slower()
+        document_ = compare(b, a)
+        self.assertEqual(document_["verdict"][0], "B takes 20.0 % fewer cycles than A (125 to 100).")
+        self.assertIn("The likeliest cause is the DRAM", document_["verdict"][2])
+
+    def test_equal(self):
+        a, _ = slower()
+        self.assertEqual(compare(a, a)["verdict"][0], "Both take 100 cycles.")
+        self.assertEqual(compare(a, a)["suspects"], [])
+
+    def test_a_knob_that_the_run_does_not_use_is_no_cause(self):
+        a, b = slower()
+        for run, cycles in ((a, 8), (b, 330)):
+            run.document["config"]["latency.fp64_div"] = cycles
+        self.assertEqual(compare(a, b)["suspects"][0]["structure"], "DRAM")
+
+
+class Cells(HTMLParser):
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.texts = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class CommandTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for run in slower():
+            (self.folder / run.name).write_text(json.dumps(run.document))
+
+    def run_it(self, *words):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main([str(self.folder / w) if w.endswith((".json", ".html")) else w for w in words])
+        return status, out.getvalue(), err.getvalue().replace(str(self.folder) + "/", "")
+
+    def test_text_json_and_page(self):
+        status, out, err = self.run_it("a.json", "b.json", "--json", "c.json", "--html", "c.html")
+        self.assertEqual((status, err), (0, ""))
+        for part in ("Configuration that differs", "dram.latency", "Suspects", "Cycles by place and reason",
+                     "residual: 0 cycles"):
+            self.assertIn(part, out)
+        written = json.loads((self.folder / "c.json").read_text())
+        self.assertEqual(written["comparisons"][0]["places"][0]["source"], "k.cu:7")
+        page = Cells((self.folder / "c.html").read_text())
+        self.assertEqual(page.open, [])
+        self.assertIn("k.cu:7", page.texts)
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["a.json", "b.json", "c.html", "c.json"])
+
+    def test_three_runs_are_two_comparisons(self):
+        (self.folder / "c.json").write_text((self.folder / "a.json").read_text())
+        _, out, _ = self.run_it("a.json", "b.json", "c.json")
+        self.assertEqual(out.count("residual: 0"), 2)
+
+    def test_without_lines(self):
+        for name in ("a.json", "b.json"):
+            d = json.loads((self.folder / name).read_text())
+            del d["cpi_lines"]
+            (self.folder / name).write_text(json.dumps(d))
+        status, out, _ = self.run_it("a.json", "b.json")
+        self.assertEqual(status, 0)
+        self.assertIn("--cpi-lines", out)
+        self.assertNotIn("Cycles by source line", out)
+
+    def test_what_is_refused(self):
+        (self.folder / "text.json").write_text("{\n  cycles")
+        (self.folder / "list.json").write_text("[]")
+        (self.folder / "other.json").write_text("{}")
+        d = json.loads((self.folder / "a.json").read_text())
+        d["cycles"] = 0
+        (self.folder / "none.json").write_text(json.dumps(d))
+        cases = {
+            ("a.json",): "found one file, 'a.json'; expected two or more",
+            ("a.json", "no.json"): "no.json: cannot be read: No such file or directory",
+            ("a.json", "text.json"): "text.json:2:3: found no JSON there",
+            ("a.json", "list.json"): "list.json: found list, expected an object",
+            ("a.json", "other.json"): "other.json: 'cycles': found nothing, expected int",
+            ("a.json", "none.json"): "none.json: found 0 cycles",
+            ("a.json", "b.json", "--json", "a.json"): "'a.json' is one of the runs",
+            ("a.json", "b.json", "--html", "no/c.html"): "cannot write 'no/c.html': No such file or directory",
+            ("a.json", "b.json", "--rows", "0"): "--rows: found 0, expected 1 or more",
+        }
+        for words, message in cases.items():
+            with self.subTest(words):
+                status, out, err = self.run_it(*words)
+                self.assertEqual((status, out), (2, ""))
+                self.assertTrue(err.startswith("regatta-compare: " + message), err)
+
+    def test_damaged_lines(self):
+        d = json.loads((self.folder / "b.json").read_text())
+        d["cpi_lines"] = []
+        (self.folder / "b.json").write_text(json.dumps(d))
+        _, _, err = self.run_it("a.json", "b.json")
+        self.assertIn("b.json: launch 0: found no 'cpi_lines' of it", err)
+        with self.assertRaises(InputError):
+            load(self.folder / "nothing.json")
+
+
+if __name__ == "__main__":
+    unittest.main()
