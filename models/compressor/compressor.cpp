@@ -197,7 +197,10 @@ Compressor::Done Compressor::perform_write(Operation& operation, std::uint64_t n
   if (pattern == Pattern::none) {
     if (!has_out_room()) return Done::not_now;
     set_bit(operation.reg, false);
-    out_.push(Timed{operation.payload, now + config_.match_latency});
+    // The model answers at once, and its latency is counted here. A late answer has taken the time, or some of it.
+    const std::uint64_t matched =
+        operation.late ? std::max(now, operation.asked + config_.match_latency) + 1 : now + config_.match_latency;
+    out_.push(Timed{operation.payload, matched});
   } else {
     Line* line = nullptr;
     const std::uint64_t begun = started_empty_;

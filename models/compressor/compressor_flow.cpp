@@ -86,6 +86,8 @@ void Compressor::ask_matcher(Operation& o) {
       return;
     case protocol::LookupReply::later:
       o.matching = Matching::asked;
+      o.late = true;
+      o.asked = clock_.now();
       break;
     case protocol::LookupReply::answered:
       o.matching = Matching::known;

@@ -127,6 +127,48 @@ class Initiator : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   std::uint64_t free_at_ = 0;
 };
 
+/// A matcher that answers `latency` cycles later, as one in RTL does.
+class LateMatcher : public sc_core::sc_module, public protocol::Lookup<models::WarpValue, models::CompressedValue> {
+ public:
+  protocol::LookupTarget<models::WarpValue, models::CompressedValue> lookups{"lookup", *this};
+  LateMatcher(const sc_core::sc_module_name& name, sc_core::sc_time period, unsigned latency)
+      : sc_module(name),
+        clock_(support::CycleScheduler::of(period)),
+        latency_(latency),
+        client_(
+            period, [](void* m) { static_cast<LateMatcher*>(m)->work(); }, this) {}
+  protocol::LookupReply look_up(const models::WarpValue& value, std::uint32_t tag, models::CompressedValue&) override {
+    open_.push_back({value, tag, clock_.now() + latency_});
+    client_.request(open_.front().due);
+    return protocol::LookupReply::later;
+  }
+  const sc_core::sc_event& changed() const override { return changed_; }
+
+ private:
+  struct Open {
+    models::WarpValue value;
+    std::uint32_t tag;
+    std::uint64_t due;
+  };
+  void work() {
+    models::CompressedValue answer;
+    answer.pattern = models::match(open_.front().value.data());
+    if (answer.pattern != models::Pattern::none) {
+      models::compress(answer.pattern, open_.front().value.data(), answer.slot.data());
+    }
+    const std::uint32_t tag = open_.front().tag;
+    open_.pop_front();
+    if (!open_.empty()) client_.request(open_.front().due);
+    lookups.answers->answered(tag, answer);
+  }
+
+  support::CycleScheduler& clock_;
+  const unsigned latency_;
+  std::deque<Open> open_;
+  sc_core::sc_event changed_;
+  support::CycleClient client_;
+};
+
 CompressorConfig config_of(unsigned lines = 12) {
   CompressorConfig c;
   c.lines = lines;
@@ -136,15 +178,17 @@ CompressorConfig config_of(unsigned lines = 12) {
 }
 
 struct Bench {
-  explicit Bench(const CompressorConfig& c = config_of(), unsigned seed = 1)
+  /// `late`: cycles that the matcher takes to answer; 0: the model, which answers at once.
+  explicit Bench(const CompressorConfig& c = config_of(), unsigned seed = 1, unsigned late = 0)
       : config(c),
         map(0, c.warps, 128, c.shards),
         initiator("initiator", period, map),
         matcher("matcher"),
+        late_matcher("late_matcher", period, late),
         expander("expander"),
         compressor("compressor", c, period),
         memory("memory", period, seed) {
-    compressor.matcher.bind(matcher.lookups);
+    compressor.matcher.bind(late == 0 ? matcher.lookups : late_matcher.lookups);
     compressor.expander.bind(expander.lookups);
     initiator.socket.bind(above.in);
     above.out.bind(compressor.upstream);
@@ -200,6 +244,7 @@ struct Bench {
   models::RegisterMap map;
   Initiator initiator;
   models::PatternMatcher matcher;
+  LateMatcher late_matcher;
   models::PatternExpander expander;
   Compressor compressor;
   test::LineMemory memory;
@@ -254,6 +299,33 @@ TEST_CASE("compressor: invalidations and last reads end where the value is") {
   CHECK(b.read(3, 0, true).value == noise(3));
   CHECK(b.memory.lines.empty());
   b.finish();
+}
+
+namespace {
+/// Cycles from the request to the L1's, of a value without a pattern.
+std::uint64_t time_of_incompressible(unsigned match_latency, unsigned late) {
+  CompressorConfig c = config_of();
+  c.match_latency = match_latency;
+  Bench b(c, 1, late);
+  b.write(1, 0, noise(1));
+  b.finish();
+  REQUIRE(b.memory.seen.size() == 1);
+  return b.memory.seen[0].cycle - b.initiator.requests[0].sent;
+}
+}  // namespace
+
+// A matcher in RTL takes its time itself, which must not be added once more.
+TEST_CASE("compressor: a value without a pattern leaves after the matcher's latency, model") {
+  CHECK(time_of_incompressible(6, 0) == 7);
+}
+TEST_CASE("compressor: a value without a pattern leaves after the matcher's latency, late answers") {
+  CHECK(time_of_incompressible(6, 6) == 7);
+}
+TEST_CASE("compressor: a value without a pattern leaves after the matcher's latency, an early answer") {
+  CHECK(time_of_incompressible(6, 3) == 7);
+}
+TEST_CASE("compressor: a value without a pattern leaves after the matcher's latency, a slower matcher") {
+  CHECK(time_of_incompressible(6, 9) == 10);
 }
 
 TEST_CASE("compressor: lines leave least recently used first and come back as bytes") {

@@ -99,6 +99,8 @@ class Compressor final : public sc_core::sc_module,
     protocol::Supplier supplier = protocol::Supplier::compressor;  ///< who had the line
     Matching matching = Matching::unasked;                         ///< of a write
     std::uint32_t tag = 0;                                         ///< of the request to the matcher
+    bool late = false;                                             ///< the matcher did not answer at once
+    std::uint64_t asked = 0;                                       ///< the cycle of the request to it
     CompressedValue value;                                         ///< its answer
   };
   struct Line {
