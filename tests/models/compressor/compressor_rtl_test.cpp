@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <unistd.h>
+
 #include "expander_bug_carry.h"
 #include "expander_bug_halves.h"
 #include "expander_bug_offset.h"
@@ -72,6 +74,12 @@ class Driver final : public sc_core::sc_module, protocol::LookupClient<Answer> {
   support::CycleClient client_;
 };
 
+/// Cases run side by side in one folder: each process has a waveform of its own.
+const std::string& waveform_path() {
+  static const std::string path = "compressor_rtl_test." + std::to_string(getpid()) + ".fst";
+  return path;
+}
+
 template <class Model, class Request, class Answer>
 struct UnitBench {
   UnitBench(cosim::PinsFactory<Request, Answer> pins, unsigned latency, unsigned refused, std::uint64_t count,
@@ -91,7 +99,7 @@ struct UnitBench {
   static cosim::LockstepConfig lockstep_config(unsigned latency) {
     cosim::LockstepConfig c;
     c.latency = latency;
-    c.waveform = "compressor_rtl_test.fst";
+    c.waveform = waveform_path();
     return c;
   }
   void run(std::uint64_t count) {
@@ -144,7 +152,6 @@ void expand_many(const models::ExpanderPinsFactory& pins, unsigned latency, unsi
 /// Runs until a difference; its report has both answers, and there is a waveform with the pins.
 template <class Run>
 void must_find(const Run& run, const std::string& pin) {
-  std::remove("compressor_rtl_test.fst");
   std::string report;
   try {
     run();
@@ -154,12 +161,16 @@ void must_find(const Run& run, const std::string& pin) {
   std::printf("%.400s\n", report.c_str());
   REQUIRE_THAT(report, Contains("another answer of the RTL to the request of cycle") && Contains("\n  model   ") &&
                            Contains("\n  RTL     ") && Contains("waveform of the last "));
-  REQUIRE(std::ifstream("compressor_rtl_test.fst").good());
-  if (std::system("command -v fst2vcd >/dev/null") != 0) return;
-  REQUIRE(std::system("fst2vcd -f compressor_rtl_test.fst -o compressor_rtl_test.vcd") == 0);
-  std::ifstream vcd("compressor_rtl_test.vcd");
-  const std::string text{std::istreambuf_iterator<char>(vcd), {}};
-  CHECK_THAT(text, Contains(pin) && Contains("rsp_valid"));
+  REQUIRE(std::ifstream(waveform_path()).good());
+  if (std::system("command -v fst2vcd >/dev/null") == 0) {
+    const std::string vcd_path = waveform_path() + ".vcd";
+    REQUIRE(std::system(("fst2vcd -f " + waveform_path() + " -o " + vcd_path).c_str()) == 0);
+    std::ifstream vcd(vcd_path);
+    const std::string text{std::istreambuf_iterator<char>(vcd), {}};
+    CHECK_THAT(text, Contains(pin) && Contains("rsp_valid"));
+    std::remove(vcd_path.c_str());
+  }
+  std::remove(waveform_path().c_str());
 }
 
 template <class Top>
