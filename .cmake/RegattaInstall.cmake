@@ -54,5 +54,5 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/regatta-config.cmake.in
                               ${CMAKE_BINARY_DIR}/regatta-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/regatta-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/regatta-config.cmake ${CMAKE_BINARY_DIR}/regatta-config-version.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/RegattaSystemC.cmake
+              ${CMAKE_CURRENT_LIST_DIR}/RegattaSystemC.cmake ${CMAKE_CURRENT_LIST_DIR}/RegattaVerilate.cmake
         DESTINATION ${package_dir})
