@@ -4,7 +4,7 @@
 #   make test     build everything, run every test
 #   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
-#   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs (platform/cosim)
+#   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
@@ -58,12 +58,13 @@ asan: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
 	@.cmake/run-tests.sh asan $(JOBS)
 
-# In a build of its own, so that `make test` neither needs nor runs it.
+# In a build of its own, so that `make test` neither needs nor runs it. COSIM_BUILD=release: in the build of `make test`,
+# whose libraries are there already; `make test` then runs these tests too.
+COSIM_BUILD ?= cosim
 cosim:
 	@.cmake/setup-packages.sh --cosim
-	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh cosim $(JOBS) regatta_cosim_tests
-	@ctest --preset cosim -L cosim -j $(JOBS)
-	@models/compressor/rtl/proof/prove.sh
+	@CMAKE_ARGS="-DREGATTA_COSIM=ON $(CMAKE_ARGS)" .cmake/build.sh $(COSIM_BUILD) $(JOBS) regatta_cosim_tests
+	@.cmake/run-tests.sh $(COSIM_BUILD) $(JOBS) -L cosim
 
 fuzz: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) fuzz_differential

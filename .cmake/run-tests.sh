@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run-tests.sh PRESET [JOBS]: runs the tests of a built preset. The tests that timed out and were repeated are named at
+# run-tests.sh PRESET [JOBS [ARGUMENT...]]: runs the tests of a built preset; arguments go to ctest. The tests that timed out and were repeated are named at
 # the end, whatever their second run gave; the last line is "N passed, N failed". With REGATTA_TESTS_UNTIL (seconds since
 # 1970) the run ends then, and says how many tests it left.
 # run-tests.sh --summary LOG: the end of that only, from ctest's output and a last line "status N".
@@ -90,7 +90,9 @@ fi
 preset=$1
 jobs=${2:-2}
 log=build/$preset/tests.log
-set -- --preset "$preset" -j "$((jobs + 1))"
+shift
+[ $# -eq 0 ] || shift
+set -- --preset "$preset" -j "$((jobs + 1))" "$@"
 # An instrumented program takes eight times as long. Where one test is there for every kernel, scheme or seed, a sample of
 # them runs; tests that are only more of the same are not built (REPEATS of regatta_test).
 if [ "$preset" = asan ]; then
