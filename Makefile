@@ -5,6 +5,7 @@
 #   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
+#   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
@@ -16,7 +17,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz cosim reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz cosim synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -65,6 +66,11 @@ cosim:
 	@.cmake/setup-packages.sh --cosim
 	@CMAKE_ARGS="-DREGATTA_COSIM=ON $(CMAKE_ARGS)" .cmake/build.sh $(COSIM_BUILD) $(JOBS) regatta_cosim_tests
 	@.cmake/run-tests.sh $(COSIM_BUILD) $(JOBS) -L cosim
+
+# The table of platform/cosim/synthesis, which make cosim compares with a fresh run.
+synthesis:
+	@.cmake/setup-packages.sh --cosim
+	@python3 -B platform/cosim/synthesis/synth.py
 
 fuzz: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) fuzz_differential
