@@ -19,6 +19,11 @@ void RenamingConfig::declare(support::OptionSet& o) {
   o.add("rfv.rename_cycles", rename_cycles, "cycles", "of renaming, by which every operand read takes longer", 0, 16);
   o.add("rfv.subarray_rows", subarray_rows, "rows", "rows of a bank that are powered together", 1, 1 << 20);
   o.add("rfv.gated_leakage", gated_leakage, "of a powered sub-array", "leakage of a sub-array without a live row");
+  o.add("rfv.spill", spill,
+        "a file that does not hold the registers of one CTA is accepted if it holds those of one warp: registers of "
+        "warps that wait go to memory");
+  o.add("rfv.spill_entries", spill_entries, "warp registers",
+        "on their way between the file and memory at a time, with rfv.spill", 1, 256);
 }
 
 RegisterFileConfig RenamingConfig::file_of(const RegisterFileConfig& machine) const {
@@ -35,6 +40,10 @@ void RenamingConfig::validate(const RegisterFileConfig& machine) const {
   if (!(gated_leakage >= 0 && gated_leakage <= 1)) {
     throw support::ConfigError("configuration: rfv.gated_leakage = " + std::to_string(gated_leakage) +
                                ", expected 0 to 1");
+  }
+  if (spill && machine.shared_port() && machine.priority != "fcfs") {
+    throw support::ConfigError("configuration: register_file.priority = " + machine.priority +
+                               ", expected fcfs with rfv.spill: banks that registers are moved from have no other");
   }
   if (file_of(machine).registers == 0) {
     throw support::ConfigError("configuration: rfv.share = " + std::to_string(share) +

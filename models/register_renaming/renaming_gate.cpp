@@ -127,7 +127,7 @@ void RenamingGate::warp_started(const protocol::WarpInfo& info) {
   }
   const Registers start = plan_.section.at_start & renamed_;
   at_start_ += count(start);
-  take(info.warp, start);
+  take_at_start(info.warp, start);
 }
 
 void RenamingGate::warp_finished(const protocol::WarpInfo& info) {
@@ -143,12 +143,19 @@ void RenamingGate::warp_finished(const protocol::WarpInfo& info) {
 }
 
 void RenamingGate::take(WarpSlot warp, Registers registers) {
-  Warp& w = warps_[warp.value()];
+  get_rows(warp, warps_[warp.value()], registers);
+  allocations_ += count(registers);
+}
+
+void RenamingGate::get_rows(WarpSlot warp, Warp& w, Registers registers) {
   for_each(registers, [&](unsigned reg) { entries_->enter(warp, reg, pool_->take(warp, id(reg))); });
   w.owned |= registers;
-  const unsigned n = count(registers);
-  allocations_ += n;
-  throttle_.took(cta_slot(w.cta), w.part, n);
+  throttle_.took(cta_slot(w.cta), w.part, count(registers));
+}
+
+bool RenamingGate::may_take(const DynamicInstruction& d, unsigned n) {
+  const Warp& w = warps_[d.warp.value()];
+  return throttle_.may_take(cta_slot(w.cta), w.part, n);
 }
 
 bool RenamingGate::may_issue(const DynamicInstruction& d) {
@@ -157,7 +164,7 @@ bool RenamingGate::may_issue(const DynamicInstruction& d) {
   const Registers missing = static_[d.traits->index].written & ~w.owned;
   if (missing == 0) return true;
   const unsigned n = count(missing);
-  if (throttle_.may_take(cta_slot(w.cta), w.part, n)) return true;
+  if (may_take(d, n)) return true;
   close(d.warp, w, n);
   return false;
 }
@@ -165,11 +172,20 @@ bool RenamingGate::may_issue(const DynamicInstruction& d) {
 void RenamingGate::close(WarpSlot warp, Warp& w, unsigned n) {
   ++refusals_;
   w.waits_for = n;
-  if (waiting_.empty()) throttled_since_ = clock_.now();
-  waiting_.push_back(warp);
+  wait_for_rows(warp);
   listener_->closed(warp, true);
   // Another warp may be active in its place from the next cycle on.
   listener_->reconsider(protocol::Cycle(clock_.now() + 1));
+}
+
+void RenamingGate::wait_for_rows(WarpSlot warp) {
+  if (waiting_.empty()) throttled_since_ = clock_.now();
+  waiting_.push_back(warp);
+}
+
+void RenamingGate::keep_waiting(std::size_t kept) {
+  if (kept == 0 && !waiting_.empty()) throttled_cycles_ += clock_.now() - throttled_since_;
+  waiting_.resize(kept);
 }
 
 void RenamingGate::open(WarpSlot warp) {
@@ -242,10 +258,13 @@ bool RenamingGate::held(WarpSlot /*warp*/, std::uint32_t inserted) {
 
 unsigned RenamingGate::release(WarpSlot warp, Registers registers) {
   Warp& w = warps_[warp.value()];
-  without_row_ += count(registers & ~w.owned);
+  const Registers live = w.owned | w.away;
+  without_row_ += count(registers & ~live);
   bool any = false;
-  const Registers released = registers & w.owned & ~w.releasing;
-  for_each(released, [&](unsigned reg) {
+  const Registers released = registers & live & ~w.releasing;
+  // One in memory is released when it has come back.
+  w.releasing |= released & w.away;
+  for_each(released & w.owned, [&](unsigned reg) {
     if (in_use(warp, reg)) {
       w.releasing |= Registers{1} << reg;
     } else {
@@ -319,8 +338,7 @@ void RenamingGate::open_warps() {
       waiting_[kept++] = warp;
     }
   }
-  waiting_.resize(kept);
-  if (kept == 0) throttled_cycles_ += clock_.now() - throttled_since_;
+  keep_waiting(kept);
 }
 
 bool RenamingGate::may_launch(protocol::CtaSlot cta) {

@@ -51,6 +51,7 @@ void VirtualRegisterFile::register_energy(support::EnergyGroup& g) {
   // The leakage is the availability's, which knows the sub-arrays that are off.
   g.event("register_structures", "register_file.read", ports_.reads(), per_row, size);
   g.event("register_structures", "register_file.write", ports_.writes(), per_row, size);
+  register_move_energy(g, per_row, size);
   g.event("register_renaming", "register_renaming.table", table_accesses_, 1, {lookup_->table_bytes(), 0});
 }
 

@@ -6,7 +6,6 @@
 #include <regatta/models/register_renaming/rename_table.h>
 #include <regatta/models/register_renaming/renaming_residency.h>
 #include <regatta/models/register_renaming/row_availability.h>
-#include <regatta/models/register_renaming/virtual_register_file.h>
 #include <regatta/support/stat_query.h>
 
 #include <utility>
@@ -35,6 +34,34 @@ std::unique_ptr<models::RenamingGate> RegisterFileVirtualization::make_gate(cons
   return std::make_unique<models::RenamingGate>(name, config, clock_period);
 }
 
+std::unique_ptr<models::SpillingGate> RegisterFileVirtualization::make_spilling_gate(
+    const char* name, const models::RenamingConfig& config, sc_core::sc_time clock_period) const {
+  return std::make_unique<models::SpillingGate>(name, config, clock_period);
+}
+
+std::unique_ptr<models::SpillUnit> RegisterFileVirtualization::make_spill_unit(const char* name,
+                                                                               const models::RenamingConfig& config,
+                                                                               sc_core::sc_time clock_period) const {
+  return std::make_unique<models::SpillUnit>(name, config, clock_period);
+}
+
+std::unique_ptr<models::RenamingGate> RegisterFileVirtualization::add_spilling(const assembly::BuildContext& c,
+                                                                               assembly::SmParts& parts,
+                                                                               models::VirtualRegisterFile& file,
+                                                                               const models::RenamingConfig& config) {
+  std::unique_ptr<models::SpillingGate> gate = make_spilling_gate("renaming_gate", config, c.clock_period);
+  std::unique_ptr<models::SpillUnit> unit = make_spill_unit("spill_unit", config, c.clock_period);
+  gate->moves.bind(moves_for_gate(parts, *gate, *unit));
+  unit->moved.bind(gate->moved);
+  unit->file_reads.bind(file.move_reads);
+  unit->file_writes.bind(file.move_writes);
+  parts.l1_clients.push_back(&unit->memory());
+  l1_requests_ = ".l1_arbiter.port" + std::to_string(parts.l1_clients.size()) + "_requests";
+  parts.listeners.push_back(unit.get());
+  parts.modules.push_back(std::move(unit));
+  return gate;
+}
+
 assembly::SmParts RegisterFileVirtualization::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = assembly::baseline_parts(c);
   // Their names are the new parts'.
@@ -46,11 +73,14 @@ assembly::SmParts RegisterFileVirtualization::build(const assembly::BuildContext
   config.file = config_.file_of(c.machine.register_file);
   config.file.sub_cores = c.machine.sm.sub_cores;
   config.max_warps = c.machine.sm.max_warps;
+  config.line_bytes = c.machine.l1.line_bytes;
+  config.sm = c.sm_index;
   auto table = std::make_unique<models::RenameTable>("rename_table", config);
   auto availability = std::make_unique<models::RowAvailability>("availability", config, c.clock_period);
   auto cache = std::make_unique<models::ReleaseFlagCache>("flag_cache", config.flag_cache_entries);
-  std::unique_ptr<models::RenamingGate> gate = make_gate("renaming_gate", config, c.clock_period);
   auto file = std::make_unique<models::VirtualRegisterFile>("register_file", config, c.clock_period);
+  std::unique_ptr<models::RenamingGate> gate =
+      config.spill ? add_spilling(c, parts, *file, config) : make_gate("renaming_gate", config, c.clock_period);
   auto residency = std::make_unique<models::RenamingResidency>("residency", config);
   gate->entries.bind(table->entries);
   gate->rows.bind(rows_for_gate(parts, *availability));
@@ -104,6 +134,13 @@ void RegisterFileVirtualization::register_stats(support::StatGroup& g, const std
       "with a register of a warp, at most");
   per_cycle("powered_rows_mean", "sm*.availability.powered_cycles", "rows",
             "in sub-arrays that are on, mean over active cycles");
+  if (config_.spill) {
+    sum("spilled", "sm*.spill_unit.spilled", regs, "that went to memory");
+    sum("refilled", "sm*.spill_unit.refilled", regs, "that came back from memory");
+    sum("spill_lines_written", "sm*.spill_unit.lines_written", "lines", "of registers written to memory");
+    sum("spill_lines_read", "sm*.spill_unit.lines_read", "lines", "of registers read from memory");
+    sum("spill_busy_cycles", "sm*.spill_unit.busy_cycles", "cycles", "in which registers went to memory or came back");
+  }
   g.derived(
       "table_bits", [bits = StatSum(modules, {StatQuery("sm*.rename_table.bits")})] { return double(bits.largest()); },
       "bits", "of the rename table of an SM");
@@ -113,16 +150,35 @@ void RegisterFileVirtualization::add_laws(assembly::ConservationLaws& laws, cons
   const std::string gate = sm + ".renaming_gate.", rows = sm + ".availability.", table = sm + ".rename_table.";
   const std::string pipeline = sm + ".pipeline.";
   laws.add("rows that are taken come back", {rows + "taken"}, {rows + "given_back"});
-  laws.add("registers that get a row are those that the gate gives one", {gate + "allocations"}, {rows + "taken"});
+  // What comes back from memory gets a row again; what goes there gives it back.
+  std::vector<support::StatQuery> taken{gate + "allocations"};
+  std::vector<support::StatQuery> released{gate + "flag_releases", gate + "block_releases", gate + "end_releases"};
+  if (config_.spill) {
+    taken.emplace_back(gate + "refilled");
+    released.emplace_back(gate + "spilled");
+    add_spill_laws(laws, sm);
+  }
+  laws.add("registers that get a row are those that the gate gives one", taken, {rows + "taken"});
   laws.add("registers have their row until it is given back", {table + "removed"}, {rows + "given_back"});
   laws.add("words reach the gate", {gate + "pir_words", gate + "pbr_words"}, {pipeline + "inserted_instructions"});
   if (!config_.words_are_free()) {
     laws.add("words that are not fetched were in the flag cache", {sm + ".flag_cache.hits"},
              {pipeline + "held_insertions"});
   }
-  laws.add("registers are released, or kept until their warp ends",
-           {gate + "flag_releases", gate + "block_releases", gate + "end_releases"},
+  laws.add("registers are released, or kept until their warp ends", released,
            {rows + "given_back", gate + "cancelled_releases"});
+}
+
+void RegisterFileVirtualization::add_spill_laws(assembly::ConservationLaws& laws, const std::string& sm) const {
+  const std::string gate = sm + ".renaming_gate.", unit = sm + ".spill_unit.", file = sm + ".register_file.";
+  laws.add("registers that go to memory come back", {gate + "spilled"}, {gate + "refilled"});
+  laws.add("registers that go to memory are those that the unit moves", {gate + "spilled"}, {unit + "spilled"});
+  laws.add("registers that come back are those that the unit moves", {gate + "refilled"}, {unit + "refilled"});
+  laws.add("registers that go to memory are read from the register file", {unit + "spilled", unit + "dropped"},
+           {file + "move_reads"});
+  laws.add("registers that come back are written to the register file", {unit + "refilled"}, {file + "move_writes"});
+  laws.add("lines of registers that are written are read", {unit + "lines_written"}, {unit + "lines_read"});
+  laws.add("lines of registers pass the arbiter", {unit + "lines_written", unit + "lines_read"}, {sm + l1_requests_});
 }
 
 void add_rfv(assembly::SchemeRegistry& registry) { registry.add(std::make_unique<RegisterFileVirtualization>()); }

@@ -3,7 +3,8 @@
 
 #include <regatta/assembly/scheme.h>
 #include <regatta/models/register_renaming/renaming_config.h>
-#include <regatta/models/register_renaming/renaming_gate.h>
+#include <regatta/models/register_renaming/spilling_gate.h>
+#include <regatta/models/register_renaming/virtual_register_file.h>
 
 #include <memory>
 #include <string>
@@ -30,10 +31,26 @@ class RegisterFileVirtualization : public assembly::Scheme {
   // What a test replaces to plant a fault.
   virtual std::unique_ptr<models::RenamingGate> make_gate(const char* name, const models::RenamingConfig& config,
                                                           sc_core::sc_time clock_period) const;
+  virtual std::unique_ptr<models::SpillingGate> make_spilling_gate(const char* name,
+                                                                   const models::RenamingConfig& config,
+                                                                   sc_core::sc_time clock_period) const;
+  virtual std::unique_ptr<models::SpillUnit> make_spill_unit(const char* name, const models::RenamingConfig& config,
+                                                             sc_core::sc_time clock_period) const;
+  virtual models::RegisterMoves& moves_for_gate(assembly::SmParts&, models::SpillingGate&,
+                                                models::RegisterMoves& moves) {
+    return moves;
+  }
   virtual models::RowPool& rows_for_gate(assembly::SmParts&, models::RowPool& rows) { return rows; }
 
  private:
+  void add_spill_laws(assembly::ConservationLaws& laws, const std::string& sm) const;
+  /// A gate that spills, with its unit between the file and memory.
+  std::unique_ptr<models::RenamingGate> add_spilling(const assembly::BuildContext& context, assembly::SmParts& parts,
+                                                     models::VirtualRegisterFile& file,
+                                                     const models::RenamingConfig& config);
+
   models::RenamingConfig config_;
+  std::string l1_requests_;  ///< of the spill unit, a statistic of an SM
 };
 
 }  // namespace regatta::schemes

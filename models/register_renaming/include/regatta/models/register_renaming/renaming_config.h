@@ -18,10 +18,15 @@ struct RenamingConfig {
   unsigned rename_cycles = 1;         ///< of a read, before its bank access; pipelined
   unsigned subarray_rows = 16;        ///< rows of a bank that are switched together
   double gated_leakage = 0;           ///< of a sub-array without a live row, as a fraction of one with
+  bool spill = false;                 ///< registers go to memory if the file does not hold those of one CTA
+  unsigned spill_entries = 16;        ///< registers between the file and memory at a time
 
   /// Banks of the file that is built, its registers a multiple of the banks; set by file_of().
   RegisterFileConfig file;
   unsigned max_warps = 64;  ///< of an SM, for the size of the rename table
+  // Of the memory to which registers go; set by the assembly.
+  unsigned line_bytes = 128;
+  unsigned sm = 0;
 
   void declare(support::OptionSet& options);
   /// Throws support::ConfigError if not one row of a bank is left.

@@ -75,7 +75,7 @@ class RenamingGate : public sc_core::sc_module,
   const sc_core::sc_event& launch_changed() const override { return launch_changed_; }
 
   /// A line per warp that waits for rows.
-  std::string describe_stuck() const;
+  virtual std::string describe_stuck() const;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -89,17 +89,52 @@ class RenamingGate : public sc_core::sc_module,
     return to_be_read(warp, reg) || (warps_[warp.value()].writing >> reg & 1) != 0;
   }
 
- private:
   using Registers = trace::RfvRegisters;
   struct Warp {
     Registers owned = 0;                 ///< renamed registers with a row
-    Registers releasing = 0;             ///< of these, those whose release waits
+    Registers away = 0;                  ///< renamed registers in memory (SpillingGate)
+    Registers releasing = 0;             ///< of both, those whose release waits
     Registers writing = 0;               ///< renamed registers with a write in flight
     std::uint64_t issued = 0;            ///< sequence of the last instruction that issued
     unsigned first_word = 0, words = 0;  ///< ring of decoded words
     unsigned waits_for = 0;              ///< rows that its closed instruction takes; 0: open
     std::uint16_t cta = 0, part = 0;
   };
+  static std::size_t at(protocol::WarpSlot warp, unsigned reg) { return std::size_t{warp.value()} << 6 | reg; }
+  template <class F>
+  static void for_each(Registers registers, F&& f) {
+    for (; registers != 0; registers &= registers - 1) f(static_cast<unsigned>(__builtin_ctzll(registers)));
+  }
+  static unsigned count(Registers registers) { return static_cast<unsigned>(__builtin_popcountll(registers)); }
+
+  // What a gate does otherwise that moves registers to memory.
+  virtual bool may_take(const protocol::DynamicInstruction& d, unsigned n);
+  /// The warp's registers that some path reads before it writes them get rows.
+  virtual void take_at_start(protocol::WarpSlot warp, Registers registers) { take(warp, registers); }
+  /// Rows have come back while warps wait.
+  virtual void open_warps();
+
+  void take(protocol::WarpSlot warp, Registers registers);
+  /// As take(), for registers that are counted elsewhere.
+  void get_rows(protocol::WarpSlot warp, Warp& w, Registers registers);
+  void give_back(protocol::WarpSlot warp, Warp& w, unsigned reg);
+  void rows_came_back();
+  /// The warp, which is closed, waits for rows behind the others.
+  void wait_for_rows(protocol::WarpSlot warp);
+  /// Of the warps that wait, the first `kept` are left.
+  void keep_waiting(std::size_t kept);
+  void open(protocol::WarpSlot warp);
+
+  const RenamingConfig config_;
+  support::CycleScheduler& clock_;
+  protocol::GateListener* listener_ = nullptr;
+  RenamingPlan plan_;
+  RowThrottle throttle_;
+  std::vector<Warp> warps_;                  ///< by slot
+  std::vector<std::uint8_t> reads_;          ///< by slot and register: reads in flight
+  std::vector<protocol::WarpSlot> waiting_;  ///< closed warps, in the order in which they were
+
+ private:
   /// What a static instruction does with renamed registers.
   struct Static {
     Registers written = 0;
@@ -115,45 +150,26 @@ class RenamingGate : public sc_core::sc_module,
     std::uint64_t sequence = 0;  ///< of the instruction behind it
     std::uint32_t word = 0;
   };
-  static std::size_t at(protocol::WarpSlot warp, unsigned reg) { return std::size_t{warp.value()} << 6 | reg; }
-  template <class F>
-  static void for_each(Registers registers, F&& f) {
-    for (; registers != 0; registers &= registers - 1) f(static_cast<unsigned>(__builtin_ctzll(registers)));
-  }
-  static unsigned count(Registers registers) { return static_cast<unsigned>(__builtin_popcountll(registers)); }
 
   void read_words(const trace::Kernel& kernel);
   void read_instructions(const protocol::KernelContext& context);
   void reserve_exempt(const protocol::KernelContext& context);
-  void take(protocol::WarpSlot warp, Registers registers);
   void obey_words(protocol::WarpSlot warp, Warp& w, const protocol::DynamicInstruction& d);
   void pop_word(Warp& w);
   /// Returns how many have a row that is released now or when nothing uses it any more.
   unsigned release(protocol::WarpSlot warp, Registers registers);
-  void give_back(protocol::WarpSlot warp, Warp& w, unsigned reg);
-  void rows_came_back();
-  void open_warps();
   void close(protocol::WarpSlot warp, Warp& w, unsigned rows);
-  void open(protocol::WarpSlot warp);
 
-  const RenamingConfig config_;
-  support::CycleScheduler& clock_;
   sc_core::sc_event changed_, launch_changed_;
-  protocol::GateListener* listener_ = nullptr;
   RowEntries* entries_ = nullptr;
   RowPool* pool_ = nullptr;
   FlagLookup* flags_ = nullptr;
 
-  RenamingPlan plan_;
-  RowThrottle throttle_;
   Registers renamed_ = 0;
   std::vector<Static> static_;
-  std::vector<Word> words_;                  ///< by index into Kernel::inserted
-  std::vector<Warp> warps_;                  ///< by slot
-  std::vector<Held> held_;                   ///< by slot, config_.words each
-  std::vector<std::uint8_t> reads_;          ///< by slot and register: reads in flight
-  std::vector<std::uint32_t> direct_rows_;   ///< by slot and register, of exempt ones
-  std::vector<protocol::WarpSlot> waiting_;  ///< closed warps, in the order in which they were
+  std::vector<Word> words_;                 ///< by index into Kernel::inserted
+  std::vector<Held> held_;                  ///< by slot, config_.words each
+  std::vector<std::uint32_t> direct_rows_;  ///< by slot and register, of exempt ones
   bool launch_refused_ = false;
   std::uint64_t throttled_since_ = 0;
   std::uint64_t pir_ = 0, pbr_ = 0, allocations_ = 0, at_start_ = 0, flag_releases_ = 0, block_releases_ = 0;

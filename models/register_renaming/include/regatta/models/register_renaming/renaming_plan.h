@@ -21,7 +21,10 @@ struct RenamingPlan {
   unsigned warps_per_cta = 1;
   unsigned resident_ctas =
       0;  ///< as many as allowed, whose exempt registers leave C rows in each part; C for each with admission "rows"
-  unsigned cta_rows = 0;    ///< C
+  unsigned cta_rows = 0;   ///< C
+  unsigned warp_rows = 0;  ///< W: the most rows that a warp has at once, exempt registers apart
+  /// A part does not hold C rows, but W: one CTA is resident, and registers of its warps go to memory (rfv.spill).
+  bool spills = false;
   unsigned start_rows = 0;  ///< of a warp, from its start on
 
   unsigned part_of(protocol::WarpSlot warp) const { return warp.value() % parts; }
