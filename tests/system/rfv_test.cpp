@@ -2,7 +2,7 @@
 //
 // RFV on the kernels: right values with files of a half, a third and a quarter, under each warp scheduler, with a
 // bounded rename table, and on machines of one and four sub-cores and of 64 lanes. A file that holds one CTA is enough;
-// a smaller one is refused. And random machines.
+// a smaller one is refused, or spills registers if it holds one warp. And random machines.
 //
 // REGATTA_RFV=all runs every kernel. REGATTA_RFV_RUNS says how many random runs, REGATTA_SEED which.
 #include <regatta/test/catch.h>
@@ -55,6 +55,16 @@ unsigned rows_of_cta(const std::string& path, unsigned warp_size = 32, unsigned 
   return most;
 }
 
+/// The same of one warp, with what else lies in a part.
+unsigned rows_of_warp(const std::string& path) {
+  const trace::Reader reader(path);
+  unsigned most = 0;
+  for (const trace::Kernel& k : reader.kernels()) {
+    if (const auto section = trace::find_rfv(k); section) most = std::max(most, section->most);
+  }
+  return most;
+}
+
 nlohmann::json run(const Folder& folder, const std::string& trace, Options options = {},
                    const std::string& machine = "gtx980") {
   options.insert(options.end(), {"--scheme", "rfv", "--machine", machine, "--check-protocol"});
@@ -98,6 +108,29 @@ void check_kernel(const std::string& kernel, bool usually) {
   CHECK(of(alone, "held_insertions", "sm0.pipeline") == of(alone, "inserted_instructions", "sm0.pipeline"));
 }
 
+/// Files from one warp's registers to three quarters of a CTA's.
+void check_spills(const std::string& kernel, bool usually) {
+  if (!usually && !every_kernel()) return;
+  CAPTURE(kernel);
+  const Folder folder;
+  const std::string launch = test::launch_path(kernel, test::Size::small);
+  const std::string trace = annotate_rfv(folder, launch);
+  const unsigned cta = rows_of_cta(trace), warp = rows_of_warp(trace);
+  for (const unsigned wanted : {warp, (warp + cta * 3 / 4) / 2, cta * 3 / 4}) {
+    const unsigned rows = (wanted + 3) / 4 * 4;
+    CAPTURE(cta, warp, rows);
+    if (wanted < warp || rows >= cta) continue;  // CTAs of one warp
+    for (const char* scheduler : {"gto", "lrr", "two_level"}) {
+      CAPTURE(scheduler);
+      const auto s = run(folder, trace,
+                         {"--register_file.registers", std::to_string(rows), "--register_file.banks", "4",
+                          "--rfv.share", "1", "--rfv.spill", "true", "--scheduler", scheduler});
+      CHECK(of(s, "spilled") == of(s, "refilled"));
+      CHECK(of(s, "rows_max") <= rows);
+    }
+  }
+}
+
 /// One random machine; false: the file does not hold a CTA.
 bool run_random(test::Dice& dice) {
   static const std::vector<std::string> kernels{
@@ -116,11 +149,14 @@ bool run_random(test::Dice& dice) {
   // From a little less than one CTA's rows to three of them, in banks of any number.
   const unsigned parts = dice.one_in(3) ? 4 : 1;
   const unsigned cta = std::max(8u, rows_of_cta(trace, wide ? 64 : 32, parts) * parts);
-  const unsigned rows = cta * 7 / 8 + static_cast<unsigned>(dice.below(cta * 2));
+  const bool spills = dice.one_in(2);
+  // With rfv.spill, from a little less than one warp's.
+  const unsigned least = spills ? rows_of_warp(trace) * parts * 7 / 8 : cta * 7 / 8;
+  const unsigned rows = least + static_cast<unsigned>(dice.below(spills ? std::max(8u, cta) : cta * 2));
   m.set("sm.sub_cores", parts == 4 ? "4" : dice.any({"1", "1", "4"}));
   m.set("register_file.banks", parts == 4 ? dice.any({"4", "8", "16"}) : dice.any({"1", "3", "4", "16"}));
   if (parts == 4) m.set("register_file.mapping", "sub_core");
-  m.set("register_file.registers", std::to_string(std::max(32u, rows)));
+  m.set("register_file.registers", std::to_string(spills ? rows : std::max(32u, rows)));
   m.set("rfv.share", "1");
   m.set("scheduler", dice.any({"gto", "lrr", "two_level"}));
   m.maybe("rfv.flag_cache_entries", {"0", "1", "3"});
@@ -129,20 +165,27 @@ bool run_random(test::Dice& dice) {
   m.maybe("rfv.rename_cycles", {"0", "3"});
   m.maybe("rfv.subarray_rows", {"1", "4", "64"});
   m.maybe("rfv.metadata", {"fetched", "free"});
-  m.maybe("register_file.priority", {"fcfs", "read", "write"});
+  if (spills) {
+    m.set("rfv.spill", "true");
+    m.maybe("rfv.spill_entries", {"1", "3"});
+  } else {
+    m.maybe("register_file.priority", {"fcfs", "read", "write"});
+  }
   m.maybe("fetch.width", {"1", "2", "4"});
   m.maybe("fetch.buffer_entries", {"4", "8"});
   return m
       .run(folder, trace,
-           {"RFV does not spill registers", "not one CTA fits", "exceeds register_file.registers", "leaves no row",
-            "more than", "expected a multiple", "sm.schedulers", "fetch."})
+           {"RFV does not spill registers", "RFV spills registers of warps that wait", "not one CTA fits",
+            "exceeds register_file.registers", "leaves no row", "more than", "expected a multiple", "sm.schedulers",
+            "fetch."})
       .has_value();
 }
 
 }  // namespace
 
-#define REGATTA_RFV_KERNEL(kernel, usually) \
-  TEST_CASE("rfv: " #kernel) { check_kernel(#kernel, usually); }
+#define REGATTA_RFV_KERNEL(kernel, usually)                      \
+  TEST_CASE("rfv: " #kernel) { check_kernel(#kernel, usually); } \
+  TEST_CASE("rfv spills: " #kernel) { check_spills(#kernel, usually); }
 REGATTA_RFV_KERNEL(hotspot, true)
 REGATTA_RFV_KERNEL(sgemm, true)
 REGATTA_RFV_KERNEL(bfs, true)
@@ -213,6 +256,60 @@ TEST_CASE("rfv: results do not depend on how far SMs run ahead") {
   for (const char* quantum : {"1", "7", "256", "10000"}) {
     CAPTURE(quantum);
     auto s = run(folder, trace, {"--quantum", quantum, "--sms", "3", "--rfv.share", "0.25"});
+    if (first.is_null()) first = s;
+    CHECK(s.at("cycles") == first.at("cycles"));
+    CHECK(s.at("stats") == first.at("stats"));
+  }
+}
+
+TEST_CASE("rfv spills: nothing changes if the file holds a CTA") {
+  const Folder folder;
+  const std::string trace = annotate_rfv(folder, test::launch_path("hotspot", test::Size::small));
+  const auto without = run(folder, trace, {"--rfv.share", "0.25"});
+  const auto with = run(folder, trace, {"--rfv.share", "0.25", "--rfv.spill", "true"});
+  CHECK(of(with, "refusals") > 0);
+  CHECK(of(with, "refusals") == of(without, "refusals"));
+  CHECK(with.at("cycles") == without.at("cycles"));
+}
+
+TEST_CASE("rfv spills: four sub-cores with banks of their own, wavefronts of 64 lanes, registers mapped directly") {
+  const Folder folder;
+  const std::string launch = test::launch_path("srad2", test::Size::small);
+  const auto spills = [&](const std::string& trace, unsigned rows, Options options, const std::string& machine) {
+    options.insert(options.end(), {"--register_file.registers", std::to_string(rows), "--register_file.banks", "4",
+                                   "--rfv.share", "1", "--rfv.spill", "true"});
+    const auto s = run(folder, trace, options, machine);
+    CHECK(of(s, "spilled") > 0);
+    return s;
+  };
+  const std::string trace = annotate_rfv(folder, launch), wide = annotate_rfv(folder, launch, 0, 64);
+  const std::string bounded = annotate_rfv(folder, launch, 4);
+  const unsigned warp = rows_of_warp(trace);
+  spills(trace, 4 * warp, {"--sm.sub_cores", "4", "--register_file.mapping", "sub_core"}, "gtx980");
+  // Four lines of 64 bytes each.
+  const auto s = spills(wide, (rows_of_warp(wide) + 3) / 4 * 4, {}, "hd7770");
+  CHECK(of(s, "spill_lines_written") == 4 * of(s, "spilled"));
+  const trace::Reader reader(bounded);
+  unsigned exempt = 0, warps = 0;
+  for (const trace::Launch& l : reader.launches()) {
+    const auto section = trace::find_rfv(reader.kernels()[l.kernel]);
+    exempt = std::max(exempt, static_cast<unsigned>(__builtin_popcountll(section->exempt)));
+    warps = std::max(warps, l.warps_per_cta(32));
+  }
+  CHECK(exempt > 0);
+  spills(bounded, (warps * exempt + warp + 3) / 4 * 4, {}, "gtx980");
+}
+
+TEST_CASE("rfv spills: results do not depend on how far SMs run ahead") {
+  const Folder folder;
+  const std::string trace = annotate_rfv(folder, test::launch_path("srad2", test::Size::small));
+  nlohmann::json first;
+  for (const char* quantum : {"1", "7", "10000"}) {
+    CAPTURE(quantum);
+    auto s = run(folder, trace,
+                 {"--quantum", quantum, "--sms", "3", "--register_file.registers", "40", "--register_file.banks", "4",
+                  "--rfv.share", "1", "--rfv.spill", "true"});
+    CHECK(of(s, "spilled") > 0);
     if (first.is_null()) first = s;
     CHECK(s.at("cycles") == first.at("cycles"));
     CHECK(s.at("stats") == first.at("stats"));
