@@ -182,7 +182,10 @@ void SpillingGate::bring_back(WarpSlot warp) {
   Spilled& s = spilled_of_[warp.value()];
   const Registers blank = std::exchange(s.blank, 0), lines = std::exchange(w.away, 0) & ~blank;
   take(warp, blank);
-  for_each(blank & w.releasing, [&](unsigned reg) { give_back(warp, w, reg); });
+  if (const Registers dead = blank & w.releasing; dead != 0) {
+    for_each(dead, [&](unsigned reg) { give_back(warp, w, reg); });
+    look();
+  }
   if (lines == 0) return back(warp);
   get_rows(warp, w, lines);
   // Writes in flight, for releases and for whoever looks for registers to spill.

@@ -311,7 +311,14 @@ class Account {
     const double banks = run_.machine.register_file.banks;
     const double rows = std::floor(share * run_.machine.register_file.registers / banks) * banks;
     const double bytes = rows * run_.warp_size * 4, table_bytes = s("sm*.rename_table", "bits") / run_.sms / 8;
-    const double reads = s("sm*.pipeline.collectors", "reads"), writes = s("sm*.pipeline.writeback", "writes");
+    double reads = s("sm*.pipeline.collectors", "reads"), writes = s("sm*.pipeline.writeback", "writes");
+    if (run_.has("sm*.spill_unit")) {
+      const double spilled = s("sm*.spill_unit", "spilled"), refilled = s("sm*.spill_unit", "refilled");
+      CHECK(spilled > 100);
+      reads += spilled;
+      writes += refilled;
+      add("register_renaming", "cta_switching.buffer", (spilled + refilled) * lanes_);
+    }
     add("register_structures", "register_file.read", reads * lanes_, bytes, banks);
     add("register_structures", "register_file.write", writes * lanes_, bytes, banks);
     // Sub-arrays that are off do not leak.
@@ -562,5 +569,6 @@ REGATTA_ENERGY_CASE(34)
 REGATTA_ENERGY_CASE(35)
 REGATTA_ENERGY_CASE(36)
 REGATTA_ENERGY_CASE(37)
+REGATTA_ENERGY_CASE(38)
 
-TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 38); }
+TEST_CASE("energy: every case is run") { CHECK(test::scheme_cases().size() == 39); }

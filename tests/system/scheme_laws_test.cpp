@@ -85,6 +85,7 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   if (c.scheme == "warp_level_divergence") return pipeline + file + l1 + 2;
   if (c.scheme == "rfh") return pipeline + file + l1 + 4;
   if (c.scheme == "scratchpad_multiplexing") return pipeline + file + l1 + 4;
+  if (c.name == "rfv that spills") return pipeline + file + arbitrated_l1 + 6 + 7;
   if (c.scheme == "rfv") return pipeline + file + l1 + 6;
   const bool reuses = c.scheme == "wir" && c.name != "wir affine";
   return pipeline + file + l1 + (reuses ? 2 : 0);
@@ -158,3 +159,4 @@ REGATTA_LAWS_CASE(34)
 REGATTA_LAWS_CASE(35)
 REGATTA_LAWS_CASE(36)
 REGATTA_LAWS_CASE(37)
+REGATTA_LAWS_CASE(38)

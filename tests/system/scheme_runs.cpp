@@ -186,7 +186,8 @@ const std::vector<SchemeCase>& scheme_cases() {
       {"rfv", "rfv", "gtx980"},
       {"rfv of an eighth of the file", "rfv", "gtx980", 32, {{"rfv.share", "0.125"}, {"rfv.flag_cache_entries", "2"}}},
       {"rfh", "rfh", "gtx980", 32, {{"sm.scheduler", "two_level"}}},
-      {"rfh without an active set", "rfh", "hd7770", 64, {{"rfh.wait", "needed"}}}};
+      {"rfh without an active set", "rfh", "hd7770", 64, {{"rfh.wait", "needed"}}},
+      {"rfv that spills", "rfv", "gtx980", 32, {{"rfv.share", "0.016"}, {"rfv.spill", "true"}}}};
   return all;
 }
 
