@@ -45,21 +45,18 @@ std::unique_ptr<models::SpillUnit> RegisterFileVirtualization::make_spill_unit(c
   return std::make_unique<models::SpillUnit>(name, config, clock_period);
 }
 
-std::unique_ptr<models::RenamingGate> RegisterFileVirtualization::add_spilling(const assembly::BuildContext& c,
-                                                                               assembly::SmParts& parts,
-                                                                               models::VirtualRegisterFile& file,
-                                                                               const models::RenamingConfig& config) {
-  std::unique_ptr<models::SpillingGate> gate = make_spilling_gate("renaming_gate", config, c.clock_period);
+void RegisterFileVirtualization::add_spill_unit(const assembly::BuildContext& c, const models::RenamingConfig& config,
+                                                assembly::SmParts& parts, models::SpillingGate& gate,
+                                                models::VirtualRegisterFile& file) {
   std::unique_ptr<models::SpillUnit> unit = make_spill_unit("spill_unit", config, c.clock_period);
-  gate->moves.bind(moves_for_gate(parts, *gate, *unit));
-  unit->moved.bind(gate->moved);
+  gate.moves.bind(moves_for_gate(parts, gate, *unit));
+  unit->moved.bind(gate.moved);
   unit->file_reads.bind(file.move_reads);
   unit->file_writes.bind(file.move_writes);
   parts.l1_clients.push_back(&unit->memory());
   l1_requests_ = ".l1_arbiter.port" + std::to_string(parts.l1_clients.size()) + "_requests";
   parts.listeners.push_back(unit.get());
   parts.modules.push_back(std::move(unit));
-  return gate;
 }
 
 assembly::SmParts RegisterFileVirtualization::build(const assembly::BuildContext& c) {
@@ -78,9 +75,16 @@ assembly::SmParts RegisterFileVirtualization::build(const assembly::BuildContext
   auto table = std::make_unique<models::RenameTable>("rename_table", config);
   auto availability = std::make_unique<models::RowAvailability>("availability", config, c.clock_period);
   auto cache = std::make_unique<models::ReleaseFlagCache>("flag_cache", config.flag_cache_entries);
+  std::unique_ptr<models::RenamingGate> gate;
+  models::SpillingGate* spilling = nullptr;
+  if (config.spill) {
+    std::unique_ptr<models::SpillingGate> made = make_spilling_gate("renaming_gate", config, c.clock_period);
+    spilling = made.get();
+    gate = std::move(made);
+  } else {
+    gate = make_gate("renaming_gate", config, c.clock_period);
+  }
   auto file = std::make_unique<models::VirtualRegisterFile>("register_file", config, c.clock_period);
-  std::unique_ptr<models::RenamingGate> gate =
-      config.spill ? add_spilling(c, parts, *file, config) : make_gate("renaming_gate", config, c.clock_period);
   auto residency = std::make_unique<models::RenamingResidency>("residency", config);
   gate->entries.bind(table->entries);
   gate->rows.bind(rows_for_gate(parts, *availability));
@@ -88,6 +92,7 @@ assembly::SmParts RegisterFileVirtualization::build(const assembly::BuildContext
   file->rows.bind(table->lookup);
   file->reads_served.bind(gate->reads);
   residency->room.bind(gate->room_for_ctas);
+  if (spilling != nullptr) add_spill_unit(c, config, parts, *spilling, *file);
 
   parts.describe_stuck = [g = gate.get()] { return g->describe_stuck(); };
   parts.decode_point = gate.get();

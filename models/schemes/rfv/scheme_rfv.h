@@ -44,10 +44,9 @@ class RegisterFileVirtualization : public assembly::Scheme {
 
  private:
   void add_spill_laws(assembly::ConservationLaws& laws, const std::string& sm) const;
-  /// A gate that spills, with its unit between the file and memory.
-  std::unique_ptr<models::RenamingGate> add_spilling(const assembly::BuildContext& context, assembly::SmParts& parts,
-                                                     models::VirtualRegisterFile& file,
-                                                     const models::RenamingConfig& config);
+  /// Between the file and memory.
+  void add_spill_unit(const assembly::BuildContext& context, const models::RenamingConfig& config,
+                      assembly::SmParts& parts, models::SpillingGate& gate, models::VirtualRegisterFile& file);
 
   models::RenamingConfig config_;
   std::string l1_requests_;  ///< of the spill unit, a statistic of an SM
