@@ -206,3 +206,45 @@ TEST_CASE("lanes wait at the other side of a branch and where its sides meet") {
   CHECK(one.waits()[0].from == std::vector<std::uint32_t>{0});
   CHECK(one.waits()[0].others == std::vector<std::uint32_t>{1});
 }
+
+TEST_CASE("a warp goes from the end of one side of a branch to the other side and to where they meet") {
+  using Blocks = std::vector<std::uint32_t>;
+  // 0 -> 1, 4; 1 -> 2, 3 (a branch within the side); 2 -> 4; 3 exits; 4 -> 5; 5 exits. Block 1 names 2 twice.
+  Kernel kernel;
+  kernel.blocks.resize(6);
+  kernel.instructions.resize(6);
+  for (std::uint32_t b = 0; b < 6; ++b) {
+    kernel.blocks[b].first = b;
+    kernel.blocks[b].count = 1;
+  }
+  kernel.instructions[3].op_class = kernel.instructions[5].op_class = OpClass::exit;
+  kernel.blocks[0].successors = {4, 1};
+  kernel.blocks[1].successors = {3, 2, 2};
+  kernel.blocks[2].successors = {4};
+  kernel.blocks[4].successors = {5};
+  kernel.blocks[2].immediate_post_dominator = 4;
+  kernel.blocks[4].immediate_post_dominator = 5;
+  const std::vector<DivergentBranch> branches = divergent_branches(kernel);
+  REQUIRE(branches.size() == 2);
+  CHECK(branches[0].block == 0);
+  CHECK(branches[0].join == -1);
+  CHECK(branches[0].sides == Blocks{1, 4});
+  CHECK(branches[0].run == std::vector<Blocks>{{1, 2, 3, 4, 5}, {4, 5}});
+  CHECK(branches[1].block == 1);
+  CHECK(branches[1].sides == Blocks{2, 3});
+  CHECK(branches[1].run == std::vector<Blocks>{{2, 4, 5}, {3}});
+  // From the exits, lanes that wait at the sides of either branch go on.
+  const std::vector<Blocks> next = warp_successors(kernel);
+  CHECK(next == std::vector<Blocks>{{1, 4}, {2, 3}, {4}, {1, 2, 3, 4}, {5}, {1, 2, 3, 4}});
+
+  // With an immediate post-dominator, the sides end there, and what is behind belongs to none.
+  kernel.blocks[3].successors = {4};
+  kernel.instructions[3].op_class = OpClass::branch;
+  kernel.blocks[0].immediate_post_dominator = kernel.blocks[1].immediate_post_dominator =
+      kernel.blocks[3].immediate_post_dominator = 4;
+  const std::vector<DivergentBranch> meeting = divergent_branches(kernel);
+  CHECK(meeting[0].join == 4);
+  CHECK(meeting[0].run == std::vector<Blocks>{{1, 2, 3}, {}});
+  CHECK(meeting[1].run == std::vector<Blocks>{{2}, {3}});
+  CHECK(warp_successors(kernel) == std::vector<Blocks>{{1, 4}, {2, 3}, {1, 2, 3, 4}, {1, 2, 3, 4}, {5}, {}});
+}

@@ -5,50 +5,66 @@
 
 namespace regatta::trace {
 
+namespace {
+
+void sort_and_name_once(std::vector<std::uint32_t>& blocks) {
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+}
+
+bool is_block(std::int32_t join, std::uint32_t block) { return join >= 0 && block == static_cast<std::uint32_t>(join); }
+
+bool goes_to(const BasicBlock& block, std::int32_t join) {
+  return std::any_of(block.successors.begin(), block.successors.end(),
+                     [join](std::uint32_t b) { return is_block(join, b); });
+}
+
+}  // namespace
+
+std::vector<DivergentBranch> divergent_branches(const Kernel& kernel) {
+  std::vector<DivergentBranch> branches;
+  std::vector<std::uint32_t> stamp(kernel.blocks.size(), 0);  // of the last side that a block was found on
+  std::uint32_t side = 0;
+  for (std::uint32_t b = 0; b < kernel.blocks.size(); ++b) {
+    DivergentBranch branch{b, kernel.blocks[b].immediate_post_dominator, kernel.blocks[b].successors, {}};
+    sort_and_name_once(branch.sides);
+    if (branch.sides.size() < 2) continue;
+    for (const std::uint32_t start : branch.sides) {
+      std::vector<std::uint32_t> run;
+      ++side;
+      const auto visit = [&](std::uint32_t block) {
+        if (is_block(branch.join, block) || stamp[block] == side) return;
+        stamp[block] = side;
+        run.push_back(block);
+      };
+      visit(start);
+      for (std::size_t next = 0; next < run.size(); ++next)
+        for (const std::uint32_t successor : kernel.blocks[run[next]].successors) visit(successor);
+      std::sort(run.begin(), run.end());
+      branch.run.push_back(std::move(run));
+    }
+    branches.push_back(std::move(branch));
+  }
+  return branches;
+}
+
 DivergentPaths::DivergentPaths(const Kernel& kernel) : at_block_(kernel.blocks.size()) {
-  const std::size_t blocks = kernel.blocks.size();
-  std::vector<std::uint32_t> stamp(blocks, 0);
-  std::uint32_t round = 0;
   const auto add = [&](Wait wait) {
     if (wait.from.empty() || wait.others.empty()) return;
     at_block_[wait.to].push_back(static_cast<std::uint32_t>(waits_.size()));
     waits_.push_back(std::move(wait));
   };
-  for (std::uint32_t d = 0; d < blocks; ++d) {
-    std::vector<std::uint32_t> sides = kernel.blocks[d].successors;
-    std::sort(sides.begin(), sides.end());
-    sides.erase(std::unique(sides.begin(), sides.end()), sides.end());
-    if (sides.size() < 2) continue;
-    const std::int32_t join = kernel.blocks[d].immediate_post_dominator;
-    const auto is_join = [join](std::uint32_t b) { return join >= 0 && b == static_cast<std::uint32_t>(join); };
-    // Per side: what its lanes run before they meet the others.
-    std::vector<std::vector<std::uint32_t>> run(sides.size());
-    for (std::size_t s = 0; s < sides.size(); ++s) {
-      if (is_join(sides[s])) continue;
-      stamp[sides[s]] = ++round;
-      run[s].push_back(sides[s]);
-      for (std::size_t next = 0; next < run[s].size(); ++next) {
-        for (const std::uint32_t b : kernel.blocks[run[s][next]].successors) {
-          if (is_join(b) || stamp[b] == round) continue;
-          stamp[b] = round;
-          run[s].push_back(b);
-        }
-      }
-      std::sort(run[s].begin(), run[s].end());
-    }
-    for (std::size_t s = 0; s < sides.size(); ++s) {
+  for (const DivergentBranch& branch : divergent_branches(kernel)) {
+    for (std::size_t s = 0; s < branch.sides.size(); ++s) {
       std::vector<std::uint32_t> others;
-      for (std::size_t o = 0; o < sides.size(); ++o)
-        if (o != s) others.insert(others.end(), run[o].begin(), run[o].end());
-      std::sort(others.begin(), others.end());
-      others.erase(std::unique(others.begin(), others.end()), others.end());
-      add({sides[s], {d}, others});
-      if (join < 0) continue;
-      Wait at_join{static_cast<std::uint32_t>(join), {}, others};
-      for (const std::uint32_t b : run[s]) {
-        const std::vector<std::uint32_t>& to = kernel.blocks[b].successors;
-        if (std::find(to.begin(), to.end(), at_join.to) != to.end()) at_join.from.push_back(b);
-      }
+      for (std::size_t o = 0; o < branch.sides.size(); ++o)
+        if (o != s) others.insert(others.end(), branch.run[o].begin(), branch.run[o].end());
+      sort_and_name_once(others);
+      add({branch.sides[s], {branch.block}, others});
+      if (branch.join < 0) continue;
+      Wait at_join{static_cast<std::uint32_t>(branch.join), {}, std::move(others)};
+      for (const std::uint32_t b : branch.run[s])
+        if (goes_to(kernel.blocks[b], branch.join)) at_join.from.push_back(b);
       add(std::move(at_join));
     }
   }
@@ -59,6 +75,24 @@ std::vector<std::uint32_t> DivergentPaths::of_edge(std::uint32_t from, std::uint
   for (const std::uint32_t w : at_block_[to])
     if (std::find(waits_[w].from.begin(), waits_[w].from.end(), from) != waits_[w].from.end()) found.push_back(w);
   return found;
+}
+
+std::vector<std::vector<std::uint32_t>> warp_successors(const Kernel& kernel) {
+  const auto exits = [&](const BasicBlock& b) {
+    return b.count != 0 && kernel.instructions[b.first + b.count - 1].op_class == OpClass::exit;
+  };
+  std::vector<std::vector<std::uint32_t>> next;
+  for (const BasicBlock& b : kernel.blocks) next.push_back(b.successors);
+  for (const DivergentBranch& branch : divergent_branches(kernel)) {
+    std::vector<std::uint32_t> waiting = branch.sides;
+    if (branch.join >= 0) waiting.push_back(static_cast<std::uint32_t>(branch.join));
+    for (const std::vector<std::uint32_t>& run : branch.run)
+      for (const std::uint32_t b : run)
+        if (exits(kernel.blocks[b]) || goes_to(kernel.blocks[b], branch.join))
+          next[b].insert(next[b].end(), waiting.begin(), waiting.end());
+  }
+  for (std::vector<std::uint32_t>& n : next) sort_and_name_once(n);
+  return next;
 }
 
 std::vector<std::vector<std::uint32_t>> predecessors_of(const Kernel& kernel) {

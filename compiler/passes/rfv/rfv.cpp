@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/rfv.h>
-
-#include "warp_paths.h"
+#include <regatta/trace/divergent_paths.h>
 
 #include <algorithm>
 #include <array>
@@ -112,7 +111,7 @@ class Planner {
     plan_.releases.at_block.assign(blocks, 0);
     owned_in_.assign(blocks, 0);
     if (blocks == 0) return;
-    const std::vector<std::vector<std::uint32_t>> next = warp_successors(analyses_);
+    const std::vector<std::vector<std::uint32_t>> next = trace::warp_successors(kernel_);
     owned_in_[0] = plan_.section.at_start & ~plan_.section.exempt;
     std::vector<std::uint32_t> work = analyses_.cfg().reverse_post_order();
     std::reverse(work.begin(), work.end());
