@@ -191,6 +191,41 @@ TEST_CASE("strands begin at backward branches and behind barriers") {
   CHECK(verify(kernel, p) == "");
 }
 
+TEST_CASE("a strand begins at a fence") {
+  const auto code = [](trace::MemorySpace space, bool fenced) {
+    HandCode c;
+    c.op({1}, {0});
+    if (fenced) {
+      ir::Instruction& i = c.op({}, {});
+      i.op = ir::Opcode::membar;
+      i.mod.space = space;
+    }
+    c.op({}, {1});
+    c.exit();
+    return kernel_of(c);
+  };
+  for (const trace::MemorySpace space : {trace::MemorySpace::none, trace::MemorySpace::shared}) {
+    const trace::Kernel kernel = code(space, true);
+    REQUIRE(kernel.instructions[1].op_class == trace::OpClass::fence);
+    RfhPlan p = plan(kernel, 3);
+    CHECK(at(kernel, p, 0) == "strand");
+    CHECK(at(kernel, p, 1) == "strand");
+    CHECK_FALSE(p.instructions[2].strand_begins);
+    CHECK(p.instructions[2].sources[0] == trace::RfhLevels{});
+    CHECK(verify(kernel, p) == "");
+    // Planted: the value is kept in an entry over the fence, first with the strand's begin, then without.
+    p.instructions[0].destinations[0] = p.instructions[2].sources[0] = {false, false, 1};
+    CHECK(run_straight(kernel, p) == "instruction 2 reads R1 from ORF 1, which does not hold it");
+    CHECK(verify(kernel, p) == "rfh: instruction 2 reads R1 from ORF 1, which may hold something else");
+    p.instructions[1].strand_begins = false;
+    CHECK(run_straight(kernel, p) == "instruction 1 is a fence and begins no strand");
+    CHECK(verify(kernel, p) == "rfh: no strand begins at instruction 1, which is a fence");
+  }
+  // Without the fence, the value has an entry.
+  const trace::Kernel kernel = code(trace::MemorySpace::none, false);
+  CHECK(at(kernel, plan(kernel, 3), 1) == "<- R1 LRF");
+}
+
 namespace {
 
 /// R2 is written on one side of a branch or on both, and read behind.

@@ -25,6 +25,7 @@ class RfhWarp {
     index_ = index;
     if (must_begin_ && !levels.strand_begins) fail("does not begin a strand");
     must_begin_ = false;
+    if (i.op_class == trace::OpClass::fence && !levels.strand_begins) fail("is a fence and begins no strand");
     if (levels.strand_begins) {
       for (Entry& e : entries_) e.fill({});
       loaded_.reset();
