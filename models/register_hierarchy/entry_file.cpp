@@ -15,7 +15,8 @@ EntryFile::EntryFile(const sc_core::sc_module_name& name, Kind kind, unsigned sl
 }
 
 void EntryFile::kernel_started(const protocol::KernelContext& context) {
-  entries_per_slot_ = kind_ == Kind::operand ? rfh_plan_of(*context.kernel).entries : 1;
+  const trace::RfhPlan plan = rfh_plan_of(*context.kernel);
+  entries_per_slot_ = kind_ == Kind::operand ? plan.entries : lrf_entries(plan);
   warp_size_ = context.warp_size;
   all_lanes_ = trace::all_lanes(warp_size_);
   const std::size_t count = std::size_t{slots_} * entries_per_slot_;
@@ -81,10 +82,13 @@ void EntryFile::register_stats(support::StatGroup& g) {
 void EntryFile::register_energy(support::EnergyGroup& g) {
   // As in the main file, an access moves a whole row. A register array of its own: its size follows no bank.
   const double rows = warp_size_ / 32.0;
-  const support::ArrayGeometry size{double(slots_) * entries_per_slot_ * warp_size_ * trace::bytes_per_lane, 0};
+  const double entry_bytes = double(slots_) * warp_size_ * trace::bytes_per_lane;
+  // Each bank of a split last-result file is such an array, with an entry per slot.
+  const unsigned banks = kind_ == Kind::last_result ? entries_per_slot_ : 1;
+  const support::ArrayGeometry size{entry_bytes * entries_per_slot_ / banks, 0};
   g.event("register_structures", "register_file.read", reads_, rows, size);
   g.event("register_structures", "register_file.write", writes_, rows, size);
-  g.leakage("register_structures", "register_file.leakage", size);
+  for (unsigned b = 0; b < banks; ++b) g.leakage("register_structures", "register_file.leakage", size);
 }
 
 }  // namespace regatta::models

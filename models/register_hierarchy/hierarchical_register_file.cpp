@@ -57,7 +57,7 @@ std::uint64_t HierarchicalRegisterFile::read_entry(std::uint32_t* data, WarpAcce
   const unsigned slot = slots_->slot(access.warp);
   const bool last = (level & level_last) != 0;
   ThreadEntries& file = last ? *lrf_ : *orf_;
-  const unsigned entry = last ? 0 : level & level_orf_entry;
+  const unsigned entry = last ? lrf_entry_of(level) : level & level_orf_entry;
   if (__builtin_expect(static_cast<int>(slot == EntrySlots::none), 0) != 0) {
     // A warp outside of the active set has no entry: what it gets is not the register.
     access.origin = Origin{"no entry of slot", access.warp.value()};
@@ -83,7 +83,7 @@ void HierarchicalRegisterFile::write_entries(const WarpAccess& access, unsigned 
                                              const std::uint32_t* data, std::uint64_t ready) {
   const unsigned slot = slots_->slot(access.warp);
   if ((level & level_last) != 0) {
-    slot == EntrySlots::none ? void(++dropped_) : lrf_->write(slot, 0, lanes, data, ready);
+    slot == EntrySlots::none ? void(++dropped_) : lrf_->write(slot, lrf_entry_of(level), lanes, data, ready);
   }
   if ((level & level_orf) != 0) {
     slot == EntrySlots::none ? void(++dropped_) : orf_->write(slot, level & level_orf_entry, lanes, data, ready);

@@ -13,6 +13,7 @@ namespace {
 
 std::uint8_t byte_of(const trace::RfhLevels& l) {
   unsigned byte = (l.main ? level_main : 0) | (l.last ? level_last : 0);
+  byte |= static_cast<unsigned>(l.bank) << level_bank_shift;
   if (l.orf >= 0) byte |= level_orf | static_cast<unsigned>(l.orf);
   return static_cast<std::uint8_t>(byte);
 }

@@ -15,7 +15,7 @@ StrandGate::StrandGate(const sc_core::sc_module_name& name, bool waits, sc_core:
 void StrandGate::kernel_started(const protocol::KernelContext& context) {
   const trace::RfhPlan plan = rfh_plan_of(*context.kernel);
   const std::vector<OperandLevels> levels = operand_levels(plan, context);
-  entries_ = plan.entries;
+  entries_ = lrf_entries(plan) + plan.entries;
   refused_ = false;
   warps_.assign(std::size_t{context.resident_ctas} * context.warps_per_cta, Warp{});
   static_.assign(levels.size(), Static{});
@@ -50,7 +50,7 @@ void StrandGate::open(protocol::WarpSlot warp, Warp& w) {
 
 std::uint64_t StrandGate::bits(unsigned warps) const {
   constexpr unsigned counter = 6;  // of loads in flight
-  return std::uint64_t{warps} * (1 + entries_ + counter);
+  return std::uint64_t{warps} * (entries_ + counter);
 }
 
 void StrandGate::register_stats(support::StatGroup& g) {

@@ -26,13 +26,14 @@ namespace {
 
 using Options = std::vector<std::string>;
 
-std::string annotate_levels(const Folder& folder, const std::string& launch, unsigned entries,
-                            unsigned warp_size = 32) {
+std::string annotate_levels(const Folder& folder, const std::string& launch, unsigned entries, unsigned warp_size = 32,
+                            bool split = false) {
   tool::AnnotateOptions o;
   o.launch = launch;
-  o.out = folder.file("k" + std::to_string(entries) + ".rgt");
+  o.out = folder.file("k" + std::to_string(entries) + (split ? "s" : "") + ".rgt");
   o.warp_size = warp_size;
   o.pass_options["rfh"] = std::to_string(entries);
+  o.pass_options["rfh-lrf"] = split ? "split" : "unified";
   tool::annotate(o);
   return o.out;
 }
@@ -65,16 +66,22 @@ void check_kernel(const std::string& kernel, unsigned usual) {
   for (unsigned entries = 1; entries <= 8; ++entries) {
     if (entries != usual && !all()) continue;
     CAPTURE(entries);
-    const std::string trace = annotate_levels(folder, test::launch_path(kernel, test::Size::small), entries);
+    const std::string launch = test::launch_path(kernel, test::Size::small);
+    const std::string trace = annotate_levels(folder, launch, entries);
+    const std::string split = annotate_levels(folder, launch, entries, 32, true);
     const auto baseline = run(folder, trace, "baseline", {"--machine", "gtx980"});
-    for (const Options& more : std::vector<Options>{{"--scheduler", "two_level"},
-                                                    {"--scheduler", "two_level", "--scheduler.active_warps", "1"},
-                                                    {"--scheduler", "gto", "--rfh.wait", "needed"},
-                                                    {"--scheduler", "lrr", "--sm.sub_cores", "1"}}) {
+    const Options two_level{"--scheduler", "two_level"}, gto{"--scheduler", "gto", "--rfh.wait", "needed"};
+    for (const auto& [levels, more] : std::vector<std::pair<std::string, Options>>{
+             {trace, two_level},
+             {trace, {"--scheduler", "two_level", "--scheduler.active_warps", "1"}},
+             {trace, gto},
+             {trace, {"--scheduler", "lrr", "--sm.sub_cores", "1"}},
+             {split, two_level},
+             {split, gto}}) {
       Options options{"--machine", "gtx980", "--check-protocol"};
       options.insert(options.end(), more.begin(), more.end());
-      CAPTURE(more);
-      const auto s = run(folder, trace, "rfh", options);
+      CAPTURE(levels, more);
+      const auto s = run(folder, levels, "rfh", options);
       nothing_is_torn(s);
       CHECK(s.at("checks").at("operands_checked") == baseline.at("checks").at("operands_checked"));
       CHECK(of(s, "strands") > 0);
@@ -82,7 +89,7 @@ void check_kernel(const std::string& kernel, unsigned usual) {
             baseline.at("stats").at("sm0.register_file").at("reads").get<double>());
     }
     if (entries % 2 != 0 && !all()) continue;
-    const std::string wide = annotate_levels(folder, test::launch_path(kernel, test::Size::small), entries, 64);
+    const std::string wide = annotate_levels(folder, launch, entries, 64, entries % 4 == 0);
     for (const char* const scheduler : {"two_level", "gto"}) {
       nothing_is_torn(run(folder, wide, "rfh", {"--machine", "hd7770", "--scheduler", scheduler, "--check-protocol"}));
     }
@@ -100,8 +107,8 @@ bool run_random(test::Dice& dice) {
     launch = test::random_program(folder, dice.below(1u << 30), 4 + static_cast<unsigned>(dice.below(12)));
   }
   const unsigned entries = 1 + static_cast<unsigned>(dice.below(8));
-  const bool wide = dice.one_in(6);
-  const std::string trace = annotate_levels(folder, launch, entries, wide ? 64 : 32);
+  const bool wide = dice.one_in(6), split = dice.one_in(2);
+  const std::string trace = annotate_levels(folder, launch, entries, wide ? 64 : 32, split);
   const std::string machine = wide ? "hd7770" : dice.any({"gtx980", "gtx480", "k20x"});
   test::RandomMachine m(dice, {"--scheme", "rfh", "--machine", machine, "--check-protocol"});
   const std::string scheduler = dice.any({"two_level", "two_level", "gto", "lrr", "owf"});
@@ -118,7 +125,7 @@ bool run_random(test::Dice& dice) {
   m.maybe("sms", {"1", "2"});
   m.maybe("l1.data_policy", {"cache", "bypass"});
   m.vary_pipeline();
-  CAPTURE(launch, entries);
+  CAPTURE(launch, entries, split);
   const auto stats =
       m.run(folder, trace,
             {"not one CTA fits on this machine", "register_file.mapping = sub_core", "sm.registers_per_thread"});
@@ -238,6 +245,23 @@ TEST_CASE("rfh: a larger operand register file takes reads from the main one, an
              energy.at("static_by_structure").at("register_structures").get<double>();
     };
     CHECK(dynamic(three) < dynamic(baseline));
+  }
+}
+
+TEST_CASE("rfh: a split last-result file serves more reads, and has three times the entries") {
+  const Folder folder;
+  for (const char* const kernel : {"sgemm", "black_scholes", "hotspot"}) {
+    CAPTURE(kernel);
+    const auto simulate = [&](bool split) {
+      const std::string trace = annotate_levels(folder, test::launch_path(kernel, test::Size::small), 3, 32, split);
+      return run(folder, trace, "rfh", {"--machine", "gtx980", "--scheduler", "two_level"});
+    };
+    const auto unified = simulate(false), split = simulate(true);
+    CHECK(of(split, "lrf_reads") > of(unified, "lrf_reads"));
+    CHECK(of(split, "mrf_reads") <= of(unified, "mrf_reads"));
+    // Two more entries of 32 registers of 32 bits for each slot, and two more bits of the gate's scoreboard per warp.
+    const double slots = 4 * 8, warps = 64;
+    CHECK(of(split, "storage_bits") - of(unified, "storage_bits") == 2 * (slots * 32 * 32 + warps));
   }
 }
 

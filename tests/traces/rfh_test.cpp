@@ -116,6 +116,70 @@ TEST_CASE("levels of RFH survive the section") {
                     "the kernel, and one before them");
 }
 
+TEST_CASE("levels with a split LRF survive the section") {
+  Kernel kernel = small_kernel();
+  kernel.instructions[1].op_class = OpClass::fp32_mul;
+  RfhPlan plan = small_plan();
+  plan.split = true;
+  // R0, in slots A and B, is copied to bank C; R1 is written to the bank of the slot in which it is read.
+  plan.instructions[0].sources[0] = plan.instructions[0].sources[1] = {true, true, -1, 3};
+  plan.instructions[0].destinations[0] = {true, true, -1, 1};
+  plan.instructions[1].sources[0] = {false, true, -1, 1};
+  const std::string payload = encode(kernel, plan);
+  CHECK(payload == std::string("\x83\1\xc8\xd8\xd8\0\x80\x48\0", 9));
+  CHECK(error(kernel, plan) == "");
+  const RfhPlan back = decode_rfh(kernel, payload);
+  CHECK(back.split);
+  CHECK(back.entries == 3);
+  CHECK(back.instructions[0].sources == plan.instructions[0].sources);
+  CHECK(back.instructions[0].destinations == plan.instructions[0].destinations);
+  CHECK(rfh_text(kernel.instructions[1], back.instructions[1]) == "R2 MRF <- R1 LRF A");
+  kernel.annotations = {{rfh_section, 1, payload}};
+  const SectionRegistry sections = SectionRegistry::with_builtin();
+  for (const auto& format : sections.formats())
+    if (format->name() == rfh_section) CHECK(format->info(kernel).at(0).text == "3 ORF entries, split LRF, 1 strands");
+
+  const auto with = [&](std::size_t at, unsigned byte) {
+    std::string changed = payload;
+    changed[at] = static_cast<char>(byte);
+    try {
+      decode_rfh(kernel, changed);
+    } catch (const std::invalid_argument& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(with(0, 3) == "rfh: instruction 0 has an operand with byte 200, expected no bits beyond the levels");
+  CHECK(with(2, 0xc0) == "rfh: instruction 0 names LRF, and the LRF is split");
+  CHECK(with(2, 0xd8) == "rfh: instruction 0 writes LRF C twice");
+  CHECK(with(6, 0x88) == "rfh: instruction 1 has an operand with byte 136, expected no bits beyond the levels");
+  CHECK(with(7, 0x50) == "rfh: instruction 1 reads R1 from LRF B in operand A");
+  plan.split = false;
+  CHECK(error(kernel, plan) == "rfh: instruction 0 names LRF C, and the LRF is not split");
+}
+
+TEST_CASE("operand slots are counted as written") {
+  StaticInstruction i;
+  i.source_count = 4;
+  i.sources = {4, 8, 9, 2};
+  // P0, R4, a number, a pair: the destination and the predicate are no slot.
+  const auto operand = [](Operand::Kind kind, std::uint64_t value, std::uint8_t words = 1) {
+    Operand o;
+    o.kind = kind;
+    o.value = value;
+    o.words = words;
+    return o;
+  };
+  using Kind = Operand::Kind;
+  i.operand_destinations = 1;
+  i.operands = {operand(Kind::reg, 7),       operand(Kind::predicate, 0), operand(Kind::reg, 4),
+                operand(Kind::immediate, 5), operand(Kind::reg, 8, 2),    operand(Kind::reg, 2)};
+  using Banks = std::array<std::uint8_t, max_source_registers>;
+  CHECK(lrf_banks_of(i) == Banks{1, 3, 3, 0});
+  i.operands.clear();
+  CHECK(lrf_banks_of(i) == Banks{1, 2, 3, 0});
+}
+
 TEST_CASE("damaged levels of RFH are refused") {
   const std::string right("\3\1\xa2\xc0\xc0\0\x80\x22\0", 9);
   const auto with = [&](std::size_t at, unsigned byte) {

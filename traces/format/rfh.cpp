@@ -8,7 +8,10 @@ namespace regatta::trace {
 
 namespace {
 
-constexpr unsigned mrf_bit = 0x80, lrf_bit = 0x40, orf_bit = 0x20, reserved_bits = 0x18, orf_index_bits = 0x07;
+constexpr unsigned mrf_bit = 0x80, lrf_bit = 0x40, orf_bit = 0x20, bank_bits = 0x18, orf_index_bits = 0x07;
+constexpr unsigned bank_shift = 3;
+/// Of the section's first byte.
+constexpr unsigned split_bit = 0x80;
 
 [[noreturn]] void bad_rfh(const std::string& what) { throw std::invalid_argument("rfh: " + what); }
 [[noreturn]] void bad_at(std::size_t index, const std::string& what) {
@@ -16,60 +19,94 @@ constexpr unsigned mrf_bit = 0x80, lrf_bit = 0x40, orf_bit = 0x20, reserved_bits
 }
 
 std::uint8_t byte_of(const RfhLevels& l) {
-  unsigned byte = (l.main ? mrf_bit : 0) | (l.last ? lrf_bit : 0);
+  unsigned byte = (l.main ? mrf_bit : 0) | (l.last ? lrf_bit : 0) | static_cast<unsigned>(l.bank) << bank_shift;
   if (l.orf >= 0) byte |= orf_bit | static_cast<unsigned>(l.orf);
   return static_cast<std::uint8_t>(byte);
 }
 
-RfhLevels levels_of(std::uint8_t byte, std::size_t index) {
-  const bool orf = (byte & orf_bit) != 0;
-  if ((byte & reserved_bits) != 0 || (!orf && (byte & orf_index_bits) != 0))
+RfhLevels levels_of(std::uint8_t byte, bool split, std::size_t index) {
+  const bool orf = (byte & orf_bit) != 0, banked = split && (byte & lrf_bit) != 0;
+  if ((!banked && (byte & bank_bits) != 0) || (!orf && (byte & orf_index_bits) != 0))
     bad_at(index, "has an operand with byte " + std::to_string(byte) + ", expected no bits beyond the levels");
   RfhLevels l;
   l.main = (byte & mrf_bit) != 0;
   l.last = (byte & lrf_bit) != 0;
   l.orf = static_cast<std::int8_t>(orf ? byte & orf_index_bits : -1);
+  l.bank = static_cast<std::uint8_t>((byte & bank_bits) >> bank_shift);
   return l;
 }
 
-/// What can be said of an instruction alone.
-void check(const StaticInstruction& i, const RfhInstruction& levels, unsigned entries, std::size_t index) {
-  bool last_written = false;
-  std::array<bool, max_orf_entries> written{};
-  const auto check_entry = [&](const RfhLevels& l) {
-    if (l.orf >= static_cast<int>(entries))
-      bad_at(index, "names " + to_string(l) + ", and the ORF has " + std::to_string(entries) + " entries");
-    if (l.last && !is_private_alu(i.op_class)) bad_at(index, "uses the LRF, which only private ALUs reach");
-  };
-  const auto write = [&](const RfhLevels& l) {
-    if (l.last && last_written) bad_at(index, "writes the LRF twice");
-    last_written |= l.last;
-    if (l.orf < 0) return;
-    bool& orf = written[static_cast<std::size_t>(l.orf)];
-    if (orf) bad_at(index, "writes ORF " + std::to_string(l.orf) + " twice");
-    orf = true;
-  };
-  for (unsigned s = 0; s < i.source_count; ++s) {
-    const RfhLevels& l = levels.sources[s];
-    const std::string reg = "R" + std::to_string(i.sources[s]);
-    if (!l.main && !l.uses_entry()) bad_at(index, "reads " + reg + " from no level");
-    if (l.last && l.orf >= 0) bad_at(index, "reads " + reg + " with both LRF and ORF");
-    check_entry(l);
-    bool first = true;
-    for (unsigned o = 0; o < s; ++o) {
-      if (i.sources[o] != i.sources[s]) continue;
-      first = false;
-      if (levels.sources[o] != l) bad_at(index, "reads " + reg + " from two levels");
-    }
-    if (first && l.copies()) write(l);
-  }
-  for (unsigned d = 0; d < i.destination_count; ++d) {
-    const RfhLevels& l = levels.destinations[d];
-    if (!l.main && !l.uses_entry()) bad_at(index, "writes R" + std::to_string(i.destinations[d]) + " to no level");
-    check_entry(l);
-    write(l);
-  }
+std::string lrf_name(const RfhLevels& l) {
+  return l.bank == 0 ? "LRF" : std::string("LRF ") + static_cast<char>('A' + l.bank - 1);
 }
+
+/// What can be said of an instruction alone.
+class RfhInstructionCheck {
+ public:
+  RfhInstructionCheck(const StaticInstruction& i, const RfhInstruction& levels, const RfhPlan& plan, std::size_t index)
+      : i_(i), levels_(levels), plan_(plan), index_(index) {}
+
+  void run() {
+    const auto banks = lrf_banks_of(i_);
+    for (unsigned s = 0; s < i_.source_count; ++s) {
+      const RfhLevels& l = levels_.sources[s];
+      const std::string reg = "R" + std::to_string(i_.sources[s]);
+      if (!l.main && !l.uses_entry()) bad("reads " + reg + " from no level");
+      if (l.last && l.orf >= 0) bad("reads " + reg + " with both LRF and ORF");
+      check_entry(l);
+      if (l.last && !l.main && l.bank != 0 && l.bank != banks[s])
+        bad("reads " + reg + " from " + lrf_name(l) + " in " +
+            (banks[s] == 0 ? "a fourth operand" : std::string("operand ") + static_cast<char>('A' + banks[s] - 1)));
+      bool first = true;
+      for (unsigned o = 0; o < s; ++o) {
+        if (i_.sources[o] != i_.sources[s]) continue;
+        first = false;
+        if (levels_.sources[o] != l) bad("reads " + reg + " from two levels");
+      }
+      if (first && l.copies()) write(l);
+    }
+    for (unsigned d = 0; d < i_.destination_count; ++d) {
+      const RfhLevels& l = levels_.destinations[d];
+      if (!l.main && !l.uses_entry()) bad("writes R" + std::to_string(i_.destinations[d]) + " to no level");
+      check_entry(l);
+      write(l);
+    }
+  }
+
+ private:
+  [[noreturn]] void bad(const std::string& what) const { bad_at(index_, what); }
+
+  void check_entry(const RfhLevels& l) const {
+    if (l.orf >= static_cast<int>(plan_.entries))
+      bad("names " + to_string(l) + ", and the ORF has " + std::to_string(plan_.entries) + " entries");
+    if (l.bank > lrf_banks || (l.bank != 0 && !l.last))
+      bad("names bank " + std::to_string(l.bank) + " of the LRF, expected 1 to " + std::to_string(lrf_banks) +
+          " with the LRF, and 0 without");
+    if (!l.last) return;
+    if (!is_private_alu(i_.op_class)) bad("uses the LRF, which only private ALUs reach");
+    if (plan_.split != (l.bank != 0))
+      bad("names " + lrf_name(l) + ", and the LRF is " + (plan_.split ? "" : "not ") + "split");
+  }
+
+  void write(const RfhLevels& l) {
+    if (l.last) {
+      bool& last = last_written_[l.bank];
+      if (last) bad(l.bank == 0 ? "writes the LRF twice" : "writes " + lrf_name(l) + " twice");
+      last = true;
+    }
+    if (l.orf < 0) return;
+    bool& orf = written_[static_cast<std::size_t>(l.orf)];
+    if (orf) bad("writes ORF " + std::to_string(l.orf) + " twice");
+    orf = true;
+  }
+
+  const StaticInstruction& i_;
+  const RfhInstruction& levels_;
+  const RfhPlan& plan_;
+  const std::size_t index_;
+  std::array<bool, 1 + lrf_banks> last_written_{};  ///< by bank
+  std::array<bool, max_orf_entries> written_{};
+};
 
 void check(const Kernel& kernel, const RfhPlan& plan) {
   if (plan.entries < 1 || plan.entries > max_orf_entries)
@@ -79,7 +116,7 @@ void check(const Kernel& kernel, const RfhPlan& plan) {
     bad_rfh("levels of " + std::to_string(plan.instructions.size()) + " instructions, the kernel has " +
             std::to_string(kernel.instructions.size()));
   for (std::size_t index = 0; index < kernel.instructions.size(); ++index)
-    check(kernel.instructions[index], plan.instructions[index], plan.entries, index);
+    RfhInstructionCheck(kernel.instructions[index], plan.instructions[index], plan, index).run();
 }
 
 }  // namespace
@@ -111,6 +148,22 @@ bool is_long_latency(const StaticInstruction& i) {
   return i.reads_memory && far && i.destination_count != 0;
 }
 
+std::array<std::uint8_t, max_source_registers> lrf_banks_of(const StaticInstruction& i) {
+  std::array<std::uint8_t, max_source_registers> banks{};
+  const auto bank = [](unsigned place) { return static_cast<std::uint8_t>(place < lrf_banks ? place + 1 : 0); };
+  unsigned reg = 0, place = 0;
+  for (std::size_t o = i.operand_destinations; o < i.operands.size(); ++o) {
+    const Operand& operand = i.operands[o];
+    if (operand.kind == Operand::Kind::predicate) continue;
+    if (operand.kind == Operand::Kind::reg)
+      for (unsigned word = 0; word < operand.words && reg < i.source_count; ++word) banks[reg++] = bank(place);
+    ++place;
+  }
+  if (i.operands.empty())
+    for (; reg < i.source_count; ++reg) banks[reg] = bank(reg);
+  return banks;
+}
+
 RfhAccesses count_accesses(const Kernel& kernel, const RfhPlan& plan) {
   RfhAccesses n;
   for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
@@ -137,7 +190,7 @@ RfhAccesses count_accesses(const Kernel& kernel, const RfhPlan& plan) {
 
 std::string encode(const Kernel& kernel, const RfhPlan& plan) {
   check(kernel, plan);
-  std::string payload{static_cast<char>(plan.entries)};
+  std::string payload{static_cast<char>(plan.entries | (plan.split ? split_bit : 0))};
   for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
     const StaticInstruction& i = kernel.instructions[index];
     const RfhInstruction& levels = plan.instructions[index];
@@ -157,7 +210,9 @@ RfhPlan decode_rfh(const Kernel& kernel, const std::string& payload) {
     bad_rfh(std::to_string(payload.size()) + " bytes, expected " + std::to_string(expected) +
             ": one per instruction and register operand of the kernel, and one before them");
   RfhPlan plan;
-  plan.entries = static_cast<std::uint8_t>(payload[0]);
+  const auto first = static_cast<std::uint8_t>(payload[0]);
+  plan.split = (first & split_bit) != 0;
+  plan.entries = first & ~split_bit;
   plan.instructions.resize(kernel.instructions.size());
   std::size_t at = 1;
   const auto next = [&] { return static_cast<std::uint8_t>(payload[at++]); };
@@ -167,8 +222,8 @@ RfhPlan decode_rfh(const Kernel& kernel, const std::string& payload) {
     const std::uint8_t begins = next();
     if (begins > 1) bad_at(index, "has a strand byte of " + std::to_string(begins) + ", expected 0 or 1");
     levels.strand_begins = begins == 1;
-    for (unsigned d = 0; d < i.destination_count; ++d) levels.destinations[d] = levels_of(next(), index);
-    for (unsigned s = 0; s < i.source_count; ++s) levels.sources[s] = levels_of(next(), index);
+    for (unsigned d = 0; d < i.destination_count; ++d) levels.destinations[d] = levels_of(next(), plan.split, index);
+    for (unsigned s = 0; s < i.source_count; ++s) levels.sources[s] = levels_of(next(), plan.split, index);
   }
   check(kernel, plan);
   return plan;
@@ -188,7 +243,7 @@ std::string to_string(const RfhLevels& levels) {
   std::string text;
   const auto add = [&](const std::string& level) { text += (text.empty() ? "" : "+") + level; };
   if (levels.main) add("MRF");
-  if (levels.last) add("LRF");
+  if (levels.last) add(lrf_name(levels));
   if (levels.orf >= 0) add("ORF " + std::to_string(levels.orf));
   return text.empty() ? "-" : text;
 }

@@ -83,8 +83,8 @@ class StrandRules {
   std::vector<const char*> reasons_;  ///< those that do not depend on registers
 };
 
-/// Entry 0 is the LRF, entry 1 + k is ORF k.
-constexpr unsigned rfh_entries = 1 + max_orf_entries;
+/// Entries 0 to 2 are the LRF, of which the first alone is used if it is not split; entry 3 + k is ORF k.
+constexpr unsigned rfh_entries = lrf_banks + max_orf_entries;
 constexpr std::int16_t unknown_register = -1;
 
 struct HeldEntries {
@@ -100,8 +100,8 @@ struct HeldEntries {
 
 template <typename Visit>
 void for_each_rfh_entry(const RfhLevels& l, Visit&& visit) {
-  if (l.last) visit(0u);
-  if (l.orf >= 0) visit(1u + static_cast<unsigned>(l.orf));
+  if (l.last) visit(lrf_entry_of(l));
+  if (l.orf >= 0) visit(lrf_banks + static_cast<unsigned>(l.orf));
 }
 
 class LevelRules {

@@ -37,7 +37,8 @@ std::vector<InfoRow> RfhSection::info(const Kernel& kernel) const {
   const RfhAccesses n = count_accesses(kernel, *plan);
   const auto strands = std::count_if(plan->instructions.begin(), plan->instructions.end(),
                                      [](const RfhInstruction& i) { return i.strand_begins; });
-  return {{"rfh", std::to_string(plan->entries) + " ORF entries, " + std::to_string(strands) + " strands"},
+  return {{"rfh", std::to_string(plan->entries) + " ORF entries, " + (plan->split ? "split LRF, " : "") +
+                      std::to_string(strands) + " strands"},
           {"rfh reads", level_shares(n.main_reads, n.orf_reads, n.last_reads)},
           {"rfh writes", level_shares(n.main_writes, n.orf_writes, n.last_writes)}};
 }

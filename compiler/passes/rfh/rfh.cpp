@@ -4,7 +4,9 @@
 #include "ranges.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 
 namespace regatta::passes {
 
@@ -27,8 +29,13 @@ struct Entry {
 class RfhAllocation {
  public:
   RfhAllocation(const trace::Kernel& kernel, const RfhOptions& options)
-      : kernel_(kernel), options_(options), ranges_(kernel), entries_(1 + options.entries) {
+      : kernel_(kernel),
+        options_(options),
+        ranges_(kernel),
+        lrf_entries_(options.split ? trace::lrf_banks : 1),
+        entries_(lrf_entries_ + options.entries) {
     plan_.entries = options.entries;
+    plan_.split = options.split;
     plan_.instructions.resize(kernel.instructions.size());
     for (std::size_t i = 0; i < kernel.instructions.size(); ++i)
       plan_.instructions[i].strand_begins = ranges_.strand_begins()[i];
@@ -84,12 +91,34 @@ class RfhAllocation {
     for (std::size_t reads = range.reads.size(); reads > 0; --reads) {
       const RfhOccupation o = ranges_.occupation(range, reads);
       if (savings(range, reads, o) <= 0) return;
-      for (std::size_t e = only_alus(range, reads, o) ? 0 : 1; e < entries_.size(); ++e) {
+      if (const std::optional<std::size_t> e = lrf_entry(range, reads, o); e && fits(o, entries_[*e])) {
+        take(range, reads, o, *e);
+        return;
+      }
+      for (std::size_t e = lrf_entries_; e < entries_.size(); ++e) {
         if (!fits(o, entries_[e])) continue;
         take(range, reads, o, e);
         return;
       }
     }
+  }
+
+  /// The entry of the LRF that can serve the first reads of a range: of a split one, the bank of the operand slot in
+  /// which all of them read the register.
+  std::optional<std::size_t> lrf_entry(const RfhRange& range, std::size_t reads, const RfhOccupation& o) const {
+    if (!only_alus(range, reads, o)) return std::nullopt;
+    if (!options_.split) return 0;
+    unsigned bank = 0;
+    for (std::size_t n = 0; n < reads; ++n) {
+      const trace::StaticInstruction& i = kernel_.instructions[range.reads[n]];
+      const auto banks = trace::lrf_banks_of(i);
+      for (unsigned s = 0; s < i.source_count; ++s) {
+        if (i.sources[s] != range.reg) continue;
+        if (banks[s] == 0 || (bank != 0 && bank != banks[s])) return std::nullopt;
+        bank = banks[s];
+      }
+    }
+    return bank - 1;
   }
 
   bool only_alus(const RfhRange& range, std::size_t reads, const RfhOccupation& o) const {
@@ -107,8 +136,9 @@ class RfhAllocation {
     entries_[e].held.merge(o.held);
     RfhLevels levels;
     levels.main = false;
-    levels.last = e == 0;
-    levels.orf = static_cast<std::int8_t>(e == 0 ? -1 : static_cast<int>(e) - 1);
+    levels.last = e < lrf_entries_;
+    if (levels.last && options_.split) levels.bank = static_cast<std::uint8_t>(e + 1);
+    if (!levels.last) levels.orf = static_cast<std::int8_t>(e - lrf_entries_);
     for (std::size_t n = 0; n < reads; ++n) set_sources(range.reads[n], range.reg, levels);
     for (const std::uint32_t w : o.writes) {
       entries_[e].written.set(w);
@@ -145,6 +175,7 @@ class RfhAllocation {
   const RfhOptions& options_;
   const RfhRanges ranges_;
   std::vector<BitSet> beyond_;  ///< per instruction: registers whose value is needed beyond their ranges
+  const std::size_t lrf_entries_;
   std::vector<Entry> entries_;  ///< the LRF, then the ORF
   trace::RfhPlan plan_;
 };

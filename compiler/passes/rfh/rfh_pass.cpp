@@ -8,6 +8,7 @@ namespace regatta::passes {
 RfhOptions RfhPass::options() const {
   RfhOptions o;
   o.entries = entries_.value_or(o.entries);
+  o.split = split_;
   return o;
 }
 
@@ -15,9 +16,15 @@ void RfhPass::declare(PassOptions& options) {
   options.number("rfh", entries_, "N",
                  "RFH: annotates for an operand register file of N entries per thread, 1 to 8 (the paper: 3); default: "
                  "no annotation");
+  options.choice<bool>("rfh-lrf", split_, {{"unified", false}, {"split", true}}, "FORM",
+                       "RFH: the last-result file has one entry per thread, or one for each operand slot, which other "
+                       "slots cannot read");
 }
 
-void RfhPass::validate() const { check(options()); }
+void RfhPass::validate() const {
+  check(options());
+  if (!entries_ && split_) throw trace::InputError("error: --rfh-lrf without --rfh");
+}
 
 void RfhPass::run(trace::Kernel& kernel, analysis::FunctionAnalyses& /*analyses*/) {
   if (!entries_) return;
@@ -34,6 +41,7 @@ PassSummary RfhPass::summary(const trace::Kernel& kernel) const {
   if (!plan_.instructions.empty()) n = trace::count_accesses(kernel, plan_);
   for (const trace::RfhInstruction& i : plan_.instructions) strands += i.strand_begins;
   summary.figures = {{"rfh", std::vector<Figure>{{"orf_entries", std::uint64_t{*entries_}},
+                                                 {"lrf_entries", std::uint64_t{split_ ? trace::lrf_banks : 1}},
                                                  {"strands", strands},
                                                  {"mrf_reads", n.main_reads},
                                                  {"orf_reads", n.orf_reads},
@@ -47,7 +55,7 @@ PassSummary RfhPass::summary(const trace::Kernel& kernel) const {
 }
 
 std::string RfhPass::listing_head() const {
-  return entries_ ? "rfh: " + std::to_string(*entries_) + " ORF entries" : "";
+  return entries_ ? "rfh: " + std::to_string(*entries_) + " ORF entries" + (split_ ? ", split LRF" : "") : "";
 }
 
 std::string RfhPass::listing_column() const { return entries_ ? "levels of the register hierarchy" : ""; }

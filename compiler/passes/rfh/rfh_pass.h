@@ -25,6 +25,7 @@ class RfhPass : public AnnotationPass {
   RfhOptions options() const;
 
   std::optional<unsigned> entries_;
+  bool split_ = false;
   trace::RfhPlan plan_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <regatta/assembly/conservation.h>
 #include <regatta/models/register_hierarchy/hierarchical_register_file.h>
-#include <regatta/models/register_hierarchy/strand_gate.h>
 #include <regatta/support/stat_query.h>
 
 #include <memory>
@@ -71,7 +70,9 @@ assembly::SmParts Rfh::build(const assembly::BuildContext& c) {
   gate->slots.bind(slots_for_gate(parts, *active));
   orf_ = orf.get();
   lrf_ = lrf.get();
-  table_bits_ = active->bits(c.machine.sm.max_warps) + gate->bits(c.machine.sm.max_warps);
+  gate_ = gate.get();
+  max_warps_ = c.machine.sm.max_warps;
+  slot_bits_ = active->bits(max_warps_);
   // The small files are told of a launch before the warps that use them.
   for (protocol::LifecycleListener* l :
        {static_cast<protocol::LifecycleListener*>(orf.get()), static_cast<protocol::LifecycleListener*>(lrf.get()),
@@ -117,7 +118,9 @@ void Rfh::register_stats(support::StatGroup& g, const std::vector<support::StatG
   sum("strand_wait_cycles", {StatQuery(gate + "wait_cycles")}, "warp-cycles", "of these waits");
   sum("activations", {StatQuery("sm*.active_entries.given")}, "slots", "of entries given to warps that became active");
   g.derived(
-      "storage_bits", [this] { return double(orf_->bits() + lrf_->bits() + table_bits_); }, "bits",
+      "storage_bits",
+      // The gate's depend on the entries of the kernel.
+      [this] { return double(orf_->bits() + lrf_->bits() + slot_bits_ + gate_->bits(max_warps_)); }, "bits",
       "of an SM besides the main register file: operand register file, last-result file, tables of warps");
 }
 

@@ -4,6 +4,7 @@
 #include <regatta/assembly/scheme.h>
 #include <regatta/models/register_hierarchy/active_entries.h>
 #include <regatta/models/register_hierarchy/entry_file.h>
+#include <regatta/models/register_hierarchy/strand_gate.h>
 
 #include <cstdint>
 #include <string>
@@ -39,7 +40,9 @@ class Rfh : public assembly::Scheme {
   std::string wait_ = "all";
   const models::EntryFile* orf_ = nullptr;  ///< of an SM
   const models::EntryFile* lrf_ = nullptr;
-  std::uint64_t table_bits_ = 0;
+  const models::StrandGate* gate_ = nullptr;
+  unsigned max_warps_ = 0;
+  std::uint64_t slot_bits_ = 0;
 };
 
 }  // namespace regatta::schemes

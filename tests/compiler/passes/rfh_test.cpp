@@ -33,9 +33,10 @@ trace::Kernel kernel_of(HandCode& c) {
   return kernel_of(c.f);
 }
 
-RfhPlan plan(const trace::Kernel& kernel, unsigned entries) {
+RfhPlan plan(const trace::Kernel& kernel, unsigned entries, bool split = false) {
   passes::RfhOptions options;
   options.entries = entries;
+  options.split = split;
   return passes::plan_rfh(kernel, options);
 }
 
@@ -144,6 +145,62 @@ TEST_CASE("a register that is read several times is copied at its first read") {
   CHECK(at(kernel, p, 1) == "R2 MRF <- R0 LRF");
   CHECK(at(kernel, p, 2) == "<- R0 LRF, R0 LRF");
   CHECK(verify(kernel, p) == "");
+}
+
+TEST_CASE("a split last-result file has a bank for each operand slot") {
+  HandCode c;
+  c.op({1}, {0});        // read in slot A
+  c.op({2}, {0});        // in slot C
+  c.op({3}, {1, 0, 2});  // in slot B
+  c.op({4}, {0, 3});     // in two slots
+  c.op({5}, {4, 4}).sources.insert(c.f.blocks.back().instructions.back().sources.begin(), ir::Operand::immediate(7));
+  c.op({}, {0, 0, 5});
+  c.exit();
+  const trace::Kernel kernel = kernel_of(c);
+  const RfhPlan p = plan(kernel, 1, true);
+  CHECK(p.split);
+  CHECK(p.instructions[2].sources[0] == trace::RfhLevels{false, true, -1, 1});
+  CHECK(p.instructions[2].sources[2] == trace::RfhLevels{false, true, -1, 3});
+  CHECK(p.instructions[3].sources[1] == trace::RfhLevels{false, true, -1, 2});
+  // The number is operand A.
+  CHECK(at(kernel, p, 4) == "R5 LRF C <- R4 ORF 0, R4 ORF 0");
+  CHECK(at(kernel, p, 5).find("R5 LRF C") != std::string::npos);
+  CHECK(verify(kernel, p) == "");
+  CHECK(run_straight(kernel, p) == "");
+  // One entry for all slots does not serve the first two values at a time.
+  const RfhPlan unified = plan(kernel, 1);
+  CHECK(unified.instructions[2].sources[0].last != unified.instructions[2].sources[2].last);
+  CHECK(unified.instructions[4].sources[0] == trace::RfhLevels{false, true, -1});
+}
+
+TEST_CASE("a read from the bank of another operand slot is found") {
+  HandCode c;
+  c.op({1}, {0});
+  c.op({}, {2, 1});
+  c.exit();
+  const trace::Kernel kernel = kernel_of(c);
+  RfhPlan p = plan(kernel, 1, true);
+  REQUIRE(p.instructions[1].sources[1] == trace::RfhLevels{false, true, -1, 2});
+  for (const std::uint8_t bank : {std::uint8_t{1}, std::uint8_t{3}}) {
+    p.instructions[0].destinations[0].bank = p.instructions[1].sources[1].bank = bank;
+    const std::string name = to_string(p.instructions[1].sources[1]);
+    CHECK(verify(kernel, p) == "rfh: instruction 1 reads R1 from " + name + " in operand B");
+    CHECK(run_straight(kernel, p) == "instruction 1 reads R1 from " + name + " in another operand");
+  }
+  // Written to one bank, and read from the right one, which holds nothing.
+  p.instructions[1].sources[1].bank = 2;
+  CHECK(verify(kernel, p) == "rfh: instruction 1 reads R1 from LRF B, which may hold something else");
+  CHECK(run_straight(kernel, p) == "instruction 1 reads R1 from LRF B, which does not hold it");
+
+  HandCode four;
+  four.op({1}, {0});
+  four.op({}, {2, 3, 4, 1});
+  four.exit();
+  const trace::Kernel fourth = kernel_of(four);
+  p = plan(fourth, 1, true);
+  CHECK(p.instructions[1].sources[3] == trace::RfhLevels{false, false, 0});
+  p.instructions[0].destinations[0] = p.instructions[1].sources[3] = {false, true, -1, 3};
+  CHECK(verify(fourth, p) == "rfh: instruction 1 reads R1 from LRF C in a fourth operand");
 }
 
 TEST_CASE("a strand ends before a long-latency result is needed, and what crosses is in the main file") {
@@ -449,13 +506,13 @@ ir::Function random_function(std::mt19937& random) {
 
 TEST_CASE("every read finds its value at its level, whatever way the lanes go") {
   std::mt19937 random(41);
-  std::uint64_t entry_reads = 0, main_reads = 0, divergent = 0, strands = 0;
+  std::uint64_t entry_reads = 0, main_reads = 0, divergent = 0, strands = 0, banked_reads = 0;
   for (unsigned round = 0; round < 2000; ++round) {
     const ir::Function f = random_function(random);
     const trace::Kernel kernel = kernel_of(f);
-    for (const unsigned entries : {1u, 3u, 8u}) {
-      CAPTURE(round, entries);
-      const RfhPlan p = plan(kernel, entries);
+    for (const auto& [entries, split] : {std::pair(1u, false), {3u, false}, {8u, false}, {2u, true}}) {
+      CAPTURE(round, entries, split);
+      const RfhPlan p = plan(kernel, entries, split);
       REQUIRE(verify(kernel, p) == "");
       for (unsigned n = 0; n < 4; ++n) {
         Walk walk(kernel, p, random);
@@ -463,16 +520,18 @@ TEST_CASE("every read finds its value at its level, whatever way the lanes go") 
         entry_reads += walk.warp().entry_reads();
         main_reads += walk.warp().main_reads();
         strands += walk.warp().strands();
+        banked_reads += walk.warp().banked_reads();
         divergent += walk.divergent();
       }
     }
   }
   // Else nothing was shown.
-  CAPTURE(entry_reads, main_reads, divergent, strands);
+  CAPTURE(entry_reads, main_reads, divergent, strands, banked_reads);
   CHECK(entry_reads > 100000);
   CHECK(main_reads > 100000);
   CHECK(divergent > 10000);
   CHECK(strands > 10000);
+  CHECK(banked_reads > 10000);
 }
 
 TEST_CASE("planted faults in random programs are found") {
@@ -481,7 +540,7 @@ TEST_CASE("planted faults in random programs are found") {
   for (unsigned round = 0; round < 300; ++round) {
     CAPTURE(round);
     const trace::Kernel kernel = kernel_of(random_function(random));
-    const RfhPlan right = plan(kernel, 3);
+    const RfhPlan right = plan(kernel, 3, round % 2 == 1);
     for (std::size_t index = 0; index < kernel.instructions.size(); ++index) {
       const trace::StaticInstruction& i = kernel.instructions[index];
       RfhPlan p = right;
@@ -513,7 +572,8 @@ TEST_CASE("verify accepts no levels that lanes can find wrong") {
   for (unsigned round = 0; round < 3000; ++round) {
     CAPTURE(round);
     const trace::Kernel kernel = kernel_of(random_function(random));
-    RfhPlan p = plan(kernel, 3);
+    const bool split = round % 2 == 1;
+    RfhPlan p = plan(kernel, 3, split);
     // One register operand, or one beginning of a strand, is changed.
     const std::size_t index = random() % kernel.instructions.size();
     const trace::StaticInstruction& i = kernel.instructions[index];
@@ -525,6 +585,7 @@ TEST_CASE("verify accepts no levels that lanes can find wrong") {
         case 1:
           return {false, false, static_cast<std::int8_t>(random() % 3)};
         default:
+          if (split) return {random() % 2 == 0, true, -1, static_cast<std::uint8_t>(1 + random() % 3)};
           return {true, false, static_cast<std::int8_t>(random() % 3)};
       }
     };
@@ -562,7 +623,7 @@ TEST_CASE("a damaged section is refused, or lanes find every operand") {
   for (unsigned round = 0; round < 3000; ++round) {
     CAPTURE(round);
     const trace::Kernel kernel = kernel_of(random_function(random));
-    std::string payload = trace::encode(kernel, plan(kernel, 3));
+    std::string payload = trace::encode(kernel, plan(kernel, 3, round % 2 == 1));
     const std::size_t at = random() % payload.size();
     payload[at] = static_cast<char>(static_cast<unsigned char>(payload[at]) ^ (1u << random() % 8));
     RfhPlan p;
@@ -602,8 +663,9 @@ HandCode small_block(std::mt19937& random) {
 /// The cheapest of all ways to give ranges, or their first reads, entries; the checks of the trace decide which fit.
 class Search {
  public:
-  Search(const trace::Kernel& kernel, unsigned entries) : kernel_(kernel), ranges_(kernel), entries_(entries) {
-    plan_ = plan(kernel, entries);
+  Search(const trace::Kernel& kernel, unsigned entries, bool split)
+      : kernel_(kernel), ranges_(kernel), entries_(entries), banks_(split ? 3 : 0) {
+    plan_ = plan(kernel, entries, split);
     for (trace::RfhInstruction& i : plan_.instructions) {
       i.destinations.fill({});
       i.sources.fill({});
@@ -615,7 +677,8 @@ class Search {
   /// Whether there are few enough to try.
   bool small() const {
     double ways = 1;
-    for (const passes::RfhRange& r : ranges_.ranges()) ways *= 1 + static_cast<double>(r.reads.size()) * (1 + entries_);
+    const unsigned entries = entries_ + std::max(banks_, 1u);
+    for (const passes::RfhRange& r : ranges_.ranges()) ways *= 1 + static_cast<double>(r.reads.size()) * entries;
     return ways <= 3000;
   }
   void run() { from(0); }
@@ -635,8 +698,10 @@ class Search {
     const RfhPlan before = plan_;
     const passes::RfhRange& range = ranges_.ranges()[n];
     for (std::size_t reads = 1; reads <= range.reads.size(); ++reads)
-      for (int entry = -1; entry < static_cast<int>(entries_); ++entry) {
-        const trace::RfhLevels levels{false, entry < 0, static_cast<std::int8_t>(entry)};
+      for (int entry = -std::max(static_cast<int>(banks_), 1); entry < static_cast<int>(entries_); ++entry) {
+        // Negative: the LRF, or a bank of it.
+        trace::RfhLevels levels{false, entry < 0, static_cast<std::int8_t>(std::max(entry, -1))};
+        if (entry < 0 && banks_ != 0) levels.bank = static_cast<std::uint8_t>(-entry);
         trace::RfhLevels written = levels;
         written.main = range.copies;
         for (std::size_t r = 0; r < reads; ++r) {
@@ -675,6 +740,7 @@ class Search {
   const trace::Kernel& kernel_;
   passes::RfhRanges ranges_;
   unsigned entries_;
+  unsigned banks_;  ///< of a split LRF; 0: it is not split
   RfhPlan plan_;
 };
 
@@ -689,10 +755,11 @@ TEST_CASE("the greedy allocation is near the best of all") {
     HandCode c = small_block(random);
     const trace::Kernel kernel = kernel_of(c);
     const unsigned entries = 1 + random() % 2;
-    const RfhPlan p = plan(kernel, entries);
+    const bool split = round % 2 == 1;
+    const RfhPlan p = plan(kernel, entries, split);
     REQUIRE(verify(kernel, p) == "");
     REQUIRE(run_straight(kernel, p) == "");
-    Search search(kernel, entries);
+    Search search(kernel, entries, split);
     if (!search.small()) continue;
     search.run();
     REQUIRE(search.fitting > 0);

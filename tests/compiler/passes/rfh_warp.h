@@ -33,7 +33,10 @@ class RfhWarp {
     }
     for (unsigned s = 0; s < i.source_count; ++s) {
       if (loaded_.test(i.sources[s])) fail("reads a long-latency R" + std::to_string(i.sources[s]));
-      read(i.sources[s], levels.sources[s], active);
+      const trace::RfhLevels& l = levels.sources[s];
+      if (l.last && !l.main && l.bank != 0 && l.bank != operand_of(i, s))
+        fail("reads R" + std::to_string(i.sources[s]) + " from " + to_string(l) + " in another operand");
+      read(i.sources[s], l, active);
     }
     for (unsigned s = 0; s < i.source_count; ++s)
       if (levels.sources[s].copies()) write_entries(i.sources[s], levels.sources[s], active);
@@ -65,6 +68,8 @@ class RfhWarp {
   std::uint64_t strands() const { return strands_; }
   std::uint64_t main_reads() const { return main_reads_; }
   std::uint64_t entry_reads() const { return entry_reads_; }
+  /// Of these, those from a bank of a split LRF.
+  std::uint64_t banked_reads() const { return banked_reads_; }
 
  private:
   struct Held {
@@ -82,10 +87,26 @@ class RfhWarp {
     if (wrong_.empty()) wrong_ = "instruction " + std::to_string(index_) + " " + what;
   }
   /// Of the LRF, or of the ORF.
-  Entry& entry(const trace::RfhLevels& l) { return entries_[l.last ? 0 : 1 + static_cast<std::size_t>(l.orf)]; }
+  Entry& entry(const trace::RfhLevels& l) { return l.last ? last(l) : orf(l); }
+  /// Entry 0 if the LRF is not split, else that of the bank.
+  Entry& last(const trace::RfhLevels& l) { return entries_[l.bank]; }
+  Entry& orf(const trace::RfhLevels& l) { return entries_[4 + static_cast<std::size_t>(l.orf)]; }
+  /// The operand, from 1 on, to which a source register belongs; predicates are none.
+  static unsigned operand_of(const trace::StaticInstruction& i, unsigned source) {
+    unsigned operand = 0, registers = 0;
+    for (std::size_t o = i.operand_destinations; o < i.operands.size(); ++o) {
+      if (i.operands[o].kind == trace::Operand::Kind::predicate) continue;
+      ++operand;
+      if (i.operands[o].kind != trace::Operand::Kind::reg) continue;
+      registers += i.operands[o].words;
+      if (source < registers) return operand;
+    }
+    return 0;
+  }
 
   void read(unsigned r, const trace::RfhLevels& l, trace::LaneMask active) {
     if (active != 0) ++(l.main ? main_reads_ : entry_reads_);
+    if (active != 0 && !l.main && l.bank != 0) ++banked_reads_;
     for_each_lane(active, [&](unsigned lane) {
       if (l.main) {
         if (main_[r][lane] != now_[r][lane]) fail("reads an old R" + std::to_string(r) + " from the MRF");
@@ -106,18 +127,18 @@ class RfhWarp {
           e[lane] = {};  // an entry stands for one register
       }
     };
-    if (l.last) write(entries_[0]);
-    if (l.orf >= 0) write(entries_[1 + static_cast<std::size_t>(l.orf)]);
+    if (l.last) write(last(l));
+    if (l.orf >= 0) write(orf(l));
   }
 
   const trace::Kernel& kernel_;
   const trace::RfhPlan& plan_;
   std::array<std::array<std::uint64_t, 64>, 256> now_{}, main_{};
-  std::array<Entry, 1 + trace::max_orf_entries> entries_{};
+  std::array<Entry, 4 + trace::max_orf_entries> entries_{};
   std::bitset<256> loaded_;
   bool must_begin_ = false;
   std::uint32_t index_ = 0;
-  std::uint64_t made_ = 0, strands_ = 0, main_reads_ = 0, entry_reads_ = 0;
+  std::uint64_t made_ = 0, strands_ = 0, main_reads_ = 0, entry_reads_ = 0, banked_reads_ = 0;
   std::string wrong_;
 };
 

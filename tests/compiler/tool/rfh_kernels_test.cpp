@@ -33,18 +33,18 @@ std::vector<std::string> kernels() {
 namespace {
 
 struct Reads {
-  std::uint64_t main = 0, entries = 0, strands = 0;
+  std::uint64_t main = 0, entries = 0, banked = 0, strands = 0;
 };
 
 /// Annotates a kernel and replays all its warps. Fails the test at the first operand that is not at its level.
-void replay(const std::string& name, unsigned entries, unsigned warp_size, Reads& reads) {
-  CAPTURE(name, entries, warp_size);
+void replay(const std::string& name, unsigned entries, unsigned warp_size, bool split, Reads& reads) {
+  CAPTURE(name, entries, warp_size, split);
   const Folder folder;
   tool::AnnotateOptions o;
   o.launch = std::string(REGATTA_KERNELS) + "/" + name + "/launch.small.toml";
   o.out = folder.file("k.rgt");
   o.warp_size = warp_size;
-  o.pass_options = {{"rfh", std::to_string(entries)}};
+  o.pass_options = {{"rfh", std::to_string(entries)}, {"rfh-lrf", split ? "split" : "unified"}};
   tool::annotate(o);
   const trace::Reader reader(o.out);
   std::vector<trace::RfhPlan> plans;
@@ -59,6 +59,7 @@ void replay(const std::string& name, unsigned entries, unsigned warp_size, Reads
       test::RfhWarp warp(reader.kernels()[k], plans[k]);
       REQUIRE(warp.replay(columns) == "");
       reads.entries += warp.entry_reads();
+      reads.banked += warp.banked_reads();
       reads.main += warp.main_reads();
       reads.strands += warp.strands();
     }
@@ -73,7 +74,8 @@ TEST_CASE("all kernels find their operands at the levels that the trace says") {
   double share = 0;
   for (const auto& [entries, warp_size] : {std::pair(1u, 32u), {3u, 32u}, {8u, 64u}}) {
     Reads reads;
-    for (const std::string& name : names) replay(name, entries, warp_size, reads);
+    for (const std::string& name : names) replay(name, entries, warp_size, false, reads);
+    CHECK(reads.banked == 0);
     CAPTURE(entries, warp_size, reads.main, reads.entries, reads.strands);
     CHECK(reads.strands > names.size());
     // More entries serve more reads. Of wide warps too: their code is the same.
@@ -83,6 +85,13 @@ TEST_CASE("all kernels find their operands at the levels that the trace says") {
   }
   // Without entries that serve reads, nothing was shown.
   CHECK(share > 0.3);
+}
+
+TEST_CASE("all kernels find their operands at the levels of a split last-result file") {
+  Reads reads;
+  for (const std::string& name : kernels()) replay(name, 3, 32, true, reads);
+  CAPTURE(reads.main, reads.entries, reads.banked);
+  CHECK(reads.banked > reads.entries / 10);
 }
 
 TEST_CASE("levels for RFH, if they are asked for") {
@@ -115,6 +124,7 @@ TEST_CASE("levels for RFH, if they are asked for") {
     return std::uint64_t{0};
   };
   CHECK(figure("orf_entries") == 2);
+  CHECK(figure("lrf_entries") == 1);
   CHECK(figure("mrf_reads") == n.main_reads);
   CHECK(figure("orf_reads") == n.orf_reads);
   CHECK(figure("lrf_reads") == n.last_reads);
@@ -125,6 +135,16 @@ TEST_CASE("levels for RFH, if they are asked for") {
         static_cast<std::uint64_t>(std::count_if(plan.instructions.begin(), plan.instructions.end(),
                                                  [](const trace::RfhInstruction& i) { return i.strand_begins; })));
   const std::string listing = folder.read("k.txt");
-  CHECK(listing.find("\n// rfh: 2 ORF entries") != std::string::npos);
+  CHECK(listing.find("\n// rfh: 2 ORF entries\n") != std::string::npos);
   CHECK(listing.find(" LRF") != std::string::npos);
+  CHECK(listing.find(" LRF A") == std::string::npos);
+
+  o.pass_options["rfh-lrf"] = "unified";
+  tool::annotate(o);
+  CHECK(trace::find_rfh(trace::Reader(o.out).kernels()[0]).value().split == false);
+  o.pass_options["rfh-lrf"] = "split";
+  tool::annotate(o);
+  CHECK(trace::find_rfh(trace::Reader(o.out).kernels()[0]).value().split);
+  CHECK(folder.read("k.txt").find("\n// rfh: 2 ORF entries, split LRF\n") != std::string::npos);
+  CHECK(folder.read("k.txt").find(" LRF A") != std::string::npos);
 }

@@ -114,6 +114,33 @@ TEST_CASE("hierarchical file: a result is where its levels say, and nowhere else
   CHECK(stat_of(b.entries.lrf, "reads") == 2);
 }
 
+TEST_CASE("hierarchical file: a split last-result file has an entry for each operand slot") {
+  HierarchyKernel k;
+  k.plan.split = true;
+  const auto to_a = k.op({{1, in_bank(1)}}, {}, true), to_c = k.op({{1, in_bank(3)}}, {}),
+             copy = k.op({}, {{1, {true, true, -1, 2}}}), to_main = k.op({{1, in_main}}, {}),
+             all = k.op({}, {{1, in_bank(1)}, {2, in_bank(2)}, {3, in_bank(3)}});
+  k.done();
+  FileBench b(k);
+  b.write(2, to_a, 1);
+  b.write(2, to_main, 2);
+  b.read(2, copy);
+  b.write(2, to_c, 3);
+  CHECK(b.read(2, all) == std::vector<std::uint64_t>{1, 1, 1});
+  for (unsigned operand = 0; operand < 3; ++operand) CHECK(b.got(operand, operand + 1));
+  CHECK(stat_of(b.entries.lrf, "reads") == 3);
+  CHECK(stat_of(b.entries.lrf, "writes") == 3);
+  CHECK(stat_of(b.entries.lrf, "lost_reads") == 0);
+  CHECK(b.entries.lrf.bits() == 8 * 3 * 32 * 32);
+  // Another strand: a bank that was not written since holds nothing.
+  b.entries.active.strand_begins(warp_at(2));
+  b.write(2, to_a, 4);
+  b.read(2, all);
+  CHECK(b.got(0, 4));
+  CHECK_FALSE(b.got(2, 3));
+  CHECK(stat_of(b.entries.lrf, "lost_reads") == 2);
+}
+
 TEST_CASE("hierarchical file: entries take no bank and a cycle, the main file what the conventional one takes") {
   HierarchyKernel k;
   // R1 and R5 of a warp are in one bank.

@@ -32,6 +32,8 @@ using protocol::WarpValue;
 using trace::RfhLevels;
 
 constexpr RfhLevels in_main{}, in_last{false, true, -1}, main_and_last{true, true, -1};
+/// A bank of a split last-result file, 1 to 3.
+constexpr RfhLevels in_bank(int bank) { return {false, true, -1, static_cast<std::uint8_t>(bank)}; }
 constexpr RfhLevels in_orf(int entry) { return {false, false, static_cast<std::int8_t>(entry)}; }
 constexpr RfhLevels main_and_orf(int entry) { return {true, false, static_cast<std::int8_t>(entry)}; }
 

@@ -23,6 +23,16 @@ class GateListener : public protocol::GateListener {
   std::uint64_t again = 0;
 };
 
+/// Entries of a split last-result file: 0 writes bank A, 1 bank C.
+struct BankKernel : HierarchyKernel {
+  BankKernel() {
+    plan.split = true;
+    op({{1, in_bank(1)}}, {}, true);
+    op({{2, in_bank(3)}}, {});
+    done();
+  }
+};
+
 /// 0, 1: loads; 2 writes ORF 0; 3 copies to it; 4 reads it; 5 begins a strand.
 struct StrandKernel : HierarchyKernel {
   StrandKernel() {
@@ -132,6 +142,25 @@ TEST_CASE("strand gate: an entry with a result on its way is not written, and a 
   CHECK(b.issue(0, 3));
   CHECK(b.issue(0, 3));  // a copy is there when it issues
   CHECK(b.stat("entry_waits") == 2);
+}
+
+TEST_CASE("strand gate: each bank of a split last-result file has a result on its way or not") {
+  BankKernel k;
+  EntriesBench entries(k, 8, true);
+  models::StrandGate gate("strand_gate", true, period);
+  gate.slots.bind(entries.active.slots);
+  run_to(1);
+  entries.start();
+  gate.kernel_started(k.context);
+  gate.warp_started(k.warp(0));
+  gate.issued(k.made(0, 0));
+  CHECK(gate.may_issue(k.made(0, 1)));
+  gate.issued(k.made(0, 1));
+  CHECK_FALSE(gate.may_issue(k.made(0, 1)));
+  gate.written_back(k.made(0, 0));
+  CHECK_FALSE(gate.may_issue(k.made(0, 1)));
+  gate.written_back(k.made(0, 1));
+  CHECK(gate.may_issue(k.made(0, 1)));
 }
 
 TEST_CASE("strand gate: a strand in whose middle its warp left the active set is counted") {

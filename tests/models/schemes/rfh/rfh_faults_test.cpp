@@ -28,7 +28,9 @@ constexpr RfhLevels orf(int entry, bool main = false) { return {main, false, sta
 
 /// A strand, four rounds of two strands: a load with arithmetic behind it that lives in entries, and the load's use.
 struct HandProgram {
-  HandProgram() {
+  /// With a split last-result file, its values go to the bank of the slot in which they are read.
+  explicit HandProgram(bool split = false) {
+    plan.split = split;
     using trace::OpClass;
     add(b.op(OpClass::constant_load, {0}, {}), {main_file}, {}, true);
     add(b.op(OpClass::constant_load, {1}, {}), {main_file}, {});
@@ -51,6 +53,9 @@ struct HandProgram {
     i.strand_begins = begins;
     std::copy(to.begin(), to.end(), i.destinations.begin());
     std::copy(from.begin(), from.end(), i.sources.begin());
+    // All values of the last-result file are read in the first slot.
+    for (RfhLevels& l : i.destinations) l.bank = plan.split && l.last ? 1 : 0;
+    for (RfhLevels& l : i.sources) l.bank = plan.split && l.last ? 1 : 0;
     plan.instructions.push_back(i);
     return index;
   }
@@ -102,6 +107,19 @@ class OtherEntry : public EntriesBefore {
   std::uint64_t read(unsigned slot, unsigned entry, LaneMask executing, std::uint32_t* data,
                      std::uint64_t at) override {
     return inner_.read(slot, ++reads_ % 40 == 0 ? (entry + 1) % 3 : entry, executing, data, at);
+  }
+
+ private:
+  unsigned reads_ = 0;
+};
+
+/// Every 40th read is of the next bank of a split last-result file.
+class OtherBank : public EntriesBefore {
+ public:
+  using EntriesBefore::EntriesBefore;
+  std::uint64_t read(unsigned slot, unsigned entry, LaneMask executing, std::uint32_t* data,
+                     std::uint64_t at) override {
+    return inner_.read(slot, ++reads_ % 40 == 0 ? (entry + 1) % trace::lrf_banks : entry, executing, data, at);
   }
 
  private:
@@ -225,6 +243,37 @@ TEST_CASE("rfh faults: another entry of the operand register file is read") {
   HandProgram p;
   rfh_tells(rfh_said(p.write("rfh_other"), {{}, test::put_before<OtherEntry, ThreadEntries>, {}}),
             "from operand register file, slot");
+}
+
+TEST_CASE("rfh faults: the bank of another operand slot is read") {
+  HandProgram p(true);
+  rfh_tells(rfh_said(p.write("rfh_bank"), {{}, {}, test::put_before<OtherBank, ThreadEntries>}),
+            "from last-result file, slot");
+}
+
+TEST_CASE("rfh faults: a bank of another operand slot in the section is named, and no trace is written with it") {
+  HandProgram p(true);
+  std::string message;
+  try {
+    p.write("rfh_slot", [](std::string& payload) {
+      const auto at = payload.find(static_cast<char>(models::level_last | 1u << models::level_bank_shift));
+      REQUIRE(at != std::string::npos);
+      payload[at] = static_cast<char>(models::level_last | 2u << models::level_bank_shift);
+      const auto read = payload.find(static_cast<char>(models::level_last | 1u << models::level_bank_shift));
+      REQUIRE(read != std::string::npos);
+      payload[read] = payload[at];
+    });
+  } catch (const std::exception& e) {
+    message = e.what();
+  }
+  rfh_tells(message, "reads R3 from LRF B in operand A");
+}
+
+TEST_CASE("rfh by hand: a split last-result file") {
+  HandProgram p(true);
+  const auto r = run_rfh(p.write("rfh_split"));
+  test::require_clean(r);
+  CHECK(rfh_stat(r, "rfh", "lrf_reads") == 20 * 4 * 4 * 3);
 }
 
 TEST_CASE("rfh faults: an entry of another warp is read") {

@@ -13,12 +13,13 @@ namespace regatta::passes {
 /// the main file, are left out: they make the main file dearer still, and every saving stays a saving.
 struct RfhEnergy {
   double main_read = 8, main_write = 11;
-  double orf_read = 1.2, orf_write = 4.4;  ///< three entries
-  double last_read = 0.7, last_write = 2.0;
+  double orf_read = 1.2, orf_write = 4.4;    ///< three entries
+  double last_read = 0.7, last_write = 2.0;  ///< of a bank too, if the LRF is split: it has as many entries
 };
 
 struct RfhOptions {
   unsigned entries = trace::default_orf_entries;  ///< of the ORF, per thread
+  bool split = false;                             ///< the LRF has a bank for each operand slot
   RfhEnergy energy;
 };
 

@@ -43,7 +43,7 @@ class EntryFile final : public sc_core::sc_module,
 
   enum class Kind : std::uint8_t {
     operand,     ///< ORF: as many entries per thread as the kernel's section says
-    last_result  ///< LRF: one entry per thread
+    last_result  ///< LRF: one entry per thread, or one in each of three banks
   };
   /// `slots`: warps that have entries at a time.
   EntryFile(const sc_core::sc_module_name& name, Kind kind, unsigned slots, unsigned cycles);

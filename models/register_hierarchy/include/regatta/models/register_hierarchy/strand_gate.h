@@ -109,7 +109,7 @@ class StrandGate final : public sc_core::sc_module, public protocol::IssueGate, 
   bool refused_ = false;  ///< an instruction, since the last notification
   std::vector<Static> static_;
   std::vector<Warp> warps_;
-  unsigned entries_ = trace::default_orf_entries;
+  unsigned entries_ = 1 + trace::default_orf_entries;  ///< of a warp, in both files
   std::uint64_t strands_ = 0, waits_begun_ = 0, wait_cycles_ = 0, entry_waits_ = 0, torn_strands_ = 0;
 };
 
