@@ -77,6 +77,7 @@ void IssueStage::add(Warp& w, std::uint64_t age) {
   schedulers_[s].in_state[static_cast<unsigned>(w.state)] |= WarpMask{1} << w.local;
   if (w.closed) schedulers_[s].closed |= WarpMask{1} << w.local;
   if (w.paused) schedulers_[s].paused |= WarpMask{1} << w.local;
+  w.kept_active = false;
   if (waits_long(w.state) || w.closed) schedulers_[s].policy->long_latency(w.local, true);
   update(w);
 }
@@ -147,7 +148,9 @@ void IssueStage::update(Warp& w) {
   const WarpMask bit = WarpMask{1} << w.local;
   s.in_state[static_cast<unsigned>(before)] &= ~bit;
   s.in_state[static_cast<unsigned>(state)] |= bit;
-  if (waits_long(state) != waits_long(before) && !w.closed) s.policy->long_latency(w.local, waits_long(state));
+  if (waits_long(state) == waits_long(before) || w.closed) return;
+  if (s.restricts && !wait_shows(w)) return;
+  s.policy->long_latency(w.local, waits_long(state));
 }
 
 bool IssueStage::finds_collector(const Warp& w) const {

@@ -118,6 +118,9 @@ class IssueStage : public sc_core::sc_module {
   bool keeps_next(const Warp& warp) const;
   /// The warp has another next instruction, which gates may not keep.
   [[gnu::noinline]] void next_changed(Warp& warp);
+  /// The warp, which no gate keeps closed, began or ended a long wait: whether a policy with an active set is told.
+  /// Not if a gate keeps it active meanwhile.
+  [[gnu::noinline]] bool wait_shows(Warp& warp) const;
   void pause(Warp& warp, unsigned gate, Cycle until);
   void reconsider(unsigned gate, Cycle at);
   /// The warp that a gate speaks of.

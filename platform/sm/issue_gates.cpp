@@ -4,6 +4,7 @@
 #include "contract.h"
 #include "issue.h"
 
+#include <algorithm>
 #include <string>
 
 namespace regatta::sm {
@@ -16,7 +17,8 @@ namespace regatta::sm {
   const WarpMask bit = WarpMask{1} << w.local;
   s.closed = is_closed ? s.closed | bit : s.closed & ~bit;
   // For a policy with a set of active warps, a closed warp is like one that waits for a long latency.
-  if (waits_long(w.state)) return;
+  if (waits_long(w.state) && !w.kept_active) return;
+  w.kept_active = false;
   s.policy->long_latency(w.local, is_closed);
   // Its place in the set is another warp's in the next cycle, which nothing else may keep the SM awake for.
   if (is_closed && s.restricts) core_.schedule_tick(core_.current() + 1);
@@ -38,6 +40,16 @@ void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
 
 void IssueStage::gate_opened(Warp& w) {
   if (w.closed && !is_kept(w)) set_closed(w, false);
+}
+
+bool IssueStage::wait_shows(Warp& w) const {
+  const FetchedInstruction* const next = w.front();
+  const bool was_kept = w.kept_active;
+  w.kept_active =
+      w.state == WarpState::memory && next != nullptr &&
+      std::any_of(gates_.begin(), gates_.end(),
+                  [&](const protocol::IssueGate* gate) { return gate->keeps_active(w.info, *next->traits); });
+  return !was_kept && !w.kept_active;
 }
 
 void IssueStage::pause(Warp& w, unsigned gate, Cycle until) {

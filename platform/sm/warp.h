@@ -51,9 +51,10 @@ struct Warp {
   bool fetch_blocked = false;  ///< behind a branch or exit that has not issued
   bool decode_full = false;    ///< next comes an inserted instruction for which the decode point had no room
   bool at_barrier = false;
-  bool closed = false;  ///< gates keep it: not offered to them
-  bool paused = false;  ///< a gate refuses it until a known cycle: not offered either
-  bool exited = false;  ///< the exit that ends the stream has issued
+  bool closed = false;       ///< gates keep it: not offered to them
+  bool paused = false;       ///< a gate refuses it until a known cycle: not offered either
+  bool kept_active = false;  ///< it waits for memory, and the scheduling policy was not told
+  bool exited = false;       ///< the exit that ends the stream has issued
   WarpState state = WarpState::absent;
   std::uint8_t scheduler = 0;
   std::uint8_t local = 0;                           ///< index inside its scheduler while active

@@ -234,7 +234,6 @@ REGATTA_INSERTED_CASE(32)
 REGATTA_INSERTED_CASE(33)
 REGATTA_INSERTED_CASE(34)
 REGATTA_INSERTED_CASE(35)
-// Not 36: a fence of another pass stops a warp in the middle of a strand of rfh, where it must not leave the active
-// set.
+REGATTA_INSERTED_CASE(36)
 REGATTA_INSERTED_CASE(37)
 REGATTA_INSERTED_CASE(38)

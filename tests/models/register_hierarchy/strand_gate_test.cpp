@@ -163,6 +163,17 @@ TEST_CASE("strand gate: each bank of a split last-result file has a result on it
   CHECK(gate.may_issue(k.made(0, 1)));
 }
 
+TEST_CASE("strand gate: a warp that waits at what another scheme inserted stays in the active set") {
+  GateBench b;
+  trace::StaticInstruction fence;
+  fence.op_class = trace::OpClass::fence;
+  fence.scheme = "other";
+  protocol::InstructionTraits inserted;
+  inserted.info = &fence;
+  CHECK(b.gate.keeps_active(b.k.warp(0), inserted));
+  for (const std::uint32_t index : {4u, 5u}) CHECK_FALSE(b.gate.keeps_active(b.k.warp(0), b.k.traits[index]));
+}
+
 TEST_CASE("strand gate: a strand in whose middle its warp left the active set is counted") {
   GateBench b;
   const auto leave = [&](unsigned warp) { b.gate.active_set_changed(b.k.warp(warp), false); };

@@ -84,6 +84,10 @@ class IssueGate : public virtual TimeKeeper, public virtual LifecycleListener {
   virtual void written_back(const DynamicInstruction&) {}
   /// The barrier at which the warp waits has opened; after its issued(), in the cycle in which the warp may continue.
   virtual void barrier_opened(const WarpInfo&) {}
+  /// Asked when the warp begins to wait for memory at its next instruction, under a policy with an active set. True:
+  /// for the policy this is a short wait, so that the warp stays in the active set. It takes a place meanwhile, so the
+  /// wait must not depend on other warps.
+  virtual bool keeps_active(const WarpInfo&, const InstructionTraits& /*next*/) const { return false; }
   /// Once, before the first launch: a gate that closes whole warps keeps the listener and calls it. The instructions of
   /// a closed warp are not offered to may_issue(); if the scheduler finds no other warp, this counts as a refusal.
   virtual void connect(GateListener&) {}

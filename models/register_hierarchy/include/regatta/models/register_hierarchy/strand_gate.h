@@ -39,6 +39,12 @@ class StrandGate final : public sc_core::sc_module, public protocol::IssueGate, 
     if (!inside) warps_[warp.warp.value()].left = true;
   }
 
+  /// A warp that waits at an inserted instruction of another scheme is in the middle of a strand, where its entries
+  /// hold values.
+  bool keeps_active(const protocol::WarpInfo&, const protocol::InstructionTraits& next) const override {
+    return !next.info->scheme.empty();
+  }
+
   bool may_issue(const protocol::DynamicInstruction& d) override {
     if (d.injected) return true;
     const Static& s = static_[d.traits->index];
