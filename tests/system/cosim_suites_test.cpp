@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every block in RTL in lockstep with its model, in whole runs of the papers' programs at their small size.
+//
+// REGATTA_COSIM_SUITES=all runs every kernel; otherwise a sample.
+#include <cstdio>
+#include <cstdlib>
+
+#include "kernel_references.h"
+#include "kernels.h"
+#include "statistics.h"
+
+using namespace regatta;
+using test::Folder;
+
+namespace {
+
+using Options = std::vector<std::string>;
+
+/// A block in lockstep, under a scheme that uses it hard: stores are small, so that entries come and go.
+struct Case {
+  const char* block;
+  unsigned warp_size;
+  unsigned addresses;
+  Options pass_options;  ///< name, value, ...
+  Options options;
+};
+
+/// Answers that lockstep compared.
+double compared(const nlohmann::json& stats) {
+  double sum = 0;
+  for (const auto& [path, group] : stats.at("stats").items()) {
+    if (group.contains("lockstep_compared")) sum += group.at("lockstep_compared").get<double>();
+  }
+  return sum;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"compressor",
+       32,
+       64,
+       {"region-bank-lines", "4", "region-registers", "16"},
+       {"--scheme", "regless", "--osu.entries", "128", "--compressor.implementation", "lockstep"}},
+      {"osu",
+       32,
+       64,
+       {"region-bank-lines", "4", "region-registers", "16"},
+       {"--scheme", "regless", "--osu.entries", "128", "--osu.implementation", "lockstep"}},
+      {"value_signature_buffer",
+       32,
+       32,
+       {},
+       {"--scheme", "wir", "--machine", "gtx480", "--value_signature_buffer.implementation", "lockstep"}},
+      {"reuse_buffer",
+       32,
+       32,
+       {},
+       {"--scheme", "wir", "--machine", "gtx480", "--reuse_buffer.implementation", "lockstep"}},
+      {"compression",
+       64,
+       64,
+       {},
+       {"--scheme", "rc", "--machine", "hd7770", "--compression.implementation", "lockstep"}},
+      {"rmu",
+       32,
+       32,
+       {},
+       {"--scheme", "finereg", "--machine", "finereg", "--finereg.active_registers", "256", "--rmu.implementation",
+        "lockstep"}}};
+  return all;
+}
+
+bool every_kernel() {
+  const char* const value = std::getenv("REGATTA_COSIM_SUITES");
+  return value != nullptr && std::string(value) == "all";
+}
+
+void check(const Case& c) {
+  const std::vector<std::string> sample{"gaussian", "btree", "lud"};
+  double sum = 0;
+  for (const std::string& kernel : every_kernel() ? test::kernel_names() : sample) {
+    CAPTURE(kernel);
+    const Folder folder;
+    tool::AnnotateOptions o;
+    o.launch = test::launch_path(kernel, test::Size::small);
+    o.out = folder.file("k.rgt");
+    o.warp_size = c.warp_size;
+    o.max_registers = 63;
+    o.addresses = c.addresses;
+    for (std::size_t i = 0; i + 1 < c.pass_options.size(); i += 2) o.pass_options[c.pass_options[i]] = c.pass_options[i + 1];
+    tool::annotate(o);
+    const double answers = compared(test::statistics_of(folder, o.out, c.options));
+    if (every_kernel()) std::printf("%s, %s: %.0f compared\n", c.block, kernel.c_str(), answers);
+    sum += answers;
+  }
+  std::printf("%s: %.0f compared\n", c.block, sum);
+  CHECK(sum > 1000);
+}
+
+}  // namespace
+
+TEST_CASE("the suites in lockstep: RegLess's matcher and expander") { check(cases()[0]); }
+TEST_CASE("the suites in lockstep: a bank of RegLess's staging units") { check(cases()[1]); }
+TEST_CASE("the suites in lockstep: WIR's hash and value signature buffer") { check(cases()[2]); }
+TEST_CASE("the suites in lockstep: WIR's reuse buffer") { check(cases()[3]); }
+TEST_CASE("the suites in lockstep: compression units of the aging-aware file") { check(cases()[4]); }
+TEST_CASE("the suites in lockstep: FineReg's register management unit") { check(cases()[5]); }
