@@ -146,11 +146,10 @@ void SpillingGate::decide() {
 
 /// In the order in which they were closed.
 void SpillingGate::grant() {
-  std::vector<unsigned> promised(plan_.parts);
+  promised_.assign(plan_.parts, 0);
   std::size_t kept = 0;
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    const WarpSlot warp = waiting_[i];
-    if (!granted(warp, promised[warps_[warp.value()].part])) waiting_[kept++] = warp;
+  for (const WarpSlot warp : waiting_) {
+    if (!granted(warp, promised_[warps_[warp.value()].part])) waiting_[kept++] = warp;
   }
   keep_waiting(kept);
 }

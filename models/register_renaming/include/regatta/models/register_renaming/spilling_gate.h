@@ -11,8 +11,7 @@
 
 namespace regatta::models {
 
-/// A renaming gate that goes on with a file smaller than C, the rows of one CTA (rfv.spill). With a larger file it does
-/// nothing else than a RenamingGate.
+/// A renaming gate for files smaller than C, the rows of one CTA (rfv.spill). With a larger file it is a RenamingGate.
 ///
 /// One CTA is resident, and rows are kept for its warps one by one: a warp is *safe* if free rows >= W - its rows,
 /// where W is the most that a warp has at once. Rows may be taken if afterwards a warp of the part that can run is
@@ -71,18 +70,21 @@ class SpillingGate : public RenamingGate, public MovedRegisters {
   void look();
   void decide();
   void grant();
+  /// Gives a warp that waits what it asks for, if it may have it. `promised`: of the warp's part.
   bool granted(protocol::WarpSlot warp, unsigned& promised);
   void bring_back(protocol::WarpSlot warp);
   void make_room(unsigned part);
   void begin_spill(protocol::WarpSlot warp, Registers registers);
+  /// All registers of the warp have rows, and it may issue.
   void back(protocol::WarpSlot warp);
   template <class F>
   void for_part(unsigned part, F&& f) const;
 
   RegisterMoves* unit_ = nullptr;
   support::CycleClient wakeup_;
-  bool spills_ = false;      ///< in this launch
-  bool all_in_use_ = false;  ///< room is wanted, and every register that might leave is in use
+  bool spills_ = false;             ///< in this launch
+  bool all_in_use_ = false;         ///< room is wanted, and every register that might leave is in use
+  std::vector<unsigned> promised_;  ///< by part: rows that warps which were just opened will take
   std::vector<Spilled> spilled_of_;
   unsigned warp_rows_ = 0;  ///< W
   unsigned away_ = 0;       ///< warp registers in memory
