@@ -67,6 +67,12 @@ OperandStaging::~OperandStaging() = default;
 StagingUnit& OperandStaging::shard(unsigned s) { return *shards_.at(s); }
 protocol::MemoryInitiatorSocket& OperandStaging::memory(unsigned s) { return shards_.at(s)->memory; }
 void OperandStaging::connect_below(unsigned s, BackingStore& below) { shards_.at(s)->connect_below(below); }
+void OperandStaging::connect_twin(unsigned s, unsigned bank, BankTwin& twin) {
+  shards_.at(s)->connect_twin(bank, twin);
+}
+std::string OperandStaging::describe_bank(unsigned s, unsigned bank) const {
+  return shards_.at(s)->describe_bank(bank);
+}
 
 void OperandStaging::kernel_started(const protocol::KernelContext& context) {
   const unsigned bytes = context.warp_size * trace::bytes_per_lane;

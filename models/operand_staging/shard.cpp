@@ -74,7 +74,7 @@ void StagingShard::warp_finished(WarpSlot warp) {
   const unsigned w = local(warp);
   const std::uint64_t now = clock_.now();
   for (unsigned r = 0; r < registers_; ++r) {
-    const std::uint16_t line = table_[w * registers_ + r];
+    const std::uint16_t line = line_of(w, r);
     if (line != no_line) drop(line, now);
   }
   if (buffered_ != 0) {
@@ -93,24 +93,28 @@ void StagingShard::warp_finished(WarpSlot warp) {
 // no_line if there is none.
 std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now) {
   StagingBank& b = banks_[bank];
-  std::uint16_t line = no_line;
+  State from = State::owned;
   if (is_available(b.free, now)) {
-    line = b.free.first();
-    unlist(line);
-    ++from_free_;
+    from = State::free;
   } else if (is_available(b.clean, now)) {
-    line = b.clean.first();
-    unlist(line);
-    forget(line);
-    ++clean_dropped_;
+    from = State::clean;
   } else if (is_available(b.dirty, now) && buffer_room(now) != 0) {
-    line = b.dirty.first();
-    to_buffer(line, now);
-    unlist(line);
-    forget(line);
-    ++evictions_;
+    from = State::dirty;
+  }
+  std::uint16_t line = from == State::owned ? no_line : b.list(from).first();
+  if (__builtin_expect(twins_ != nullptr, 0)) line = twin_allocate(bank, warp, reg, now, line, from);
+  if (line == no_line) return no_line;
+  unlist(line);
+  if (from == State::free) {
+    ++from_free_;
   } else {
-    return no_line;
+    if (from == State::clean) {
+      ++clean_dropped_;
+    } else {
+      to_buffer(line, now);
+      ++evictions_;
+    }
+    forget(line);
   }
   StagingLine& l = lines_[line];
   l.warp = static_cast<std::uint16_t>(warp);
@@ -123,6 +127,14 @@ std::uint16_t StagingShard::allocate(unsigned bank, unsigned warp, unsigned reg,
   return line;
 }
 
+// A region takes a line that has its register's value.
+void StagingShard::claim(std::uint16_t line) {
+  if (__builtin_expect(twins_ != nullptr, 0)) twin_own(line);
+  const State state = lines_[line].state;
+  if (state == State::clean || state == State::dirty) unlist(line);
+  own(line);
+}
+
 // The line must be in no list; from now on it belongs to a region.
 void StagingShard::own(std::uint16_t line) {
   StagingLine& l = lines_[line];
@@ -131,14 +143,14 @@ void StagingShard::own(std::uint16_t line) {
   protocol::add(owned_[l.warp], l.reg);
 }
 
-// A list is in the order in which its lines may be taken.
-void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at) {
+// A list is in the order in which its lines may be taken. `last`: the line that was last in it.
+void StagingShard::to_list(std::uint16_t line, State list, std::uint64_t at, std::uint16_t last) {
   StagingLine& l = lines_[line];
   StagingBank& b = banks_[l.bank];
   LineList& lines = b.list(list);
   l.state = list;
   ++b.lines_listed;
-  l.available_at = lines.empty() ? at : std::max(at, lines_[lines.last()].available_at);
+  l.available_at = last == no_line ? at : std::max(at, lines_[last].available_at);
   lines.push(lines_, line);
   if (refused_) tell(l.available_at);
 }
@@ -159,13 +171,15 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
   StagingLine& l = lines_[line];
   protocol::remove(owned_[l.warp], l.reg);
   l.fate = LastUse::none;
-  if (fate == LastUse::erase || !l.is_defined) {
+  const bool erase = fate == LastUse::erase;
+  State list = erase || !l.is_defined ? State::free : l.is_dirty ? State::dirty : State::clean;
+  std::uint16_t last = last_of(line, list);
+  if (__builtin_expect(twins_ != nullptr, 0)) twin_release(line, erase, list, last);
+  if (list == State::free) {
     forget(line);
-    to_list(line, State::free, at);
     ++erased_;
-  } else {
-    to_list(line, l.is_dirty ? State::dirty : State::clean, at);
   }
+  to_list(line, list, at, last);
   if (is_stalled(l.bank)) try_stalled();
 }
 
@@ -173,12 +187,15 @@ void StagingShard::release(std::uint16_t line, LastUse fate, std::uint64_t at) {
 void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   StagingLine& l = lines_[line];
   if (l.state == State::free || l.state == State::dropped) return;
-  forget(line);
   if (l.state == State::filling) {  // its value will still come
+    if (__builtin_expect(twins_ != nullptr, 0)) twin_forget(line);
+    forget(line);
     protocol::remove(owned_[l.warp], l.reg);
     l.state = State::dropped;
     return;
   }
+  const std::uint16_t last = last_free(line);
+  forget(line);
   if (l.state == State::owned) {
     protocol::remove(owned_[l.warp], l.reg);
   } else {
@@ -186,7 +203,7 @@ void StagingShard::drop(std::uint16_t line, std::uint64_t at) {
   }
   l.reads = l.writes = 0;
   l.fate = LastUse::none;
-  to_list(line, State::free, at);
+  to_list(line, State::free, at, last);
 }
 
 // ---- control ----
@@ -207,8 +224,7 @@ void StagingShard::issued(const protocol::DynamicInstruction& d, const UseMarks&
   for (unsigned i = 0; i < t.write_count && writes_come; ++i) {
     const std::uint16_t line = line_of(w, t.writes[i].value());
     if (line == no_line || (lines_[line].state != State::clean && lines_[line].state != State::dirty)) continue;
-    unlist(line);
-    own(line);
+    claim(line);
   }
   for (unsigned i = 0; i < t.write_count; ++i) {
     const unsigned r = t.writes[i].value();
@@ -317,9 +333,12 @@ bool StagingShard::write(tlm::tlm_generic_payload& payload, const WarpAccess& ac
   StagingLine& l = lines_[line];
   merge(line, payload);
   l.is_dirty = true;
-  if (l.state == State::clean) {
+  bool moves = l.state == State::clean;
+  std::uint16_t last = b.dirty.last();
+  if (__builtin_expect(twins_ != nullptr, 0)) twin_mark(line, moves, last);
+  if (moves) {
     unlist(line);
-    to_list(line, State::dirty, slot + 1);
+    to_list(line, State::dirty, slot + 1, last);
     came_free();
   }
   if (l.writes != 0) --l.writes;

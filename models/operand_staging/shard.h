@@ -57,6 +57,9 @@ class StagingShard final : public sc_core::sc_module,
   }
 
   void connect_below(BackingStore& below) { below_ = &below; }
+  void connect_twin(unsigned bank, BankTwin& twin);
+  /// Tags and lists of a bank, for the report of a difference.
+  std::string describe_bank(unsigned bank) const;
   void kernel_started(unsigned registers_per_warp);
   void warp_started(protocol::WarpSlot warp);
   void warp_finished(protocol::WarpSlot warp);
@@ -94,6 +97,10 @@ class StagingShard final : public sc_core::sc_module,
     return bank_mask_ != 0 ? (warp + reg) & bank_mask_ : (warp + reg) % config_.banks;
   }
   std::uint16_t line_of(unsigned warp, unsigned reg) const {
+    const std::uint16_t line = line_by_table(warp, reg);
+    return __builtin_expect(twins_ == nullptr, 1) ? line : twin_look_up(warp, reg, line);
+  }
+  std::uint16_t line_by_table(unsigned warp, unsigned reg) const {
     return reg < registers_ && warp < warps_ ? table_[warp * registers_ + reg] : no_line;
   }
 
@@ -109,8 +116,10 @@ class StagingShard final : public sc_core::sc_module,
     return true;
   }
   std::uint16_t allocate(unsigned bank, unsigned warp, unsigned reg, std::uint64_t now);
+  void claim(std::uint16_t line);
   void own(std::uint16_t line);
-  void to_list(std::uint16_t line, State list, std::uint64_t at);
+  void to_list(std::uint16_t line, State list, std::uint64_t at, std::uint16_t last);
+  std::uint16_t last_of(std::uint16_t line, State list) { return banks_[lines_[line].bank].list(list).last(); }
   void unlist(std::uint16_t line);
   void forget(std::uint16_t line);
   void release(std::uint16_t line, LastUse fate, std::uint64_t at);
@@ -121,6 +130,18 @@ class StagingShard final : public sc_core::sc_module,
     }
   }
   void drop(std::uint16_t line, std::uint64_t at);
+  /// The line goes to the free list: which is the last there.
+  std::uint16_t last_free(std::uint16_t line) {
+    std::uint16_t last = last_of(line, State::free);
+    if (__builtin_expect(twins_ != nullptr, 0)) twin_free(line, last);
+    return last;
+  }
+  /// The bits of a line that stays where it is were set.
+  void marked(std::uint16_t line) {
+    bool moves = false;
+    std::uint16_t last = no_line;
+    if (__builtin_expect(twins_ != nullptr, 0)) twin_mark(line, moves, last);
+  }
   [[gnu::noinline, gnu::cold]] void poison(void* to) const;
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const;
   [[gnu::noinline, gnu::cold]] void too_many_requests(unsigned bank) const;
@@ -130,6 +151,23 @@ class StagingShard final : public sc_core::sc_module,
     if (stalled_ != 0) try_stalled();
   }
   [[gnu::noinline]] void try_stalled();
+
+  // Operations on the state that twins have (shard_twin.cpp). Called only if there are twins.
+  BankResult ask(unsigned bank, const BankOperation& operation, const BankResult& of_model) const;
+  BankResult ask(BankOperation::Kind kind, std::uint16_t line, std::uint8_t flags, const BankResult& of_model) const;
+  std::uint16_t in_bank(std::uint16_t line) const;
+  std::uint16_t line_in(unsigned bank, const BankResult& result) const;
+  void put_line(BankResult& result, std::uint16_t line) const;
+  [[gnu::noinline, gnu::cold]] std::uint16_t twin_look_up(unsigned warp, unsigned reg, std::uint16_t line) const;
+  [[gnu::noinline, gnu::cold]] std::uint16_t twin_allocate(unsigned bank, unsigned warp, unsigned reg,
+                                                           std::uint64_t now, std::uint16_t line, State& from);
+  [[gnu::noinline, gnu::cold]] void twin_own(std::uint16_t line);
+  [[gnu::noinline, gnu::cold]] void twin_release(std::uint16_t line, bool erase, State& list, std::uint16_t& last);
+  [[gnu::noinline, gnu::cold]] void twin_free(std::uint16_t line, std::uint16_t& last);
+  [[gnu::noinline, gnu::cold]] void twin_forget(std::uint16_t line);
+  [[gnu::noinline, gnu::cold]] void twin_mark(std::uint16_t line, bool& moves, std::uint16_t& last);
+  [[gnu::noinline, gnu::cold]] void twin_is_wrong(const BankOperation& operation, const BankResult& result,
+                                                  State state) const;
 
   // Whether destinations find lines (shard_issue.cpp).
   [[gnu::noinline]] bool finds_lines(const protocol::InstructionTraits& traits, unsigned warp, std::uint64_t now) const;
@@ -188,6 +226,7 @@ class StagingShard final : public sc_core::sc_module,
   std::vector<StagingLine> lines_;    ///< bank after bank
   protocol::WarpRegisters values_;    ///< parallel to lines_
   std::vector<std::uint16_t> table_;  ///< line of a register: stands for the associative tag match of its bank
+  BankTwin* const* twins_ = nullptr;  ///< by bank; null: there are none
   std::vector<protocol::GeneralRegisters> owned_;   ///< per warp: registers whose lines are owned
   std::vector<protocol::GeneralRegisters> backed_;  ///< per warp: registers that memory has a copy of, current or not
   /// Why a warp was refused last, for whom nothing has changed while `changes` is the same: until when.
@@ -196,6 +235,7 @@ class StagingShard final : public sc_core::sc_module,
   };
   mutable std::vector<Refusal> last_refusal_;  ///< per warp
   RegisterMap map_;
+  std::vector<BankTwin*> bank_twins_;
   StagingClient* client_ = nullptr;
   BackingStore* below_ = nullptr;
 

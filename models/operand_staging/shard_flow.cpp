@@ -115,9 +115,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   std::uint16_t line = line_of(w, reg);
   const int place = line == no_line && buffered_ != 0 ? find_buffered(w, reg) : -1;
   if (line != no_line) {
-    StagingLine& l = lines_[line];
-    if (l.state == State::clean || l.state == State::dirty) unlist(line);
-    own(line);
+    claim(line);
   } else if (place >= 0) {
     if (b.ports.used_before(SlotPorts::data, now)) return Served::next_cycle;
     if (!fill_from_buffer(index, w, reg, static_cast<unsigned>(place), now)) return Served::stalled;
@@ -131,6 +129,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
     if (backed) {
       lines_[line].state = State::filling;
       lines_[line].is_dirty = last;
+      marked(line);
       if (last) protocol::remove(backed_[w], reg);
       const auto [payload, access] = message(w, reg, AccessClass::register_read);
       access->last_read = last;
@@ -144,6 +143,7 @@ StagingShard::Served StagingShard::serve_preload(unsigned index, const Request& 
   if (last) {
     if (protocol::contains(backed_[w], reg)) send_invalidation(w, reg, now);
     lines_[line].is_dirty = lines_[line].is_defined;
+    marked(line);
   }
   ++preloads_;
   ++sources_[static_cast<unsigned>(PreloadSource::staged)];
@@ -174,6 +174,7 @@ bool StagingShard::fill_from_buffer(unsigned index, unsigned warp, unsigned reg,
   value.release();
   lines_[line].is_defined = true;
   lines_[line].is_dirty = !sent;
+  marked(line);
   ++b.fill_count;
   ++buffer_hits_;
   return true;
@@ -190,7 +191,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   ++b.fill_count;
   b.ports.reserve(SlotPorts::data, now, now - 1);
   if (l.state == State::dropped) {
-    to_list(f.line, State::free, now + 1);
+    to_list(f.line, State::free, now + 1, last_free(f.line));
     came_free();
     f.payload->release();
     return;
@@ -198,6 +199,7 @@ void StagingShard::serve_fill(StagingBank& b, std::uint64_t now) {
   trace::copy_value(values_[f.line], f.payload->get_data_ptr(), bytes_);
   l.is_defined = true;
   l.state = State::owned;
+  marked(f.line);
   f.payload->release();
   PreloadSource source = PreloadSource::l1;
   if (f.supplier == protocol::Supplier::compressor) source = PreloadSource::compressor;

@@ -33,7 +33,7 @@ std::string StagingShard::check() const {
     if (l.bank != i / lines_per_bank_) return line + " is in another bank than it says";
     if (l.state == State::free || l.state == State::dropped) continue;
     ++tagged;
-    if (line_of(l.warp, l.reg) != i) return line + " is not what its tag leads to";
+    if (line_by_table(l.warp, l.reg) != i) return line + " is not what its tag leads to";
     if (bank_of(l.warp, l.reg) != l.bank) return line + " is in a bank that is not its register's";
     const bool is_owned = l.state == State::owned || l.state == State::filling;
     if (protocol::contains(owned_[l.warp], l.reg) != is_owned)

@@ -37,12 +37,13 @@ class RegLess : public assembly::Scheme {
   std::string held_by_ctas() const override { return "a region of RegLess holds its lines until it ends"; }
   void declare(support::OptionSet& options) override {
     osu_.declare(options);
+    bank_twins_.declare(options, "osu", "tags and lists of the staging units' banks");
     manager_.declare(options);
     compressor_.declare(options);
   }
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override {
-    return {{"--compressor.waveform", compressor_.units.implementation == "model" ? "" : compressor_.units.waveform}};
+    return {{"--compressor.waveform", compressor_.units.written()}, {"--osu.waveform", bank_twins_.written()}};
   }
   assembly::SmParts build(const assembly::BuildContext& context) override;
   void register_stats(support::StatGroup& g, const std::vector<support::StatGroup>& modules) override;
@@ -67,6 +68,8 @@ class RegLess : public assembly::Scheme {
     c.line_bytes = machine.l1.line_bytes;
     return c;
   }
+  void add_bank_twins(const assembly::BuildContext& context, models::OperandStaging& osu,
+                      assembly::SmParts& parts) const;
   models::CompressorUnitsConfig units_for(unsigned shard) const {
     models::CompressorUnitsConfig c;
     c.shard = shard;
@@ -78,6 +81,7 @@ class RegLess : public assembly::Scheme {
   }
 
   models::OperandStagingConfig osu_;
+  cosim::TwinOptions bank_twins_;
   models::CapacityManagerConfig manager_;
   models::CompressorConfig compressor_;
 };
@@ -100,9 +104,29 @@ void RegLess::validate(const assembly::MachineConfig& machine) const {
                                std::to_string(trace::region_banks) + ", found " + std::to_string(osu_.banks));
   }
   staging_for(machine, 0).validate();
+  models::bank_twins().validate(bank_twins_, staging_for(machine, 0).bank_shape());
   if (!compressor_.enabled) return;
   compressor_for(machine, 0, 0).validate();
   models::compressor_implementation(compressor_.units.implementation).validate(units_for(0));
+}
+
+// Whatever osu.implementation names: a twin for each bank, or none.
+void RegLess::add_bank_twins(const assembly::BuildContext& context, models::OperandStaging& osu,
+                             assembly::SmParts& parts) const {
+  const models::BankShape shape = staging_for(context.machine, context.sm_index).bank_shape();
+  for (unsigned s = 0; s < osu.shards(); ++s) {
+    for (unsigned b = 0; b < osu_.banks; ++b) {
+      cosim::TwinConfig config;
+      config.name = "osu_twin" + std::to_string(s) + "_" + std::to_string(b);
+      config.options = bank_twins_;
+      config.clock_period = context.clock_period;
+      config.state = [&osu, s, b] { return osu.describe_bank(s, b); };
+      auto made = models::bank_twins().make(config, shape);
+      if (made.twin == nullptr) return;
+      osu.connect_twin(s, b, *made.twin);
+      parts.modules.push_back(std::move(made.module));
+    }
+  }
 }
 
 assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
@@ -110,6 +134,7 @@ assembly::SmParts RegLess::build(const assembly::BuildContext& context) {
   const unsigned shards = context.machine.sm.schedulers;
   auto osu = std::make_unique<models::OperandStaging>("osu", staging_for(context.machine, context.sm_index),
                                                       context.clock_period);
+  add_bank_twins(context, *osu, parts);
   auto manager = std::make_unique<models::CapacityManager>("capacity_manager", manager_, shards, context.clock_period);
   for (unsigned s = 0; s < shards; ++s) {
     manager->staging(s).bind(osu->shard(s));

@@ -29,6 +29,8 @@ struct TwinOptions {
   std::string waveform;                  ///< where lockstep writes the waveform of a difference
   unsigned waveform_cycles = 200;        ///< clock cycles in it, at least
 
+  /// The waveform's path if a run may write one, else "".
+  std::string written() const { return implementation == "model" ? "" : waveform; }
   /// Knobs <block>.implementation, .waveform and .waveform_cycles; `what` names the block.
   void declare(support::OptionSet& options, const std::string& block, const std::string& what) {
     if (waveform.empty()) waveform = block + "_difference.fst";

@@ -5,6 +5,7 @@
 // and return before they are needed.
 #pragma once
 
+#include <regatta/models/operand_staging/bank_twin.h>
 #include <regatta/models/staging/staging_unit.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/payload.h>
@@ -41,6 +42,7 @@ struct OperandStagingConfig {
   void declare(support::OptionSet& options);
   void validate() const;
   unsigned lines_per_bank() const { return entries / shards / banks; }
+  BankShape bank_shape() const { return {lines_per_bank(), (warps + shards - 1) / shards}; }
 };
 
 class StagingShard;
@@ -75,6 +77,10 @@ class OperandStaging final : public sc_core::sc_module,
   protocol::MemoryInitiatorSocket& memory(unsigned s);
   /// Who stands between a shard and memory and is to be told when a warp slot gets another warp.
   void connect_below(unsigned s, BackingStore& below);
+  /// Tags and lists of a shard's bank get a twin, before anything happens. All banks get one, or none does.
+  void connect_twin(unsigned s, unsigned bank, BankTwin& twin);
+  /// Those tags and lists as text, for the report of a difference.
+  std::string describe_bank(unsigned s, unsigned bank) const;
 
   protocol::OperandTargetSocket& read_socket() override { return reads; }
   protocol::OperandTargetSocket& write_socket() override { return writes; }
