@@ -47,15 +47,18 @@ void LiveVectorCache::kernel_started(const protocol::KernelContext& context) {
   // A list of its own for every launch: what an earlier kernel left in the caches below is not this one's.
   list_ = base::first_address(base::Window::annotations) + context.launch_index * list_space;
   entries_.assign(entries_.size(), Entry{});
+  with_twin(twin_, RmuOperation::clear(), RmuResult{});
   miss_.reset();
 }
 
 protocol::LookupReply LiveVectorCache::look_up(const std::uint32_t& pc, std::uint32_t tag, std::uint64_t& vector) {
   if (miss_) return protocol::LookupReply::busy;
-  Entry& e = entries_[pc % entries_.size()];  // five low bits of the PC, which counts instructions here
-  if (e.valid && e.pc == pc) {
+  const Entry& e = entries_[pc % entries_.size()];  // five low bits of the PC, which counts instructions here
+  const bool hit = e.valid && e.pc == pc;
+  const RmuResult found = with_twin(twin_, RmuOperation::lookup(pc), RmuResult::of_vector(hit, hit ? e.vector : 0));
+  if (found.ok) {
     ++hits_;
-    vector = e.vector;
+    vector = found.vector;
     return protocol::LookupReply::answered;
   }
   ++misses_;
@@ -78,7 +81,10 @@ void LiveVectorCache::fill() {
   const Miss done = *miss_;
   miss_.reset();
   const std::uint64_t vector = live_.vector(done.pc);
-  entries_[done.pc % entries_.size()] = Entry{true, done.pc, vector};
+  Entry& e = entries_[done.pc % entries_.size()];
+  const bool replaces = e.valid && e.pc != done.pc;
+  e = Entry{true, done.pc, vector};
+  with_twin(twin_, RmuOperation::fill(done.pc, vector), RmuResult::of_vector(replaces, 0));
   changed_.notify(sc_core::SC_ZERO_TIME);
   lookups.answers->answered(done.tag, vector);
 }

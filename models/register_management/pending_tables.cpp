@@ -9,18 +9,39 @@
 namespace regatta::models {
 
 FreeSpaceMonitor::FreeSpaceMonitor(const sc_core::sc_module_name& name, unsigned entries)
-    : sc_module(name), access("access"), taken_(entries, false), free_(entries) {
+    : sc_module(name), access("access"), taken_(entries, false), free_(entries), told_free_(entries) {
   access.bind(*this);
+}
+
+RmuResult FreeSpaceMonitor::done(const RmuOperation& operation, bool ok, unsigned entry) {
+  const RmuResult result = with_twin(twin_, operation, RmuResult::of_entry(ok, entry, free_));
+  told_free_ = result.count;
+  return result;
+}
+
+void FreeSpaceMonitor::set_twin(RmuTwin* twin) {
+  twin_ = twin;
+  limit(static_cast<unsigned>(taken_.size()));
+}
+
+void FreeSpaceMonitor::limit(unsigned entries) {
+  taken_.assign(entries, false);
+  free_ = entries;
+  lowest_ = 0;
+  done(RmuOperation::limit(entries), true, 0);
 }
 
 std::optional<unsigned> FreeSpaceMonitor::take() {
   while (lowest_ < taken_.size() && taken_[lowest_]) ++lowest_;
-  if (lowest_ == taken_.size()) return std::nullopt;
-  taken_[lowest_] = true;
-  --free_;
-  ++updates_;
-  taken_max_ = std::max<std::uint64_t>(taken_max_, taken_.size() - free_);
-  return lowest_;
+  const bool found = lowest_ < taken_.size();
+  if (found) {
+    taken_[lowest_] = true;
+    --free_;
+    ++updates_;
+    taken_max_ = std::max<std::uint64_t>(taken_max_, taken_.size() - free_);
+  }
+  const RmuResult result = done(RmuOperation::take(), found, found ? lowest_ : 0);
+  return result.ok ? std::make_optional<unsigned>(result.entry) : std::nullopt;
 }
 
 void FreeSpaceMonitor::give_back(unsigned entry) {
@@ -34,6 +55,7 @@ void FreeSpaceMonitor::give_back(unsigned entry) {
   ++free_;
   ++updates_;
   lowest_ = std::min(lowest_, entry);
+  done(RmuOperation::give_back(entry), true, 0);
 }
 
 void FreeSpaceMonitor::register_stats(support::StatGroup& g) {

@@ -79,7 +79,10 @@ LookupReply RegisterCounter::look_up(const CtaSlot& cta, std::uint32_t tag, unsi
 }
 
 void RegisterCounter::take(std::uint64_t vector) {
-  for (const std::uint16_t w : places_[next_].warps) warps_[w].live |= vector;
+  for (const std::uint16_t w : places_[next_].warps) {
+    std::uint64_t& live = warps_[w].live;
+    live = with_twin(twin_, RmuOperation::join(live, vector), RmuResult::of_set(live | vector)).vector;
+  }
   ++next_;
 }
 
@@ -114,7 +117,8 @@ void RegisterCounter::finish() {
   Cta& c = ctas_[cta_.value()];
   c.count = 0;
   for (unsigned i = 0; i < warps_per_cta_; ++i) {
-    c.count += static_cast<unsigned>(__builtin_popcountll(warps_[cta_.value() * warps_per_cta_ + i].live));
+    const std::uint64_t live = warps_[cta_.value() * warps_per_cta_ + i].live;
+    c.count += with_twin(twin_, RmuOperation::join(live, 0), RmuResult::of_set(live)).count;
   }
   c.valid = c.resident;  // it may have ended
   ++ctas_counted_;

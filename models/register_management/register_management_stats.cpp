@@ -4,6 +4,7 @@
 #include <regatta/support/energy.h>
 
 #include <string>
+#include <vector>
 
 namespace regatta::models {
 
@@ -36,6 +37,42 @@ std::string RegisterMover::describe_stuck() const {
                      : "");
   }
   return text + "; " + std::to_string(free_->free()) + " entries of the pending file are free\n";
+}
+
+std::string RegisterMover::describe_chains() const {
+  std::string text = describe_stuck();
+  for (std::size_t cta = 0; cta < whereabouts_.size(); ++cta) {
+    const PendingChain chain = pointers_->get(CtaSlot(static_cast<std::uint16_t>(cta)));
+    if (chain.count == 0) continue;
+    text += "  chain of CTA slot " + std::to_string(cta) + ": " + std::to_string(chain.count) +
+            " registers from entry " + std::to_string(chain.first) + " on\n";
+  }
+  return text;
+}
+
+std::string RegisterMover::check() const {
+  if (moving_) return "";
+  std::vector<int> owners(pending_->entries(), 0);
+  for (std::size_t cta = 0; cta < whereabouts_.size(); ++cta) {
+    const CtaSlot slot(static_cast<std::uint16_t>(cta));
+    const PendingChain chain = pointers_->get(slot);
+    std::uint16_t entry = chain.first;
+    for (unsigned k = 0; k < chain.count; ++k) {
+      if (entry >= owners.size()) return "a chain leaves the file";
+      const PendingTag& tag = pending_->tag(entry);
+      if (++owners[entry] != 1) return "entry " + std::to_string(entry) + " is in two chains";
+      if (!tag.valid) return "entry " + std::to_string(entry) + " of a chain is not valid";
+      if (!free_->taken(entry)) return "entry " + std::to_string(entry) + " of a chain is free";
+      if (entry_of(warp_of(slot, tag.warp), tag.reg) != entry)
+        return "a register is in another entry than it should be";
+      if (tag.end != (k + 1 == chain.count)) return "a chain ends at the wrong entry";
+      entry = tag.next;
+    }
+  }
+  for (unsigned e = 0; e < in_use_; ++e) {
+    if (owners[e] == 0 && free_->taken(e)) return "entry " + std::to_string(e) + " is taken and in no chain";
+  }
+  return "";
 }
 
 void RegisterMover::register_energy(support::EnergyGroup& g) {

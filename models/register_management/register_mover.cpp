@@ -9,13 +9,12 @@
 
 namespace regatta::models {
 
-using protocol::DynamicInstruction;
 using protocol::LaneMask;
 using protocol::RegisterId;
 
 namespace {
 
-std::uint64_t bit(unsigned reg) { return std::uint64_t{1} << reg; }
+RmuResult of_chain(bool ok, const PendingChain& chain) { return RmuResult::of_entry(ok, chain.first, chain.count); }
 
 }  // namespace
 
@@ -112,6 +111,7 @@ void RegisterMover::cta_finished(const protocol::CtaInfo& cta) {
 }
 
 void RegisterMover::drop_entries(CtaSlot cta) {
+  unsigned dropped = 0;
   for (unsigned i = 0; i < warps_per_cta_; ++i) {
     const WarpSlot w = warp_of(cta, i);
     for (unsigned r = 0; r < warp_registers; ++r) {
@@ -120,15 +120,26 @@ void RegisterMover::drop_entries(CtaSlot cta) {
       pending_->write_tag(entry, PendingTag{});
       free_->give_back(entry);
       entry = no_entry;
+      ++dropped;
     }
     kept_[w.value()] = left_[w.value()] = 0;
   }
   pointers_->set(cta, PendingChain{});
+  const RmuResult result = with_twin(twin_, RmuOperation::drop(cta), RmuResult::of_entry(dropped != 0, 0, dropped));
+  if (result.count == dropped) return;
+  complain("CTA slot " + std::to_string(cta.value()) + " ends with " + std::to_string(result.count) +
+           " registers in its chain, expected " + std::to_string(dropped));
+}
+
+PendingChain RegisterMover::chain_of(CtaSlot cta) const {
+  const PendingChain chain = pointers_->get(cta);
+  const RmuResult result = with_twin(twin_, RmuOperation::pointer(cta), of_chain(chain.count != 0, chain));
+  return PendingChain{result.entry, result.count};
 }
 
 RegisterTransfer::Room RegisterMover::room_for(CtaSlot out, std::optional<CtaSlot> in) const {
   if (!live_->counted(out)) return Room::not_counted;
-  const unsigned coming_free = in ? pointers_->get(*in).count : 0;
+  const unsigned coming_free = in ? chain_of(*in).count : 0;
   return live_->count(out) <= free_->free() + coming_free ? Room::yes : Room::no;
 }
 
@@ -145,83 +156,30 @@ void RegisterMover::move(std::optional<CtaSlot> out, std::optional<CtaSlot> in) 
   last_entry_ = no_entry;
   left_count_ = 0;
   evict_warp_ = 0;
+  decoded_.reset();
   early_.clear();
   if (out) {
+    with_twin(twin_, RmuOperation::begin(*out), RmuResult::of_entry(true, 0, 0));
     whereabouts_[out->value()] = Where::leaving;
     for (unsigned i = 0; i < warps_per_cta_; ++i) {
       const WarpSlot w = warp_of(*out, i);
       kept_[w.value()] = left_[w.value()] = alive_[w.value()] ? live_->live(w) : 0;
-      left_count_ += static_cast<unsigned>(__builtin_popcountll(left_[w.value()]));
+      const std::uint64_t left = left_[w.value()];
+      left_count_ += with_twin(twin_, RmuOperation::join(left, 0), RmuResult::of_set(left)).count;
     }
   }
   to_restore_ = 0;
   next_entry_.reset();
   if (in) {
     whereabouts_[in->value()] = Where::entering;
-    const PendingChain chain = pointers_->get(*in);
+    const RmuResult chain = with_twin(twin_, RmuOperation::walk(*in), of_chain(true, pointers_->get(*in)));
     to_restore_ = chain.count;
-    if (chain.count != 0) next_entry_ = chain.first;
+    if (chain.count != 0) next_entry_ = chain.entry;
     out ? places_->enter_place_of(*in, *out) : places_->enter(*in);
   }
   ++moves_;
   wakeup_.request(clock_.now() + 1);
 }
-
-// ---- results that arrive ----
-
-protocol::WritebackPoint::Decision RegisterMover::wait(For what) {
-  ++waits_;
-  result_waits_ = true;
-  port_wanted_ = port_wanted_ || what == For::port;
-  wakeup_.request(clock_.now() + 1);  // which notifies changed()
-  return Decision::wait;
-}
-
-protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, unsigned destination, Where where) {
-  if (where == Where::in_file) return Decision::write;
-  const unsigned reg = d.traits->writes[destination].value();
-  const std::uint16_t entry = entry_of(d.warp, reg);
-  if (entry != no_entry) return merge(d, destination, entry);
-  if (where == Where::entering && buffer_ && buffer_->warp == d.warp && buffer_->reg == reg) {
-    if (write_held_) return wait(For::move);  // it goes to the file next
-    for (unsigned lane = 0; lane < warp_size_; ++lane) {
-      if ((d.active >> lane) & 1) restored_.lane[lane] = d.results[destination].lane[lane];
-    }
-    ++merged_;
-    return Decision::drop;
-  }
-  if ((kept_[d.warp.value()] & bit(reg)) == 0) {
-    ++dead_;
-    return Decision::drop;
-  }
-  // Live, and in no entry: it is back in the register file, or has not left it.
-  return where == Where::entering ? Decision::write : keep_early(d, destination);
-}
-
-protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction& d, unsigned destination,
-                                                        std::uint16_t entry) {
-  if (!pending_->can_write()) return wait(For::port);
-  pending_->merge(entry, d.active, d.results[destination]);
-  for (Early& e : early_) {
-    if (e.moved == Moved{d.warp, d.traits->writes[destination].value()}) e.lanes |= d.active;
-  }
-  ++merged_;
-  return Decision::drop;
-}
-
-// The register has not been read from the file yet. Its entry begins with the result; the other lanes follow.
-protocol::WritebackPoint::Decision RegisterMover::keep_early(const DynamicInstruction& d, unsigned destination) {
-  const Moved moved{d.warp, d.traits->writes[destination].value()};
-  const bool has_its_own = moved == reading_ || moved == displaced_;
-  if (free_->free() < reserved_entries() + (has_its_own ? 0 : 1)) return wait(For::move);
-  if (!pending_->can_write()) return wait(For::port);
-  append(moved.warp, moved.reg, d.results[destination]);
-  early_.push_back(Early{moved, d.active});
-  ++early_results_;
-  return Decision::drop;
-}
-
-// ---- the move ----
 
 unsigned RegisterMover::reserved_entries() const {
   const auto needs_one = [this](const std::optional<Moved>& m) { return m && entry_of(m->warp, m->reg) == no_entry; };
@@ -256,8 +214,18 @@ void RegisterMover::work() {
 
 void RegisterMover::restore(std::uint64_t now) {
   if (!next_entry_ || buffer_ || now < begun_ + entry_latency_ || !pending_->can_read()) return;
-  const std::uint16_t entry = *next_entry_;
-  const PendingTag tag = pending_->read(entry, restored_);
+  std::uint16_t entry = *next_entry_;
+  PendingTag tag;
+  if (twin_ != nullptr) {
+    const RmuResult step =
+        twin_->operate(RmuOperation::step(), RmuResult::of_entry(true, entry, to_restore_ - 1, pending_->tag(entry)));
+    entry = step.entry;
+    tag = step.tag;
+    to_restore_ = step.count + 1;
+    pending_->read(entry, restored_);
+  } else {
+    tag = pending_->read(entry, restored_);
+  }
   const WarpSlot warp = warp_of(*in_, tag.warp);
   if (!tag.valid || tag.warp >= warps_per_cta_ || tag.reg >= warp_registers || entry_of(warp, tag.reg) != entry ||
       tag.end != (to_restore_ == 1)) {
@@ -300,9 +268,18 @@ std::optional<RegisterMover::Moved> RegisterMover::next_left() {
   for (; evict_warp_ < warps_per_cta_; ++evict_warp_) {
     const WarpSlot w = warp_of(*out_, evict_warp_);
     if (left_[w.value()] == 0) continue;
-    return Moved{w, static_cast<std::uint8_t>(__builtin_ctzll(left_[w.value()]))};
+    return Moved{w, static_cast<std::uint8_t>(lowest_left(w, left_[w.value()]))};
   }
   return std::nullopt;
+}
+
+// The decoder gets a warp's registers once, and then gives the lowest of those that have not left.
+unsigned RegisterMover::lowest_left(WarpSlot warp, std::uint64_t left) {
+  const RmuResult lowest = RmuResult::of_set(left);
+  if (__builtin_expect(static_cast<int>(twin_ == nullptr), 1) != 0) return lowest.reg;
+  const bool loaded = decoded_ == warp;
+  decoded_ = warp;
+  return twin_->operate(loaded ? RmuOperation::next() : RmuOperation::load(left), lowest).reg;
 }
 
 void RegisterMover::evict(std::uint64_t now) {
@@ -329,7 +306,9 @@ void RegisterMover::landed(std::uint64_t when) {
   reading_.reset();
   if (!out_ || moved.warp.value() / warps_per_cta_ != out_->value()) return;  // it has ended
   if (displaced_ == moved) displaced_.reset();
-  left_[moved.warp.value()] &= ~bit(moved.reg);
+  std::uint64_t& left = left_[moved.warp.value()];
+  left &= ~bit(moved.reg);
+  if (decoded_ == moved.warp) with_twin(twin_, RmuOperation::remove(moved.reg), RmuResult::of_set(left));
   --left_count_;
   const std::uint16_t entry = entry_of(moved.warp, moved.reg);
   if (entry == no_entry) {
@@ -365,12 +344,15 @@ void RegisterMover::append(WarpSlot warp, unsigned reg, const trace::WarpValue& 
   }
   last_entry_ = index;
   ++chain_.count;
+  const RmuResult made = with_twin(twin_, RmuOperation::append(index, tag.warp, reg), of_chain(true, chain_));
+  if (!made.ok) complain("entry " + std::to_string(index) + " is in a chain already, expected one of its own");
 }
 
 void RegisterMover::finish(std::uint64_t now) {
   if (in_) {
     // The chain of a CTA that is back is empty. Its live registers are known no more, but for results on their way.
     pointers_->set(*in_, PendingChain{});
+    with_twin(twin_, RmuOperation::end_walk(), RmuResult::of_entry(true, 0, 0));
     whereabouts_[in_->value()] = Where::in_file;
     for (unsigned i = 0; i < warps_per_cta_; ++i) kept_[warp_of(*in_, i).value()] = 0;
   }
@@ -381,6 +363,7 @@ void RegisterMover::finish(std::uint64_t now) {
       pending_->write_tag(last_entry_, tag);
     }
     pointers_->set(*out_, chain_);
+    with_twin(twin_, RmuOperation::close(), of_chain(true, chain_));
     whereabouts_[out_->value()] = Where::away;
     places_->leave(*out_);
   }
@@ -405,31 +388,6 @@ tlm::tlm_sync_enum RegisterMover::nb_transport_bw(tlm::tlm_generic_payload& payl
   wakeup_.request(clock_.now() + 1);
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;
-}
-
-std::string RegisterMover::check() const {
-  if (moving_) return "";
-  std::vector<int> owners(pending_->entries(), 0);
-  for (std::size_t cta = 0; cta < whereabouts_.size(); ++cta) {
-    const CtaSlot slot(static_cast<std::uint16_t>(cta));
-    const PendingChain chain = pointers_->get(slot);
-    std::uint16_t entry = chain.first;
-    for (unsigned k = 0; k < chain.count; ++k) {
-      if (entry >= owners.size()) return "a chain leaves the file";
-      const PendingTag& tag = pending_->tag(entry);
-      if (++owners[entry] != 1) return "entry " + std::to_string(entry) + " is in two chains";
-      if (!tag.valid) return "entry " + std::to_string(entry) + " of a chain is not valid";
-      if (!free_->taken(entry)) return "entry " + std::to_string(entry) + " of a chain is free";
-      if (entry_of(warp_of(slot, tag.warp), tag.reg) != entry)
-        return "a register is in another entry than it should be";
-      if (tag.end != (k + 1 == chain.count)) return "a chain ends at the wrong entry";
-      entry = tag.next;
-    }
-  }
-  for (unsigned e = 0; e < in_use_; ++e) {
-    if (owners[e] == 0 && free_->taken(e)) return "entry " + std::to_string(e) + " is taken and in no chain";
-  }
-  return "";
 }
 
 }  // namespace regatta::models

@@ -177,28 +177,39 @@ void FineReg::declare_own(support::OptionSet& o) {
 void FineReg::validate_own(const assembly::MachineConfig& m) const {
   check_machine(m);
   if (unified_.bytes != 0) on_machine(unified_, m).check(name());
+  models::rmu_twins().validate(management_.twin, management_on(m).shape());
   if (active_registers_ < m.register_file.banks) {
     throw support::ConfigError("configuration: finereg.active_registers = " + std::to_string(active_registers_) +
                                ", expected at least register_file.banks = " + std::to_string(m.register_file.banks));
   }
 }
 
+models::RegisterManagementConfig FineReg::management_on(const assembly::MachineConfig& m) const {
+  models::RegisterManagementConfig management = management_;
+  management.entries = pending_registers_;
+  if (unified_.bytes != 0) {  // of which a launch uses as much as it is given
+    const unsigned register_bytes = m.sm.lanes * trace::bytes_per_lane;
+    management.entries =
+        static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / register_bytes, most_pending));
+  }
+  management.ctas = models::monitored_ctas;
+  management.line_bytes = m.l1.line_bytes;
+  return management;
+}
+
+std::vector<std::pair<std::string, std::string>> FineReg::written_files() const {
+  std::vector<std::pair<std::string, std::string>> files = SwitchingScheme::written_files();
+  files.emplace_back("--rmu.waveform", management_.twin.implementation == "model" ? "" : management_.twin.waveform);
+  return files;
+}
+
 assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   assembly::SmParts parts = base_parts(c, active_registers_);
   const PlacedFile active = divide_file(c, parts);
-  // Of a unified memory, a launch uses as much as it is given.
-  const unsigned register_bytes = c.machine.sm.lanes * trace::bytes_per_lane;
-  const unsigned entries =
-      unified_.bytes == 0
-          ? pending_registers_
-          : static_cast<unsigned>(std::min<std::uint64_t>(unified_.for_ctas() / register_bytes, most_pending));
-  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", entries, c.clock_period,
-                                                               c.machine.sm.lanes);
-  models::RegisterManagementConfig management = management_;
-  management.entries = entries;
-  management.ctas = models::monitored_ctas;
-  management.line_bytes = c.machine.l1.line_bytes;
+  models::RegisterManagementConfig management = management_on(c.machine);
   management.sm = c.sm_index;
+  auto pending = std::make_unique<models::PendingRegisterFile>("pending_register_file", management.entries,
+                                                               c.clock_period, c.machine.sm.lanes);
   auto rmu = std::make_unique<models::RegisterManagementUnit>("rmu", management, c.clock_period);
   rmu->mover->places.bind(active.places.places);
   rmu->mover->pending.bind(pending->access);
@@ -215,6 +226,7 @@ assembly::SmParts FineReg::build(const assembly::BuildContext& c) {
   parts.describe_stuck = [m = rmu->mover, others = parts.describe_stuck] {
     return (others ? others() : std::string()) + m->describe_stuck();
   };
+  if (auto twin = rmu->make_twin(management, c.clock_period)) parts.modules.push_back(std::move(twin));
   set_writeback_point(parts, std::move(rmu->owned_mover));
   parts.modules.push_back(std::move(pending));
   parts.modules.push_back(std::move(rmu));

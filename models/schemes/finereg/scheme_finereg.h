@@ -159,6 +159,7 @@ class FineReg : public SwitchingScheme {
   FineReg(std::string name, std::string help, unsigned um_bytes);
   std::unique_ptr<assembly::Scheme> over(assembly::Scheme& base) const override { return copy_over(*this, base); }
   assembly::SmParts build(const assembly::BuildContext& context) override;
+  std::vector<std::pair<std::string, std::string>> written_files() const override;
 
  protected:
   void declare_own(support::OptionSet& options) override;
@@ -167,6 +168,8 @@ class FineReg : public SwitchingScheme {
   void register_own(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
 
  private:
+  models::RegisterManagementConfig management_on(const assembly::MachineConfig& machine) const;
+
   unsigned active_registers_ = 1024, pending_registers_ = 1024;
   models::RegisterManagementConfig management_;
   models::UnifiedMemoryConfig unified_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/models/memory_requester/memory_requester.h>
+#include <regatta/models/register_management/operations.h>
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/stats.h>
@@ -32,6 +33,8 @@ class LiveVectorCache final : public sc_core::sc_module,
                   sc_core::sc_time clock_period);
 
   protocol::MemoryInitiatorSocket& memory() { return memory_.socket; }
+  /// A twin of the unit, which gets the operations from now on; null: none.
+  void set_twin(RmuTwin* twin) { twin_ = twin; }
 
   /// Throws support::ConfigError for a kernel whose trace has no live registers, or with more than 63 of them.
   void kernel_started(const protocol::KernelContext& context) override;
@@ -69,6 +72,7 @@ class LiveVectorCache final : public sc_core::sc_module,
   std::optional<Miss> miss_;
   std::uint32_t last_read_ = 0;  ///< tag of the last read of memory
   std::uint64_t hits_ = 0, misses_ = 0;
+  RmuTwin* twin_ = nullptr;
 };
 
 }  // namespace regatta::models

@@ -4,6 +4,7 @@
 // (MICRO 2018, section V-C, Figure 10).
 #pragma once
 
+#include <regatta/models/register_management/operations.h>
 #include <regatta/protocol/ids.h>
 #include <regatta/support/stats.h>
 
@@ -32,23 +33,27 @@ class FreeSpaceMonitor final : public sc_core::sc_module, public FreeEntries, pu
 
   FreeSpaceMonitor(const sc_core::sc_module_name& name, unsigned entries);
 
-  unsigned free() const override { return free_; }
+  /// A twin of the unit, which gets the operations from now on; null: none.
+  void set_twin(RmuTwin* twin);
+
+  unsigned free() const override { return told_free_; }
   std::optional<unsigned> take() override;
   void give_back(unsigned entry) override;
   bool taken(unsigned entry) const override { return taken_[entry]; }
-  void limit(unsigned entries) override {
-    taken_.assign(entries, false);
-    free_ = entries;
-    lowest_ = 0;
-  }
+  void limit(unsigned entries) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  /// What counts of an operation.
+  RmuResult done(const RmuOperation& operation, bool ok, unsigned entry);
+
   std::vector<bool> taken_;
   unsigned free_;
+  unsigned told_free_;   ///< the twin's number, if it counts
   unsigned lowest_ = 0;  ///< no entry below it is free
   std::uint64_t updates_ = 0, taken_max_ = 0;
+  RmuTwin* twin_ = nullptr;
 };
 
 /// Where the registers of a pending CTA begin, and how many they are.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/models/cta_registers/cta_registers.h>
+#include <regatta/models/register_management/operations.h>
 #include <regatta/protocol/sm_control.h>
 #include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/stats.h>
@@ -42,6 +43,8 @@ class RegisterCounter final : public sc_core::sc_module,
   sc_core::sc_export<LiveSets> live_sets;
 
   RegisterCounter(const sc_core::sc_module_name& name, sc_core::sc_time clock_period);
+  /// A twin of the unit, which gets the operations from now on; null: none.
+  void set_twin(RmuTwin* twin) { twin_ = twin; }
 
   void attach(protocol::SmControl& control) override { control_ = &control; }
   void kernel_started(const protocol::KernelContext& context) override;
@@ -100,6 +103,7 @@ class RegisterCounter final : public sc_core::sc_module,
   std::uint32_t tag_ = 0;
   protocol::WarpContext context_;
   std::uint64_t ctas_counted_ = 0, registers_counted_ = 0, lookups_ = 0;
+  RmuTwin* twin_ = nullptr;
 };
 
 }  // namespace regatta::models

@@ -7,12 +7,14 @@
 #include <regatta/models/cta_registers/cta_registers.h>
 #include <regatta/models/cta_registers/pending_entries.h>
 #include <regatta/models/register_management/live_vector_cache.h>
+#include <regatta/models/register_management/operations.h>
 #include <regatta/models/register_management/pending_tables.h>
 #include <regatta/models/register_management/register_counter.h>
 #include <regatta/models/register_management/register_mover.h>
 #include <regatta/support/config.h>
 
 #include <memory>
+#include <string>
 #include <systemc>
 
 namespace regatta::models {
@@ -20,6 +22,7 @@ namespace regatta::models {
 struct RegisterManagementConfig {
   unsigned vector_entries = 32;  ///< of the cache of bit vectors (section V-C)
   unsigned entry_latency = 4;    ///< cycles to read a tag and its register, the first of a chain (section V-E)
+  cosim::TwinOptions twin;       ///< rmu.implementation
 
   // Set by the assembly.
   unsigned entries = 1024;  ///< of the pending CTA register file
@@ -27,7 +30,8 @@ struct RegisterManagementConfig {
   unsigned line_bytes = 128;
   unsigned sm = 0;
 
-  /// Knobs finereg.*, but for the size of the files.
+  RmuShape shape() const { return {vector_entries, entries, ctas}; }
+  /// Knobs finereg.*, but for the size of the files, and rmu.*.
   void declare(support::OptionSet& options);
 };
 
@@ -45,6 +49,12 @@ class RegisterManagementUnit final : public sc_core::sc_module {
 
   RegisterManagementUnit(const sc_core::sc_module_name& name, const RegisterManagementConfig& config,
                          sc_core::sc_time clock_period);
+
+  /// Makes the twin that the configuration names, if it names one, and gives it the parts' operations. The module that
+  /// is returned, null without a twin, must outlive the unit.
+  std::unique_ptr<sc_core::sc_module> make_twin(const RegisterManagementConfig& config, sc_core::sc_time clock_period);
+  /// The state of all parts, for the report of a difference.
+  std::string describe_state() const;
 };
 
 }  // namespace regatta::models

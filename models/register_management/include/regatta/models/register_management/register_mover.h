@@ -5,6 +5,7 @@
 
 #include <regatta/models/cta_registers/cta_registers.h>
 #include <regatta/models/cta_registers/pending_entries.h>
+#include <regatta/models/register_management/operations.h>
 #include <regatta/models/register_management/pending_tables.h>
 #include <regatta/models/register_management/register_counter.h>
 #include <regatta/protocol/extension_points.h>
@@ -47,6 +48,8 @@ class RegisterMover final : public sc_core::sc_module,
 
   RegisterMover(const sc_core::sc_module_name& name, unsigned entry_latency, unsigned most_away,
                 sc_core::sc_time clock_period);
+  /// A twin of the unit, which gets the operations from now on; null: none.
+  void set_twin(RmuTwin* twin) { twin_ = twin; }
 
   bool keeps_cycle_time() const override { return true; }
   void end_of_elaboration() override;
@@ -78,6 +81,8 @@ class RegisterMover final : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
   /// For the report of a deadlock: the move under way, "" if there is none.
   std::string describe_stuck() const;
+  /// The move under way, and all chains: a line for each.
+  std::string describe_chains() const;
   /// "", or what is wrong with chains, flags and counts: an entry in two chains or in none, a chain that does not end.
   /// For tests; between moves.
   std::string check() const;
@@ -103,6 +108,7 @@ class RegisterMover final : public sc_core::sc_module,
   static constexpr std::uint16_t no_entry = 0xffff;
   static constexpr unsigned warp_registers = 64;
 
+  static std::uint64_t bit(unsigned reg) { return std::uint64_t{1} << reg; }
   std::uint16_t& entry_of(WarpSlot warp, unsigned reg) { return entries_[warp.value() * warp_registers + reg]; }
   std::uint16_t entry_of(WarpSlot warp, unsigned reg) const { return entries_[warp.value() * warp_registers + reg]; }
   WarpSlot warp_of(CtaSlot cta, unsigned i) const {
@@ -123,11 +129,14 @@ class RegisterMover final : public sc_core::sc_module,
   void landed(std::uint64_t when);
   /// The next register of out_ that has to leave; none when none is left.
   std::optional<Moved> next_left();
+  unsigned lowest_left(WarpSlot warp, std::uint64_t left);
   void append(WarpSlot warp, unsigned reg, const trace::WarpValue& value);
   void finish(std::uint64_t now);
   void drop_entries(CtaSlot cta);
+  PendingChain chain_of(CtaSlot cta) const;
   /// Free entries that are spoken for: of the register that is being read, and of one that has to leave next.
   unsigned reserved_entries() const;
+  [[gnu::noinline]] void check_tag(WarpSlot warp, unsigned reg, std::uint16_t entry) const;
   [[gnu::noinline]] void complain(const std::string& what) const;
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -166,6 +175,7 @@ class RegisterMover final : public sc_core::sc_module,
   std::uint64_t begun_ = 0, done_ = 0;
   unsigned left_count_ = 0;                  ///< registers of out_ still in the register file
   unsigned evict_warp_ = 0;                  ///< of out_, where the decoder is
+  std::optional<WarpSlot> decoded_;          ///< whose registers the twin's decoder has
   std::optional<Moved> displaced_;           ///< of out_, which has to leave next
   PendingChain chain_;                       ///< of out_, as far as it is made
   std::uint16_t last_entry_ = no_entry;      ///< of that chain
@@ -183,6 +193,7 @@ class RegisterMover final : public sc_core::sc_module,
 
   std::uint64_t moves_ = 0, move_cycles_ = 0, moved_out_ = 0, moved_in_ = 0;
   std::uint64_t merged_ = 0, early_results_ = 0, dead_ = 0, waits_ = 0;
+  RmuTwin* twin_ = nullptr;
 };
 
 }  // namespace regatta::models
