@@ -45,10 +45,10 @@ void IssueStage::gate_opened(Warp& w) {
 bool IssueStage::wait_shows(Warp& w) const {
   const FetchedInstruction* const next = w.front();
   const bool was_kept = w.kept_active;
-  w.kept_active =
-      w.state == WarpState::memory && next != nullptr &&
-      std::any_of(gates_.begin(), gates_.end(),
-                  [&](const protocol::IssueGate* gate) { return gate->keeps_active(w.info, *next->traits); });
+  w.kept_active = w.state == WarpState::memory && next != nullptr &&
+                  std::any_of(gates_.begin(), gates_.end(), [&](const protocol::IssueGate* gate) {
+                    return gate->keeps_active(w.info, *next->traits);
+                  });
   return !was_kept && !w.kept_active;
 }
 

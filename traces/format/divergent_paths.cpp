@@ -38,8 +38,10 @@ std::vector<DivergentBranch> divergent_branches(const Kernel& kernel) {
         run.push_back(block);
       };
       visit(start);
-      for (std::size_t next = 0; next < run.size(); ++next)
-        for (const std::uint32_t successor : kernel.blocks[run[next]].successors) visit(successor);
+      // The list grows meanwhile.
+      for (std::size_t next = 0; next < run.size();) {
+        for (const std::uint32_t successor : kernel.blocks[run[next++]].successors) visit(successor);
+      }
       std::sort(run.begin(), run.end());
       branch.run.push_back(std::move(run));
     }
