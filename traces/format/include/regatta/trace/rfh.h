@@ -40,8 +40,7 @@
 //     to an entry that a waiting lane needs.
 //   - Within an instruction all reads come before copies and copies before writes. No two of its copies and writes go
 //     to one entry, and all its sources that name one register name the same levels.
-//   - A source that is read from a split LRF names the bank of its operand slot. A copy and a result may go to any
-//   bank.
+//   - A source that is read from a split LRF names the bank of its operand slot. Copies and results may go to any bank.
 #pragma once
 
 #include <regatta/trace/kernel.h>
