@@ -14,8 +14,9 @@ using test::Word;
 namespace {
 
 struct DirectBench {
-  explicit DirectBench(bool compare, unsigned latency, unsigned edges = 0, unsigned slow = 0)
-      : twin(config(), direct(compare, edges), fake_pins(latency, slow)) {
+  explicit DirectBench(bool compare, unsigned latency, unsigned edges = 0, unsigned slow = 0,
+                       cosim::EdgesOf<Word, Word> edges_of = {})
+      : twin(config(), direct(compare, edges), fake_pins(latency, slow), std::move(edges_of)) {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   cosim::TwinConfig config() {
@@ -76,6 +77,19 @@ TEST_CASE("direct transactor: another number of edges ends the run") {
   DirectBench b(true, 3, 2);
   CHECK_THROWS_WITH(b.twin.operate(1, 4),
                     Contains("another number of edges") && Contains("edges     0 to 2 (3, expected 2)"));
+}
+
+TEST_CASE("direct transactor: the number of edges may follow from the operation and its answer") {
+  std::uint32_t asked = 0;
+  const auto edges_of = [&](const Word& operation, const Word& answer) {
+    asked = answer.v;
+    return operation.v == 1 ? 2u : 3u;
+  };
+  DirectBench b(true, 2, 0, 0, edges_of);
+  b.twin.operate(1, 4);
+  CHECK(asked == 4);
+  CHECK_THROWS_WITH(b.twin.operate(2, 7),
+                    Contains("another number of edges") && Contains("edges     2 to 3 (2, expected 3)"));
 }
 
 TEST_CASE("direct transactor: a block that never answers ends the run") {
