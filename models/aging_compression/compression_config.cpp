@@ -12,6 +12,7 @@ void CompressionConfig::declare(support::OptionSet& o) {
         "when a row that is off wakes for a write: when its value turns out to be incompressible, or always at issue",
         {"write", "issue"});
   o.add("compression.loads", loads, "results of memory instructions also pass the compression unit");
+  twin.declare(o, "compression", "compression and decompression unit of RC");
 }
 
 void CompressionConfig::validate() const {

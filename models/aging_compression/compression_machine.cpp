@@ -3,6 +3,32 @@
 
 namespace regatta::models::aging {
 
+namespace {
+
+const char* name_of(CompressionMachine::State s) {
+  switch (s) {
+    case CompressionMachine::State::idle:
+      break;
+    case CompressionMachine::State::deltas_0:
+      return "deltas_0";
+    case CompressionMachine::State::deltas_16:
+      return "deltas_16";
+    case CompressionMachine::State::deltas_32:
+      return "deltas_32";
+    case CompressionMachine::State::deltas_48:
+      return "deltas_48";
+  }
+  return "idle";
+}
+
+}  // namespace
+
+std::string CompressionMachine::describe() const {
+  return std::string(name_of(state_)) + " after " + std::to_string(done_) + " of " + std::to_string(beats_) +
+         " sub-wavefronts; stored: base " + std::to_string(code_.base) + ", deltas " + std::to_string(element_delta_) +
+         " and " + std::to_string(block_delta_) + ", component " + std::to_string(component_);
+}
+
 CompressionMachine::Signals CompressionMachine::signals(State s) {
   switch (s) {
     case State::idle:

@@ -32,14 +32,18 @@ void GatedScheme::declare(support::OptionSet& options) {
   aging_.declare(options);
 }
 
-void GatedScheme::validate(const assembly::MachineConfig&) const {
+void GatedScheme::validate(const assembly::MachineConfig& machine) const {
   transistors_.validate();
   power_.validate();
   aging_.validate();
+  validate_twins(machine.sm.lanes);
 }
 
 std::vector<std::pair<std::string, std::string>> GatedScheme::written_files() const {
-  return {{"--wear.rows_file", aging_.rows_file}, {"--wear.bits_file", aging_.bits_file}};
+  const cosim::TwinOptions& twin = aging_.compression.twin;
+  return {{"--wear.rows_file", aging_.rows_file},
+          {"--wear.bits_file", aging_.bits_file},
+          {"--compression.waveform", twin.implementation == "model" ? "" : twin.waveform}};
 }
 
 std::unique_ptr<models::WindowPolicy> GatedScheme::window_policy(unsigned slices) const {

@@ -74,6 +74,9 @@ class GatedScheme : public assembly::Scheme {
   };
   models::aging::CompressionConfig compression_config(const assembly::BuildContext& context) const;
   void add_compression(const Sm& sm, Handles& handles) const;
+  /// Refuses twins of the compression units that the program lacks, or without the units.
+  void validate_twins(unsigned lanes) const;
+  void add_twins(const Sm& sm, models::aging::RegisterCompression& rows) const;
   void add_wear(const Sm& sm, Handles& handles, const std::vector<unsigned>& segments);
   void register_power_stats(support::StatGroup& group);
   void register_aging_stats(support::StatGroup& group) const;

@@ -59,6 +59,33 @@ std::unique_ptr<MoveInserter> GatedScheme::move_inserter(CompressedRows& rows) c
   return std::make_unique<MoveInserter>("move_inserter", rows);
 }
 
+void GatedScheme::validate_twins(unsigned lanes) const {
+  const cosim::TwinOptions& twin = aging_.compression.twin;
+  if (twin.implementation == "model") return;
+  if (axes_.compression != "rc") {
+    throw support::ConfigError("configuration: compression.implementation = " + twin.implementation +
+                               " needs gated.compression = rc, found " + axes_.compression);
+  }
+  models::aging::compression_twins().validate(twin, {lanes});
+  models::aging::decompression_twins().validate(twin, {lanes});
+}
+
+void GatedScheme::add_twins(const Sm& sm, RegisterCompression& rows) const {
+  cosim::TwinConfig config;
+  config.options = aging_.compression.twin;
+  config.clock_period = sm.context.clock_period;
+  const models::aging::UnitShape shape{sm.context.machine.sm.lanes};
+  config.name = "decompressor_rtl";
+  auto decompressor = models::aging::decompression_twins().make(config, shape);
+  config.name = "compression_unit_rtl";
+  config.state = [&rows] { return rows.describe_compression_unit(); };
+  auto unit = models::aging::compression_twins().make(config, shape);
+  rows.set_twins(unit.twin, decompressor.twin);
+  for (auto* module : {&unit.module, &decompressor.module}) {
+    if (*module != nullptr) sm.parts.modules.push_back(std::move(*module));
+  }
+}
+
 void GatedScheme::add_compression(const Sm& sm, Handles& handles) const {
   if (axes_.compression == "none") return;
   std::unique_ptr<CompressedRows> rows = compressed_rows(sm.context, sm.transistors);
@@ -66,6 +93,7 @@ void GatedScheme::add_compression(const Sm& sm, Handles& handles) const {
   handles.aging.compression = rows.get();
   if (auto* delta = dynamic_cast<RegisterCompression*>(rows.get()); delta != nullptr) {
     handles.aging.delta = delta;
+    add_twins(sm, *delta);
     delta->connect_lookups([&](const char* name, auto& from, auto& to) {
       assembly::connect_lookup(sm.context, sm.parts, name, from, to);
     });

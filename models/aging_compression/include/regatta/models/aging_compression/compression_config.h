@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <regatta/cosim/twin.h>
 #include <regatta/support/config.h>
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct CompressionConfig {
   unsigned refresh_period = 0;  ///< cycles between the refreshes of two entries; 0: retention / entries (5.1.3: 465)
   std::string wake = "write";   ///< when a row that is off is woken for a value that may have to be stored in it
   bool loads = true;            ///< results of memory instructions pass the compression unit too
+  cosim::TwinOptions twin;      ///< of compression and decompression unit of RC
   unsigned slices = 1;          ///< of the file, a table and a compression unit each; set by the assembly
   std::uint32_t rows = 0;       ///< of the file; set by the assembly
 

@@ -9,6 +9,7 @@
 #include <regatta/models/aging_compression/delta_code.h>
 
 #include <cstdint>
+#include <string>
 
 namespace regatta::models::aging {
 
@@ -46,6 +47,8 @@ class CompressionMachine {
   const DeltaCode& code() const { return code_; }
   /// Sub-wavefronts of this register in which the unit was active.
   unsigned beats_worked() const { return done_; }
+  /// State and buffers as a line of text.
+  std::string describe() const;
 
  private:
   State after(State s) const;

@@ -4,12 +4,15 @@
 #pragma once
 
 #include <regatta/models/aging_compression/compression_machine.h>
+#include <regatta/models/aging_compression/unit_operations.h>
 #include <regatta/protocol/dynamic_instruction.h>
 #include <regatta/protocol/lookup.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 #include <systemc>
 
 namespace regatta::models::aging {
@@ -18,11 +21,6 @@ namespace regatta::models::aging {
 struct CompressionRequest {
   const std::uint32_t* components = nullptr;  ///< `lanes` of them; valid until the answer
   unsigned lanes = 64;                        ///< 32 or 64
-};
-struct CompressionVerdict {
-  bool compressible = false;
-  DeltaCode code;      ///< if it is
-  unsigned beats = 0;  ///< sub-wavefronts that have passed the unit when the verdict is known
 };
 
 /// Behind a SIMD unit, which delivers a sub-wavefront per cycle. The answer counts these cycles; a verdict that comes
@@ -40,11 +38,16 @@ class CompressionUnit : public sc_core::sc_module,
     verdict.compressible = compress(machine_, r.components, r.lanes);
     verdict.beats = machine_.beats_worked();
     if (verdict.compressible) verdict.code = machine_.code();
+    if (__builtin_expect(static_cast<int>(twin_ != nullptr), 0) != 0) verdict = of_twin(r, verdict);
     beats_ += verdict.beats;
     return protocol::LookupReply::answered;
   }
   /// Never notified: the unit is never busy.
   const sc_core::sc_event& changed() const override { return changed_; }
+  /// From now on every register passes the twin too. Null: none does.
+  void set_twin(CompressionTwin* twin) { twin_ = twin; }
+  /// A line of text: the buffers and the state.
+  std::string describe_state() const { return machine_.describe(); }
   void register_stats(support::StatGroup& g) override {
     g.counter("registers", registers_, "warp registers", "that passed the unit");
     g.counter("beats", beats_, "sub-wavefronts", "in which the unit was active");
@@ -54,15 +57,17 @@ class CompressionUnit : public sc_core::sc_module,
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] CompressionVerdict of_twin(const CompressionRequest& r, const CompressionVerdict& own) {
+    CompressionOperation operation;
+    operation.lanes = r.lanes;
+    std::copy_n(r.components, r.lanes, operation.components.begin());
+    return twin_->operate(operation, own);
+  }
+
   CompressionMachine machine_;
+  CompressionTwin* twin_ = nullptr;
   std::uint64_t registers_ = 0, beats_ = 0;
   sc_core::sc_event changed_;
-};
-
-/// A register is read from its table entry.
-struct DecompressionRequest {
-  DeltaCode code;
-  unsigned lanes = 64;  ///< 32 or 64
 };
 
 /// Shifts and adds, a sub-wavefront per cycle as the slice would deliver it.
@@ -77,10 +82,13 @@ class DecompressionUnit : public sc_core::sc_module,
   protocol::LookupReply look_up(const DecompressionRequest& r, std::uint32_t, protocol::WarpValue& value) override {
     ++registers_;
     decompress(r.code, 0, r.lanes, value.lane.data());
+    if (__builtin_expect(static_cast<int>(twin_ != nullptr), 0) != 0) ask_twin(r, value);
     return protocol::LookupReply::answered;
   }
   /// Never notified: the unit is never busy.
   const sc_core::sc_event& changed() const override { return changed_; }
+  /// From now on every register passes the twin too. Null: none does.
+  void set_twin(DecompressionTwin* twin) { twin_ = twin; }
   void register_stats(support::StatGroup& g) override {
     g.counter("registers", registers_, "warp registers", "decompressed");
   }
@@ -89,6 +97,14 @@ class DecompressionUnit : public sc_core::sc_module,
   }
 
  private:
+  [[gnu::noinline, gnu::cold]] void ask_twin(const DecompressionRequest& r, protocol::WarpValue& value) {
+    DecompressedRegister own;
+    std::copy_n(value.lane.begin(), r.lanes, own.components.begin());
+    const DecompressedRegister counts = twin_->operate(r, own);
+    std::copy_n(counts.components.begin(), r.lanes, value.lane.begin());
+  }
+
+  DecompressionTwin* twin_ = nullptr;
   std::uint64_t registers_ = 0;
   sc_core::sc_event changed_;
 };

@@ -51,6 +51,13 @@ class RegisterCompression : public CompressedRows,
     connect_lookups([](const char*, auto& from, auto& to) { from.bind(to); });
   }
 
+  /// Twins of the units (null: none), and the compression unit's state for the report of a difference.
+  void set_twins(CompressionTwin* compression_twin, DecompressionTwin* decompression_twin) {
+    unit_.set_twin(compression_twin);
+    decompressor_.set_twin(decompression_twin);
+  }
+  std::string describe_compression_unit() const { return unit_.describe_state(); }
+
   Stored write(const protocol::WarpAccess& access, Row row, const std::uint32_t* values, std::uint32_t* cells,
                protocol::Cycle done) override;
   Read read(const protocol::WarpAccess& access, Row row, const std::uint32_t* cells, std::uint32_t* values) override;
