@@ -24,6 +24,43 @@ ReuseBuffer::ReuseBuffer(const sc_core::sc_module_name& name, const WirConfig& c
   keeper.bind(*this);
 }
 
+// Inline, and before their uses: without a twin they are the entries' own functions.
+inline void ReuseBuffer::claim(const ReuseRequest& r) {
+  if (twin_ != nullptr) return enter_with_twin({ReuseOperation::Kind::claim, r.tag, r.fold, r.owner, {}});
+  tell_victim(r.tag, r.fold);
+  entries_.claim(r.tag, r.fold, r.owner, [this](PhysicalRegister reg) { references_->release(reg); });
+}
+
+inline void ReuseBuffer::evict(const ReuseRequest& r) {
+  if (twin_ != nullptr) return release(operate(ReuseOperation::evict(r.fold)).dropped());
+  entries_.evict(r.tag, r.fold, [this](PhysicalRegister reg) { references_->release(reg); });
+}
+
+inline bool ReuseBuffer::complete(const ReuseUpdate& u) {
+  if (twin_ == nullptr) return entries_.complete(u.tag, u.fold, u.owner, u.result);
+  return operate({ReuseOperation::Kind::complete, u.tag, u.fold, u.owner, u.result}).found ==
+         ReuseEntries::Found::pending;
+}
+
+inline void ReuseBuffer::abandon(const ReuseUpdate& u) {
+  if (twin_ == nullptr) return release(entries_.abandon(u.tag, u.owner));
+  release(operate({ReuseOperation::Kind::abandon, u.tag, u.fold, u.owner, {}}).dropped());
+}
+
+inline void ReuseBuffer::insert(const ReuseUpdate& u) {
+  if (twin_ != nullptr) return enter_with_twin({ReuseOperation::Kind::insert, u.tag, u.fold, 0, u.result});
+  tell_victim(u.tag, u.fold);
+  release(entries_.insert(u.tag, u.result));
+}
+
+template <class F>
+void ReuseBuffer::evict_entry(std::size_t which, F&& give_up) {
+  if (twin_ == nullptr) return entries_.evict_entry(which, give_up);
+  operate(ReuseOperation::evict(static_cast<std::uint32_t>(which % entries_.entries().size())))
+      .dropped()
+      .for_each(give_up);
+}
+
 LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, ReuseAnswer& answer) {
   const std::uint64_t now = clock_.now();
   if (*low_mode_) references_->settle();
@@ -40,7 +77,7 @@ LookupReply ReuseBuffer::look_up(const ReuseRequest& request, std::uint32_t, Reu
     accessed_ = now;
   }
   const bool misses = refused_owner_ == request.owner && refused_at_ == entries_.entered() && !request.retry;
-  const ReuseEntries::Lookup found = misses ? ReuseEntries::Lookup{} : entries_.find(request.tag, request.fold);
+  const ReuseEntries::Lookup found = misses ? ReuseEntries::Lookup{} : find(request.tag, request.fold);
   if (found.found == ReuseEntries::Found::nothing) return miss(request, now, answer);
   if (!request.retry) ++lookups_;
   answer.claimed = answer.evicted = false;
@@ -67,18 +104,16 @@ LookupReply ReuseBuffer::miss(const ReuseRequest& request, std::uint64_t now, Re
   if (request.retry) return LookupReply::answered;
   refused_owner_ = 0;
   ++lookups_;
-  const auto release_one = [this](PhysicalRegister reg) { references_->release(reg); };
   if (low) {
     // A miss makes its entry's registers free.
-    entries_.evict(request.tag, request.fold, release_one);
+    evict(request);
     ++low_evictions_;
     answer.evicted = true;
   } else if (claims && references_->share(request.tag.sources.data(), pair_operands)) {
     answer.claimed = true;
     ++writes_;
     write_ports_.take(now);
-    tell_victim(request.tag, request.fold);
-    entries_.claim(request.tag, request.fold, request.owner, release_one);
+    claim(request);
   }
   return LookupReply::answered;
 }
@@ -105,15 +140,14 @@ void ReuseBuffer::update(const ReuseUpdate& u) {
   if (u.claimed) {
     ++writes_;
     if (!counted) {
-      release(entries_.abandon(u.tag, u.owner));
-    } else if (!entries_.complete(u.tag, u.fold, u.owner, u.result)) {
+      abandon(u);
+    } else if (!complete(u)) {
       give_back();
     }
   } else if (counted) {
     if (!references_->low() && references_->share(u.tag.sources.data(), pair_operands)) {
       ++writes_;
-      tell_victim(u.tag, u.fold);
-      release(entries_.insert(u.tag, u.result));
+      insert(u);
     } else {
       give_back();
     }
@@ -124,18 +158,19 @@ unsigned ReuseBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) 
   const std::uint64_t random = next_random(random_);
   if (accessed_ == cycle) return 0;
   unsigned count = 0;
-  entries_.evict_entry(random >> 8, [&](PhysicalRegister reg) { regs[count++] = reg; });
+  evict_entry(random >> 8, [&](PhysicalRegister reg) { regs[count++] = reg; });
   ++low_evictions_;
   return count;
 }
 
 void ReuseBuffer::give_up_while(const std::function<bool()>& more) {
   for (std::size_t i = 0; i < entries_.entries().size() && more(); ++i) {
-    entries_.evict_entry(i, [this](PhysicalRegister reg) { references_->release(reg); });
+    evict_entry(i, [this](PhysicalRegister reg) { references_->release(reg); });
   }
 }
 
 void ReuseBuffer::give_up_all() {
+  if (twin_ != nullptr) return drop_with_twin(ReuseOperation::drop_first());
   entries_.clear([this](const Dropped& dropped) { release(dropped); });
 }
 
@@ -165,8 +200,9 @@ std::string ReuseBuffer::held_work() const {
 
 void ReuseBuffer::cta_finished(const protocol::CtaInfo& cta) {
   references_->settle();
-  entries_.drop_loads(static_cast<std::uint16_t>(cta.cta.value() + 1),
-                      [this](const Dropped& dropped) { release(dropped); });
+  const auto block = static_cast<std::uint16_t>(cta.cta.value() + 1);
+  if (twin_ != nullptr) return drop_with_twin(ReuseOperation::drop_load(block));
+  entries_.drop_loads(block, [this](const Dropped& dropped) { release(dropped); });
 }
 
 void ReuseBuffer::register_stats(support::StatGroup& g) {

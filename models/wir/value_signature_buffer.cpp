@@ -3,6 +3,8 @@
 
 #include <regatta/support/energy.h>
 
+#include <algorithm>
+
 namespace regatta::models::wir {
 
 ValueSignatureBuffer::ValueSignatureBuffer(const sc_core::sc_module_name& name, const WirConfig& config,
@@ -34,7 +36,8 @@ void ValueSignatureBuffer::enter(std::uint32_t hash, PhysicalRegister reg) {
   if (low) return drop(hash);
   if (!references_->share(&reg, 1)) return;
   ++writes_;
-  const PhysicalRegister before = entries_.insert(hash, reg);
+  const PhysicalRegister before =
+      twin_ == nullptr ? entries_.insert(hash, reg) : operate(SignatureOperation::insert(hash, reg)).reg;
   if (before != no_register) references_->release(before);
 }
 
@@ -44,26 +47,52 @@ void ValueSignatureBuffer::evict(std::uint32_t hash) {
 }
 
 void ValueSignatureBuffer::drop(std::uint32_t hash) {
-  references_->release(entries_.evict(hash));
+  references_->release(twin_ == nullptr ? entries_.evict(hash) : operate(SignatureOperation::evict(hash)).reg);
   ++low_evictions_;
 }
 
 unsigned ValueSignatureBuffer::give_up_idle(std::uint64_t cycle, PhysicalRegister* regs) {
   const std::uint64_t random = next_random(random_);
   if (accessed_ == cycle) return 0;
-  regs[0] = entries_.evict_entry(random >> 32);
+  regs[0] = evict_entry(random >> 32);
   ++low_evictions_;
   return regs[0] == no_register ? 0 : 1;
 }
 
 void ValueSignatureBuffer::give_up_while(const std::function<bool()>& more) {
   for (std::size_t i = 0; i < entries_.entries().size() && more(); ++i) {
-    references_->release(entries_.evict_entry(i));
+    references_->release(evict_entry(i));
   }
 }
 
 void ValueSignatureBuffer::give_up_all() {
-  entries_.clear([this](PhysicalRegister reg) { references_->release(reg); });
+  if (twin_ == nullptr) return entries_.clear([this](PhysicalRegister reg) { references_->release(reg); });
+  // One more than there are: a twin that drops none does not keep the run here.
+  for (std::size_t i = 0; i <= entries_.entries().size(); ++i) {
+    const PhysicalRegister reg = operate(SignatureOperation::drop_first()).reg;
+    if (reg == no_register) return;
+    references_->release(reg);
+  }
+}
+
+PhysicalRegister ValueSignatureBuffer::evict_entry(std::size_t which) {
+  if (twin_ == nullptr) return entries_.evict_entry(which);
+  return operate(SignatureOperation::evict(static_cast<std::uint32_t>(which % entries_.entries().size()))).reg;
+}
+
+SignatureResult ValueSignatureBuffer::operate(const SignatureOperation& operation) {
+  const SignatureResult result = perform(hash_, entries_, operation);
+  last_hash_ = result.hash;
+  return twin_->operate(operation, result);
+}
+
+std::string ValueSignatureBuffer::describe_entries() const {
+  const auto& entries = entries_.entries();
+  const auto valid = std::count_if(entries.begin(), entries.end(), [](const auto& e) { return e.valid; });
+  const std::size_t place = last_hash_ % entries.size();
+  SignatureResult entry{entries[place].hash, entries[place].reg};
+  return std::to_string(valid) + " of " + std::to_string(entries.size()) + " entries are valid; entry " +
+         std::to_string(place) + ": " + (entries[place].valid ? describe(entry) : "invalid");
 }
 
 void ValueSignatureBuffer::count(ReferenceCounts& counts) const {

@@ -39,6 +39,8 @@ void WirConfig::declare(support::OptionSet& o) {
         "entries of the value signature buffer (WIR Table II: 256); 0: every value gets its own register", 0, 65535);
   o.add("value_signature_buffer.ports", signature_ports, "accesses",
         "reads per cycle, and as many writes (Table III: 2)", 1, 16);
+  reuse_twin.declare(o, "reuse_buffer", "entries of the reuse buffer");
+  signature_twin.declare(o, "value_signature_buffer", "hash and entries of the value signature buffer");
   o.add("verify_cache.entries", verify_entries, "values", "values in the verify cache (WIR Table II: 8)", 0, 65535);
   o.add("verify_cache.ports", verify_ports, "accesses", "reads per cycle (Table III: 2)", 1, 16);
   o.add("retry_queue.entries", retry_entries, "instructions",

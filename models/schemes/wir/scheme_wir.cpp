@@ -49,7 +49,34 @@ namespace regatta::schemes {
 
 using namespace models::wir;  // NOLINT(google-build-using-namespace): the scheme is made of these
 
+namespace {
+
+ReuseShape reuse_shape(const WirConfig& c) { return {c.reuses() ? c.reuse_entries : 0, c.reuse_associative}; }
+
+SignatureShape signature_shape(const WirConfig& c, const assembly::MachineConfig& m) {
+  return {m.sm.lanes, c.reuses() && c.signatures() ? c.signature_entries : 0, c.hash_bits};
+}
+
+/// Makes the twin of a block's state that the options name, if they name one.
+template <class Kinds, class Shape, class Block>
+void add_twin(const Kinds& kinds, const char* name, const cosim::TwinOptions& options, const Shape& shape, Block& block,
+              const assembly::BuildContext& context, assembly::SmParts& parts) {
+  cosim::TwinConfig config;
+  config.name = name;
+  config.options = options;
+  config.clock_period = context.clock_period;
+  config.state = [&block] { return block.describe_entries(); };
+  auto made = kinds.make(config, shape);
+  if (made.twin == nullptr) return;
+  block.set_twin(made.twin);
+  parts.modules.push_back(std::move(made.module));
+}
+
+}  // namespace
+
 void WirScheme::validate(const assembly::MachineConfig& m) const {
+  reuse_twin_kinds().validate(config_.reuse_twin, reuse_shape(config_));
+  signature_twin_kinds().validate(config_.signature_twin, signature_shape(config_, m));
   if (!config_.reuses()) return;
   const auto& file = m.register_file;
   const auto refuse = [this](const std::string& what, const std::string& found, const std::string& expected) {
@@ -62,6 +89,12 @@ void WirScheme::validate(const assembly::MachineConfig& m) const {
     refuse("wir.physical_registers", std::to_string(config_.physical_registers),
            "at least register_file.banks = " + std::to_string(file.banks) + ", or 0");
   }
+}
+
+std::vector<std::pair<std::string, std::string>> WirScheme::written_files() const {
+  const auto of = [](const cosim::TwinOptions& o) { return o.implementation == "model" ? "" : o.waveform; };
+  return {{"--reuse_buffer.waveform", of(config_.reuse_twin)},
+          {"--value_signature_buffer.waveform", of(config_.signature_twin)}};
 }
 
 assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
@@ -95,6 +128,10 @@ assembly::SmParts WirScheme::build(const assembly::BuildContext& c) {
   if (wir->checks != nullptr) {
     for (protocol::LifecycleListener* const checker : wir->checks->listeners()) parts.listeners.push_back(checker);
   }
+  add_twin(reuse_twin_kinds(), "reuse_buffer_twin", config.reuse_twin, reuse_shape(config), wir->reuse_buffer, c,
+           parts);
+  add_twin(signature_twin_kinds(), "signature_buffer_twin", config.signature_twin, signature_shape(config, c.machine),
+           wir->signature_buffer, c, parts);
   parts.listeners.insert(parts.listeners.end(), {&wir->rename_tables, &wir->allocator, &wir->reuse_buffer,
                                                  &wir->signature_buffer, &wir->verify_cache});
   if (wir->front != nullptr) parts.listeners.push_back(wir->front.get());

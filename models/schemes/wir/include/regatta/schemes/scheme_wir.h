@@ -5,6 +5,8 @@
 #include <regatta/models/wir/wir_config.h>
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::models::wir {
@@ -28,6 +30,7 @@ class WirScheme : public assembly::Scheme {
   }
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
+  std::vector<std::pair<std::string, std::string>> written_files() const override;
   assembly::SmParts build(const assembly::BuildContext& context) override;
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;

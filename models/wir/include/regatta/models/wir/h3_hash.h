@@ -22,6 +22,7 @@ class H3Hash {
   std::uint32_t operator()(const std::uint32_t* value) const {
     return variant_(windows_.data(), lanes_, value) & mask_;
   }
+  unsigned lanes() const { return lanes_; }
   /// The column of the matrix for one bit of the value: the change of the hash if the bit flips.
   std::uint32_t column(unsigned lane, unsigned bit) const;
 

@@ -6,6 +6,7 @@
 #include <regatta/models/wir/ports.h>
 #include <regatta/models/wir/references.h>
 #include <regatta/models/wir/reuse_entries.h>
+#include <regatta/models/wir/reuse_operations.h>
 #include <regatta/models/wir/wir_config.h>
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
@@ -14,6 +15,7 @@
 #include <regatta/support/stats.h>
 
 #include <cstdint>
+#include <string>
 #include <systemc>
 
 namespace regatta::models::wir {
@@ -121,6 +123,10 @@ class ReuseBuffer : public sc_core::sc_module,
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
   const ReuseEntries& entries() const { return entries_; }
+  /// `twin` takes part in every operation on the entries, which are directly indexed.
+  void set_twin(ReuseTwin* twin) { twin_ = twin; }
+  /// For the report of a difference: how many entries there are, and the one that the last operation was about.
+  std::string describe_entries() const;
 
  private:
   /// The tag's place gets another entry.
@@ -130,6 +136,27 @@ class ReuseBuffer : public sc_core::sc_module,
     if (e.valid && !e.pending && !(e.tag == tag)) victims_->replaced(e.tag, e.result);
   }
   protocol::LookupReply miss(const ReuseRequest& request, std::uint64_t now, ReuseAnswer& answer);
+  // Operations on the entries; the references of what they drop are released.
+  ReuseEntries::Lookup find(const ReuseTag& tag, std::uint32_t fold) {
+    if (__builtin_expect(static_cast<int>(twin_ != nullptr), 0) != 0) return find_with_twin(tag, fold);
+    return entries_.find(tag, fold);
+  }
+  ReuseEntries::Lookup find_with_twin(const ReuseTag& tag, std::uint32_t fold);
+  void claim(const ReuseRequest& request);
+  void evict(const ReuseRequest& request);
+  bool complete(const ReuseUpdate& update);
+  void abandon(const ReuseUpdate& update);
+  void insert(const ReuseUpdate& update);
+  /// `give_up(reg)` for each register.
+  template <class F>
+  void evict_entry(std::size_t which, F&& give_up);
+  /// With a twin: on the model's entries, then on the twin's.
+  ReuseOutcome operate(const ReuseOperation& operation);
+  /// The same, of an operation that enters a tag: tells who keeps victims, and releases.
+  void enter_with_twin(const ReuseOperation& operation);
+  /// The same, repeated until there is no such entry.
+  void drop_with_twin(const ReuseOperation& operation);
+
   void release(const Dropped& dropped) {
     dropped.for_each([this](PhysicalRegister reg) { references_->release(reg); });
   }
@@ -140,6 +167,8 @@ class ReuseBuffer : public sc_core::sc_module,
   ReuseVictims* victims_ = nullptr;
   const bool* low_mode_ = nullptr;
   ReuseEntries entries_;
+  ReuseTwin* twin_ = nullptr;    ///< null: none
+  std::uint32_t last_fold_ = 0;  ///< with a twin: of its last operation
   Ports read_ports_, write_ports_;
   std::uint64_t accessed_ = ~std::uint64_t{0};  ///< the last cycle of an access, retries aside
   std::uint64_t random_ = 1;

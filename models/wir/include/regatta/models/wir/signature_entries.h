@@ -6,6 +6,7 @@
 
 #include <regatta/models/wir/physical_register.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -48,6 +49,11 @@ class SignatureEntries {
     for (Entry& e : entries_) {
       if (const PhysicalRegister reg = drop(e); reg != no_register) give_up(reg);
     }
+  }
+  /// Drops the valid entry with the lowest number; no_register if there is none.
+  PhysicalRegister drop_first() {
+    const auto first = std::find_if(entries_.begin(), entries_.end(), [](const Entry& e) { return e.valid; });
+    return first == entries_.end() ? no_register : drop(*first);
   }
   const std::vector<Entry>& entries() const { return entries_; }
 

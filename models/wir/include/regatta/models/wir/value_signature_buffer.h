@@ -7,6 +7,7 @@
 #include <regatta/models/wir/ports.h>
 #include <regatta/models/wir/references.h>
 #include <regatta/models/wir/signature_entries.h>
+#include <regatta/models/wir/signature_operations.h>
 #include <regatta/models/wir/wir_config.h>
 #include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/lookup.h>
@@ -14,6 +15,7 @@
 #include <regatta/support/stats.h>
 
 #include <cstdint>
+#include <string>
 #include <systemc>
 
 namespace regatta::models::wir {
@@ -62,8 +64,14 @@ class ValueSignatureBuffer : public sc_core::sc_module,
     if (*low_mode_) references_->settle();
     accessed_ = clock_.now();
     ++reads_;
-    answer.hash = hash_(request.value);
-    answer.candidate = entries_.find(answer.hash);
+    if (__builtin_expect(static_cast<int>(twin_ != nullptr), 0) != 0) {
+      const SignatureResult found = operate(SignatureOperation::find(request.value, hash_.lanes()));
+      answer.hash = found.hash;
+      answer.candidate = found.reg;
+    } else {
+      answer.hash = hash_(request.value);
+      answer.candidate = entries_.find(answer.hash);
+    }
     // A counter at its maximum allows no more sharers, which counts as a miss.
     if (answer.candidate == no_register || !references_->share(&answer.candidate, 1)) {
       ++misses_;
@@ -95,6 +103,10 @@ class ValueSignatureBuffer : public sc_core::sc_module,
     low_mode_ = &references->low_mode();
   }
   void kernel_started(const protocol::KernelContext& context) override;
+  /// `twin` takes part in every operation on hash and entries.
+  void set_twin(SignatureTwin* twin) { twin_ = twin; }
+  /// For the report of a difference: how many entries there are, and the one that the last operation was about.
+  std::string describe_entries() const;
   const std::uint64_t& hits() const { return hits_; }
   const std::uint64_t& misses() const { return misses_; }
   void register_stats(support::StatGroup& group) override;
@@ -102,6 +114,9 @@ class ValueSignatureBuffer : public sc_core::sc_module,
 
  private:
   void drop(std::uint32_t hash);
+  PhysicalRegister evict_entry(std::size_t which);
+  /// With a twin: on the model's state, then on the twin's.
+  SignatureResult operate(const SignatureOperation& operation);
 
   const unsigned hash_bits_;
   support::CycleScheduler& clock_;
@@ -109,6 +124,8 @@ class ValueSignatureBuffer : public sc_core::sc_module,
   const bool* low_mode_ = nullptr;
   H3Hash hash_;
   SignatureEntries entries_;
+  SignatureTwin* twin_ = nullptr;  ///< null: none
+  std::uint32_t last_hash_ = 0;    ///< with a twin: of its last operation
   Ports hash_ports_, read_ports_, write_ports_;
   std::uint64_t accessed_ = ~std::uint64_t{0};  ///< cycle of the last access
   std::uint64_t random_ = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <regatta/cosim/twin.h>
 #include <regatta/models/banks/register_file_config.h>
 #include <regatta/support/config.h>
 
@@ -27,7 +28,8 @@ struct WirConfig {
   unsigned reuse_ports = 2;  ///< reads, and writes, per cycle
   bool reuse_pairs = false;  ///< an entry has room for two results, and for as many sources as there can be
   unsigned signature_entries = 256;
-  unsigned signature_ports = 2;  ///< reads, and writes, per cycle
+  unsigned signature_ports = 2;                   ///< reads, and writes, per cycle
+  cosim::TwinOptions reuse_twin, signature_twin;  ///< RTL for the state of the two buffers (rtl/README.md)
   unsigned verify_entries = 8;
   unsigned verify_ports = 2;  ///< reads per cycle
   unsigned retry_entries = 16;
