@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "../cta_blocks.h"
+#include "mover_oracle.h"
 #include "rmu_bug_chain_drop.h"
 #include "rmu_bug_chain_end.h"
 #include "rmu_bug_chain_link.h"
@@ -103,6 +103,27 @@ TEST_CASE("register management in RTL: a million operations") {
     sum += b.coverage.met[outcome];
   }
   CHECK(sum == many);  // no outcome is missing from the list
+}
+
+// The real mover, its free space monitor and its chains.
+TEST_CASE("register management in RTL: random moves") {
+  cosim::DirectTransactor<RmuOperation, RmuResult> twin(RmuBench::twin_config(), RmuBench::direct_config(),
+                                                        models::rmu_rtl());
+  test::cta_blocks::MoverOracle oracle(2, 60, 3, 20, 30, 8, &twin);
+  oracle.run(400);
+  CHECK(oracle.exchanges > 50);
+  CHECK(oracle.stat("merged_results") > 20);
+  CHECK(twin.compared() > 20000);
+  std::printf("%llu operations of %.0f moves\n", static_cast<unsigned long long>(twin.compared()),
+              oracle.stat("moves"));
+}
+TEST_CASE("register management in RTL: moves with few entries, the RTL's results count") {
+  cosim::DirectConfig config;  // does not compare
+  cosim::DirectTransactor<RmuOperation, RmuResult> twin(RmuBench::twin_config(), config, models::rmu_rtl());
+  test::cta_blocks::MoverOracle oracle(1, 16, 2, 8, 50, 2, &twin);
+  oracle.run(400);
+  CHECK(oracle.tight > 5);
+  CHECK(test::cta_blocks::stat_of(twin, "rtl_operations") > 5000);
 }
 
 TEST_CASE("register management in RTL, seeded bug: a bit of the tag is not compared") {
