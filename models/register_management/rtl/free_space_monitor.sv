@@ -68,4 +68,8 @@ module free_space_monitor #(
       rsp_count <= free_next;
     end
   end
+
+`ifdef FORMAL
+`include "proof/free_space_properties.svh"
+`endif
 endmodule
