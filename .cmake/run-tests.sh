@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run-tests.sh PRESET [JOBS [ARGUMENT...]]: runs the tests of a built preset; arguments go to ctest. The tests that timed out and were repeated are named at
-# the end, whatever their second run gave; the last line is "N passed, N failed". With REGATTA_TESTS_UNTIL (seconds since
-# 1970) the run ends then, and says how many tests it left.
+# run-tests.sh PRESET [JOBS [ARGUMENT...]]: runs the tests of a built preset; arguments go to ctest (-L: one label).
+# The tests that timed out and were repeated are named at the end, whatever their second run gave; the last line is
+# "N passed, N failed". With REGATTA_TESTS_UNTIL (seconds since 1970) the run ends then, and says how many tests it left.
 # run-tests.sh --summary LOG: the end of that only, from ctest's output and a last line "status N".
 set -u
 

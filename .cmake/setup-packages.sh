@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
 # tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
-# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs. Does nothing, and needs neither root nor a network, when
-# everything is there.
+# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs. Does nothing,
+# and needs neither root nor a network, when everything is there.
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
