@@ -237,7 +237,7 @@ void Compressor::sent(Payload& payload, std::uint64_t when) {
     return;
   }
   if (passing_.empty() && answering_ == nullptr && next_answer_ <= when &&
-      (answers_.empty() || answers_.front().ready > when)) {
+      (answers_.empty() || answers_.front().expanding || answers_.front().ready > when)) {
     respond_with(payload, now, when);
     return;
   }
