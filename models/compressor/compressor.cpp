@@ -25,6 +25,8 @@ void CompressorConfig::declare(support::OptionSet& o) {
   o.add("compressor.queue", queue, "requests", "requests that a compressor holds", 1, 4096);
   o.add("compressor.fetches", fetches, "lines", "lines that a compressor can fetch from the L1 at a time", 1, 4096);
   units.declare(o, "compressor", "matcher and expander");
+  o.add("compressor.refuse_answers", refuse_answers, "of 1000 cycles",
+        "at random, those in which answers of RTL are not taken, to test that it keeps them", 0, 999);
 }
 
 void CompressorConfig::validate() const {

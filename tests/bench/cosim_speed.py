@@ -24,7 +24,7 @@ BLOCKS = {
     "value_signature_buffer": ("value_signature_buffer.implementation", "--max-registers 63 --addresses 32", "--machine gtx480 --scheme wir"),
     "reuse_buffer": ("reuse_buffer.implementation", "--max-registers 63 --addresses 32", "--machine gtx480 --scheme wir"),
     "compression": ("compression.implementation", "--warp-size 64", "--machine hd7770 --scheme rc"),
-    "rmu": ("rmu.implementation", "--max-registers 63 --addresses 32", "--machine finereg --scheme finereg --finereg.active_registers 256"),
+    "rmu": ("rmu.implementation", "--max-registers 63 --addresses 32", "--machine finereg --scheme finereg --finereg.active_registers 512"),
 }
 
 

@@ -28,6 +28,8 @@ std::unique_ptr<Twin<Request, Answer>> twin(const std::string& name, const Compr
                                             cosim::PinsFactory<Request, Answer> pins) {
   cosim::TransactorConfig config;
   config.window = window;
+  config.waveform = c.waveform;
+  config.refuse_answers = c.refuse_answers;
   return std::make_unique<Twin<Request, Answer>>(name.c_str(), config, c.clock_period, std::move(pins));
 }
 
@@ -59,7 +61,7 @@ LookupTarget<Request, Answer>* compared(const std::string& name, const Compresso
   auto rtl = twin<Request, Answer>(name + "_rtl", c, c.window, pins(latency));
   auto model = std::make_unique<Model>(name.c_str());
   cosim::LockstepConfig config;
-  config.latency = check_latency ? latency : 0;
+  config.latency = check_latency && c.refuse_answers == 0 ? latency : 0;
   config.open = open_requests;
   config.waveform = c.waveform;
   auto both = std::make_unique<cosim::Lockstep<Request, Answer>>((name + "_lockstep").c_str(), config, c.clock_period,

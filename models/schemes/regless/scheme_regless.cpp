@@ -77,6 +77,7 @@ class RegLess : public assembly::Scheme {
     c.expand_latency = compressor_.expand_latency;
     c.window = compressor_.units.waveform_cycles;
     c.waveform = compressor_.units.waveform;
+    c.refuse_answers = compressor_.refuse_answers;
     return c;
   }
 

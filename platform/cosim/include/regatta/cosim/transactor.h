@@ -22,6 +22,7 @@ struct TransactorConfig {
   unsigned patience = 10000;    ///< cycles until a request without an answer ends the run
   unsigned reset_cycles = 2;    ///< edges with rst_n low
   unsigned window = 0;          ///< cycles of a waveform, at least; 0: write_waveform() has none
+  std::string waveform;         ///< with a window: path for that of a broken protocol
   unsigned refuse_answers = 0;  ///< of 1000 cycles, those with rsp_ready low, at random; for tests
   unsigned seed = 1;
 };
@@ -102,8 +103,10 @@ class Transactor final : public sc_core::sc_module,
     std::uint64_t since = 0;
   };
   [[gnu::noinline, gnu::cold]] void complain(const std::string& what) const {
-    SC_REPORT_ERROR("regatta/cosim",
-                    (std::string(this->name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what).c_str());
+    const std::string seen = config_.window == 0 ? "" : "\n  " + write_waveform(config_.waveform);
+    SC_REPORT_ERROR(
+        "regatta/cosim",
+        (std::string(this->name()) + " in cycle " + std::to_string(clock_.now()) + ": " + what + seen).c_str());
   }
 
   // The edge between the last cycle and this one, then what the block shows in this cycle.

@@ -37,8 +37,8 @@ struct TwinOptions {
     options.add(block + ".implementation", implementation,
                 what + ": model, rtl, or lockstep, which compares both (the latter two need a build with Verilator)");
     options.add(block + ".waveform", waveform, "file for the waveform (FST) of the first difference under lockstep");
-    options.add(block + ".waveform_cycles", waveform_cycles, "cycles", "clock cycles of the RTL in that waveform", 1,
-                1000000);
+    options.add(block + ".waveform_cycles", waveform_cycles, "cycles",
+                "clock cycles of the RTL in that waveform, at least", 1, 1000000);
   }
 };
 
@@ -47,9 +47,10 @@ template <class Map>
 [[noreturn]] void no_implementation(const std::string& block, const std::string& name, const Map& known,
                                     std::string text = "") {
   for (const auto& [other, of] : known) text += (text.empty() ? "" : ", ") + other;
-  throw support::ConfigError("configuration: " + block + ".implementation = " + name +
-                             ": this program has no such implementation; expected one of: " + text +
-                             " (rtl and lockstep need a build with Verilator: see platform/cosim/README.md)");
+  throw support::ConfigError(
+      "configuration: " + block + ".implementation = " + name +
+      ": this program has no such implementation; expected one of: " + text +
+      " (rtl and lockstep: in a regatta-sim that was built with Verilator, see platform/cosim/README.md)");
 }
 
 /// What a twin is made from.

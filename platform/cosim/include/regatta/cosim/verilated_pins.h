@@ -4,6 +4,10 @@
 // rsp_ready, and the waveform. Needs Verilator's headers; a binding adds the pins of requests and answers.
 #pragma once
 
+#ifdef VERILATOR_VERILATED_H_
+#error "include <regatta/cosim/verilated_pins.h> before the headers of Verilator's classes"
+#endif
+
 #include <regatta/cosim/pins.h>
 // Plain C++ (--cc), also where SystemC was included before: Verilator's headers then ask SystemC for the time, unlike
 // in the files that Verilator made.

@@ -33,6 +33,7 @@ struct CompressorConfig {
   unsigned queue = 8;           ///< requests held at a time
   unsigned fetches = 2;         ///< lines fetched from the L1 at a time
   cosim::TwinOptions units;     ///< of the matcher and the expander (units.h)
+  unsigned refuse_answers = 0;  ///< of 1000 cycles, those in which answers of RTL are not taken; a test of the RTL
 
   // Set by the assembly.
   unsigned sm = 0;
@@ -57,7 +58,8 @@ struct CompressorConfig {
 ///   register_invalidate  answered when accepted. Bit set: cleared; otherwise forwarded to the L1.
 ///
 /// The matcher is asked when a write is accepted, the expander when a read is performed. Both may answer late: a write
-/// is performed when its pattern is known, and a read is answered when its lanes are.
+/// is performed when its pattern is known, and a read is answered when its lanes are, neither before the latencies of
+/// the configuration.
 ///
 /// Lines are replaced in LRU order and written back if dirty, unless none of their registers is still compressed.
 /// Requests for one register stay in order; requests for others pass one that waits for its line.

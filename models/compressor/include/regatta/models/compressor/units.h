@@ -80,6 +80,7 @@ struct CompressorUnitsConfig {
   unsigned expand_latency = 2;  ///< cycles
   unsigned window = 200;        ///< clock cycles in a waveform
   std::string waveform;         ///< its path
+  unsigned refuse_answers = 0;  ///< of 1000 cycles, those in which RTL's answers are not taken
   sc_core::sc_time clock_period;
 };
 /// The modules, and where the compressor is bound.

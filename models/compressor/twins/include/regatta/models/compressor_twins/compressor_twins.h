@@ -22,7 +22,7 @@ using ExpanderRtl = std::function<ExpanderPinsFactory(unsigned latency)>;
 inline constexpr unsigned rtl_latencies = 3;
 
 /// The RTL alone. `latencies`: it is built for knobs of 1 to this, other settings are refused. 0: it has a latency of
-/// its own, whatever the knobs say.
+/// its own. It is never seen faster than the knobs: set them to 1.
 CompressorImplementation rtl_units(MatcherRtl matcher, ExpanderRtl expander, unsigned latencies = rtl_latencies);
 /// The RTL in lockstep with the models. Latencies are compared with the knobs, unless `latencies` is 0.
 CompressorImplementation lockstep_units(MatcherRtl matcher, ExpanderRtl expander, unsigned latencies = rtl_latencies);
