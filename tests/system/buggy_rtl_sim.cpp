@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// regatta-sim with RTL that has a bug, of the compressor (--compressor.implementation buggy_rtl, or buggy_lockstep) and
-// of FineReg's register management unit (--rmu.implementation, the same).
+// regatta-sim with RTL that has a bug: --compressor.implementation buggy_rtl or buggy_lockstep, and the same for the
+// blocks of the other knobs.
 #include <regatta/assembly/tool.h>
+#include <regatta/models/aging_compression_rtl/aging_compression_rtl.h>
+#include <regatta/models/aging_compression_rtl/unit_pins.h>
 #include <regatta/models/compressor_rtl/compressor_pins.h>
 #include <regatta/models/compressor_rtl/compressor_rtl.h>
 #include <regatta/models/register_management_rtl/register_management_pins.h>
@@ -10,6 +12,7 @@
 #include <regatta/schemes/schemes.h>
 #include <systemc>
 
+#include "decompression_bug_unit_count.h"
 #include "expander_bug_offset.h"
 #include "rmu_bug_chain_link.h"
 
@@ -19,5 +22,7 @@ int sc_main(int argc, char** argv) {
   models::compressor_implementations()["buggy_rtl"] = models::rtl_units(models::matcher_rtl, expander);
   models::compressor_implementations()["buggy_lockstep"] = models::lockstep_units(models::matcher_rtl, expander);
   models::add_rmu_twins(models::rmu_twins(), models::rmu_pins_of<rmu_bug_chain_link>(), "buggy_");
+  models::aging::add_unit_twins(models::aging::compression_rtl(),
+                                models::aging::decompression_pins_of<decompression_bug_unit_count>(), "buggy_");
   return assembly::run_tool(argc, argv, schemes::all());
 }

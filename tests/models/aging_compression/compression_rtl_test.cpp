@@ -267,6 +267,9 @@ void must_find(const std::function<void()>& run, const std::string& pin) {
     std::ifstream in(vcd);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     CHECK_THAT(text, Contains(pin) && Contains("rsp_valid"));
+    std::size_t times = 0;
+    for (std::size_t at = text.find("\n#"); at != std::string::npos; at = text.find("\n#", at + 1)) ++times;
+    CHECK(times > 6);
     std::remove(vcd.c_str());
   }
   std::remove(fst.c_str());

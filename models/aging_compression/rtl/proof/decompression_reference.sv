@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A register as chains of adders, for the proof: each component is its left neighbour plus the element delta, the first
-// one of a block that of the block before plus the block delta. No shifts, no places.
+// The offsets as chains of adders, for the proof: each is its left neighbour plus the element delta, the first one of a
+// block that of the block before plus the block delta. No shifts, no places.
 module decompression_reference (
-    input  logic [  31:0] base,
     input  logic [   2:0] element,
     input  logic [   2:0] block,
-    output logic [2047:0] components
+    output logic [2047:0] offsets
 );
   logic [31:0] element_delta, block_delta;
   always_comb begin
@@ -35,11 +34,11 @@ module decompression_reference (
   generate
     for (i = 0; i < 64; i = i + 1) begin : component
       if (i == 0) begin : first
-        assign components[31:0] = base;
+        assign offsets[31:0] = 32'd0;
       end else if (i % 8 == 0) begin : next_block
-        assign components[32*i+:32] = components[32*i-256+:32] + block_delta;
+        assign offsets[32*i+:32] = offsets[32*i-256+:32] + block_delta;
       end else begin : next
-        assign components[32*i+:32] = components[32*i-32+:32] + element_delta;
+        assign offsets[32*i+:32] = offsets[32*i-32+:32] + element_delta;
       end
     end
   endgenerate
