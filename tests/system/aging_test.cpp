@@ -191,4 +191,8 @@ TEST_CASE("aging: knobs that do not fit together are refused by name") {
   refused({"--scheme", "rc", "--slice_energy.read", "-1"}, "slice_energy.read = -1");
   refused({"--scheme", "always_on", "--wear.rows_file", folder.file("x.csv")}, "needs wear.enabled = true");
   refused({"--scheme", "rc", "--wear.rows_file", folder.file("nowhere") + "/x.csv"}, "cannot write");
+  refused({"--scheme", "wc", "--compression.implementation", "rtl"},
+          "compression.implementation = rtl needs gated.compression = rc, found wc");
+  refused({"--scheme", "rc", "--compression.implementation", "glass"},
+          "compression.implementation = glass: this program has no such implementation; expected one of: model");
 }
