@@ -42,7 +42,9 @@ std::unique_ptr<sc_core::sc_module> RegisterManagementUnit::make_twin(const Regi
 }
 
 std::string RegisterManagementUnit::describe_state() const {
-  return std::to_string(free_space.free()) + " entries are free\n" + mover->describe_chains();
+  std::string text = std::to_string(free_space.free()) + " entries are free\n" + mover->describe_chains();
+  text.pop_back();  // the end of the last line
+  return text;
 }
 
 }  // namespace regatta::models

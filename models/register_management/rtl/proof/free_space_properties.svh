@@ -2,6 +2,7 @@
 // Included by free_space_monitor under FORMAL: the count is that of clear flags, none of them beyond the limit; what is
 // taken is the lowest, and an operation changes no other flag.
   logic started;
+  initial started = 1'b0;
   logic [ENTRIES-1:0] before;
   logic [3:0] op;
   logic [ENTRY:0] index;

@@ -8,8 +8,11 @@
   logic [CTA-1:0] dropped_cta;
   logic dropped_open;  // it had no end yet
   logic started;
+  initial started = 1'b0;
+  logic after_drop;
   always_ff @(posedge clk) begin
     started <= 1'b1;
+    after_drop <= rst_n && accepted && drops;
     if (accepted && appends) begin
       owner[req_entry] <= made_cta;
       position[req_entry] <= made_count;
@@ -86,6 +89,10 @@
       end
       if (walking) assert (walked_left <= walked_total);
       if (dropping) assert (dropped_left != NONE && dropped_left <= dropped_total && used[dropped_entry]);
+      // Nothing of a CTA is left by a drop but what it clears now.
+      if (after_drop) begin
+        assert (!(making && made_cta == dropped_cta) && !(walking && walked_cta == dropped_cta) && !present[dropped_cta]);
+      end
       // A step finds a register, with the end at the last one.
       if (accepted && steps) assert (tag[ENTRY+WARP+REG+1] && tag[ENTRY+WARP+REG] == (walked_left == ONE));
     end
