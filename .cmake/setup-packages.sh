@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
 # tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
-# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs. Does nothing,
-# and needs neither root nor a network, when everything is there.
+# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs; with --study,
+# those of regatta-study. Does nothing, and needs neither root nor a network, when everything is there.
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
@@ -11,12 +11,13 @@ packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-progra
   libbenchmark-dev python3"
 case "${1:-}" in
   "") ;;
-  --ci) packages="$packages clang-format clang-tidy gtkwave" ;;
+  --ci) packages="$packages clang-format clang-tidy gtkwave snakemake" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
   --reproduce) packages="$packages python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
+  --study) packages="$packages snakemake" ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce or --cosim" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim or --study" >&2
     exit 2
     ;;
 esac

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of a study file's tables. Each message names file, place, found and expected."""
+
+import re
+from pathlib import Path
+from typing import Any, Iterable, NoReturn
+
+from ..statistics import InputError
+
+Scalar = int | float | str | bool
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*\Z")
+
+
+def shown(value: Any) -> str:
+    """A value as TOML writes it, shortened."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = f'"{value}"' if isinstance(value, str) else "a table" if isinstance(value, dict) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Table:
+    """A table of the file, and where it is: `place` is the text that messages begin with."""
+
+    def __init__(self, file: Path, place: str, content: Any):
+        self.file = file
+        self.place = place
+        if not isinstance(content, dict):
+            raise InputError(f"{file}: {place}: found {shown(content)}, expected a table")
+        self.content: dict[str, Any] = content
+
+    def fail(self, key: str, found: str, expected: str) -> NoReturn:
+        where = ".".join(part for part in (self.place, key) if part)
+        raise InputError(f"{self.file}: {where}: found {found}, expected {expected}")
+
+    def only_keys(self, known: Iterable[str]) -> None:
+        expected = list(known)
+        for key in self.content:
+            if key not in expected:
+                self.fail(key, "an unknown key", "one of " + ", ".join(expected))
+
+    def text(self, key: str, default: str | None = None) -> str:
+        value = self.content.get(key, default)
+        if not isinstance(value, str) or not value:
+            self.fail(key, "nothing" if value is None else shown(value), "a text")
+        return value
+
+    def name(self, key: str, default: str) -> str:
+        """Becomes a part of file names."""
+        value = self.text(key, default)
+        if not NAME.match(value):
+            self.fail(key, shown(value), "letters, digits, '_', '.', '+' and '-', beginning with a letter or digit")
+        return value
+
+    def whole(self, key: str, default: int, least: int) -> int:
+        value = self.content.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            self.fail(key, shown(value), f"a whole number of at least {least}")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.content.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, shown(value), "true or false")
+        return value
+
+    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """A list of texts; at least one, unless the default is empty."""
+        value = self.content.get(key, None if default is None else list(default))
+        empty = default is not None and not default
+        if not isinstance(value, list) or not (value or empty) or not all(isinstance(v, str) and v for v in value):
+            self.fail(key, "nothing" if value is None else shown(value), "a list of texts")
+        self.distinct(key, value)
+        return tuple(value)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        """Options of a program: a list of texts and numbers, which may repeat."""
+        value = self.content.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
+            self.fail(key, shown(value), 'a list of options and their values, as ["--sms", 2]')
+        return tuple(option_text(v) for v in value)
+
+    def scalars(self, key: str) -> tuple[Scalar, ...]:
+        value = self.content[key]
+        if not isinstance(value, list) or not value or not all(isinstance(v, (str, int, float)) for v in value):
+            self.fail(key, shown(value), "a list of numbers, texts, or true and false")
+        self.distinct(key, value)
+        return tuple(value)
+
+    def distinct(self, key: str, values: list[Any]) -> None:
+        seen = [option_text(v) for v in values]
+        for index, value in enumerate(seen):
+            if value in seen[:index]:
+                self.fail(key, f"{shown(values[index])} twice", "each value once")
+
+
+def option_text(value: Scalar) -> str:
+    """A value as it is given on a command line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study file: what is to be simulated. platform/python/README.md lists its tables and keys."""
+
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..statistics import InputError
+from .checks import Scalar, Table, shown
+from .knobs import Condition, Knob, condition, knobs, named_values
+from .suites import kernels_of
+
+# The study sets these itself, or every run would write the same file.
+_TAKEN = {"--machine": "machines", "--scheme": "schemes", "--stats": "[results] statistics"}
+_WRITES = ("--dump-config", "--vcd", "--pipeline", "--sample-file", "--cpi-ctas", "--wear.rows_file", "--wear.bits_file")
+_NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Either a trace, or a launch file and the options that annotate it."""
+    name: str
+    trace: Path | None = None
+    launch: Path | None = None
+    annotate: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Point:
+    """Of [[points]]: knobs in full; without a scheme or machine, with each of the study."""
+    schemes: tuple[str, ...]
+    machines: tuple[str, ...]
+    knobs: tuple[tuple[str, Scalar], ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    count: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Slurm:
+    partition: str = ""
+    account: str = ""
+    time: str = ""
+    memory: str = ""
+    extra: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    path: Path
+    name: str
+    seed: int
+    repetitions: int
+    seed_knob: str
+    group_runs: int  # 0: by estimated time
+    keep_traces: bool
+    programs: tuple[Program, ...]
+    schemes: tuple[str, ...]
+    machines: tuple[str, ...]
+    knobs: tuple[Knob, ...]
+    points: tuple[Point, ...]
+    sample: Sample | None
+    options: tuple[str, ...]
+    statistics: tuple[str, ...]  # patterns; "*": all
+    slurm: Slurm = field(default_factory=Slurm)
+
+    @property
+    def folder(self) -> Path:
+        """Of everything that the study makes."""
+        return self.path.parent / f"{self.name}.study"
+
+
+def _programs(top: Table) -> tuple[Program, ...]:
+    tables = top.content.get("programs")
+    if not isinstance(tables, list) or not tables:
+        top.fail("programs", "nothing" if tables is None else shown(tables), "[[programs]] tables")
+    found: list[Program] = []
+    for number, content in enumerate(tables, 1):
+        table = Table(top.file, f"[[programs]] {number}", content)
+        kinds = [k for k in ("trace", "launch", "suite") if k in table.content]
+        if len(kinds) != 1:
+            table.fail("", " and ".join(kinds) or "none of them", "one of trace, launch and suite")
+        table.only_keys({"trace": ("trace", "name"), "launch": ("launch", "name", "annotate"),
+                         "suite": ("suite", "kernels", "small", "annotate")}[kinds[0]])
+        if kinds == ["suite"]:
+            found += [Program(name, launch=launch, annotate=options)
+                      for name, launch, options in kernels_of(table)]
+            continue
+        path = top.file.parent / table.text(kinds[0])
+        if not path.is_file():
+            table.fail(kinds[0], f"no file '{path}'", "a trace (.rgt)" if kinds == ["trace"] else "a launch file")
+        if kinds == ["trace"]:
+            found.append(Program(table.name("name", path.name.removesuffix(".rgt")), trace=path))
+        else:
+            annotate = table.words("annotate")
+            for option in ("--out", "-o", "--launch", "--report", "--listing"):
+                if any(word == option or word.startswith(option + "=") for word in annotate):
+                    table.fail("annotate", option, "options that do not name the trace or its launch file")
+            default = path.parent.name if path.name.startswith("launch.") else path.stem
+            found.append(Program(table.name("name", default), launch=path, annotate=annotate))
+    names = [p.name for p in found]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            top.fail("programs", f"two programs named '{name}'", "different names: add name = \"...\" to one of them")
+    return tuple(found)
+
+
+def _points(top: Table, schemes: tuple[str, ...], machines: tuple[str, ...]) -> tuple[Point, ...]:
+    tables = top.content.get("points", [])
+    if not isinstance(tables, list):
+        top.fail("points", shown(tables), "[[points]] tables")
+    found = []
+    for number, content in enumerate(tables, 1):
+        table = Table(top.file, f"[[points]] {number}", content)
+        own = {k: (table.text(k),) if k in table.content else all_of_them
+               for k, all_of_them in (("scheme", schemes), ("machine", machines))}
+        rest = {k: v for k, v in table.content.items() if k not in own}
+        values = tuple(named_values(Table(top.file, table.place, rest)))
+        found.append(Point(own["scheme"], own["machine"], values))
+    return tuple(found)
+
+
+def _options(top: Table) -> tuple[str, ...]:
+    words = top.words("options")
+    for word in words:
+        name = word.split("=")[0]
+        if name in _TAKEN:
+            top.fail("options", name, f"{_TAKEN[name]} to say it")
+        if name in _WRITES:
+            top.fail("options", name, "options that write no file: every run would write the same one")
+        if name in _NO_RUN:
+            top.fail("options", name, "options of a simulation")
+    return words
+
+
+def _statistics(top: Table) -> tuple[str, ...]:
+    table = Table(top.file, "results", top.content.get("results", {}))
+    table.only_keys(("statistics",))
+    return ("*",) if table.content.get("statistics") == "all" else table.texts("statistics", ())
+
+
+def _slurm(top: Table) -> Slurm:
+    table = Table(top.file, "slurm", top.content.get("slurm", {}))
+    keys = ("partition", "account", "time", "memory")
+    table.only_keys((*keys, "extra"))
+    return Slurm(**{k: table.text(k) for k in keys if k in table.content}, extra=table.words("extra"))
+
+
+def read(path: str | Path) -> Study:
+    """Throws InputError for everything that is not as it should be."""
+    path = Path(path)
+    try:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as e:
+        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+        raise InputError(f"{path}: found no TOML: {e}") from None
+    path = path.absolute()
+    top = Table(path, "", document)
+    top.only_keys(("study", "programs", "schemes", "machines", "knobs", "points", "sample", "options", "results",
+                   "slurm"))
+    study = Table(path, "study", document.get("study", {}))
+    study.only_keys(("name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
+    schemes, machines = top.texts("schemes", ("baseline",)), top.texts("machines", ("gtx980",))
+    for machine in machines:
+        if "/" in machine or machine.endswith(".toml"):
+            if not (path.parent / machine).is_file():
+                top.fail("machines", f"no file '{path.parent / machine}'", "a preset or a machine file")
+    programs = _programs(top)
+    repetitions = study.whole("repetitions", 1, 1)
+    seed_knob = study.text("seed_knob") if "seed_knob" in study.content else ""
+    if repetitions > 1 and not seed_knob:
+        for program in programs:
+            if program.trace is not None:
+                study.fail("repetitions", f"{repetitions}, but program '{program.name}' is a trace",
+                           "1, launch files (their inputs get other seeds), or a seed_knob: repetitions of a "
+                           "simulation without one are all the same")
+    sample = None
+    if "sample" in document:
+        table = Table(path, "sample", document["sample"])
+        table.only_keys(("count", "seed"))
+        if "count" not in table.content:
+            table.fail("count", "nothing", "a number of points")
+        sample = Sample(table.whole("count", 1, 1), table.whole("seed", study.whole("seed", 1, 0), 0))
+    all_knobs = knobs(Table(path, "knobs", document.get("knobs", {})), schemes, machines)
+    if sample is None:
+        for knob in all_knobs:
+            if knob.is_range:
+                top.fail(f"knobs.{knob.name}", "a range (low, high)",
+                         "a list or from, to, steps; or [sample] count = N for random points")
+    elif not all_knobs:
+        top.fail("sample", "a sample without knobs", "[knobs] to draw from")
+    return Study(path, study.name("name", path.name.removesuffix(".toml")), study.whole("seed", 1, 0), repetitions,
+                 seed_knob, study.whole("group_runs", 0, 0), study.flag("keep_traces", True), programs, schemes,
+                 machines, all_knobs, _points(top, schemes, machines), sample, _options(top), _statistics(top),
+                 _slurm(top))
+
+
+__all__ = ["Condition", "Knob", "Point", "Program", "Sample", "Slurm", "Study", "condition", "read"]

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that share one job, by the time that they are expected to take."""
+
+import hashlib
+from dataclasses import dataclass
+
+from .outcome import Outcome
+from .plan import Plan, Run
+
+# Of a job. Shorter ones cost more to start than they need to; of longer ones too few are left to share at the end.
+LOCAL_SECONDS = 20.0
+CLUSTER_SECONDS = 300.0
+# Jobs for each that runs at a time, so that all end at about the same time.
+_SHARES = 4
+
+
+@dataclass(frozen=True)
+class Group:
+    runs: tuple[Run, ...]
+    seconds: float  # estimated
+
+    @property
+    def name(self) -> str:
+        return hashlib.sha256(" ".join(r.key for r in self.runs).encode()).hexdigest()[:24]
+
+
+def estimates(plan: Plan, known: dict[int, Outcome]) -> dict[int, float]:
+    """Seconds by run id: the mean of the program's finished runs, or a guess from the size of its trace."""
+    by_program: dict[str, list[float]] = {}
+    for run in plan.runs:
+        if run.id in known and known[run.id].status == 0:
+            by_program.setdefault(run.program, []).append(known[run.id].seconds)
+    means = {p: sum(s) / len(s) for p, s in by_program.items()}
+    return {r.id: means.get(r.program, 0.2 + 0.4 * r.megabytes if r.megabytes else 1.0) for r in plan.runs}
+
+
+def groups(runs: list[Run], seconds: dict[int, float], jobs: int, target: float, most: int) -> list[Group]:
+    """In the order of the runs. `most`: runs of a group, 0: only their time counts."""
+    fair = max(1, -(-len(runs) // (_SHARES * jobs)))
+    limit = most or len(runs)
+    # Unless each run is long: then sharing alone decides.
+    found: list[Group] = []
+    current: list[Run] = []
+    total = 0.0
+    for run in runs:
+        full = len(current) >= limit or (not most and (total + seconds[run.id] > target or len(current) >= fair))
+        if current and full:
+            found.append(Group(tuple(current), total))
+            current, total = [], 0.0
+        current.append(run)
+        total += seconds[run.id]
+    if current:
+        found.append(Group(tuple(current), total))
+    return found

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A study's results as tables: one SQLite database and one CSV file, the same bytes in whatever order runs ended."""
+
+import csv
+import io
+import os
+import sqlite3
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Iterator
+
+from ..statistics import InputError
+from .checks import Scalar, option_text
+from .outcome import Outcome, statistics
+from .plan import Plan, Run, write_whole
+
+_SCHEMA = """
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY, program TEXT NOT NULL, scheme TEXT NOT NULL, machine TEXT NOT NULL,
+  seed INTEGER NOT NULL, repetition INTEGER NOT NULL,
+  state TEXT NOT NULL,        -- finished, failed or missing
+  status INTEGER,             -- of the program; NULL: missing
+  message TEXT NOT NULL,      -- why it failed
+  cycles INTEGER, warp_instructions INTEGER, thread_instructions INTEGER, ipc REAL,
+  energy_nj REAL, dynamic_nj REAL, static_nj REAL,
+  key TEXT NOT NULL           -- digest of program, trace and options
+);
+CREATE TABLE knobs (run INTEGER NOT NULL REFERENCES runs(id), name TEXT NOT NULL, value, PRIMARY KEY (run, name)) WITHOUT ROWID;
+CREATE TABLE statistics (run INTEGER NOT NULL REFERENCES runs(id), module TEXT NOT NULL, name TEXT NOT NULL, value NOT NULL,
+  PRIMARY KEY (run, module, name)) WITHOUT ROWID;
+"""
+TOTALS = ("cycles", "warp_instructions", "thread_instructions", "ipc", "energy_nj", "dynamic_nj", "static_nj")
+# More would make a table that nobody can read: they are in the database.
+_CSV_STATISTICS = 200
+
+
+def state_of(o: Outcome | None) -> str:
+    return "missing" if o is None else "failed" if o.status else "finished"
+
+
+def totals(document: dict[str, Any]) -> tuple[Any, ...]:
+    energy = document.get("energy", {})
+    return (*(document.get(k) for k in TOTALS[:4]), *(energy.get(k) for k in ("total_nj", "dynamic_nj", "static_nj")))
+
+
+def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tuple[str, str, int | float]]:
+    """(module, name, value) of those whose "module.name" matches a pattern. Beside the modules: stall cycles by reason and energy by
+    structure."""
+    modules = {**document.get("stats", {}), "stall_cycles": document.get("stall_cycles", {}),
+               "energy": document.get("energy", {}).get("by_structure", {})}
+    for module, group in modules.items():
+        for name, value in group.items():
+            if isinstance(value, (int, float)) and any(fnmatchcase(f"{module}.{name}", p) for p in patterns):
+                yield module, name, value
+
+
+def _stored(value: Scalar) -> int | float | str:
+    return option_text(value) if isinstance(value, bool) else value
+
+
+def write(plan: Plan, known: dict[int, Outcome]) -> None:
+    """results.sqlite, results.csv, and host.csv with the times of this host, which no two runs have the same."""
+    folder = plan.folder
+    partial = folder / f".results.{os.getpid()}.part"
+    partial.unlink(missing_ok=True)
+    rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]] = []
+    try:
+        with _database(partial) as database:
+            for run in plan.runs:
+                o = known.get(run.id)
+                document = statistics(plan, run) if o is not None and o.status == 0 else {}
+                row = (run.id, run.program, run.scheme, run.machine, run.seed, run.repetition, state_of(o),
+                       None if o is None else o.status, _message(plan, o), *totals(document), run.key)
+                database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * len(row))})", row)
+                database.executemany("INSERT INTO knobs VALUES (?, ?, ?)",
+                                     [(run.id, k, _stored(v)) for k, v in run.knobs])
+                found = list(counters(document, plan.study.statistics))
+                database.executemany("INSERT INTO statistics VALUES (?, ?, ?, ?)", [(run.id, *c) for c in found])
+                rows.append((run, row, {f"{m}.{n}": v for m, n, v in found[:_CSV_STATISTICS + 1]}))
+        os.replace(partial, folder / "results.sqlite")
+    except sqlite3.Error as e:
+        raise InputError(f"cannot write '{folder / 'results.sqlite'}': {e}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    write_whole(folder / "results.csv", _csv(rows))
+    write_whole(folder / "host.csv", "run,seconds\n" + "".join(f"{i},{o.seconds:.3f}\n" for i, o in known.items()))
+
+
+class _database:
+    """A new database, committed at the end of the block."""
+
+    def __init__(self, path: Path):
+        self._connection = sqlite3.connect(path, isolation_level=None)
+
+    def __enter__(self) -> sqlite3.Connection:
+        # One transaction in a file of its own: nothing depends on how it went.
+        for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA page_size = 4096"):
+            self._connection.execute(statement)
+        self._connection.executescript(_SCHEMA)
+        self._connection.execute("BEGIN")
+        return self._connection
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is None:
+            self._connection.execute("COMMIT")
+        self._connection.close()
+
+
+def _message(plan: Plan, o: Outcome | None) -> str:
+    """Without the study's folder: the same wherever it lies."""
+    return "" if o is None else o.message.replace(str(plan.study.path.parent) + "/", "")
+
+
+def _csv(rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]]) -> str:
+    knobs = list(dict.fromkeys(k for run, _, _ in rows for k, _ in run.knobs))
+    names = sorted({n for _, _, found in rows for n in found})
+    if len(names) > _CSV_STATISTICS:
+        names = []
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    table.writerow(["run", "program", "scheme", "machine", "seed", "repetition", "state", "status", "message", *TOTALS, *knobs, *names])
+    for run, row, found in rows:
+        of_run = dict(run.knobs)
+        table.writerow([*("" if v is None else v for v in row[:-1]),
+                        *(option_text(of_run[k]) if k in of_run else "" for k in knobs), *(found.get(n, "") for n in names)])
+    return out.getvalue()

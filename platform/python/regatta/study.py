@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""regatta-study: many simulations described by one file, made once each; their results as one database and table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .statistics import InputError
+
+_HELP = """\
+Runs a study: programs, schemes, machines and knobs in one TOML file, every combination simulated once, the results in one
+SQLite database and one CSV file.
+
+  regatta-study run S.toml --jobs 8      make what is missing; the same command resumes after an interruption
+  regatta-study status S.toml            how many runs there are, which failed, what is left
+  regatta-study show S.toml --by cycles  the best points of each program
+
+A small study, S.toml:
+
+  schemes = ["baseline", "regless"]
+  [[programs]]
+  trace = "sgemm.rgt"                    # or launch = "launch.toml", or suite = "regless"
+  [knobs]
+  "dram.latency" = [100, 200]            # a grid; or {from = 100, to = 800, steps = 8, scale = "log"}
+  "osu.entries" = {values = [256, 512], only = {scheme = "regless"}}
+
+Everything that a study makes is in NAME.study beside the file: results.sqlite, results.csv, host.csv (times of this host),
+runs/, traces/, and the workflow for Snakemake. A run is known by the content of the program, the trace and all options: it is
+made again if one of them changes, and only then.
+"""
+
+_STATUS = """\
+Exit status: 0 done; 1 some runs failed (they are listed, the others are kept); 2 bad input or usage; 130 interrupted."""
+
+
+def _tools(folder: str | None) -> tuple[Path, Path]:
+    """regatta-sim and regatta-annotate: of --bin, beside this program, or of PATH."""
+    found = []
+    for name in ("regatta-sim", "regatta-annotate"):
+        beside = Path(folder) if folder else Path(sys.argv[0]).resolve().parent
+        path = shutil.which(str(beside / name)) or (None if folder else shutil.which(name))
+        if path is None:
+            raise InputError(f"--bin: found no program '{name}' in '{beside}'" + ("" if folder else " and in PATH") +
+                             ", expected the folder with regatta's programs")
+        found.append(Path(path).resolve())
+    return found[0], found[1]
+
+
+def _plan(o: argparse.Namespace) -> Any:
+    from .studies.file import read
+    from .studies.plan import Plan, Tools
+    return Plan(read(o.study), Tools(*_tools(o.bin)))
+
+
+def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:
+    failed = [(run, known[run.id]) for run in plan.runs if run.id in known and known[run.id].status]
+    lines = [f"  run {run.id}, {run.what}: status {o.status}: {o.message}" for run, o in failed[:rows]]
+    if len(failed) > rows:
+        lines.append(f"  and {len(failed) - rows} more (results.csv)")
+    return [f"{len(failed)} runs failed; the others are kept:"] + lines if failed else []
+
+
+def _run(o: argparse.Namespace) -> int:
+    from .studies import engine, results
+    from .studies.outcome import ended
+
+    def tell(text: str) -> None:
+        if not o.quiet:
+            print(text, flush=True)
+
+    if o.jobs < 1:
+        raise InputError(f"--jobs: found {o.jobs}, expected 1 or more")
+    plan = _plan(o)
+    settings = engine.Settings(o.jobs, o.slurm, o.fail_fast, o.retry, not o.quiet, o.snakemake)
+    known = ended(plan)
+    todo = engine.missing(plan, known, settings.retry)
+    if o.dry_run:
+        for run in todo:
+            print(f"run {run.id}: {run.what}")
+        print(f"{len(todo)} of {len(plan.runs)} runs to make")
+        return 0
+    with engine.locked(plan.folder):
+        engine.own(plan)
+        plan.keep_digests()
+        if todo:
+            engine.check_names(plan, todo)
+            try:
+                engine.make(plan, todo, known, settings, tell)
+            finally:
+                # What there is, whatever ended this; nothing else may be interrupted here.
+                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                known = ended(plan)
+                results.write(plan, known)
+        else:
+            tell(f"all {len(plan.runs)} runs are there already")
+            results.write(plan, known)
+    tell(f"results: {os.path.relpath(plan.folder)}/results.sqlite, results.csv")
+    failures = _failures(plan, known, 20)
+    sys.stderr.write("".join(line + "\n" for line in failures))
+    return 1 if failures or len(known) < len(plan.runs) else 0
+
+
+def _status(o: argparse.Namespace) -> int:
+    from .studies import engine
+    from .studies.groups import estimates
+    from .studies.outcome import ended
+    from .studies.progress import duration
+    from .studies.results import state_of
+    from .studies.show import table
+    plan = _plan(o)
+    known = ended(plan)
+    cells = [["program", "finished", "failed", "missing"]]
+    for program in dict.fromkeys(r.program for r in plan.runs):
+        states = [state_of(known.get(r.id)) for r in plan.runs if r.program == program]
+        cells.append([program, *(str(states.count(s)) for s in cells[0][1:])])
+    sys.stdout.write(table(cells))
+    todo = engine.missing(plan, known, False)
+    seconds = estimates(plan, known)
+    if todo:
+        print(f"{len(todo)} runs to make: about {duration(sum(seconds[r.id] for r in todo))} of one core")
+    print("a regatta-study is making them now" if engine.is_running(plan.folder) else
+          "nothing is running" if todo else "nothing is left to do")
+    sys.stdout.write("".join(line + "\n" for line in _failures(plan, known, 20)))
+    return 0
+
+
+def _show(o: argparse.Namespace) -> int:
+    from .studies.file import read
+    from .studies.show import show
+    if o.rows < 1:
+        raise InputError(f"--rows: found {o.rows}, expected 1 or more")
+    if o.stats:
+        return _write_stats(o)
+    sys.stdout.write(show(read(o.study).folder / "results.sqlite", o.by, o.most, o.rows, o.program))
+    return 0
+
+
+def _write_stats(o: argparse.Namespace) -> int:
+    from .studies.outcome import outcome, statistics
+    from .studies.plan import write_whole
+    plan = _plan(o)
+    number, file = o.stats
+    run = next((r for r in plan.runs if str(r.id) == number), None)
+    if run is None:
+        raise InputError(f"--stats: found run '{number}', expected 1 to {len(plan.runs)}")
+    ended = outcome(plan, run)
+    if ended is None or ended.status:
+        raise InputError(f"--stats: run {number} has {'not ended' if ended is None else 'failed'}, expected a finished run")
+    write_whole(Path(file), json.dumps(statistics(plan, run), indent=1) + "\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="regatta-study", description=_HELP, epilog=_STATUS, formatter_class=raw)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, help_text: str) -> argparse.ArgumentParser:
+        p = commands.add_parser(name, help=help_text, description=help_text, epilog=_STATUS, formatter_class=raw)
+        p.add_argument("study", metavar="S.toml", help="the study file")
+        p.add_argument("--bin", metavar="FOLDER", help="where regatta-sim and regatta-annotate are (default: beside this "
+                                                       "program, then PATH)")
+        return p
+
+    run = command("run", "make the runs that are missing, and write the results")
+    run.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
+                     help="jobs at a time (default: one per core); with --slurm: jobs in the queue")
+    run.add_argument("--slurm", action="store_true", help="submit the jobs to Slurm, by the profile that is written to "
+                                                          "NAME.study/slurm ([slurm] in the study file)")
+    run.add_argument("--keep-going", action="store_false", dest="fail_fast", default=False,
+                     help="a failed run stops no other (the default)")
+    run.add_argument("--fail-fast", action="store_true", help="start no further job after the first failed run")
+    run.add_argument("--retry", action="store_true", help="make failed runs again, those too that would fail the same way "
+                                                          "(status 2 and 3)")
+    run.add_argument("--dry-run", action="store_true", help="list the runs to make, and make none")
+    run.add_argument("--quiet", action="store_true", help="tell failures only")
+    run.add_argument("--snakemake", default="snakemake", metavar="PROGRAM", help="Snakemake 7 (default: of PATH)")
+    command("status", "how many runs there are, which failed, what is left")
+    shown = command("show", "the best points of each program, and of all programs together")
+    shown.add_argument("--by", default="cycles", metavar="STATISTIC",
+                       help="cycles, energy_nj, ipc ..., or a statistic that the study keeps, summed over the modules that "
+                            "match: 'sm*.l1.read_misses' (default cycles)")
+    shown.add_argument("--most", action="store_true", help="the greatest value is best (default: the least)")
+    shown.add_argument("--rows", type=int, default=5, metavar="N", help="points per program (default 5)")
+    shown.add_argument("--program", default="", metavar="NAME", help="only this program")
+    shown.add_argument("--stats", nargs=2, metavar=("RUN", "FILE"), help="write the stats.json of a run instead, for "
+                                                                         "regatta-compare")
+    return parser
+
+
+def _interrupted(number: int, _frame: Any) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def main(arguments: list[str] | None = None) -> int:
+    if sys.version_info < (3, 11):
+        print(f"regatta-study: found Python {sys.version.split()[0]}, expected 3.11 or newer", file=sys.stderr)
+        return 2
+    o = _parser().parse_args(arguments)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
+    try:
+        return {"run": _run, "status": _status, "show": _show}[o.command](o)
+    except InputError as e:
+        print(f"regatta-study: {e}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("regatta-study: interrupted; finished runs are kept, the same command goes on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
