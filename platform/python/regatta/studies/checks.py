@@ -9,6 +9,7 @@ from ..statistics import InputError
 
 Scalar = int | float | str | bool
 
+_OF_STUDY = ("schemes", "machines", "options")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*\Z")
 
 
@@ -37,6 +38,8 @@ class Table:
     def only_keys(self, known: Iterable[str]) -> None:
         expected = list(known)
         for key in self.content:
+            if key in _OF_STUDY and key not in expected:
+                self.fail(key, "a key of the study", f"{key} at the top of the file or in [study]")
             if key not in expected:
                 self.fail(key, "an unknown key", "one of " + ", ".join(expected))
 

@@ -17,7 +17,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 from ..statistics import InputError
 from . import worker
@@ -160,10 +160,11 @@ def _write_workflow(plan: Plan, todo: list[Group], settings: Settings) -> int:
     for name, trace in traces.items():
         trace.path.unlink(missing_ok=True)
         trace.record.unlink(missing_ok=True)
-        job = {**common, "kind": "annotate", "program": str(plan.tools.annotate), "path": str(trace.path),
-               "source": str(trace.source), "launch": trace.launch, "options": list(trace.options)}
+        job: dict[str, Any] = {**common, "kind": "annotate", "program": str(plan.tools.annotate),
+                               "source": str(trace.source), "path": str(trace.path), "launch": trace.launch,
+                               "options": list(trace.options)}
         write_whole(folder / "jobs" / f"{name}.json", json.dumps(job))
-    needs = {}
+    needs: dict[str, list[str]] = {}
     for group in todo:
         job = {**common, "kind": "simulate", "program": str(plan.tools.simulate), "results": str(folder / "runs"),
                "runs": [{"key": r.key, "arguments": list(r.arguments), "record": str(r.trace.record) if r.trace else ""}

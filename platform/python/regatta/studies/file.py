@@ -14,6 +14,8 @@ from .suites import kernels_of
 # The study sets these itself, or every run would write the same file.
 _TAKEN = {"--machine": "machines", "--scheme": "schemes", "--stats": "[results] statistics"}
 _WRITES = ("--dump-config", "--vcd", "--pipeline", "--sample-file", "--cpi-ctas", "--wear.rows_file", "--wear.bits_file")
+# At the top of the file or in [study]: after a table's header TOML has no way back to the top.
+_BOTH = ("schemes", "machines", "options")
 _NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
 
 
@@ -164,7 +166,12 @@ def read(path: str | Path) -> Study:
     top.only_keys(("study", "programs", "schemes", "machines", "knobs", "points", "sample", "options", "results",
                    "slurm"))
     study = Table(path, "study", document.get("study", {}))
-    study.only_keys(("name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
+    for key in _BOTH:
+        if key in study.content:
+            if key in document:
+                top.fail(key, f"{key} and study.{key}", "one of them")
+            document[key] = study.content.pop(key)
+    study.only_keys((*_BOTH, "name", "seed", "repetitions", "seed_knob", "group_runs", "keep_traces"))
     schemes, machines = top.texts("schemes", ("baseline",)), top.texts("machines", ("gtx980",))
     for machine in machines:
         if "/" in machine or machine.endswith(".toml"):

@@ -152,13 +152,14 @@ def _digest(value: Any) -> str:
 def reseeded(launch: Path, more: int) -> str:
     """A launch file's text with every buffer's seed greater by `more`, and its files named from anywhere."""
     text = launch.read_text(encoding="utf-8")
-    text, seeds = re.subn(r"(?m)^(\s*seed\s*=\s*)(\d+)", lambda m: m[1] + str(int(m[2]) + more), text)
+    text, seeds = re.subn(r"(?m)^(\s*seed\s*=\s*)(\d+)", lambda m: f"{m[1]}{int(m[2]) + more}", text)
     if not seeds:
         raise InputError(f"{launch}: found no line 'seed = N', expected one in a launch file that is repeated "
                          f"(study.repetitions): all repetitions would be the same")
 
     def absolute(match: re.Match[str]) -> str:
-        return f"{match[1]}{json.dumps(str((launch.parent / match[2]).resolve()), ensure_ascii=False)}"
+        path = str((launch.parent / str(match[2])).resolve())
+        return f"{match[1]}{json.dumps(path, ensure_ascii=False)}"
 
     return re.sub(r'(?m)^(\s*(?:ptx|file|expect)\s*=\s*)"([^"\\]*)"', absolute, text)
 

@@ -25,6 +25,10 @@ def table(rows: list[list[str]]) -> str:
     return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]]) + "\n"
 
 
+def _pairs(rows: list[tuple[Any, ...]]) -> dict[int, float]:
+    return {run: value for run, value in rows}
+
+
 class Results:
     """A study's results.sqlite."""
 
@@ -46,8 +50,8 @@ class Results:
     def values(self, statistic: str) -> dict[int, float]:
         """By run: a total, or a statistic "module.name" summed over the modules that match (sm*.l1.reads)."""
         if statistic in TOTALS:
-            return dict(self.ask(f"SELECT id, {statistic} FROM runs WHERE {statistic} IS NOT NULL"))
-        found = dict(self.ask("SELECT run, sum(value) FROM statistics WHERE module || '.' || name GLOB ? GROUP BY run",
+            return _pairs(self.ask(f"SELECT id, {statistic} FROM runs WHERE {statistic} IS NOT NULL"))
+        found = _pairs(self.ask("SELECT run, sum(value) FROM statistics WHERE module || '.' || name GLOB ? GROUP BY run",
                               statistic))
         if not found:
             known = [f"{m}.{n}" for m, n in self.ask("SELECT DISTINCT module, name FROM statistics LIMIT 8")]

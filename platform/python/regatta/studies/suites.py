@@ -26,7 +26,7 @@ def _registers_of_thread(root: Path, machine: str) -> int:
     document = _load(root / "platform" / "machines" / f"{machine}.toml")
     found = document.get("sm", {}).get("registers_per_thread")
     base = document.get("machine", {}).get("base", "")
-    return _registers_of_thread(root, base) if found is None and base else min(255, 255 if found is None else found)
+    return _registers_of_thread(root, base) if found is None and base else min(255, 255 if found is None else int(found))
 
 
 def _suite_file(table: Table) -> Path:
