@@ -192,9 +192,9 @@ def _start(plan: Plan, settings: Settings, path: str) -> "subprocess.Popen[bytes
     # It would write into the home folder otherwise, which may be read-only on a cluster.
     environment = {**os.environ, "XDG_CACHE_HOME": str(plan.folder / ".snakemake" / "cache")}
     with open(plan.folder / "snakemake.log", "wb") as log:
-        # A session of its own: Ctrl-C reaches this program only, which then ends all of it.
+        # A process group of its own: Ctrl-C reaches this program only, which then ends all of it.
         return subprocess.Popen(arguments, cwd=plan.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
-                                stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=worker.leash)
+                                stderr=subprocess.STDOUT, process_group=0, preexec_fn=worker.leash)
 
 
 def _end(child: "subprocess.Popen[bytes]", slurm: bool) -> None:

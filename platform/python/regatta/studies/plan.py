@@ -151,8 +151,10 @@ def _digest(value: Any) -> str:
 
 def reseeded(launch: Path, more: int) -> str:
     """A launch file's text with every buffer's seed greater by `more`, and its files named from anywhere."""
-    text = launch.read_text(encoding="utf-8")
-    text, seeds = re.subn(r"(?m)^(\s*seed\s*=\s*)(\d+)", lambda m: f"{m[1]}{int(m[2]) + more}", text)
+    def later(match: re.Match[str]) -> str:
+        return f"{match[1]}{int(match[2]) + more}"
+
+    text, seeds = re.subn(r"(?m)^(\s*seed\s*=\s*)(\d+)", later, launch.read_text(encoding="utf-8"))
     if not seeds:
         raise InputError(f"{launch}: found no line 'seed = N', expected one in a launch file that is repeated "
                          f"(study.repetitions): all repetitions would be the same")
