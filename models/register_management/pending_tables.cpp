@@ -13,8 +13,8 @@ FreeSpaceMonitor::FreeSpaceMonitor(const sc_core::sc_module_name& name, unsigned
   access.bind(*this);
 }
 
-RmuResult FreeSpaceMonitor::done(const RmuOperation& operation, bool ok, unsigned entry) {
-  const RmuResult result = with_twin(twin_, operation, RmuResult::of_entry(ok, entry, free_));
+RmuResult FreeSpaceMonitor::twin_result(const RmuOperation& operation, bool ok, unsigned entry) {
+  const RmuResult result = twin_->operate(operation, RmuResult::of_entry(ok, entry, free_));
   told_free_ = result.count;
   return result;
 }
@@ -26,9 +26,9 @@ void FreeSpaceMonitor::set_twin(RmuTwin* twin) {
 
 void FreeSpaceMonitor::limit(unsigned entries) {
   taken_.assign(entries, false);
-  free_ = entries;
+  free_ = told_free_ = entries;
   lowest_ = 0;
-  done(RmuOperation::limit(entries), true, 0);
+  if (has_twin(twin_)) twin_result(RmuOperation::limit(entries), true, 0);
 }
 
 std::optional<unsigned> FreeSpaceMonitor::take() {
@@ -40,7 +40,9 @@ std::optional<unsigned> FreeSpaceMonitor::take() {
     ++updates_;
     taken_max_ = std::max<std::uint64_t>(taken_max_, taken_.size() - free_);
   }
-  const RmuResult result = done(RmuOperation::take(), found, found ? lowest_ : 0);
+  told_free_ = free_;
+  if (!has_twin(twin_)) return found ? std::make_optional(lowest_) : std::nullopt;
+  const RmuResult result = twin_result(RmuOperation::take(), found, found ? lowest_ : 0);
   return result.ok ? std::make_optional<unsigned>(result.entry) : std::nullopt;
 }
 
@@ -55,7 +57,8 @@ void FreeSpaceMonitor::give_back(unsigned entry) {
   ++free_;
   ++updates_;
   lowest_ = std::min(lowest_, entry);
-  done(RmuOperation::give_back(entry), true, 0);
+  told_free_ = free_;
+  if (has_twin(twin_)) twin_result(RmuOperation::give_back(entry), true, 0);
 }
 
 void FreeSpaceMonitor::register_stats(support::StatGroup& g) {

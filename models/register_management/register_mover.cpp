@@ -133,7 +133,8 @@ void RegisterMover::drop_entries(CtaSlot cta) {
 
 PendingChain RegisterMover::chain_of(CtaSlot cta) const {
   const PendingChain chain = pointers_->get(cta);
-  const RmuResult result = with_twin(twin_, RmuOperation::pointer(cta), of_chain(chain.count != 0, chain));
+  if (!has_twin(twin_)) return chain;
+  const RmuResult result = twin_->operate(RmuOperation::pointer(cta), of_chain(chain.count != 0, chain));
   return PendingChain{result.entry, result.count};
 }
 
@@ -216,7 +217,7 @@ void RegisterMover::restore(std::uint64_t now) {
   if (!next_entry_ || buffer_ || now < begun_ + entry_latency_ || !pending_->can_read()) return;
   std::uint16_t entry = *next_entry_;
   PendingTag tag;
-  if (twin_ != nullptr) {
+  if (has_twin(twin_)) {
     const RmuResult step =
         twin_->operate(RmuOperation::step(), RmuResult::of_entry(true, entry, to_restore_ - 1, pending_->tag(entry)));
     entry = step.entry;
@@ -275,11 +276,10 @@ std::optional<RegisterMover::Moved> RegisterMover::next_left() {
 
 // The decoder gets a warp's registers once, and then gives the lowest of those that have not left.
 unsigned RegisterMover::lowest_left(WarpSlot warp, std::uint64_t left) {
-  const RmuResult lowest = RmuResult::of_set(left);
-  if (__builtin_expect(static_cast<int>(twin_ == nullptr), 1) != 0) return lowest.reg;
+  if (!has_twin(twin_)) return static_cast<unsigned>(__builtin_ctzll(left));
   const bool loaded = decoded_ == warp;
   decoded_ = warp;
-  return twin_->operate(loaded ? RmuOperation::next() : RmuOperation::load(left), lowest).reg;
+  return twin_->operate(loaded ? RmuOperation::next() : RmuOperation::load(left), RmuResult::of_set(left)).reg;
 }
 
 void RegisterMover::evict(std::uint64_t now) {
@@ -308,7 +308,8 @@ void RegisterMover::landed(std::uint64_t when) {
   if (displaced_ == moved) displaced_.reset();
   std::uint64_t& left = left_[moved.warp.value()];
   left &= ~bit(moved.reg);
-  if (decoded_ == moved.warp) with_twin(twin_, RmuOperation::remove(moved.reg), RmuResult::of_set(left));
+  if (has_twin(twin_) && decoded_ == moved.warp)
+    twin_->operate(RmuOperation::remove(moved.reg), RmuResult::of_set(left));
   --left_count_;
   const std::uint16_t entry = entry_of(moved.warp, moved.reg);
   if (entry == no_entry) {
@@ -344,7 +345,8 @@ void RegisterMover::append(WarpSlot warp, unsigned reg, const trace::WarpValue& 
   }
   last_entry_ = index;
   ++chain_.count;
-  const RmuResult made = with_twin(twin_, RmuOperation::append(index, tag.warp, reg), of_chain(true, chain_));
+  if (!has_twin(twin_)) return;
+  const RmuResult made = twin_->operate(RmuOperation::append(index, tag.warp, reg), of_chain(true, chain_));
   if (!made.ok) complain("entry " + std::to_string(index) + " is in a chain already, expected one of its own");
 }
 

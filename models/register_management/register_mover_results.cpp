@@ -40,7 +40,7 @@ protocol::WritebackPoint::Decision RegisterMover::steer(DynamicInstruction& d, u
 protocol::WritebackPoint::Decision RegisterMover::merge(const DynamicInstruction& d, unsigned destination,
                                                         std::uint16_t entry) {
   if (!pending_->can_write()) return wait(For::port);
-  if (twin_ != nullptr) check_tag(d.warp, d.traits->writes[destination].value(), entry);
+  if (has_twin(twin_)) check_tag(d.warp, d.traits->writes[destination].value(), entry);
   pending_->merge(entry, d.active, d.results[destination]);
   for (Early& e : early_) {
     if (e.moved == Moved{d.warp, d.traits->writes[destination].value()}) e.lanes |= d.active;

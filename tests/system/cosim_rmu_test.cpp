@@ -150,5 +150,6 @@ TEST_CASE("the register management's RTL: sizes that it is not built for are ref
   };
   refused("--finereg.vector_entries", "64", "finereg.vector_entries = 64; expected 32, as it is built for");
   refused("--finereg.pending_registers", "1536",
-          "the entries of the pending file (finereg.pending_registers, or what um.bytes leaves) are 1536; expected at most 1024");
+          "the entries of the pending file (finereg.pending_registers, or what um.bytes leaves) are 1536; expected at "
+          "most 1024");
 }

@@ -20,8 +20,8 @@ void validate_rmu_shape(const RmuShape& shape) {
     refuse_size("finereg.vector_entries = ", shape.vectors, std::to_string(built.vectors) + ", as it is built for");
   }
   if (shape.entries > built.entries) {
-    refuse_size("the entries of the pending file (finereg.pending_registers, or what um.bytes leaves) are ", shape.entries,
-                "at most " + std::to_string(built.entries) + ", which its tags can number");
+    refuse_size("the entries of the pending file (finereg.pending_registers, or what um.bytes leaves) are ",
+                shape.entries, "at most " + std::to_string(built.entries) + ", which its tags can number");
   }
   if (shape.ctas > built.ctas) refuse_size("CTA slots are ", shape.ctas, "at most " + std::to_string(built.ctas));
 }

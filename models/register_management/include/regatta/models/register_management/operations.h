@@ -137,9 +137,11 @@ using RmuTwins = cosim::TwinKinds<RmuOperation, RmuResult, RmuShape>;
 /// The kinds of twins of this program (rmu.implementation).
 RmuTwins& rmu_twins();
 
+/// Most runs have no twin, and their hot paths must not pay for one: not even for operations and results.
+inline bool has_twin(const RmuTwin* twin) { return __builtin_expect(static_cast<int>(twin != nullptr), 0) != 0; }
 /// The twin's result if there is one, else the model's.
 inline RmuResult with_twin(RmuTwin* twin, const RmuOperation& operation, const RmuResult& of_model) {
-  return __builtin_expect(static_cast<int>(twin == nullptr), 1) != 0 ? of_model : twin->operate(operation, of_model);
+  return has_twin(twin) ? twin->operate(operation, of_model) : of_model;
 }
 
 }  // namespace regatta::models

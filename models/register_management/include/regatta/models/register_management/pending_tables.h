@@ -45,8 +45,8 @@ class FreeSpaceMonitor final : public sc_core::sc_module, public FreeEntries, pu
   void register_energy(support::EnergyGroup& group) override;
 
  private:
-  /// What counts of an operation.
-  RmuResult done(const RmuOperation& operation, bool ok, unsigned entry);
+  /// What counts of an operation if there is a twin.
+  RmuResult twin_result(const RmuOperation& operation, bool ok, unsigned entry);
 
   std::vector<bool> taken_;
   unsigned free_;
