@@ -145,13 +145,28 @@ def _traces(plan: Plan, runs: list[Run]) -> dict[str, Trace]:
     return found
 
 
+def _left_behind(name: str) -> bool:
+    """Whether a worker of this host that is gone wrote it: ...HOST.PID.part. Jobs of Slurm outlive a study that is killed."""
+    *rest, number, _ = name.split(".")
+    if not number.isdigit() or not ".".join(rest).endswith("." + os.uname().nodename):
+        return False
+    try:
+        os.kill(int(number), 0)
+        return False
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+
+
 def _write_workflow(plan: Plan, todo: list[Group], settings: Settings) -> int:
     """Jobs of the workflow. Everything that Snakemake remembers or would take for made is removed first."""
     folder = plan.folder
     for old in (".snakemake", "groups", "jobs"):
         shutil.rmtree(folder / old, ignore_errors=True)
     for part in (*folder.glob("runs/.*"), *folder.glob("traces/.*")):
-        part.unlink(missing_ok=True)
+        if _left_behind(part.name):
+            part.unlink(missing_ok=True)
     runs = [run for group in todo for run in group.runs]
     for run in runs:
         plan.marker(run).unlink(missing_ok=True)

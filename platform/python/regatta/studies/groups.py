@@ -10,8 +10,10 @@ from .plan import Plan, Run
 # Of a job. Shorter ones cost more to start than they need to; of longer ones too few are left to share at the end.
 LOCAL_SECONDS = 20.0
 CLUSTER_SECONDS = 300.0
-# Jobs for each that runs at a time, so that all end at about the same time.
-_SHARES = 4
+# Jobs for each that runs at a time: many, so that all end at about the same time, unless they are so short that
+# starting them counts; not fewer than some, since estimates may be wrong.
+_MANY, _SOME = 16, 4
+_SHORT_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -36,15 +38,18 @@ def estimates(plan: Plan, known: dict[int, Outcome]) -> dict[int, float]:
 
 def groups(runs: list[Run], seconds: dict[int, float], jobs: int, target: float, most: int) -> list[Group]:
     """In the order of the runs. `most`: runs of a group, 0: only their time counts."""
-    fair = max(1, -(-len(runs) // (_SHARES * jobs)))
-    limit = most or len(runs)
-    # Unless each run is long: then sharing alone decides.
+    small, large = (max(1, -(-len(runs) // (shares * jobs))) for shares in (_MANY, _SOME))
+
+    def is_full(size: int, total: float, more: float) -> bool:
+        if most:
+            return size >= most
+        return total + more > target or size >= large or (size >= small and total >= _SHORT_SECONDS)
+
     found: list[Group] = []
     current: list[Run] = []
     total = 0.0
     for run in runs:
-        full = len(current) >= limit or (not most and (total + seconds[run.id] > target or len(current) >= fair))
-        if current and full:
+        if current and is_full(len(current), total, seconds[run.id]):
             found.append(Group(tuple(current), total))
             current, total = [], 0.0
         current.append(run)

@@ -16,10 +16,9 @@ from .plan import write_whole
 _JOB = """\
 #!/bin/sh
 # properties = {{properties}}
+# Snakemake's command ends this shell itself.
+trap 'status=$?; echo $status >{jobs}/.$SLURM_JOB_ID && mv {jobs}/.$SLURM_JOB_ID {jobs}/$SLURM_JOB_ID; exit $status' EXIT
 {{exec_job}}
-status=$?
-echo $status >{jobs}/.$SLURM_JOB_ID && mv {jobs}/.$SLURM_JOB_ID {jobs}/$SLURM_JOB_ID
-exit $status
 """
 
 _STATUS = """\
@@ -58,7 +57,9 @@ def write_profile(folder: Path, name: str, options: Slurm, snakemake_major: int)
     for old in jobs.iterdir():
         old.unlink()
     quoted = shlex.quote(str(jobs))
-    write_whole(profile / "job.sh", _JOB.format(jobs=quoted.replace("{", "{{").replace("}", "}}")))
+    # Within the quotes of trap; braces are Snakemake's in this text.
+    inner = quoted.replace("'", "'\\''").replace("{", "{{").replace("}", "}}")
+    write_whole(profile / "job.sh", _JOB.format(jobs=inner))
     status = profile / "status.sh"
     write_whole(status, _STATUS.format(jobs=quoted))
     os.chmod(status, 0o755)
