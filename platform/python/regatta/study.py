@@ -31,9 +31,12 @@ A small study, S.toml:
   "dram.latency" = [100, 200]            # a grid; or {from = 100, to = 800, steps = 8, scale = "log"}
   "osu.entries" = {values = [256, 512], only = {scheme = "regless"}}
 
-Everything that a study makes is in NAME.study beside the file: results.sqlite, results.csv, host.csv (times of this host),
-runs/, traces/, and the workflow for Snakemake. A run is known by the content of the program, the trace and all options: it is
-made again if one of them changes, and only then.
+Further tables and keys: [study] name, seed, repetitions; [[points]]; [sample] count, seed for random points; options; [results]
+statistics; [slurm]. platform/python/README.md explains each.
+
+Everything that a study makes is in NAME.study beside the file: results.sqlite, results.csv, host.csv (times of this host), runs/,
+traces/, and the workflow for Snakemake. A run is identified by the content of the program, the trace and all options. It is
+made again only if one of them changes.
 """
 
 _STATUS = """\

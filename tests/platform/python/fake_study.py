@@ -4,7 +4,11 @@
 import os
 import subprocess
 import sys
+import tempfile
+import unittest
 from pathlib import Path
+
+from regatta.studies import file, points
 
 PACKAGE = Path(__file__).resolve().parents[3] / "platform" / "python"
 
@@ -76,3 +80,27 @@ def study(arguments, folder: Path, **environment) -> "subprocess.CompletedProces
     process = start(arguments, folder, **environment)
     out, errors = process.communicate(timeout=200)
     return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
+
+
+class FolderTest(unittest.TestCase):
+    """Each test in a folder with two traces and a launch file."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name).resolve()
+        for name in ("a", "b"):
+            (self.folder / f"{name}.rgt").write_text(f"trace {name}")
+        (self.folder / "launch.toml").write_text('ptx = "k.ptx"\nentry = "k"\n[[param]]\nbuffer = 4\nseed = 5\n')
+        (self.folder / "k.ptx").write_text("ptx")
+
+    def write(self, text, name="s.toml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def points(self, text):
+        return points.points(file.read(self.write(text)))
+
+    def knobs(self, text):
+        return [dict(p.knobs) for p in self.points(text)]

@@ -125,7 +125,8 @@ def check_names(plan: Plan, runs: list[Run]) -> None:
         said = done.stderr.strip().splitlines()[-1:]
         if done.returncode == 2 and said and "unknown" in said[0]:
             place = next((f'knobs."{k}"' for k, _ in run.knobs if f"--{k}'" in said[0]), "")
-            place = place or ("schemes" if "--scheme" in said[0] else "machines" if "--machine" in said[0] else "options")
+            if not place:
+                place = "schemes" if "--scheme" in said[0] else "machines" if "--machine" in said[0] else "options"
             raise InputError(f"{plan.study.path}: {place}: {said[0]} (in runs of {run.what})")
 
 
@@ -146,7 +147,7 @@ def _traces(plan: Plan, runs: list[Run]) -> dict[str, Trace]:
 
 
 def _left_behind(name: str) -> bool:
-    """Whether a worker of this host that is gone wrote it: ...HOST.PID.part. Jobs of Slurm outlive a study that is killed."""
+    """Whether a worker of this host that is gone wrote it: ...HOST.PID.part. Jobs of Slurm outlive a killed study."""
     *rest, number, _ = name.split(".")
     if not number.isdigit() or not ".".join(rest).endswith("." + os.uname().nodename):
         return False
@@ -197,8 +198,8 @@ def _write_workflow(plan: Plan, todo: list[Group], settings: Settings) -> int:
 
 
 def _start(plan: Plan, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
-    arguments = [path, "--snakefile", "Snakefile", "--directory", str(plan.folder), "--jobs", str(settings.jobs), "--nolock",
-                 "--scheduler", "greedy", "--rerun-triggers", "mtime", "--drop-metadata", "--quiet", "all"]
+    arguments = [path, "--snakefile", "Snakefile", "--directory", str(plan.folder), "--jobs", str(settings.jobs),
+                 "--nolock", "--scheduler", "greedy", "--rerun-triggers", "mtime", "--drop-metadata", "--quiet", "all"]
     if not settings.fail_fast:
         arguments.append("--keep-going")
     if settings.slurm:

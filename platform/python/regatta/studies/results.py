@@ -25,9 +25,14 @@ CREATE TABLE runs (
   energy_nj REAL, dynamic_nj REAL, static_nj REAL,
   key TEXT NOT NULL           -- digest of program, trace and options
 );
-CREATE TABLE knobs (run INTEGER NOT NULL REFERENCES runs(id), name TEXT NOT NULL, value, PRIMARY KEY (run, name)) WITHOUT ROWID;
-CREATE TABLE statistics (run INTEGER NOT NULL REFERENCES runs(id), module TEXT NOT NULL, name TEXT NOT NULL, value NOT NULL,
-  PRIMARY KEY (run, module, name)) WITHOUT ROWID;
+CREATE TABLE knobs (
+  run INTEGER NOT NULL REFERENCES runs(id), name TEXT NOT NULL, value,
+  PRIMARY KEY (run, name)
+) WITHOUT ROWID;
+CREATE TABLE statistics (
+  run INTEGER NOT NULL REFERENCES runs(id), module TEXT NOT NULL, name TEXT NOT NULL, value NOT NULL,
+  PRIMARY KEY (run, module, name)
+) WITHOUT ROWID;
 """
 TOTALS = ("cycles", "warp_instructions", "thread_instructions", "ipc", "energy_nj", "dynamic_nj", "static_nj")
 # More would make a table that nobody can read: they are in the database.
@@ -44,8 +49,8 @@ def totals(document: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tuple[str, str, int | float]]:
-    """(module, name, value) of those whose "module.name" matches a pattern. Beside the modules: stall cycles by reason and energy by
-    structure."""
+    """(module, name, value) of those whose "module.name" matches a pattern. Beside the modules: stall cycles by reason
+    and energy by structure."""
     modules = {**document.get("stats", {}), "stall_cycles": document.get("stall_cycles", {}),
                "energy": document.get("energy", {}).get("by_structure", {})}
     for module, group in modules.items():
@@ -118,9 +123,11 @@ def _csv(rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]]) -> str
         names = []
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
-    table.writerow(["run", "program", "scheme", "machine", "seed", "repetition", "state", "status", "message", *TOTALS, *knobs, *names])
+    table.writerow(["run", "program", "scheme", "machine", "seed", "repetition", "state", "status", "message", *TOTALS,
+                    *knobs, *names])
     for run, row, found in rows:
         of_run = dict(run.knobs)
         table.writerow([*("" if v is None else v for v in row[:-1]),
-                        *(option_text(of_run[k]) if k in of_run else "" for k in knobs), *(found.get(n, "") for n in names)])
+                        *(option_text(of_run[k]) if k in of_run else "" for k in knobs),
+                        *(found.get(n, "") for n in names)])
     return out.getvalue()

@@ -30,7 +30,8 @@ if [ -f {jobs}/"$1" ]; then
 fi
 state=$(scontrol show job -o "$1" 2>/dev/null | sed -n 's/.* JobState=\\([A-Z_]*\\).*/\\1/p')
 case $state in
-  PENDING | CONFIGURING | RUNNING | COMPLETING | SUSPENDED | STOPPED | RESIZING | REQUEUED | REQUEUE_HOLD | SIGNALING | STAGE_OUT) echo running ;;
+  PENDING | CONFIGURING | RUNNING | COMPLETING | SUSPENDED | STOPPED | RESIZING | SIGNALING | STAGE_OUT) echo running ;;
+  REQUEUED | REQUEUE_HOLD) echo running ;;
   COMPLETED) echo success ;;
   # The controller forgot the job, or does not answer: then it is asked again later.
   "") scontrol ping 2>/dev/null | grep -q 'is UP' && echo failed || echo running ;;
@@ -66,11 +67,11 @@ def write_profile(folder: Path, name: str, options: Slurm, snakemake_major: int)
     submit = submit_command(name, options, jobs.parent)
     settings: dict[str, object] = {"jobscript": str(profile / "job.sh"), "latency-wait": 60}
     if snakemake_major < 8:
-        settings.update({"cluster": submit, "cluster-status": str(status), "cluster-cancel": "scancel",
+        settings.update({"cluster": submit, "cluster-status": shlex.quote(str(status)), "cluster-cancel": "scancel",
                          "max-jobs-per-second": 20, "max-status-checks-per-second": 20})
     else:
         settings.update({"executor": "cluster-generic", "cluster-generic-submit-cmd": submit,
-                         "cluster-generic-status-cmd": str(status), "cluster-generic-cancel-cmd": "scancel"})
+                         "cluster-generic-status-cmd": shlex.quote(str(status)), "cluster-generic-cancel-cmd": "scancel"})
     # JSON's texts and numbers are YAML's.
     write_whole(profile / "config.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in settings.items()))
     return profile

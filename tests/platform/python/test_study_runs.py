@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""regatta-study: each run is made once, whatever happens meanwhile, and the results are the same bytes."""
+
+import csv
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from . import fake_study
+from .fake_study import FolderTest
+
+SNAKEMAKE = unittest.skipUnless(shutil.which("snakemake"), "Snakemake is not installed (.cmake/setup-packages.sh --study)")
+TRACE = '[[programs]]\ntrace = "a.rgt"\n'
+
+
+@SNAKEMAKE
+class RunsTest(FolderTest):
+    STUDY = 'schemes = ["baseline", "other"]\n[[programs]]\ntrace = "a.rgt"\n[[programs]]\nlaunch = "launch.toml"\nname = "l"\n' \
+        '[knobs]\nk.a = [1, 2, 3]\nk.b = {values = [0.5, 4.5], only = {scheme = "other"}}\n' \
+        '[results]\nstatistics = ["*.reads", "stall_cycles.*"]\n'
+    RUNS = 18
+
+    def setUp(self):
+        super().setUp()
+        self.bin = fake_study.make(self.folder / "bin")
+        self.results = self.folder / "s.study"
+
+    def study(self, *arguments, status=0, **environment):
+        done = fake_study.study([arguments[0], "s.toml", *arguments[1:]] + ([] if arguments[0] == "show" else ["--bin", "bin"]),
+                                self.folder, **environment)
+        self.assertEqual(done.returncode, status, done)
+        return done
+
+    def made(self):
+        return fake_study.calls(self.bin, "simulate")
+
+    def bytes(self):
+        return [(self.results / name).read_bytes() for name in ("results.sqlite", "results.csv")]
+
+    def ask(self, question):
+        connection = sqlite3.connect(self.results / "results.sqlite")
+        try:
+            return connection.execute(question).fetchall()
+        finally:
+            connection.close()
+
+    def test_results_and_what_is_made_again(self):
+        self.write(self.STUDY)
+        done = self.study("run", "--jobs", "3")
+        self.assertIn("18 of 18 runs to make", done.stdout)
+        self.assertEqual((self.made(), fake_study.calls(self.bin, "annotate")), (self.RUNS, 1))
+        first = self.bytes()
+        self.assertEqual(self.ask("SELECT count(*), sum(state = 'finished'), sum(status) FROM runs"), [(18, 18, 0)])
+        self.assertEqual(self.ask("SELECT program, scheme, cycles, energy_nj FROM runs WHERE id = 1"),
+                         [("a", "baseline", 1018, 2.5 * 1018)])
+        self.assertEqual(self.ask("SELECT name, value FROM knobs WHERE run = 5"), [("k.a", 1), ("k.b", 4.5)])
+        self.assertEqual(self.ask("SELECT module, name, value FROM statistics WHERE run = 2"),
+                         [("sm0.l1", "reads", 6), ("sm1.l1", "reads", 2), ("stall_cycles", "memory", 7)])
+        with open(self.results / "results.csv", newline="", encoding="utf-8") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual((rows[4]["k.b"], rows[0]["k.b"], rows[1]["sm0.l1.reads"], rows[17]["program"]), ("4.5", "", "6", "l"))
+        # The same again: nothing is made, nothing changes.
+        self.assertIn("all 18 runs are there already", self.study("run").stdout)
+        self.assertEqual((self.made(), self.bytes()), (self.RUNS, first))
+        # One more value: only its runs.
+        self.write(self.STUDY.replace("[1, 2, 3]", "[1, 2, 3, 4]"))
+        self.assertIn("6 of 24 runs to make", self.study("run").stdout)
+        self.assertEqual(self.made(), self.RUNS + 6)
+        # Another program of the same name: everything. The same options in other bytes of a trace: that program's runs.
+        self.write(self.STUDY)
+        fake_study.make(self.bin, "changed")
+        self.study("run")
+        self.assertEqual((self.made(), fake_study.calls(self.bin, "annotate")), (2 * self.RUNS + 6, 2))
+        self.assertNotEqual(self.bytes(), first)
+        (self.folder / "a.rgt").write_text("trace a, longer")
+        self.assertIn("9 of 18 runs to make", self.study("run", "--dry-run").stdout + self.study("run").stdout)
+        # What a launch file names counts as well, and so does what is annotated from it.
+        (self.folder / "k.ptx").write_text("other ptx")
+        self.assertIn("9 of 18 runs to make", self.study("run").stdout)
+        fake_study.make(self.bin)
+        (self.folder / "a.rgt").write_text("trace a")
+        (self.folder / "k.ptx").write_text("ptx")
+        before = self.made()
+        self.study("run")
+        self.assertEqual((self.made(), self.bytes()), (before, first))  # all of that was known
+
+    def test_any_order_gives_the_same_bytes(self):
+        self.write(self.STUDY)
+        self.study("run", "--jobs", "1")
+        first = self.bytes()
+        shutil.rmtree(self.results)
+        self.write("[study]\ngroup_runs = 1\nkeep_traces = false\n" + self.STUDY)
+        self.study("run", "--jobs", "4", "--quiet")
+        self.assertEqual(self.bytes(), first)
+        self.assertEqual(list((self.results / "traces").glob("*.rgt")), [])
+
+    def kill(self, number, least=4):
+        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "2"], self.folder, FAKE_SECONDS="0.3")
+        deadline = time.monotonic() + 150
+        while self.made() < least and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, errors = process.communicate(timeout=150)
+        at_end = self.made()
+        time.sleep(1.0)
+        self.assertEqual(self.made(), at_end, "work goes on behind a study that ended")
+        self.assertTrue(least <= at_end < self.RUNS, at_end)
+        return process.returncode, errors
+
+    def test_resume(self):
+        self.write(self.STUDY)
+        self.study("run")
+        first = self.bytes()
+        shutil.rmtree(self.results)
+        (self.bin / "calls").unlink()
+        self.assertEqual(self.kill(signal.SIGKILL)[0], -signal.SIGKILL)
+        kept = len(list((self.results / "runs").glob("*.gz")))
+        self.assertGreater(kept, 0)
+        before = self.made()
+        status, errors = self.kill(signal.SIGINT, before + 2)
+        self.assertEqual(status, 130)
+        self.assertIn("interrupted; finished runs are kept", errors)
+        self.assertIn((f"{self.RUNS}",), [(str(n),) for n, in self.ask("SELECT count(*) FROM runs")])
+        self.assertGreater(self.ask("SELECT count(*) FROM runs WHERE state = 'missing'")[0][0], 0)
+        self.assertIn("nothing is running", self.study("status").stdout)
+        self.study("run")
+        self.assertEqual(self.bytes(), first)
+        # At most the two runs that each signal met were made twice.
+        self.assertLessEqual(self.made(), self.RUNS + 4)
+
+    def test_failures_are_kept_and_told(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 13, 14, 15, 2]\n"
+                           '[[programs]]\nlaunch = "launch.toml"\nname = "bad"\nannotate = ["--refuse"]\n')
+        done = self.study("run", status=1)
+        self.assertIn("8 runs failed; the others are kept:\n  run 2, a baseline gtx980 k.a=13: status 3: value mismatch in warp 13\n"
+                      "  run 3, a baseline gtx980 k.a=14: status 1: out of memory\n"
+                      "  run 4, a baseline gtx980 k.a=15: status 137: ended by signal SIGKILL\n", done.stderr)
+        self.assertIn("status 2: no trace: regatta-annotate: a region of 9 registers does not fit", done.stderr)
+        self.assertEqual(self.ask("SELECT state, status, message, cycles FROM runs WHERE id = 2"),
+                         [("failed", 3, "value mismatch in warp 13", None)])
+        self.assertIn("a               2       3        0", self.study("status").stdout)
+        # Only what may have been the machine's doing is tried again, unless all is to be.
+        before, first = self.made(), self.bytes()
+        self.study("run", status=1)
+        self.assertEqual((self.made() - before, self.bytes()), (2, first))
+        self.study("run", "--retry", status=1)
+        self.assertEqual((self.made() - before, self.bytes()), (2 + 3, first))
+
+    def test_fail_fast(self):
+        self.write("[study]\ngroup_runs = 1\n" + TRACE + "[knobs]\nk.a = [13, 1, 2, 3, 4, 5]\n")
+        self.study("run", "--fail-fast", "--jobs", "1", status=1)
+        self.assertLess(self.made(), 6)
+        self.study("run", "--jobs", "1", status=1)
+        self.assertEqual(self.ask("SELECT count(*) FROM runs WHERE state = 'finished'"), [(5,)])
+
+    def test_unknown_names_are_told_before_any_run(self):
+        for text, expected in (("[knobs]\n'nosuch.x' = [1, 2]\n", 'knobs."nosuch.x": regatta-sim: command line: unknown option'),
+                               ("", "schemes: regatta-sim: --scheme: unknown scheme 'nope'")):
+            self.write(f'schemes = ["{"baseline" if text else "nope"}"]\n' + TRACE + text)
+            done = self.study("run", status=2)
+            self.assertIn(expected, done.stderr)
+        self.assertEqual(self.made(), 0)
+
+    def test_one_at_a_time_and_one_study_per_folder(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
+        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "1"], self.folder, FAKE_SECONDS="2")
+        while not self.made():
+            time.sleep(0.02)
+        self.assertIn("another regatta-study is running this study", self.study("run", status=2).stderr)
+        self.assertIn("is making them now", self.study("status").stdout)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.write('[study]\nname = "s"\n' + TRACE, "t.toml")
+        done = fake_study.study(["run", "t.toml", "--bin", "bin"], self.folder)
+        self.assertEqual((done.returncode, done.stderr.count("folder belongs to s.toml")), (2, 1), done)
+
+    def test_repetitions(self):
+        self.write('[study]\nrepetitions = 3\nseed = 20\n[[programs]]\nlaunch = "launch.toml"\nname = "l"\n')
+        self.study("run")
+        self.assertEqual(self.ask("SELECT seed, repetition FROM runs"), [(20, 0), (21, 1), (22, 2)])
+        texts = sorted(p.read_text() for p in (self.results / "traces").glob("*.rgt"))
+        self.assertEqual(sorted(int(n) for t in texts for n in re.findall(r"seed = (\d+)", t)), [5, 6, 7])
+        self.write('[study]\nrepetitions = 2\nseed_knob = "k.a"\n' + TRACE)
+        self.study("run")
+        self.assertEqual(self.ask("SELECT cycles FROM runs"), [(1018,), (1028,)])
+
+    def test_show(self):
+        self.write(self.STUDY)
+        self.study("run")
+        shown = self.study("show", "--rows", "2").stdout
+        self.assertIn("a: best 2 of 9 by cycles", shown)
+        self.assertRegex(shown, r"\n +1  baseline  gtx980 +1 +- +1,018 +1\.000\n +2  baseline  gtx980 +2 +- +1,028 +1\.010\n")
+        self.assertRegex(shown, r"all programs: best 2 of 9 points, geometric mean\n")
+        most = self.study("show", "--by", "sm*.l1.reads", "--most", "--program", "l", "--rows", "1").stdout
+        self.assertRegex(most, r"^l: best 1 of 9 by sm\*\.l1\.reads\n.*\n.*\n +12  baseline  gtx980 +3 +- +12 +3\.000\n$")
+        self.assertIn("--by: found 'x', expected one of cycles", self.study("show", "--by", "x", status=2).stderr)
+        self.study("show", "--stats", "2", "two.json", "--bin", "bin")
+        self.assertIn('"cycles": 1028', (self.folder / "two.json").read_text())
+
+    def test_slurm_with_stand_ins(self):
+        self.write("[study]\ngroup_runs = 9\n" + self.STUDY)
+        self.study("run")
+        first = self.bytes()
+        shutil.rmtree(self.results)
+        (self.folder / "sbatch").write_text("""#!/bin/sh
+            for last; do :; done
+            echo "$@" >>sbatch.calls
+            SLURM_JOB_ID=$$ sh "$last" >/dev/null 2>&1 </dev/null &
+            echo $$""")
+        (self.folder / "sbatch").chmod(0o755)
+        # With CI, Snakemake does not sleep 10 s between two looks at its jobs.
+        self.study("run", "--slurm", "--jobs", "2", PATH=f"{self.folder}:{os.environ['PATH']}", CI="true")
+        self.assertEqual(self.bytes(), first)
+        submitted = (self.results / "sbatch.calls").read_text().splitlines()
+        self.assertEqual(len(submitted), 3)  # a trace, two groups
+        self.assertTrue(all(line.startswith("--parsable --job-name=regatta-s ") for line in submitted))
+        self.assertEqual([p.read_text() for p in (self.results / "slurm" / "jobs").iterdir()], ["0\n"] * 3)
+
+    def test_progress_on_a_terminal(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 2, 3, 4, 5, 6]\n")
+        ours, theirs = os.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-B", "-m", "regatta.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"], cwd=self.folder,
+            stdout=theirs, stderr=theirs, env={**os.environ, "PYTHONPATH": str(fake_study.PACKAGE), "FAKE_SECONDS": "0.3"})
+        os.close(theirs)
+        told = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            told += part
+        os.close(ours)
+        self.assertEqual(process.wait(60), 0)
+        self.assertRegex(told.decode(), r"\r\x1b\[K\[4/6\]  67%, \d s, \d s left")
+
+
+def _programs_with_launcher(folder):
+    """The programs of the build, and regatta-study as the build writes it."""
+    for path in Path(os.environ["REGATTA_BIN"]).resolve().glob("regatta-*"):
+        (folder / path.name).symlink_to(path)
+    launcher = folder / "regatta-study"
+    if not launcher.exists():
+        text = (fake_study.PACKAGE / "launcher.in").read_text()
+        launcher.write_text(text.replace("@package@", str(fake_study.PACKAGE)).replace("@module@", "study"))
+        launcher.chmod(0o755)
+    return folder
+
+
+@SNAKEMAKE
+@unittest.skipUnless(os.path.exists(os.path.join(os.environ.get("REGATTA_BIN", ""), "regatta-sim")), "regatta is not built")
+class RealTest(unittest.TestCase):
+    def test_the_readme_followed_literally(self):
+        text = (fake_study.PACKAGE / "README.md").read_text(encoding="utf-8")
+        section = text.split("## A study in five minutes\n")[1].split("\n## ")[0]
+        blocks = re.findall(r"```(\w*)\n(.*?)```", section, re.DOTALL)
+        commands, told = [b for kind, b in blocks if kind == "sh"], [b for kind, b in blocks if not kind]
+        self.assertEqual((len(commands), len(told)), (2, 1))
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "bin").mkdir()
+            path = f"{_programs_with_launcher(folder / 'bin')}:{os.environ['PATH']}"
+            done = [subprocess.run(["sh", "-euc", c], cwd=folder, text=True, capture_output=True, env={**os.environ, "PATH": path})
+                    for c in commands]
+            for d in done:
+                # Of progress there are lines on a slow machine.
+                self.assertEqual((d.returncode, re.sub(r"(?m)^\[.*\n", "", d.stderr)), (0, ""), d)
+            # Digits may change with the models; the README shows what comes out, in its form.
+            def form(text):
+                return re.sub(r"[\d.,]+", "0", re.sub(r" +|-+", " ", text))
+            self.assertEqual(form(told[0]).splitlines()[:2], form(done[-1].stdout).splitlines()[:2])
+            connection = sqlite3.connect(folder / "build/study/first.study/results.sqlite")
+            rows = connection.execute("SELECT program, count(*), sum(state = 'finished'), min(cycles) > 0 FROM runs GROUP BY program")
+            self.assertEqual(rows.fetchall(), [("bfs", 8, 8, 1), ("hotspot", 8, 8, 1)])
+            connection.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
