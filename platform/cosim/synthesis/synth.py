@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""synth.py [--check] [--only TOP]: gates, flip-flops, memory bits and the longest path of every block in twins.txt.
+"""synth.py [--check [--slow]] [--only TOP]: gates, flip-flops, memory bits and the longest path of every block in twins.txt.
 
 Writes the table of README.md anew; --check compares it with a fresh run instead, and ends with status 1 if it differs.
---only prints the rows of one top module, for work on it. Needs yosys; the table is that of one version.
+Blocks that twins.txt calls slow, because yosys takes minutes, are compared with --slow only. --only prints the rows of one top module, for work on it. Needs yosys; the table is that of one version.
 """
 import argparse
 import pathlib
@@ -25,9 +25,10 @@ HEAD = """| block | parameters | NAND2 | NOR2 | NOT | logic, in NAND2 | flip-flo
 class Twin:
     def __init__(self, line, number):
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 5 or not all(parts[i] for i in (0, 2, 3, 4)):
-            sys.exit(f"twins.txt, line {number}: expected 'top | parameters | folder | files | what the paper states', found: {line}")
-        self.top, self.parameters, folder, files, self.paper = parts
+        if len(parts) not in (5, 6) or not all(parts[i] for i in (0, 2, 3, 4)) or parts[5:] not in ([], ["slow"]):
+            sys.exit(f"twins.txt, line {number}: expected 'top | parameters | folder | files | what the paper states', and maybe '| slow', found: {line}")
+        self.top, self.parameters, folder, files, self.paper = parts[:5]
+        self.slow = len(parts) == 6
         self.folder = ROOT / folder
         self.files = files.split()
         for file in self.files:
@@ -88,20 +89,26 @@ def measure(twin):
     return row
 
 
-def table(some):
+def table(some, known=None):
+    """`known`: a table whose rows of slow blocks are taken over."""
     lines = [HEAD]
     for twin in some:
+        link = f"| [{twin.top}](../../../{twin.folder.relative_to(ROOT)}/{twin.files[0]}) | {twin.parameters} |"
+        rows = [line for line in (known or "").splitlines() if line.startswith(link)]
+        if twin.slow and rows:
+            lines += rows
+            continue
         row = measure(twin)
         numbers = [row.get("NAND", 0), row.get("NOR", 0), row.get("NOT", 0), round(row["logic"]), row["flip-flops"],
                    round(row["all"]), row["memory bits"], row["path"]]
-        folder = "../../../" + str(twin.folder.relative_to(ROOT))
-        lines.append(" | ".join([f"| [{twin.top}]({folder}/{twin.files[0]})", twin.parameters, *(f"{n:,}" for n in numbers), f"{twin.paper} |"]))
+        lines.append(" | ".join([f"{link} {numbers[0]:,}", *(f"{n:,}" for n in numbers[1:]), f"{twin.paper} |"]))
     return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--slow", action="store_true")
     parser.add_argument("--only", metavar="TOP")
     options = parser.parse_args()
     if options.only:
@@ -117,7 +124,7 @@ def main():
     if not after:
         sys.exit(f"synth.py: README.md has no lines '{BEGIN}' and '{END}'")
     made_by = version()
-    new = f"\n\nMade by {made_by}.\n\n{table(twins())}\n\n"
+    new = f"\n\nMade by {made_by}.\n\n{table(twins(), old if options.check and not options.slow else None)}\n\n"
     if not options.check:
         page.write_text(before + BEGIN + new + END + after)
     elif made_by not in old:
