@@ -98,7 +98,8 @@ def _run(o: argparse.Namespace) -> int:
                 engine.make(plan, todo, known, settings, tell)
             finally:
                 # What there is, whatever ended this; nothing else may be interrupted here.
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
                 known = ended(plan)
                 results.write(plan, known)
         else:

@@ -36,7 +36,7 @@ class Progress:
         line += f", {duration(now - self._begin)}"
         # The first runs say little about the others.
         if len(done) >= 3 or share > 0.1:
-            line += f", {duration((now - self._begin) * (1 - share) / share)} left"
+            line += f", {duration((now - self._begin) * max(0.0, 1 - share) / share)} left"
         if failed:
             line += f", {failed} failed"
         if self._terminal:
