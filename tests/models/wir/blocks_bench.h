@@ -240,8 +240,8 @@ inline ReuseRequest reuse_request(const ReuseTag& tag, std::uint32_t owner, bool
   r.retry = retry;
   return r;
 }
-ReuseUpdate reuse_update(const ReuseTag& tag, std::uint32_t owner, std::initializer_list<unsigned> result,
-                         bool claimed = true) {
+inline ReuseUpdate reuse_update(const ReuseTag& tag, std::uint32_t owner, std::initializer_list<unsigned> result,
+                                bool claimed = true) {
   ReuseUpdate u;
   u.tag = tag;
   u.fold = tag.fold();
