@@ -69,7 +69,6 @@ class RegisterTraffic {
   }
   /// Of the last register.
   Defect defect() const { return defect_; }
-  std::uint32_t next() { return static_cast<std::uint32_t>(random_()); }
 
  private:
   std::uint32_t delta() {
@@ -101,7 +100,6 @@ class Coverage {
   void add(const std::string& what) { ++met_[what]; }
   /// All that there is, so that what was never met has a count of 0.
   void expect(const std::string& what) { met_[what]; }
-  std::uint64_t of(const std::string& what) const { return met_.at(what); }
   void print(const char* title) const {
     std::printf("%s\n", title);
     for (const auto& [what, count] : met_)
