@@ -5,10 +5,8 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
-#include <cstdlib>
 
-#include "kernels.h"
-#include "statistics.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
@@ -23,24 +21,13 @@ Options with_units(const char* machine, const std::string& scheme, const std::st
   return {"--machine", machine, "--scheme", scheme, "--compression.implementation", implementation};
 }
 
-/// The sum over the SMs of a counter of a module.
 double units_total(const nlohmann::json& run, const std::string& module, const std::string& counter) {
-  double sum = 0;
-  for (const auto& [path, group] : run.at("stats").items()) {
-    if (path.find("." + module) != std::string::npos && group.contains(counter)) sum += group.at(counter).get<double>();
-  }
-  return sum;
+  return test::total_of(run, "." + module, counter);
 }
 
 /// All statistics but those of the twins, which a run with the model has none of.
 nlohmann::json without_twins(const nlohmann::json& run) {
-  nlohmann::json groups = run.at("stats");
-  for (auto it = groups.begin(); it != groups.end();) {
-    const bool twin = it.key().find("compression_unit_rtl") != std::string::npos ||
-                      it.key().find("decompressor_rtl") != std::string::npos;
-    it = twin ? groups.erase(it) : std::next(it);
-  }
-  return groups;
+  return test::without(run, {"compression_unit_rtl", "decompressor_rtl"});
 }
 
 void check_units(const Folder& folder, const std::string& kernel, const char* machine, unsigned lanes) {
@@ -94,8 +81,7 @@ TEST_CASE("sgemm with the compression units in RTL") { check_units("sgemm"); }
 TEST_CASE("bfs with the compression units in RTL") { check_units("bfs"); }
 TEST_CASE("reduction with the compression units in RTL") { check_units("reduction"); }
 TEST_CASE("more kernels with the compression units in RTL, if REGATTA_COSIM_KERNELS is all") {
-  const char* const which = std::getenv("REGATTA_COSIM_KERNELS");
-  if (which == nullptr || std::string(which) != "all") return;
+  if (!test::every_cosim_kernel()) return;
   for (const char* kernel :
        {"hotspot", "pathfinder", "needleman_wunsch", "srad", "stencil3d", "spmv", "black_scholes", "histogram"}) {
     check_units(kernel);

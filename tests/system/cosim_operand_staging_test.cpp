@@ -5,27 +5,14 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "kernels.h"
-#include "process.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
 using test::Folder;
 
 namespace {
-
-/// With regions that fit into banks of 4 lines.
-std::string annotate_for_banks(const Folder& folder, const std::string& kernel) {
-  const std::string trace = folder.file(kernel + ".rgt");
-  const auto run = test::run_process({REGATTA_ANNOTATE, "--launch", test::launch_path(kernel, test::Size::small),
-                                      "--out", trace, "--region-bank-lines", "4", "--region-registers", "16"});
-  INFO(run.err);
-  REQUIRE(run.status == 0);
-  return trace;
-}
 
 std::vector<std::string> bank_command(const char* sim, const std::string& trace, const std::string& entries,
                                       const std::string& implementation) {
@@ -34,38 +21,20 @@ std::vector<std::string> bank_command(const char* sim, const std::string& trace,
 
 nlohmann::json run_banks(const Folder& folder, const std::string& trace, const std::string& entries,
                          const std::string& implementation) {
-  auto command = bank_command(REGATTA_SIM, trace, entries, implementation);
-  command.insert(command.end(), {"--stats", folder.file("stats.json")});
-  const auto run = test::run_process(command);
-  INFO(implementation << "\n" << run.err);
-  REQUIRE(run.status == 0);
-  auto stats = nlohmann::json::parse(folder.read("stats.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return stats;
+  const auto words = bank_command(REGATTA_SIM, trace, entries, implementation);
+  return test::statistics_of(folder, trace, {words.begin() + 2, words.end()});
 }
 
-bool is_twin(const std::string& group) { return group.find("osu_twin") != std::string::npos; }
-
 double of_twins(const nlohmann::json& stats, const std::string& name) {
-  double sum = 0;
-  for (const auto& [path, group] : stats.at("stats").items()) {
-    if (is_twin(path)) sum += group.at(name).get<double>();
-  }
-  return sum;
+  return test::total_of(stats, "osu_twin", name);
 }
 
 /// Statistics of everything but the twins.
-nlohmann::json without_twins(const nlohmann::json& stats) {
-  nlohmann::json groups = stats.at("stats");
-  for (auto it = groups.begin(); it != groups.end();) it = is_twin(it.key()) ? groups.erase(it) : std::next(it);
-  return groups;
-}
+nlohmann::json without_twins(const nlohmann::json& stats) { return test::without(stats, {"osu_twin"}); }
 
 void check_banks(const std::string& kernel, const std::string& entries) {
   const Folder folder;
-  const std::string trace = annotate_for_banks(folder, kernel);
+  const std::string trace = test::annotate_for_small_staging(folder, kernel);
   const auto model = run_banks(folder, trace, entries, "model");
   CHECK(of_twins(model, "rtl_operations") == 0);
   const auto lockstep = run_banks(folder, trace, entries, "lockstep");
@@ -83,8 +52,7 @@ void check_banks(const std::string& kernel, const std::string& entries) {
 
 /// Kernels beyond the four that always run.
 void check_more_banks(const std::string& kernel) {
-  const char* const kernels = std::getenv("REGATTA_COSIM_KERNELS");
-  if (kernels == nullptr || std::string(kernels) != "all") return;
+  if (!test::every_cosim_kernel()) return;
   check_banks(kernel, "128");
 }
 
@@ -103,7 +71,7 @@ TEST_CASE("further kernels with the staging banks in RTL, if asked for") {
 
 TEST_CASE("a bug of the staging banks' RTL: lockstep stops the run, with the operation, the lists and a waveform") {
   const Folder folder;
-  const std::string trace = annotate_for_banks(folder, "sgemm");
+  const std::string trace = test::annotate_for_small_staging(folder, "sgemm");
   const std::string waveform = folder.file("difference.fst");
   auto command = bank_command(REGATTA_BUGGY_BANK_SIM, trace, "128", "buggy_lockstep");
   command.insert(command.end(), {"--osu.waveform", waveform, "--osu.waveform_cycles", "50"});
@@ -117,8 +85,8 @@ TEST_CASE("a bug of the staging banks' RTL: lockstep stops the run, with the ope
 
 TEST_CASE("a bug of the staging banks' RTL: the run finds it without lockstep") {
   const Folder folder;
-  const auto run =
-      test::run_process(bank_command(REGATTA_BUGGY_BANK_SIM, annotate_for_banks(folder, "sgemm"), "128", "buggy_rtl"));
+  const auto run = test::run_process(
+      bank_command(REGATTA_BUGGY_BANK_SIM, test::annotate_for_small_staging(folder, "sgemm"), "128", "buggy_rtl"));
   INFO(run.err);
   CHECK(run.status != 0);
   std::printf("%.400s\n", run.err.c_str());
@@ -126,7 +94,8 @@ TEST_CASE("a bug of the staging banks' RTL: the run finds it without lockstep") 
 
 TEST_CASE("the staging banks' RTL: sizes that it is not built for are refused") {
   const Folder folder;
-  const auto run = test::run_process(bank_command(REGATTA_SIM, annotate_for_banks(folder, "vector_add"), "384", "rtl"));
+  const auto run = test::run_process(
+      bank_command(REGATTA_SIM, test::annotate_for_small_staging(folder, "vector_add"), "384", "rtl"));
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Contains("a bank has 12 lines") && Contains("expected 4, 8 or 16"));
 }

@@ -7,12 +7,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "kernels.h"
-#include "process.h"
-#include "statistics.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
@@ -63,20 +59,10 @@ struct FineRegRun {
 };
 
 /// Statistics without those of the twin.
-nlohmann::json without_twin(const nlohmann::json& stats) {
-  nlohmann::json groups = stats.at("stats");
-  for (auto it = groups.begin(); it != groups.end();) {
-    it = it.key().find("rmu_twin") != std::string::npos ? groups.erase(it) : std::next(it);
-  }
-  return groups;
-}
+nlohmann::json without_twin(const nlohmann::json& stats) { return test::without(stats, {"rmu_twin"}); }
 
 double of_twins(const nlohmann::json& stats, const std::string& name) {
-  double sum = 0;
-  for (const auto& [path, group] : stats.at("stats").items()) {
-    if (path.find("rmu_twin") != std::string::npos) sum += group.at(name).get<double>();
-  }
-  return sum;
+  return test::total_of(stats, "rmu_twin", name);
 }
 
 void check_rmu(const std::string& kernel) {
@@ -97,8 +83,7 @@ void check_rmu(const std::string& kernel) {
 }
 
 void check_rmu_of_twelve(const std::string& kernel) {
-  const char* const which = std::getenv("REGATTA_COSIM_KERNELS");
-  if (which == nullptr || std::string(which) != "all") return;
+  if (!test::every_cosim_kernel()) return;
   check_rmu(kernel);
 }
 

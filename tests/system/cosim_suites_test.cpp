@@ -6,8 +6,7 @@
 #include <cstdio>
 
 #include "kernel_references.h"
-#include "kernels.h"
-#include "statistics.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using test::Folder;
@@ -24,15 +23,6 @@ struct Case {
   Options pass_options;  ///< name, value, ...
   Options options;
 };
-
-/// Answers that lockstep compared.
-double compared(const nlohmann::json& stats) {
-  double sum = 0;
-  for (const auto& [path, group] : stats.at("stats").items()) {
-    if (group.contains("lockstep_compared")) sum += group.at("lockstep_compared").get<double>();
-  }
-  return sum;
-}
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all{
@@ -97,7 +87,7 @@ void check(const Case& c) {
     for (std::size_t i = 0; i + 1 < c.pass_options.size(); i += 2)
       o.pass_options[c.pass_options[i]] = c.pass_options[i + 1];
     tool::annotate(o);
-    sum += compared(test::statistics_of(folder, o.out, fitting(o.out, c.options)));
+    sum += test::total_of(test::statistics_of(folder, o.out, fitting(o.out, c.options)), "", "lockstep_compared");
   }
   std::printf("%s: %.0f compared\n", c.block, sum);
   CHECK(sum > 1000);

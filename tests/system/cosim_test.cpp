@@ -4,26 +4,14 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
-#include "kernels.h"
-#include "process.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
 using test::Folder;
 
 namespace {
-
-/// Few lines in the staging units, so that registers leave them. With a region's limits to suit.
-std::string annotate_small(const Folder& folder, const std::string& kernel) {
-  const std::string trace = folder.file(kernel + ".rgt");
-  const auto run = test::run_process({REGATTA_ANNOTATE, "--launch", test::launch_path(kernel, test::Size::small),
-                                      "--out", trace, "--region-bank-lines", "4", "--region-registers", "16"});
-  INFO(run.err);
-  REQUIRE(run.status == 0);
-  return trace;
-}
 
 std::vector<std::string> command(const char* sim, const std::string& trace, const std::string& implementation,
                                  const std::vector<std::string>& knobs) {
@@ -34,40 +22,21 @@ std::vector<std::string> command(const char* sim, const std::string& trace, cons
 }
 
 nlohmann::json run_with(const Folder& folder, const std::string& trace, const std::string& implementation,
-                        std::vector<std::string> knobs = {}) {
-  knobs.insert(knobs.end(), {"--stats", folder.file("stats.json")});
-  const auto run = test::run_process(command(REGATTA_SIM, trace, implementation, knobs));
-  INFO(implementation << "\n" << run.err);
-  REQUIRE(run.status == 0);
-  const auto stats = nlohmann::json::parse(folder.read("stats.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return stats;
+                        const std::vector<std::string>& knobs = {}) {
+  const auto words = command(REGATTA_SIM, trace, implementation, knobs);
+  return test::statistics_of(folder, trace, {words.begin() + 2, words.end()});
 }
 
 double total(const nlohmann::json& stats, const std::string& module, const std::string& name) {
-  double sum = 0;
-  for (const auto& [path, group] : stats.at("stats").items()) {
-    if (path.find(module) != std::string::npos && group.contains(name)) sum += group.at(name).get<double>();
-  }
-  return sum;
+  return test::total_of(stats, module, name);
 }
 
 /// Statistics of the parts that all implementations have.
-nlohmann::json shared(const nlohmann::json& stats) {
-  nlohmann::json groups = stats.at("stats");
-  for (auto it = groups.begin(); it != groups.end();) {
-    it = it.key().find("matcher") != std::string::npos || it.key().find("expander") != std::string::npos
-             ? groups.erase(it)
-             : std::next(it);
-  }
-  return groups;
-}
+nlohmann::json shared(const nlohmann::json& stats) { return test::without(stats, {"matcher", "expander"}); }
 
 void check_kernel(const std::string& kernel) {
   const Folder folder;
-  const std::string trace = annotate_small(folder, kernel);
+  const std::string trace = test::annotate_for_small_staging(folder, kernel);
   const auto model = run_with(folder, trace, "model");
   const auto lockstep = run_with(folder, trace, "lockstep");
   // The platform sees the models' answers.
@@ -105,7 +74,7 @@ TEST_CASE("reduction with the compressor in RTL") { check_kernel("reduction"); }
 
 TEST_CASE("a bug of the compressor's RTL: lockstep stops the run, with the transaction and a waveform") {
   const Folder folder;
-  const std::string trace = annotate_small(folder, "sgemm");
+  const std::string trace = test::annotate_for_small_staging(folder, "sgemm");
   const std::string waveform = folder.file("difference.fst");
   const auto run =
       test::run_process(command(REGATTA_BUGGY_RTL_SIM, trace, "buggy_lockstep",
@@ -121,15 +90,16 @@ TEST_CASE("a bug of the compressor's RTL: lockstep stops the run, with the trans
 
 TEST_CASE("a bug of the compressor's RTL: the value checker finds it without lockstep") {
   const Folder folder;
-  const auto run = test::run_process(command(REGATTA_BUGGY_RTL_SIM, annotate_small(folder, "sgemm"), "buggy_rtl", {}));
+  const auto run = test::run_process(
+      command(REGATTA_BUGGY_RTL_SIM, test::annotate_for_small_staging(folder, "sgemm"), "buggy_rtl", {}));
   INFO(run.err);
   CHECK(run.status != 0);
 }
 
 TEST_CASE("the compressor's RTL: latencies that it is not built for are refused") {
   const Folder folder;
-  const auto run = test::run_process(
-      command(REGATTA_SIM, annotate_small(folder, "vector_add"), "rtl", {"--compressor.expand_latency", "9"}));
+  const auto run = test::run_process(command(REGATTA_SIM, test::annotate_for_small_staging(folder, "vector_add"), "rtl",
+                                             {"--compressor.expand_latency", "9"}));
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Contains("compressor.expand_latency = 9; expected 1 to 3"));
 }

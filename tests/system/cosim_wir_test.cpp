@@ -5,11 +5,8 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <nlohmann/json.hpp>
 
-#include "kernels.h"
-#include "process.h"
+#include "twin_statistics.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
@@ -39,17 +36,10 @@ std::vector<std::string> wir_command(const std::string& trace, const BufferRuns&
   return words;
 }
 
-nlohmann::json run_buffers(const Folder& folder, const std::string& trace, BufferRuns r,
+nlohmann::json run_buffers(const Folder& folder, const std::string& trace, const BufferRuns& r,
                            const std::string& implementation) {
-  r.knobs.insert(r.knobs.end(), {"--stats", folder.file("stats.json")});
-  const auto run = test::run_process(wir_command(trace, r, implementation, implementation));
-  INFO(implementation << "\n" << run.err);
-  REQUIRE(run.status == 0);
-  const auto stats = nlohmann::json::parse(folder.read("stats.json"));
-  REQUIRE(stats.at("ending") == "completed");
-  REQUIRE(stats.at("checks").at("mismatches") == 0);
-  REQUIRE(stats.at("checks").at("operands_checked") > 0);
-  return stats;
+  const auto words = wir_command(trace, r, implementation, implementation);
+  return test::statistics_of(folder, trace, {words.begin() + 2, words.end()});
 }
 
 /// The twins' statistics are taken out of `groups` and returned.
@@ -101,8 +91,7 @@ void refused(const BufferRuns& r, const std::string& reuse, const std::string& s
 
 TEST_CASE("kernels with WIR's buffers in RTL") {
   std::vector<std::string> kernels{"sgemm", "bfs", "hotspot", "pathfinder"};
-  const char* const which = std::getenv("REGATTA_COSIM_KERNELS");
-  if (which != nullptr && std::string(which) == "all") {
+  if (test::every_cosim_kernel()) {
     kernels.insert(kernels.end(), {"vector_add", "needleman_wunsch", "srad", "stencil3d", "spmv", "black_scholes",
                                    "histogram", "reduction"});
   }

@@ -7,7 +7,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
-from .statistics import NO_INSTRUCTION, Cell, InputError, Run
+from .statistics import NO_INSTRUCTION, InputError, Run
 
 
 class Part(NamedTuple):
@@ -89,6 +89,3 @@ def _matched(a: Run, b: Run) -> Tuple[Dict[int, Tuple[Optional[int], Optional[in
         for k in range(size):
             to_a[i + k] = to_b[j + k] = (i + k, j + k)
     return to_a, to_b
-
-
-__all__ = ["Cell", "Difference", "Part"]
