@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -43,23 +42,11 @@ _STATUS = """\
 Exit status: 0 done; 1 some runs failed (they are listed, the others are kept); 2 bad input or usage; 130 interrupted."""
 
 
-def _tools(folder: str | None) -> tuple[Path, Path]:
-    """regatta-sim and regatta-annotate: of --bin, beside this program, or of PATH."""
-    found = []
-    for name in ("regatta-sim", "regatta-annotate"):
-        beside = Path(folder) if folder else Path(sys.argv[0]).resolve().parent
-        path = shutil.which(str(beside / name)) or (None if folder else shutil.which(name))
-        if path is None:
-            raise InputError(f"--bin: found no program '{name}' in '{beside}'" + ("" if folder else " and in PATH") +
-                             ", expected the folder with regatta's programs")
-        found.append(Path(path).resolve())
-    return found[0], found[1]
-
-
 def _plan(o: argparse.Namespace) -> Any:
+    from .studies.campaign import Tools
     from .studies.file import read
-    from .studies.plan import Plan, Tools
-    return Plan(read(o.study), Tools(*_tools(o.bin)))
+    from .studies.plan import Plan
+    return Plan(read(o.study), Tools.find(o.bin, Path(sys.argv[0]).resolve().parent))
 
 
 def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:
@@ -83,7 +70,7 @@ def _run(o: argparse.Namespace) -> int:
     plan = _plan(o)
     settings = engine.Settings(o.jobs, o.slurm, o.fail_fast, o.retry, not o.quiet, o.snakemake)
     known = ended(plan)
-    todo = engine.missing(plan, known, settings.retry)
+    todo: list[Any] = engine.missing(plan, known, settings.retry)
     if o.dry_run:
         for run in todo:
             print(f"run {run.id}: {run.what}")
@@ -147,8 +134,8 @@ def _show(o: argparse.Namespace) -> int:
 
 
 def _write_stats(o: argparse.Namespace) -> int:
+    from .studies.campaign import write_whole
     from .studies.outcome import outcome, statistics
-    from .studies.plan import write_whole
     plan = _plan(o)
     number, file = o.stats
     run = next((r for r in plan.runs if str(r.id) == number), None)

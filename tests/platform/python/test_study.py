@@ -6,8 +6,9 @@ import unittest
 
 from regatta.statistics import InputError
 from regatta.studies import file, slurm
+from regatta.studies.campaign import Simulation
 from regatta.studies.groups import groups
-from regatta.studies.plan import Run, reseeded
+from regatta.studies.plan import reseeded
 
 from . import fake_study
 from .fake_study import FolderTest
@@ -142,7 +143,7 @@ class MistakesTest(FolderTest):
 
 class PartsTest(FolderTest):
     def run_of(self, number):
-        return Run(number, f"key{number}", "p", "s", "m", 1, 0, (), (), None, 0)
+        return Simulation(id=number, key=f"key{number}", program="p", arguments=(), trace=None)
 
     def test_groups(self):
         runs = [self.run_of(i) for i in range(100)]

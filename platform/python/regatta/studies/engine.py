@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a study's missing runs: a workflow for Snakemake, which runs the jobs here or on a cluster.
+"""Makes a campaign's missing runs and traces: a workflow for Snakemake, which runs the jobs here or on a cluster.
 
-The workflow holds only what is missing, and its state is thrown away before each run of the study: what there is
-already is known by content (plan.py), not by the times of files. A job is one trace, or a group of runs.
+The workflow holds only what is missing, and its state is thrown away before each run of the campaign: what there is
+already is known by content (campaign.py), not by the times of files. A job is one trace, or a group of runs.
 """
 
 import contextlib
@@ -15,20 +15,21 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 from ..statistics import InputError
 from . import worker
+from .campaign import Campaign, Simulation, Trace, write_whole
 from .groups import CLUSTER_SECONDS, LOCAL_SECONDS, Group, estimates, groups
 from .outcome import LASTING, Outcome, outcome
-from .plan import Plan, Run, Trace, write_whole
+from .plan import Plan, Run
 from .progress import Progress
 from .slurm import write_profile
 
 _WORKFLOW = """\
-# Written by regatta-study, anew for each run of the study.
+# Written anew each time.
 import json
 
 with open("jobs.json", encoding="utf-8") as f:
@@ -36,7 +37,9 @@ with open("jobs.json", encoding="utf-8") as f:
 
 
 rule all:
-    input: expand("groups/{{group}}.done", group=list(jobs["groups"]))
+    input:
+        expand("groups/{{group}}.done", group=list(jobs["groups"])),
+        expand("traces/{{trace}}.rgt", trace=jobs["traces"])
 
 
 rule annotate:
@@ -47,6 +50,7 @@ rule annotate:
 rule simulate:
     input: lambda w: [f"traces/{{t}}.{{x}}" for t in jobs["groups"][w.group] for x in ("json", "rgt")]
     output: touch("groups/{{group}}.done")
+    priority: 1  # before the next trace, which takes space
     shell: {simulate}
 
 
@@ -65,14 +69,14 @@ class Settings:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Only one regatta-study works in a study's folder. The kernel gives the lock back, however this program ends."""
+def locked(folder: Path, busy: str = "another regatta-study is running this study") -> Iterator[None]:
+    """Only one program works in a campaign's folder. The kernel gives the lock back, however this program ends."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "lock", "w", encoding="utf-8") as f:
         try:
             fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(f"{folder}: another regatta-study is running this study; wait for its end") from None
+            raise InputError(f"{folder}: {busy}; wait for its end") from None
         yield
 
 
@@ -87,12 +91,12 @@ def is_running(folder: Path) -> bool:
         return True
 
 
-def missing(plan: Plan, known: dict[int, Outcome], retry: bool) -> list[Run]:
+def missing(campaign: Campaign, known: dict[int, Outcome], retry: bool) -> list[Simulation]:
     """To be made, each key once."""
-    found: dict[str, Run] = {}
-    for run in plan.runs:
+    found: dict[str, Simulation] = {}
+    for run in campaign.runs:
         o = known.get(run.id)
-        if o is None or o.status not in LASTING or (retry and o.status != 0):
+        if o is None or o.status not in LASTING or (retry and not o.is_result(run)):
             found.setdefault(run.key, run)
     return list(found.values())
 
@@ -112,7 +116,7 @@ def _major_version(snakemake: str) -> int:
     return int(told.split(".")[0])
 
 
-def check_names(plan: Plan, runs: list[Run]) -> None:
+def check_names(plan: Plan, runs: Sequence[Run]) -> None:
     """A knob, scheme or machine that the simulator does not know is a mistake of the file: no run is begun."""
     asked = set()
     for run in runs:
@@ -130,18 +134,22 @@ def check_names(plan: Plan, runs: list[Run]) -> None:
             raise InputError(f"{plan.study.path}: {place}: {said[0]} (in runs of {run.what})")
 
 
-def _traces(plan: Plan, runs: list[Run]) -> dict[str, Trace]:
-    """That these runs need and that are not there, by file name without its end."""
+def made(trace: Trace) -> dict[str, Any] | None:
+    """The record of its making: status, message, seconds, report (if it has one). None: it is to be made."""
+    try:
+        record = json.loads(trace.record.read_text(encoding="utf-8"))
+        there = record["status"] != 0 or (trace.path.exists() and ("report" in record or not trace.report))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return dict(record) if there else None
+
+
+def _to_make(traces: Iterable[Trace]) -> dict[str, Trace]:
+    """By file name without its end. Failures are tried again: something needs these traces."""
     found = {}
-    for run in runs:
-        trace = run.trace
-        if trace is None or trace.path.stem in found:
-            continue
-        try:
-            made = json.loads(trace.record.read_text(encoding="utf-8"))["status"] == 0 and trace.path.exists()
-        except (OSError, ValueError, KeyError):
-            made = False
-        if not made:
+    for trace in traces:
+        record = made(trace)
+        if record is None or record["status"] != 0:
             found[trace.path.stem] = trace
     return found
 
@@ -160,56 +168,68 @@ def _left_behind(name: str) -> bool:
         return False
 
 
-def _write_workflow(plan: Plan, todo: list[Group], settings: Settings) -> int:
-    """Jobs of the workflow. Everything that Snakemake remembers or would take for made is removed first."""
-    folder = plan.folder
+def jobs_of(campaign: Campaign, todo: Sequence[Group], traces: dict[str, Trace], settings: Settings) -> dict[str, dict[str, Any]]:
+    """What workers do, by name: the annotations first."""
+    common = {"folder": str(campaign.base), "leash": not settings.slurm, "fail_fast": settings.fail_fast}
+    found: dict[str, dict[str, Any]] = {}
+    for name, trace in traces.items():
+        found[name] = {**common, "kind": "annotate", "program": str(campaign.tools.annotate), "source": str(trace.source),
+                       "path": str(trace.path), "launch": trace.launch, "options": list(trace.options),
+                       "report": trace.report}
+    for group in todo:
+        found[group.name] = {**common, "kind": "simulate", "program": str(campaign.tools.simulate),
+                             "results": str(campaign.results), "runs": [
+                                 {"key": r.key, "arguments": list(r.arguments), "keeps": [asdict(k) for k in r.keeps],
+                                  "record": str(r.trace.record) if r.trace else ""} for r in group.runs]}
+    return found
+
+
+def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Trace], wanted: list[str],
+                    settings: Settings) -> int:
+    """Jobs of the workflow. Everything that Snakemake remembers or would take for made is removed first. `traces`: to be
+    made, of which those that are `wanted` stay."""
+    folder = campaign.folder
     for old in (".snakemake", "groups", "jobs"):
         shutil.rmtree(folder / old, ignore_errors=True)
-    for part in (*folder.glob("runs/.*"), *folder.glob("traces/.*")):
+    for part in (*campaign.results.glob(".*"), *folder.glob("traces/.*")):
         if _left_behind(part.name):
             part.unlink(missing_ok=True)
-    runs = [run for group in todo for run in group.runs]
-    for run in runs:
-        plan.marker(run).unlink(missing_ok=True)
-    traces = _traces(plan, runs)
-    common = {"folder": str(plan.study.path.parent), "leash": not settings.slurm, "fail_fast": settings.fail_fast}
-    for name, trace in traces.items():
+    for run in (run for group in todo for run in group.runs):
+        # A campaign that shares the results may have made it by now.
+        o = outcome(campaign, run)
+        if o is None or not o.is_result(run):
+            campaign.marker(run).unlink(missing_ok=True)
+    for trace in traces.values():
         trace.path.unlink(missing_ok=True)
         trace.record.unlink(missing_ok=True)
-        job: dict[str, Any] = {**common, "kind": "annotate", "program": str(plan.tools.annotate),
-                               "source": str(trace.source), "path": str(trace.path), "launch": trace.launch,
-                               "options": list(trace.options)}
+    jobs = jobs_of(campaign, todo, traces, settings)
+    for name, job in jobs.items():
         write_whole(folder / "jobs" / f"{name}.json", json.dumps(job))
-    needs: dict[str, list[str]] = {}
-    for group in todo:
-        job = {**common, "kind": "simulate", "program": str(plan.tools.simulate), "results": str(folder / "runs"),
-               "runs": [{"key": r.key, "arguments": list(r.arguments), "record": str(r.trace.record) if r.trace else ""}
-                        for r in group.runs]}
-        write_whole(folder / "jobs" / f"{group.name}.json", json.dumps(job))
-        needs[group.name] = sorted({r.trace.path.stem for r in group.runs if r.trace and r.trace.path.stem in traces})
-    write_whole(folder / "jobs.json", json.dumps({"groups": needs}))
+    needs = {group.name: sorted({r.trace.path.stem for r in group.runs if r.trace and r.trace.path.stem in traces})
+             for group in todo}
+    write_whole(folder / "jobs.json", json.dumps({"groups": needs, "traces": wanted}))
     # `exec`: the worker is a child of Snakemake, and is told when that ends.
     begin = f"exec {shlex.quote(sys.executable)} -I -S -B {shlex.quote(str(Path(worker.__file__).resolve()))} jobs/"
     begin = begin.replace("{", "{{").replace("}", "}}")
     write_whole(folder / "Snakefile", _WORKFLOW.format(
-        trace='"traces/{trace}.rgt"' if plan.study.keep_traces else 'temp("traces/{trace}.rgt")',
+        trace='"traces/{trace}.rgt"' if campaign.keep_traces else 'temp("traces/{trace}.rgt")',
         annotate=json.dumps(begin + "{wildcards.trace}.json"), simulate=json.dumps(begin + "{wildcards.group}.json")))
-    return len(needs) + len(traces)
+    return len(jobs)
 
 
-def _start(plan: Plan, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
-    arguments = [path, "--snakefile", "Snakefile", "--directory", str(plan.folder), "--jobs", str(settings.jobs),
+def _start(campaign: Campaign, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
+    arguments = [path, "--snakefile", "Snakefile", "--directory", str(campaign.folder), "--jobs", str(settings.jobs),
                  "--nolock", "--scheduler", "greedy", "--rerun-triggers", "mtime", "--drop-metadata", "--quiet", "all"]
     if not settings.fail_fast:
         arguments.append("--keep-going")
     if settings.slurm:
-        arguments += ["--profile", str(write_profile(plan.folder, plan.study.name, plan.study.slurm,
+        arguments += ["--profile", str(write_profile(campaign.folder, campaign.name, campaign.slurm,
                                                    _major_version(path)))]
     # It would write into the home folder otherwise, which may be read-only on a cluster.
-    environment = {**os.environ, "XDG_CACHE_HOME": str(plan.folder / ".snakemake" / "cache")}
-    with open(plan.folder / "snakemake.log", "wb") as log:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(campaign.folder / ".snakemake" / "cache")}
+    with open(campaign.folder / "snakemake.log", "wb") as log:
         # A process group of its own: Ctrl-C reaches this program only, which then ends all of it.
-        return subprocess.Popen(arguments, cwd=plan.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+        return subprocess.Popen(arguments, cwd=campaign.folder, env=environment, stdin=subprocess.DEVNULL, stdout=log,
                                 stderr=subprocess.STDOUT, process_group=0, preexec_fn=worker.leash)
 
 
@@ -224,46 +244,61 @@ def _end(child: "subprocess.Popen[bytes]", slurm: bool) -> None:
     child.wait()
 
 
-def make(plan: Plan, todo: list[Run], known: dict[int, Outcome], settings: Settings,
-         tell: Callable[[str], None]) -> None:
-    """Makes the runs. Throws InputError if Snakemake fails for another reason than a run."""
+def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcome], settings: Settings,
+         tell: Callable[[str], None], traces: Sequence[Trace] = ()) -> None:
+    """Makes the runs, and these further traces. Throws InputError if Snakemake fails for another reason than one of them."""
     snakemake = _snakemake(settings.snakemake)
-    seconds = estimates(plan, known)
+    seconds = estimates(campaign, known)
     target = CLUSTER_SECONDS if settings.slurm else LOCAL_SECONDS
-    parts = groups(todo, seconds, settings.jobs, target, plan.study.group_runs)
-    count = _write_workflow(plan, parts, settings)
-    tell(f"{len(todo)} of {len(plan.runs)} runs to make, in {count} jobs, {settings.jobs} at a time")
-    weights = {r.key: seconds[r.id] for r in todo}
+    parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs)
+    wanted = _to_make(traces)
+    count = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted), settings)
+    if todo:
+        tell(f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs, {settings.jobs} at a time")
+    weights = {**{r.key: seconds[r.id] for r in todo}, **dict.fromkeys(wanted, 1.0)}
+    left: dict[str, Simulation | Trace] = {**{r.key: r for r in todo}, **wanted}
     progress = Progress(weights, settings.shown)
-    by_key = {r.key: r for r in todo}
-    done: set[str] = set()
     failed = 0
-    child = _start(plan, settings, snakemake)
+    pause = 0.1
+    child = _start(campaign, settings, snakemake)
     try:
-        while child.poll() is None:
-            for key in _done(plan, weights) - done:
-                done.add(key)
-                o = outcome(plan, by_key[key])
-                failed += o is not None and o.status != 0
-            progress.show(done, failed)
-            time.sleep(0.1)
+        running = True
+        while running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(pause)
+                running = False
+            begin = time.monotonic()
+            for name in [name for name, x in left.items() if _end_of(campaign, x).exists()]:
+                failed += _has_failed(campaign, left.pop(name))
+            progress.show(weights.keys() - left.keys(), failed)
+            # Looking for the ends of very many runs takes a while.
+            pause = max(0.1, 20 * (time.monotonic() - begin))
     finally:
         _end(child, settings.slurm)
         progress.finish()
-    left = set(weights) - _done(plan, weights)
+        if not campaign.keep_traces:
+            for trace in {r.trace for r in campaign.runs if r.trace}:
+                trace.path.unlink(missing_ok=True)
+                trace.record.unlink(missing_ok=True)
     if left and not settings.fail_fast:
-        log = (plan.folder / "snakemake.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        raise InputError(f"Snakemake ended with status {child.returncode} and left {len(left)} runs; "
-                         f"{plan.folder / 'snakemake.log'} ends with:\n  " + "\n  ".join(log[-8:]))
-    tell(f"{len(weights) - len(left)} runs in {progress.seconds:.0f} s")
+        log = (campaign.folder / "snakemake.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        raise InputError(f"Snakemake ended with status {child.returncode} and left {len(left)} "
+                         f"{'runs' if todo else 'traces'}; {campaign.folder / 'snakemake.log'} ends with:\n  " +
+                         "\n  ".join(log[-8:]))
+    tell(f"{len(weights) - len(left)} {'runs' if todo else 'traces'} in {progress.seconds:.0f} s")
 
 
-def _done(plan: Plan, weights: dict[str, float]) -> set[str]:
-    try:
-        with os.scandir(plan.folder / "runs") as entries:
-            return {key for e in entries if (key := e.name.removesuffix(".json.gz")) in weights}
-    except FileNotFoundError:
-        return set()
+def _end_of(campaign: Campaign, what: Simulation | Trace) -> Path:
+    """The file that is there when it has ended."""
+    return what.record if isinstance(what, Trace) else campaign.marker(what)
+
+
+def _has_failed(campaign: Campaign, what: Simulation | Trace) -> bool:
+    if isinstance(what, Trace):
+        record = made(what)
+        return record is None or record["status"] != 0
+    o = outcome(campaign, what)
+    return o is not None and not o.is_result(what)
 
 
 def own(plan: Plan) -> None:

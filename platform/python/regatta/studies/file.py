@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..statistics import InputError
+from .campaign import Slurm
 from .checks import Scalar, Table, shown
 from .knobs import Condition, Knob, condition, knobs, named_values
 from .suites import kernels_of
@@ -40,15 +41,6 @@ class Point:
 class Sample:
     count: int
     seed: int
-
-
-@dataclass(frozen=True)
-class Slurm:
-    partition: str = ""
-    account: str = ""
-    time: str = ""
-    memory: str = ""
-    extra: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import Sequence
 
+from .campaign import Campaign, Simulation
 from .outcome import Outcome
-from .plan import Plan, Run
 
 # Of a job. Shorter ones cost more to start than they need to; of longer ones too few are left to share at the end.
 LOCAL_SECONDS = 20.0
@@ -18,7 +19,7 @@ _SHORT_SECONDS = 3.0
 
 @dataclass(frozen=True)
 class Group:
-    runs: tuple[Run, ...]
+    runs: tuple[Simulation, ...]
     seconds: float  # estimated
 
     @property
@@ -26,17 +27,17 @@ class Group:
         return hashlib.sha256(" ".join(r.key for r in self.runs).encode()).hexdigest()[:24]
 
 
-def estimates(plan: Plan, known: dict[int, Outcome]) -> dict[int, float]:
+def estimates(campaign: Campaign, known: dict[int, Outcome]) -> dict[int, float]:
     """Seconds by run id: the mean of the program's finished runs, or a guess from the size of its trace."""
     by_program: dict[str, list[float]] = {}
-    for run in plan.runs:
+    for run in campaign.runs:
         if run.id in known and known[run.id].status == 0:
             by_program.setdefault(run.program, []).append(known[run.id].seconds)
     means = {p: sum(s) / len(s) for p, s in by_program.items()}
-    return {r.id: means.get(r.program, 0.2 + 0.4 * r.megabytes if r.megabytes else 1.0) for r in plan.runs}
+    return {r.id: means.get(r.program, 0.2 + 0.4 * r.megabytes if r.megabytes else 1.0) for r in campaign.runs}
 
 
-def groups(runs: list[Run], seconds: dict[int, float], jobs: int, target: float, most: int) -> list[Group]:
+def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, target: float, most: int) -> list[Group]:
     """In the order of the runs. `most`: runs of a group, 0: only their time counts."""
     small, large = (max(1, -(-len(runs) // (shares * jobs))) for shares in (_MANY, _SOME))
 
@@ -46,7 +47,7 @@ def groups(runs: list[Run], seconds: dict[int, float], jobs: int, target: float,
         return total + more > target or size >= large or (size >= small and total >= _SHORT_SECONDS)
 
     found: list[Group] = []
-    current: list[Run] = []
+    current: list[Simulation] = []
     total = 0.0
     for run in runs:
         if current and is_full(len(current), total, seconds[run.id]):

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Iterator
 
 from ..statistics import InputError
+from .campaign import write_whole
 from .checks import Scalar, option_text
 from .outcome import Outcome, statistics
-from .plan import Plan, Run, write_whole
+from .plan import Plan, Run
 
 _SCHEMA = """
 CREATE TABLE runs (

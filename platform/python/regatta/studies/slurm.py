@@ -10,8 +10,7 @@ import os
 import shlex
 from pathlib import Path
 
-from .file import Slurm
-from .plan import write_whole
+from .campaign import Slurm, write_whole
 
 _JOB = """\
 #!/bin/sh

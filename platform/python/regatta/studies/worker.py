@@ -2,12 +2,13 @@
 """Makes one group of runs, or one trace. Started by Snakemake with `python3 -I -S worker.py JOB.json`.
 
 Stands alone, so that it starts in a few hundredths of a second on any node. One worker makes all runs of its group. A
-run that ends leaves runs/KEY.json.gz, whatever its status, and the next run follows. Nothing is left of a run that a
-signal to this program interrupts.
+run that ends leaves KEY.json.gz, whatever its status, and the next run follows. Nothing is left of a run that a signal to
+this program interrupts.
 """
 
 import ctypes
 import gzip
+import importlib.util
 import json
 import os
 import signal
@@ -32,11 +33,21 @@ def stop(number: int, _frame: Any) -> NoReturn:
     os._exit(128 + number)
 
 
+def scratch(path: Path, end: str) -> Path:
+    """For a file of this process beside `path`."""
+    return path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}.{end}")
+
+
 def replace(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}.part")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    """Under its final name only when it is whole."""
+    partial = scratch(path, "part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    except OSError as e:
+        partial.unlink(missing_ok=True)
+        raise OSError(e.errno, e.strerror, str(path)) from None
 
 
 def call(arguments: list[str], folder: str, leashed: bool) -> tuple[int, str, float]:
@@ -64,6 +75,10 @@ def call(arguments: list[str], folder: str, leashed: bool) -> tuple[int, str, fl
     return status, said, seconds
 
 
+class Unreadable(Exception):
+    """A run has not written what is to be kept of it."""
+
+
 def annotate(job: dict[str, Any]) -> None:
     """Leaves the trace and a record of its making. A trace that cannot be made is empty: the runs that need it say so."""
     path = Path(job["path"])
@@ -72,16 +87,37 @@ def annotate(job: dict[str, Any]) -> None:
     if job["launch"]:
         source = path.with_suffix(".launch.toml")
         replace(source, job["launch"].encode())
-    partial = path.with_name(f".{path.name}.{os.uname().nodename}.{os.getpid()}.part")
-    status, message, seconds = call([job["program"], "--launch", str(source), "--out", str(partial)] + job["options"],
+    partial, report = scratch(path, "part"), scratch(path, "report")
+    options = (["--report", str(report)] if job["report"] else []) + job["options"]
+    status, message, seconds = call([job["program"], "--launch", str(source), "--out", str(partial)] + options,
                                     job["folder"], job["leash"])
-    if status == 0:
+    record: dict[str, Any] = {"status": status, "message": message, "seconds": seconds}
+    if status == 0 and job["report"]:
+        try:
+            record["report"] = json.loads(report.read_bytes())
+        except (OSError, ValueError) as e:
+            record.update(status=1, message=f"its report cannot be read: {type(e).__name__}")
+    report.unlink(missing_ok=True)
+    if record["status"] == 0:
         os.replace(partial, path)
     else:
         partial.unlink(missing_ok=True)
         path.write_bytes(b"")
-    record = {"status": status, "message": message, "seconds": seconds}
     replace(path.with_suffix(".json"), json.dumps(record).encode())
+
+
+def extracted(keep: dict[str, Any], file: Path) -> Any:
+    """What is kept of a further file of a run."""
+    place = importlib.util.spec_from_file_location("extracts", Path(__file__).with_name("extracts.py"))
+    assert place is not None and place.loader is not None
+    extracts = importlib.util.module_from_spec(place)
+    place.loader.exec_module(extracts)
+    try:
+        return extracts.READERS[keep["reader"]](file, keep["wanted"])
+    except extracts.Missing as e:
+        raise Unreadable(str(e)) from None
+    except (OSError, ValueError, LookupError) as e:
+        raise Unreadable(f"its {keep['name']} cannot be read: {type(e).__name__}") from None
 
 
 def simulate(job: dict[str, Any], run: dict[str, Any]) -> int:
@@ -90,34 +126,41 @@ def simulate(job: dict[str, Any], run: dict[str, Any]) -> int:
     if marker.exists():
         return 0
     record: dict[str, Any] = {"status": 0, "message": "", "seconds": 0.0}
-    result = "null"
+    # One line each, after that of the record: to read a run's status, the first line is enough.
+    lines: list[Any] = [None]
+    kept: dict[str, Any] = {}
     if run["record"]:
         made = json.loads(Path(run["record"]).read_text(encoding="utf-8"))
         if made["status"] != 0:
-            record.update(status=made["status"], message=f"no trace: regatta-annotate: {made['message']}")
+            record.update(status=made["status"], message=f"no trace: regatta-annotate: {made['message']}", no_trace=True)
+        if "report" in made:
+            kept["report"] = made["report"]
     if record["status"] == 0:
-        stats = marker.with_name(f".{run['key']}.{os.uname().nodename}.{os.getpid()}.stats")
+        stats = scratch(Path(job["results"]) / run["key"], "stats")
+        files = [stats.with_suffix(f".kept{i}") for i in range(len(run["keeps"]))]
+        further = [o.replace("{file}", str(file)) for keep, file in zip(run["keeps"], files) for o in keep["options"]]
         try:
-            status, message, seconds = call([job["program"]] + run["arguments"] + ["--stats", str(stats)],
+            status, message, seconds = call([job["program"]] + run["arguments"] + ["--stats", str(stats)] + further,
                                             job["folder"], job["leash"])
             record.update(status=status, message=message.replace(str(stats), "the statistics"), seconds=seconds)
             if status == 0:
-                # On one line, the second of the file: to read a run's status, its first line is enough.
-                result = json.dumps(json.loads(stats.read_bytes()))
+                lines[0] = json.loads(stats.read_bytes())
+                kept.update({keep["name"]: extracted(keep, file) for keep, file in zip(run["keeps"], files)})
         except (OSError, ValueError) as e:
             record.update(status=1, message=f"its statistics cannot be read: {type(e).__name__}")
+        except Unreadable as e:
+            lines[0] = None
+            record.update(status=1, message=str(e))
         finally:
-            stats.unlink(missing_ok=True)
-    replace(marker, gzip.compress(f"{json.dumps(record)}\n{result}\n".encode(), 1, mtime=0))
+            for file in (stats, *files):
+                file.unlink(missing_ok=True)
+    lines += [kept] if kept else []
+    replace(marker, gzip.compress("".join(json.dumps(x) + "\n" for x in (record, *lines)).encode(), 1, mtime=0))
     return int(record["status"])
 
 
-def main() -> int:
-    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, stop)
-    if job["leash"]:
-        leash()
+def work(job: dict[str, Any]) -> int:
+    """The exit status."""
     if job["kind"] == "annotate":
         annotate(job)
         return 0
@@ -127,6 +170,19 @@ def main() -> int:
         if simulate(job, run) != 0 and job["fail_fast"]:
             return 1
     return 0
+
+
+def main() -> int:
+    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
+    if job["leash"]:
+        leash()
+    try:
+        return work(job)
+    except OSError as e:
+        print(f"cannot write '{e.filename}': {e.strerror}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
