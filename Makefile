@@ -54,6 +54,7 @@ reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-fine
 	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
 
 traces: tools
+	@.cmake/setup-packages.sh --study
 	@$(PYTHON) traces/suites/prepare.py --bin $(BUILD)/bin --jobs $(JOBS) $(if $(SUITE),--suite $(SUITE))
 
 asan: packages

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
 # tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
-# that the papers' reproductions draw their figures with; with --cosim, those of RTL twins and their proofs; with --study,
+# that make the papers' reproductions and draw their figures; with --cosim, those of RTL twins and their proofs; with --study,
 # those of regatta-study. Does nothing, and needs neither root nor a network, when everything is there.
 set -eu
 
@@ -13,7 +13,7 @@ case "${1:-}" in
   "") ;;
   --ci) packages="$packages clang-format clang-tidy gtkwave snakemake" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
-  --reproduce) packages="$packages python3-matplotlib" ;;
+  --reproduce) packages="$packages snakemake python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
   --study) packages="$packages snakemake" ;;
   *)

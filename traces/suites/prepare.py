@@ -3,22 +3,20 @@
 """Annotates the kernels of traces/kernels at full size: a trace each, ready for regatta-sim. See --help."""
 
 import argparse
+import json
 import os
+import shutil
 import sys
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import List, Optional
 
 root = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "examples" / "reproduce"))
 
 from regatta_reproduce import command, suite  # noqa: E402
-from regatta_reproduce.campaign import Campaign, Trace  # noqa: E402
-from regatta_reproduce.progress import Progress  # noqa: E402
-from regatta_reproduce.tools import ToolFailure, Tools  # noqa: E402
+from regatta.studies import engine  # noqa: E402
+from regatta.studies.campaign import Campaign, Tools, Trace, write_whole  # noqa: E402
 
 description = """Annotates the kernels of traces/kernels at full size, several at a time.
 
@@ -41,9 +39,9 @@ Exit status: 0 done; 1 a kernel failed; 2 bad usage; 130 interrupted."""
 
 @dataclass(frozen=True)
 class Job:
-    trace: Trace
-    path: Path  # of the .rgt
-    key: str
+    kernel: str
+    trace: Trace  # as the engine makes it
+    path: Path  # where it is to be
 
     @property
     def report(self) -> Path:
@@ -55,65 +53,42 @@ class Job:
 
     def up_to_date(self) -> bool:
         try:
-            return self.path.exists() and self.report.exists() and self.key_file.read_text(encoding="utf-8") == self.key
+            return self.path.exists() and self.report.exists() and self.key_file.read_text(encoding="utf-8") == self.trace.key
         except OSError:
             return False
 
-
-def make(job: Job, tools: Tools) -> None:
-    """Leaves nothing that looks up to date unless all of it is."""
-    job.path.parent.mkdir(parents=True, exist_ok=True)
-    job.key_file.unlink(missing_ok=True)
-    mark = f".{os.getpid()}.{threading.get_ident()}.part"
-    trace, report = job.path.with_name(job.path.name + mark), job.report.with_name(job.report.name + mark)
-    try:
-        tools.run("regatta-annotate", ["--launch", str(job.trace.launch.resolve()), "--out", str(trace.resolve()),
-                                       "--report", str(report.resolve())] + list(job.trace.options), job.trace.kernel)
-        os.replace(report, job.report)
-        os.replace(trace, job.path)
-        job.key_file.write_text(job.key, encoding="utf-8")
-    finally:
-        trace.unlink(missing_ok=True)
-        report.unlink(missing_ok=True)
+    def settle(self) -> str:
+        """Puts what has been made into its place; the failure, in a sentence, if it was none. Leaves nothing that looks up to
+        date unless all of it is."""
+        record = engine.made(self.trace)
+        if record is None:
+            return ""
+        if record["status"] != 0:
+            return f"regatta-annotate ended with status {record['status']} on {self.kernel}: {record['message']}"
+        self.key_file.unlink(missing_ok=True)
+        write_whole(self.report, json.dumps(record["report"], indent=1) + "\n")
+        os.replace(self.trace.path, self.path)
+        write_whole(self.key_file, self.trace.key)
+        return ""
 
 
-def time_left(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min left" if seconds >= 90 else f"{seconds:.0f} s left"
-
-
-def make_all(jobs: List[Job], workers: int, tools: Tools, shown: bool) -> List[str]:
+def make_all(campaign: Campaign, jobs: List[Job], settings: engine.Settings) -> List[str]:
     """Makes what is not up to date. Returns failures, in sentences."""
     missing = [j for j in jobs if not j.up_to_date()]
-    progress = Progress(len(missing), len(jobs) - len(missing), shown)
+    if not missing:
+        return []
+
+    def tell(text: str) -> None:
+        if settings.shown:
+            print(text, file=sys.stderr, flush=True)
+
     failures: List[str] = []
-    begin, done = time.monotonic(), 0
-
-    def one(job: Job) -> Tuple[Job, float, str]:
-        progress.begin(f"annotating {job.trace.kernel}")
-        started = time.monotonic()
+    with engine.locked(campaign.folder, "these traces are being made already"):
         try:
-            make(job, tools)
-        except ToolFailure as e:
-            return job, time.monotonic() - started, str(e)
-        return job, time.monotonic() - started, ""
-
-    with ThreadPoolExecutor(max_workers=workers) as pool:
-        futures = [pool.submit(one, job) for job in missing]
-        try:
-            for future in as_completed(futures):
-                job, seconds, failure = future.result()
-                done += 1
-                left = (time.monotonic() - begin) / done * (len(missing) - done)
-                size = "failed" if failure else f"{job.path.stat().st_size / 2**20:.0f} MiB"
-                progress.done(job.trace.kernel, f"{size}, {seconds:.1f} s" + (f"; {time_left(left)}" if left else ""))
-                if failure:
-                    failures.append(failure)
-        except BaseException:
-            tools.stop()
-            for future in futures:
-                future.cancel()
-            raise
-    progress.finish()
+            engine.make(campaign, [], {}, settings, tell, [j.trace for j in missing])
+        finally:
+            failures = [told for told in (j.settle() for j in missing) if told]
+    shutil.rmtree(campaign.folder)
     return failures
 
 
@@ -151,17 +126,16 @@ def run(arguments: Optional[List[str]] = None) -> int:
             raise command.UsageError(f"--kernels: found '{kernel}', expected some of {', '.join(known)}")
     out = options.out or root / "build" / "traces" / options.suite
     annotate_options = chosen_suite.annotate_options() if chosen_suite else ()
-    tools = Tools(options.bin)
-    keys = Campaign(tools, out, options.jobs)  # only for its keys
-    jobs = []
-    for kernel in kernels:
-        trace = Trace(kernel, command.launch_file(kernel, options.small), annotate_options)
-        jobs.append(Job(trace, out / f"{kernel}.rgt", keys.trace_key(trace)))
+    out = out.resolve()
+    folder = out / ".making"
+    campaign = Campaign("traces", folder, out, Tools.find(options.bin, options.bin), folder / "runs")
+    jobs = [Job(k, campaign.trace(k, command.launch_file(k, options.small), annotate_options, report=True), out / f"{k}.rgt")
+            for k in kernels]
     if options.list:
         for job in jobs:
             print(f"{'up to date' if job.up_to_date() else 'to be made'}  {job.path}")
         return 0
-    failures = make_all(jobs, options.jobs, tools, not options.quiet)
+    failures = make_all(campaign, jobs, engine.Settings(options.jobs, shown=not options.quiet))
     print(f"{len(jobs) - len(failures)} of {len(jobs)} traces are in {out}" +
           (f" (regatta-annotate {' '.join(annotate_options)})" if annotate_options else ""))
     if failures:

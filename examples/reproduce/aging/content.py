@@ -4,9 +4,9 @@
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
+from regatta.statistics import value
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import value
 
 from evaluation import (Evaluation, argo_ids, base, bits, drawn, machines, narrow, of, parts, pattern_ids, patterns, schemes,
                         states, table5, unchanged, unswitched)

@@ -3,9 +3,10 @@
 
 from typing import Dict, List, Optional
 
+from regatta.means import geomean, mean
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import evaluation, suite
 from regatta_reproduce.paper import Comparisons
-from regatta_reproduce.stats import geomean, mean, of_all_sms, value
 
 base = evaluation.baseline
 #: Runs by --scheme, with the paper's names; the first is the reference for the others.

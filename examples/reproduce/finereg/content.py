@@ -4,9 +4,9 @@
 from pathlib import Path
 from typing import Any, Callable, Dict, Optional, Sequence
 
+from regatta.means import geomean, mean
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import geomean, mean
 
 from evaluation import (Evaluation, all_in_dram, base, bases, changes, classes, concurrent, depths, enlarged, fast, finereg,
                         gpu_run, gpu_sizes, lowest_use, memory_bound, mutex_run, pools, reg_dram, reg_dram_run,

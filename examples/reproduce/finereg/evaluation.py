@@ -3,9 +3,10 @@
 
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
+from regatta.means import geomean, mean
+from regatta.statistics import value
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
-from regatta_reproduce.stats import geomean, mean, value
 
 base = evaluation.baseline
 percent = 100.0

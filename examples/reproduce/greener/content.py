@@ -4,9 +4,10 @@
 from pathlib import Path
 from typing import Any, Callable, Dict, Optional, Sequence
 
+from regatta.means import geomean
+from regatta.statistics import value
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import geomean, value
 
 from evaluation import (Evaluation, base, changes, chosen, latencies, leaks, nodes, of, other_machine, part_base, pattern,
                         pattern_kernel, pattern_program, schedulers, schemes, states, swept, thresholds, wide_base, wide_usual,

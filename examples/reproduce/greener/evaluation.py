@@ -5,9 +5,10 @@ import json
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from regatta.means import geomean, mean
+from regatta.statistics import of_all_sms
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons, Paper
-from regatta_reproduce.stats import geomean, mean, of_all_sms
 
 base = evaluation.baseline
 percent = 100.0

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Papers' evaluations, run again: annotate and simulate by regatta's command line, compare, plot, write a page.
 
-What a paper's script needs is in these modules; none of them knows a paper.
+What a paper's script needs is in these modules; none of them knows a paper. The simulations are made by the package regatta
+(platform/python), which also has means and numbers out of stats.json.
 
-    tools       the programs of a build, what identifies them, and running them
-    campaign    traces and simulations to be made, in parallel, each once, resumable
+    campaign    traces and simulations that a page asks for, and their results
     evaluation  what is asked of runs; a paper's own derives from it
-    stats       numbers out of stats.json and means over kernels
     paper       what a paper states, and how ours compares to it
     findings    hand-written explanations, each bound to the numbers that it explains
     plots       grouped bars, scatter with Pareto frontier, lines: SVG and PNG, the same bytes every time
@@ -15,6 +14,16 @@ What a paper's script needs is in these modules; none of them knows a paper.
     reproduction  a page from its parts
 """
 
+import sys
+from pathlib import Path
 
-class ReproductionError(Exception):
+if sys.version_info < (3, 11):
+    sys.exit(f"{Path(sys.argv[0]).name}: found Python {sys.version.split()[0]}, expected 3.11 or newer")
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "platform" / "python"))
+
+from regatta.statistics import InputError  # noqa: E402
+
+
+class ReproductionError(InputError):
     """What went wrong, as a sentence for the user."""

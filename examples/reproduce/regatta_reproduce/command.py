@@ -8,7 +8,12 @@ import sys
 from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
+from regatta.statistics import InputError
+from regatta.studies.campaign import Tools
+from regatta.studies.engine import Settings
+
 from . import ReproductionError
+from .campaign import Campaign
 
 
 class UsageError(ReproductionError):
@@ -31,6 +36,7 @@ def parser(description: str, page: Path) -> argparse.ArgumentParser:
     p.add_argument("--small", action="store_true", help="the kernels' small sizes (needs --out)")
     p.add_argument("--keep-traces", action="store_true", help="do not throw traces away when their runs are done")
     p.add_argument("--no-plots", action="store_true", help="tables only (needs --out)")
+    p.add_argument("--slurm", action="store_true", help="submit the simulations to Slurm, --jobs of them at a time")
     p.add_argument("--quiet", action="store_true", help="no progress")
     p.add_argument("--strict", action="store_true",
                    help="end with status 3 when a difference has no finding or a finding is out of date")
@@ -56,16 +62,23 @@ def checked(options: argparse.Namespace, known: Sequence[str]) -> argparse.Names
     return options
 
 
+def campaign(options: argparse.Namespace) -> Campaign:
+    """As the command line wants it. A page's name is that of its folder."""
+    settings = Settings(options.jobs, options.slurm, shown=not options.quiet)
+    return Campaign(Tools.find(options.bin, options.bin), options.work, options.page.name, settings, options.keep_traces)
+
+
 def launch_file(kernel: str, small: bool) -> Path:
     return kernels_folder / kernel / ("launch.small.toml" if small else "launch.toml")
 
 
 def main(run: Callable[[Optional[List[str]]], int]) -> int:
     """Status: 0 done, 1 something failed, 2 bad usage, 3 --strict found something, 130 interrupted."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
     try:
         return run(None)
-    except ReproductionError as e:
+    except InputError as e:
         sys.stderr.write(f"{Path(sys.argv[0]).name}: {e}\n")
         return 2 if isinstance(e, UsageError) else 1
     except KeyboardInterrupt:

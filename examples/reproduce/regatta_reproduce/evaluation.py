@@ -3,9 +3,11 @@
 
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from regatta.means import mean
+from regatta.statistics import value
+
 from .campaign import Result
 from .paper import Comparisons
-from .stats import mean, value
 from .suite import Program, Suite
 
 #: The run that all others are held against.

@@ -11,17 +11,13 @@ The page's maker complains of a difference without a finding, and of a finding w
 tenth, or that explains what is no difference any more.
 """
 
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, List
 
 from . import ReproductionError
 from .paper import Comparisons, with_unit
-
-try:
-    import tomllib
-except ImportError:  # before Python 3.11
-    import tomli as tomllib
 
 moved_share = 0.1
 

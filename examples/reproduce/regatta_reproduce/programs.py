@@ -7,10 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from regatta.means import geomean
+from regatta.statistics import of_all_sms
+
 from . import evaluation, plots
 from .evaluation import baseline
 from .page import Page, table
-from .stats import geomean, of_all_sms
 from .suite import Program, Shape, Suite, launches_of
 
 percent = 100.0

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple, Type
 
 from . import command, plots
-from .campaign import Campaign, Result, Run
+from .campaign import Result, Run
 from .evaluation import Evaluation
 from .findings import Findings
 from .page import Page, missing_values, write_if_changed
 from .paper import Comparisons, Paper
 from .suite import Suite
-from .tools import Tools
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Reproduction:
             plots.require()
         paper = Paper(self.folder / "paper.json")
         findings = Findings(self.folder / "findings.toml")
-        campaign = Campaign(Tools(options.bin), options.work, options.jobs, options.keep_traces, not options.quiet)
+        campaign = command.campaign(options)
         for kernel in options.kernels:
             for r in self.runs_of(kernel, options.small):
                 campaign.add(r)

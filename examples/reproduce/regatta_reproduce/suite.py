@@ -21,17 +21,13 @@
 """
 
 import re
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import ReproductionError
 from .command import kernels_folder, root
-
-try:
-    import tomllib
-except ImportError:  # before Python 3.11
-    import tomli as tomllib
 
 suites_folder = root / "traces" / "suites"
 machines_folder = root / "platform" / "machines"

@@ -4,9 +4,10 @@
 from pathlib import Path
 from typing import List, Optional
 
+from regatta.means import geomean, mean, pareto
+from regatta.statistics import value
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import geomean, mean, pareto, value
 
 import rivals
 from evaluation import (cached_base, cached_usual, chosen, experiments, faster_ids, held_ids, l2_ids,

@@ -4,9 +4,10 @@
 from statistics import median
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from regatta.means import geomean, mean, pareto, rank_correlation
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import evaluation, suite
 from regatta_reproduce.paper import Comparisons, Paper
-from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, rank_correlation, value
 
 sizes = [128, 192, 256, 384, 512, 1024, 2048]
 chosen = 512

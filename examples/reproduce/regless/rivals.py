@@ -5,10 +5,11 @@ the two-level scheduler."""
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence
 
+from regatta.means import geomean, mean
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, fixed, percent, table
 from regatta_reproduce.paper import Comparisons
-from regatta_reproduce.stats import geomean, mean, of_all_sms, value
 
 import evaluation
 from evaluation import chosen, swept_kernels, usual

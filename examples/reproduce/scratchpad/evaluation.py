@@ -3,10 +3,10 @@
 
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
+from regatta.means import geomean, mean
 from regatta_reproduce import ReproductionError, evaluation
 from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.programs import Plan, ProgramEvaluation, percent, plan_of
-from regatta_reproduce.stats import geomean, mean
 from regatta_reproduce.suite import Program
 
 base = evaluation.baseline

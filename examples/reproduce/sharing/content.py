@@ -4,10 +4,10 @@
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
+from regatta.means import geomean
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, signed, table
 from regatta_reproduce.programs import bars, by_program, plan_of
-from regatta_reproduce.stats import geomean
 
 import evaluation
 from evaluation import (Evaluation, alone, apart, base, base_owf, base_reordered, by_formula, doubled, extra_variants, gains,

@@ -3,10 +3,10 @@
 
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from regatta.means import geomean
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
 from regatta_reproduce.programs import Plan, ProgramEvaluation, percent, plan_of, programs_of, rounded
-from regatta_reproduce.stats import geomean
 from regatta_reproduce.suite import Program
 
 base = evaluation.baseline

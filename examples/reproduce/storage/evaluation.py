@@ -5,9 +5,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
+from regatta.means import geomean, pareto
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import evaluation, suite
 from regatta_reproduce.paper import Comparisons
-from regatta_reproduce.stats import geomean, of_all_sms, pareto, value
 
 base = evaluation.baseline
 percent = 100.0

@@ -5,10 +5,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
+from regatta.means import geomean, mean
 from regatta_reproduce import plots
 from regatta_reproduce.findings import Findings
 from regatta_reproduce.page import Page, fixed, percent, table
-from regatta_reproduce.stats import geomean, mean
 from regatta_reproduce.suite import Coverage, Program, Suite
 
 from evaluation import EntryNumbers, Numbers

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Type, TypeVar
 
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import ReproductionError
 from regatta_reproduce.campaign import Result, Run, Trace
 from regatta_reproduce.page import csv_text
-from regatta_reproduce.stats import of_all_sms, value
 from regatta_reproduce.suite import launches_of
 
 wide, narrow, locality = "addresses-64", "addresses-32", "locality"

@@ -12,9 +12,7 @@ here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
 from regatta_reproduce import command, plots, suite  # noqa: E402
-from regatta_reproduce.campaign import Campaign  # noqa: E402
 from regatta_reproduce.page import write_if_changed  # noqa: E402
-from regatta_reproduce.tools import Tools  # noqa: E402
 
 import content  # noqa: E402
 import evaluation  # noqa: E402
@@ -39,7 +37,7 @@ def run(arguments: Optional[List[str]] = None) -> int:
         rows, entries = ([r for r in evaluation.read(kind, here / name) if r.kernel in options.kernels]
                          for kind, name in kept.items())
     else:
-        campaign = Campaign(Tools(options.bin), options.work, options.jobs, options.keep_traces, not options.quiet)
+        campaign = command.campaign(options)
         launches = {k: command.launch_file(k, options.small) for k in options.kernels}
         for kernel, launch in launches.items():
             for r in evaluation.runs_of(kernel, launch):

@@ -12,8 +12,9 @@ import sys
 import time
 import types
 from pathlib import Path
+from unittest import mock
 
-from regatta_reproduce.tools import ToolFailure
+from regatta.studies import engine, worker
 
 _programs = {
     "regatta-annotate": '''
@@ -34,6 +35,10 @@ note("sim")
 trace = open(sys.argv[1]).read()
 if not trace.startswith("trace "): fail(2, "not a trace")
 time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+if "--garbage" in sys.argv:
+    open(after("--stats"), "w").write("{")
+    sys.exit(0)
+if "--garbage-table" in sys.argv: open(after("--garbage-table"), "w").write("a,b\\n1,x\\n")
 scheme = after("--scheme", "baseline")
 entries = int(after("--osu.entries", "512"))
 if "--fail" in sys.argv: fail(3, "value mismatch in warp 3")
@@ -220,22 +225,45 @@ def _compiled(program: str, log: str):
     return compile(_head.format(python="", salt="", log=log) + _programs[program], program, "exec")
 
 
-def run(tools, program: str, arguments, what: str, folder=None) -> None:
-    """In place of Tools.run(): the same answers without a process for each, of which a page has hundreds."""
+def call(arguments, folder, leashed):
+    """In place of worker.call(): the same answers without a process for each, of which a page has hundreds."""
+    path = Path(arguments[0])
     told = io.StringIO()
 
     def leave(status):
         raise SystemExit(status)
 
-    own = types.SimpleNamespace(argv=[str(tools.path(program))] + list(arguments), stderr=told, exit=leave)
-    # What the program imports comes from here; threads that run at the same time have arguments of their own.
+    own = types.SimpleNamespace(argv=list(arguments), stderr=told, exit=leave)
+    # What the program imports comes from here.
     modules = {"json": json, "os": os, "re": re, "sys": own, "time": time}
     names = {"__builtins__": {**vars(__import__("builtins")), "__import__": lambda name, *_: modules[name]}}
     try:
-        exec(_compiled(program, str(tools.binaries / "calls")), names)
+        exec(_compiled(path.name, str(path.parent / "calls")), names)
     except SystemExit as e:
         if e.code:
-            raise ToolFailure(program, what, e.code, told.getvalue().strip().split(": ", 1)[-1]) from None
+            return e.code, told.getvalue().strip().split(": ", 1)[-1], 0.0
+    return 0, "", 0.0
+
+
+def start(campaign, settings, path):
+    """In place of engine._start(): the jobs of the workflow after one another, without Snakemake and its workers."""
+    jobs = [json.loads(p.read_text()) for p in sorted((campaign.folder / "jobs").iterdir())]
+    for kind in ("annotate", "simulate"):
+        for job in jobs:
+            if job["kind"] == kind:
+                worker.work(job)
+    return types.SimpleNamespace(wait=lambda *_: 0, returncode=0)
+
+
+def patch(test, of_programs=True):
+    """For a test: no Snakemake is needed, and no process for each run (unless the programs have been changed)."""
+    patches = [mock.patch.object(engine, "_snakemake", lambda program: program), mock.patch.object(engine, "_start", start),
+               mock.patch.object(engine, "_end", lambda child, slurm: None)]
+    if of_programs:
+        patches.append(mock.patch.object(worker, "call", call))
+    for p in patches:
+        p.start()
+        test.addCleanup(p.stop)
 
 
 def calls(folder: Path, what: str = "") -> int:

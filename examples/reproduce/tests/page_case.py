@@ -7,10 +7,8 @@ import io
 import sys
 import tempfile
 import unittest
-import unittest.mock
 from pathlib import Path
 
-from regatta_reproduce.tools import Tools
 from tests import fake_tools
 
 
@@ -34,9 +32,7 @@ class PageCase(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
         self.bin = fake_tools.make(self.folder / "bin")
-        calls = unittest.mock.patch.object(Tools, "run", fake_tools.run)
-        calls.start()
-        self.addCleanup(calls.stop)
+        fake_tools.patch(self)
 
     def make(self, out, *arguments):
         """Status, stdout, stderr."""

@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
+import json
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+from regatta.statistics import InputError
+from regatta.studies import worker
+from regatta.studies.campaign import Tools
+from regatta.studies.engine import Settings
 from tests import fake_tools
 from regatta_reproduce import ReproductionError
 from regatta_reproduce.campaign import Accesses, Campaign, Run, Samples, Trace
-from regatta_reproduce.tools import Tools
 
 
-class CampaignTest(unittest.TestCase):
+class Scratch(unittest.TestCase):
+    """Tools that only pretend, and a launch file."""
+
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
         self.addCleanup(scratch.cleanup)
@@ -20,8 +28,9 @@ class CampaignTest(unittest.TestCase):
         (self.folder / "k.ptx").write_text("code")
         (self.folder / "data.bin").write_text("data")
 
-    def campaign(self, **more):
-        return Campaign(Tools(self.bin), self.folder / "work", 2, progress=False, **more)
+    def campaign(self, snakemake="snakemake", **more):
+        return Campaign(Tools.find(self.bin, self.bin), self.folder / "work", "page",
+                        Settings(2, shown=False, snakemake=snakemake), **more)
 
     def two_runs(self, trace_options=()):
         trace = Trace("k", self.launch, trace_options)
@@ -33,13 +42,24 @@ class CampaignTest(unittest.TestCase):
             c.add(r)
         return c.execute()
 
+    def traces(self):
+        return list((self.folder / "work" / "page" / "traces").iterdir())
+
+
+class CampaignTest(Scratch):
+    """Without Snakemake."""
+
+    def setUp(self):
+        super().setUp()
+        fake_tools.patch(self)
+
     def test_runs_of_one_trace_annotate_once_and_leave_no_trace(self):
         results = self.execute(self.two_runs())
         self.assertEqual(results[("k", "baseline")].stats["cycles"], 10000)
         self.assertEqual(results[("k", "small")].stats["cycles"], 14000)
         self.assertEqual(results[("k", "small")].report["entries"][0]["regions"], 12)
         self.assertEqual(fake_tools.calls(self.bin, "annotate"), 1)
-        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
+        self.assertEqual(self.traces(), [])
 
     def test_tables_are_kept_by_column_and_are_part_of_the_key(self):
         trace = Trace("k", self.launch)
@@ -53,7 +73,7 @@ class CampaignTest(unittest.TestCase):
             self.assertEqual(table["bit"], list(range(64)))
             self.assertAlmostEqual(table["zero"][5], 0.6)
         self.assertEqual(fake_tools.calls(self.bin, "sim"), 2)
-        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
+        self.assertEqual(self.traces(), [])
 
     def test_what_depends_on_host_or_place_is_not_kept(self):
         stats = self.execute(self.two_runs())[("k", "baseline")].stats
@@ -98,8 +118,15 @@ class CampaignTest(unittest.TestCase):
         self.assertEqual(fake_tools.calls(self.bin, "sim"), 3)
 
     def test_a_trace_that_cannot_be_made_fails_its_runs(self):
-        with self.assertRaisesRegex(ReproductionError, "regatta-annotate ended with status 2 .*does not fit"):
-            self.execute(self.two_runs(("--refuse",)))
+        refused = r"2 of 3 runs failed.*:\n  regatta-annotate ended with status 2 on k --refuse: a region of 9 registers does not fit$"
+        good = Run("good", Trace("k", self.launch))
+        for _ in range(2):  # tried again: it may be the page that is wrong
+            with self.assertRaisesRegex(ReproductionError, refused):
+                self.execute([*self.two_runs(("--refuse",)), good])
+        self.assertEqual((fake_tools.calls(self.bin, "annotate"), fake_tools.calls(self.bin, "sim")), (3, 1))
+        # No refusal of a simulation.
+        with self.assertRaisesRegex(ReproductionError, "regatta-annotate ended with status 2"):
+            self.execute([Run("tiny", Trace("k", self.launch, ("--refuse",)), may_be_refused=True)])
 
     def test_a_refusal_is_a_result_where_one_is_expected(self):
         run = Run("tiny", Trace("k", self.launch), ("--osu.entries", "-1"), may_be_refused=True)
@@ -133,28 +160,69 @@ class CampaignTest(unittest.TestCase):
     def test_a_result_that_was_cut_off_is_made_again(self):
         self.execute(self.two_runs())
         for kept in (self.folder / "work" / "results").iterdir():
-            kept.write_text(kept.read_text()[:100])
+            kept.write_bytes(kept.read_bytes()[:100])
         self.execute(self.two_runs())
         self.assertEqual(fake_tools.calls(self.bin, "sim"), 4)
 
+    def test_results_are_shared_between_pages_that_ask_for_the_same(self):
+        self.execute(self.two_runs())
+        other = Campaign(Tools.find(self.bin, self.bin), self.folder / "work", "other page", Settings(2, shown=False))
+        other.add(Run("another name", Trace("k", self.launch)))
+        self.assertEqual(other.execute()[("k", "another name")].stats["cycles"], 10000)
+        self.assertEqual(fake_tools.calls(self.bin), 3)
+
+    def test_a_failure_is_tried_again(self):
+        for _ in range(2):
+            with self.assertRaisesRegex(ReproductionError, "1 of 1 runs failed"):
+                self.execute([Run("broken", Trace("k", self.launch), ("--fail",))])
+        self.assertEqual(fake_tools.calls(self.bin, "sim"), 2)
+
+    def test_output_that_cannot_be_read_is_a_failure(self):
+        table = Run("table", Trace("k", self.launch), ("--scheme", "argo"), tables=(("t", "--garbage-table"),))
+        with self.assertRaisesRegex(ReproductionError, r"2 of 3 runs failed.*\n  regatta-sim ended with status 1 on k \(garbage\): its "
+                                                       r"statistics cannot be read: JSONDecodeError\n  regatta-sim ended with status 1 on "
+                                                       r"k \(table\): its tables/t cannot be read: ValueError"):
+            self.execute([Run("garbage", Trace("k", self.launch), ("--garbage",)), table, self.two_runs()[0]])
+        self.assertEqual([p.name for p in (self.folder / "work" / "results").iterdir() if p.name.startswith(".")], [])
+
     def test_what_is_missing_or_contradicts_itself_is_refused(self):
-        with self.assertRaisesRegex(ReproductionError, "is missing or no program: build regatta first"):
-            Tools(self.folder / "nowhere")
-        with self.assertRaisesRegex(ReproductionError, "cannot read '.*gone.toml': No such file"):
+        with self.assertRaisesRegex(InputError, "--bin: found no program 'regatta-sim' in '.*nowhere', expected the folder with"):
+            Tools.find(self.folder / "nowhere", self.bin)
+        with self.assertRaisesRegex(InputError, "gone.toml: cannot be read: No such file"):
             self.execute([Run("x", Trace("k", self.folder / "gone.toml"))])
         self.launch.write_text("ptx = ")
-        with self.assertRaisesRegex(ReproductionError, "launch.toml: "):
+        with self.assertRaisesRegex(InputError, "launch.toml: found no TOML: "):
             self.execute(self.two_runs())
         c = self.campaign()
         c.add(Run("x", Trace("k", self.launch)))
         with self.assertRaisesRegex(ReproductionError, "two different runs of k are called 'x'"):
             c.add(Run("x", Trace("k", self.launch), ("--sms", "2")))
         with self.assertRaisesRegex(ReproductionError, "--jobs: found 0, expected at least 1"):
-            Campaign(Tools(self.bin), self.folder, 0)
+            Campaign(Tools.find(self.bin, self.bin), self.folder, "page", Settings(0))
 
     def test_traces_are_kept_when_asked_for(self):
         self.execute(self.two_runs(), keep_traces=True)
-        self.assertEqual(len(list((self.folder / "work" / "traces").glob("*.rgt"))), 1)
+        self.assertEqual([p.suffix for p in sorted(self.traces())], [".json", ".rgt"])
+
+
+class WithoutSnakemakeTest(Scratch):
+    def test_what_is_wrong_with_snakemake_is_told(self):
+        for program, message in (("nosuch", "--snakemake: found no program 'nosuch', expected Snakemake"),
+                                 ("false", r"Snakemake ended with status 1 and left 2 runs; .*/snakemake.log ends with")):
+            c = self.campaign(program)
+            for r in self.two_runs():
+                c.add(r)
+            with self.assertRaisesRegex(InputError, message):
+                c.execute()
+
+    def test_a_worker_that_cannot_write_says_where(self):
+        """As on a full disk."""
+        job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "leash": False, "fail_fast": False,
+               "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": []}]}
+        (self.folder / "job.json").write_text(json.dumps(job))
+        done = subprocess.run([sys.executable, "-I", "-S", "-B", worker.__file__, str(self.folder / "job.json")],
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, f"cannot write '{self.launch / 'results'}': Not a directory\n"))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from regatta_reproduce import ReproductionError
 from regatta_reproduce.findings import Findings
 from regatta_reproduce.page import Page, missing_values, table, write_if_changed
 from regatta_reproduce.paper import Comparisons, Paper, Stated, difference, number
-from regatta_reproduce.stats import geomean, mean, of_all_sms, pareto, rank_correlation, value
 
 
 def stated(v, **more):
@@ -52,46 +51,6 @@ class DifferenceTest(unittest.TestCase):
             difference(stated(3.0), True)
         with self.assertRaisesRegex(ReproductionError, "X orders a, b; ours orders a, c"):
             difference(stated(["a", "b"]), ["a", "c"])
-
-
-class StatsTest(unittest.TestCase):
-    def test_keys_with_dots_and_nested_ones_are_found(self):
-        d = {"kernel": "k", "stats": {"sm0.l1": {"reads": 3}, "regless": {"preloads": 7, "regions.executed": 9},
-                                      "regless.osu": {"reads": 2}}}
-        self.assertEqual(value(d, "stats.sm0.l1.reads"), 3)
-        self.assertEqual(value(d, "stats.regless.preloads"), 7)
-        self.assertEqual(value(d, "stats.regless.regions.executed"), 9)
-        self.assertEqual(value(d, "stats.regless.osu.reads"), 2)
-        self.assertEqual(value(d, "stats.nothing", None), None)
-        with self.assertRaisesRegex(ReproductionError, r"stats.json of k \(scheme \?\) has no 'stats.regless.misses'"):
-            value(d, "stats.regless.misses")
-
-    def test_statistics_of_all_sms(self):
-        d = {"stats": {"sm0.l1": {"reads": 3}, "sm1.l1": {"reads": 4}, "sm10.l1x": {"reads": 50}, "l1": {"reads": 9}}}
-        self.assertEqual(of_all_sms(d, "l1", "reads"), 7)
-        with self.assertRaisesRegex(ReproductionError, "no statistic 'hits' of a module 'l1'"):
-            of_all_sms(d, "l1", "hits")
-
-    def test_means(self):
-        self.assertAlmostEqual(geomean([0.5, 2.0, 1.0]), 1.0)
-        self.assertEqual(mean([1, 2, 6]), 3)
-        for bad in ([], [1.0, 0.0]):
-            with self.assertRaisesRegex(ReproductionError, "geometric mean needs"):
-                geomean(bad)
-
-    def test_rank_correlation(self):
-        self.assertEqual(rank_correlation([1, 2, 3], [10, 20, 90]), 1)
-        self.assertEqual(rank_correlation([1, 2, 3], [3, 2, 1]), -1)
-        self.assertAlmostEqual(rank_correlation([1, 2, 2, 4], [1, 2, 3, 4]), 0.9486833)
-        with self.assertRaisesRegex(ReproductionError, "same length"):
-            rank_correlation([1], [1])
-
-    def test_pareto_frontier_by_brute_force(self):
-        points = [((7 * i) % 11 / 3, (5 * i) % 13 / 2) for i in range(40)]
-        front = {points[i] for i in pareto(points)}
-        for p in points:
-            beaten = any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points)
-            self.assertEqual(p in front, not beaten, p)
 
 
 class PageTest(unittest.TestCase):

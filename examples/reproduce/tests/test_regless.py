@@ -2,12 +2,7 @@
 """The whole of RegLess's page, from tools that only pretend."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
 import unittest
-from pathlib import Path
 from unittest import mock
 
 from tests import fake_tools, page_case
@@ -17,7 +12,6 @@ from regatta_reproduce.command import UsageError
 regless = page_case.module("regless")
 
 total_runs = sum(len(regless.runs_of(k, small=False)) for k in regless.programs.kernels)
-runs_of_two = len(regless.runs_of("bfs", small=False)) + len(regless.runs_of("hotspot", small=False))
 
 
 class RegLessPageTest(page_case.PageCase):
@@ -52,31 +46,6 @@ class RegLessPageTest(page_case.PageCase):
         self.assertIn("Refused, because a region cannot fit: bfs, regless-128: osu.entries: found 128, too few", page)
         self.assertNotIn("| regless 128 |", page)
         self.assertIn("| hotspot | - | 1.233 |", page)
-
-    def test_interrupted_it_ends_soon_and_goes_on_from_there(self):
-        command = [sys.executable, "-B", str(Path(regless.__file__)), "--bin", str(self.bin), "--work",
-                   str(self.folder / "work"), "--out", str(self.folder / "page"), "--kernels", "bfs,hotspot",
-                   "--no-plots", "--jobs", "2"]
-        results = self.folder / "work" / "results"
-        for stop in (signal.SIGINT, signal.SIGTERM):
-            child = subprocess.Popen(command, env={**os.environ, "FAKE_SECONDS": "0.3"}, stderr=subprocess.PIPE,
-                                     stdout=subprocess.DEVNULL, text=True, start_new_session=True)
-            before = len(list(results.glob("*.json")))
-            deadline = time.monotonic() + 60
-            while len(list(results.glob("*.json"))) < before + 2:
-                self.assertLess(time.monotonic(), deadline)
-                time.sleep(0.02)
-            child.send_signal(stop)
-            _, told = child.communicate(timeout=30)
-            self.assertEqual(child.returncode, 130)
-            self.assertIn("interrupted: what is done is kept, the same command goes on from there", told)
-            self.assertNotIn("Traceback", told)
-        kept = len(list(results.glob("*.json")))
-        self.assertLess(kept, runs_of_two)
-        calls = fake_tools.calls(self.bin, "sim")
-        self.make("page", "--kernels", "bfs,hotspot", "--no-plots")
-        self.assertEqual(fake_tools.calls(self.bin, "sim"), calls + runs_of_two - kept)
-        self.assertEqual(list((self.folder / "work" / "traces").iterdir()), [])
 
     def test_what_makes_no_whole_page_does_not_replace_it(self):
         for arguments in (["--kernels", "bfs"], ["--small"], ["--no-plots"]):

@@ -6,7 +6,7 @@ import unittest
 from unittest import mock
 
 from tests import fake_tools, page_case
-from regatta_reproduce import plots, programs, reproduction, suite
+from regatta_reproduce import command, plots, programs, suite
 from regatta_reproduce.campaign import Result
 
 scratchpad = page_case.module("scratchpad")
@@ -65,7 +65,7 @@ class ScratchpadPageTest(page_case.PageCase):
 
     def whole(self, out):
         draw = [] if plots.available() else ["--no-plots"]
-        with mock.patch.object(reproduction, "Campaign", MadeUp):
+        with mock.patch.object(command, "Campaign", MadeUp):
             return self.make(out, *draw)
 
     def test_the_whole_page_twice_the_same(self):

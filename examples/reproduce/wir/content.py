@@ -4,9 +4,10 @@
 from pathlib import Path
 from typing import Any, Callable, List, Optional, Sequence
 
+from regatta.means import mean
+from regatta.statistics import value
 from regatta_reproduce import plots
 from regatta_reproduce.page import Page, csv_text, fixed, percent, table
-from regatta_reproduce.stats import mean, value
 
 from evaluation import (Evaluation, backend, bars, base, delays, experiments, harmed, inputs, load_benchmarks, long_usual, models, names,
                         part_base, part_usual, reuse_sizes, signature_sizes, swept, table3, usual, verify_benchmarks,

@@ -4,9 +4,10 @@
 import math
 from typing import Any, Dict, List, Optional, Tuple
 
+from regatta.means import geomean, mean
+from regatta.statistics import of_all_sms, value
 from regatta_reproduce import evaluation
 from regatta_reproduce.paper import Comparisons
-from regatta_reproduce.stats import geomean, mean, of_all_sms, value
 
 base = evaluation.baseline
 percent = 100.0

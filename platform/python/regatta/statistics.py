@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run's stats.json: its parts with types, sums over modules, and cycles by launch, line and reason."""
+"""A run's stats.json: its parts with types, numbers by name, sums over modules, and cycles by launch, line and reason."""
 
 import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 
 class InputError(Exception):
@@ -21,6 +21,50 @@ class Cell(NamedTuple):
 
 
 NO_INSTRUCTION = "no instruction"
+_ABSENT = object()
+
+
+def _find(node: Any, parts: List[str]) -> Any:
+    if not parts:
+        return node
+    if not isinstance(node, dict):
+        return _ABSENT
+    # A name may itself hold dots ("sm0.l1"): try the longest first.
+    for n in range(len(parts), 0, -1):
+        name = ".".join(parts[:n])
+        if name in node:
+            found = _find(node[name], parts[n:])
+            if found is not _ABSENT:
+                return found
+    return _ABSENT
+
+
+def value(document: Dict[str, Any], key: str, default: Any = _ABSENT) -> Any:
+    """document[...][...] of a stats.json by a dotted key ("stats.sm0.l1.reads", "energy.total_nj"); throws InputError, naming
+    the key, when it is not there and there is no default."""
+    found = _find(document, key.split("."))
+    if found is not _ABSENT:
+        return found
+    if default is not _ABSENT:
+        return default
+    raise InputError(f"stats.json of {document.get('kernel', '?')} (scheme {document.get('scheme', '?')}): found no '{key}', "
+                     f"expected it: the run is of another version of regatta, or of another scheme")
+
+
+def _of_modules(document: Dict[str, Any], module: str, name: str) -> List[float]:
+    """A statistic of the modules whose path matches `module`, a regular expression."""
+    pattern = re.compile(module + r"\Z")
+    return [group[name] for path, group in document["stats"].items() if name in group and pattern.match(path)]
+
+
+def of_all_sms(document: Dict[str, Any], module: str, name: str) -> float:
+    """A statistic summed over the SMs ("l1", "reads"); `module` is a pattern for what follows "smN.". Throws InputError if
+    no module has it."""
+    found = _of_modules(document, r"sm\d+\." + module, name)
+    if not found:
+        raise InputError(f"stats.json of {document.get('kernel', '?')}: found no statistic '{name}' of a module '{module}', "
+                         f"expected one in each SM")
+    return sum(found)
 
 
 class Run:
@@ -60,9 +104,7 @@ class Run:
 
     def total(self, module: str, name: str) -> float:
         """A statistic summed over the modules whose path matches `module`, a regular expression; 0 without any."""
-        pattern = re.compile(module + r"\Z")
-        return float(sum(group[name] for path, group in self.document["stats"].items()
-                         if name in group and pattern.match(path)))
+        return float(sum(_of_modules(self.document, module, name)))
 
     def ending(self) -> str:
         return str(self.document.get("ending", "?"))

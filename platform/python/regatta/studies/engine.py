@@ -247,14 +247,16 @@ def _end(child: "subprocess.Popen[bytes]", slurm: bool) -> None:
 def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcome], settings: Settings,
          tell: Callable[[str], None], traces: Sequence[Trace] = ()) -> None:
     """Makes the runs, and these further traces. Throws InputError if Snakemake fails for another reason than one of them."""
+    wanted = _to_make(traces)
+    if not (todo or wanted):
+        return
     snakemake = _snakemake(settings.snakemake)
     seconds = estimates(campaign, known)
     target = CLUSTER_SECONDS if settings.slurm else LOCAL_SECONDS
     parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs)
-    wanted = _to_make(traces)
     count = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted), settings)
-    if todo:
-        tell(f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs, {settings.jobs} at a time")
+    tell((f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs" if todo else f"{count} traces to make") +
+         f", {settings.jobs} at a time")
     weights = {**{r.key: seconds[r.id] for r in todo}, **dict.fromkeys(wanted, 1.0)}
     left: dict[str, Simulation | Trace] = {**{r.key: r for r in todo}, **wanted}
     progress = Progress(weights, settings.shown)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results for people: the points of each program, best first."""
 
-import math
 import sqlite3
 from pathlib import Path
 from typing import Any
 
+from ..means import geomean
 from ..statistics import InputError
 from .checks import option_text
 from .results import TOTALS
@@ -97,7 +97,7 @@ def show(path: Path, by: str, most: bool, rows: int, program: str) -> str:
                               f"{value / first:.3f}" if first else "-"])
             out.append(f"{name}: best {len(cells) - 1} of {len(own)} by {by}\n{table(cells)}")
         count = max(map(len, means.values()), default=0)
-        whole = [(math.exp(sum(map(math.log, v)) / len(v)), p) for p, v in means.items() if len(v) == count]
+        whole = [(geomean(v), p) for p, v in means.items() if len(v) == count]
         if len(programs) > 1 and not program and len(whole) > 1:
             whole.sort(key=lambda w: (-w[0] if most else w[0], w[1]))
             cells = [["scheme", "machine", *names, f"{by}, of the first"]]
