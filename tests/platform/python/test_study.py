@@ -3,10 +3,12 @@
 
 import subprocess
 import unittest
+from dataclasses import replace
+from pathlib import Path
 
 from regatta.statistics import InputError
 from regatta.studies import file, slurm
-from regatta.studies.campaign import Simulation
+from regatta.studies.campaign import Simulation, Trace
 from regatta.studies.groups import groups
 from regatta.studies.plan import reseeded
 
@@ -155,6 +157,13 @@ class PartsTest(FolderTest):
         self.assertEqual({len(g.runs) for g in long}, {1})
         self.assertEqual([len(g.runs) for g in groups(runs, {r.id: 15.0 for r in runs}, 2, 20.0, 30)], [30, 30, 30, 10])
         self.assertEqual([r for g in short for r in g.runs], runs)
+
+    def test_groups_of_different_traces(self):
+        traces = [Trace(f"key{i}", Path(f"{i}.rgt"), Path("launch.toml"), "", ()) for i in range(3)]
+        runs = [replace(self.run_of(i), trace=traces[i // 8]) for i in range(24)]
+        together, apart = (groups(runs, {r.id: 0.5 for r in runs}, 1, 20.0, 0, a) for a in (False, True))
+        self.assertEqual([len(g.runs) for g in together], [6] * 4)
+        self.assertEqual([len(g.runs) for g in apart], [6, 2] * 3)
 
     def test_a_repeated_launch_file_has_other_seeds(self):
         text = reseeded(self.folder / "launch.toml", 2)

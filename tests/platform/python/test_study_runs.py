@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """regatta-study: each run is made once, whatever happens meanwhile, and the results are the same bytes."""
 
+import contextlib
 import csv
+import io
 import os
 import re
 import shutil
@@ -283,6 +285,23 @@ class RealTest(unittest.TestCase):
             rows = connection.execute("SELECT program, count(*), sum(state = 'finished'), min(cycles) > 0 FROM runs GROUP BY program")
             self.assertEqual(rows.fetchall(), [("bfs", 8, 8, 1), ("hotspot", 8, 8, 1)])
             connection.close()
+
+    def test_the_readme_s_campaign_of_a_script(self):
+        text = (fake_study.PACKAGE / "README.md").read_text(encoding="utf-8")
+        code = text.split("## Campaigns of a script\n")[1].split("```python\n")[1].split("```")[0]
+        with tempfile.TemporaryDirectory() as name:
+            work = Path(name).resolve()
+            for told in ("1 of 1 runs to make", ""):  # made, then known
+                names = {"work": work, "bin_folder": Path(os.environ["REGATTA_BIN"]).resolve(),
+                         "launch": Path(os.environ["REGATTA_KERNELS"], "bfs", "launch.small.toml").resolve()}
+                with contextlib.redirect_stdout(io.StringIO()) as out:
+                    exec(code, names)
+                self.assertEqual(out.getvalue()[:len("1 of 1 runs to make")], told)
+                stats, kept = names["stats"], names["kept"]
+                self.assertGreater(stats["cycles"], 0)
+                self.assertEqual(len(kept["ctas"]["cta"]), sum(x["ctas"] for x in stats["launches"]))
+                self.assertEqual({e["name"] for e in kept["report"]["entries"]}, {x["kernel"] for x in stats["launches"]})
+            self.assertEqual(list((work / "page" / "traces").iterdir()), [])
 
 
 if __name__ == "__main__":

@@ -37,8 +37,10 @@ def estimates(campaign: Campaign, known: dict[int, Outcome]) -> dict[int, float]
     return {r.id: means.get(r.program, 0.2 + 0.4 * r.megabytes if r.megabytes else 1.0) for r in campaign.runs}
 
 
-def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, target: float, most: int) -> list[Group]:
-    """In the order of the runs. `most`: runs of a group, 0: only their time counts."""
+def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, target: float, most: int,
+           apart: bool = False) -> list[Group]:
+    """In the order of the runs. `most`: runs of a group, 0: only their time counts. `apart`: runs of different traces are not in
+    one group, so that each trace can soon be removed."""
     small, large = (max(1, -(-len(runs) // (shares * jobs))) for shares in (_MANY, _SOME))
 
     def is_full(size: int, total: float, more: float) -> bool:
@@ -50,7 +52,8 @@ def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, tar
     current: list[Simulation] = []
     total = 0.0
     for run in runs:
-        if current and is_full(len(current), total, seconds[run.id]):
+        other = apart and bool(current) and current[-1].trace != run.trace
+        if current and (other or is_full(len(current), total, seconds[run.id])):
             found.append(Group(tuple(current), total))
             current, total = [], 0.0
         current.append(run)
