@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
+from regatta.studies import suites
+
 from . import ReproductionError
 from .command import kernels_folder, root
 
@@ -104,15 +106,7 @@ class Suite:
 
     def annotate_options(self) -> Tuple[str, ...]:
         """Options of regatta-annotate that make a trace for the paper's machine."""
-        options: List[str] = []
-        if self.addresses != 64:
-            options += ["--addresses", str(self.addresses)]
-        if self.warp_size != 32:
-            options += ["--warp-size", str(self.warp_size)]
-        most = _registers_of_machine(self.machine)
-        if most < 255:
-            options += ["--max-registers", str(most)]
-        return tuple(options)
+        return suites.annotate_options(root, self.machine, self.warp_size, self.addresses)
 
 
 def _load(path: Path) -> Dict[str, Any]:
@@ -122,16 +116,6 @@ def _load(path: Path) -> Dict[str, Any]:
         raise ReproductionError(f"cannot read '{path}': {e.strerror}") from e
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise ReproductionError(f"{path}: {e}") from e
-
-
-def _registers_of_machine(machine: str) -> int:
-    """Most registers of a thread; a preset without a number has its base's."""
-    document = _load(machines_folder / f"{machine}.toml")
-    found = document.get("sm", {}).get("registers_per_thread")
-    base = document.get("machine", {}).get("base", "")
-    if found is None and base:
-        return _registers_of_machine(base)
-    return 255 if found is None else min(255, found)
 
 
 # --- reading ---

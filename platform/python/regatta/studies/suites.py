@@ -29,6 +29,19 @@ def _registers_of_thread(root: Path, machine: str) -> int:
     return _registers_of_thread(root, base) if found is None and base else min(255, 255 if found is None else int(found))
 
 
+def annotate_options(root: Path, machine: str, warp_size: int, addresses: int) -> tuple[str, ...]:
+    """Options of regatta-annotate that make a trace for a suite's machine. `root`: of the repository; `addresses`: bits."""
+    options: tuple[str, ...] = ()
+    if addresses != 64:
+        options += ("--addresses", str(addresses))
+    if warp_size != 32:
+        options += ("--warp-size", str(warp_size))
+    most = _registers_of_thread(root, machine)
+    if most < 255:
+        options += ("--max-registers", str(most))
+    return options
+
+
 def _suite_file(table: Table) -> Path:
     name = table.text("suite")
     if name.endswith(".toml"):
@@ -53,14 +66,7 @@ def kernels_of(table: Table) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
     known = list(dict.fromkeys(p["kernel"] for p in document.get("program", []) if "kernel" in p))
     if not known or "machine" not in document:
         table.fail("suite", f"'{path}' without programs or machine", "a suite's file of traces/suites")
-    options: list[str] = []
-    if document.get("addresses", 64) != 64:
-        options += ["--addresses", str(document["addresses"])]
-    if document.get("warp_size", 32) != 32:
-        options += ["--warp-size", str(document["warp_size"])]
-    most = _registers_of_thread(root, document["machine"])
-    if most < 255:
-        options += ["--max-registers", str(most)]
+    options = annotate_options(root, document["machine"], document.get("warp_size", 32), document.get("addresses", 64))
     options += table.words("annotate")
     launch = "launch.small.toml" if table.flag("small", False) else "launch.toml"
     for kernel in table.texts("kernels", tuple(known)):
@@ -69,4 +75,4 @@ def kernels_of(table: Table) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
         file = root / "traces" / "kernels" / kernel / launch
         if not file.is_file():
             table.fail("kernels", f"no file '{file}'", "a launch file of each kernel")
-        yield kernel, file, tuple(options)
+        yield kernel, file, options
