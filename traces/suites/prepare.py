@@ -128,7 +128,7 @@ def run(arguments: Optional[List[str]] = None) -> int:
     annotate_options = chosen_suite.annotate_options() if chosen_suite else ()
     out = out.resolve()
     folder = out / ".making"
-    campaign = Campaign("traces", folder, out, Tools.find(options.bin, options.bin), folder / "runs")
+    campaign = Campaign("traces", folder, out, Tools.find(options.bin), folder / "runs")
     jobs = [Job(k, campaign.trace(k, command.launch_file(k, options.small), annotate_options, report=True), out / f"{k}.rgt")
             for k in kernels]
     if options.list:

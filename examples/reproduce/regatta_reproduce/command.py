@@ -65,7 +65,7 @@ def checked(options: argparse.Namespace, known: Sequence[str]) -> argparse.Names
 def campaign(options: argparse.Namespace) -> Campaign:
     """As the command line wants it. A page's name is that of its folder."""
     settings = Settings(options.jobs, options.slurm, shown=not options.quiet)
-    return Campaign(Tools.find(options.bin, options.bin), options.work, options.page.name, settings, options.keep_traces)
+    return Campaign(Tools.find(options.bin), options.work, options.page.name, settings, options.keep_traces)
 
 
 def launch_file(kernel: str, small: bool) -> Path:

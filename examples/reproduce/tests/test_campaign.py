@@ -29,7 +29,7 @@ class Scratch(unittest.TestCase):
         (self.folder / "data.bin").write_text("data")
 
     def campaign(self, snakemake="snakemake", **more):
-        return Campaign(Tools.find(self.bin, self.bin), self.folder / "work", "page",
+        return Campaign(Tools.find(self.bin), self.folder / "work", "page",
                         Settings(2, shown=False, snakemake=snakemake), **more)
 
     def two_runs(self, trace_options=()):
@@ -166,7 +166,7 @@ class CampaignTest(Scratch):
 
     def test_results_are_shared_between_pages_that_ask_for_the_same(self):
         self.execute(self.two_runs())
-        other = Campaign(Tools.find(self.bin, self.bin), self.folder / "work", "other page", Settings(2, shown=False))
+        other = Campaign(Tools.find(self.bin), self.folder / "work", "other page", Settings(2, shown=False))
         other.add(Run("another name", Trace("k", self.launch)))
         self.assertEqual(other.execute()[("k", "another name")].stats["cycles"], 10000)
         self.assertEqual(fake_tools.calls(self.bin), 3)
@@ -187,7 +187,7 @@ class CampaignTest(Scratch):
 
     def test_what_is_missing_or_contradicts_itself_is_refused(self):
         with self.assertRaisesRegex(InputError, "--bin: found no program 'regatta-sim' in '.*nowhere', expected the folder with"):
-            Tools.find(self.folder / "nowhere", self.bin)
+            Tools.find(self.folder / "nowhere")
         with self.assertRaisesRegex(InputError, "gone.toml: cannot be read: No such file"):
             self.execute([Run("x", Trace("k", self.folder / "gone.toml"))])
         self.launch.write_text("ptx = ")
@@ -198,7 +198,7 @@ class CampaignTest(Scratch):
         with self.assertRaisesRegex(ReproductionError, "two different runs of k are called 'x'"):
             c.add(Run("x", Trace("k", self.launch), ("--sms", "2")))
         with self.assertRaisesRegex(ReproductionError, "--jobs: found 0, expected at least 1"):
-            Campaign(Tools.find(self.bin, self.bin), self.folder, "page", Settings(0))
+            Campaign(Tools.find(self.bin), self.folder, "page", Settings(0))
 
     def test_traces_are_kept_when_asked_for(self):
         self.execute(self.two_runs(), keep_traces=True)
@@ -218,7 +218,7 @@ class WithoutSnakemakeTest(Scratch):
     def test_a_worker_that_cannot_write_says_where(self):
         """As on a full disk."""
         job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "leash": False, "fail_fast": False,
-               "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": []}]}
+               "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": [], "accepted": [0]}]}
         (self.folder / "job.json").write_text(json.dumps(job))
         done = subprocess.run([sys.executable, "-I", "-S", "-B", worker.__file__, str(self.folder / "job.json")],
                               capture_output=True, text=True)

@@ -161,7 +161,7 @@ class PartsTest(FolderTest):
     def test_groups_of_different_traces(self):
         traces = [Trace(f"key{i}", Path(f"{i}.rgt"), Path("launch.toml"), "", ()) for i in range(3)]
         runs = [replace(self.run_of(i), trace=traces[i // 8]) for i in range(24)]
-        together, apart = (groups(runs, {r.id: 0.5 for r in runs}, 1, 20.0, 0, a) for a in (False, True))
+        together, apart = (groups(runs, {r.id: 0.5 for r in runs}, 1, 20.0, 0, apart=a) for a in (False, True))
         self.assertEqual([len(g.runs) for g in together], [6] * 4)
         self.assertEqual([len(g.runs) for g in apart], [6, 2] * 3)
 

@@ -65,8 +65,8 @@ class Tools:
     annotate: Path
 
     @staticmethod
-    def find(folder: str | Path | None, beside: Path) -> "Tools":
-        """Of a folder (--bin), or else of the folder `beside` or of PATH."""
+    def find(folder: str | Path | None, beside: Path = Path()) -> "Tools":
+        """Those of a folder (--bin); without one, those of the folder `beside` or of PATH."""
         found = []
         for name in ("regatta-sim", "regatta-annotate"):
             place = Path(folder) if folder else beside

@@ -180,7 +180,8 @@ def jobs_of(campaign: Campaign, todo: Sequence[Group], traces: dict[str, Trace],
         found[group.name] = {**common, "kind": "simulate", "program": str(campaign.tools.simulate),
                              "results": str(campaign.results), "runs": [
                                  {"key": r.key, "arguments": list(r.arguments), "keeps": [asdict(k) for k in r.keeps],
-                                  "record": str(r.trace.record) if r.trace else ""} for r in group.runs]}
+                                  "accepted": list(r.accepted), "record": str(r.trace.record) if r.trace else ""}
+                                 for r in group.runs]}
     return found
 
 
@@ -253,7 +254,7 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
     snakemake = _snakemake(settings.snakemake)
     seconds = estimates(campaign, known)
     target = CLUSTER_SECONDS if settings.slurm else LOCAL_SECONDS
-    parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs, not campaign.keep_traces)
+    parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs, apart=not campaign.keep_traces)
     count = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted), settings)
     tell((f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs" if todo else f"{count} traces to make") +
          f", {settings.jobs} at a time")

@@ -38,7 +38,7 @@ def estimates(campaign: Campaign, known: dict[int, Outcome]) -> dict[int, float]
 
 
 def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, target: float, most: int,
-           apart: bool = False) -> list[Group]:
+           *, apart: bool = False) -> list[Group]:
     """In the order of the runs. `most`: runs of a group, 0: only their time counts. `apart`: runs of different traces are not in
     one group, so that each trace can soon be removed."""
     small, large = (max(1, -(-len(runs) // (shares * jobs))) for shares in (_MANY, _SOME))

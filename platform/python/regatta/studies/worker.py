@@ -120,11 +120,11 @@ def extracted(keep: dict[str, Any], file: Path) -> Any:
         raise Unreadable(f"its {keep['name']} cannot be read: {type(e).__name__}") from None
 
 
-def simulate(job: dict[str, Any], run: dict[str, Any]) -> int:
-    """The run's status."""
+def simulate(job: dict[str, Any], run: dict[str, Any]) -> bool:
+    """Whether it has a result."""
     marker = Path(job["results"]) / f"{run['key']}.json.gz"
     if marker.exists():
-        return 0
+        return True
     record: dict[str, Any] = {"status": 0, "message": "", "seconds": 0.0}
     # One line each, after that of the record: to read a run's status, the first line is enough.
     lines: list[Any] = [None]
@@ -156,7 +156,7 @@ def simulate(job: dict[str, Any], run: dict[str, Any]) -> int:
                 file.unlink(missing_ok=True)
     lines += [kept] if kept else []
     replace(marker, gzip.compress("".join(json.dumps(x) + "\n" for x in (record, *lines)).encode(), 1, mtime=0))
-    return int(record["status"])
+    return record["status"] in run["accepted"] and "no_trace" not in record
 
 
 def work(job: dict[str, Any]) -> int:
@@ -167,7 +167,7 @@ def work(job: dict[str, Any]) -> int:
     Path(job["results"]).mkdir(parents=True, exist_ok=True)
     for run in job["runs"]:
         # Statistics of a failed run are no result; its group goes on unless the first failure is to end the study.
-        if simulate(job, run) != 0 and job["fail_fast"]:
+        if not simulate(job, run) and job["fail_fast"]:
             return 1
     return 0
 
