@@ -6,6 +6,7 @@
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make bench-cosim  simulation speed with them
+#   make studies  tests of the Python package that need Slurm, a browser, notebooks or pandas (tests/platform/python)
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
@@ -18,7 +19,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz cosim bench-cosim synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz cosim bench-cosim studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -74,6 +75,14 @@ bench-cosim:
 	@.cmake/setup-packages.sh --cosim
 	@CMAKE_ARGS="-DREGATTA_COSIM=ON $(CMAKE_ARGS)" .cmake/build.sh $(COSIM_BUILD) $(JOBS) regatta-sim regatta-annotate
 	@python3 -B tests/bench/cosim_speed.py --bin build/$(COSIM_BUILD)/bin
+
+# Tests of the Python package that need more than Python and Snakemake. They use the programs of any build:
+# STUDIES_BUILD names its preset. Where the packages are installed, `make test` runs these tests too.
+STUDIES_BUILD ?= release
+studies: packages
+	@.cmake/setup-packages.sh --studies-tests
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh $(STUDIES_BUILD) $(JOBS) regatta_installed
+	@.cmake/run-tests.sh $(STUDIES_BUILD) $(JOBS) -L studies
 
 # The table of platform/cosim/synthesis, which make cosim compares with a fresh run.
 synthesis:

@@ -3,7 +3,8 @@
 # Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
 # tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
 # that make the papers' reproductions and draw their figures; with --cosim, those of RTL twins and their proofs; with --study,
-# those of regatta-study. Does nothing, and needs neither root nor a network, when everything is there.
+# those of regatta-study; with --studies-tests, those that `make studies` tests the Python package with. Does nothing, and needs
+# neither root nor a network, when everything is there.
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
@@ -16,8 +17,14 @@ case "${1:-}" in
   --reproduce) packages="$packages snakemake python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
   --study) packages="$packages snakemake" ;;
+  --studies-tests)
+    packages="$packages snakemake slurm-wlm slurmctld slurmd slurm-client munge
+      chromium chromium-driver python3-selenium
+      mypy python3-pandas python3-matplotlib
+      python3-jinja2 python3-nbconvert python3-ipykernel"
+    ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim or --study" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim, --study or --studies-tests" >&2
     exit 2
     ;;
 esac
