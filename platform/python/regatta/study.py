@@ -71,6 +71,7 @@ def _run(o: argparse.Namespace) -> int:
     settings = engine.Settings(o.jobs, o.slurm, o.fail_fast, o.retry, not o.quiet, o.snakemake)
     known = ended(plan)
     todo: list[Any] = engine.missing(plan, known, settings.retry)
+    lost: list[str] = []
     if o.dry_run:
         for run in todo:
             print(f"run {run.id}: {run.what}")
@@ -83,6 +84,8 @@ def _run(o: argparse.Namespace) -> int:
             engine.check_names(plan, todo)
             try:
                 engine.make(plan, todo, known, settings, tell)
+            except engine.Unfinished as e:
+                lost = [str(e)]
             finally:
                 # What there is, whatever ended this; nothing else may be interrupted here.
                 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -94,7 +97,7 @@ def _run(o: argparse.Namespace) -> int:
             results.write(plan, known)
     tell(f"results: {os.path.relpath(plan.folder)}/results.sqlite, results.csv")
     failures = _failures(plan, known, 20)
-    sys.stderr.write("".join(line + "\n" for line in failures))
+    sys.stderr.write("".join(line + "\n" for line in failures + lost))
     return 1 if failures or len(known) < len(plan.runs) else 0
 
 

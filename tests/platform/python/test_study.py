@@ -157,6 +157,9 @@ class PartsTest(FolderTest):
         self.assertEqual({len(g.runs) for g in long}, {1})
         self.assertEqual([len(g.runs) for g in groups(runs, {r.id: 15.0 for r in runs}, 2, 20.0, 30)], [30, 30, 30, 10])
         self.assertEqual([r for g in short for r in g.runs], runs)
+        # On a cluster with a hundred jobs at a time, a job is worth being queued all the same.
+        queued = groups(runs, {r.id: 0.5 for r in runs}, 100, 300.0, 0, least=20.0)
+        self.assertEqual([len(g.runs) for g in queued], [40, 40, 20])
 
     def test_groups_of_different_traces(self):
         traces = [Trace(f"key{i}", Path(f"{i}.rgt"), Path("launch.toml"), "", ()) for i in range(3)]
@@ -176,7 +179,8 @@ class PartsTest(FolderTest):
     def test_slurm_profile(self):
         profile = slurm.write_profile(self.folder, "s", file.Slurm(partition="p", time="1:00:00", extra=("--qos=x y",)), 7)
         text = (profile / "config.yaml").read_text()
-        self.assertIn("--partition=p --time=1:00:00 '--qos=x y'", text)
+        self.assertIn("--partition=p --time=1:00:00 '--qos=x y'", (profile / "submit.sh").read_text())
+        self.assertIn(f'cluster: "{profile}/submit.sh"', text)
         self.assertIn(f'cluster-status: "{profile}/status.sh"', text)
         (profile / "jobs" / "12").write_text("0\n")
         (profile / "jobs" / "13").write_text("1\n")
@@ -187,9 +191,10 @@ class PartsTest(FolderTest):
         self.assertEqual([told(12), told(13)], ["success\n", "failed\n"])
         scontrol = self.folder / "scontrol"
         for state, expected in (("RUNNING", "running"), ("PENDING", "running"), ("COMPLETED", "success"), ("NODE_FAIL", "failed")):
-            scontrol.write_text(f"#!/bin/sh\necho JobId=$4 JobName=x JobState={state} Reason=None\n")
+            scontrol.write_text(f"#!/bin/sh\necho JobId=$4 JobName=x JobState={state} Reason=None NodeList=n7 RunTime=00:01:02\n")
             scontrol.chmod(0o755)
             self.assertEqual(told(14), expected + "\n")
+        self.assertEqual(slurm.failed_jobs(self.folder), [f"job 14: NODE_FAIL after 00:01:02 on n7 ({profile}/14.log)"])
         for answer, expected in (("Slurmctld(primary) at h is UP", "failed"), ("Slurmctld(primary) at h is DOWN", "running")):
             scontrol.write_text(f'#!/bin/sh\n[ "$1" = ping ] && echo "{answer}"\n')
             self.assertEqual(told(14), expected + "\n")

@@ -22,11 +22,11 @@ from typing import Any, Callable, Iterable, Iterator, Sequence
 from ..statistics import InputError
 from . import worker
 from .campaign import Campaign, Simulation, Trace, write_whole
-from .groups import CLUSTER_SECONDS, LOCAL_SECONDS, Group, estimates, groups
+from .groups import CLUSTER_LEAST_SECONDS, CLUSTER_SECONDS, LOCAL_SECONDS, Group, estimates, groups
 from .outcome import LASTING, Outcome, outcome
 from .plan import Plan, Run
 from .progress import Progress
-from .slurm import write_profile
+from .slurm import cancel, failed_jobs, write_profile
 
 _WORKFLOW = """\
 # Written anew each time.
@@ -66,6 +66,10 @@ class Settings:
     retry: bool = False  # failures too that would come out the same
     shown: bool = True
     snakemake: str = "snakemake"
+
+
+class Unfinished(InputError):
+    """Runs have no result, for no fault of theirs."""
 
 
 @contextlib.contextmanager
@@ -234,12 +238,15 @@ def _start(campaign: Campaign, settings: Settings, path: str) -> "subprocess.Pop
                                 stderr=subprocess.STDOUT, process_group=0, preexec_fn=worker.leash)
 
 
-def _end(child: "subprocess.Popen[bytes]", slurm: bool) -> None:
-    """Ends Snakemake, and its jobs with it. On SIGINT it cancels those of a cluster."""
-    if slurm and child.poll() is None:
-        child.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(30)
+def _end(campaign: Campaign, child: "subprocess.Popen[bytes]", slurm: bool) -> None:
+    """Ends Snakemake, and its jobs with it."""
+    if slurm:
+        # It is not killed while it submits a job, whose number would be lost. It cancels jobs too, if Slurm is quick.
+        if child.poll() is None:
+            child.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(30)
+        cancel(campaign.folder, campaign.name)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
@@ -247,14 +254,17 @@ def _end(child: "subprocess.Popen[bytes]", slurm: bool) -> None:
 
 def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcome], settings: Settings,
          tell: Callable[[str], None], traces: Sequence[Trace] = ()) -> None:
-    """Makes the runs, and these further traces. Throws InputError if Snakemake fails for another reason than one of them."""
+    """Makes the runs, and these further traces. Throws Unfinished if a cluster ends jobs, and InputError if Snakemake fails
+    for another reason than one of the runs."""
     wanted = _to_make(traces)
     if not (todo or wanted):
         return
     snakemake = _snakemake(settings.snakemake)
+    # Jobs of a study that was killed; the runs that they have finished are kept.
+    cancel(campaign.folder, campaign.name)
     seconds = estimates(campaign, known)
-    target = CLUSTER_SECONDS if settings.slurm else LOCAL_SECONDS
-    parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs, apart=not campaign.keep_traces)
+    target, least = (CLUSTER_SECONDS, CLUSTER_LEAST_SECONDS) if settings.slurm else (LOCAL_SECONDS, 0.0)
+    parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs, least=least, apart=not campaign.keep_traces)
     count = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted), settings)
     tell((f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs" if todo else f"{count} traces to make") +
          f", {settings.jobs} at a time")
@@ -277,12 +287,15 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
             # Looking for the ends of very many runs takes a while.
             pause = max(0.1, 20 * (time.monotonic() - begin))
     finally:
-        _end(child, settings.slurm)
+        _end(campaign, child, settings.slurm)
         progress.finish()
         if not campaign.keep_traces:
             for trace in {r.trace for r in campaign.runs if r.trace}:
                 trace.path.unlink(missing_ok=True)
                 trace.record.unlink(missing_ok=True)
+    if left and settings.slurm and (ended := failed_jobs(campaign.folder)):
+        raise Unfinished("\n  ".join([f"{'runs' if todo else 'traces'} without a result: {len(left)}. Their jobs failed; the "
+                                      f"same command makes them:", *ended]))
     if left and not settings.fail_fast:
         log = (campaign.folder / "snakemake.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         raise InputError(f"Snakemake ended with status {child.returncode} and left {len(left)} "

@@ -11,6 +11,8 @@ from .outcome import Outcome
 # Of a job. Shorter ones cost more to start than they need to; of longer ones too few are left to share at the end.
 LOCAL_SECONDS = 20.0
 CLUSTER_SECONDS = 300.0
+# On a cluster a job waits in the queue and then starts Snakemake, which takes some seconds.
+CLUSTER_LEAST_SECONDS = 20.0
 # Jobs for each that runs at a time: many, so that all end at about the same time, unless they are so short that
 # starting them counts; not fewer than some, since estimates may be wrong.
 _MANY, _SOME = 16, 4
@@ -38,15 +40,17 @@ def estimates(campaign: Campaign, known: dict[int, Outcome]) -> dict[int, float]
 
 
 def groups(runs: Sequence[Simulation], seconds: dict[int, float], jobs: int, target: float, most: int,
-           *, apart: bool = False) -> list[Group]:
-    """In the order of the runs. `most`: runs of a group, 0: only their time counts. `apart`: runs of different traces are not in
-    one group, so that each trace can soon be removed."""
+           *, least: float = 0.0, apart: bool = False) -> list[Group]:
+    """In the order of the runs. `most`: runs of a group; 0: by time, not more than `target` seconds, and not less than
+    `least` only to have more groups. `apart`: runs of different traces are not in one group, so that each trace can soon be
+    removed."""
     small, large = (max(1, -(-len(runs) // (shares * jobs))) for shares in (_MANY, _SOME))
 
     def is_full(size: int, total: float, more: float) -> bool:
         if most:
             return size >= most
-        return total + more > target or size >= large or (size >= small and total >= _SHORT_SECONDS)
+        enough = size >= large or (size >= small and total >= _SHORT_SECONDS)
+        return total + more > target or (total >= least and enough)
 
     found: list[Group] = []
     current: list[Simulation] = []

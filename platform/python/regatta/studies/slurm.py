@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Snakemake's profile for Slurm: how a job is submitted, asked about and cancelled.
+"""Snakemake's profile for Slurm: how a job is submitted, asked about and cancelled; and what Slurm did to jobs.
 
 Job states come from `scontrol show job`, which needs no accounting database. Slurm forgets a job some minutes after
 its end (MinJobAge), so each job also leaves its exit status in a file, which is looked at first.
+
+Files of NAME.study/slurm: `submitted` has the number of each job, `jobs/NUMBER` the exit status of each that ended by
+itself, `failed` number, state, time and node of each that failed or that Slurm ended.
 """
 
+import contextlib
 import json
 import os
 import shlex
+import subprocess
 from pathlib import Path
 
 from .campaign import Slurm, write_whole
@@ -20,56 +25,114 @@ trap 'status=$?; echo $status >{jobs}/.$SLURM_JOB_ID && mv {jobs}/.$SLURM_JOB_ID
 {{exec_job}}
 """
 
+_SUBMIT = """\
+#!/bin/sh
+# Prints the job's number. With several clusters, sbatch adds the cluster's name to it.
+number=$({sbatch} "$@") || exit
+number=${{number%%;*}}
+echo "$number" >>{folder}/submitted
+echo "$number"
+"""
+
 _STATUS = """\
 #!/bin/sh
 # Prints running, success or failed, as Snakemake asks.
-if [ -f {jobs}/"$1" ]; then
-  [ "$(cat {jobs}/"$1")" = 0 ] && echo success || echo failed
+has_succeeded() {{ [ "$(cat {folder}/jobs/"$1" 2>/dev/null)" = 0 ]; }}
+if has_succeeded "$1"; then
+  echo success
   exit 0
 fi
-state=$(scontrol show job -o "$1" 2>/dev/null | sed -n 's/.* JobState=\\([A-Z_]*\\).*/\\1/p')
+job=$(scontrol show job -o "$1" 2>/dev/null)
+value() {{ echo "$job" | tr ' ' '\\n' | sed -n "s/^$1=//p"; }}
+state=$(value JobState)
 case $state in
   PENDING | CONFIGURING | RUNNING | COMPLETING | SUSPENDED | STOPPED | RESIZING | SIGNALING | STAGE_OUT) echo running ;;
   REQUEUED | REQUEUE_HOLD) echo running ;;
   COMPLETED) echo success ;;
-  # The controller forgot the job, or does not answer: then it is asked again later.
-  "") scontrol ping 2>/dev/null | grep -q 'is UP' && echo failed || echo running ;;
-  *) echo failed ;;
+  "")
+    # The controller forgot the job, or does not answer: then it is asked again later.
+    if has_succeeded "$1"; then
+      echo success
+    elif [ -f {folder}/jobs/"$1" ] || scontrol ping 2>/dev/null | grep -q 'is UP'; then
+      echo failed
+    else
+      echo running
+    fi
+    ;;
+  *)
+    echo "$1 $state $(value RunTime) $(value NodeList)" >>{folder}/failed
+    echo failed
+    ;;
 esac
 """
 
 
+def _job_name(name: str) -> str:
+    return f"regatta-{name}"
+
+
 def submit_command(name: str, options: Slurm, logs: Path) -> str:
-    words = ["sbatch", "--parsable", f"--job-name=regatta-{name}", f"--output={logs}/%j.log", "--ntasks=1",
-             "--cpus-per-task=1", "--no-requeue"]
+    # --requeue: if a node is lost, Slurm runs its jobs again on another one.
+    words = ["sbatch", "--parsable", f"--job-name={_job_name(name)}", f"--output={logs}/%j.log", "--ntasks=1",
+             "--cpus-per-task=1", "--requeue"]
     for option, value in (("partition", options.partition), ("account", options.account), ("time", options.time),
                           ("mem", options.memory)):
         if value:
             words.append(f"--{option}={value}")
-    # Braces are Snakemake's in this text.
-    return shlex.join(words + list(options.extra)).replace("{", "{{").replace("}", "}}")
+    return shlex.join(words + list(options.extra))
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def cancel(folder: Path, name: str) -> None:
+    """Cancels the jobs of the last run that have not ended: those in the queue, and those that a killed study left."""
+    profile = folder / "slurm"
+    left = [n for n in _lines(profile / "submitted") if n.isdigit() and _lines(profile / "jobs" / n) != ["0"]]
+    for begin in range(0, len(left), 200):
+        # The name: a folder that was copied to another cluster has numbers of other jobs.
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(["scancel", "--quiet", f"--name={_job_name(name)}", *left[begin:begin + 200]], timeout=60,
+                           check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def failed_jobs(folder: Path) -> list[str]:
+    """A line for each job of the last run that failed or that Slurm ended."""
+    told = []
+    for line in dict.fromkeys(_lines(folder / "slurm" / "failed")):
+        number, state, seconds, node = (line.split() + [""] * 4)[:4]
+        told.append(f"job {number}: {state} after {seconds}{' on ' * bool(node)}{node} "
+                    f"({folder / 'slurm' / (number + '.log')})")
+    return told
 
 
 def write_profile(folder: Path, name: str, options: Slurm, snakemake_major: int) -> Path:
     """The folder for --profile. Not tested with Snakemake 8 and later (which need the plugin cluster-generic)."""
     profile, jobs = folder / "slurm", folder / "slurm" / "jobs"
     jobs.mkdir(parents=True, exist_ok=True)
-    for old in jobs.iterdir():
-        old.unlink()
-    quoted = shlex.quote(str(jobs))
+    for old in (*jobs.iterdir(), *profile.glob("*.log"), profile / "submitted", profile / "failed"):
+        old.unlink(missing_ok=True)
     # Within the quotes of trap; braces are Snakemake's in this text.
-    inner = quoted.replace("'", "'\\''").replace("{", "{{").replace("}", "}}")
+    inner = shlex.quote(str(jobs)).replace("'", "'\\''").replace("{", "{{").replace("}", "}}")
     write_whole(profile / "job.sh", _JOB.format(jobs=inner))
-    status = profile / "status.sh"
-    write_whole(status, _STATUS.format(jobs=quoted))
-    os.chmod(status, 0o755)
-    submit = submit_command(name, options, jobs.parent)
+    submit, status = profile / "submit.sh", profile / "status.sh"
+    quoted = shlex.quote(str(profile))
+    write_whole(submit, _SUBMIT.format(sbatch=submit_command(name, options, profile), folder=quoted))
+    write_whole(status, _STATUS.format(folder=quoted))
+    for script in (submit, status):
+        os.chmod(script, 0o755)
+    # Snakemake replaces braces in this one, but not in the other.
+    submit_call = shlex.quote(str(submit)).replace("{", "{{").replace("}", "}}")
     settings: dict[str, object] = {"jobscript": str(profile / "job.sh"), "latency-wait": 60}
     if snakemake_major < 8:
-        settings.update({"cluster": submit, "cluster-status": shlex.quote(str(status)), "cluster-cancel": "scancel",
+        settings.update({"cluster": submit_call, "cluster-status": shlex.quote(str(status)), "cluster-cancel": "scancel",
                          "max-jobs-per-second": 20, "max-status-checks-per-second": 20})
     else:
-        settings.update({"executor": "cluster-generic", "cluster-generic-submit-cmd": submit,
+        settings.update({"executor": "cluster-generic", "cluster-generic-submit-cmd": submit_call,
                          "cluster-generic-status-cmd": shlex.quote(str(status)), "cluster-generic-cancel-cmd": "scancel"})
     # JSON's texts and numbers are YAML's.
     write_whole(profile / "config.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in settings.items()))
