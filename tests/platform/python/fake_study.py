@@ -50,6 +50,7 @@ json.dump({{"cycles": cycles, "warp_instructions": 50, "thread_instructions": 16
             "energy": {{"total_nj": 2.5 * cycles, "dynamic_nj": 2.0 * cycles, "static_nj": 0.5 * cycles,
                         "by_structure": {{"dram": 1.5 * cycles}}}},
             "stats": {{"sm0.l1": {{"reads": 3 * a, "writes": 4}}, "sm1.l1": {{"reads": a}}}}}}, open(after("--stats"), "w"))
+note("ended")
 """,
 }
 

@@ -104,6 +104,20 @@ class RunsTest(FolderTest):
         self.assertEqual(self.bytes(), first)
         self.assertEqual(list((self.results / "traces").glob("*.rgt")), [])
 
+    def test_as_many_at_a_time_as_told(self):
+        # Shorter than Snakemake's start, and longer; the first ones are begun before it.
+        for seconds, runs in (("0.2", 24), ("1.2", 7)):
+            self.write("[study]\ngroup_runs = 1\n" + TRACE + f"[knobs]\nk.a = {list(range(100, 100 + runs))}\n")
+            (self.bin / "calls").unlink(missing_ok=True)
+            shutil.rmtree(self.results, ignore_errors=True)
+            self.study("run", "--jobs", "3", FAKE_SECONDS=seconds)
+            running = most = 0
+            for line in (self.bin / "calls").read_text().splitlines():
+                running += line.startswith("simulate") - line.startswith("ended")
+                most = max(most, running)
+            self.assertEqual(self.made(), runs)
+            self.assertLessEqual(most, 3)
+
     def kill(self, number, least=4):
         process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "2"], self.folder, FAKE_SECONDS="0.3")
         deadline = time.monotonic() + 150

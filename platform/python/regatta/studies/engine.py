@@ -26,7 +26,7 @@ from .groups import CLUSTER_LEAST_SECONDS, CLUSTER_SECONDS, LOCAL_SECONDS, Group
 from .outcome import LASTING, Outcome, outcome
 from .plan import Plan, Run
 from .progress import Progress
-from .slurm import cancel, failed_jobs, write_profile
+from .slurm import cancel, failed_jobs, unfinished_jobs, write_profile
 
 _WORKFLOW = """\
 # Written anew each time.
@@ -56,6 +56,9 @@ rule simulate:
 
 ruleorder: annotate > simulate
 """
+
+
+_WORKER = (sys.executable, "-I", "-S", "-B", str(Path(worker.__file__).resolve()))
 
 
 @dataclass(frozen=True)
@@ -189,10 +192,17 @@ def jobs_of(campaign: Campaign, todo: Sequence[Group], traces: dict[str, Trace],
     return found
 
 
+@dataclass(frozen=True)
+class _Workflow:
+    """`first`: jobs that need no other, as many as run at a time, with the file that Snakemake waits for."""
+    jobs: int
+    first: dict[str, str]
+
+
 def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Trace], wanted: list[str],
-                    settings: Settings) -> int:
-    """Jobs of the workflow. Everything that Snakemake remembers or would take for made is removed first. `traces`: to be
-    made, of which those that are `wanted` stay."""
+                    settings: Settings) -> _Workflow:
+    """Everything that Snakemake remembers or would take for made is removed first. `traces`: to be made, of which those that
+    are `wanted` stay."""
     folder = campaign.folder
     for old in (".snakemake", "groups", "jobs"):
         shutil.rmtree(folder / old, ignore_errors=True)
@@ -214,17 +224,30 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
              for group in todo}
     write_whole(folder / "jobs.json", json.dumps({"groups": needs, "traces": wanted}))
     # `exec`: the worker is a child of Snakemake, and is told when that ends.
-    begin = f"exec {shlex.quote(sys.executable)} -I -S -B {shlex.quote(str(Path(worker.__file__).resolve()))} jobs/"
+    begin = f"exec {shlex.join(_WORKER)} jobs/"
     begin = begin.replace("{", "{{").replace("}", "}}")
     write_whole(folder / "Snakefile", _WORKFLOW.format(
         trace='"traces/{trace}.rgt"' if campaign.keep_traces else 'temp("traces/{trace}.rgt")',
         annotate=json.dumps(begin + "{wildcards.trace}.json"), simulate=json.dumps(begin + "{wildcards.group}.json")))
-    return len(jobs)
+    # Not the wanted traces: Snakemake removes a file before its job, and nothing would wait until it is made again.
+    first = {name: f"traces/{name}.rgt" for name in traces if name not in wanted}
+    first.update((group, f"groups/{group}.done") for group, traces_of in needs.items() if not traces_of)
+    return _Workflow(len(jobs), {} if settings.slurm else dict(list(first.items())[:settings.jobs]))
 
 
-def _start(campaign: Campaign, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
+def _head_start(campaign: Campaign, workflow: _Workflow, started: "list[subprocess.Popen[bytes]]") -> None:
+    """Starts the first jobs, for Snakemake needs a second until it does so. It starts them too, before all others and with
+    the same command; its worker then waits for ours, and finds everything made."""
+    for name in workflow.first:
+        started.append(subprocess.Popen([*_WORKER, f"jobs/{name}.json"], cwd=campaign.folder, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0))
+
+
+def _start(campaign: Campaign, workflow: _Workflow, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
     arguments = [path, "--snakefile", "Snakefile", "--directory", str(campaign.folder), "--jobs", str(settings.jobs),
                  "--nolock", "--scheduler", "greedy", "--rerun-triggers", "mtime", "--drop-metadata", "--quiet", "all"]
+    if workflow.first:
+        arguments += ["--prioritize", *workflow.first.values()]
     if not settings.fail_fast:
         arguments.append("--keep-going")
     if settings.slurm:
@@ -238,18 +261,19 @@ def _start(campaign: Campaign, settings: Settings, path: str) -> "subprocess.Pop
                                 stderr=subprocess.STDOUT, process_group=0, preexec_fn=worker.leash)
 
 
-def _end(campaign: Campaign, child: "subprocess.Popen[bytes]", slurm: bool) -> None:
-    """Ends Snakemake, and its jobs with it."""
+def _end(campaign: Campaign, children: "list[subprocess.Popen[bytes]]", slurm: bool) -> None:
+    """Ends workers and Snakemake, and its jobs with it."""
     if slurm:
-        # It is not killed while it submits a job, whose number would be lost. It cancels jobs too, if Slurm is quick.
-        if child.poll() is None:
+        # Snakemake is not killed while it submits a job, whose number would be lost. It cancels jobs too, if Slurm is quick.
+        for child in children:
             child.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(30)
         cancel(campaign.folder, campaign.name)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    for child in children:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
 
 
 def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcome], settings: Settings,
@@ -265,18 +289,23 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
     seconds = estimates(campaign, known)
     target, least = (CLUSTER_SECONDS, CLUSTER_LEAST_SECONDS) if settings.slurm else (LOCAL_SECONDS, 0.0)
     parts = groups(todo, seconds, settings.jobs, target, campaign.group_runs, least=least, apart=not campaign.keep_traces)
-    count = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted), settings)
-    tell((f"{len(todo)} of {len(campaign.runs)} runs to make, in {count} jobs" if todo else f"{count} traces to make") +
-         f", {settings.jobs} at a time")
+    workflow = _write_workflow(campaign, parts, {**wanted, **_to_make(r.trace for r in todo if r.trace)}, list(wanted),
+                               settings)
+    tell((f"{len(todo)} of {len(campaign.runs)} runs to make, in {workflow.jobs} jobs" if todo else
+          f"{workflow.jobs} traces to make") + f", {settings.jobs} at a time")
     weights = {**{r.key: seconds[r.id] for r in todo}, **dict.fromkeys(wanted, 1.0)}
     left: dict[str, Simulation | Trace] = {**{r.key: r for r in todo}, **wanted}
     progress = Progress(weights, settings.shown)
     failed = 0
-    pause = 0.1
-    child = _start(campaign, settings, snakemake)
+    pause = 0.05
+    children: list[subprocess.Popen[bytes]] = []
     try:
+        _head_start(campaign, workflow, children)
+        child = _start(campaign, workflow, settings, snakemake)
+        children.append(child)
         running = True
-        while running:
+        # With the last result everything is there. What Snakemake does then nobody needs, but jobs of a cluster end in peace.
+        while running and (left or (settings.slurm and unfinished_jobs(campaign.folder))):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(pause)
                 running = False
@@ -285,9 +314,9 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
                 failed += _has_failed(campaign, left.pop(name))
             progress.show(weights.keys() - left.keys(), failed)
             # Looking for the ends of very many runs takes a while.
-            pause = max(0.1, 20 * (time.monotonic() - begin))
+            pause = max(0.05, 20 * (time.monotonic() - begin))
     finally:
-        _end(campaign, child, settings.slurm)
+        _end(campaign, children, settings.slurm)
         progress.finish()
         if not campaign.keep_traces:
             for trace in {r.trace for r in campaign.runs if r.trace}:

@@ -89,10 +89,15 @@ def _lines(path: Path) -> list[str]:
         return []
 
 
+def unfinished_jobs(folder: Path) -> list[str]:
+    """Numbers of the jobs of the last run that have not ended with status 0."""
+    profile = folder / "slurm"
+    return [n for n in _lines(profile / "submitted") if n.isdigit() and _lines(profile / "jobs" / n) != ["0"]]
+
+
 def cancel(folder: Path, name: str) -> None:
     """Cancels the jobs of the last run that have not ended: those in the queue, and those that a killed study left."""
-    profile = folder / "slurm"
-    left = [n for n in _lines(profile / "submitted") if n.isdigit() and _lines(profile / "jobs" / n) != ["0"]]
+    left = unfinished_jobs(folder)
     for begin in range(0, len(left), 200):
         # The name: a folder that was copied to another cluster has numbers of other jobs.
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):

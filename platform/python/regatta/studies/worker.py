@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one group of runs, or one trace. Started by Snakemake with `python3 -I -S worker.py JOB.json`.
+"""Makes one group of runs, or one trace. Started with `python3 -I -S worker.py JOB.json`, by Snakemake or before it.
 
 Stands alone, so that it starts in a few hundredths of a second on any node. One worker makes all runs of its group. A
 run that ends leaves KEY.json.gz, whatever its status, and the next run follows. Nothing is left of a run that a signal to
@@ -7,6 +7,7 @@ this program interrupts.
 """
 
 import ctypes
+import fcntl
 import gzip
 import importlib.util
 import json
@@ -82,6 +83,8 @@ class Unreadable(Exception):
 def annotate(job: dict[str, Any]) -> None:
     """Leaves the trace and a record of its making. A trace that cannot be made is empty: the runs that need it say so."""
     path = Path(job["path"])
+    if path.exists() and path.with_suffix(".json").exists():
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     source = Path(job["source"])
     if job["launch"]:
@@ -120,11 +123,16 @@ def extracted(keep: dict[str, Any], file: Path) -> Any:
         raise Unreadable(f"its {keep['name']} cannot be read: {type(e).__name__}") from None
 
 
+def is_result(record: dict[str, Any], run: dict[str, Any]) -> bool:
+    return record["status"] in run["accepted"] and not record.get("no_trace")
+
+
 def simulate(job: dict[str, Any], run: dict[str, Any]) -> bool:
     """Whether it has a result."""
     marker = Path(job["results"]) / f"{run['key']}.json.gz"
     if marker.exists():
-        return True
+        with gzip.open(marker, "rb") as f:
+            return is_result(json.loads(f.readline()), run)
     record: dict[str, Any] = {"status": 0, "message": "", "seconds": 0.0}
     # One line each, after that of the record: to read a run's status, the first line is enough.
     lines: list[Any] = [None]
@@ -156,7 +164,7 @@ def simulate(job: dict[str, Any], run: dict[str, Any]) -> bool:
                 file.unlink(missing_ok=True)
     lines += [kept] if kept else []
     replace(marker, gzip.compress("".join(json.dumps(x) + "\n" for x in (record, *lines)).encode(), 1, mtime=0))
-    return record["status"] in run["accepted"] and "no_trace" not in record
+    return is_result(record, run)
 
 
 def work(job: dict[str, Any]) -> int:
@@ -173,13 +181,16 @@ def work(job: dict[str, Any]) -> int:
 
 
 def main() -> int:
-    job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
-    if job["leash"]:
-        leash()
     try:
-        return work(job)
+        with open(sys.argv[1], "r+", encoding="utf-8") as f:
+            job = json.load(f)
+            if job["leash"]:
+                leash()
+                # Of two workers with the same job, one waits, and then finds everything made.
+                fcntl.flock(f, fcntl.LOCK_EX)
+            return work(job)
     except OSError as e:
         print(f"cannot write '{e.filename}': {e.strerror}", file=sys.stderr)
         return 1
