@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "sample.h"
 
@@ -105,6 +106,66 @@ TEST_CASE("info, dump and verify of a known trace") {
   CHECK(contains(limited.output, "setp.lt.s32"));
   CHECK_FALSE(contains(limited.output, "ld.global"));
   CHECK(contains(limited.output, "... 3 more\n"));
+}
+
+TEST_CASE("info --json says the same as info, and each instruction") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "known.rgt";
+  write_known(path);
+  const Run run = tool("info --json " + path);
+  CHECK(run.status == 0);
+  const auto j = nlohmann::json::parse(run.output);
+  CHECK(j["trace"] == path);
+  CHECK(j["producer"] == "by hand");
+  CHECK(j["ctas"] == 1);
+  CHECK(j["warp_instructions"] == 5);
+  CHECK(j["thread_instructions"] == 112);
+  CHECK(j["file_bytes"] == read_bytes(path).size());
+
+  REQUIRE(j["kernels"].size() == 1);
+  const auto& kernel = j["kernels"][0];
+  const Kernel sample = sample_kernel(32);
+  CHECK(kernel["name"] == "sample32");
+  // A byte that is no UTF-8 must not spoil the JSON.
+  CHECK(kernel["ptx_file"] == "odd \xef\xbf\xbd path.ptx");
+  CHECK(kernel["registers_per_thread"] == 12);
+  CHECK(kernel["static_shared_bytes"] == 256);
+  REQUIRE(kernel["instructions"].size() == sample.instructions.size());
+  std::size_t blocks = 0;
+  for (std::size_t i = 0; i < sample.instructions.size(); ++i) {
+    const auto& instruction = kernel["instructions"][i];
+    CHECK(instruction["index"] == i);
+    CHECK(instruction["opcode"] == sample.instructions[i].opcode);
+    CHECK(instruction["class"] == to_string(sample.instructions[i].op_class));
+    CHECK(instruction["sources"].size() == sample.instructions[i].source_count);
+    const std::size_t block = instruction["block"].get<std::size_t>();
+    REQUIRE(block < sample.blocks.size());
+    CHECK(sample.blocks[block].first <= i);
+    CHECK(i < sample.blocks[block].first + sample.blocks[block].count);
+    blocks = std::max(blocks, block + 1);
+  }
+  CHECK(kernel["basic_blocks"] == blocks);
+  const auto& load = kernel["instructions"][2];
+  CHECK(load["text"] == "@P0 ld.global.f32 R2, [R0-0x1000], R1");
+  CHECK(load["guard"] == "P0");
+  CHECK(load["space"] == "global");
+  CHECK(load["access_bytes"] == 4);
+  CHECK(load["destinations"] == nlohmann::json{2});
+  CHECK(load["sources"] == nlohmann::json{0, 1});
+  CHECK(load["branch_target"].is_null());
+  CHECK(kernel["instructions"][0]["guard"].is_null());
+  CHECK(kernel["instructions"][0]["space"].is_null());
+
+  REQUIRE(j["launches"].size() == 1);
+  const auto& launch = j["launches"][0];
+  CHECK(launch["name"] == "sample32");
+  CHECK(launch["block"] == nlohmann::json{32, 1, 1});
+  CHECK(launch["warps_per_cta"] == 1);
+  CHECK(launch["warp_instructions"] == 5);
+
+  const Run refused = tool("verify --json " + path);
+  CHECK(refused.status == 2);
+  CHECK(refused.output == "regatta-trace: --json belongs to info, not to verify (regatta-trace --help)\n");
 }
 
 TEST_CASE("live registers in info and dump, and damaged ones") {

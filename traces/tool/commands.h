@@ -17,6 +17,7 @@ struct Selection {
 };
 
 void info(const trace::Reader& reader);
+void info_json(const trace::Reader& reader);
 void dump(const trace::Reader& reader, const Selection& selection);
 void verify(const trace::Reader& reader);
 

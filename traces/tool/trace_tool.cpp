@@ -26,14 +26,15 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-constexpr const char* help_text = R"(usage: regatta-trace info   FILE
+constexpr const char* help_text = R"(usage: regatta-trace info   FILE [--json]
        regatta-trace dump   FILE [--cta N] [--warp N] [--limit N]
        regatta-trace verify FILE
 
 Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
 
   info     what the trace holds: kernels with their registers and shared memory, launches with their
-           grids, instruction counts, and what the file costs per warp instruction
+           grids, instruction counts, and what the file costs per warp instruction; with --json the
+           same for programs, and the instructions of each kernel
   dump     what each warp did, in program order: position in the warp, static index, SIMT mask, active
            lanes (SIMT mask less the guard), instruction; below it addresses, results, predicates and
            SIMT stack events. "0x10 +4 per lane" is lane 0's value and the step from lane to lane; a
@@ -65,6 +66,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   shown.add_options()                                                                            //
       ("help,h", "print this text")                                                              //
       ("version", "print the version")                                                           //
+      ("json", "info: as JSON")                                                                  //
       ("cta", po::value<std::string>()->value_name("N"), "dump: only the N-th CTA of the file")  //
       ("warp", po::value<std::string>()->value_name("N"), "dump: only warp N of each CTA")       //
       ("limit", po::value<std::string>()->value_name("N"), "dump: at most N instructions per warp; 0: all");
@@ -89,7 +91,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    const std::string near = base::nearest(name, {"help", "version", "cta", "warp", "limit"});
+    const std::string near = base::nearest(name, {"help", "version", "json", "cta", "warp", "limit"});
     throw UsageError("unknown option '" + e.get_option_name() + "'" +
                      (near.empty() ? "" : "; did you mean '--" + near + "'?"));
   } catch (const po::error& e) {
@@ -118,6 +120,8 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   if (words[1].empty()) throw UsageError(command + ": found an empty text, expected the name of a trace FILE");
   if (words.size() > 2) throw UsageError(command + ": one FILE is expected, '" + words[2] + "' is one more");
 
+  const bool json = given.count("json") != 0;
+  if (json && command != "info") throw UsageError("--json belongs to info, not to " + command);
   Selection selection;
   for (const char* option : {"cta", "warp", "limit"}) {
     if (!given.count(option)) continue;
@@ -133,7 +137,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   }
 
   const trace::Reader reader(words[1], std::move(sections));
-  if (command == "info") info(reader);
+  if (command == "info") json ? info_json(reader) : info(reader);
   if (command == "dump") dump(reader, selection);
   if (command == "verify") verify(reader);
   return 0;
