@@ -4,7 +4,7 @@
 import html
 from typing import Any, Dict, List, Sequence, Tuple
 
-Table = Tuple[str, Sequence[str], List[Sequence[str]]]  # title, columns, rows
+Table = Tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, columns, rows
 
 
 def _n(value: Any) -> str:

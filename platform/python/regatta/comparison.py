@@ -71,11 +71,11 @@ def _totals(a: Run, b: Run) -> List[Dict[str, Any]]:
 
 def _energy(a: Run, b: Run) -> List[Dict[str, Any]]:
     of_a, of_b = (run.document["energy"].get("by_structure", {}) for run in (a, b))
-    rows = []
+    rows: List[Dict[str, Any]] = []
     for name in list(of_a) + [n for n in of_b if n not in of_a]:
         x, y = float(of_a.get(name, 0.0)) / 1000, float(of_b.get(name, 0.0)) / 1000
         rows.append({"structure": name, "a": round(x, 3), "b": round(y, 3), "more": round(y - x, 3)})
-    return sorted(rows, key=lambda r: -abs(r["more"]))
+    return sorted(rows, key=lambda r: -abs(float(r["more"])))
 
 
 def _suspect(s: Suspect) -> Dict[str, Any]:

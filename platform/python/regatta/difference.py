@@ -69,7 +69,7 @@ def _shortened(sources: Set[str]) -> Dict[str, str]:
     """Paths without the folder that all of them have in common."""
     folders = {os.path.dirname(s) for s in sources if s not in ("", NO_INSTRUCTION)}
     try:
-        start = len(os.path.join(os.path.commonpath(folders), "")) if folders and all(folders) else 0
+        start = len(os.path.join(os.path.commonpath(list(folders)), "")) if folders and all(folders) else 0
     except ValueError:  # absolute and relative ones
         start = 0
     return {s: s if s in ("", NO_INSTRUCTION) else s[start:] for s in sources}
@@ -83,7 +83,7 @@ def _matched(a: Run, b: Run) -> Tuple[Dict[int, Tuple[Optional[int], Optional[in
     if names[0] == names[1]:
         blocks = [(0, 0, len(names[0]))]
     else:
-        blocks = [tuple(m) for m in difflib.SequenceMatcher(None, names[0], names[1], autojunk=False)
+        blocks = [(m.a, m.b, m.size) for m in difflib.SequenceMatcher(None, names[0], names[1], autojunk=False)
                   .get_matching_blocks()]
     for i, j, size in blocks:
         for k in range(size):

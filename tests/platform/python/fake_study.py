@@ -72,7 +72,7 @@ def calls(folder: Path, what: str) -> int:
 
 def start(arguments, folder: Path, **environment) -> "subprocess.Popen[str]":
     """regatta-study in a process of its own."""
-    return subprocess.Popen([sys.executable, "-B", "-m", "regatta.study", *arguments], cwd=folder, text=True,
+    return subprocess.Popen([sys.executable, "-B", "-m", "regatta.commands.study", *arguments], cwd=folder, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                             env={**os.environ, "PYTHONPATH": str(PACKAGE), **environment})
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from html.parser import HTMLParser
 from pathlib import Path
 
-from regatta.compare import main
+from regatta.commands.compare import main
 from regatta.comparison import compare
 from regatta.difference import Difference
 from regatta.statistics import InputError, Run, load

@@ -244,7 +244,7 @@ class RunsTest(FolderTest):
         self.write(TRACE + "[knobs]\nk.a = [1, 2, 3, 4, 5, 6]\n")
         ours, theirs = os.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-B", "-m", "regatta.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"], cwd=self.folder,
+            [sys.executable, "-B", "-m", "regatta.commands.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"], cwd=self.folder,
             stdout=theirs, stderr=theirs, env={**os.environ, "PYTHONPATH": str(fake_study.PACKAGE), "FAKE_SECONDS": "0.3"})
         os.close(theirs)
         told = b""
@@ -268,7 +268,7 @@ def _programs_with_launcher(folder):
     launcher = folder / "regatta-study"
     if not launcher.exists():
         text = (fake_study.PACKAGE / "launcher.in").read_text()
-        launcher.write_text(text.replace("@package@", str(fake_study.PACKAGE)).replace("@module@", "study"))
+        launcher.write_text(text.replace("@package@", str(fake_study.PACKAGE)).replace("@program@", "study"))
         launcher.chmod(0o755)
     return folder
 

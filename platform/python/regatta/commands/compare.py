@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 from typing import List, Optional
 
-from . import compare_text
-from .comparison import compare
-from .statistics import InputError, load
+from .. import compare_text
+from ..comparison import compare
+from ..statistics import InputError, load
 
 _HELP = """\
 Compares runs of regatta-sim by their statistics (--stats FILE). Each run is compared with the first: what changed in the

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .statistics import InputError
+from ..statistics import InputError
 
 _HELP = """\
 Runs a study: programs, schemes, machines and knobs in one TOML file, every combination simulated once, the results in one
@@ -43,9 +43,9 @@ Exit status: 0 done; 1 some runs failed (they are listed, the others are kept); 
 
 
 def _plan(o: argparse.Namespace) -> Any:
-    from .studies.campaign import Tools
-    from .studies.file import read
-    from .studies.plan import Plan
+    from ..studies.campaign import Tools
+    from ..studies.file import read
+    from ..studies.plan import Plan
     return Plan(read(o.study), Tools.find(o.bin, Path(sys.argv[0]).resolve().parent))
 
 
@@ -58,8 +58,8 @@ def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:
 
 
 def _run(o: argparse.Namespace) -> int:
-    from .studies import engine, results
-    from .studies.outcome import ended
+    from ..studies import engine, results
+    from ..studies.outcome import ended
 
     def tell(text: str) -> None:
         if not o.quiet:
@@ -102,12 +102,12 @@ def _run(o: argparse.Namespace) -> int:
 
 
 def _status(o: argparse.Namespace) -> int:
-    from .studies import engine
-    from .studies.groups import estimates
-    from .studies.outcome import ended
-    from .studies.progress import duration
-    from .studies.results import state_of
-    from .studies.show import table
+    from ..studies import engine
+    from ..studies.groups import estimates
+    from ..studies.outcome import ended
+    from ..studies.progress import duration
+    from ..studies.results import state_of
+    from ..studies.show import table
     plan = _plan(o)
     known = ended(plan)
     cells = [["program", "finished", "failed", "missing"]]
@@ -126,8 +126,8 @@ def _status(o: argparse.Namespace) -> int:
 
 
 def _show(o: argparse.Namespace) -> int:
-    from .studies.file import read
-    from .studies.show import show
+    from ..studies.file import read
+    from ..studies.show import show
     if o.rows < 1:
         raise InputError(f"--rows: found {o.rows}, expected 1 or more")
     if o.stats:
@@ -137,8 +137,8 @@ def _show(o: argparse.Namespace) -> int:
 
 
 def _write_stats(o: argparse.Namespace) -> int:
-    from .studies.campaign import write_whole
-    from .studies.outcome import outcome, statistics
+    from ..studies.campaign import write_whole
+    from ..studies.outcome import outcome, statistics
     plan = _plan(o)
     number, file = o.stats
     run = next((r for r in plan.runs if str(r.id) == number), None)
