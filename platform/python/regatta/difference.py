@@ -5,7 +5,7 @@ import difflib
 import os
 from collections import defaultdict
 from fractions import Fraction
-from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from .statistics import NO_INSTRUCTION, InputError, Run
 
@@ -38,7 +38,7 @@ class Difference:
         for side, run, to in ((0, a, to_a), (1, b, to_b)):
             for cell, cycles in run.cells(self.by_line):
                 cells[(to[cell.launch], cell.kernel, cell.source, cell.reason)][side] += cycles
-        short = _shortened({source for _, _, source, _ in cells})
+        short = shortened({source for _, _, source, _ in cells})
         self.parts = [Part(launch, kernel, short[source], reason, x, y)
                       for (launch, kernel, source, reason), (x, y) in cells.items()]
         self.residual = Fraction(b.cycles - a.cycles) - sum((p.more for p in self.parts), Fraction(0))
@@ -65,8 +65,9 @@ class Difference:
         return {key[0]: y - x for key, x, y in self.grouped("reason")}
 
 
-def _shortened(sources: Set[str]) -> Dict[str, str]:
+def shortened(sources: Iterable[str]) -> Dict[str, str]:
     """Paths without the folder that all of them have in common."""
+    sources = set(sources)
     folders = {os.path.dirname(s) for s in sources if s not in ("", NO_INSTRUCTION)}
     try:
         start = len(os.path.join(os.path.commonpath(list(folders)), "")) if folders and all(folders) else 0

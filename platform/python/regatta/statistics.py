@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run's stats.json: its parts with types, numbers by name, sums over modules, and cycles by launch, line and reason."""
 
+from __future__ import annotations
+
 import json
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+
+if TYPE_CHECKING:
+    from .frames import DataFrame
 
 
 class InputError(Exception):
@@ -68,11 +73,14 @@ def of_all_sms(document: Dict[str, Any], module: str, name: str) -> float:
 
 
 class Run:
-    """`document`: what `regatta-sim --stats` has written. `name`: for people."""
+    """A simulation's results. `document`: what `regatta-sim --stats` has written. `name`: for people. `samples`, `ctas`:
+    tables of `regatta-sim --sample-file` and `--cpi-ctas` (CSV), if the run has them."""
 
-    def __init__(self, document: Dict[str, Any], name: str):
+    def __init__(self, document: Dict[str, Any], name: str, samples: Optional[str] = None, ctas: Optional[str] = None):
         self.document = document
         self.name = name
+        self.samples = samples
+        self.ctas = ctas
         for key, kind in (("cycles", int), ("launches", list), ("stats", dict), ("config", dict), ("energy", dict)):
             if not isinstance(document.get(key), kind):
                 found = type(document[key]).__name__ if key in document else "nothing"
@@ -81,12 +89,32 @@ class Run:
         if document.get("replay"):
             raise InputError(f"{name}: a run with --replay has no cycles to compare; expected a simulation")
 
+    def __repr__(self) -> str:
+        return f"<Run {self.name}: {self.cycles:,} cycles, {self.energy_nj / 1000:,.1f} uJ>"
+
     @property
     def cycles(self) -> int:
+        """Of the whole program: its launches run one after another."""
         return int(self.document["cycles"])
 
     @property
+    def warp_instructions(self) -> int:
+        return int(self.document.get("warp_instructions", 0))
+
+    @property
+    def ipc(self) -> float:
+        """Warp instructions per cycle, of all simulated SMs together."""
+        return self.warp_instructions / self.cycles if self.cycles else 0.0
+
+    @property
+    def stats(self) -> Dict[str, Dict[str, Any]]:
+        """Statistics by module and name; `regatta-sim --describe-stats` explains them."""
+        found: Dict[str, Dict[str, Any]] = self.document["stats"]
+        return found
+
+    @property
     def energy_nj(self) -> float:
+        """Dynamic and static, of everything that the energy table covers."""
         return float(self.document["energy"]["total_nj"])
 
     @property
@@ -113,10 +141,11 @@ class Run:
         """Schedulers of all SMs together: scheduler-cycles of a launch over its cycles."""
         if launch["cycles"] == 0:
             return Fraction(1)
-        return Fraction(sum(self._reasons(launch).values()), launch["cycles"])
+        return Fraction(sum(self.reasons(launch).values()), launch["cycles"])
 
     @staticmethod
-    def _reasons(launch: Dict[str, Any]) -> Dict[str, int]:
+    def reasons(launch: Dict[str, Any]) -> Dict[str, int]:
+        """A launch's scheduler-cycles by reason, `structural` by unit."""
         reasons = {"issued": int(launch["issue_cycles"])}
         for reason, cycles in launch["stall_cycles"].items():
             if reason == "structural_by_unit":
@@ -133,7 +162,7 @@ class Run:
             schedulers = self.schedulers(launch)
             kernel = str(launch["kernel"])
             if not lines:
-                parts = [("", self._reasons(launch))]
+                parts = [("", self.reasons(launch))]
             elif index in by_line:
                 parts = [(line["source"], line["by_reason"]) for line in by_line[index]["lines"]]
                 parts.append((NO_INSTRUCTION, by_line[index]["no_instruction"]))
@@ -144,6 +173,78 @@ class Run:
                 for reason, cycles in reasons.items():
                     if cycles:
                         yield Cell(index, kernel, source, reason), Fraction(cycles) / schedulers
+
+
+    def cycles_by_reason(self, launch: int) -> Dict[str, Fraction]:
+        """Cycles of a launch by what the schedulers did, "issued" or why not; they add up to its cycles exactly."""
+        document = self.document["launches"][launch]
+        schedulers = self.schedulers(document)
+        return {reason: cycles / schedulers for reason, cycles in self.reasons(document).items()}
+
+    def counters(self) -> Iterator[Tuple[str, str, Union[int, float]]]:
+        """(module, name, value) of every statistic that is a number. Beside the modules: `stall_cycles` by reason
+        (scheduler-cycles) and `energy` by structure (nJ)."""
+        modules = {**self.document["stats"], "stall_cycles": self.document.get("stall_cycles", {}),
+                   "energy": self.document["energy"].get("by_structure", {})}
+        for module, group in modules.items():
+            for name, value in group.items():
+                if isinstance(value, (int, float)):
+                    yield module, name, value
+
+    # --- frames: they need pandas (ImportError without it) ---
+
+    def frame(self) -> DataFrame:
+        """One row: what was run (kernel, machine, scheme, scheduler) and its totals. compare() has a row per run."""
+        from .frames import of_runs
+        return of_runs([self])
+
+    def launches_frame(self) -> DataFrame:
+        """A row per launch. Columns: kernel, cycles, ctas, warp_instructions, thread_instructions, ipc, `cycles.REASON`
+        (they add up to cycles), energy_nj, dynamic_nj, static_nj."""
+        from .frames import of_launches
+        return of_launches(self)
+
+    def cycles_frame(self, exact: bool = False, full_paths: bool = False) -> DataFrame:
+        """Every cycle of the run by launch, kernel, line and reason.
+
+        `line` is a line of the program ("no instruction": nothing was left to issue), or None in a run without cpi_lines.
+        `scheduler_cycles` are whole numbers; `cycles` are these over the schedulers of all SMs, and add up to the run's
+        cycles: within the rounding of floats, or with `exact` as fractions.Fraction, exactly. `full_paths`: lines with the
+        folder that all of them have in common.
+        """
+        from .frames import of_cycles
+        return of_cycles(self, exact, full_paths)
+
+    def energy_frame(self, events: bool = False) -> DataFrame:
+        """A row per structure: energy_nj, dynamic_nj, static_nj. With `events`, a row per kind of event: structure, event,
+        count, pj (each), nj, and the source of the number."""
+        from .frames import of_energy
+        return of_energy(self, events)
+
+    def statistics_frame(self) -> DataFrame:
+        """A row per statistic that is a number: module, name, value; as counters()."""
+        from .frames import frame
+        return frame(self.counters(), ["module", "name", "value"])
+
+    def config_frame(self) -> DataFrame:
+        """A row per knob, in the order of `regatta-sim --dump-config`: knob, value. First, what was run (run.machine ...)."""
+        from .frames import frame
+        return frame(self.config().items(), ["knob", "value"])
+
+    def samples_frame(self) -> DataFrame:
+        """Counters over time of a run with `sample=N`; columns as of read_samples(). Throws InputError without samples."""
+        from .frames import SAMPLES, of_csv
+        if self.samples is None:
+            raise InputError(f"{self.name}: found no samples, expected a run with sample=N (regatta-sim --sample-file)")
+        return of_csv(self.samples, self.name, *SAMPLES)
+
+    def ctas_frame(self) -> DataFrame:
+        """Warp-cycles by CTA of a run with `cpi_ctas=True`; columns as of read_ctas(). Throws InputError without them."""
+        from .frames import CTAS, of_csv
+        if self.ctas is None:
+            raise InputError(f"{self.name}: found no table of CTAs, expected a run with cpi_ctas=True (regatta-sim "
+                             f"--cpi-ctas)")
+        return of_csv(self.ctas, self.name, *CTAS)
 
 
 def load(path: Union[str, Path], name: Optional[str] = None) -> Run:

@@ -44,8 +44,14 @@ a, b = int(after("--k.a", "1")), float(after("--k.b", "1"))
 if a == 13: fail(3, "value mismatch in warp 13")
 if a == 14: fail(1, "out of memory")
 if a == 15: os.kill(os.getpid(), 9)
+if "--sample-file" in sys.argv:
+    open(after("--sample-file"), "w").write("cycle,launch,l1.reads\\n" + after("--sample") + ",0,7\\n")
+if "--cpi-ctas" in sys.argv:
+    open(after("--cpi-ctas"), "w").write("launch,sm,cta,launched,finished,warp_cycles\\n0,0,3,1,9,8\\n")
+if "--vcd" in sys.argv: open(after("--vcd"), "w").write("dump")
 cycles = 1000 + 10 * a + int(b) + len(trace) + (500 if after("--scheme") == "other" else 0)
 json.dump({{"cycles": cycles, "warp_instructions": 50, "thread_instructions": 1600, "ipc": 50 / cycles, "trace": sys.argv[1],
+            "launches": [], "config": {{"k.a": a, "k.b": b}}, "scheme": after("--scheme"), "machine": after("--machine"),
             "host": {{"seconds": time.time()}}, "stall_cycles": {{"memory": 7, "structural_by_unit": {{"sp": 1}}}},
             "energy": {{"total_nj": 2.5 * cycles, "dynamic_nj": 2.0 * cycles, "static_nj": 0.5 * cycles,
                         "by_structure": {{"dram": 1.5 * cycles}}}},

@@ -58,7 +58,8 @@ def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:
 
 
 def _run(o: argparse.Namespace) -> int:
-    from ..studies import engine, results
+    from ..studies import engine
+    from ..studies.complete import complete
     from ..studies.outcome import ended
 
     def tell(text: str) -> None:
@@ -69,32 +70,13 @@ def _run(o: argparse.Namespace) -> int:
         raise InputError(f"--jobs: found {o.jobs}, expected 1 or more")
     plan = _plan(o)
     settings = engine.Settings(o.jobs, o.slurm, o.fail_fast, o.retry, not o.quiet, o.snakemake)
-    known = ended(plan)
-    todo: list[Any] = engine.missing(plan, known, settings.retry)
-    lost: list[str] = []
     if o.dry_run:
+        todo: list[Any] = engine.missing(plan, ended(plan), settings.retry)
         for run in todo:
             print(f"run {run.id}: {run.what}")
         print(f"{len(todo)} of {len(plan.runs)} runs to make")
         return 0
-    with engine.locked(plan.folder):
-        engine.own(plan)
-        plan.keep_digests()
-        if todo:
-            engine.check_names(plan, todo)
-            try:
-                engine.make(plan, todo, known, settings, tell)
-            except engine.Unfinished as e:
-                lost = [str(e)]
-            finally:
-                # What there is, whatever ended this; nothing else may be interrupted here.
-                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                    signal.signal(number, signal.SIG_IGN)
-                known = ended(plan)
-                results.write(plan, known)
-        else:
-            tell(f"all {len(plan.runs)} runs are there already")
-            results.write(plan, known)
+    known, lost = complete(plan, settings, tell)
     tell(f"results: {os.path.relpath(plan.folder)}/results.sqlite, results.csv")
     failures = _failures(plan, known, 20)
     sys.stderr.write("".join(line + "\n" for line in failures + lost))

@@ -20,6 +20,11 @@ def table(path: Path, _wanted: Any = None) -> dict[str, list[float]]:
     return {title: [float(row[i]) for row in rows] for i, title in enumerate(header)}
 
 
+def text(path: Path, _wanted: Any = None) -> str:
+    """The file as it is."""
+    return path.read_text(encoding="utf-8")
+
+
 def sums(path: Path, wanted: dict[str, list[str]]) -> dict[str, list[int]]:
     """Of --sample-file: {"cycle": [...], name: [...]}. For each wanted name the sum of the columns that end with one of its
     texts, over all modules."""
@@ -84,4 +89,4 @@ def accesses(path: Path, wanted: dict[str, int]) -> dict[str, list[int]]:
 
 
 #: By the name that a Keep has.
-READERS = {"table": table, "sums": sums, "accesses": accesses}
+READERS = {"table": table, "text": text, "sums": sums, "accesses": accesses}

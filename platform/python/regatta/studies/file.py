@@ -14,10 +14,10 @@ from .suites import kernels_of
 
 # The study sets these itself, or every run would write the same file.
 _TAKEN = {"--machine": "machines", "--scheme": "schemes", "--stats": "[results] statistics"}
-_WRITES = ("--dump-config", "--vcd", "--pipeline", "--sample-file", "--cpi-ctas", "--wear.rows_file", "--wear.bits_file")
+WRITES = ("--dump-config", "--vcd", "--pipeline", "--sample-file", "--cpi-ctas", "--wear.rows_file", "--wear.bits_file")
 # At the top of the file or in [study]: after a table's header TOML has no way back to the top.
 _BOTH = ("schemes", "machines", "options")
-_NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
+NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ def _options(top: Table) -> tuple[str, ...]:
         name = word.split("=")[0]
         if name in _TAKEN:
             top.fail("options", name, f"{_TAKEN[name]} to say it")
-        if name in _WRITES:
+        if name in WRITES:
             top.fail("options", name, "options that write no file: every run would write the same one")
-        if name in _NO_RUN:
+        if name in NO_RUN:
             top.fail("options", name, "options of a simulation")
     return words
 
@@ -153,7 +153,12 @@ def read(path: str | Path) -> Study:
         raise InputError(f"{path}: cannot be read: {e.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
         raise InputError(f"{path}: found no TOML: {e}") from None
-    path = path.absolute()
+    return check(document, path.absolute())
+
+
+def check(document: dict[str, Any], path: Path) -> Study:
+    """`path`: of the file, absolute, or of one that could be in its place: paths are relative to it, and messages name
+    it. Throws InputError."""
     top = Table(path, "", document)
     top.only_keys(("study", "programs", "schemes", "machines", "knobs", "points", "sample", "options", "results",
                    "slurm"))
@@ -199,4 +204,4 @@ def read(path: str | Path) -> Study:
                  _slurm(top))
 
 
-__all__ = ["Condition", "Knob", "Point", "Program", "Sample", "Slurm", "Study", "condition", "read"]
+__all__ = ["Condition", "Knob", "Point", "Program", "Sample", "Slurm", "Study", "check", "condition", "read"]

@@ -47,7 +47,7 @@ class Results:
     def ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._database.execute(question, values).fetchall()
 
-    def values(self, statistic: str) -> dict[int, float]:
+    def values(self, statistic: str, place: str = "--by") -> dict[int, float]:
         """By run: a total, or a statistic "module.name" summed over the modules that match (sm*.l1.reads)."""
         if statistic in TOTALS:
             return _pairs(self.ask(f"SELECT id, {statistic} FROM runs WHERE {statistic} IS NOT NULL"))
@@ -55,7 +55,7 @@ class Results:
                               statistic))
         if not found:
             known = [f"{m}.{n}" for m, n in self.ask("SELECT DISTINCT module, name FROM statistics LIMIT 8")]
-            raise InputError(f"--by: found '{statistic}', expected one of {', '.join(TOTALS)}" +
+            raise InputError(f"{place}: found '{statistic}', expected one of {', '.join(TOTALS)}" +
                              (f", or of the statistics that the study keeps, as {', '.join(known)}" if known else
                               "; other statistics need [results] statistics in the study file"))
         return found
