@@ -142,7 +142,7 @@ def annotate(launch: tools.PathLike, words: tuple[str, ...], cache: tools.PathLi
 def _options(words: Sequence[Scalar]) -> tuple[str, ...]:
     found = tuple(option_text(w) for w in words)
     taken = {"--machine": "machine=...", "--scheme": "scheme=...", "--sample": "sample=...", "--sample-file": "sample=...",
-             "--cpi-ctas": "cpi_ctas=True", "--stats": "no need of it: the Run has the statistics"}
+             "--cpi-ctas": "cpi_ctas=True", "--stats": "options without it: the Run has the statistics"}
     for name in (w.split("=")[0] for w in found):
         if name in taken:
             raise InputError(f"run: options: found {name}, expected {taken[name]}")
@@ -171,15 +171,25 @@ def simulate(of: Program, scheme: str, machine: str, knobs: Mapping[str, Any], o
     known = outcome(campaign, run)
     # Files of the user's own are written anew.
     if known is None or known.status != 0 or any(w.split("=")[0] in WRITES for w in words):
-        campaign.marker(run).unlink(missing_ok=True)
-        group = Group((run,), 0.0)
-        _work(engine.jobs_of(campaign, [group], {}, engine.Settings(1))[group.name], campaign.results)
-        known = outcome(campaign, run)
-    if known is None:
-        raise InputError(f"{campaign.marker(run)}: found no result after the run, expected nobody else to remove it")
-    if known.status != 0:
-        campaign.marker(run).unlink(missing_ok=True)
-        raise tools.RunFailed("regatta-sim", known.status, known.message, what)
-    document, kept = result(campaign, run)
+        document, kept = _make_run(campaign, run, what)
+    else:
+        document, kept = result(campaign, run)
     assert document is not None
     return Result(document, what, kept)
+
+
+def _make_run(campaign: Campaign, run: Simulation, what: str) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """In a folder of its own: others may make the same run at the same time. Only a finished run goes to the cache."""
+    campaign.results.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".run.", dir=campaign.folder) as own:
+        apart = Campaign(campaign.name, campaign.folder, campaign.base, campaign.tools, Path(own))
+        group = Group((run,), 0.0)
+        _work(engine.jobs_of(apart, [group], {}, engine.Settings(1))[group.name], apart.results)
+        known = outcome(apart, run)
+        if known is None:
+            raise InputError(f"{apart.marker(run)}: found no result after the run, expected nobody else to remove it")
+        if known.status != 0:
+            raise tools.RunFailed("regatta-sim", known.status, known.message, what)
+        found = result(apart, run)
+        os.replace(apart.marker(run), campaign.marker(run))
+        return found
