@@ -40,6 +40,7 @@ note("simulate")
 trace = open(sys.argv[1]).read()
 if not trace.startswith("trace"): fail(2, "not a trace")
 time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+while time.process_time() < float(os.environ.get("FAKE_PROCESSOR_SECONDS", "0")): pass
 a, b = int(after("--k.a", "1")), float(after("--k.b", "1"))
 if a == 13: fail(3, "value mismatch in warp 13")
 if a == 14: fail(1, "out of memory")

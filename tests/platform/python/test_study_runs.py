@@ -187,13 +187,14 @@ class RunsTest(FolderTest):
 
     def test_one_at_a_time_and_one_study_per_folder(self):
         self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
-        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "1"], self.folder, FAKE_SECONDS="2")
+        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "1"], self.folder, FAKE_SECONDS="60")
         while not self.made():
             time.sleep(0.02)
         self.assertIn("another regatta-study is running this study", self.study("run", status=2).stderr)
         self.assertIn("is making them now", self.study("status").stdout)
+        process.send_signal(signal.SIGINT)
         process.communicate(timeout=150)
-        self.assertEqual(process.returncode, 0)
+        self.assertEqual(process.returncode, 130)
         self.write('[study]\nname = "s"\n' + TRACE, "t.toml")
         done = fake_study.study(["run", "t.toml", "--bin", "bin"], self.folder)
         self.assertEqual((done.returncode, done.stderr.count("folder belongs to s.toml")), (2, 1), done)

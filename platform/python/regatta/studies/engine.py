@@ -58,6 +58,8 @@ ruleorder: annotate > simulate
 """
 
 
+# Jobs of a worker that is started before Snakemake.
+_AHEAD = 32
 _WORKER = (sys.executable, "-I", "-S", "-B", str(Path(worker.__file__).resolve()))
 
 
@@ -177,7 +179,7 @@ def _left_behind(name: str) -> bool:
 
 def jobs_of(campaign: Campaign, todo: Sequence[Group], traces: dict[str, Trace], settings: Settings) -> dict[str, dict[str, Any]]:
     """What workers do, by name: the annotations first."""
-    common = {"folder": str(campaign.base), "leash": not settings.slurm, "fail_fast": settings.fail_fast}
+    common = {"folder": str(campaign.base), "places": 0 if settings.slurm else settings.jobs, "fail_fast": settings.fail_fast}
     found: dict[str, dict[str, Any]] = {}
     for name, trace in traces.items():
         found[name] = {**common, "kind": "annotate", "program": str(campaign.tools.annotate), "source": str(trace.source),
@@ -194,9 +196,9 @@ def jobs_of(campaign: Campaign, todo: Sequence[Group], traces: dict[str, Trace],
 
 @dataclass(frozen=True)
 class _Workflow:
-    """`first`: jobs that need no other, as many as run at a time, with the file that Snakemake waits for."""
+    """`first`: names of jobs that need no other."""
     jobs: int
-    first: dict[str, str]
+    first: list[str]
 
 
 def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Trace], wanted: list[str],
@@ -230,24 +232,22 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
         trace='"traces/{trace}.rgt"' if campaign.keep_traces else 'temp("traces/{trace}.rgt")',
         annotate=json.dumps(begin + "{wildcards.trace}.json"), simulate=json.dumps(begin + "{wildcards.group}.json")))
     # Not the wanted traces: Snakemake removes a file before its job, and nothing would wait until it is made again.
-    first = {name: f"traces/{name}.rgt" for name in traces if name not in wanted}
-    first.update((group, f"groups/{group}.done") for group, traces_of in needs.items() if not traces_of)
-    return _Workflow(len(jobs), {} if settings.slurm else dict(list(first.items())[:settings.jobs]))
+    return _Workflow(len(jobs), [*(name for name in traces if name not in wanted),
+                                 *(group for group, traces_of in needs.items() if not traces_of)])
 
 
-def _head_start(campaign: Campaign, workflow: _Workflow, started: "list[subprocess.Popen[bytes]]") -> None:
-    """Starts the first jobs, for Snakemake needs a second until it does so. It starts them too, before all others and with
-    the same command; its worker then waits for ours, and finds everything made."""
-    for name in workflow.first:
-        started.append(subprocess.Popen([*_WORKER, f"jobs/{name}.json"], cwd=campaign.folder, stdin=subprocess.DEVNULL,
+def _work_ahead(campaign: Campaign, first: Sequence[str], jobs: int, started: "list[subprocess.Popen[bytes]]") -> None:
+    """Starts workers with the first jobs, since Snakemake's start takes a second, and ten on a busy machine. Snakemake
+    starts these jobs too: its workers then find them made."""
+    for begin in range(min(jobs, len(first))):
+        files = [f"jobs/{name}.json" for name in first[begin::jobs][:_AHEAD]]
+        started.append(subprocess.Popen([*_WORKER, "--ahead", *files], cwd=campaign.folder, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0))
 
 
-def _start(campaign: Campaign, workflow: _Workflow, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
+def _start(campaign: Campaign, settings: Settings, path: str) -> "subprocess.Popen[bytes]":
     arguments = [path, "--snakefile", "Snakefile", "--directory", str(campaign.folder), "--jobs", str(settings.jobs),
                  "--nolock", "--scheduler", "greedy", "--rerun-triggers", "mtime", "--drop-metadata", "--quiet", "all"]
-    if workflow.first:
-        arguments += ["--prioritize", *workflow.first.values()]
     if not settings.fail_fast:
         arguments.append("--keep-going")
     if settings.slurm:
@@ -300,8 +300,9 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
     pause = 0.05
     children: list[subprocess.Popen[bytes]] = []
     try:
-        _head_start(campaign, workflow, children)
-        child = _start(campaign, workflow, settings, snakemake)
+        if not settings.slurm:
+            _work_ahead(campaign, workflow.first, settings.jobs, children)
+        child = _start(campaign, settings, snakemake)
         children.append(child)
         running = True
         # With the last result everything is there. What Snakemake does then nobody needs, but jobs of a cluster end in peace.

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes one group of runs, or one trace. Started with `python3 -I -S worker.py JOB.json`, by Snakemake or before it.
+"""Makes one group of runs, or one trace.
+
+Started by Snakemake with `python3 -I -S worker.py JOB.json`. With --ahead and several jobs, it is started before Snakemake,
+and makes these jobs one after another until Snakemake has begun. "places" of a job: how many workers may work at a time on
+this host, and end with the program that started them; 0: on a cluster.
 
 Stands alone, so that it starts in a few hundredths of a second on any node. One worker makes all runs of its group. A
 run that ends leaves KEY.json.gz, whatever its status, and the next run follows. Nothing is left of a run that a signal to
@@ -17,7 +21,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _child: "subprocess.Popen[str] | None" = None
@@ -93,7 +97,7 @@ def annotate(job: dict[str, Any]) -> None:
     partial, report = scratch(path, "part"), scratch(path, "report")
     options = (["--report", str(report)] if job["report"] else []) + job["options"]
     status, message, seconds = call([job["program"], "--launch", str(source), "--out", str(partial)] + options,
-                                    job["folder"], job["leash"])
+                                    job["folder"], job["places"] > 0)
     record: dict[str, Any] = {"status": status, "message": message, "seconds": seconds}
     if status == 0 and job["report"]:
         try:
@@ -149,7 +153,7 @@ def simulate(job: dict[str, Any], run: dict[str, Any]) -> bool:
         further = [o.replace("{file}", str(file)) for keep, file in zip(run["keeps"], files) for o in keep["options"]]
         try:
             status, message, seconds = call([job["program"]] + run["arguments"] + ["--stats", str(stats)] + further,
-                                            job["folder"], job["leash"])
+                                            job["folder"], job["places"] > 0)
             record.update(status=status, message=message.replace(str(stats), "the statistics"), seconds=seconds)
             if status == 0:
                 lines[0] = json.loads(stats.read_bytes())
@@ -180,17 +184,50 @@ def work(job: dict[str, Any]) -> int:
     return 0
 
 
+def place(folder: Path, count: int) -> IO[str]:
+    """Waits until fewer than `count` workers work. The file that it returns is to stay open meanwhile."""
+    places = [open(folder / f"place.{i}", "w", encoding="utf-8") for i in range(count)]
+    while True:
+        for file in places:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return file
+            except BlockingIOError:
+                pass
+        time.sleep(0.02)
+
+
+def make(file: Path, ahead: bool) -> int:
+    """The exit status."""
+    begun = file.with_name("begun")
+    with open(file, "r+", encoding="utf-8") as f:
+        job = json.load(f)
+        if not job["places"]:
+            return work(job)
+        leash()
+        if not ahead:
+            begun.touch()
+        # If two workers have the same job, one waits, and then finds everything made.
+        fcntl.flock(f, fcntl.LOCK_EX)
+        with place(file.parent, job["places"]):
+            status = work(job)
+        if status:
+            begun.touch()
+        return status
+
+
 def main() -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
+    ahead = sys.argv[1] == "--ahead"
+    files = [Path(name) for name in sys.argv[1 + ahead:]]
     try:
-        with open(sys.argv[1], "r+", encoding="utf-8") as f:
-            job = json.load(f)
-            if job["leash"]:
-                leash()
-                # Of two workers with the same job, one waits, and then finds everything made.
-                fcntl.flock(f, fcntl.LOCK_EX)
-            return work(job)
+        for file in files:
+            if ahead and file.with_name("begun").exists():
+                break
+            if make(file, ahead) != 0:
+                return 1
+        return 0
     except OSError as e:
         print(f"cannot write '{e.filename}': {e.strerror}", file=sys.stderr)
         return 1
