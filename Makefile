@@ -7,6 +7,7 @@
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
 #   make bench-cosim  simulation speed with them
 #   make studies  tests of the Python package that need Slurm, a browser, notebooks or pandas (tests/platform/python)
+#   make bench-studies  what regatta-study costs beside its simulations
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
 #   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
@@ -19,7 +20,7 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz cosim bench-cosim studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test bench registers traces asan fuzz cosim bench-cosim studies bench-studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
@@ -83,6 +84,11 @@ studies: packages
 	@.cmake/setup-packages.sh --studies-tests
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh $(STUDIES_BUILD) $(JOBS) regatta_installed
 	@.cmake/run-tests.sh $(STUDIES_BUILD) $(JOBS) -L studies
+
+# What regatta-study costs beside its simulations.
+bench-studies:
+	@.cmake/setup-packages.sh --study
+	@$(PYTHON) -B tests/bench/study_overhead.py
 
 # The table of platform/cosim/synthesis, which make cosim compares with a fresh run.
 synthesis:
