@@ -297,7 +297,7 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
     left: dict[str, Simulation | Trace] = {**{r.key: r for r in todo}, **wanted}
     progress = Progress(weights, settings.shown)
     failed = 0
-    pause = 0.05
+    pause = 0.1
     children: list[subprocess.Popen[bytes]] = []
     try:
         if not settings.slurm:
@@ -315,7 +315,7 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
                 failed += _has_failed(campaign, left.pop(name))
             progress.show(weights.keys() - left.keys(), failed)
             # Looking for the ends of very many runs takes a while.
-            pause = max(0.05, 20 * (time.monotonic() - begin))
+            pause = max(0.1, 20 * (time.monotonic() - begin))
     finally:
         _end(campaign, children, settings.slurm)
         progress.finish()
