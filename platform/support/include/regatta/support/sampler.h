@@ -2,7 +2,7 @@
 #pragma once
 
 #include <regatta/base/output_file.h>
-#include <regatta/support/stats.h>
+#include <regatta/support/counter_increments.h>
 
 #include <cstdint>
 #include <string>
@@ -26,12 +26,6 @@ class Sampler {
   void finish() { file_.commit(); }
 
  private:
-  struct Column {
-    const std::uint64_t* counter;
-    std::uint64_t before;
-    bool is_maximum;
-    std::size_t total;  ///< index into totals_, or none
-  };
   static constexpr std::size_t none = SIZE_MAX;
   struct Total {
     std::string name;
@@ -39,7 +33,8 @@ class Sampler {
   };
 
   base::OutputFile file_;
-  std::vector<Column> columns_;
+  CounterIncrements counters_;
+  std::vector<std::size_t> total_of_;  ///< by counter: index into totals_, or none
   std::vector<Total> totals_;
   std::string text_;
   std::uint64_t last_cycle_ = 0;
