@@ -83,9 +83,7 @@ class IssueStage : public sc_core::sc_module {
   class Listener : public protocol::GateListener {
    public:
     Listener(IssueStage& stage, unsigned gate) : stage_(stage), gate_(gate) {}
-    void closed(WarpSlot warp, bool is_closed) override {
-      stage_.closed(stage_.named(gate_, warp), 1u << gate_, is_closed);
-    }
+    void closed(WarpSlot warp, bool is_closed) override { stage_.closed(stage_.named(gate_, warp), gate_, is_closed); }
     void pause(WarpSlot warp, Cycle until) override { stage_.pause(stage_.named(gate_, warp), gate_, until); }
     void reconsider(Cycle at) override { stage_.reconsider(gate_, at); }
 
@@ -108,7 +106,7 @@ class IssueStage : public sc_core::sc_module {
   };
 
   void active_set_changed(const Scheduler& s, unsigned local, bool inside);
-  void closed(Warp& warp, std::uint32_t gate, bool is_closed);
+  void closed(Warp& warp, unsigned gate, bool is_closed);
   void set_closed(Warp& warp, bool is_closed);
   /// Whether a gate that closed the warp keeps its next instruction: an inserted one is kept by gates of its scheme
   /// only.

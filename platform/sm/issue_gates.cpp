@@ -24,13 +24,17 @@ namespace regatta::sm {
   if (is_closed && s.restricts) core_.schedule_tick(core_.current() + 1);
 }
 
-void IssueStage::closed(Warp& w, std::uint32_t gate, bool is_closed) {
+void IssueStage::closed(Warp& w, unsigned gate, bool is_closed) {
+  const std::uint32_t bit = 1u << gate;
+  core_.observers.notify_few(protocol::Event::gate_closed, [&](protocol::Observer& o) {
+    o.gate_closed(core_.current() + (is_closed ? 0 : 1), w.info, gate, is_closed);
+  });
   if (is_closed) {
-    w.closed_by |= gate;
+    w.closed_by |= bit;
     if (!w.closed && is_kept(w)) set_closed(w, true);
     return;
   }
-  w.closed_by &= ~gate;
+  w.closed_by &= ~bit;
   if (!w.closed || is_kept(w)) return;
   // Takes effect in the next cycle, whether the gate opened before or after this SM's turn in the current one.
   const Cycle next = core_.current() + 1;

@@ -30,9 +30,10 @@ enum class Event : std::uint8_t {
   shared_accessed,
   retired,
   warp_state,
+  gate_closed,
   cycles
 };
-inline constexpr unsigned event_count = 17;
+inline constexpr unsigned event_count = 18;
 
 /// What a scheduler did in a cycle; exactly one per scheduler and cycle. If warps wait for different things, the reason
 /// nearest to an issue counts: structural, gate, scoreboard, instruction fetch, memory, barrier, idle.
@@ -115,6 +116,9 @@ class Observer {
   /// A warp's state changed. The state at the end of a cycle applies to that cycle, unless the warp issued. A new warp
   /// is absent until its first change; a finished warp becomes absent without a call.
   virtual void warp_state(Cycle, const WarpInfo&, WarpState) {}
+  /// Issue gate `gate` (in the order of the SM's gates) closes the warp, or opens it, from cycle `from` on
+  /// (GateListener::closed()). May come before the warp's start. A finished warp is open without a call.
+  virtual void gate_closed(Cycle /*from*/, const WarpInfo&, unsigned /*gate*/, bool /*closed*/) {}
   /// `count` cycles starting at `from` passed in which scheduler `s` met stall[s] (none: issued). Every cycle from the
   /// start of a launch to the SM's last activity in it is reported exactly once.
   virtual void cycles(Cycle /*from*/, std::uint64_t /*count*/, const std::vector<Stall>& /*stall*/) {}
