@@ -26,11 +26,17 @@ RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machin
     pipeline_ = std::make_unique<recorders::KanataFile>(recording_.pipeline_file, recording_.pipeline_cycles,
                                                         recording_.pipeline_ctas);
   }
+  if (!recording_.timeline_file.empty()) {
+    timeline_ = std::make_unique<recorders::Timeline>(
+        recording_.timeline_file,
+        recorders::Timeline::Options{recording_.timeline_cycles, recording_.timeline_ctas, machine.clock_mhz}, clock_);
+  }
   if (!recording_.cta_file.empty()) ctas_ = std::make_unique<recorders::CtaCyclesFile>(recording_.cta_file);
 }
 
 void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
-                         recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory) {
+                         recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory,
+                         const std::vector<std::string>& gates) {
   if (vcd_ != nullptr) {
     recorders::VcdShape shape = shape_;
     if (banks != 0) {
@@ -45,6 +51,11 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
   if (pipeline_ != nullptr) {
     pipeline_recorders_.push_back(std::make_unique<recorders::PipelineRecorder>(*pipeline_, index));
     sm.add_observer(*pipeline_recorders_.back());
+  }
+  if (timeline_ != nullptr) {
+    recorders::TimelineRecorder& recorder = timeline_->add_sm({index, shape_.schedulers, gates});
+    sm.add_observer(recorder);
+    sm.add_listener(recorder.listener());
   }
   if (ctas_ != nullptr) {
     cta_recorders_.push_back(std::make_unique<recorders::CtaCycles>(*ctas_, index));
@@ -65,26 +76,36 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
 }
 
 void RecorderSet::begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle) {
-  if (recording_.sample_file.empty()) return;
-  sampler_.emplace(recording_.sample_file, groups);
   settle_ = std::move(settle);
-  probe_ = clock_.add_probe(recording_.sample_cycles, [this](std::uint64_t cycle) {
+  if (!recording_.sample_file.empty()) {
+    sampler_.emplace(recording_.sample_file, groups);
+    sample_every(recording_.sample_cycles, [this](std::uint64_t cycle) { sampler_->row(cycle, launch_); });
+  }
+  if (timeline_ != nullptr && recording_.timeline_sample_cycles != 0) {
+    timeline_->watch(groups);
+    sample_every(recording_.timeline_sample_cycles, [this](std::uint64_t cycle) { timeline_->sample(cycle); });
+  }
+}
+
+void RecorderSet::sample_every(std::uint64_t period, std::function<void(std::uint64_t)> row) {
+  probes_.push_back(clock_.add_probe(period, [this, row = std::move(row)](std::uint64_t cycle) {
     if (error_) return;
-    settle_(cycle);
     try {
-      sampler_->row(cycle, launch_);
+      settle_(cycle);
+      row(cycle);
     } catch (const base::InputError&) {
       // Kept until the run has ended, because SystemC would turn the exception into a report.
       error_ = std::current_exception();
       clock_.yield();
       sc_core::sc_pause();
     }
-  });
+  }));
 }
 
-void RecorderSet::launch(std::uint32_t index) {
-  if (sampler_) clock_.catch_up();
+void RecorderSet::launch(std::uint32_t index, const trace::Kernel& kernel, const trace::Launch& launch) {
+  if (!probes_.empty()) clock_.catch_up();
   launch_ = index;
+  if (timeline_ != nullptr) timeline_->launch(clock_.now(), index, kernel, launch);
 }
 
 void RecorderSet::rethrow_error() const {
@@ -99,22 +120,29 @@ void RecorderSet::warn_of_empty_windows(std::uint64_t now) const {
   };
   warn(recording_.vcd_file, recording_.vcd_cycles, "--vcd-window");
   warn(recording_.pipeline_file, recording_.pipeline_cycles, "--pipeline-window");
+  warn(recording_.timeline_file, recording_.timeline_cycles, "--timeline-window");
   if (pipeline_ != nullptr && pipeline_->empty() && recording_.pipeline_cycles.first <= now) {
     spdlog::warn("no instruction of a CTA of --pipeline-ctas was fetched in the window: '{}' shows none",
                  recording_.pipeline_file);
+  }
+  if (timeline_ != nullptr && timeline_->empty() && recording_.timeline_cycles.first <= now) {
+    spdlog::warn("no CTA of --timeline-ctas was resident in the window: '{}' shows none", recording_.timeline_file);
   }
 }
 
 void RecorderSet::finish(std::uint64_t now) {
   warn_of_empty_windows(now);
-  if (sampler_) {
+  if (!probes_.empty()) {
     clock_.catch_up();
-    clock_.remove_probe(probe_);
-    // Records the last interval, which the end of the run cut short.
+    for (const auto probe : probes_) clock_.remove_probe(probe);
+    // For the last interval, which the end of the run cuts short.
     settle_(now);
+  }
+  if (sampler_) {
     if (now > sampler_->last_cycle()) sampler_->row(now, launch_);
     sampler_->finish();
   }
+  if (timeline_ != nullptr) timeline_->finish(now);
   for (auto& recorder : pipeline_recorders_) recorder->finish(now);
   for (auto& set : working_sets_) set->finish(now);
   for (auto& use : register_uses_) use->finish();

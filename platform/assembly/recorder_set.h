@@ -8,6 +8,7 @@
 #include <regatta/recorders/instruction_cycles.h>
 #include <regatta/recorders/pipeline_recorder.h>
 #include <regatta/recorders/register_use.h>
+#include <regatta/recorders/timeline.h>
 #include <regatta/recorders/vcd_recorder.h>
 #include <regatta/recorders/working_set.h>
 #include <regatta/sm/sm.h>
@@ -29,12 +30,13 @@ class RecorderSet {
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }
   /// What observes SM `index`, whose storage has `banks` banks (0: the register file's). Taps may be null unless
-  /// wanted.
+  /// wanted. `gates` are the names of its issue gates.
   void add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::SocketTap<1024>* reads,
-              recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory);
+              recorders::SocketTap<1024>* writes, recorders::SocketTap<256>* memory,
+              const std::vector<std::string>& gates);
   /// After elaboration: begins to sample. `settle` brings all counters up to the end of a cycle.
   void begin(const std::vector<support::StatGroup>& groups, std::function<void(std::uint64_t)> settle);
-  void launch(std::uint32_t index);
+  void launch(std::uint32_t index, const trace::Kernel& kernel, const trace::Launch& launch);
   /// Of the launch that has just ended, the sum of all SMs; empty unless they are recorded.
   std::vector<CycleStack> cycles_by_instruction() const;
   /// The run is over, in cycle `now`, as it should be or not: the files are complete as far as the run came.
@@ -47,15 +49,18 @@ class RecorderSet {
 
  private:
   void warn_of_empty_windows(std::uint64_t now) const;
+  /// Calls row(cycle) at the end of every `period` cycles, with all counters up to date.
+  void sample_every(std::uint64_t period, std::function<void(std::uint64_t)> row);
 
   const Recording recording_;
   recorders::VcdShape shape_;
   sc_core::sc_time period_;
   support::CycleScheduler& clock_;
-  support::CycleScheduler::Probe probe_ = 0;  ///< of the sampler
+  std::vector<support::CycleScheduler::Probe> probes_;  ///< of those that sample
   std::unique_ptr<recorders::VcdFile> vcd_;
   std::unique_ptr<recorders::KanataFile> pipeline_;
   std::unique_ptr<recorders::CtaCyclesFile> ctas_;
+  std::unique_ptr<recorders::Timeline> timeline_;
   std::optional<support::Sampler> sampler_;
   std::function<void(std::uint64_t)> settle_;
   std::vector<std::unique_ptr<recorders::VcdRecorder>> vcd_recorders_;

@@ -256,7 +256,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   const std::uint64_t instructions = total(&sm::Sm::warp_instructions);
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
   const CycleStack stack = cycle_stack();
-  recorders->launch(index);
+  recorders->launch(index, kernel, launch);
   dispatcher->begin(launch.cta_count);
   for (auto& node : nodes) {
     node->l1->invalidate_data();

@@ -93,7 +93,9 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     dropped_ = std::make_unique<DropLog>();
     sm->add_observer(*dropped_);
   }
-  recorders.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get());
+  std::vector<std::string> gates;
+  for (const auto& gate : parts.gates) gates.push_back(support::block_name(*gate));
+  recorders.add_sm(index, *sm, parts.storage_banks, read_tap.get(), write_tap.get(), memory_tap.get(), gates);
 }
 
 std::string SmNode::storage_path() const {

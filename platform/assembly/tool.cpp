@@ -77,6 +77,13 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
               "record instructions fetched in these cycles; format of --vcd-window");
   line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST",
               "record these CTAs, by their number in the grid; format of --vcd-window");
+  line.option("timeline", o.timeline, "FILE",
+              "write schedulers, warps, CTAs and counters over time, for the viewer Perfetto (1 ns there is 1 cycle)");
+  line.option("timeline-window", o.timeline_window, "FIRST:LAST", "show these cycles; format of --vcd-window");
+  line.option("timeline-ctas", o.timeline_ctas, "FIRST:LAST",
+              "show these CTAs and their warps, by their number in the grid; format of --vcd-window");
+  line.option("timeline-sample", o.timeline_sample, "N",
+              "cycles between two values of the timeline's counters; 0: no counters", 0, 1'000'000'000'000);
   line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: no samples", 0, 1'000'000'000'000);
   line.option("sample-file", o.sample_file, "FILE", "CSV file: increments of all counters, every N cycles");
   line.option("working-set", o.working_set, "N",
@@ -105,23 +112,28 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   for (const Text& t :
        {Text{"stats", o.stats_file, file}, Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file},
         Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
-        Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window}}) {
+        Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window},
+        Text{"timeline", o.timeline, file}, Text{"timeline-window", o.timeline_window, window},
+        Text{"timeline-ctas", o.timeline_ctas, window}}) {
     if (line.given(t.option) && t.text.empty()) {
       throw support::ConfigError(std::string("--") + t.option + ": found an empty text, expected " + t.expected);
     }
   }
 }
 
-Recording recording(const ToolOptions& o, const Scheme& scheme) {
+Recording recording(const support::CommandLine& line, const ToolOptions& o, const Scheme& scheme) {
   const auto needs = [](const std::string& option, bool given, const std::string& other, bool other_given) {
     if (given && !other_given) throw support::ConfigError(option + " needs " + other);
   };
   needs("--vcd-window", !o.vcd_window.empty(), "--vcd FILE", !o.vcd.empty());
   needs("--pipeline-window", !o.pipeline_window.empty(), "--pipeline FILE", !o.pipeline.empty());
   needs("--pipeline-ctas", !o.pipeline_ctas.empty(), "--pipeline FILE", !o.pipeline.empty());
+  needs("--timeline-window", !o.timeline_window.empty(), "--timeline FILE", !o.timeline.empty());
+  needs("--timeline-ctas", !o.timeline_ctas.empty(), "--timeline FILE", !o.timeline.empty());
+  needs("--timeline-sample", line.given("timeline-sample"), "--timeline FILE", !o.timeline.empty());
   needs("--sample", o.sample != 0, "--sample-file FILE", !o.sample_file.empty());
   needs("--sample-file", !o.sample_file.empty(), "--sample N", o.sample != 0);
-  for (const auto* file : {&o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+  for (const auto* file : {&o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
     if (o.replay && !file->empty())
       throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
   }
@@ -151,6 +163,8 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   Recording r;
   r.vcd_file = o.vcd;
   r.pipeline_file = o.pipeline;
+  r.timeline_file = o.timeline;
+  r.timeline_sample_cycles = o.timeline_sample;
   r.sample_file = o.sample_file;
   r.sample_cycles = o.sample;
   r.cta_file = o.cpi_ctas;
@@ -160,15 +174,18 @@ Recording recording(const ToolOptions& o, const Scheme& scheme) {
   if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
   if (!o.pipeline_window.empty()) r.pipeline_cycles = recorders::parse_window(o.pipeline_window, "--pipeline-window");
   if (!o.pipeline_ctas.empty()) r.pipeline_ctas = recorders::parse_window(o.pipeline_ctas, "--pipeline-ctas");
+  if (!o.timeline_window.empty()) r.timeline_cycles = recorders::parse_window(o.timeline_window, "--timeline-window");
+  if (!o.timeline_ctas.empty()) r.timeline_ctas = recorders::parse_window(o.timeline_ctas, "--timeline-ctas");
   return r;
 }
 
 /// Refuses a file that would be written over another one of the same run.
 void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<std::string>& machine_files,
                  const EnergyConfig& energy) {
-  std::vector<base::FileUse> files{{"--stats", o.stats_file, true},  {"--vcd", o.vcd, true},
-                                   {"--pipeline", o.pipeline, true}, {"--sample-file", o.sample_file, true},
-                                   {"--cpi-ctas", o.cpi_ctas, true}, {"--dump-config", o.dump_file, true}};
+  std::vector<base::FileUse> files{{"--stats", o.stats_file, true},        {"--vcd", o.vcd, true},
+                                   {"--pipeline", o.pipeline, true},       {"--timeline", o.timeline, true},
+                                   {"--sample-file", o.sample_file, true}, {"--cpi-ctas", o.cpi_ctas, true},
+                                   {"--dump-config", o.dump_file, true}};
   for (const auto& [option, path] : scheme.written_files()) files.push_back({option, path, true});
   files.push_back({"the trace", o.trace, false});
   for (const std::string& path : o.config_files) files.push_back({"--config", path, false});
@@ -184,7 +201,7 @@ class SummaryOutput {
  public:
   SummaryOutput(const ToolOptions& o, const Scheme& scheme) : before_(std::cout.rdbuf()) {
     bool is_taken = false;
-    for (const std::string* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+    for (const std::string* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
       is_taken |= base::is_standard_output(*file);
     }
     for (const auto& [option, file] : scheme.written_files()) is_taken |= base::is_standard_output(file);
@@ -241,7 +258,7 @@ int tell_ending(const SimulationResult& result) {
 
 /// Rejects options that make a run write a file, when nothing is run.
 void refuse_files(const ToolOptions& o, const std::string& why) {
-  for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.sample_file, &o.cpi_ctas}) {
+  for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
     if (!file->empty()) throw support::ConfigError(why + ": nothing can be written to '" + *file + "'");
   }
 }
@@ -345,7 +362,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
-  const Recording recorded = recording(o, scheme);
+  const Recording recorded = recording(line, o, scheme);
   if (o.replay && fault.wanted()) throw support::ConfigError("--replay has no operand storage: nothing for --fault.at");
   // Opened before the run, so that a path that cannot be written is reported at once.
   std::optional<base::OutputFile> stats;

@@ -29,7 +29,10 @@ struct Recording {
   recorders::Window vcd_cycles;
   std::string pipeline_file;  ///< pipeline stages of every instruction, for the Konata viewer
   recorders::Window pipeline_cycles, pipeline_ctas;
-  std::string sample_file;  ///< all counters every `sample_cycles`, CSV
+  std::string timeline_file;  ///< schedulers, warps, CTAs and counters over time, for the Perfetto viewer
+  recorders::Window timeline_cycles, timeline_ctas;
+  std::uint64_t timeline_sample_cycles = 1000;  ///< between two values of its counters; 0: no counters of statistics
+  std::string sample_file;                      ///< all counters every `sample_cycles`, CSV
   std::uint64_t sample_cycles = 0;
   std::string cta_file;                  ///< activity of the warps of each CTA, in warp-cycles, CSV
   std::uint64_t working_set_cycles = 0;  ///< windows in which touched registers are counted; 0: off
