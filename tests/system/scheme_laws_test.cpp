@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Under every scheme: how many conservation laws are checked, and that the storage serves the operands that the trace
-// has. A law that vanished, or counters that agree with one another and not with the program, would not be noticed
-// otherwise.
+// Under every scheme: how many conservation laws are checked, that the storage serves the operands that the trace
+// has, and that a timeline adds up to the statistics. A law that vanished, or counters that agree with one another and
+// not with the program, would not be noticed otherwise.
 #include <regatta/protocol/observer.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/file.h>
 
+#include <map>
 #include <set>
 
 #include "scheme_runs.h"
+#include "timeline_laws.h"
 
 using namespace regatta;
 using test::SchemeCase;
@@ -91,15 +93,44 @@ std::size_t laws_of_sm(const SchemeCase& c, const assembly::MachineConfig& machi
   return pipeline + file + l1 + (reuses ? 2 : 0);
 }
 
+/// What a scheme does to warps and CTAs is in the timeline, and nothing else is.
+void check_gates(const SchemeCase& c, const SchemeRun& run, const test::PerfettoFacts& timeline) {
+  std::map<std::string, std::uint64_t> warps = timeline.numbers("SM 0/warp slots/");
+  for (const auto& [name, number] : timeline.numbers("SM 1/warp slots/")) warps[name] += number;
+  // RegLess activates the region of a warp that it had closed.
+  if (c.scheme == "regless") CHECK(warps["closed"] > 100);
+  if (c.scheme == "baseline") CHECK(warps["closed"] == 0);
+  CHECK((warps["inside"] != 0) == (run.machine.sm.scheduler == "two_level"));
+  std::uint64_t out = 0;
+  for (unsigned i = 0; i < run.sms; ++i) {
+    const std::string sm = "SM " + std::to_string(i) + "/CTA slots/";
+    const auto phases = timeline.numbers(sm);
+    std::uint64_t left = 0;
+    for (const char* phase : {"draining", "quiesced", "parked"}) left += phases.count(phase) != 0 ? 1 : 0;
+    out += left;
+  }
+  const bool switches = run.result.stats.at("sm0.pipeline").contains("cta_switches_out") &&
+                        run.stat("sm*.pipeline", "cta_switches_out") != 0;
+  CHECK((out != 0) == switches);
+  CHECK((warps["switched out"] != 0) == switches);
+}
+
 void check(const SchemeCase& c) {
   Registers traced;
   {
     const test::Folder folder;
     traced = of_trace(test::annotate_events(folder, c.warp_size));
   }
-  const SchemeRun run =
-      test::run_scheme(c, [](assembly::SmParts& parts) { parts.observers.push_back(std::make_unique<Watcher>()); });
+  const test::Folder folder;
+  assembly::Recording recording;
+  recording.timeline_file = folder.file("t.pftrace");
+  recording.timeline_sample_cycles = 700;
+  const SchemeRun run = test::run_scheme(
+      c, [](assembly::SmParts& parts) { parts.observers.push_back(std::make_unique<Watcher>()); }, recording);
   CAPTURE(c.name);
+  const test::PerfettoFacts timeline = test::check_perfetto(folder.read("t.pftrace"));
+  test::check_timeline(timeline, run.result.stats, run.sms, run.warp_size);
+  check_gates(c, run, timeline);
   const auto& memory = run.machine.memory;
   CHECK(run.result.laws == run.sms * laws_of_sm(c, run.machine) + 9 + 3 * memory.l2.partitions);
 

@@ -235,12 +235,13 @@ bool SchemeRun::has(const std::string& path) const {
   return false;
 }
 
-SchemeRun run_scheme(const SchemeCase& c, const AddParts& add) {
+SchemeRun run_scheme(const SchemeCase& c, const AddParts& add, const assembly::Recording& recording) {
   const Folder folder;
-  return run_scheme_on(annotate_events(folder, c.warp_size), c, add);
+  return run_scheme_on(annotate_events(folder, c.warp_size), c, add, recording);
 }
 
-SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add) {
+SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add,
+                        const assembly::Recording& recording) {
   const trace::Reader reader(path);
   SchemeRun run;
   run.warp_size = c.warp_size;
@@ -254,6 +255,7 @@ SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddP
   assembly::SimulationOptions options;
   options.sms = run.sms;
   options.lookup_delay = c.lookup_delay;
+  options.recording = recording;
   assembly::Simulation simulation(run.machine, scheme, options, reader);
   run.result = simulation.run();
   INFO(c.name << ": " << run.result.message);

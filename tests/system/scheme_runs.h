@@ -41,9 +41,10 @@ struct SchemeRun {
 using AddParts = std::function<void(assembly::SmParts&)>;
 
 /// Simulates the program on two SMs. A SystemC program elaborates once: a test case calls it once.
-SchemeRun run_scheme(const SchemeCase& c, const AddParts& add = {});
+SchemeRun run_scheme(const SchemeCase& c, const AddParts& add = {}, const assembly::Recording& recording = {});
 /// The same of a trace of the program that stands at `path`.
-SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add = {});
+SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add = {},
+                        const assembly::Recording& recording = {});
 /// Path of the program's trace, annotated into the folder.
 std::string annotate_events(const Folder& folder, unsigned warp_size);
 
