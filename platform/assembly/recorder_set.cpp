@@ -131,7 +131,6 @@ void RecorderSet::warn_of_empty_windows(std::uint64_t now) const {
 }
 
 void RecorderSet::finish(std::uint64_t now) {
-  warn_of_empty_windows(now);
   if (!probes_.empty()) {
     clock_.catch_up();
     for (const auto probe : probes_) clock_.remove_probe(probe);
@@ -143,6 +142,7 @@ void RecorderSet::finish(std::uint64_t now) {
     sampler_->finish();
   }
   if (timeline_ != nullptr) timeline_->finish(now);
+  warn_of_empty_windows(now);
   for (auto& recorder : pipeline_recorders_) recorder->finish(now);
   for (auto& set : working_sets_) set->finish(now);
   for (auto& use : register_uses_) use->finish();

@@ -170,14 +170,15 @@ void TimelineRow::change(std::uint64_t cycle, TimelineFile::Name name) {
   since_ = std::max(since_, cycle);
 }
 
-void TimelineRow::close(std::uint64_t cycle) {
+bool TimelineRow::close(std::uint64_t cycle) {
   change(cycle, 0);
-  if (!open_) return;
-  if (file_->shows(opened_, cycle)) {
+  const bool shown = open_ && file_->shows(opened_, cycle);
+  if (shown) {
     begin_slice();
     file_->end(track(), cycle);
   }
   open_ = false;
+  return shown;
 }
 
 }  // namespace regatta::recorders

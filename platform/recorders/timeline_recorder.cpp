@@ -24,9 +24,13 @@ std::string within(const std::string& name, const std::string& sm) {
 
 TimelineRecorder::TimelineRecorder(TimelineFile& file, const Shape& shape, Window ctas,
                                    const support::CycleScheduler& clock)
-    : file_(file), window_(ctas), clock_(clock) {
-  for (const std::string& gate : shape.gates)
-    gate_names_.push_back(within(gate, "sm" + std::to_string(shape.sm) + "."));
+    : file_(file), shown_ctas_(ctas), clock_(clock) {
+  for (const std::string& gate : shape.gates) {
+    const std::string name = within(gate, "sm" + std::to_string(shape.sm) + ".");
+    // The viewer shows tracks of one parent and name as one.
+    const bool known = std::find(gate_names_.begin(), gate_names_.end(), name) != gate_names_.end();
+    gate_names_.push_back(known ? name + " " + std::to_string(gate_names_.size()) : name);
+  }
   // Away from the numbers of the run, and of real processes that come first in the viewer.
   const auto process = file.add_process("SM " + std::to_string(shape.sm), 1000 + shape.sm);
   const auto schedulers = file.add_track(process, "schedulers", 0);
@@ -81,13 +85,12 @@ void TimelineRecorder::cta_launched(Cycle now, const protocol::CtaInfo& info) {
   Cta& c = cta(info.cta.value());
   c.active = false;
   c.warps.clear();
-  if (!window_.contains(info.cta_index)) return;
+  if (!shown_ctas_.contains(info.cta_index)) return;
   c.row.open(now.value(), "CTA " + std::to_string(info.cta_index));
-  shown_ = shown_ || file_.shows(now.value(), UINT64_MAX);
 }
 
 void TimelineRecorder::cta_finished(Cycle now, const protocol::CtaInfo& info) {
-  cta(info.cta.value()).row.close(now.value());
+  shown_ |= cta(info.cta.value()).row.close(now.value());
 }
 
 void TimelineRecorder::cta_switched(Cycle now, protocol::CtaSlot slot, bool active) {
@@ -128,7 +131,7 @@ void TimelineRecorder::warp_started(Cycle now, const protocol::WarpInfo& info) {
   w.state = WarpState::absent;
   w.cta = info.cta.value();
   cta(w.cta).warps.push_back(info.warp.value());
-  if (!window_.contains(info.cta_index)) return;
+  if (!shown_ctas_.contains(info.cta_index)) return;
   w.row.open(now.value(), "CTA " + std::to_string(info.cta_index) + " warp " + std::to_string(info.warp_in_cta));
 }
 
@@ -155,7 +158,7 @@ void TimelineRecorder::warp_state(Cycle now, const protocol::WarpInfo& info, War
 }
 
 void TimelineRecorder::gate_closed(Cycle from, const protocol::WarpInfo& info, unsigned gate, bool closed) {
-  if (!window_.contains(info.cta_index)) return;
+  if (!shown_ctas_.contains(info.cta_index)) return;
   Warp& w = warp(info.warp.value());
   if (w.gates.size() <= gate) w.gates.resize(gate + 1);
   auto& row = w.gates[gate];
@@ -167,7 +170,7 @@ void TimelineRecorder::gate_closed(Cycle from, const protocol::WarpInfo& info, u
 }
 
 void TimelineRecorder::show_active(const protocol::WarpInfo& info, bool inside) {
-  if (!window_.contains(info.cta_index)) return;
+  if (!shown_ctas_.contains(info.cta_index)) return;
   Warp& w = warp(info.warp.value());
   if (!w.active_set) {
     w.active_set.emplace(file_, w.row.track(), "active set", static_cast<unsigned>(gate_names_.size()));
@@ -218,7 +221,7 @@ void TimelineRecorder::finish(std::uint64_t end) {
     close_below(w, end);
     w.row.close(end);
   }
-  for (Cta& c : ctas_) c.row.close(end);
+  for (Cta& c : ctas_) shown_ |= c.row.close(end);
   write_warps(end);
   if (warp_count_ != 0 && file_.shows(0, end)) file_.set(resident_, end, std::int64_t{0});
   if (collection_shown_) file_.set(collecting_, end, 0.0);

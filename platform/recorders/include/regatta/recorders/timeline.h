@@ -33,7 +33,7 @@ class Timeline {
   void sample(std::uint64_t cycle);
   /// The run has ended in cycle `now`, up to which everything is accounted for.
   void finish(std::uint64_t now);
-  /// True if no CTA has been shown.
+  /// True if no CTA was shown; after finish().
   bool empty() const;
 
  private:

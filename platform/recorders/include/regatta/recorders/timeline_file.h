@@ -85,8 +85,8 @@ class TimelineRow {
   void state(std::uint64_t cycle, TimelineFile::Name name) {
     if (name != state_) change(cycle, name);
   }
-  /// The state ends, and the slice if there is one.
-  void close(std::uint64_t cycle);
+  /// The state ends, and the slice if there is one. True if there was a slice that the window shows.
+  bool close(std::uint64_t cycle);
 
  private:
   void change(std::uint64_t cycle, TimelineFile::Name name);

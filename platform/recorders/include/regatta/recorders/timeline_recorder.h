@@ -47,7 +47,7 @@ class TimelineRecorder : public protocol::Observer {
   void sample(std::uint64_t from, std::uint64_t to);
   /// The run has ended; cycle `end` is the first that did not run.
   void finish(std::uint64_t end);
-  /// True if no CTA has been shown.
+  /// True if no CTA was shown; after finish().
   bool empty() const { return !shown_; }
 
  private:
@@ -91,7 +91,7 @@ class TimelineRecorder : public protocol::Observer {
 
   TimelineFile& file_;
   Listener listener_{*this};
-  Window window_;
+  Window shown_ctas_;
   const support::CycleScheduler& clock_;
   std::vector<std::string> gate_names_;
   TimelineFile::Track ctas_track_ = 0, warps_track_ = 0, counters_ = 0, resident_ = 0, collecting_ = 0;
