@@ -114,6 +114,7 @@ class MistakesTest(FolderTest):
         ("options = ['--stats', 'x']\n" + TRACE, r"options: found --stats, expected \[results\] statistics"),
         ("options = ['--scheme=x']\n" + TRACE, r"options: found --scheme, expected schemes to say it"),
         ("options = ['--vcd', 'x']\n" + TRACE, r"options: found --vcd, expected options that write no file"),
+        ("options = ['--timeline=x']\n" + TRACE, r"options: found --timeline, expected options that write no file"),
         (TRACE + "[results]\nstatistics = 'some'", r'results\.statistics: found "some", expected a list of texts'),
         (TRACE + "[slurm]\nqueue = 'x'", r"slurm\.queue: found an unknown key, expected one of partition, account, time"),
     )

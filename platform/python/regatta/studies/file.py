@@ -14,7 +14,8 @@ from .suites import kernels_of
 
 # The study sets these itself, or every run would write the same file.
 _TAKEN = {"--machine": "machines", "--scheme": "schemes", "--stats": "[results] statistics"}
-WRITES = ("--dump-config", "--vcd", "--pipeline", "--sample-file", "--cpi-ctas", "--wear.rows_file", "--wear.bits_file")
+WRITES = ("--dump-config", "--vcd", "--pipeline", "--timeline", "--sample-file", "--cpi-ctas", "--wear.rows_file",
+          "--wear.bits_file")
 # At the top of the file or in [study]: after a table's header TOML has no way back to the top.
 _BOTH = ("schemes", "machines", "options")
 NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
