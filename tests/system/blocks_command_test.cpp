@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "kernels.h"
+#include "perfetto_check.h"
 #include "process.h"
 
 using namespace regatta;
@@ -41,10 +42,14 @@ class Bench {
 
 TEST_CASE("blocks: a scheduler that picks a warp that is not ready is told, with status 3") {
   const Bench bench(REGATTA_CARELESS_SIM);
-  const ProcessResult r = bench.sim({"k.rgt", "--scheme", "wrong_pick"});
+  const ProcessResult r = bench.sim({"k.rgt", "--scheme", "wrong_pick", "--timeline", "t.pftrace"});
   CHECK(r.status == 3);
   CHECK_THAT(r.err, Contains("regatta-sim: regatta/warp_scheduler: sm0.pipeline scheduler 0 (WrongPick) in cycle "));
   CHECK_THAT(r.err, Contains("; expected one of these, by its index in the scheduler\n"));
+  // What led there is left, whole.
+  const auto timeline = test::check_perfetto(bench.folder.read("t.pftrace"));
+  CHECK(timeline.error == "");
+  CHECK(timeline.outermost("SM 0/CTA slots/") != 0);
 }
 
 TEST_CASE("blocks: a gate that never opens is named by the deadlock's report, with status 3") {

@@ -20,10 +20,10 @@ using test::Size;
 
 namespace {
 
-const std::vector<std::string> files{"p.kanata", "v.vcd", "s.csv", "c.csv"};
-const std::vector<std::string> look{"--pipeline",    "p.kanata",     "--pipeline-window", "1000:2999", "--vcd",
-                                    "v.vcd",         "--vcd-window", "1000:2999",         "--sample",  "500",
-                                    "--sample-file", "s.csv",        "--cpi-ctas",        "c.csv"};
+const std::vector<std::string> files{"p.kanata", "v.vcd", "s.csv", "c.csv", "t.pftrace"};
+const std::vector<std::string> look{
+    "--pipeline", "p.kanata", "--pipeline-window", "1000:2999", "--vcd",      "v.vcd", "--vcd-window", "1000:2999",
+    "--sample",   "500",      "--sample-file",     "s.csv",     "--cpi-ctas", "c.csv", "--timeline",   "t.pftrace"};
 
 class Bench {
  public:

@@ -218,6 +218,10 @@ TEST_CASE("timeline: windows of cycles and CTAs") {
   CHECK_THAT(r.err,
              Catch::Matchers::Contains("no CTA of --timeline-ctas was resident in the window: 't.pftrace' shows none"));
   CHECK(bench.timeline().counters.size() == 1);  // the warps
+  // It was resident, but not then.
+  r = bench.sim({"--timeline", "t.pftrace", "--timeline-ctas", "0", "--timeline-window", "0"});
+  CHECK(r.status == 0);
+  CHECK_THAT(r.err, Catch::Matchers::Contains("no CTA of --timeline-ctas was resident in the window"));
 }
 
 TEST_CASE("timeline: a run that is interrupted, stuck or wrong leaves it, whole") {
