@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace regatta::trace {
@@ -293,7 +294,37 @@ void encode(const Launch& launch, proto::Launch& m) {
   m.set_cta_count(launch.cta_count);
   m.set_warp_instructions(launch.warp_instructions);
   m.set_thread_instructions(launch.thread_instructions);
+  if (!launch.signature) return;
+  const LaunchSignature& s = *launch.signature;
+  proto::LaunchSignature& signature = *m.mutable_signature();
+  signature.mutable_class_instructions()->Add(s.classes.begin(), s.classes.end());
+  signature.mutable_value_kinds()->Add(s.values.begin(), s.values.end());
+  signature.set_lines(s.lines);
+  signature.set_requests(s.requests);
+  signature.set_bytes(s.bytes);
 }
+
+namespace {
+
+/// Copies a list with a place per class. A trace of a later version may have more classes: a signature that lacks them
+/// would be wrong, so there is none then.
+template <class List, std::size_t size>
+bool copy_counts(const List& from, std::array<std::uint64_t, size>& to) {
+  if (static_cast<std::size_t>(from.size()) > size) return false;
+  std::copy(from.begin(), from.end(), to.begin());
+  return true;
+}
+
+std::optional<LaunchSignature> decode(const proto::LaunchSignature& m) {
+  LaunchSignature s;
+  if (!copy_counts(m.class_instructions(), s.classes) || !copy_counts(m.value_kinds(), s.values)) return std::nullopt;
+  s.lines = m.lines();
+  s.requests = m.requests();
+  s.bytes = m.bytes();
+  return s;
+}
+
+}  // namespace
 
 Launch decode(const proto::Launch& m) {
   if (m.grid_size() != 3 || m.block_size() != 3) throw Malformed("the grid or block does not have 3 dimensions");
@@ -309,6 +340,7 @@ Launch decode(const proto::Launch& m) {
   launch.cta_count = m.cta_count();
   launch.warp_instructions = m.warp_instructions();
   launch.thread_instructions = m.thread_instructions();
+  if (m.has_signature()) launch.signature = decode(m.signature());
   return launch;
 }
 

@@ -19,6 +19,7 @@ struct Writer::Impl {
   bool launch_open = false;
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
+  SignatureBuilder signature;  ///< of the open launch
   proto::Index index;
   proto::Cta cta_message;  // kept for its memory
   std::string raw;
@@ -61,6 +62,10 @@ struct Writer::Impl {
     write(compressed.data(), header.compressed_bytes);
   }
 
+  void close_launch() {
+    if (!launches.empty()) launches.back().signature = signature.finish();
+  }
+
   void require_open() const {
     if (finished) throw std::logic_error("trace::Writer: " + file.path() + " is already finished");
   }
@@ -95,7 +100,9 @@ std::uint32_t Writer::begin_launch(const Launch& launch) {
   fresh.cta_count = 0;
   fresh.warp_instructions = 0;
   fresh.thread_instructions = 0;
+  fresh.signature.reset();
   w.require("launch " + std::to_string(w.launches.size()), [&] { validate(fresh, w.kernels); });
+  w.close_launch();
   w.launches.push_back(fresh);
   return static_cast<std::uint32_t>(w.launches.size() - 1);
 }
@@ -127,6 +134,7 @@ void Writer::add_cta(const Cta& cta) {
   w.cta_message.Clear();
   encode(cta, w.cta_message);
   w.write_frame(FrameKind::cta, w.cta_message, *reference.mutable_frame());
+  w.signature.add(cta, w.kernels[launch.kernel]);
   ++launch.cta_count;
   launch.warp_instructions += warp_instructions;
   launch.thread_instructions += thread_instructions;
@@ -135,6 +143,7 @@ void Writer::add_cta(const Cta& cta) {
 void Writer::finish() {
   Impl& w = *impl_;
   w.require_open();
+  w.close_launch();
   for (const Launch& launch : w.launches) encode(launch, *w.index.add_launches());
   proto::FrameReference index;
   w.write_frame(FrameKind::index, w.index, index);

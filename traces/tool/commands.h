@@ -18,6 +18,8 @@ struct Selection {
 
 void info(const trace::Reader& reader);
 void info_json(const trace::Reader& reader);
+/// A JSON document with what is known of each launch without simulating it (LaunchSignature, grid, registers).
+void signatures(const trace::Reader& reader);
 void dump(const trace::Reader& reader, const Selection& selection);
 void verify(const trace::Reader& reader);
 

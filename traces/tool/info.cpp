@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // regatta-trace info: what a trace holds, from its index and static parts alone.
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <map>
@@ -47,6 +48,39 @@ void show_kernel(std::size_t number, const Kernel& kernel, const SectionRegistry
     for (const InfoRow& r : format->info(kernel)) row(r.name.c_str(), printable(r.text));
 }
 
+/// "load 1,234 (12.3%), branch 12 (0.1%)", the largest first.
+template <std::size_t size, class Name>
+std::string shares(const std::array<std::uint64_t, size>& counts, Name name) {
+  std::vector<std::size_t> order;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    total += counts[i];
+    if (counts[i] != 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  std::string text;
+  for (const std::size_t i : order) {
+    char share[16];
+    std::snprintf(share, sizeof share, " %.1f%%", 100.0 * static_cast<double>(counts[i]) / static_cast<double>(total));
+    text += (text.empty() ? "" : ", ") + std::string(name(i)) + share;
+  }
+  return text;
+}
+
+void show_signature(const LaunchSignature& s) {
+  if (const std::string text = shares(s.classes, [](std::size_t i) { return to_string(static_cast<OpClass>(i)); });
+      !text.empty()) {
+    row("classes", text);
+  }
+  if (const std::string text =
+          shares(s.values, [](std::size_t i) { return value_kind_name(static_cast<unsigned>(i)); });
+      !text.empty()) {
+    row("register results", text);
+  }
+  row("global memory", grouped(s.lines) + " lines of " + std::to_string(LaunchSignature::line_bytes) + " bytes in " +
+                           grouped(s.requests) + " requests, " + grouped(s.bytes) + " bytes moved");
+}
+
 void show_launch(std::size_t number, const Launch& launch, const std::vector<Kernel>& kernels) {
   const Kernel& kernel = kernels[launch.kernel];
   std::printf("\nlaunch %zu: kernel %" PRIu32 " (%s)\n", number, launch.kernel, printable(kernel.name).c_str());
@@ -63,6 +97,7 @@ void show_launch(std::size_t number, const Launch& launch, const std::vector<Ker
   row("traced CTAs", traced);
   row("warp instructions", grouped(launch.warp_instructions));
   row("thread instructions", grouped(launch.thread_instructions));
+  if (launch.signature) show_signature(*launch.signature);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ class UsageError : public std::runtime_error {
 constexpr const char* help_text = R"(usage: regatta-trace info   FILE [--json]
        regatta-trace dump   FILE [--cta N] [--warp N] [--limit N]
        regatta-trace verify FILE
+       regatta-trace signatures FILE
 
 Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
 
@@ -40,6 +41,9 @@ Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
            SIMT stack events. "0x10 +4 per lane" is lane 0's value and the step from lane to lane; a
            list in brackets has one value per lane, "-" for lanes that are not active
   verify   reads every frame and decodes every column of every warp; prints "ok: ..." or what is wrong
+  signatures
+           JSON: for each launch its grid, registers, instructions by class, register results by value
+           kind, and lines of global memory; for regatta-sample. Older traces are read through for it
 )";
 
 constexpr const char* help_end = R"(
@@ -111,10 +115,11 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   }
 
   const auto words = given.count("words") ? given["words"].as<std::vector<std::string>>() : std::vector<std::string>();
-  if (words.empty()) throw UsageError("a command is missing: info, dump or verify");
+  if (words.empty()) throw UsageError("a command is missing: info, dump, verify or signatures");
   const std::string& command = words[0];
-  if (command != "info" && command != "dump" && command != "verify") {
-    throw UsageError("unknown command '" + command + "'" + base::suggestion(command, {"info", "dump", "verify"}));
+  const std::vector<std::string> commands{"info", "dump", "verify", "signatures"};
+  if (std::find(commands.begin(), commands.end(), command) == commands.end()) {
+    throw UsageError("unknown command '" + command + "'" + base::suggestion(command, commands));
   }
   if (words.size() < 2) throw UsageError(command + ": the trace FILE is missing");
   if (words[1].empty()) throw UsageError(command + ": found an empty text, expected the name of a trace FILE");
@@ -140,6 +145,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   if (command == "info") json ? info_json(reader) : info(reader);
   if (command == "dump") dump(reader, selection);
   if (command == "verify") verify(reader);
+  if (command == "signatures") signatures(reader);
   return 0;
 }
 

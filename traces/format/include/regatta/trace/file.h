@@ -34,7 +34,7 @@ class Writer {
   /// Adds a kernel; returns its index. This and the next two throw std::logic_error for what cannot be in a trace
   /// (a register beyond registers_per_thread, a CTA out of order ...).
   std::uint32_t add_kernel(const Kernel& kernel);
-  /// Opens a launch; its CTAs follow. cta_count and the instruction counts are filled in by the writer.
+  /// Opens a launch; its CTAs follow. cta_count, the instruction counts and the signature are filled in by the writer.
   std::uint32_t begin_launch(const Launch& launch);
   /// Adds a CTA of the open launch: first_cta, then ascending without a gap.
   void add_cta(const Cta& cta);

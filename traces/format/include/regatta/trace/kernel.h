@@ -4,10 +4,12 @@
 // allocated kernel, one `Launch` per run of it, in the order the host ran them.
 #pragma once
 
+#include <regatta/trace/launch_signature.h>
 #include <regatta/trace/types.h>
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -176,6 +178,7 @@ struct Launch {
   std::uint64_t cta_count = 0;             ///< traced CTAs (the whole grid unless --ctas cut it)
   std::uint64_t warp_instructions = 0;     ///< dynamic, over the traced CTAs
   std::uint64_t thread_instructions = 0;
+  std::optional<LaunchSignature> signature;  ///< of the traced CTAs; older traces have none
 
   std::uint32_t threads_per_cta() const { return block[0] * block[1] * block[2]; }
   std::uint32_t warps_per_cta(unsigned warp_size) const { return (threads_per_cta() + warp_size - 1) / warp_size; }
