@@ -24,7 +24,7 @@ void check(const L1Config& l1, const MemorySystemConfig& config) {
 
 MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
                            const sc_core::sc_time& clock_period)
-    : sc_module(name), config_(checked(config)) {
+    : sc_module(name), config_(checked(config)), partitions_(config.partition_map()) {
   interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock_period);
   for (unsigned i = 0; i < config_.l2.partitions; ++i) {
     const std::string index = std::to_string(i);
@@ -33,6 +33,13 @@ MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySyst
     interconnect_->downstream[i].bind(l2_.back()->upstream);
     l2_.back()->downstream.bind(dram_.back()->upstream);
   }
+}
+
+void MemorySystem::warm(std::uint64_t address, std::uint8_t sectors, protocol::AccessClass access) {
+  l2_[partitions_.partition(address)]->warm(address, sectors, access, [&](std::uint64_t in_dram) {
+    // A partition writes back only lines of its own, so that they are of its channel too.
+    dram_[partitions_.partition(address)]->warm(in_dram);
+  });
 }
 
 std::size_t MemorySystem::outstanding() const {

@@ -37,10 +37,7 @@ FrontEnd::FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUni
 void FrontEnd::kernel_started() {
   with_inserted_ = false;
   const trace::Kernel& kernel = *core_.kernel.kernel;
-  if (icache_.enabled()) {
-    code_shift_ = icache_.shift(trace::bytes_per_instruction);
-    code_base_ = core_.kernel.launch->kernel * (apart / icache_.line_bytes());
-  }
+  if (icache_.enabled()) use_code_of(core_.kernel.launch->kernel);
   without_room_ = 0;
   schemes_.clear();
   bool named = decode_point_ != nullptr;
@@ -77,12 +74,44 @@ void FrontEnd::suspend(Warp& w, ReadOnlyCache& cache, std::uint64_t line) {
   std::uint32_t mshr = 0;
   if (cache.miss(line, w.info.warp, mshr) != ReadOnlyCache::Miss::request) return;
   const bool constant = &cache == &constants_;
-  const std::uint64_t address = (constant ? constant_window : code_window) + line * cache.line_bytes();
+  const Fetch fetch = fetch_of((constant ? constant_window : code_window) + line * cache.line_bytes(), cache);
+  lsu_.request_line(constant ? protocol::AccessClass::constant : protocol::AccessClass::instruction, fetch.line_start,
+                    fetch.sectors, mshr | (constant ? constant_tag : 0));
+}
+
+FrontEnd::Fetch FrontEnd::fetch_of(std::uint64_t address, const ReadOnlyCache& cache) const {
   const std::uint64_t line_start = address & ~std::uint64_t{core_.config.line_bytes - 1};
   const unsigned first = static_cast<unsigned>(address - line_start) / protocol::sector_bytes;
   const unsigned sectors = cache.line_bytes() / protocol::sector_bytes;
-  lsu_.request_line(constant ? protocol::AccessClass::constant : protocol::AccessClass::instruction, line_start,
-                    static_cast<std::uint8_t>(((1u << sectors) - 1) << first), mshr | (constant ? constant_tag : 0));
+  return {line_start, static_cast<std::uint8_t>(((1u << sectors) - 1) << first)};
+}
+
+void FrontEnd::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
+                         const std::function<void(std::uint64_t, std::uint8_t)>& missed) {
+  if (!icache_.enabled()) return;
+  use_code_of(kernel_index);
+  // Which gates will take inserted instructions is known when a launch starts; here, all that name a scheme do.
+  schemes_.clear();
+  for (const std::string& scheme : gate_schemes_) {
+    if (!scheme.empty()) schemes_.push_back(scheme);
+  }
+  const bool named = decode_point_ != nullptr || !schemes_.empty();
+  if (named) find_inserted(kernel);
+  std::uint64_t last = ~std::uint64_t{0};
+  for (std::uint32_t i = 0; i < executed.size(); ++i) {
+    if (!executed[i]) continue;
+    const std::uint64_t line = code_line(named ? places_[i].position : i);
+    if (line == last) continue;
+    last = line;
+    if (icache_.warm(line)) continue;
+    const Fetch fetch = fetch_of(code_window + line * icache_.line_bytes(), icache_);
+    missed(fetch.line_start, fetch.sectors);
+  }
+}
+
+void FrontEnd::use_code_of(std::uint32_t kernel_index) {
+  code_shift_ = icache_.shift(trace::bytes_per_instruction);
+  code_base_ = kernel_index * (apart / icache_.line_bytes());
 }
 
 void FrontEnd::line_arrived(std::uint32_t tag) {

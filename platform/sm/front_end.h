@@ -39,6 +39,9 @@ class FrontEnd : public sc_core::sc_module {
     return __builtin_expect(static_cast<int>(d.injected), 0) != 0 && !d.info->scheme.empty();
   }
 
+  /// Sm::warm_code().
+  void warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
+                 const std::function<void(std::uint64_t, std::uint8_t)>& missed);
   void kernel_started();
   /// A line came for one of the caches.
   void line_arrived(std::uint32_t tag);
@@ -113,6 +116,13 @@ class FrontEnd : public sc_core::sc_module {
   void check_room(const Warp& warp) const;
   bool wants(const Warp& warp) const;
   void suspend(Warp& warp, ReadOnlyCache& cache, std::uint64_t line);
+  /// A request to the L1 for a line of one of the caches, which may be shorter than the L1's.
+  struct Fetch {
+    std::uint64_t line_start = 0;
+    std::uint8_t sectors = 0;
+  };
+  Fetch fetch_of(std::uint64_t address, const ReadOnlyCache& cache) const;
+  void use_code_of(std::uint32_t kernel_index);
   std::uint64_t code_line(std::uint32_t position) const { return code_base_ + (position >> code_shift_); }
 
   /// A static instruction with the inserted ones on every way to it in front of it.

@@ -73,15 +73,19 @@ ReadOnlyCache::Miss ReadOnlyCache::miss(std::uint64_t line, protocol::WarpSlot w
   return Miss::request;
 }
 
-void ReadOnlyCache::install(std::uint64_t line) {
-  ++fills_;
+ReadOnlyCache::Tag* ReadOnlyCache::way_of(std::uint64_t line) {
   Tag* set = &tags_[line % sets_ * config_.ways];
   Tag* oldest = set;
-  for (unsigned i = 1; i < config_.ways; ++i) {
+  for (unsigned i = 0; i < config_.ways; ++i) {
+    if (set[i].line == line) return &set[i];
     if (set[i].used < oldest->used) oldest = &set[i];
   }
-  oldest->line = line;
-  oldest->used = ++stamp_;
+  return oldest;
+}
+
+void ReadOnlyCache::install(std::uint64_t line) {
+  ++fills_;
+  *way_of(line) = {line, ++stamp_};
 }
 
 void ReadOnlyCache::register_stats(support::StatGroup& g) {

@@ -33,6 +33,14 @@ class ReadOnlyCache : public sc_core::sc_module, public support::StatProvider {
   unsigned shift(unsigned bytes_each) const;
   /// Is the line there? It is then the most recently used one of its set.
   bool find(std::uint64_t line);
+  /// Is the line there? In any case it is from now on, without time and uncounted: for accesses of the past that are
+  /// not simulated.
+  bool warm(std::uint64_t line) {
+    Tag* tag = way_of(line);
+    const bool there = tag->line == line;
+    *tag = {line, ++stamp_};
+    return there;
+  }
   /// After find() in vain: the warp waits for the line.
   Miss miss(std::uint64_t line, protocol::WarpSlot warp, std::uint32_t& mshr);
   /// The line that an MSHR asked for has come: calls arrived(warp, line) for all that wait for it, then retry(warp) for
@@ -61,6 +69,8 @@ class ReadOnlyCache : public sc_core::sc_module, public support::StatProvider {
     std::vector<protocol::WarpSlot> waiting;
   };
   void install(std::uint64_t line);
+  /// The way with the line, else the least recently used one of its set.
+  Tag* way_of(std::uint64_t line);
 
   ReadOnlyCacheConfig config_;
   std::size_t sets_;

@@ -140,6 +140,11 @@ void Sm::end_of_elaboration() {
   on(*residency[0], "residency", "residency_changed", [&m] { m.ctas.reconsider(); });
 }
 
+void Sm::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
+                   const std::function<void(std::uint64_t, std::uint8_t)>& missed) {
+  impl_->front_end.warm_code(kernel, kernel_index, executed, missed);
+}
+
 void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index) {
   Impl& m = *impl_;
   Core& core = m.core;

@@ -87,6 +87,11 @@ class DramBanks {
   /// Adds a request; `ready` must not descend. Returns the earliest cycle in which it could change the schedule; never
   /// if that is not before next().
   std::uint64_t add(const DramRequest& request);
+  /// Leaves the row of `address` open, as if it had been accessed long ago. Only while nothing is queued.
+  void warm(std::uint64_t address) {
+    const DramMapping::Place place = mapping_(address);
+    banks_[place.bank].row = place.row;
+  }
   /// Issues the possible commands of cycles [begin, end) and calls issued(const Command&) for each; activates decided
   /// ahead are not in order of `at`. Requests that are ready by `begin` count. `reads`: false if reads have to wait for
   /// room for their answers.

@@ -36,6 +36,11 @@ class DramChannel : public sc_core::sc_module,
   std::string held_work() const override;
   std::uint64_t bytes_moved() const { return bytes_read_ + bytes_written_; }
 
+  /// Leaves the row of `address` open, without time and uncounted. Only while the channel is idle.
+  void warm(std::uint64_t address) {
+    if (banks_) banks_->warm(address);
+  }
+
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;

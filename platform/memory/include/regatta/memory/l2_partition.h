@@ -43,6 +43,11 @@ class L2Partition : public sc_core::sc_module,
   bool idle() const;
   std::string held_work() const override;
 
+  /// Changes the tags as an access of data would (data_load, data_store or atomic), without time and uncounted. Calls
+  /// dram(address) for each line that would be fetched or written back. Only while the partition is idle.
+  template <class Dram>
+  void warm(std::uint64_t address, std::uint8_t sectors, protocol::AccessClass access, Dram&& dram);
+
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   void register_stats(support::StatGroup& group) override;
@@ -118,5 +123,30 @@ class L2Partition : public sc_core::sc_module,
                 bytes_discarded_ = 0;
   std::uint64_t bytes_read_ = 0, bytes_written_ = 0, busy_cycles_ = 0;
 };
+
+template <class Dram>
+void L2Partition::warm(std::uint64_t address, std::uint8_t sectors, protocol::AccessClass access, Dram&& dram) {
+  sectors &= all_sectors_;
+  const bool store = is_store(access);
+  std::size_t index = tags_.find(address);
+  if (store && (write_through_ || (index == CacheArray::none && !allocates_))) {
+    dram(address);
+    if (index == CacheArray::none && !allocates_) return;
+  }
+  const std::uint8_t held = index == CacheArray::none ? 0 : tags_.line(index).valid;
+  if (!store && (sectors & static_cast<std::uint8_t>(~held)) != 0) dram(address);
+  if (index == CacheArray::none) {
+    index = tags_.victim(address);
+    CacheArray::Line& victim = tags_.line(index);
+    if (victim.valid != 0 && victim.dirty != 0) dram(victim.address);
+    victim = CacheArray::Line{};
+    victim.address = address;
+  }
+  CacheArray::Line& line = tags_.line(index);
+  line.valid |= sectors;
+  if (access == protocol::AccessClass::atomic || (store && !write_through_)) line.dirty |= sectors;
+  if (store) line.registers = false;
+  tags_.touch(index);
+}
 
 }  // namespace regatta::memory

@@ -30,6 +30,13 @@ class MemorySystem : public sc_core::sc_module {
   Interconnect& interconnect() { return *interconnect_; }
   L2Partition& l2(std::size_t i) { return *l2_[i]; }
   DramChannel& dram(std::size_t i) { return *dram_[i]; }
+  /// Changes the L2's tags and the DRAM's open rows as an access of data to one line would, without time and uncounted:
+  /// for accesses of the past that are not simulated. Only while the memory system is idle.
+  void warm(std::uint64_t address, std::uint8_t sectors, protocol::AccessClass access);
+  /// Bytes of all partitions together.
+  std::uint64_t l2_bytes() const {
+    return std::uint64_t{config_.l2.partitions} * config_.partition_sets() * config_.l2.ways * config_.l2.line_bytes;
+  }
   /// The L2's own payloads in flight.
   std::size_t outstanding() const;
   /// Nothing is queued, waiting or in flight.
@@ -37,6 +44,7 @@ class MemorySystem : public sc_core::sc_module {
 
  private:
   MemorySystemConfig config_;
+  PartitionMap partitions_;
   std::unique_ptr<Interconnect> interconnect_;
   std::vector<std::unique_ptr<L2Partition>> l2_;
   std::vector<std::unique_ptr<DramChannel>> dram_;

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <systemc>
+#include <vector>
 
 namespace regatta::sm {
 
@@ -57,6 +58,11 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   /// run. Without a callback this is a SystemC error.
   void set_watchdog(std::function<void(const std::string&)> watchdog);
 
+  /// Leaves in the instruction cache what a past launch of the kernel that is not simulated would have: the lines of
+  /// the static instructions with `executed`. Calls missed(address, sectors) for each line that would have been
+  /// fetched, as a request of the L1's line size. Takes no time; only between launches.
+  void warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index, const std::vector<bool>& executed,
+                 const std::function<void(std::uint64_t, std::uint8_t)>& missed);
   /// Begins a launch: the SM must be idle, `kernel` and `launch` must live until the launch ends.
   void start(const trace::Kernel& kernel, const trace::Launch& launch, std::uint32_t launch_index);
   /// Updates the counters that are not updated in every cycle to the end of cycle `end`, before statistics are read:
