@@ -19,18 +19,19 @@ class CtaDispatcher : public sc_core::sc_module {
  public:
   CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader* trace, const sc_core::sc_time& clock_period,
                 unsigned sms)
-      : sc_module(name),
-        clock_(support::CycleScheduler::of(clock_period)),
-        stream_(trace == nullptr ? nullptr : trace->stream(0, trace->ctas().size())) {
+      : sc_module(name), clock_(support::CycleScheduler::of(clock_period)), trace_(trace) {
     for (unsigned i = 0; i < sms; ++i) ports_.emplace_back(*this);
   }
 
   /// What SM `i` asks.
   sm::CtaSource& port(unsigned i) { return ports_[i]; }
-  /// The next launch's CTAs follow in the stream.
-  void begin(std::uint64_t ctas) {
-    waiting_ = ctas;
-    unfinished_ = ctas;
+  /// Hands out `count` CTAs of the trace, from position `first` on. `last`: the position behind those of the launches
+  /// that run without one left out in between, so that they share a stream.
+  void begin(std::size_t first, std::size_t count, std::size_t last) {
+    if (stream_ == nullptr || next_ != first) stream_ = trace_->stream(first, last - first);
+    next_ = first + count;
+    waiting_ = count;
+    unfinished_ = count;
   }
   std::uint64_t unfinished() const { return unfinished_; }
 
@@ -55,7 +56,9 @@ class CtaDispatcher : public sc_core::sc_module {
   };
 
   const support::CycleScheduler& clock_;
+  const trace::Reader* trace_;
   std::unique_ptr<trace::Reader::Stream> stream_;
+  std::size_t next_ = 0;  ///< position in the trace of the launch that follows in the stream
   std::deque<Port> ports_;
   std::uint64_t waiting_ = 0;
   std::uint64_t unfinished_ = 0;

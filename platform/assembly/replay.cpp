@@ -159,6 +159,7 @@ SimulationResult replay(const trace::Reader& trace, const MachineConfig& machine
     const trace::Kernel& kernel = trace.kernels()[launch.kernel];
     LaunchResult r;
     r.kernel = kernel.name;
+    r.index = static_cast<std::uint32_t>(result.launches.size());
     r.warp_instructions = result.warp_instructions;
     r.thread_instructions = result.thread_instructions;
     const std::vector<protocol::InstructionTraits> traits = sm::make_traits(kernel, machine.sm);

@@ -9,9 +9,12 @@
 #include <regatta/support/energy.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/interrupt.h>
+#include <regatta/support/stat_query.h>
 #include <regatta/support/stat_report.h>
 
+#include "cache_warmer.h"
 #include "dispatcher.h"
+#include "launch_plan.h"
 #include "recorder_set.h"
 #include "sm_node.h"
 
@@ -30,7 +33,8 @@ struct Simulation::Impl {
   void elaborate();
   /// Starts SystemC; ports are bound from here on. Returns the statistics of all modules, the scheme's own first.
   std::vector<support::StatGroup> start();
-  bool run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result);
+  void run_all(const std::vector<support::StatGroup>& groups, ConservationLaws& laws, SimulationResult& result);
+  bool run_launch(const LaunchPlan::Step& step, ConservationLaws& laws, SimulationResult& result);
   std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
   void run_until_idle();
   std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }
@@ -60,6 +64,7 @@ struct Simulation::Impl {
   std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
   std::unique_ptr<memory::MemorySystem> memory;
   std::unique_ptr<CtaDispatcher> dispatcher;
+  std::vector<support::StatSum> launch_sums;  ///< by SimulationOptions::launch_stats
   std::function<void(std::uint64_t)> progress;
   std::string mismatch;
   std::string stuck;  ///< why the run was given up, when it was
@@ -249,7 +254,8 @@ std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& l
   return laws.broken();
 }
 
-bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, SimulationResult& result) {
+bool Simulation::Impl::run_launch(const LaunchPlan::Step& step, ConservationLaws& laws, SimulationResult& result) {
+  const std::uint32_t index = step.launch;
   const trace::Launch& launch = trace->launches()[index];
   const trace::Kernel& kernel = trace->kernels()[launch.kernel];
   const std::uint64_t start = now();
@@ -257,7 +263,7 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   const std::uint64_t thread_instructions = total(&sm::Sm::thread_instructions);
   const CycleStack stack = cycle_stack();
   recorders->launch(index, kernel, launch);
-  dispatcher->begin(launch.cta_count);
+  dispatcher->begin(step.first_cta, launch.cta_count, step.stream_end);
   for (auto& node : nodes) {
     node->l1->invalidate_data();
     node->sm->start(kernel, launch, index);
@@ -266,6 +272,8 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   laws.begin();
   support::EnergyMeter meter(energy_table);
   meter.begin(energy_groups());
+  std::vector<std::uint64_t> counted;
+  for (const support::StatSum& sum : launch_sums) counted.push_back(sum.total());
   run_until_idle();
   for (auto& node : nodes) node->sm->account_until(protocol::Cycle(now()));
   LaunchResult r;
@@ -277,7 +285,9 @@ bool Simulation::Impl::run_launch(std::uint32_t index, ConservationLaws& laws, S
   r.stall_cycles = cycle_stack();
   for (unsigned s = 0; s < protocol::stall_count; ++s) r.stall_cycles[s] -= stack[s];
   r.by_instruction = recorders->cycles_by_instruction();
+  r.index = index;
   r.kernel_index = launch.kernel;
+  for (std::size_t i = 0; i < launch_sums.size(); ++i) r.stats.push_back(launch_sums[i].total() - counted[i]);
   r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
   result.energy.add(r.energy);
   result.launches.push_back(r);
@@ -340,6 +350,46 @@ std::string Simulation::hierarchy(const MachineConfig& machine, Scheme& scheme, 
   return hierarchy_text();
 }
 
+void Simulation::Impl::run_all(const std::vector<support::StatGroup>& groups, ConservationLaws& laws,
+                               SimulationResult& result) {
+  for (const std::string& query : options.launch_stats) {
+    launch_sums.push_back(support::StatSum(groups, {query}));
+    if (launch_sums.back().empty()) {
+      throw support::ConfigError("--launch-stats: found '" + query + "', which names no statistic of this run; " +
+                                 "--describe-stats lists them");
+    }
+  }
+  result.launch_stats = options.launch_stats;
+  LaunchPlan plan(*trace, options.launches);
+  CacheWarmer warmer(*trace, *memory, machine.l1.line_bytes, options.warm,
+                     [this](const trace::Launch& launch, const std::vector<bool>& executed) {
+                       for (auto& node : nodes) {
+                         node->sm->warm_code(trace->kernels()[launch.kernel], launch.kernel, executed,
+                                             [this](std::uint64_t line, std::uint8_t sectors) {
+                                               memory->warm(line, sectors, protocol::AccessClass::instruction);
+                                             });
+                       }
+                     });
+  if (!options.launches.empty()) result.skipped.emplace();
+  for (const LaunchPlan::Step& step : plan.steps()) {
+    try {
+      if (step.skipped_before != 0 && !warmer.warm(step.launch - step.skipped_before, step.launch, *result.skipped)) {
+        result.ending = Ending::interrupted;
+        result.message = "interrupted before launch " + std::to_string(step.launch) + ": the statistics are partial";
+        return;
+      }
+      if (!run_launch(step, laws, result)) return;
+    } catch (const sc_core::sc_report&) {
+      try {
+        recorders->finish(now());  // recordings of a broken contract or a deadlock are worth most
+      } catch (const base::InputError& e) {
+        spdlog::error("{}", e.what());
+      }
+      throw;
+    }
+  }
+}
+
 SimulationResult Simulation::run() {
   Impl& m = *impl_;
   SimulationResult result;
@@ -357,18 +407,7 @@ SimulationResult Simulation::run() {
   m.recorders->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
-  for (std::uint32_t i = 0; i < m.trace->launches().size(); ++i) {
-    try {
-      if (!m.run_launch(i, laws, result)) break;
-    } catch (const sc_core::sc_report&) {
-      try {
-        m.recorders->finish(m.now());  // recordings of a broken contract or a deadlock are worth most
-      } catch (const base::InputError& e) {
-        spdlog::error("{}", e.what());
-      }
-      throw;
-    }
-  }
+  m.run_all(groups, laws, result);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result.cycles = m.now();
   m.recorders->finish(m.now());

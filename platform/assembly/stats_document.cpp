@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/launch_list.h>
 #include <regatta/assembly/simulation.h>
 
 #include "instruction_report.h"
@@ -124,6 +125,21 @@ nlohmann::ordered_json energy_details(const SimulationResult& r) {
 
 }  // namespace
 
+namespace {
+
+/// Of a run of selected launches: which ran, and what the others were used for.
+nlohmann::ordered_json sampling_json(const SimulationResult& r, const trace::Reader& trace) {
+  std::vector<std::uint32_t> simulated;
+  for (const LaunchResult& l : r.launches) simulated.push_back(l.index);
+  return {{"launches", trace.launches().size()},
+          {"simulated", launches_text(simulated)},
+          {"warmed", launches_text(r.skipped->warmed)},
+          {"warmed_warp_instructions", r.skipped->warmed_warp_instructions},
+          {"warmed_lines", r.skipped->warmed_lines}};
+}
+
+}  // namespace
+
 nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Reader& trace, const std::string& machine,
                                       const std::string& scheme, const support::OptionSet& options) {
   using Json = nlohmann::ordered_json;
@@ -154,17 +170,21 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["cpi_stack"] = cpi_stack(r.stall_cycles, r.warp_instructions, r.schedulers);
   Json launches = Json::array();
   for (const LaunchResult& l : r.launches) {
-    launches.push_back({{"kernel", l.kernel},
-                        {"cycles", l.cycles},
-                        {"ctas", l.ctas},
-                        {"warp_instructions", l.warp_instructions},
-                        {"thread_instructions", l.thread_instructions},
-                        {"issue_cycles", l.stall_cycles[0]},
-                        {"stall_cycles", stall_json(l.stall_cycles)},
-                        {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)},
-                        {"energy", energy_json(l.energy)}});
+    Json& launch = launches.emplace_back();
+    if (r.skipped) launch["launch"] = l.index;
+    launch.update(Json{{"kernel", l.kernel},
+                       {"cycles", l.cycles},
+                       {"ctas", l.ctas},
+                       {"warp_instructions", l.warp_instructions},
+                       {"thread_instructions", l.thread_instructions},
+                       {"issue_cycles", l.stall_cycles[0]},
+                       {"stall_cycles", stall_json(l.stall_cycles)},
+                       {"cpi_stack", cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers)},
+                       {"energy", energy_json(l.energy)}});
+    for (std::size_t i = 0; i < l.stats.size(); ++i) launch["stats"][r.launch_stats[i]] = l.stats[i];
   }
   document["launches"] = std::move(launches);
+  if (r.skipped) document["sampling"] = sampling_json(r, trace);
   document["energy"] = energy_details(r);
   if (Json lines = cpi_lines_json(r, trace); !lines.empty()) document["cpi_lines"] = std::move(lines);
   if (const WorkingSet& w = r.register_working_set; w.window != 0) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <regatta/assembly/launch_list.h>
 #include <regatta/assembly/simulation.h>
 #include <regatta/assembly/tool.h>
 #include <regatta/base/clashes.h>
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <iostream>
@@ -63,6 +65,17 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.option("quantum", o.quantum, "CYCLES",
               "cycles that SMs may run ahead of SystemC time if every part permits it; 1: never (same results, slower)",
               1, 1'000'000);
+  line.option("launches", o.launches, "LIST",
+              "simulate only these launches of the trace, by number: 0,5,7:9; the others are skipped (regatta-sample "
+              "chooses them and estimates the whole)");
+  line.option(
+      "warm", o.warm, "N",
+      "with --launches: launches skipped before a simulated one pass through the tags of the L2, as far back as "
+      "N times its capacity; 0: none",
+      0, 1'000'000);
+  line.list("launch-stats", o.launch_stats, "NAME",
+            "count this statistic in every launch too, in the file of --stats: memory.l2_*.reads, a sum over what "
+            "matches");
   line.flag("replay", o.replay, "only decode the trace and update registers: the speed limit of a simulation");
   line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and in total");
   line.flag("cpi-lines", o.cpi_lines,
@@ -110,8 +123,9 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   constexpr const char* file = "the name of a file";
   constexpr const char* window = "FIRST:LAST, FIRST:, :LAST or one number";
   for (const Text& t :
-       {Text{"stats", o.stats_file, file}, Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file},
-        Text{"vcd", o.vcd, file}, Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
+       {Text{"launches", o.launches, "numbers of launches: 0,5,7:9"}, Text{"stats", o.stats_file, file},
+        Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file},
+        Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
         Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window},
         Text{"timeline", o.timeline, file}, Text{"timeline-window", o.timeline_window, window},
         Text{"timeline-ctas", o.timeline_ctas, window}}) {
@@ -154,6 +168,10 @@ Recording recording(const support::CommandLine& line, const ToolOptions& o, cons
     throw support::ConfigError("--replay has no operand storage: found the scheme '" + o.scheme +
                                "', expected none (it decodes the trace and updates registers only)");
   }
+  if (o.replay && !o.launches.empty())
+    throw support::ConfigError("--replay decodes the whole trace: nothing for --launches");
+  if (o.replay && !o.launch_stats.empty())
+    throw support::ConfigError("--replay counts no statistics: nothing for --launch-stats");
   if (o.replay && o.working_set != 0) {
     throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
   }
@@ -357,8 +375,15 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   if (trace.ctas().empty()) {
     throw support::ConfigError("'" + o.trace + "' holds no CTA, expected at least one to simulate");
   }
+  std::vector<std::uint32_t> selected;
+  if (!o.launches.empty()) selected = parse_launches(o.launches, trace.launches().size(), "--launches");
+  if (line.given("warm") && selected.empty()) throw support::ConfigError("--warm needs --launches LIST");
   std::uint64_t total = 0;
-  for (const trace::Launch& l : trace.launches()) total += l.warp_instructions;
+  for (std::uint32_t i = 0; i < trace.launches().size(); ++i) {
+    if (selected.empty() || std::binary_search(selected.begin(), selected.end(), i)) {
+      total += trace.launches()[i].warp_instructions;
+    }
+  }
   support::Progress progress(o.replay ? "replaying" : "simulating", total, "warp instructions");
   auto show = [&](std::uint64_t done) { progress.update(done); };
 
@@ -376,6 +401,9 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     options.check_energy = o.check_protocol;
     options.lookup_delay = static_cast<unsigned>(o.lookup_delay);
     options.quantum = o.quantum;
+    options.launches = selected;
+    options.warm = o.warm;
+    options.launch_stats = o.launch_stats;
     options.recording = recorded;
     options.fault = fault;
     Simulation simulation(machine, scheme, options, trace);

@@ -22,7 +22,7 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   constexpr std::size_t shown = 8;
   for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
     const LaunchResult& l = r.launches[i];
-    launches.row({std::to_string(i), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
+    launches.row({std::to_string(l.index), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
                   with_thousands(l.cycles),
                   l.cycles == 0 ? "-" : fixed(double(l.warp_instructions) / double(l.cycles), 3)});
   }
@@ -35,6 +35,11 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
             << launches.str() << "\n";
 
+  if (r.skipped) {
+    std::cout << "simulated " << r.launches.size() << " of " << trace.launches().size() << " launches; "
+              << r.skipped->warmed.size() << " of the others passed through the tags of the L2 ("
+              << with_thousands(r.skipped->warmed_warp_instructions) << " warp instructions)\n\n";
+  }
   if (!o.replay) {
     std::uint64_t slots = 0;
     for (std::uint64_t s : r.stall_cycles) slots += s;
@@ -147,7 +152,7 @@ void print_cpi(const SimulationResult& r) {
   std::vector<double> totals;
   for (std::size_t i = 0; i < r.launches.size() && i < shown && r.launches.size() > 1; ++i) {
     const LaunchResult& l = r.launches[i];
-    columns.emplace_back("launch " + std::to_string(i), Table::Align::right);
+    columns.emplace_back("launch " + std::to_string(l.index), Table::Align::right);
     stacks.push_back(cpi_stack(l.stall_cycles, l.warp_instructions, r.schedulers));
     totals.push_back(double(l.cycles) / double(std::max<std::uint64_t>(1, l.warp_instructions)));
   }

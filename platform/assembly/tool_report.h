@@ -32,6 +32,9 @@ struct ToolOptions {
   std::string cpi_ctas;
   std::string vcd, vcd_window;
   std::string pipeline, pipeline_window, pipeline_ctas;
+  std::string launches;
+  unsigned warm = SimulationOptions::default_warm;
+  std::vector<std::string> launch_stats;
   std::string timeline, timeline_window, timeline_ctas;
   std::uint64_t timeline_sample = Recording{}.timeline_sample_cycles;
   std::uint64_t sample = 0;

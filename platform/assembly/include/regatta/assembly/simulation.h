@@ -52,6 +52,14 @@ struct SimulationOptions {
   /// Answers of the scheme's lookups (protocol/lookup.h) come a random number of cycles late, up to this one; 0: as the
   /// blocks answer. To test that a scheme stands blocks that answer late.
   unsigned lookup_delay = 0;
+  /// Launches to simulate, by their numbers in the trace, ascending; empty: all. The others are skipped.
+  std::vector<std::uint32_t> launches;
+  /// Launches that are skipped before a simulated one pass through the tags of the L2, as far back as this many times
+  /// the L2's capacity in distinct lines of each launch; 0: they leave no trace.
+  unsigned warm = default_warm;
+  static constexpr unsigned default_warm = 4;
+  /// Statistics of each launch (support::StatQuery), a sum of counters each.
+  std::vector<std::string> launch_stats;
   Recording recording;
   checker::FaultConfig fault;  ///< a bit to flip, to demonstrate the value checker
 };
@@ -84,12 +92,21 @@ struct LaunchResult {
   /// The same by static instruction (recorders::InstructionCycles); the last element is of no instruction. Empty unless
   /// Recording::cycles_by_instruction.
   std::vector<CycleStack> by_instruction;
-  std::uint32_t kernel_index = 0;  ///< in the trace
+  std::uint32_t index = 0;           ///< in the trace
+  std::uint32_t kernel_index = 0;    ///< in the trace
+  std::vector<std::uint64_t> stats;  ///< by SimulationOptions::launch_stats
   support::EnergyReport energy;
   std::uint64_t cycles = 0;
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
   std::uint64_t ctas = 0;
+};
+
+/// What became of the launches of a trace of which some were skipped.
+struct SkippedLaunches {
+  std::vector<std::uint32_t> warmed;  ///< launches that passed through the tags of the L2, ascending
+  std::uint64_t warmed_warp_instructions = 0;
+  std::uint64_t warmed_lines = 0;  ///< accesses of them, a line each
 };
 
 struct SimulationResult {
@@ -109,6 +126,8 @@ struct SimulationResult {
   std::vector<std::string> without_energy;  ///< blocks that declare no energy, without their SM
   CycleStack stall_cycles{};
   support::EnergyReport energy;
+  std::optional<SkippedLaunches> skipped;  ///< only if launches were selected
+  std::vector<std::string> launch_stats;   ///< what LaunchResult::stats holds
   WorkingSet register_working_set;
   RegisterShare register_use;
   std::string fault;                         ///< the injected fault; empty: none
