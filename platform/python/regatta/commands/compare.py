@@ -24,7 +24,7 @@ up to the whole; and which structure of the machine explains it best. Source lin
 """
 
 
-def _write(path: str, text: str) -> None:
+def write_whole(path: str, text: str) -> None:
     """Under its final name only when it is whole."""
     if path == "-":
         sys.stdout.write(text)
@@ -59,9 +59,9 @@ def main(arguments: Optional[List[str]] = None) -> int:
         runs = [load(path) for path in o.stats]
         documents = [compare(runs[0], other, o.rows) for other in runs[1:]]
         if o.json is not None:
-            _write(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
+            write_whole(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
         if o.html is not None:
-            _write(o.html, compare_text.page(documents))
+            write_whole(o.html, compare_text.page(documents))
         if o.json != "-":
             sys.stdout.write("\n".join(compare_text.text(d) for d in documents))
     except InputError as e:
