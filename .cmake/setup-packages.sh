@@ -9,7 +9,7 @@ set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
   catch2 libprotobuf-dev protobuf-compiler libzstd-dev libxxhash-dev libtomlplusplus-dev nlohmann-json3-dev
-  libbenchmark-dev python3"
+  libbenchmark-dev python3 python3-jinja2"
 case "${1:-}" in
   "") ;;
   --ci) packages="$packages clang-format clang-tidy gtkwave snakemake" ;;

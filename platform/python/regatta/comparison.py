@@ -84,7 +84,7 @@ def _suspect(s: Suspect) -> Dict[str, Any]:
             "knobs": [{"knob": k, "a": x, "b": y} for k, x, y in s.knobs]}
 
 
-def _reason(name: str) -> str:
+def reason_in_words(name: str) -> str:
     return {"issued": "instructions issued", "memory": "waits for memory", "scoreboard": "waits for results",
             "barrier": "waits at barriers", "instruction_fetch": "waits for instructions",
             "issue_gate": "waits for the scheme's gate", "idle": "nothing left to issue",
@@ -106,11 +106,11 @@ def verdict(difference: Difference, found: List[Suspect]) -> List[str]:
     parts = [(key, difference.points(y - x)) for key, x, y in difference.grouped(*fields) if (y - x) * sign > 0]
     by_reason = sorted(((r, difference.points(c)) for r, c in difference.by_reason().items() if c * sign > 0),
                        key=lambda r: -abs(r[1]))
-    second = " and ".join(f"{abs(p):.1f} points are {_reason(r)}" for r, p in by_reason[:2])
+    second = " and ".join(f"{abs(p):.1f} points are {reason_in_words(r)}" for r, p in by_reason[:2])
     if difference.by_line:
         (source, reason), points = parts[0]
         place = "with no instruction to wait for" if source == NO_INSTRUCTION else f"at {source}"
-        second += f", most of all {place} ({abs(points):.1f}, {_reason(reason)})"
+        second += f", most of all {place} ({abs(points):.1f}, {reason_in_words(reason)})"
     second = second[0].upper() + second[1:] + "."
     if not found:
         return [first, second, "No structure's own statistics explain it."]
