@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A comparison as text for a terminal and as a page of HTML."""
+"""A comparison as tables and as text for a terminal."""
 
-import html
 from typing import Any, Dict, List, Sequence, Tuple
 
 Table = Tuple[str, Sequence[str], Sequence[Sequence[str]]]  # title, columns, rows
@@ -48,6 +47,12 @@ def _split(title: str, rows: List[Dict[str, Any]], fields: Sequence[str]) -> Tab
     return title, list(fields) + ["A", "B", "more", "points"], cells
 
 
+def _knobs(knobs: List[Dict[str, Any]]) -> str:
+    """The first few: another scheme brings all of its own."""
+    told = [f"{k['knob']} {_n(k['a'])} to {_n(k['b'])}" for k in knobs[:4]]
+    return ", ".join(told + ([f"and {len(knobs) - 4} more"] if len(knobs) > 4 else []))
+
+
 def tables(document: Dict[str, Any]) -> List[Table]:
     """Title, columns and rows of each part; empty parts are left out."""
     several = len({row.get("kernel") for row in document["places"]} - {None}) > 1
@@ -55,12 +60,12 @@ def tables(document: Dict[str, Any]) -> List[Table]:
     found: List[Table] = [
         ("Configuration that differs", ["knob", "A", "B"],
          [[r["knob"], _n(r["a"]), _n(r["b"])] for r in document["configuration"]]),
-        ("Totals", ["", "A", "B", "change"],
+        ("Totals", ["total", "A", "B", "change"],
          [[f"{r['what']} [{r['unit']}]" if r["unit"] else r["what"], _n(r["a"]), _n(r["b"]),
            "-" if r["change"] is None else f"{r['change']:+.2f} %"] for r in document["totals"]]),
         ("Suspects, the likeliest first", ["structure", "points in its reasons", "its knobs", "its statistics"],
          [[s["structure"], f"{s['points']:.1f}",
-           ", ".join(f"{k['knob']} {_n(k['a'])} to {_n(k['b'])}" for k in s["knobs"]) or "-",
+           _knobs(s["knobs"]) or "-",
            ", ".join(f"{g['what']} {_n(g['a'])} to {_n(g['b'])}" for g in s["signals"]) or "-"]
           for s in document["suspects"]]),
         _split("Cycles by reason", document["reasons"], ["reason"]),
@@ -74,7 +79,7 @@ def tables(document: Dict[str, Any]) -> List[Table]:
     return [t for t in found if t[2]]
 
 
-def _is_number(text: str) -> bool:
+def is_number(text: str) -> bool:
     return text[:1].isdigit() or text[:2].lstrip("+-")[:1].isdigit() or text == "-"
 
 
@@ -87,7 +92,7 @@ def text(document: Dict[str, Any]) -> str:
     for title, columns, rows in tables(document):
         every = [list(columns)] + [list(r) for r in rows]
         widths = [max(len(r[i]) for r in every) for i in range(len(columns))]
-        right = [i > 0 and all(_is_number(r[i]) for r in rows) for i in range(len(columns))]
+        right = [i > 0 and all(is_number(r[i]) for r in rows) for i in range(len(columns))]
         lines += ["", title]
         for number, row in enumerate(every):
             cells = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)]
@@ -96,33 +101,3 @@ def text(document: Dict[str, Any]) -> str:
                 lines.append("  " + "-" * (sum(widths) + 2 * (len(widths) - 1)))
     lines += ["", f"residual: {document['residual']} cycles (what the parts do not explain)"]
     return "\n".join(lines) + "\n"
-
-
-_STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#1b1f24;background:#fff}
-table{border-collapse:collapse;margin:.5rem 0 1.5rem;display:block;overflow-x:auto}
-th,td{padding:.2rem .7rem;border-bottom:1px solid #d0d7de;text-align:left}td.n{text-align:right;
-font-variant-numeric:tabular-nums}.verdict{font-size:1.15rem;border-left:4px solid #0969da;padding-left:1rem}
-@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#30363d}}
-"""
-
-
-def page(documents: List[Dict[str, Any]]) -> str:
-    """One self-contained page: a section per comparison."""
-    out = ["<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
-           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>regatta-compare</title>"
-           f"<style>{_STYLE}</style></head><body><h1>Comparison of runs</h1>"]
-    e = html.escape
-    for d in documents:
-        out.append(f"<section><h2>{e(str(d['b']['name']))} against {e(str(d['a']['name']))}</h2>")
-        out.append("<p class=\"verdict\">" + " ".join(e(s) for s in d["verdict"]) + "</p>")
-        for title, columns, rows in tables(d):
-            out.append(f"<h3>{e(title)}</h3><table><thead><tr>" + "".join(f"<th>{e(c)}</th>" for c in columns) +
-                       "</tr></thead><tbody>")
-            for row in rows:
-                out.append("<tr>" + "".join(
-                    f"<td{' class=n' if i > 0 and _is_number(c) else ''}>{e(c)}</td>" for i, c in enumerate(row)) +
-                    "</tr>")
-            out.append("</tbody></table>")
-        out.append(f"<p>Residual: {e(d['residual'])} cycles (what the parts do not explain).</p></section>")
-    return "\n".join(out) + "</body></html>\n"

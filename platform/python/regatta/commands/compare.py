@@ -5,12 +5,12 @@ import argparse
 import json
 import os
 import sys
-import tempfile
-from pathlib import Path
-from typing import List, Optional
+from typing import Any, Dict, List, Optional
 
 from .. import compare_text
 from ..comparison import compare
+from ..reports.compared import of_document
+from ..reports.page import write_page, write_whole
 from ..statistics import InputError, load
 
 _HELP = """\
@@ -24,20 +24,9 @@ up to the whole; and which structure of the machine explains it best. Source lin
 """
 
 
-def write_whole(path: str, text: str) -> None:
-    """Under its final name only when it is whole."""
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name + ".")
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except OSError as e:
-        raise InputError(f"cannot write '{path}': {e.strerror}") from None
+def _page(path: str, documents: List[Dict[str, Any]]) -> None:
+    sections = [of_document(d, f"comparison-{i}", f"{d['b']['name']} against {d['a']['name']}") for i, d in enumerate(documents, 1)]
+    write_page(path, "Comparison of runs", sections)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -61,7 +50,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         if o.json is not None:
             write_whole(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
         if o.html is not None:
-            write_whole(o.html, compare_text.page(documents))
+            _page(o.html, documents)
         if o.json != "-":
             sys.stdout.write("\n".join(compare_text.text(d) for d in documents))
     except InputError as e:

@@ -4,20 +4,22 @@
 import argparse
 import os
 import sys
-from typing import Any, List, Optional
+from typing import List, Optional, Tuple
 
+from ..reports.page import Section, write_page
 from ..statistics import InputError, load
 
 _HELP = """\
-Makes one page of HTML of what regatta-sim has written: checks, configuration, cycles by reason and by source line, counters
-over time, energy. The page holds everything it needs: no network, no server; send it to others.
+Makes one page of HTML of what regatta-sim has written: checks, cycles by reason and by source line, energy, counters over time,
+configuration, statistics. The page holds everything it needs: open it without a network, send it to others.
 
   regatta-annotate --launch launch.toml --out k.rgt --listing k.lst
   regatta-sim k.rgt --cpi-lines --stats k.json --sample 1000 --sample-file k.csv
-  regatta-report k.json --trace k.rgt --listing k.lst --samples k.csv --out report.html
+  regatta-report k.json --listing k.lst --samples k.csv --trace k.rgt --out report.html
 
-More makes the page show more: --cpi-lines gives the source lines, --sample the counters over time, --listing the annotated code.
-Several runs are compared with the first: regatta-report a.json b.json --out report.html
+Without --cpi-lines there are no source lines, without --samples no counters over time. Several runs are compared with the first:
+
+  regatta-report a.json b.json --out report.html
 """
 
 _STATUS = "Exit status: 0 done; 1 internal error; 2 bad input or usage."
@@ -26,36 +28,68 @@ _STATUS = "Exit status: 0 done; 1 internal error; 2 bad input or usage."
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="regatta-report", description=_HELP, epilog=_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stats", nargs="*", metavar="RUN.json", help="statistics of runs (regatta-sim --stats)")
-    parser.add_argument("--out", required=True, metavar="R.html", help="the page to write")
-    parser.add_argument("--title", metavar="TEXT", help="title of the page (default: kernel and scheme)")
+    parser.add_argument("stats", nargs="*", metavar="RUN.json", help="statistics of runs (regatta-sim --stats); the first is the reference")
+    parser.add_argument("--out", required=True, metavar="R.html", help="the page to write; -: to the terminal")
+    parser.add_argument("--title", metavar="TEXT", help="title of the page (default: the kernel)")
+    parser.add_argument("--samples", action="append", default=[], metavar="T.csv",
+                        help="counters over time (regatta-sim --sample-file) of the first run; repeat it for the second, ...")
+    parser.add_argument("--listing", action="append", default=[], metavar="L.txt",
+                        help="annotated code of the kernels (regatta-annotate --listing); may be repeated")
+    parser.add_argument("--trace", metavar="K.rgt", help="the trace: grids, blocks, registers of its launches and kernels")
+    parser.add_argument("--sources", action="append", default=[], metavar="FOLDER",
+                        help="where source files are that are not at the place that the run names; may be repeated")
+    parser.add_argument("--bin", metavar="FOLDER", help="where regatta-sim is, which knows the presets and what statistics mean "
+                                                        "(default: beside this program, then PATH)")
     return parser
 
 
-def _check_out(o: argparse.Namespace) -> None:
-    for path in o.stats:
-        if os.path.realpath(o.out) == os.path.realpath(path):
+def _check(o: argparse.Namespace) -> None:
+    if not o.stats:
+        raise InputError("found no run, expected one or more files of regatta-sim --stats")
+    if len(o.samples) > len(o.stats):
+        raise InputError(f"--samples: found {len(o.samples)} files for {len(o.stats)} run{'s' if len(o.stats) > 1 else ''}, expected at "
+                         f"most one for each")
+    for path in [*o.stats, *o.samples, *o.listing, *([o.trace] if o.trace else [])]:
+        if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(path):
             raise InputError(f"--out: '{o.out}' is read too, and would be written over")
+    for folder in o.sources:
+        if not os.path.isdir(folder):
+            raise InputError(f"--sources: found no folder '{folder}'")
 
 
-def sections(o: argparse.Namespace) -> Any:
-    """Sections of the page, and the names of its runs."""
-    from ..reports import summary
+def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
+    """Sections of the runs, their names, and a title."""
+    from ..reports import all_statistics, compared, configuration, cpi, energy, listing, samples, source, summary, trace_info
+    from ..reports.checks import check
     from ..reports.run_data import Data, short_names
-    runs = [Data(load(path), name) for path, name in zip(o.stats, short_names(o.stats))]
-    return [summary.build(runs)], [r.name for r in runs]
+    from ..reports.tools import Simulator
+    runs = []
+    for path, name in zip(o.stats, short_names(o.stats)):
+        run = load(path)
+        check(run.document, path)
+        runs.append(Data(run, name))
+    simulator = Simulator(o.bin)
+    listings = {kernel: lines for path in o.listing for kernel, lines in listing.read(path).items()}
+    sampled = [samples.read(path) for path in o.samples]
+    folders = [*o.sources, *dict.fromkeys(os.path.dirname(path) or "." for path in o.stats)]
+    found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders), energy.build(runs)]
+    if sampled:
+        found.append(samples.build(runs, [*sampled, *[None] * (len(runs) - len(sampled))], simulator))
+    if o.trace:
+        found.append(trace_info.build(o.trace, simulator))
+    found += [configuration.build(runs, simulator), all_statistics.build(runs, simulator)]
+    kernels = list(dict.fromkeys(str(r.document.get("kernel", "?")) for r in runs))
+    return found, [r.name for r in runs], ", ".join(kernels)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
     o = _parser().parse_args(arguments)
     try:
-        from ..reports.page import write_page
-        if not o.stats:
-            raise InputError("found no run, expected one or more files of regatta-sim --stats")
-        _check_out(o)
-        found, names = sections(o)
-        size = write_page(o.out, o.title or "regatta: " + names[0], found, names)
-        print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
+        _check(o)
+        found, names, title = _runs(o)
+        size = write_page(o.out, o.title or title, found, names)
+        if o.out != "-":
+            print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
     except InputError as e:
         print(f"regatta-report: {e}", file=sys.stderr)
         return 2

@@ -17,6 +17,7 @@ Nothing is taken from the network: a content security policy in the page forbids
 """
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
@@ -110,7 +111,10 @@ def render(title: str, sections: Sequence[Section], runs: Sequence[str] = (), le
 
 
 def write_whole(path: str, text: str) -> None:
-    """Under its final name only when it is whole."""
+    """Under its final name only when it is whole. `path` "-": to the terminal."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
     target = Path(path)
     temporary = None
     try:

@@ -13,6 +13,16 @@ _ORDER = ("issued", "scoreboard", "structural_scheduler", "structural_sp", "stru
           "memory", "barrier", "instruction_fetch", "issue_gate", "idle")
 
 
+# Structures of the energy whose names do not say what they are (platform/energy).
+MEANING = {"card": "uncore and constant power of the card", "sm_static": "leakage and clock of the SMs, without the register file",
+            "register_structures": "register file, or what the scheme has in its place",
+            "front_end": "fetch, instruction cache, decode", "pipeline": "what each instruction costs in the pipeline"}
+
+
+def microjoules(nj: float) -> str:
+    return f"{nj / 1000:,.1f} uJ" if nj >= 100 else f"{nj:.3g} nJ"
+
+
 def short_names(paths: Sequence[str]) -> List[str]:
     """File names without .json, with as many folders as tell them apart; equal ones are numbered."""
     parts = [os.path.normpath(p).split(os.sep) for p in paths]
@@ -40,7 +50,7 @@ def reason_name(reason: str) -> str:
     unit = reason[len("structural_"):] if reason.startswith("structural_") else ""
     if unit == "scheduler":
         return "scheduler holds back"
-    return f"no free collector: {unit.upper()}" if unit else reason.replace("_", " ")
+    return f"{unit.upper()} collectors full" if unit else reason.replace("_", " ")
 
 
 def swatch(reason: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Sequence
 from ..comparison import reason_in_words
 from ..difference import shortened
 from .page import Section, share
-from .run_data import Data, most_waits
+from .run_data import MEANING, Data, microjoules, most_waits
 
 _ENDINGS = {
     "completed": "It ran to its end.",
@@ -20,10 +20,6 @@ _ENDINGS = {
 def build(runs: Sequence[Data]) -> Section:
     return Section("summary", "Summary", "summary.html.j2", {"runs": [_run(r) for r in runs], "columns": _COLUMNS,
                                                              "rows": [_row(r) for r in runs] if len(runs) > 1 else []})
-
-
-def microjoules(nj: float) -> str:
-    return f"{nj / 1000:,.1f} uJ" if nj >= 100 else f"{nj:.3g} nJ"
 
 
 _COLUMNS = ("run", "kernel", "machine", "scheme", "cycles", "IPC", "energy [uJ]", "ending", "mismatches")
@@ -77,8 +73,9 @@ def _cards(r: Data) -> List[Dict[str, Any]]:
                   "text": f"{r.run.energy_nj / r.warp_instructions:.3g} nJ per warp instruction" if r.warp_instructions else ""})
     energy = r.energy()
     if energy and energy[0][1] > 0:
-        cards.append({"what": "largest energy consumer", "value": energy[0][0].replace("_", " "), "href": "#energy",
-                      "text": f"{microjoules(energy[0][1])}, {share(energy[0][1], r.run.energy_nj)} of the energy"})
+        name, nj = energy[0]
+        cards.append({"what": "largest energy consumer", "value": name.replace("_", " "), "href": "#energy",
+                      "text": f"{microjoules(nj)}, {share(nj, r.run.energy_nj)}" + (f": {MEANING[name]}" if name in MEANING else "")})
     return cards
 
 
