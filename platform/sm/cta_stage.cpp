@@ -72,8 +72,7 @@ void CtaStage::kernel_started(const protocol::ResourcePlan& plan, const protocol
 void CtaStage::account_registers() {
   register_cycles_ = register_cycles();
   registers_since_ = core_.now;
-  registers_ =
-      (std::uint64_t{resident_} * core_.kernel.warps_per_cta - warps_waiting_) * core_.kernel.registers_per_warp;
+  registers_ = resident_warps() * core_.kernel.registers_per_warp;
   most_registers_ = std::max(most_registers_, registers_);
 }
 

@@ -45,6 +45,10 @@ class CtaStage : public sc_core::sc_module {
     if (dirty_ || draining_ != 0) consult();
   }
   unsigned resident() const { return resident_; }
+  /// Warps of resident CTAs, without those that wait to be admitted.
+  std::uint64_t resident_warps() const {
+    return std::uint64_t{resident_} * core_.kernel.warps_per_cta - warps_waiting_;
+  }
   const protocol::ResourcePlan& plan() const { return plan_; }
   /// What keeps a warp at its barrier, and one whose CTA is inactive.
   Hold at_barrier(const Warp& warp) const;

@@ -266,6 +266,7 @@ void Sm::Impl::account(std::uint64_t cycles) {
   core.observers.notify_few(Event::cycles, [&](Observer& o) { o.cycles(core.now + 1, cycles, issue.last()); });
   if (ctas.resident() == 0) return;
   resident_cta_cycles += cycles * ctas.resident();
+  resident_warp_cycles += cycles * ctas.resident_warps();
   active_cycles += cycles;
 }
 
@@ -308,6 +309,7 @@ void Sm::cycle() {
   core.now = now;
   core.progress = false;
   const unsigned resident_before = m.ctas.resident();
+  const std::uint64_t warps_before = m.ctas.resident_warps();
 
   // The host's first-level cache no longer holds the instructions due next: prefetch them while this cycle is
   // simulated.
@@ -323,6 +325,7 @@ void Sm::cycle() {
   if (resident_before != 0) {
     m.issue.cycle();
     m.resident_cta_cycles += resident_before;
+    m.resident_warp_cycles += warps_before;
     ++m.active_cycles;
   } else {
     m.issue.rest();
@@ -374,6 +377,9 @@ void Sm::register_stats(support::StatGroup& g) {
   g.counter("bypassed_registers", m.core.counters.bypassed_registers, "warp registers",
             "results that a reuse point supplied");
   g.counter("active_cycles", m.active_cycles, "cycles", "with at least one resident CTA");
+  g.counter("resident_cta_cycles", m.resident_cta_cycles, "CTA cycles", "resident CTAs, summed over the cycles");
+  g.counter("resident_warp_cycles", m.resident_warp_cycles, "warp cycles",
+            "warps of resident CTAs, summed over the cycles; without those that wait to be admitted");
   g.derived(
       "resident_ctas_mean",
       [&m] { return m.active_cycles == 0 ? 0.0 : double(m.resident_cta_cycles) / double(m.active_cycles); }, "CTAs",

@@ -63,7 +63,7 @@ struct Sm::Impl {
   bool running = false;
   std::uint64_t ticks = 0;
   std::uint64_t active_cycles = 0;
-  std::uint64_t resident_cta_cycles = 0;
+  std::uint64_t resident_cta_cycles = 0, resident_warp_cycles = 0;
   std::uint64_t retired = 0;         ///< instructions of the program
   std::uint64_t watchdog_steps = 0;  ///< steps(), when last looked at
   Cycle watchdog_since;

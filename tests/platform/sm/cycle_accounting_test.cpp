@@ -254,6 +254,9 @@ TEST_CASE("resident CTAs and registers are means over the active cycles, slept t
   CHECK(pipeline.at("resident_ctas_mean").get<double>() > 2.8);
   CHECK(pipeline.at("resident_ctas_mean").get<double>() <= 3);
   CHECK(pipeline.at("resident_registers_mean").get<double>() > 2.8 * 16);
+  const double active = pipeline.at("active_cycles").get<double>();
+  CHECK(pipeline.at("resident_cta_cycles").get<double>() == pipeline.at("resident_ctas_mean").get<double>() * active);
+  CHECK(pipeline.at("resident_warp_cycles") == 2 * pipeline.at("resident_cta_cycles").get<std::uint64_t>());
 }
 
 TEST_CASE("a pipeline is busy for the initiation intervals of what it takes") {
