@@ -125,7 +125,7 @@ class Cells(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        if tag not in ("meta",):
+        if tag not in ("meta", "link", "input"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):

@@ -69,8 +69,18 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
         check(run.document, path)
         runs.append(Data(run, name))
     simulator = Simulator(o.bin)
-    listings = {kernel: lines for path in o.listing for kernel, lines in listing.read(path).items()}
-    sampled = [samples.read(path) for path in o.samples]
+    listings = {}
+    for path in o.listing:
+        of_file = listing.read(path)
+        kernels = sorted({str(la["kernel"]) for r in runs for la in r.launches})
+        if not set(of_file) & set(kernels):
+            raise InputError(f"{path}: found code of {', '.join(of_file)}, expected code of {', '.join(kernels)}, which the runs ran")
+        listings.update(of_file)
+    sampled = [samples.read(path, values=samples.MOST_VALUES // len(o.samples)) for path in o.samples]
+    for path, s, r in zip(o.samples, sampled, runs):
+        if r.run.ending() == "completed" and s.cycles[-1] != r.run.cycles:
+            raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of {r.name}: it is of "
+                             f"another run")
     folders = [*o.sources, *dict.fromkeys(os.path.dirname(path) or "." for path in o.stats)]
     found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders), energy.build(runs)]
     if sampled:
@@ -87,7 +97,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     try:
         _check(o)
         found, names, title = _runs(o)
-        size = write_page(o.out, o.title or title, found, names)
+        size = write_page(o.out, o.title or title, found, names, "Runs of regatta-sim: " + ", ".join(names))
         if o.out != "-":
             print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
     except InputError as e:

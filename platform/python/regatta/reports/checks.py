@@ -41,7 +41,8 @@ class _Checker:
 
 def check(document: Dict[str, Any], path: str) -> None:
     c = _Checker(path)
-    c.key(document, "cycles", "", int)
+    if c.key(document, "cycles", "", int) == 0:
+        raise InputError(f"{path}: found 0 cycles, expected a run of at least one")
     for key in ("warp_instructions", "thread_instructions"):
         if key in document:
             c.key(document, key, "", int)

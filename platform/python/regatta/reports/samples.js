@@ -62,7 +62,8 @@
     const total = series.values.reduce((a, b) => a + b, 0), most = Math.max(...series.values);
     const rates = points(run, series);
     const cycles = run.cycles[run.cycles.length - 1];
-    const summary = series.max ? `largest ${page.number(most)} ${series.unit}`
+    const summary = series.level ? `${page.number(total / cycles)} ${series.unit} on average, at most ${page.number(Math.max(...rates[1]))}`
+      : series.max ? `largest ${page.number(most)} ${series.unit}`
       : `${page.number(total / cycles)} per cycle on average, at most ${page.number(Math.max(...rates[1]))}; ${page.number(total)} ${series.unit} in all`;
     const small = document.createElement("small");
     small.textContent = " " + summary + (series.meaning ? ` (${series.meaning})` : "");

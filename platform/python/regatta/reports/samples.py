@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Section: counters over time, from --sample N --sample-file T.csv."""
 
-import csv
+import operator
 import re
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..statistics import InputError
 from .page import Section
@@ -19,63 +19,83 @@ _FIRST = (("IPC",), ("resident warps",), ("resident CTAs",), ("L1 read misses", 
 
 
 class Samples(NamedTuple):
-    """`cycles[i]`: the end of interval i; `launches[i]`: its launch; `columns`: increments, or values of maxima."""
+    """`cycles[i]`: the end of interval i; `launches[i]`: its launch; `columns`: increments, or values of maxima. `rows` of the file,
+    of which up to `together` are one interval here; `left`: columns that are left out."""
     cycles: List[int]
     launches: List[int]
     columns: Dict[str, List[int]]
+    rows: int
+    together: int
+    left: int
 
 
-def read(path: str) -> Samples:
-    """A file of --sample-file; throws InputError."""
-    cycles: List[int] = []
-    launches: List[int] = []
+def read(path: str, most: int = MOST_POINTS, values: int = MOST_VALUES) -> Samples:
+    """A file of --sample-file as at most `most` intervals: neighbours of the same launch are joined, so that sums stay what they are.
+    Of more columns than `values` have room for, single SMs are left out first. Throws InputError."""
     try:
-        with open(path, newline="", encoding="utf-8") as f:
-            reader = csv.reader(f)
-            head = next(reader, [])
-            if head[:2] != ["cycle", "launch"]:
-                raise InputError(f"{path}:1: found {', '.join(head[:2]) or 'nothing'}, expected cycle, launch and the counters that "
-                                 f"regatta-sim --sample-file writes")
-            rows: List[List[int]] = []
-            for number, row in enumerate(reader, 2):
-                if len(row) != len(head):
-                    raise InputError(f"{path}:{number}: found {len(row)} columns, expected {len(head)}")
-                try:
-                    values = [int(v) for v in row]
-                except ValueError:
-                    bad = next(i for i, v in enumerate(row) if not re.fullmatch(r"\d+", v))
-                    raise InputError(f"{path}:{number}: {head[bad]}: found '{row[bad][:40]}', expected a whole number") from None
-                if cycles and values[0] <= cycles[-1]:
-                    raise InputError(f"{path}:{number}: cycle: found {values[0]}, expected more than {cycles[-1]}")
-                cycles.append(values[0])
-                launches.append(values[1])
-                rows.append(values)
-    except (OSError, UnicodeDecodeError, csv.Error) as e:
+        with open(path, "rb") as f:
+            rows = sum(block.count(b"\n") for block in iter(lambda: f.read(1 << 20), b"")) - 1
+        with open(path, encoding="utf-8") as f:
+            return _joined(path, f, rows, -(-rows // most) if rows > most else 1, max(1, values // max(1, min(rows, most))))
+    except (OSError, UnicodeDecodeError) as e:
         reason = e.strerror if isinstance(e, OSError) else "it is no CSV"
         raise InputError(f"{path}: cannot be read: {reason}") from None
-    if not rows:
-        raise InputError(f"{path}: found no rows, expected a row per interval")
-    columns = [list(c) for c in zip(*rows)]
-    return Samples(cycles, launches, dict(zip(head[2:], columns[2:])))
 
 
 def is_maximum(name: str) -> bool:
     return name.endswith("_max")
 
 
-def merged(s: Samples, most: int) -> Tuple[Samples, int]:
-    """At most so many intervals: neighbours of the same launch are joined. The sums stay what they are."""
-    together = -(-len(s.cycles) // most)
-    if together <= 1:
-        return s, 1
-    groups: List[Tuple[int, int]] = []
-    begin = 0
-    for i in range(1, len(s.cycles) + 1):
-        if i == len(s.cycles) or i - begin == together or s.launches[i] != s.launches[begin]:
-            groups.append((begin, i))
-            begin = i
-    columns = {name: [(max if is_maximum(name) else sum)(v[a:b]) for a, b in groups] for name, v in s.columns.items()}
-    return Samples([s.cycles[b - 1] for _, b in groups], [s.launches[a] for a, _ in groups], columns), together
+def _ranked(name: str) -> int:
+    """What is kept first if there is not room for all: sums, then parts of the memory, then single SMs."""
+    return 0 if name.startswith("total.") else 1 if not re.match(r"sm\d", name) else 2
+
+
+def _joined(path: str, file: Iterable[str], rows: int, together: int, fits: int) -> Samples:
+    lines = iter(file)
+    head = next(lines, "").rstrip("\n").split(",")
+    if head[:2] != ["cycle", "launch"]:
+        raise InputError(f"{path}:1: found '{','.join(head[:2])[:60]}', expected cycle, launch and the counters that regatta-sim "
+                         f"--sample-file writes")
+    sms = {name.split(".", 1)[0] for name in head if re.match(r"sm\d", name)}
+    wanted = [i for i, name in enumerate(head) if i > 1 and (len(sms) > 1 or not re.match(r"sm\d", name))]
+    # Counters that count nothing are left out later; who they are is not known yet.
+    kept = sorted(sorted(wanted, key=lambda i: (_ranked(head[i]), i))[:3 * fits])
+    names = [head[i] for i in kept]
+    maxima = [k for k, name in enumerate(names) if is_maximum(name)]
+    cycles: List[int] = []
+    launches: List[int] = []
+    groups: List[List[int]] = []
+    joined = 0
+    for number, line in enumerate(lines, 2):
+        row = line.rstrip("\n").split(",")
+        if len(row) != len(head):
+            raise InputError(f"{path}:{number}: found {len(row)} columns, expected {len(head)}")
+        try:
+            cycle, launch = int(row[0]), int(row[1])
+            values = [int(row[i]) for i in kept]
+        except ValueError:
+            bad = next(i for i in [0, 1, *kept] if not re.fullmatch(r"\d+", row[i]))
+            raise InputError(f"{path}:{number}: {head[bad]}: found '{row[bad][:40]}', expected a whole number") from None
+        if cycle <= (cycles[-1] if cycles else 0):
+            raise InputError(f"{path}:{number}: cycle: found {cycle}, expected more than {cycles[-1] if cycles else 0}")
+        if joined and joined < together and launches[-1] == launch:
+            before = groups[-1]
+            largest = [max(before[k], values[k]) for k in maxima]
+            groups[-1] = list(map(operator.add, before, values))
+            for k, v in zip(maxima, largest):
+                groups[-1][k] = v
+            cycles[-1] = cycle
+            joined += 1
+        else:
+            cycles.append(cycle)
+            launches.append(launch)
+            groups.append(values)
+            joined = 1
+    if not groups:
+        raise InputError(f"{path}: found no rows, expected a row per interval")
+    columns = {name: list(v) for name, v in zip(names, zip(*groups))}
+    return Samples(cycles, launches, columns, rows, together, len(wanted) - len(kept))
 
 
 def derived(columns: Dict[str, List[int]]) -> Dict[str, Tuple[str, List[int]]]:
@@ -103,25 +123,19 @@ def derived(columns: Dict[str, List[int]]) -> Dict[str, Tuple[str, List[int]]]:
     return found
 
 
-def _ranked(name: str) -> int:
-    """What is kept first if there is not room for all: sums, then parts of the memory, then single SMs."""
-    return 0 if name.startswith("total.") else 1 if not re.match(r"sm\d", name) else 2
-
-
 def _series(s: Samples, known: Dict[str, Tuple[str, str]], room: int) -> Tuple[List[Dict[str, Any]], Dict[str, int]]:
     """Series for the page, and how many counters are left out and why."""
-    sms = {name.split(".", 1)[0] for name in s.columns if re.match(r"sm\d", name)}
-    columns = {n: v for n, v in s.columns.items() if len(sms) > 1 or not re.match(r"sm\d", n)}
-    series = [{"name": n, "unit": unit, "meaning": "", "max": False, "values": v} for n, (unit, v) in derived(columns).items() if any(v)]
+    columns = s.columns
+    series = [{"name": n, "unit": unit, "meaning": "", "max": False, "level": n.startswith("resident "), "values": v} for n, (unit, v) in derived(columns).items() if any(v)]
     nothing = 0
     for name in sorted(columns, key=_ranked):
         if not any(columns[name]):
             nothing += 1
             continue
         unit, meaning = known.get(plain(name.replace("total.", "sm0.", 1)), ("", ""))
-        series.append({"name": name, "unit": unit, "meaning": meaning, "max": is_maximum(name), "values": columns[name]})
+        series.append({"name": name, "unit": unit, "meaning": meaning, "max": is_maximum(name), "level": False, "values": columns[name]})
     fits = max(1, room // max(1, len(s.cycles)))
-    return series[:fits], {"nothing": nothing, "no room": max(0, len(series) - fits)}
+    return series[:fits], {"nothing": nothing, "no room": max(0, len(series) - fits) + s.left}
 
 
 def build(runs: Sequence[Data], samples: Sequence[Optional[Samples]], simulator: Simulator) -> Section:
@@ -137,13 +151,12 @@ def build(runs: Sequence[Data], samples: Sequence[Optional[Samples]], simulator:
             known = simulator.statistics(str(r.document.get("machine", "")), r.run.scheme)
         except InputError:
             known = {}
-        short, together = merged(s, MOST_POINTS)
-        series, left = _series(short, known, MOST_VALUES // len(found))
+        series, left = _series(s, known, MOST_VALUES // len(found))
         names = [x["name"] for x in series]
         first = [n for choice in _FIRST if (n := next((c for c in choice if c in names), None))] or names[:4]
-        data.append({"cycles": short.cycles, "launches": short.launches, "series": series, "first": first,
+        data.append({"cycles": s.cycles, "launches": s.launches, "series": series, "first": first,
                      "kernels": [str(la["kernel"]) for la in r.launches]})
-        notes.append([f"{len(s.cycles):,} intervals of --sample" + (f", {together} joined to a point" if together > 1 else "") +
+        notes.append([f"{s.rows:,} intervals of --sample" + (f", up to {s.together} joined to a point" if s.together > 1 else "") +
                       f"; {len(series)} series" + (f"; {left['nothing']} counters counted nothing" if left["nothing"] else "") +
-                      (f"; {left['no room']} series of single SMs are left out" if left["no room"] else "") + "."])
+                      (f"; {left['no room']} further series are left out" if left["no room"] else "") + "."])
     return Section("samples", "Over time", "samples.html.j2", {"data": data, "runs": notes})

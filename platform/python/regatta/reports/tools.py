@@ -55,9 +55,9 @@ class Simulator:
 
 
 def plain(name: str) -> str:
-    """A statistic's name without the numbers of its modules: 'sm3.osu.shard0.reads' is 'sm.osu.shard.reads'."""
+    """A statistic's name without the numbers of its modules: 'sm3.osu.shard0.reads' is 'sm.osu.shard.reads'. A cache's level stays."""
     module, dot, statistic = name.rpartition(".")
-    return re.sub(r"\d+(?=\.|_|\Z)", "", module) + dot + statistic
+    return re.sub(r"(?<=[a-z]{2})\d+|(?<=_)\d+", "", module) + dot + statistic
 
 
 _LINE = re.compile(r'([A-Za-z0-9_]+) = (".*?(?<!\\)"|[^#"]*?)\s*(?:#\s*(.*))?\Z')
