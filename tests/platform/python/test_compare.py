@@ -2,6 +2,7 @@
 """Comparison of runs: the split is exact, verdict and tables say it, bad input is refused."""
 
 import contextlib
+import importlib.util
 import io
 import json
 import random
@@ -149,6 +150,7 @@ class CommandTest(unittest.TestCase):
             status = main([str(self.folder / w) if w.endswith((".json", ".html")) else w for w in words])
         return status, out.getvalue(), err.getvalue().replace(str(self.folder) + "/", "")
 
+    @unittest.skipUnless(importlib.util.find_spec("jinja2"), "python3-jinja2 is not installed")
     def test_text_json_and_page(self):
         status, out, err = self.run_it("a.json", "b.json", "--json", "c.json", "--html", "c.html")
         self.assertEqual((status, err), (0, ""))

@@ -245,7 +245,8 @@ class SectionsTest(ReportTest):
         self.assertIn("comparison-1", found.ids)
         self.assertIn("b against a", found.texts)
         self.assertEqual([r[0] for r in found.tables["all-runs"]], ["run", "a", "b"])
-        self.assertEqual([(a["data-run"], "hidden" in a) for _, a in found.tags if a.get("class") == "of-run"][:2], [("0", False), ("1", True)])
+        parts = [(a["data-run"], "hidden" in a) for _, a in found.tags if a.get("class") == "of-run"]
+        self.assertEqual(parts[:2], [("0", False), ("1", True)])
         self.assertEqual(found.json["knobs-rows"][0][:4], ["dram.latency", 100, 300, "runs differ"])
 
     def test_without_lines_it_says_how_to_get_them(self):
@@ -307,7 +308,8 @@ class SectionsTest(ReportTest):
         dice = random.Random(5)
         launches = [launch(f"kernel_{i % 7}", dice.randint(500, 900), memory=dice.randint(0, 400), idle=7) for i in range(3000)]
         d = document(launches, checks={"operands_checked": 1, "mismatches": 0}, config={f"a.b{i}": i for i in range(250)})
-        d["stats"] = {f"sm{s}.osu.shard{k}": {f"counter_{i}": dice.randint(0, 10**6) for i in range(60)} for s in range(16) for k in range(20)}
+        d["stats"] = {f"sm{s}.osu.shard{k}": {f"counter_{i}": dice.randint(0, 10**6) for i in range(60)}
+                      for s in range(16) for k in range(20)}
         sources = [f"big.cu:{i}" for i in range(1, 2500)]
         d["cpi_lines"] = [lines(0, "kernel_0", {s: {"issued": 3, "memory": dice.randint(0, 9)} for s in sources}, {})]
         d["cpi_lines"][0]["instructions"] = [{"index": i, "text": f"mad.lo.s32 R{i}, R{i}, R2, R3", "source": sources[i % len(sources)],
@@ -326,7 +328,8 @@ class SectionsTest(ReportTest):
         self.assertLess(os.path.getsize("r.html"), page.MOST_BYTES)
 
     def test_too_large_is_refused_and_leaves_no_file(self):
-        found = page.Section("x", "The large one", "statistics.html.j2", {"columns": ["a", "b"], "rows": [["y" * 6_000_000, 1]], "notes": []})
+        found = page.Section("x", "The large one", "statistics.html.j2",
+                             {"columns": ["a", "b"], "rows": [["y" * 6_000_000, 1]], "notes": []})
         with self.assertRaisesRegex(page.InputError, r"'r.html': found a page of 6.0 MB, expected at most 5 MB.*'The large one'"):
             page.write_page("r.html", "t", [found])
         self.assertFalse(Path("r.html").exists())
@@ -395,7 +398,8 @@ class RefusedTest(ReportTest):
             (lambda d: d["checks"].update(mismatches=True), "checks.mismatches: found True, expected a whole number"),
             (lambda d: d["stats"].update(m=[1]), "stats.m: found a list, expected an object"),
             (lambda d: entry(d)["lines"][0].pop("source"), "cpi_lines[0].lines[0].source: found nothing, expected a text"),
-            (lambda d: entry(d)["instructions"][1].update(by_reason=3), "cpi_lines[0].instructions[1].by_reason: found 3, expected an object"),
+            (lambda d: entry(d)["instructions"][1].update(by_reason=3),
+             "cpi_lines[0].instructions[1].by_reason: found 3, expected an object"),
             (lambda d: d.update(cpi_lines={}), "cpi_lines: found an object, expected a list"),
             (lambda d: d.update(cycles=0), "found 0 cycles"),
         )
@@ -467,7 +471,8 @@ class RealRunTest(unittest.TestCase):
         # Counters over time add up to the statistics.
         series = {s["name"]: s["values"] for s in found.json["samples-data"][0]["series"]}
         self.assertEqual(sum(series["IPC"]), stats["warp_instructions"])
-        self.assertEqual(sum(series["DRAM bytes"]), sum(g["bytes_read"] + g["bytes_written"] for m, g in stats["stats"].items() if ".dram_" in m))
+        self.assertEqual(sum(series["DRAM bytes"]),
+                         sum(g["bytes_read"] + g["bytes_written"] for m, g in stats["stats"].items() if ".dram_" in m))
         self.assertEqual(sum(series["resident warps"]), sum(stats["stats"][f"sm{i}.pipeline"]["resident_warp_cycles"] for i in range(2)))
         # Lines: with those without an instruction, all scheduler-cycles.
         run = found.json["source-data"]["runs"][0]

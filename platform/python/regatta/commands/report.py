@@ -79,8 +79,8 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
     sampled = [samples.read(path, values=samples.MOST_VALUES // len(o.samples)) for path in o.samples]
     for path, s, r in zip(o.samples, sampled, runs):
         if r.run.ending() == "completed" and s.cycles[-1] != r.run.cycles:
-            raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of {r.name}: it is of "
-                             f"another run")
+            raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of {r.name}: "
+                             f"it is of another run")
     folders = [*o.sources, *dict.fromkeys(os.path.dirname(path) or "." for path in o.stats)]
     found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders), energy.build(runs)]
     if sampled:
@@ -88,7 +88,7 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
     if o.trace:
         found.append(trace_info.build(o.trace, simulator))
     found += [configuration.build(runs, simulator), all_statistics.build(runs, simulator)]
-    kernels = list(dict.fromkeys(str(r.document.get("kernel", "?")) for r in runs))
+    kernels = list(dict.fromkeys(r.kernels() for r in runs))
     return found, [r.name for r in runs], ", ".join(kernels)
 
 

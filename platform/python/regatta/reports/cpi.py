@@ -7,7 +7,7 @@ from ..comparison import reason_in_words
 from .page import Section, share
 from .run_data import Data, ordered, reason_name, swatch
 
-MOST_BARS = 30
+MOST_BARS = 15
 
 
 def build(runs: Sequence[Data]) -> Section:

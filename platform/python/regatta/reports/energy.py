@@ -28,7 +28,7 @@ def _run(r: Data) -> Dict[str, Any]:
         "bars": [{"name": name.replace("_", " "), "wide": round(100 * nj / largest, 3), "text": f"{microjoules(nj)}, {share(nj, total)}",
                   "meaning": MEANING.get(name, "")}
                  for name, nj in structures if nj > 0],
-        "events": sorted(events, key=lambda v: -v[2]),
+        "events": sorted(events, key=lambda v: -float(v[2])),
     }
 
 

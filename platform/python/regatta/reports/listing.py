@@ -13,8 +13,8 @@ _BLOCK = re.compile(r"B\d+:")
 
 
 class Line(NamedTuple):
-    """`index`: of the instruction, None for what stands between instructions."""
-    index: Optional[int]
+    """`instruction`: its index, None for what stands between instructions."""
+    instruction: Optional[int]
     text: str
 
 

@@ -76,6 +76,11 @@ class Data:
             total.update(part)
         return dict(total)
 
+    def kernels(self) -> str:
+        """Names of its kernels; of many, the first."""
+        names = str(self.document.get("kernel", "?")).split(",")
+        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
     @property
     def warp_instructions(self) -> int:
         return int(self.document.get("warp_instructions", 0))

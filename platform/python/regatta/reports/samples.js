@@ -64,21 +64,25 @@
     const cycles = run.cycles[run.cycles.length - 1];
     const summary = series.level ? `${page.number(total / cycles)} ${series.unit} on average, at most ${page.number(Math.max(...rates[1]))}`
       : series.max ? `largest ${page.number(most)} ${series.unit}`
-      : `${page.number(total / cycles)} per cycle on average, at most ${page.number(Math.max(...rates[1]))}; ${page.number(total)} ${series.unit} in all`;
+        : `${page.number(total / cycles)} per cycle on average, at most ${page.number(Math.max(...rates[1]))}; ` +
+          `${page.number(total)} ${series.unit} in all`;
     const small = document.createElement("small");
     small.textContent = " " + summary + (series.meaning ? ` (${series.meaning})` : "");
     title.append(small);
     box.append(title);
-    const axis = { stroke: page.color("text"), grid: { stroke: page.color("line"), width: 1 }, ticks: { stroke: page.color("line") }, font: "12px system-ui, sans-serif" };
-    const short = (v) => Math.abs(v) >= 1e6 ? page.number(v / 1e6) + " M" : Math.abs(v) >= 1e4 ? page.number(v / 1e3) + " k" : page.number(v);
+    const short = (v) => v >= 1e6 ? page.number(v / 1e6) + " M" : v >= 1e4 ? page.number(v / 1e3) + " k" : page.number(v);
+    const axis = {
+      stroke: page.color("text"), grid: { stroke: page.color("line"), width: 1 }, ticks: { stroke: page.color("line") },
+      font: "12px system-ui, sans-serif", values: (_u, ticks) => ticks.map(short),
+    };
     const color = (page.isDark() ? darkColors : colors)[index % colors.length];
     const u = new uPlot({
-      width: host.clientWidth, height: 150, cursor: { sync: { key: sync }, drag: { x: true, y: false } }, legend: { show: true, live: true },
+      width: host.clientWidth, height: 150, cursor: { sync: { key: sync }, drag: { x: true, y: false } },
       scales: { x: { time: false }, y: { range: (_u, _min, max) => [0, max > 0 ? max * 1.05 : 1] } },
-      axes: [{ ...axis, values: (_u, ticks) => ticks.map(short), size: 30 }, { ...axis, values: (_u, ticks) => ticks.map(short), size: 56 }],
+      axes: [{ ...axis, size: 30 }, { ...axis, size: 56 }],
       series: [{ label: "cycle", value: (_u, v) => page.number(v) },
-        { label: series.name, stroke: color, fill: color + "33", width: 1.5, paths: uPlot.paths.stepped({ align: -1 }), points: { show: false },
-          value: (_u, v) => page.number(v) }],
+        { label: series.name, stroke: color, fill: color + "33", width: 1.5, paths: uPlot.paths.stepped({ align: -1 }),
+          points: { show: false }, value: (_u, v) => page.number(v) }],
       hooks: { draw: [lines(run)], setScale: [(plot, key) => {
         if (key !== "x" || following || plot.status !== 1) return;
         const { min, max } = plot.scales.x, x = plot.data[0];

@@ -118,22 +118,24 @@ def derived(columns: Dict[str, List[int]]) -> Dict[str, Tuple[str, List[int]]]:
               ("DRAM bytes", "bytes", ("memory.dram_*.bytes_read", "memory.dram_*.bytes_written")),
               ("register reads", "warp registers", ("total.register_file.reads",)),
               ("register writes", "warp registers", ("total.register_file.writes",)))
-    found = {name: (unit, values) for name, unit, names in wanted if (values := of(*names)) is not None}
-    found.update({name: ("", values) for name, values in sums.items()})
+    found = {name: (unit, series) for name, unit, names in wanted if (series := of(*names)) is not None}
+    found.update({name: ("", counts) for name, counts in sums.items()})
     return found
 
 
 def _series(s: Samples, known: Dict[str, Tuple[str, str]], room: int) -> Tuple[List[Dict[str, Any]], Dict[str, int]]:
     """Series for the page, and how many counters are left out and why."""
-    columns = s.columns
-    series = [{"name": n, "unit": unit, "meaning": "", "max": False, "level": n.startswith("resident "), "values": v} for n, (unit, v) in derived(columns).items() if any(v)]
+    def of(name: str, unit: str, counts: List[int]) -> Dict[str, Any]:
+        known_unit, meaning = known.get(plain(name.replace("total.", "sm0.", 1).replace("*", "0")), ("", ""))
+        return {"name": name, "unit": unit or known_unit, "meaning": meaning, "max": is_maximum(name),
+                "level": name.startswith("resident "), "values": counts}
+    series = [of(name, unit, counts) for name, (unit, counts) in derived(s.columns).items() if any(counts)]
     nothing = 0
-    for name in sorted(columns, key=_ranked):
-        if not any(columns[name]):
+    for name, counts in sorted(s.columns.items(), key=lambda c: _ranked(c[0])):
+        if not any(counts):
             nothing += 1
             continue
-        unit, meaning = known.get(plain(name.replace("total.", "sm0.", 1)), ("", ""))
-        series.append({"name": name, "unit": unit, "meaning": meaning, "max": is_maximum(name), "level": False, "values": columns[name]})
+        series.append(of(name, "", counts))
     fits = max(1, room // max(1, len(s.cycles)))
     return series[:fits], {"nothing": nothing, "no room": max(0, len(series) - fits) + s.left}
 
@@ -141,7 +143,8 @@ def _series(s: Samples, known: Dict[str, Tuple[str, str]], room: int) -> Tuple[L
 def build(runs: Sequence[Data], samples: Sequence[Optional[Samples]], simulator: Simulator) -> Section:
     """`samples`: one per run, or None for runs without."""
     found = [s for s in samples if s is not None]
-    data, notes = [], []
+    data: List[Optional[Dict[str, Any]]] = []
+    notes: List[List[str]] = []
     for r, s in zip(runs, samples):
         if s is None:
             data.append(None)

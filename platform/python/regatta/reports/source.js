@@ -44,15 +44,17 @@
     }
   }
 
+  // Chooses the rows that pass the test, and returns the costliest.
   function mark(pane, test) {
-    let first = null;
+    let best = null;
+    const heat = (row) => Number(row.style.getPropertyValue("--heat"));
     page.all(".row", panes[pane]).forEach((row) => {
       const chosen = test(row);
       row.classList.toggle("chosen", chosen);
       row.setAttribute("aria-selected", String(chosen));
-      if (chosen && !first) first = row;
+      if (chosen && (!best || heat(row) > heat(best))) best = row;
     });
-    return first;
+    return best;
   }
 
   function tell(name, cycles, reasons) {

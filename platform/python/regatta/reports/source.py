@@ -132,14 +132,14 @@ def _kernels(r: Data, files: _Files, strings: _Strings, listings: Dict[str, List
         listed = listings.get(name, [Line(i, "") for i in sorted(instructions)])
         code: List[List[Any]] = []
         for line in listed:
-            if line.index is None:
+            if line.instruction is None:
                 code.append([-1, strings.of(line.text)])
-            elif line.index in instructions:
-                i, reasons = instructions[line.index]
-                code.append([line.index, strings.of(line.text or str(i["text"])), *files.place(str(i["source"])), sum(reasons.values()),
-                             files.split_reasons(reasons)])
+            elif line.instruction in instructions:
+                i, reasons = instructions[line.instruction]
+                code.append([line.instruction, strings.of(line.text or str(i["text"])), *files.place(str(i["source"])),
+                             sum(reasons.values()), files.split_reasons(reasons)])
             else:
-                code.append([line.index, strings.of(line.text), -1, 0, 0, []])
+                code.append([line.instruction, strings.of(line.text), -1, 0, 0, []])
         cut += max(0, len(code) - room)
         code = code[:max(0, room)]
         room -= len(code)

@@ -27,25 +27,25 @@ _COLUMNS = ("run", "kernel", "machine", "scheme", "cycles", "IPC", "energy [uJ]"
 
 def _row(r: Data) -> List[Any]:
     d = r.document
-    return [r.name, str(d.get("kernel", "?")), str(d.get("machine", "?")), r.run.scheme, r.run.cycles, r.ipc, r.run.energy_nj / 1000,
+    return [r.name, r.kernels(), str(d.get("machine", "?")), r.run.scheme, r.run.cycles, r.ipc, r.run.energy_nj / 1000,
             r.run.ending(), d.get("checks", {}).get("mismatches")]
 
 
 def _run(r: Data) -> Dict[str, Any]:
     d = r.document
     checks = d.get("checks", {})
-    facts = [("kernel", d.get("kernel")), ("trace", d.get("trace")), ("machine", d.get("machine")), ("scheme", r.run.scheme),
-             ("warp scheduler", d.get("scheduler")), ("residency", d.get("residency")), ("launches", len(r.launches)),
+    facts = [("kernels", str(d.get("kernel", "?")).replace(",", ", ")), ("trace", d.get("trace")),
+             ("machine", d.get("machine")), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")), ("residency", d.get("residency")), ("launches", len(r.launches)),
              ("warp instructions", r.warp_instructions), ("thread instructions", d.get("thread_instructions")),
              ("energy table", d["energy"].get("table")), ("mean power [W]", d["energy"].get("mean_watts")),
              ("written by", f"regatta-sim {d.get('regatta', '?')}")]
-    return {"verdict": verdict(r), "cards": _cards(r), "checks": _checks(r, checks),
-            "facts": [(k, v) for k, v in facts if v is not None]}
+    return {"verdict": verdict(r), "good": r.run.ending() == "completed" and not checks.get("mismatches"),
+            "cards": _cards(r), "checks": _checks(r, checks), "facts": [(k, v) for k, v in facts if v is not None]}
 
 
 def verdict(r: Data) -> List[str]:
     d = r.document
-    found = [f"{d.get('kernel', '?')} took {r.run.cycles:,} cycles under the scheme {r.run.scheme} on {d.get('machine', '?')}.",
+    found = [f"{r.kernels()} took {r.run.cycles:,} cycles under the scheme {r.run.scheme} on {d.get('machine', '?')}.",
              _ENDINGS.get(r.run.ending(), f"It ended: {r.run.ending()}.")]
     issued = share(r.reasons.get("issued", 0), r.scheduler_cycles)
     waits = r.waits()

@@ -3,16 +3,20 @@
 "use strict";
 (() => {
   const views = new Map();
+  const loader = {
+    load: () => Promise.reject(new Error("a page loads nothing")), sanitize: (href) => Promise.resolve({ href }),
+  };
   // Colours that remain different to most colour-blind readers (Okabe and Ito).
   const light = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#6b6b6b", "#5b3a8c"];
   const dark = ["#4aa3df", "#f08030", "#1fc99a", "#e29ac4", "#e6b830", "#9ad2f5", "#a8a8a8", "#a98ae0"];
   function config() {
     const text = page.color("text"), line = page.color("line");
-    const axis = { labelColor: text, titleColor: text, domainColor: line, tickColor: line, gridColor: line, labelFontSize: 12, titleFontSize: 12 };
+    const words = { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12 };
     const category = page.isDark() ? dark : light;
     return {
-      background: "transparent", font: "system-ui, sans-serif", range: { category, heatmap: { scheme: "viridis" }, ramp: { scheme: "viridis" } },
-      axis, legend: { labelColor: text, titleColor: text, labelFontSize: 12, titleFontSize: 12 }, title: { color: text },
+      background: "transparent", font: "system-ui, sans-serif",
+      range: { category, heatmap: { scheme: "viridis" }, ramp: { scheme: "viridis" } },
+      axis: { ...words, domainColor: line, tickColor: line, gridColor: line }, legend: words, title: { color: text },
       header: { labelColor: text, titleColor: text }, view: { stroke: line }, text: { color: text }, rule: { color: line },
       autosize: { type: "fit-x", contains: "padding" },
     };
@@ -29,7 +33,7 @@
     try {
       const compiled = vegaLite.compile(merged).spec;
       const view = new vega.View(vega.parse(compiled), {
-        renderer: "svg", container: host, bind: page.$(".bindings", figure), hover: true, loader: { load: () => Promise.reject(new Error("a page loads nothing")), sanitize: (href) => Promise.resolve({ href }) },
+        renderer: "svg", container: host, bind: page.$(".bindings", figure), hover: true, loader,
       });
       views.set(figure, view);
       const kept = (spec.params ?? []).filter((p) => p.bind && typeof p.bind === "object" && p.name in signals);
