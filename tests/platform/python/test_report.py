@@ -244,10 +244,19 @@ class SectionsTest(ReportTest):
         found = self.page("a.json", "b.json")
         self.assertIn("comparison-1", found.ids)
         self.assertIn("b against a", found.texts)
+        self.assertEqual(found.tables["comparison-1-1"][1][:3], ["cycles", "150", "150"])
         self.assertEqual([r[0] for r in found.tables["all-runs"]], ["run", "a", "b"])
         parts = [(a["data-run"], "hidden" in a) for _, a in found.tags if a.get("class") == "of-run"]
         self.assertEqual(parts[:2], [("0", False), ("1", True)])
         self.assertEqual(found.json["knobs-rows"][0][:4], ["dram.latency", 100, 300, "runs differ"])
+
+    def test_verdicts_of_three_runs_stand_one_below_another(self):
+        for name in "bc":
+            self.write(f"{name}.json", run_document(scheme=name))
+        found = self.page("a.json", "b.json", "c.json")
+        self.assertEqual([a.get("id") for t, a in found.tags if t == "section"][:2], ["summary", "comparison"])
+        self.assertIn("c against a", found.texts)
+        self.assertEqual([("open" in a) for t, a in found.tags if t == "details"][:2], [False, False])
 
     def test_without_lines_it_says_how_to_get_them(self):
         d = run_document()

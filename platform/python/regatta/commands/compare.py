@@ -5,11 +5,11 @@ import argparse
 import json
 import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import List, Optional
 
 from .. import compare_text
 from ..comparison import compare
-from ..reports.compared import of_document
+from ..reports.compared import of_documents
 from ..reports.page import write_page, write_whole
 from ..statistics import InputError, load
 
@@ -22,11 +22,6 @@ up to the whole; and which structure of the machine explains it best. Source lin
   regatta-sim K.rgt --cpi-lines --stats b.json --dram.bandwidth 50000
   regatta-compare a.json b.json
 """
-
-
-def _page(path: str, documents: List[Dict[str, Any]]) -> None:
-    sections = [of_document(d, f"comparison-{i}", f"{d['b']['name']} against {d['a']['name']}") for i, d in enumerate(documents, 1)]
-    write_page(path, "Comparison of runs", sections)
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -50,7 +45,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         if o.json is not None:
             write_whole(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
         if o.html is not None:
-            _page(o.html, documents)
+            write_page(o.html, "Comparison of runs", [of_documents(documents)])
         if o.json != "-":
             sys.stdout.write("\n".join(compare_text.text(d) for d in documents))
     except InputError as e:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of comparisons: each run against the first, as regatta-compare tells it."""
+"""Section: each run against the first, as regatta-compare tells it."""
 
 from typing import Any, Dict, List, Sequence
 
@@ -9,31 +9,40 @@ from .page import Section
 from .run_data import Data
 
 
-def cell(text: str, first: bool) -> Any:
-    """With the number that it sorts by."""
-    if text == "-":
-        return None
-    if first or not is_number(text):
-        return text
+def _value(text: str) -> Any:
+    """The number that a text of a table is, or None."""
     words = text.replace(",", "").split()
     try:
-        return {"text": text, "value": float(words[0])}
+        return float(words[0]) if words and is_number(text) and text != "-" else None
     except ValueError:
-        return text
+        return None
 
 
-def of_document(document: Dict[str, Any], section_id: str, title: str) -> Section:
-    found = [{"title": title_, "columns": list(columns), "id": f"{section_id}-{i}",
-              "rows": [[cell(c, k == 0) for k, c in enumerate(row)] for row in rows]}
-             for i, (title_, columns, rows) in enumerate(tables(document))]
-    return Section(section_id, title, "comparison.html.j2", {"document": document, "tables": found})
+def _cells(rows: Sequence[Sequence[str]]) -> List[List[Any]]:
+    """Texts with the numbers that they sort by. Nothing, "-", stands to the right in columns of numbers."""
+    numeric = [k for k in range(1, len(rows[0])) if any(_value(row[k]) is not None for row in rows)]
+
+    def cell(k: int, text: str) -> Any:
+        value = _value(text) if k in numeric else None
+        return {"text": text, "value": value} if value is not None else None if k in numeric and text == "-" else text
+    return [[cell(k, text) for k, text in enumerate(row)] for row in rows]
+
+
+def of_documents(documents: Sequence[Dict[str, Any]]) -> Section:
+    """`documents`: of comparison.compare(). Tables of several are folded away, so that the verdicts stand one below another."""
+    found = []
+    for i, document in enumerate(documents, 1):
+        found.append({"document": document, "id": f"comparison-{i}", "title": f"{document['b']['name']} against {document['a']['name']}",
+                      "tables": [{"title": title, "columns": list(columns), "id": f"comparison-{i}-{k}", "rows": _cells(rows)}
+                                 for k, (title, columns, rows) in enumerate(tables(document))]})
+    return Section("comparison", "Comparison" if len(found) > 1 else found[0]["title"], "comparison.html.j2", {"comparisons": found})
 
 
 def build(runs: Sequence[Data], rows: int = 15) -> List[Section]:
-    """A section for each further run."""
-    found = []
-    for i, other in enumerate(runs[1:], 1):
+    """No section of a single run."""
+    documents = []
+    for other in runs[1:]:
         document = compare(runs[0].run, other.run, rows)
         document["a"]["name"], document["b"]["name"] = runs[0].name, other.name
-        found.append(of_document(document, f"comparison-{i}", f"{other.name} against {runs[0].name}"))
-    return found
+        documents.append(document)
+    return [of_documents(documents)] if documents else []

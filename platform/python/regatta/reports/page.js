@@ -42,6 +42,9 @@ const page = (() => {
     redraw();
   }
 
+  // Boxes are stops of the tabulator only if they scroll.
+  const stops = () => all(".scroll").forEach((box) => { box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1; });
+
   // One table: its rows are those of the page, or are made of JSON when they are shown.
   class SortedTable {
     constructor(table) {
@@ -128,7 +131,7 @@ const page = (() => {
       this.body.replaceChildren(...kept.slice(0, this.shown).map((r) => this.made(r)));
       const left = kept.length - this.shown;
       this.more.hidden = !(left > 0);
-      if (left > 0) this.more.textContent = `Show more (${number(left)} further rows)`;
+      if (left > 0) this.more.textContent = `Show more (${number(left)} further ${left === 1 ? "row" : "rows"})`;
       if (this.count) this.count.textContent = `${number(kept.length)} of ${number(this.rows.length)}`;
     }
   }
@@ -138,6 +141,10 @@ const page = (() => {
     const choice = $("#choose-run");
     if (choice) choice.addEventListener("change", () => chooseRun(Number(choice.value)));
     all("table.sortable").forEach((t) => new SortedTable(t));
+    stops();
+    redraws.push(stops);
+    addEventListener("resize", stops);
+    all("details").forEach((d) => d.addEventListener("toggle", stops));
   }
   start();
   return { $, all, announce, read, color, isDark, number, chooseRun, run: () => run, onRedraw: (f) => redraws.push(f) };
