@@ -66,6 +66,7 @@ class FiguresTest(PageTest):
         whole = self.js("return document.querySelector('#cpi svg').getBoundingClientRect().width")
         self.assertEqual(len(widths), 5 + 3 + 3)
         self.assertAlmostEqual(sum(widths[:5]), whole, delta=2)
+        self.assertEqual(self.js("return document.querySelectorAll('#cpi-every rect').length"), 10)
         bars = self.js("return [...document.querySelectorAll('#energy .of-run:not([hidden]) rect')]"
                        ".map((r) => r.getBoundingClientRect().width)")
         self.assertEqual(len(bars), 2)

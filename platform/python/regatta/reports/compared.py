@@ -30,12 +30,12 @@ def _cells(rows: Sequence[Sequence[str]]) -> List[List[Any]]:
 
 def of_documents(documents: Sequence[Dict[str, Any]]) -> Section:
     """`documents`: of comparison.compare(). Tables of several are folded away, so that the verdicts stand one below another."""
-    found = []
+    found: List[Dict[str, Any]] = []
     for i, document in enumerate(documents, 1):
         found.append({"document": document, "id": f"comparison-{i}", "title": f"{document['b']['name']} against {document['a']['name']}",
                       "tables": [{"title": title, "columns": list(columns), "id": f"comparison-{i}-{k}", "rows": _cells(rows)}
                                  for k, (title, columns, rows) in enumerate(tables(document))]})
-    return Section("comparison", "Comparison" if len(found) > 1 else found[0]["title"], "comparison.html.j2", {"comparisons": found})
+    return Section("comparison", "Comparison" if len(found) > 1 else str(found[0]["title"]), "comparison.html.j2", {"comparisons": found})
 
 
 def build(runs: Sequence[Data], rows: int = 15) -> List[Section]:

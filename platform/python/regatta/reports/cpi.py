@@ -11,7 +11,15 @@ MOST_BARS = 15
 
 
 def build(runs: Sequence[Data]) -> Section:
-    return Section("cpi", "Cycles by reason", "cpi.html.j2", {"runs": [_run(r) for r in runs]})
+    longest = max(r.run.cycles for r in runs)
+    every = [{"name": r.name, "cycles": r.run.cycles, "wide": round(100 * r.run.cycles / longest, 3),
+              "segments": segments(r.reasons, r.scheduler_cycles, 1200 * r.run.cycles / longest)} for r in runs]
+    return Section("cpi", "Cycles by reason", "cpi.html.j2", {"runs": [_run(r) for r in runs], "every": every if len(runs) > 1 else [],
+                                                              "legend": _legend([n for r in runs for n, c in r.reasons.items() if c])})
+
+
+def _legend(reasons: Sequence[str]) -> List[Dict[str, str]]:
+    return [{"swatch": swatch(n), "name": reason_name(n)} for n in ordered(list(dict.fromkeys(reasons)))]
 
 
 def segments(reasons: Dict[str, int], whole: int, pixels: float) -> List[Dict[str, Any]]:
@@ -39,7 +47,7 @@ def _run(r: Data) -> Dict[str, Any]:
         la["segments"] = segments(la["reasons"], sum(la["reasons"].values()), 6 * la["wide"])
     return {
         "verdict": _verdict(r), "total": segments(r.reasons, r.scheduler_cycles, 1200),
-        "legend": [{"swatch": swatch(n), "name": reason_name(n)} for n in shown],
+        "legend": _legend(shown),
         "bars": sorted(largest, key=lambda la: int(la["index"])) if len(launches) > 1 else [],
         "launches": len(launches), "most": MOST_BARS,
         "by_reason": [[{"text": reason_name(n), "swatch": swatch(n)}, r.reasons[n], _per(100 * r.reasons[n], r.scheduler_cycles),
