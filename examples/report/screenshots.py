@@ -14,7 +14,7 @@ from selenium.webdriver.chrome.service import Service
 
 HERE = Path(__file__).resolve().parent
 # Name, section, width, height, colours.
-SHOTS = (("summary", "summary", 1280, 560, "light"), ("source", "source", 1280, 860, "light"), ("over_time", "samples", 1280, 800, "dark"),
+SHOTS = (("summary", "summary", 1280, 560, "light"), ("source", "source", 1280, 990, "light"), ("over_time", "samples", 1280, 800, "dark"),
          ("phone", "energy", 360, 640, "light"))
 
 

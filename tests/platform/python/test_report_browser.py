@@ -277,7 +277,7 @@ class ReadersTest(PageTest):
 
     def test_regatta_compare(self):
         self.open("c.html")
-        self.assertIn("b.json against a.json", self.find("h2").text)
+        self.assertIn("b.json against a.json", self.find("h3").text)
         self.find("#comparison-1-1 th:nth-child(2) button").send_keys(Keys.ENTER)
         self.assertEqual(self.find("#comparison-1-1 th:nth-child(2)").get_attribute("aria-sort"), "descending")
 

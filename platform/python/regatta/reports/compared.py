@@ -35,7 +35,7 @@ def of_documents(documents: Sequence[Dict[str, Any]]) -> Section:
         found.append({"document": document, "id": f"comparison-{i}", "title": f"{document['b']['name']} against {document['a']['name']}",
                       "tables": [{"title": title, "columns": list(columns), "id": f"comparison-{i}-{k}", "rows": _cells(rows)}
                                  for k, (title, columns, rows) in enumerate(tables(document))]})
-    return Section("comparison", "Comparison" if len(found) > 1 else str(found[0]["title"]), "comparison.html.j2", {"comparisons": found})
+    return Section("comparison", "Comparison", "comparison.html.j2", {"comparisons": found})
 
 
 def build(runs: Sequence[Data], rows: int = 15) -> List[Section]:
