@@ -103,6 +103,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
     except InputError as e:
         print(f"regatta-report: {e}", file=sys.stderr)
         return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
