@@ -15,8 +15,9 @@ root = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(root / "examples" / "reproduce"))
 
 from regatta_reproduce import command, suite  # noqa: E402
+from regatta.files import write_whole  # noqa: E402
 from regatta.studies import engine  # noqa: E402
-from regatta.studies.campaign import Campaign, Tools, Trace, write_whole  # noqa: E402
+from regatta.studies.campaign import Campaign, Tools, Trace  # noqa: E402
 
 description = """Annotates the kernels of traces/kernels at full size, several at a time.
 

@@ -258,7 +258,7 @@ def start(campaign, settings, path):
 def patch(test, of_programs=True):
     """For a test: no Snakemake is needed, and no process for each run (unless the programs have been changed)."""
     patches = [mock.patch.object(engine, "_snakemake", lambda program: program), mock.patch.object(engine, "_start", start),
-               mock.patch.object(engine, "_end", lambda *_: None)]
+               mock.patch.object(engine, "_work_ahead", lambda *_: None), mock.patch.object(engine, "_end", lambda *_: None)]
     if of_programs:
         patches.append(mock.patch.object(worker, "call", call))
     for p in patches:

@@ -44,8 +44,10 @@ class Comparison:
         return [" ".join(d["verdict"]) for d in self.documents]
 
     def page(self) -> str:
-        """One page of HTML that needs no other file, as `regatta-compare --html` writes it."""
-        return compare_text.page(self.documents)
+        """One page of HTML that needs no other file, as `regatta-compare --html` writes it. Needs Jinja2."""
+        from .reports.compared import of_documents
+        from .reports.page import render
+        return render("Comparison of runs", [of_documents(self.documents)])
 
     def frame(self) -> DataFrame:
         """A row per run: what was run, knobs that differ between runs that have them, totals, and `cycles_ratio` and `energy_ratio`, the

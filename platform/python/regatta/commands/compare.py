@@ -9,8 +9,9 @@ from typing import List, Optional
 
 from .. import compare_text
 from ..comparison import compare
+from ..files import write_or_print
 from ..reports.compared import of_documents
-from ..reports.page import write_page, write_whole
+from ..reports.page import write_page
 from ..statistics import InputError, load
 
 _HELP = """\
@@ -43,7 +44,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
         runs = [load(path) for path in o.stats]
         documents = [compare(runs[0], other, o.rows) for other in runs[1:]]
         if o.json is not None:
-            write_whole(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
+            write_or_print(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
         if o.html is not None:
             write_page(o.html, "Comparison of runs", [of_documents(documents)])
         if o.json != "-":

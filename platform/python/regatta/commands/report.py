@@ -62,7 +62,7 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
     from ..reports import all_statistics, compared, configuration, cpi, energy, listing, samples, source, summary, trace_info
     from ..reports.checks import check
     from ..reports.run_data import Data, short_names
-    from ..reports.tools import Simulator
+    from ..reports.meanings import Simulator
     runs = []
     for path, name in zip(o.stats, short_names(o.stats)):
         run = load(path)

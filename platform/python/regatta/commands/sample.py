@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
-from .compare import write_whole
+from ..files import write_or_print
 from ..sampling import estimate
 from ..sampling.plan import Outcome, Sample, Settings, run
 from ..sampling.report import document, text
@@ -110,7 +110,7 @@ def _sample(o: argparse.Namespace, options: List[str]) -> int:
                  for name, quantity in simulator.quantities().items()}
     result = document(launches, simulator, outcome, estimates)
     if o.json:
-        write_whole(o.json, json.dumps(result, indent=1) + "\n")
+        write_or_print(o.json, json.dumps(result, indent=1) + "\n")
     if o.json != "-":
         sys.stdout.write(text(result, estimates))
     return 0

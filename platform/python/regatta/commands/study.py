@@ -119,7 +119,7 @@ def _show(o: argparse.Namespace) -> int:
 
 
 def _write_stats(o: argparse.Namespace) -> int:
-    from ..studies.campaign import write_whole
+    from ..files import write_whole
     from ..studies.outcome import outcome, statistics
     plan = _plan(o)
     number, file = o.stats

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Sequence, Tuple
 from ..statistics import InputError
 from .page import Section
 from .run_data import Data
-from .tools import Simulator, plain
+from .meanings import Simulator, plain
 
 MOST_CELLS = 40_000
 _SM = re.compile(r"sm\d+(?=\.|\Z)")

@@ -6,7 +6,7 @@ from typing import Any, Dict, List, Sequence
 from ..statistics import InputError
 from .page import Section
 from .run_data import Data
-from .tools import Knob, Simulator
+from .meanings import Knob, Simulator
 
 
 def build(runs: Sequence[Data], simulator: Simulator) -> Section:

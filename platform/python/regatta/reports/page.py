@@ -16,12 +16,10 @@ The template is rendered with the section's data as variables, and `section` its
 Nothing is taken from the network: a content security policy in the page forbids it.
 """
 
-import os
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
+from ..files import write_or_print
 from ..statistics import InputError
 
 FOLDER = Path(__file__).resolve().parent
@@ -110,25 +108,6 @@ def render(title: str, sections: Sequence[Section], runs: Sequence[str] = (), le
     return page + "\n"
 
 
-def write_whole(path: str, text: str) -> None:
-    """Under its final name only when it is whole. `path` "-": to the terminal."""
-    if path == "-":
-        sys.stdout.write(text)
-        return
-    target = Path(path)
-    temporary = None
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name + ".")
-        with os.fdopen(handle, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except OSError as e:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        raise InputError(f"cannot write '{path}': {e.strerror}") from None
-
-
 def write_page(path: str, title: str, sections: Sequence[Section], runs: Sequence[str] = (), lead: str = "") -> int:
     """Writes the page, and returns its bytes."""
     text = render(title, sections, runs, lead)
@@ -137,5 +116,5 @@ def write_page(path: str, title: str, sections: Sequence[Section], runs: Sequenc
         largest = max(sections, key=lambda s: len(render("", [s], runs)))
         raise InputError(f"'{path}': found a page of {size / 1e6:.1f} MB, expected at most {MOST_BYTES / 1e6:.0f} MB; the "
                          f"largest section is '{largest.title}': give fewer runs, or leave out what it shows")
-    write_whole(path, text)
+    write_or_print(path, text)
     return size

@@ -8,7 +8,7 @@ from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tu
 from ..statistics import InputError
 from .page import Section
 from .run_data import Data
-from .tools import Simulator, plain
+from .meanings import Simulator, plain
 
 MOST_POINTS = 1000      # of a series; more rows of the file are added up
 MOST_VALUES = 450_000   # of the section

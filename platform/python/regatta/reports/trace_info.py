@@ -2,14 +2,12 @@
 """Section: what a trace holds, as regatta-trace info tells it."""
 
 import re
-import shutil
-import subprocess
-from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+from .. import tools
 from ..statistics import InputError
+from .meanings import Simulator
 from .page import Section
-from .tools import Simulator
 
 Part = Tuple[str, List[Tuple[str, str]]]
 
@@ -29,14 +27,10 @@ def read(text: str) -> List[Part]:
 
 
 def build(path: str, simulator: Simulator) -> Section:
-    tool = shutil.which(str(Path(simulator.path).parent / "regatta-trace")) if simulator.path else None
-    tool = tool or shutil.which("regatta-trace")
-    if tool is None:
-        raise InputError("--trace: found no program 'regatta-trace' beside regatta-report or in PATH, expected it there or in --bin")
-    done = subprocess.run([tool, "info", path], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    if done.returncode:
-        raise InputError(done.stderr.strip() or f"{path}: regatta-trace info ended with status {done.returncode}")
-    parts = read(done.stdout)
+    try:
+        parts = read(tools.output("regatta-trace", ["info", path], path, simulator.folder))
+    except tools.RunFailed as e:
+        raise InputError(e.message) from None
     tables: Dict[str, Dict[str, Any]] = {}
     for kind in ("kernel", "launch"):
         of_kind = [(head, dict(rows)) for head, rows in parts if head.startswith(kind + " ")]

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
+from ..files import write_whole
 from ..statistics import InputError
 
 
@@ -141,18 +142,7 @@ class Digests:
 
     def keep(self) -> None:
         if self._changed:
-            write_whole(self._memory, json.dumps(self._known, indent=0, sort_keys=True))
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Under its final name only when it is whole."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as e:
-        raise InputError(f"cannot write '{path}': {e.strerror}") from None
+            write_whole(self._memory, json.dumps(self._known, indent=0, sort_keys=True), parents=True)
 
 
 def existing(folder: Path, text: str) -> Path | None:

@@ -19,9 +19,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Sequence
 
+from ..files import write_whole
 from ..statistics import InputError
 from . import worker
-from .campaign import Campaign, Simulation, Trace, write_whole
+from .campaign import Campaign, Simulation, Trace
 from .groups import CLUSTER_LEAST_SECONDS, CLUSTER_SECONDS, LOCAL_SECONDS, Group, estimates, groups
 from .outcome import LASTING, Outcome, outcome
 from .plan import Plan, Run
@@ -221,7 +222,7 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
         trace.record.unlink(missing_ok=True)
     jobs = jobs_of(campaign, todo, traces, settings)
     for name, job in jobs.items():
-        write_whole(folder / "jobs" / f"{name}.json", json.dumps(job))
+        write_whole(folder / "jobs" / f"{name}.json", json.dumps(job), parents=True)
     needs = {group.name: sorted({r.trace.path.stem for r in group.runs if r.trace and r.trace.path.stem in traces})
              for group in todo}
     write_whole(folder / "jobs.json", json.dumps({"groups": needs, "traces": wanted}))
@@ -278,8 +279,8 @@ def _end(campaign: Campaign, children: "list[subprocess.Popen[bytes]]", slurm: b
 
 def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcome], settings: Settings,
          tell: Callable[[str], None], traces: Sequence[Trace] = ()) -> None:
-    """Makes the runs, and these further traces. Throws Unfinished if a cluster ends jobs, and InputError if Snakemake fails
-    for another reason than one of the runs."""
+    """Makes the runs, and these further traces. The caller has the campaign locked(), for workers end without the lock.
+    Throws Unfinished if a cluster ends jobs, and InputError if Snakemake fails for another reason than one of the runs."""
     wanted = _to_make(traces)
     if not (todo or wanted):
         return

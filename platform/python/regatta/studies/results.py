@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Iterator
 
 from ..statistics import InputError
-from .campaign import write_whole
+from ..files import write_whole
 from .checks import Scalar, option_text
 from .outcome import Outcome, statistics
 from .plan import Plan, Run

@@ -15,7 +15,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from .campaign import Slurm, write_whole
+from ..files import write_whole
+from .campaign import Slurm
 
 _JOB = """\
 #!/bin/sh

@@ -32,6 +32,16 @@ def leash() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
+def has_ended(lock: Path) -> bool:
+    """Whether the study has ended, whose lock this is. It may have before leash(), while this program was starting."""
+    with open(lock, encoding="utf-8") as f:
+        try:
+            fcntl.flock(f, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
 def stop(number: int, _frame: Any) -> NoReturn:
     if _child is not None:
         _child.kill()
@@ -210,6 +220,8 @@ def make(file: Path, ahead: bool) -> int:
         # If two workers have the same job, one waits, and then finds everything made.
         fcntl.flock(f, fcntl.LOCK_EX)
         with place(file.parent, job["places"]):
+            if has_ended(file.parent.parent / "lock"):
+                return 1
             status = work(job)
         if status:
             begun.touch()

@@ -3,13 +3,11 @@
 then says what is not known."""
 
 import re
-import shutil
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 from ..statistics import InputError
+from ..tools import find
 
 
 class Knob(NamedTuple):
@@ -19,17 +17,22 @@ class Knob(NamedTuple):
 
 class Simulator:
     def __init__(self, folder: Optional[str]):
-        """`folder`: where regatta-sim is; None: beside this program, or in PATH."""
-        beside = Path(folder) if folder else Path(sys.argv[0]).resolve().parent
-        self.path = shutil.which(str(beside / "regatta-sim")) or (None if folder else shutil.which("regatta-sim"))
-        if folder and self.path is None:
-            raise InputError(f"--bin: found no program 'regatta-sim' in '{folder}', expected the folder with regatta's programs")
+        """`folder`: where regatta-sim is; None: where all programs are looked for."""
+        self.folder = folder
+        self.path: Optional[str] = None
+        self._why = ""
+        try:
+            self.path = str(find("regatta-sim", folder))
+        except InputError as e:
+            if folder is not None:
+                raise InputError(f"--{e}") from None
+            self._why = str(e)
         self._answers: Dict[Tuple[str, ...], str] = {}
 
     def ask(self, *arguments: str) -> str:
         """What it writes; InputError with its message if it refuses."""
         if self.path is None:
-            raise InputError("regatta-sim was not found beside regatta-report or in PATH (--bin FOLDER)")
+            raise InputError(f"{self._why}; or say --bin FOLDER")
         if arguments not in self._answers:
             try:
                 done = subprocess.run([self.path, *arguments], capture_output=True, text=True, timeout=30, check=False,
