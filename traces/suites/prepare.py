@@ -67,7 +67,7 @@ class Job:
         if record["status"] != 0:
             return f"regatta-annotate ended with status {record['status']} on {self.kernel}: {record['message']}"
         self.key_file.unlink(missing_ok=True)
-        write_whole(self.report, json.dumps(record["report"], indent=1) + "\n")
+        write_whole(self.report, json.dumps(record["report"], indent=2) + "\n")
         os.replace(self.trace.path, self.path)
         write_whole(self.key_file, self.trace.key)
         return ""
