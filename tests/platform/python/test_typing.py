@@ -35,8 +35,9 @@ class TypingTest(FolderTest):
     def test_the_package(self):
         done = self.mypy("-p", "regatta")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        files = sum(1 for _ in (PACKAGE / "regatta").rglob("*.py"))
-        self.assertIn(f"no issues found in {files} source files", done.stdout)
+        # It counts folders without modules, too.
+        checked = int(re.search(r"no issues found in (\d+) source files", done.stdout)[1])
+        self.assertGreaterEqual(checked, sum(1 for _ in (PACKAGE / "regatta").rglob("*.py")))
 
     def test_the_base_under_an_older_python(self):
         done = self.mypy("--python-version", "3.9", "--follow-imports", "silent", *(f"regatta/{name}.py" for name in _BASE))
