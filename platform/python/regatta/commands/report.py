@@ -4,6 +4,7 @@
 import argparse
 import os
 import sys
+from pathlib import Path
 from typing import List, Optional, Tuple
 
 from ..reports.page import Section, write_page
@@ -20,6 +21,10 @@ configuration, statistics. The page holds everything it needs: open it without a
 Without --cpi-lines there are no source lines, without --samples no counters over time. Several runs are compared with the first:
 
   regatta-report a.json b.json --out report.html
+
+A study of many runs (regatta-study) has its own sections: best points, curves, maps, Pareto fronts, tables:
+
+  regatta-report --study S.toml --out study.html
 """
 
 _STATUS = "Exit status: 0 done; 1 internal error; 2 bad input or usage."
@@ -38,18 +43,25 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trace", metavar="K.rgt", help="the trace: grids, blocks, registers of its launches and kernels")
     parser.add_argument("--sources", action="append", default=[], metavar="FOLDER",
                         help="where source files are that are not at the place that the run names; may be repeated")
+    parser.add_argument("--study", metavar="S.toml", help="a study's results, alone or beside runs: its file, its folder NAME.study, "
+                                                          "or its results.sqlite")
+    parser.add_argument("--statistic", action="append", default=[], metavar="PATTERN",
+                        help="a statistic that the study keeps, as 'sm*.l1.*', summed over the modules that match; may be repeated "
+                             "(default: the first ones that differ between runs)")
     parser.add_argument("--bin", metavar="FOLDER", help="where regatta-sim is, which knows the presets and what statistics mean "
                                                         "(default: beside this program, then PATH)")
     return parser
 
 
 def _check(o: argparse.Namespace) -> None:
-    if not o.stats:
-        raise InputError("found no run, expected one or more files of regatta-sim --stats")
+    if not o.stats and o.study is None:
+        raise InputError("found no run, expected one or more files of regatta-sim --stats, or --study")
+    if o.statistic and o.study is None:
+        raise InputError(f"--statistic: found '{o.statistic[0]}' without --study, expected a study that keeps statistics")
     if len(o.samples) > len(o.stats):
         raise InputError(f"--samples: found {len(o.samples)} files for {len(o.stats)} run{'s' if len(o.stats) > 1 else ''}, expected at "
                          f"most one for each")
-    for path in [*o.stats, *o.samples, *o.listing, *([o.trace] if o.trace else [])]:
+    for path in [*o.stats, *o.samples, *o.listing, *([o.trace] if o.trace else []), *([o.study] if o.study else [])]:
         if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(path):
             raise InputError(f"--out: '{o.out}' is read too, and would be written over")
     for folder in o.sources:
@@ -92,12 +104,25 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
     return found, [r.name for r in runs], ", ".join(kernels)
 
 
+def _study(o: argparse.Namespace) -> Tuple[List[Section], str]:
+    """Sections of the study, and a title."""
+    from .reports import study_data, study_sections
+    study = study_data.load(Path(o.study), tuple(o.statistic))
+    if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(study.path):
+        raise InputError(f"--out: '{o.out}' is read too, and would be written over")
+    return study_sections.build(study), f"Study {study.name}"
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     o = _parser().parse_args(arguments)
     try:
         _check(o)
-        found, names, title = _runs(o)
-        size = write_page(o.out, o.title or title, found, names, "Runs of regatta-sim: " + ", ".join(names))
+        found, names, title = _runs(o) if o.stats else ([], [], "")
+        lead = "Runs of regatta-sim: " + ", ".join(names) if names else ""
+        if o.study is not None:
+            of_study, title = _study(o)
+            found = of_study + found
+        size = write_page(o.out, o.title or title, found, names, lead)
         if o.out != "-":
             print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
     except InputError as e:

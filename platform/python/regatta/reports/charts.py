@@ -141,6 +141,11 @@ def _categories(d: Dimension) -> list[Any]:
     return list(d.values) + [UNSET]
 
 
+def is_cloud(d: Dimension) -> bool:
+    """Whether a number has so many values that each point has its own mark."""
+    return d.numeric and len(d.values) > MOST_MARKS
+
+
 def _colour_of(d: Dimension | None) -> Spec:
     # A legend's rows are made to fit by study.js.
     legend = {"orient": "top", "symbolLimit": MOST_MARKS, "columns": 4}
@@ -151,7 +156,8 @@ def _colour_of(d: Dimension | None) -> Spec:
         many = {"scale": {"scheme": "tableau20"}} if len(d.values) > 8 else {}
         return {**encoding, "type": "nominal", "sort": _categories(d), **many}
     if len(d.values) > MOST_MARKS:
-        return {**encoding, "type": "quantitative", "scale": {"scheme": "viridis"}, "legend": {"orient": "top"}}
+        return {**encoding, "type": "quantitative", "scale": {"scheme": "viridis"}, "legend": {"orient": "top"},
+                "condition": {"test": f"datum.colour === '{UNSET}'", "value": _GREY}}
     return {**encoding, "type": "ordinal", "sort": _categories(d), "scale": {"scheme": "viridis"}}
 
 
@@ -159,7 +165,7 @@ def _x_layers(names: Names, d: Dimension) -> dict[str, Spec]:
     """The three layers of the curves that depend on the dimension along x: spread, line or bar, mark."""
     field = {"field": "x", "title": d.name}
     is_set = [{"filter": "isValid(datum.x)"}]
-    cloud = len(d.values) > MOST_MARKS
+    cloud = is_cloud(d)
     if d.numeric and len(d.values) > 1:
         x: Spec = {**field, "type": "quantitative", "scale": scale_of(d), "axis": _axis_of(d)}
         line: Spec = {"transform": is_set, "mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x}}
@@ -223,7 +229,7 @@ def curves(names: Names, x: Dimension, colour: Dimension | None) -> Figure:
         spec["spec"]["layer"].append({})
     xs, uses = [], []
     for d in names.dimensions:
-        cloud = len(d.values) > MOST_MARKS
+        cloud = is_cloud(d)
         bars = not d.numeric or len(d.values) < 2
         note = f"Dashed: points that do not set {d.name}." if d.points < len(names.values.study.points) and not bars else ""
         xs.append(Option(d.name, {

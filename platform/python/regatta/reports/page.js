@@ -117,9 +117,10 @@ const page = (() => {
     made(row) {
       if (row.element) return row.element;
       const tr = document.createElement("tr");
-      row.cells.forEach((v) => {
+      row.cells.forEach((v, i) => {
         const td = tr.insertCell();
-        td.textContent = number(v);
+        const decimals = this.heads[i].dataset.decimals;
+        td.textContent = typeof v === "number" && decimals ? v.toFixed(Number(decimals)) : number(v);
         if (typeof v === "number" || v === null) td.className = "n";
       });
       row.element = tr;

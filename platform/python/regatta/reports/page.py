@@ -43,7 +43,8 @@ class _Part(NamedTuple):
 
 
 _PARTS = (
-    _Part('data-figure="vega"', (), ("vendor/vega.min.js", "vendor/vega-lite.min.js", "vega_figures.js"),
+    _Part('data-menus="', ("menus.css",), ("menus.js",)),
+    _Part('data-figure="vega"', (), ("vendor/vega.min.js", "vendor/vega-lite.min.js", "tooltip.js", "vega_figures.js"),
           ("vendor/LICENSE.vega", "vendor/LICENSE.vega-parts", "vendor/LICENSE.vega-lite")),
     _Part('data-figure="samples"', ("vendor/uPlot.min.css",), ("vendor/uPlot.iife.min.js", "samples.js"), ("vendor/LICENSE.uPlot",)),
     _Part('data-figure="source"', (), ("source.js",)),

@@ -8,6 +8,7 @@ points may differ in: the scheme, the machine, or a knob.
 from __future__ import annotations
 
 import csv
+import math
 import re
 import sqlite3
 import sys
@@ -104,9 +105,12 @@ def shown(value: Value | None) -> str:
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
-def _printable(text: Any) -> Any:
-    """Names and values come from files of any origin, and Vega's expressions end at a line separator within a text."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in text) if isinstance(text, str) else text
+def _printable(value: Any) -> Any:
+    """Names and values come from files of any origin. Vega's expressions end at a line separator within a text, and JSON
+    has no infinite numbers."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return "".join(c if c.isprintable() else "\ufffd" for c in value) if isinstance(value, str) else value
 
 
 def database_of(path: Path) -> tuple[Path, Path | None]:
@@ -195,7 +199,7 @@ def _study(database: _Database, file: Path, study_file: Path | None) -> Study:
         run = Run(of_run["id"], of_run["program"], numbers[key], of_run["seed"], of_run["repetition"], of_run["state"],
                   of_run["status"], of_run["message"])
         if run.state == "finished":
-            run.values = {k: of_run[k] for k in TOTALS if isinstance(of_run[k], (int, float))}
+            run.values = {k: of_run[k] for k in TOTALS if _is_number(of_run[k])}
         runs.append(run)
     if not runs:
         raise InputError(f"{file}: table 'runs': found no run, expected those of a study")
@@ -208,7 +212,7 @@ def _study(database: _Database, file: Path, study_file: Path | None) -> Study:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _dimensions(points: list[dict[str, Value]]) -> list[Dimension]:

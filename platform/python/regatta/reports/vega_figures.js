@@ -28,23 +28,32 @@
     const old = views.get(figure);
     const signals = old ? old.getState().signals : {};
     if (old) old.finalize();
-    const spec = JSON.parse(page.$(".spec", figure).textContent);
+    const spec = figure.spec ? figure.spec(host.clientWidth) : JSON.parse(page.$(".spec", figure).textContent);
+    host.replaceChildren();
+    if (spec.text) {
+      views.delete(figure);
+      host.textContent = spec.text;
+      figure.dataset.drawn = "true";
+      return;
+    }
     const merged = { ...spec, config: vega.mergeConfig(config(), spec.config ?? {}) };
     try {
-      const compiled = vegaLite.compile(merged).spec;
+      const compiled = vegaLite.compile(merged, { logger: vega.logger(vega.Error) }).spec;
       const view = new vega.View(vega.parse(compiled), {
-        renderer: "svg", container: host, bind: page.$(".bindings", figure), hover: true, loader,
+        renderer: "svg", logLevel: vega.Error, tooltip: page.tooltip, container: host, bind: page.$(".bindings", figure), hover: true,
+        loader,
       });
       views.set(figure, view);
       const kept = (spec.params ?? []).filter((p) => p.bind && typeof p.bind === "object" && p.name in signals);
       kept.forEach((p) => view.signal(p.name, signals[p.name]));
-      view.runAsync().then(() => { figure.dataset.drawn = "true"; });
+      return view.runAsync().then(() => { figure.dataset.drawn = "true"; });
     } catch (e) {
       console.error(`figure ${figure.id}: ${e.message}`);
       host.textContent = `This figure cannot be drawn: ${e.message}`;
     }
   }
   const figures = page.all('[data-figure="vega"]');
+  figures.forEach((figure) => { figure.redraw = () => Promise.resolve(draw(figure)); });
   const drawAll = () => figures.forEach(draw);
   drawAll();
   page.onRedraw(drawAll);
