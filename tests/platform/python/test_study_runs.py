@@ -263,14 +263,15 @@ class RunsTest(FolderTest):
 
 
 def _programs_with_launcher(folder):
-    """The programs of the build, and regatta-study as the build writes it."""
+    """The programs of the build, and those of Python as the build writes them."""
     for path in Path(os.environ["REGATTA_BIN"]).resolve().glob("regatta-*"):
         (folder / path.name).symlink_to(path)
-    launcher = folder / "regatta-study"
-    if not launcher.exists():
-        text = (fake_study.PACKAGE / "launcher.in").read_text()
-        launcher.write_text(text.replace("@package@", str(fake_study.PACKAGE)).replace("@program@", "study"))
-        launcher.chmod(0o755)
+    for program in ("study", "report"):
+        launcher = folder / f"regatta-{program}"
+        if not launcher.exists():
+            text = (fake_study.PACKAGE / "launcher.in").read_text()
+            launcher.write_text(text.replace("@package@", str(fake_study.PACKAGE)).replace("@program@", program))
+            launcher.chmod(0o755)
     return folder
 
 
@@ -282,7 +283,7 @@ class RealTest(unittest.TestCase):
         section = text.split("## A study in five minutes\n")[1].split("\n## ")[0]
         blocks = re.findall(r"```(\w*)\n(.*?)```", section, re.DOTALL)
         commands, told = [b for kind, b in blocks if kind == "sh"], [b for kind, b in blocks if not kind]
-        self.assertEqual((len(commands), len(told)), (2, 1))
+        self.assertEqual((len(commands), len(told)), (3, 1))
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "bin").mkdir()
@@ -295,7 +296,9 @@ class RealTest(unittest.TestCase):
             # Digits may change with the models; the README shows what comes out, in its form.
             def form(text):
                 return re.sub(r"[\d.,]+", "0", re.sub(r" +|-+", " ", text))
-            self.assertEqual(form(told[0]).splitlines()[:2], form(done[-1].stdout).splitlines()[:2])
+            self.assertEqual(form(told[0]).splitlines()[:2], form(done[1].stdout).splitlines()[:2])
+            page = (folder / "build/study/first.html").read_text(encoding="utf-8")
+            self.assertRegex(page, r"Best of 8 points by cycles: scheme = \w+, dram\.latency = 100")
             connection = sqlite3.connect(folder / "build/study/first.study/results.sqlite")
             rows = connection.execute("SELECT program, count(*), sum(state = 'finished'), min(cycles) > 0 FROM runs GROUP BY program")
             self.assertEqual(rows.fetchall(), [("bfs", 8, 8, 1), ("hotspot", 8, 8, 1)])
