@@ -295,7 +295,7 @@ def heat_map(names: Names, x: Dimension, y: Dimension) -> Figure:
     for name, label, key, chosen in (("x", "Across", "x", x), ("y2", "Down", "y", y)):
         options = [Option(d.name, {at[name]: names.of_dimension(d), f"/encoding/{key}": {
             "field": key, "type": "ordinal", "title": d.name, "sort": _categories(d),
-            "axis": {"labelAngle": 0, "labelOverlap": True}}}) for d in few]
+            "axis": {"labelAngle": 0, "labelOverlap": True, "titlePadding": 10}}}) for d in few]
         menus.append(Menu(name, label, options, few.index(chosen), uses=[d.name for d in few]))
     options = []
     for r, relative in _measures(names):
@@ -331,7 +331,7 @@ def pareto(names: Names, colour: Dimension | None) -> Figure:
                      "y": {"field": "vb", "type": "quantitative", "scale": {"zero": False, "padding": 12},
                            "axis": {"tickCount": 6}}},
         "layer": [
-            {"transform": beaten, "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.45, "color": _GREY},
+            {"transform": beaten, "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.65, "color": _GREY},
              "encoding": {"tooltip": _tooltip(names, measured)}},
             {"transform": on_front, "mark": {"type": "line", "strokeWidth": 1.5, "color": _GREY},
              "encoding": {"order": {"field": "va", "type": "quantitative"}}},

@@ -305,7 +305,7 @@ def _products(study: Study) -> None:
     """Energy times time, behind the energy."""
     places = [r.key for r in study.results]
     if "cycles" in places and "energy_nj" in places:
-        study.results.insert(places.index("energy_nj") + 1, Result(PRODUCT, "energy × cycles (nJ)"))
+        study.results.insert(places.index("energy_nj") + 1, Result(PRODUCT, "energy × cycles"))
         for run in study.finished():
             if "cycles" in run.values and "energy_nj" in run.values:
                 run.values[PRODUCT] = run.values["cycles"] * run.values["energy_nj"]

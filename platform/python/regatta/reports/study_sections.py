@@ -164,7 +164,7 @@ def _best(values: Values, matters: Sequence[Matter]) -> Section:
             best = values.best(result.key, program)
             if best is not None:
                 ratio = None if best.ratio is None else {"text": f"{best.ratio:.3f}", "value": best.ratio}
-                rows.append(["all, mean" if program == ALL else program, _TITLES[result.key], ratio, best.value, best.point + 1,
+                rows.append(["all, mean" if program == ALL else program, result.title, ratio, best.value, best.point + 1,
                              *(study.points[best.point].get(d.name) for d in study.varied)])
     return Section("study", f"Study {study.name}", "study_best.html.j2", {
         "verdict": verdict, "cards": cards, "columns": columns, "rows": rows if len(study.points) > 1 else [],
@@ -246,8 +246,8 @@ def _matters(values: Values, matters: Sequence[Matter]) -> Section:
         notes.append("A knob without such groups is compared over all its runs, which differ in other knobs too: a sample shows "
                      "tendencies. Of knobs with many values, ranges are compared.")
     return Section("study-knobs", "What matters", "study_table.html.j2", {"verdict": said, "notes": notes, "tables": [
-        {"id": "study-knobs-rows", "title": "", "caption": "Factor between the worst and the best value of each knob", "big": False,
+        {"id": "study-knobs-rows", "caption": "Factor between the worst and the best value of each knob", "big": False,
          "shown": 0, "rows": rows, "columns": ["knob", "cycles", "best value", "worst value", "energy", "energy × cycles",
                                                "groups compared"]},
-        {"id": "study-knobs-means", "title": "", "caption": "Cycles over the reference, geometric mean, by value", "big": False,
+        {"id": "study-knobs-means", "caption": "Geometric mean by value", "big": False,
          "shown": 20, "rows": means, "columns": ["knob", "value", "cycles / reference"]}]})

@@ -23,6 +23,11 @@ def _dimensions(study: Study, point: int) -> list[Value | None]:
     return [study.points[point].get(d.name) for d in study.varied]
 
 
+def _exact(value: float | None) -> float | int | None:
+    """Counts as they are; nine digits of measures."""
+    return float(f"{value:.9g}") if isinstance(value, float) else value
+
+
 def _cut(rows: list[list[Any]], columns: list[Any], what: str, where: str) -> tuple[list[list[Any]], list[str]]:
     most = max(100, _MOST_CELLS // len(columns))
     if len(rows) <= most:
@@ -45,7 +50,7 @@ def failed(study: Study) -> dict[str, Any]:
         rows.append([len(f.runs), f.status, f.message or "(no message)",
                      ", ".join(f"{k} = {v}" for k, v in f.common.items()) or None, some])
     return {"verdict": verdict, "notes": ["In common: what varies in the study, and is the same in all runs with this message."],
-            "tables": [{"id": "study-failures-rows", "title": "", "caption": "Failures by message", "big": False, "shown": 20,
+            "tables": [{"id": "study-failures-rows", "caption": "Failures by message", "big": False, "shown": 20,
                         "columns": ["runs", "status", "message", "in common", "numbers of the runs"], "rows": rows}]}
 
 
@@ -60,17 +65,17 @@ def points(values: Values, names: Names) -> dict[str, Any]:
     for p in values.points:
         if not any(p in s for s in spreads.values()):
             continue
-        row: list[Any] = [p + 1, *_dimensions(study, p)]
+        row: list[Any] = [p + 1, *_dimensions(study, p), "yes" if p in front else None]
         for r in results:
             spread, reference = spreads[r.key].get(p), references[r.key]
             row.append(rounded(None if spread is None else spread.mean / reference if reference else spread.mean))
-        rows.append(row + ["yes" if p in front else None])
-    by = 1 + len(study.varied)
+        rows.append(row)
+    by = 2 + len(study.varied)
     rows.sort(key=lambda row: (row[by] is None, row[by], row[0]))
-    columns: list[Any] = ["point", *(d.name for d in study.varied)]
+    columns: list[Any] = ["point", *(d.name for d in study.varied),
+                          ("front", "of cycles and energy: no other point is as good in both, and better in one")]
     for r in results:
         columns.append((f"{r.title} / ref.", "over the value of the reference", 3) if references[r.key] else r.title)
-    columns.append(("front", "of cycles and energy: no other point is as good in both, and better in one"))
     rows, notes = _cut(rows, columns, "points", "results.csv")
     left = len(study.points) - sum(any(p in s for s in spreads.values()) for p in values.points)
     if left:
@@ -78,7 +83,7 @@ def points(values: Values, names: Names) -> dict[str, Any]:
                      ("not all programs have finished runs there." if program == ALL else "they have no finished run."))
     mean = f"geometric means of {len(values.programs)} programs" if program == ALL else f"program {program}"
     return {"verdict": [], "notes": notes, "tables": [
-        {"id": "study-points-rows", "title": "", "caption": f"All points, best by cycles first; {mean}", "big": True,
+        {"id": "study-points-rows", "caption": f"All points, best by cycles first; {mean}", "big": True,
          "columns": columns, "rows": rows}]}
 
 
@@ -89,7 +94,7 @@ def runs(values: Values, names: Names) -> dict[str, Any]:
     columns = ["run", "program", *(d.name for d in study.varied), *(["seed"] if repeated else []), "state",
                *(r.title for r in results)]
     rows = [[r.id, r.program, *_dimensions(study, r.point), *([r.seed] if repeated else []), r.state,
-             *(rounded(r.values.get(k.key)) for k in results)] for r in study.runs]
+             *(_exact(r.values.get(k.key)) for k in results)] for r in study.runs]
     states = Counter(r.state for r in study.runs)
     rows, notes = _cut(rows, columns, "runs", "results.csv")
     notes.append("One run's whole statistics: regatta-study show S.toml --stats RUN run.json; then regatta-report run.json.")
@@ -97,7 +102,7 @@ def runs(values: Values, names: Names) -> dict[str, Any]:
         notes.append(f"{study.left_out:,} further statistics are in results.sqlite; --statistic PATTERN chooses which are shown.")
     caption = f"All runs ({len(study.runs):,}): " + ", ".join(f"{n:,} {s}" for s, n in states.items())
     return {"verdict": [], "notes": notes, "tables": [
-        {"id": "study-runs-rows", "title": "", "caption": caption, "big": True, "columns": columns, "rows": rows}]}
+        {"id": "study-runs-rows", "caption": caption, "big": True, "columns": columns, "rows": rows}]}
 
 
 def _duration(seconds: float) -> str:
@@ -124,6 +129,6 @@ def hosts(study: Study) -> dict[str, Any]:
                 rounded(cycles / sum(seconds)) if sum(seconds) else None])
     return {"verdict": [f"The runs took {_duration(total)} of one core; the longest, run {longest.id} ({longest.program}), took "
                         f"{_duration(longest.seconds or 0)}."], "notes": [],
-            "tables": [{"id": "study-hosts-rows", "title": "", "caption": "By program", "big": False, "shown": 24, "rows": rows,
+            "tables": [{"id": "study-hosts-rows", "caption": "By program", "big": False, "shown": 24, "rows": rows,
                         "columns": ["program", "runs", "seconds", "share", "mean [s]", "longest [s]", "run of the longest",
                                     "simulated cycles per second"]}]}
