@@ -189,6 +189,8 @@ def _x_layers(names: Names, d: Dimension) -> dict[str, Spec]:
         spread = {"transform": named, "mark": {"type": "rule", "strokeWidth": 2}, "encoding": beside}
     if names.repeated:
         spread["encoding"] = {**spread["encoding"], "y": {"field": "lo", "type": "quantitative"}, "y2": {"field": "hi"}}
+    # A colour that is not set is no number, and its mark would be left out.
+    mark["mark"]["invalid"] = "show"
     mark["encoding"] = {**mark["encoding"], "tooltip": _tooltip(names, _measured(names))}
     layers = {"/spec/layer/1": line, "/spec/layer/2": mark}
     return {**layers, "/spec/layer/4": spread} if names.repeated else layers
@@ -335,7 +337,7 @@ def pareto(names: Names, colour: Dimension | None) -> Figure:
              "encoding": {"tooltip": _tooltip(names, measured)}},
             {"transform": on_front, "mark": {"type": "line", "strokeWidth": 1.5, "color": _GREY},
              "encoding": {"order": {"field": "va", "type": "quantitative"}}},
-            {"transform": on_front, "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+            {"transform": on_front, "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1, "invalid": "show"},
              "encoding": {"color": {}, "tooltip": _tooltip(names, measured)}}]}
     options = []
     related = {r for r, relative in _measures(names) if relative}
