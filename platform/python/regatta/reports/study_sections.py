@@ -29,7 +29,7 @@ def build(study: Study) -> list[Section]:
                     "A result of the study over a knob. The table of points below has the same numbers.")]
         across = _map_choices(study, matters)
         if across is not None:
-            figures.append(("study-map", "Map of two knobs", charts.heat_map(names, *across), _of_map(*across),
+            figures.append(("study-map", "Map of two knobs", charts.heat_map(names, *across), _of_map(values, *across),
                             "A result of the study over two knobs. The table of points below has the same numbers."))
         if pairs(names):
             figures.append(("study-fronts", "Trade-offs", charts.pareto(names, colour), _of_front(values, names),
@@ -204,11 +204,17 @@ def _of_curves(x: Dimension, matters: Sequence[Matter]) -> list[str]:
     m = next((m for m in matters if m.dimension == x.name), None)
     if m is None:
         return [f"The values of {x.name} cannot be compared: too few of their runs have finished."]
-    return [f"{x.name} moves the cycles by a factor of {m.ratio:.2f}: {m.best} is best, {m.worst} is worst."]
+    return [f"{x.name} moves the cycles by a factor of {m.ratio:.2f}: on average over the other knobs, {m.best} is best and "
+            f"{m.worst} is worst."]
 
 
-def _of_map(x: Dimension, y: Dimension) -> list[str]:
-    return [f"Each cell is one value of {x.name} with one of {y.name}, at first: the best of all points that have both."]
+def _of_map(values: Values, x: Dimension, y: Dimension) -> list[str]:
+    best = values.best("cycles", values.groups[0])
+    if best is None:
+        return ["No point has results of all programs; choose one program."]
+    point = values.study.points[best.point]
+    cell = " and ".join(f"{d.name} = {shown(point[d.name])}" if d.name in point else f"{d.name} not set" for d in (x, y))
+    return [f"The fewest cycles: {cell}" + (f" ({best.ratio:.3f} of the reference)." if best.ratio is not None else ".")]
 
 
 def _of_front(values: Values, names: Names) -> list[str]:
