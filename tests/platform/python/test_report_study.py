@@ -367,6 +367,8 @@ class PageTest(StudyTest):
         self.assertEqual(self.sections(page), ["study", "study-runs"])
         self.assertRegex(self.verdict(page), r"^The study has one point: 1,000 cycles and 90,000 nJ\.$")
         self.assertNotIn("vegaLite", page)
+        page = self.page(list(grid(["a", "bb", "ccc"])))
+        self.assertEqual(self.verdict(page), "The study has one point, with results of 3 programs: from 1,000 cycles (a) to 3,000 (ccc).")
         page = self.page([{"program": "a", "state": "failed", "status": 2, "message": "no <b>such</b> thing", "knobs": {"x.y": i}}
                           for i in range(3)])
         self.assertEqual(self.sections(page), ["study", "study-failures", "study-runs"])
@@ -392,6 +394,7 @@ class PageTest(StudyTest):
         page = self.page(list(grid(list("abcdef"), x_y=range(5000))))
         self.assertLess(len(page.encode()), 5_000_000)
         self.assertRegex(page, r"The table has the first [\d,]+ of 30,000 runs; results\.csv has all of them\.")
+        self.assertRegex(page, r"[1-9] further results? of so many runs would be too much for a page")
 
     def test_the_same_bytes_twice(self):
         runs = list(grid(["a", "bb"], 2, x_y=[1, 2, 3]))

@@ -16,20 +16,20 @@ from .study_values import ALL, Values, rounded
 
 # So many results are offered against each other.
 _MOST_IN_FRONTS = 8
-
-
 # Numbers of all rows together, and rows: a page of a few megabytes.
 _MOST_NUMBERS = 120_000
 _MOST_ROWS = 40_000
 
 
 class Names:
-    """Columns of the shared tables, and what of the study they hold. `left_out`: results that would make them too large."""
+    """Columns of the shared tables, and what of the study they hold. `left_out`: results, and `left_out_programs`, that would
+    make them too large."""
 
     def __init__(self, values: Values):
         self.values = values
         self.dimensions = values.study.varied
         self.groups = values.groups[:max(1, _MOST_ROWS // len(values.study.points))]
+        self.left_out_programs = len(values.groups) - len(self.groups)
         self.repeated = values.study.repetitions > 1
         every = values.varying()
         rows = len(self.groups) * len(values.study.points) * (3 if self.repeated else 1)

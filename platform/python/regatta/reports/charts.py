@@ -84,9 +84,9 @@ def _program_filter() -> Spec:
     return {"filter": f"program === '{EACH}' ? datum.g !== '{ALL}' : datum.g === program"}
 
 
-def _texts(names: Names, row: str) -> list[Spec]:
+def _texts(names: Names) -> list[Spec]:
     """Dimensions as texts t0, t1, ... for tooltips."""
-    return [{"calculate": _unset(f"{row}.{names.of_dimension(d)}"), "as": f"t{i}"} for i, d in enumerate(names.dimensions)]
+    return [{"calculate": _unset(f"datum.{names.of_dimension(d)}"), "as": f"t{i}"} for i, d in enumerate(names.dimensions)]
 
 
 def _tooltip(names: Names, measures: list[Spec]) -> list[Spec]:
@@ -147,7 +147,7 @@ def is_cloud(d: Dimension) -> bool:
 
 
 def _colour_of(d: Dimension | None) -> Spec:
-    # A legend's rows are made to fit by study.js.
+    # A legend's rows are made to fit by menus.js.
     legend = {"orient": "top", "symbolLimit": MOST_MARKS, "columns": 4}
     encoding: Spec = {"field": "colour", "title": d.name if d else None, "legend": legend}
     if d is None:
@@ -162,7 +162,7 @@ def _colour_of(d: Dimension | None) -> Spec:
 
 
 def _x_layers(names: Names, d: Dimension) -> dict[str, Spec]:
-    """The three layers of the curves that depend on the dimension along x: spread, line or bar, mark."""
+    """The layers of the curves that depend on the dimension along x: line or bar, mark, and the spread of repetitions."""
     field = {"field": "x", "title": d.name}
     is_set = [{"filter": "isValid(datum.x)"}]
     cloud = is_cloud(d)
@@ -211,7 +211,7 @@ def curves(names: Names, x: Dimension, colour: Dimension | None) -> Figure:
     transform = [*_lookup(names), _program_filter(), {"filter": fixed}, {"calculate": "datum[x]", "as": "x"},
                  {"calculate": f"colour === '' ? '' : {_unset('datum[colour]')}", "as": "colour"}, *_value(names)]
     best = len(transform) + 1
-    transform += [*_best_of(names, groupby), *_texts(names, "datum"),
+    transform += [*_best_of(names, groupby), *_texts(names),
                   # Bars of different colours stand beside each other, unless colour only repeats x.
                   {"calculate": "x === colour ? '' : datum.colour", "as": "beside"},
                   {"calculate": "indexof(colours, datum.colour)", "as": "place"}]
@@ -276,10 +276,10 @@ def heat_map(names: Names, x: Dimension, y: Dimension) -> Figure:
         "data": {"name": "values"}, "params": parameters.list,
         "transform": [*_lookup(names), _program_filter(), {"filter": fixed},
                       {"calculate": _unset("datum[x]"), "as": "x"}, {"calculate": _unset("datum[y2]"), "as": "y"},
-                      *_value(names), *_best_of(names, ["g", "x", "y"]), *_texts(names, "datum"),
+                      *_value(names), *_best_of(names, ["g", "x", "y"]), *_texts(names),
                       {"joinaggregate": [{"op": "min", "field": "value", "as": "low"},
                                          {"op": "max", "field": "value", "as": "high"}]},
-                      # 0 to 1, light to dark: whether a cell's text is to be dark.
+                      # 0 to 1, light to dark: the text of a dark cell is white.
                       {"calculate": "datum.high > datum.low ? (datum.value - datum.low) / (datum.high - datum.low) : 0",
                        "as": "shade"}],
         "width": "container", "height": {"step": 34},
@@ -326,7 +326,7 @@ def pareto(names: Names, colour: Dimension | None) -> Figure:
                       {"calculate": key, "as": "key"},
                       {"lookup": "key", "from": {"data": {"name": "fronts"}, "key": "key", "fields": ["front"]}},
                       {"calculate": f"colour === '' ? '' : {_unset('datum[colour]')}", "as": "colour"},
-                      *_texts(names, "datum")],
+                      *_texts(names)],
         "width": "container", "height": 340,
         "encoding": {"x": {"field": "va", "type": "quantitative", "scale": {"zero": False, "padding": 12},
                            "axis": {"tickCount": 8}},

@@ -104,9 +104,9 @@
 
     // To the width of the page, with one figure of each program beside the other.
     fitted(spec, width) {
-      const legend = (layers) => layers.map((l) => l.encoding?.color?.legend).concat(spec.encoding?.color?.legend,
-        spec.spec?.encoding?.color?.legend).filter((l) => l?.columns).forEach((l) => { l.columns = Math.max(2, Math.floor(width / 110)); });
-      legend((spec.spec ?? spec).layer);
+      const parts = [spec, spec.spec, ...(spec.spec ?? spec).layer];
+      const legends = parts.map((part) => part?.encoding?.color?.legend).filter((legend) => legend?.columns);
+      legends.forEach((legend) => { legend.columns = Math.max(2, Math.floor(width / 110)); });
       if (!spec.facet) return spec;
       if (spec.params.find((p) => p.name === "program").value !== NO_FACETS) {
         const { facet, columns, spec: inner, resolve, ...rest } = spec;

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Sequence
 
 from . import charts
@@ -53,7 +54,7 @@ def build(study: Study) -> list[Section]:
 def in_words(study: Study, point: int) -> str:
     """What varies of a point."""
     set_here = study.points[point]
-    return ", ".join(f"{d.name} = {shown(set_here[d.name])}" for d in study.varied if d.name in set_here) or "the only one"
+    return ", ".join(f"{d.name} = {shown(set_here[d.name])}" for d in study.varied if d.name in set_here) or "the only point"
 
 
 def first_choices(study: Study, matters: Sequence[Matter]) -> tuple[Dimension, Dimension | None]:
@@ -92,10 +93,8 @@ def _verdict(values: Values) -> list[str]:
     study = values.study
     if not values.programs:
         return ["None of the study's runs has finished."] + _unfinished(study)
-    if not study.varied and len(values.programs) == 1:
-        run = study.finished()[0]
-        numbers = [f"{number(run.values[k])} {_unit(study.result(k))}" for k in ("cycles", "energy_nj") if k in run.values]
-        return [f"The study has one point: {' and '.join(numbers) or 'no cycles'}."] + _unfinished(study)
+    if not study.varied:
+        return _of_one_point(values) + _unfinished(study)
     program = values.groups[0]
     mean = f"geometric mean of {len(values.programs)} programs" if program == ALL else ""
     said = []
@@ -117,14 +116,26 @@ def _verdict(values: Values) -> list[str]:
         if best.equals > 1:
             said.append(f"{best.equals - 1:,} other point{'s are' if best.equals > 2 else ' is'} equally good.")
         first = first or best
-    if first is not None and first.among > 1 and all(any(r.key == k for r in study.results) for k in ("cycles", "energy_nj")):
+    if first is not None and first.among > 1 and {"cycles", "energy_nj"} <= {r.key for r in study.results}:
         front = values.front("cycles", "energy_nj", program)
         said.append(f"The front of cycles and energy has {plural(len(front), 'point')}.")
     return said + _unfinished(study)
 
 
+def _of_one_point(values: Values) -> list[str]:
+    found = {k: {g: s.mean for g in values.programs for s in values.spreads(k, g).values()} for k in ("cycles", "energy_nj")}
+    cycles = found["cycles"]
+    if len(cycles) > 1:
+        least, most = min(cycles, key=lambda g: cycles[g]), max(cycles, key=lambda g: cycles[g])
+        return [f"The study has one point, with results of {len(cycles)} programs: from {number(cycles[least])} cycles ({least}) "
+                f"to {number(cycles[most])} ({most})."]
+    numbers = [f"{number(v)} {_unit(values.study.result(k))}" for k, of_program in found.items() for v in of_program.values()]
+    return [f"The study has one point: {' and '.join(numbers) or 'it has no cycles'}."]
+
+
 def _unfinished(study: Study) -> list[str]:
-    counts = ((sum(r.state == state for r in study.runs), words) for state, words in (("failed", "failed"), ("missing", "are missing")))
+    states = Counter(r.state for r in study.runs)
+    counts = ((states["failed"], "failed"), (states["missing"], "are missing"))
     return [f"{count:,} of {plural(len(study.runs), 'run')} {words}." for count, words in counts if count]
 
 
@@ -144,7 +155,8 @@ def _best(values: Values, matters: Sequence[Matter]) -> Section:
     reference = _reference_in_words(values)
     cards = []
     keys = [r for r in study.results if r.key in ("cycles", "energy_nj", PRODUCT)]
-    for result in keys if values.programs else []:
+    # The mean of all programs at one point says nothing.
+    for result in keys if values.programs and (study.varied or len(values.programs) == 1) else []:
         best = values.best(result.key, values.groups[0])
         if best is not None:
             title = ("fewest " if result.key == "cycles" else "least ") + _TITLES[result.key]
@@ -168,7 +180,8 @@ def _best(values: Values, matters: Sequence[Matter]) -> Section:
                              *(study.points[best.point].get(d.name) for d in study.varied)])
     return Section("study", f"Study {study.name}", "study_best.html.j2", {
         "verdict": verdict, "cards": cards, "columns": columns, "rows": rows if len(study.points) > 1 else [],
-        "caption": "The best points: of all programs by geometric mean, and of each", "reference": reference, "varied": _varied(study), "fixed": _fixed(study),
+        "caption": "The best points: of all programs by geometric mean, and of each", "reference": reference,
+        "varied": _varied(study), "fixed": _fixed(study),
         "file_text": study.file_text})
 
 
@@ -195,8 +208,8 @@ def _fixed(study: Study) -> str:
     if study.options:
         said += f" Options of all runs: {' '.join(study.options)}."
     if study.repetitions > 1:
-        said += (f" Each point was run {study.repetitions} times with other seeds; its values are means, and bands reach from the "
-                 f"least to the most.")
+        said += (f" Each point was run {study.repetitions} times with other seeds; its values are means, and bands reach "
+                 f"from the least to the most.")
     return said
 
 
@@ -239,7 +252,8 @@ def _matters(values: Values, matters: Sequence[Matter]) -> Section:
 
     rows: list[list[Any]] = []
     for m in matters:
-        rows.append([m.dimension, {"text": f"{m.ratio:.3f}", "value": m.ratio, "bar": (m.ratio - 1) / largest if largest else 0.0},
+        bar = (m.ratio - 1) / largest if largest else 0.0
+        rows.append([m.dimension, {"text": f"{m.ratio:.3f}", "value": m.ratio, "bar": bar},
                      m.best, m.worst, factor("energy_nj", m), factor(PRODUCT, m), m.matched or None])
     means = [[m.dimension, value, {"text": f"{mean:.3f}", "value": mean}] for m in matters for value, mean in m.means.items()]
     said = [f"{matters[0].dimension} moves the cycles most: by a factor of {matters[0].ratio:.2f}."]

@@ -38,8 +38,8 @@ def _cut(rows: list[list[Any]], columns: list[Any], what: str, where: str) -> tu
 def failed(study: Study) -> dict[str, Any]:
     found = failures(study)
     count = sum(len(f.runs) for f in found)
-    verdict = [f"{count:,} of {plural(len(study.runs), 'run')} failed" +
-               (f", with {len(found):,} different messages." if len(found) > 1 else ", all for the same reason." if count > 1 else ".")]
+    reasons = f", with {len(found):,} different messages" if len(found) > 1 else ", all for the same reason" if count > 1 else ""
+    verdict = [f"{count:,} of {plural(len(study.runs), 'run')} failed{reasons}."]
     # What all failures have in common is the first thing to look at.
     shared = set.intersection(*(set(f.common.items()) for f in found))
     if shared:
@@ -100,6 +100,10 @@ def runs(values: Values, names: Names) -> dict[str, Any]:
     notes.append("One run's whole statistics: regatta-study show S.toml --stats RUN run.json; then regatta-report run.json.")
     if study.left_out:
         notes.append(f"{study.left_out:,} further statistics are in results.sqlite; --statistic PATTERN chooses which are shown.")
+    if names.left_out:
+        notes.append(f"{plural(names.left_out, 'further result')} of so many runs would be too much for a page: see results.csv.")
+    if names.left_out_programs:
+        notes.append(f"The figures leave out {plural(names.left_out_programs, 'program')} of so many points.")
     caption = f"All runs ({len(study.runs):,}): " + ", ".join(f"{n:,} {s}" for s, n in states.items())
     return {"verdict": [], "notes": notes, "tables": [
         {"id": "study-runs-rows", "caption": caption, "big": True, "columns": columns, "rows": rows}]}

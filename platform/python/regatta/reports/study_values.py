@@ -239,7 +239,8 @@ _KERNEL = re.compile(r"kernel \S+: ")
 
 
 class Failure(NamedTuple):
-    """Failed runs with the same status and message, apart from the kernel that a message begins with. `common`: what their points have in common, of what varies."""
+    """Failed runs with the same status and message, apart from the kernel that a message begins with. `common`: what their points
+    have in common, of what varies."""
     status: int | None
     message: str
     runs: list[Run]
