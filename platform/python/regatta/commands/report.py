@@ -106,7 +106,7 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
 
 def _study(o: argparse.Namespace) -> Tuple[List[Section], str]:
     """Sections of the study, and a title."""
-    from .reports import study_data, study_sections
+    from ..reports import study_data, study_sections
     study = study_data.load(Path(o.study), tuple(o.statistic))
     if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(study.path):
         raise InputError(f"--out: '{o.out}' is read too, and would be written over")
