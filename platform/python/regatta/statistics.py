@@ -141,10 +141,10 @@ class Run:
         """Schedulers of all SMs together: scheduler-cycles of a launch over its cycles."""
         if launch["cycles"] == 0:
             return Fraction(1)
-        return Fraction(sum(self.reasons(launch).values()), launch["cycles"])
+        return Fraction(sum(self.scheduler_cycles(launch).values()), launch["cycles"])
 
     @staticmethod
-    def reasons(launch: Dict[str, Any]) -> Dict[str, int]:
+    def scheduler_cycles(launch: Dict[str, Any]) -> Dict[str, int]:
         """A launch's scheduler-cycles by reason, `structural` by unit."""
         reasons = {"issued": int(launch["issue_cycles"])}
         for reason, cycles in launch["stall_cycles"].items():
@@ -162,7 +162,7 @@ class Run:
             schedulers = self.schedulers(launch)
             kernel = str(launch["kernel"])
             if not lines:
-                parts = [("", self.reasons(launch))]
+                parts = [("", self.scheduler_cycles(launch))]
             elif index in by_line:
                 parts = [(line["source"], line["by_reason"]) for line in by_line[index]["lines"]]
                 parts.append((NO_INSTRUCTION, by_line[index]["no_instruction"]))
@@ -179,7 +179,7 @@ class Run:
         """Cycles of a launch by what the schedulers did, "issued" or why not; they add up to its cycles exactly."""
         document = self.document["launches"][launch]
         schedulers = self.schedulers(document)
-        return {reason: cycles / schedulers for reason, cycles in self.reasons(document).items()}
+        return {reason: cycles / schedulers for reason, cycles in self.scheduler_cycles(document).items()}
 
     def counters(self) -> Iterator[Tuple[str, str, Union[int, float]]]:
         """(module, name, value) of every statistic that is a number. Beside the modules: `stall_cycles` by reason

@@ -69,7 +69,7 @@ def _cpi(reason: int, scheduler_cycles: int, cycles: int, instructions: int) -> 
 def _launch(r: Data, index: int) -> Dict[str, Any]:
     la = r.launches[index]
     return {"index": index, "kernel": str(la["kernel"]), "cycles": int(la["cycles"]), "ctas": la.get("ctas"),
-            "instructions": int(la.get("warp_instructions", 0)), "reasons": r.run.reasons(la)}
+            "instructions": int(la.get("warp_instructions", 0)), "reasons": r.run.scheduler_cycles(la)}
 
 
 def _row(la: Dict[str, Any], r: Data, shown: Sequence[str]) -> List[Any]:

@@ -66,7 +66,7 @@ class Data:
         self.name = name
         self.document = run.document
         self.launches: List[Dict[str, Any]] = run.document["launches"]
-        self.reasons = self._sum([run.reasons(launch) for launch in self.launches])
+        self.reasons = self._sum([run.scheduler_cycles(launch) for launch in self.launches])
         self.scheduler_cycles = sum(self.reasons.values())
 
     @staticmethod

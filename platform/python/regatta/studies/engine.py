@@ -222,6 +222,7 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
         trace.record.unlink(missing_ok=True)
     jobs = jobs_of(campaign, todo, traces, settings)
     for name, job in jobs.items():
+        job["lock"] = str(folder / "lock")
         write_whole(folder / "jobs" / f"{name}.json", json.dumps(job), parents=True)
     needs = {group.name: sorted({r.trace.path.stem for r in group.runs if r.trace and r.trace.path.stem in traces})
              for group in todo}

@@ -2,7 +2,7 @@
 """Makes one group of runs, or one trace.
 
 Started by Snakemake with `python3 -I -S worker.py JOB.json`. With --ahead and several jobs, it is started before Snakemake,
-and makes these jobs one after another until Snakemake has begun. "places" of a job: how many workers may work at a time on
+and makes these jobs one after another until Snakemake has begun. "lock" of a job: of its study. "places": how many workers may work at a time on
 this host, and end with the program that started them; 0: on a cluster.
 
 Stands alone, so that it starts in a few hundredths of a second on any node. One worker makes all runs of its group. A
@@ -32,7 +32,7 @@ def leash() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def has_ended(lock: Path) -> bool:
+def has_ended(lock: str) -> bool:
     """Whether the study has ended, whose lock this is. It may have before leash(), while this program was starting."""
     with open(lock, encoding="utf-8") as f:
         try:
@@ -220,7 +220,7 @@ def make(file: Path, ahead: bool) -> int:
         # If two workers have the same job, one waits, and then finds everything made.
         fcntl.flock(f, fcntl.LOCK_EX)
         with place(file.parent, job["places"]):
-            if has_ended(file.parent.parent / "lock"):
+            if "lock" in job and has_ended(job["lock"]):
                 return 1
             status = work(job)
         if status:
