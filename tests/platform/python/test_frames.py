@@ -45,7 +45,7 @@ class RunFramesTest(unittest.TestCase):
             self.assertEqual(rounded["scheduler_cycles"].dtype, "int64")
             for index, launch in enumerate(launches):
                 of_launch = rounded[rounded["launch"] == index]
-                self.assertEqual(of_launch["scheduler_cycles"].sum(), sum(run.reasons(launch).values()))
+                self.assertEqual(of_launch["scheduler_cycles"].sum(), sum(run.scheduler_cycles(launch).values()))
             frame = run.launches_frame()
             reasons = [c for c in frame if c.startswith("cycles.")]
             self.assertTrue(((frame[reasons].sum(axis=1) - frame["cycles"]).abs() < 1e-6).all())

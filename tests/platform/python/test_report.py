@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from regatta.commands.report import main
-from regatta.reports import page, samples, tools
+from regatta.reports import meanings, page, samples
 from regatta.reports.run_data import short_names
 from regatta.reports.source import split
 
@@ -439,14 +439,14 @@ class PartsTest(unittest.TestCase):
     def test_what_regatta_sim_says(self):
         config = '# Written by x\n[run]\nsms = 1\n\n[sm]\nwarps = 64  # warps, of the machine\nscheduler = "g#t\\"o"  # of the machine\n' \
             'on = true\n[a.b]\nx = -0.5  # MHz\n'
-        self.assertEqual(tools.read_config(config), {"sm.warps": (64, "warps"), "sm.scheduler": ('g#t"o', ""), "sm.on": (True, ""),
+        self.assertEqual(meanings.read_config(config), {"sm.warps": (64, "warps"), "sm.scheduler": ('g#t"o', ""), "sm.on": (True, ""),
                                                      "a.b.x": (-0.5, "MHz")})
         text = "dram:\n  --dram.queue entries            requests that a channel\n" + " " * 34 + "holds [1 to 2]\n  --dram.latency N\n" + \
             " " * 34 + "cycles\n\nother\n"
-        self.assertEqual(tools.read_help(text), {"dram.queue": "requests that a channel holds [1 to 2]", "dram.latency": "cycles"})
+        self.assertEqual(meanings.read_help(text), {"dram.queue": "requests that a channel holds [1 to 2]", "dram.latency": "cycles"})
         text = "statistic       unit      meaning\n" + "-" * 40 + "\nsm0.l1.reads    accesses  that hit  or miss\n"
-        self.assertEqual(tools.read_statistics(text), {"sm.l1.reads": ("accesses", "that hit  or miss")})
-        self.assertEqual(tools.plain("sm12.osu.shard3.bank1.c2d_x1"), "sm.osu.shard.bank.c2d_x1")
+        self.assertEqual(meanings.read_statistics(text), {"sm.l1.reads": ("accesses", "that hit  or miss")})
+        self.assertEqual(meanings.plain("sm12.osu.shard3.bank1.c2d_x1"), "sm.osu.shard.bank.c2d_x1")
 
 
 @unittest.skipUnless(JINJA and os.environ.get("REGATTA_BIN") and os.path.exists(os.path.join(os.environ["REGATTA_BIN"], "regatta-sim")) and

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from regatta import report
+from regatta.commands import report
 from regatta.reports import charts, study_data, study_sections
 from regatta.reports.chart_tables import Names, pairs, tables
 from regatta.reports.study_values import ALL, Values, failures, geometric_mean, pareto_front
