@@ -217,7 +217,7 @@ class WithoutSnakemakeTest(Scratch):
 
     def test_a_worker_that_cannot_write_says_where(self):
         """As on a full disk."""
-        job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "leash": False, "fail_fast": False,
+        job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "places": 0, "fail_fast": False,
                "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": [], "accepted": [0]}]}
         (self.folder / "job.json").write_text(json.dumps(job))
         done = subprocess.run([sys.executable, "-I", "-S", "-B", worker.__file__, str(self.folder / "job.json")],

@@ -37,12 +37,17 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
     return sum((u - centre) * (v - centre) for u, v in zip(x, y)) / spread if spread else 0.0
 
 
-def pareto(points: Sequence[Tuple[float, float]]) -> List[int]:
-    """Indices, by growing x, of the points that no other point equals or beats in both (less is better)."""
-    best = math.inf
-    front = []
-    for i in sorted(range(len(points)), key=lambda i: (points[i], i)):
-        if points[i][1] < best:
-            best = points[i][1]
+def pareto(points: Sequence[Tuple[float, float]], more_is_better: Tuple[bool, bool] = (False, False),
+           equals: bool = False) -> List[int]:
+    """Indices of the points that no other point beats: as good in both numbers, and better in one. Best in the first number
+    first. Of equal points only the first one is given, or all of them (`equals`)."""
+    signs = tuple(-1 if more else 1 for more in more_is_better)
+    front: List[int] = []
+    best = (math.inf, math.inf)  # of the front, the last point
+    for a, b, i in sorted((signs[0] * a, signs[1] * b, i) for i, (a, b) in enumerate(points)):
+        if b < best[1]:
+            best = (a, b)
+            front.append(i)
+        elif equals and (a, b) == best:
             front.append(i)
     return front

@@ -13,9 +13,10 @@ import unittest
 from pathlib import Path
 
 from regatta.commands import report
+from regatta.means import pareto
 from regatta.reports import charts, study_data, study_sections
 from regatta.reports.chart_tables import Names, pairs, tables
-from regatta.reports.study_values import ALL, Values, failures, geometric_mean, pareto_front
+from regatta.reports.study_values import ALL, Values, failures, geometric_mean
 from regatta.statistics import InputError
 from regatta.studies import results
 
@@ -183,7 +184,9 @@ class ValuesTest(StudyTest):
                 def beaten(p):
                     return any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in signed)
                 expected = {i for i, p in enumerate(signed) if not beaten(p)}
-                front = pareto_front(found, more)
+                front = pareto(found, more, equals=True)
+                one_each = pareto(found, more)
+                self.assertEqual(sorted(signed[i] for i in one_each), sorted({signed[i] for i in expected}))
                 self.assertEqual((set(front), len(front)), (expected, len(expected)), (trial, more, found))
                 self.assertEqual([signed[i] for i in front], sorted(signed[i] for i in front))
 

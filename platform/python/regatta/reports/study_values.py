@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Iterable, NamedTuple, Sequence
 
+from ..means import pareto
 from .study_data import Dimension, Result, Run, Study, Value, shown
 
 # The name of no program: names of programs begin with a letter or digit.
@@ -58,22 +59,6 @@ def rounded(value: float | None) -> int | float | None:
         return None
     number = float(f"{value:.6g}")
     return int(number) if number == int(number) and abs(number) < 1e15 else number
-
-
-def pareto_front(pairs: Sequence[tuple[float, float]], more_is_better: tuple[bool, bool] = (False, False)) -> list[int]:
-    """Indices of the pairs that no other pair beats: as good in both, and better in one. In the order of the first."""
-    signs = tuple(-1 if more else 1 for more in more_is_better)
-    order = sorted((signs[0] * a, signs[1] * b, i) for i, (a, b) in enumerate(pairs))
-    front = []
-    least = math.inf  # second number of what came before, which is as good or better in the first
-    at_least = math.inf  # the first number where `least` was met
-    for a, b, i in order:
-        if b < least:
-            least, at_least = b, a
-            front.append(i)
-        elif b == least and a == at_least:
-            front.append(i)
-    return front
 
 
 class Values:
@@ -166,7 +151,7 @@ class Values:
         a, b = self.spreads(first, program), self.spreads(second, program)
         both = [p for p in self.points if p in a and p in b]
         more = (self.study.result(first).more_is_better, self.study.result(second).more_is_better)
-        return [both[i] for i in pareto_front([(a[p].mean, b[p].mean) for p in both], more)]
+        return [both[i] for i in pareto([(a[p].mean, b[p].mean) for p in both], more, equals=True)]
 
     def matters(self, result: str) -> list[Matter]:
         """Of the dimensions that vary, the one that moves a result most first."""

@@ -234,8 +234,10 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
         trace='"traces/{trace}.rgt"' if campaign.keep_traces else 'temp("traces/{trace}.rgt")',
         annotate=json.dumps(begin + "{wildcards.trace}.json"), simulate=json.dumps(begin + "{wildcards.group}.json")))
     # Not the wanted traces: Snakemake removes a file before its job, and nothing would wait until it is made again.
-    return _Workflow(len(jobs), [*(name for name in traces if name not in wanted),
-                                 *(group for group, traces_of in needs.items() if not traces_of)])
+    ahead = [name for name in traces if name not in wanted]
+    if not campaign.keep_traces:
+        ahead = ahead[:settings.jobs]  # few traces at a time, for each is to be removed soon
+    return _Workflow(len(jobs), ahead + [group for group, traces_of in needs.items() if not traces_of])
 
 
 def _work_ahead(campaign: Campaign, first: Sequence[str], jobs: int, started: "list[subprocess.Popen[bytes]]") -> None:
