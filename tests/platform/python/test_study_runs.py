@@ -304,6 +304,21 @@ class RealTest(unittest.TestCase):
             self.assertEqual(rows.fetchall(), [("bfs", 8, 8, 1), ("hotspot", 8, 8, 1)])
             connection.close()
 
+    def test_the_first_readme_followed_literally(self):
+        text = (fake_study.PACKAGE.parents[1] / "README.md").read_text(encoding="utf-8")
+        section = text.split("## A study in five minutes\n")[1].split("\n## ")[0]
+        commands, = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "bin").mkdir()
+            path = f"{_programs_with_launcher(folder / 'bin')}:{os.environ['PATH']}"
+            done = subprocess.run(["sh", "-euc", commands], cwd=folder, text=True, capture_output=True,
+                                  env={**os.environ, "PATH": path})
+            self.assertEqual((done.returncode, re.sub(r"(?m)^\[.*\n", "", done.stderr)), (0, ""), done)
+            count = re.search(r"(\d+) simulations take", section)[1]
+            self.assertIn(f"{count} of {count} runs to make", done.stdout)
+            self.assertRegex((folder / "build/study/units.html").read_text(encoding="utf-8"), r"Best of 10 points by cycles")
+
     def test_the_readme_s_campaign_of_a_script(self):
         text = (fake_study.PACKAGE / "README.md").read_text(encoding="utf-8")
         code = text.split("## Campaigns of a script\n")[1].split("```python\n")[1].split("```")[0]
