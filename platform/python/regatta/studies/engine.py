@@ -210,7 +210,7 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
     for old in (".snakemake", "groups", "jobs"):
         shutil.rmtree(folder / old, ignore_errors=True)
     for part in (*campaign.results.glob(".*"), *folder.glob("traces/.*")):
-        if _left_behind(part.name):
+        if part.name.endswith(".ahead") or _left_behind(part.name):
             part.unlink(missing_ok=True)
     for run in (run for group in todo for run in group.runs):
         # A campaign that shares the results may have made it by now.
@@ -233,10 +233,8 @@ def _write_workflow(campaign: Campaign, todo: list[Group], traces: dict[str, Tra
     write_whole(folder / "Snakefile", _WORKFLOW.format(
         trace='"traces/{trace}.rgt"' if campaign.keep_traces else 'temp("traces/{trace}.rgt")',
         annotate=json.dumps(begin + "{wildcards.trace}.json"), simulate=json.dumps(begin + "{wildcards.group}.json")))
-    # Not the wanted traces: Snakemake removes a file before its job, and nothing would wait until it is made again.
-    ahead = [name for name in traces if name not in wanted]
-    if not campaign.keep_traces:
-        ahead = ahead[:settings.jobs]  # few traces at a time, for each is to be removed soon
+    # Few traces at a time where each is to be removed soon.
+    ahead = list(traces) if campaign.keep_traces else list(traces)[:settings.jobs]
     return _Workflow(len(jobs), ahead + [group for group, traces_of in needs.items() if not traces_of])
 
 

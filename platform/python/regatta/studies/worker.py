@@ -94,10 +94,20 @@ class Unreadable(Exception):
     """A run has not written what is to be kept of it."""
 
 
-def annotate(job: dict[str, Any]) -> None:
+def made_ahead(path: Path) -> Path:
+    """Where a trace or its record is until Snakemake has begun, which removes a file before the job that makes it."""
+    return path.with_name(f".{path.name}.ahead")
+
+
+def annotate(job: dict[str, Any], ahead: bool) -> None:
     """Leaves the trace and a record of its making. A trace that cannot be made is empty: the runs that need it say so."""
-    path = Path(job["path"])
-    if path.exists() and path.with_suffix(".json").exists():
+    path = final = Path(job["path"])
+    final_record = path.with_suffix(".json")
+    if ahead:
+        final, final_record = made_ahead(final), made_ahead(final_record)
+    elif made_ahead(final_record).exists():
+        os.replace(made_ahead(final), final)
+        os.replace(made_ahead(final_record), final_record)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     source = Path(job["source"])
@@ -116,11 +126,11 @@ def annotate(job: dict[str, Any]) -> None:
             record.update(status=1, message=f"its report cannot be read: {type(e).__name__}")
     report.unlink(missing_ok=True)
     if record["status"] == 0:
-        os.replace(partial, path)
+        os.replace(partial, final)
     else:
         partial.unlink(missing_ok=True)
-        path.write_bytes(b"")
-    replace(path.with_suffix(".json"), json.dumps(record).encode())
+        final.write_bytes(b"")
+    replace(final_record, json.dumps(record).encode())
 
 
 def extracted(keep: dict[str, Any], file: Path) -> Any:
@@ -181,10 +191,10 @@ def simulate(job: dict[str, Any], run: dict[str, Any]) -> bool:
     return is_result(record, run)
 
 
-def work(job: dict[str, Any]) -> int:
+def work(job: dict[str, Any], ahead: bool = False) -> int:
     """The exit status."""
     if job["kind"] == "annotate":
-        annotate(job)
+        annotate(job, ahead)
         return 0
     Path(job["results"]).mkdir(parents=True, exist_ok=True)
     for run in job["runs"]:
@@ -213,7 +223,7 @@ def make(file: Path, ahead: bool) -> int:
     with open(file, "r+", encoding="utf-8") as f:
         job = json.load(f)
         if not job["places"]:
-            return work(job)
+            return work(job, ahead)
         leash()
         if not ahead:
             begun.touch()
@@ -222,7 +232,7 @@ def make(file: Path, ahead: bool) -> int:
         with place(file.parent, job["places"]):
             if "lock" in job and has_ended(job["lock"]):
                 return 1
-            status = work(job)
+            status = work(job, ahead)
         if status:
             begun.touch()
         return status
