@@ -353,7 +353,11 @@ std::string Simulation::hierarchy(const MachineConfig& machine, Scheme& scheme, 
 void Simulation::Impl::run_all(const std::vector<support::StatGroup>& groups, ConservationLaws& laws,
                                SimulationResult& result) {
   for (const std::string& query : options.launch_stats) {
-    launch_sums.push_back(support::StatSum(groups, {query}));
+    try {
+      launch_sums.push_back(support::StatSum(groups, {query}));
+    } catch (const std::logic_error& e) {
+      throw support::ConfigError(std::string("--launch-stats: ") + e.what());
+    }
     if (launch_sums.back().empty()) {
       throw support::ConfigError("--launch-stats: found '" + query + "', which names no statistic of this run; " +
                                  "--describe-stats lists them");

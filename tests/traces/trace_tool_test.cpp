@@ -87,6 +87,17 @@ TEST_CASE("info, dump and verify of a known trace") {
   CHECK(contains(info.output, "kernel 0: sample32"));
   CHECK(contains(info.output, "12 of 32 bits, 4 predicates, 0 spilled"));
   CHECK(contains(info.output, "70.0% of lanes"));
+  CHECK(contains(info.output, "  classes                int_add 40.0%, load 20.0%, branch 20.0%, exit 20.0%\n"));
+  CHECK(contains(info.output, "  global memory          1 lines of 128 bytes in 1 requests, 64 bytes moved\n"));
+
+  const Run signatures = tool("signatures " + path);
+  CHECK(signatures.status == 0);
+  CAPTURE(signatures.output);
+  CHECK(contains(signatures.output, "{\"line_bytes\": 128, \"launches\": [\n"
+                                    "  {\"launch\": 0, \"kernel\": \"sample32\", \"kernel_index\": 0, \"ctas\": 1, "
+                                    "\"threads_per_cta\": 32, \"registers_per_thread\": 12, "));
+  CHECK(contains(signatures.output, "\"classes\": {\"int_add\": 2, \"load\": 1, \"branch\": 1, \"exit\": 1}, "));
+  CHECK(contains(signatures.output, "\"lines\": 1, \"requests\": 1, \"bytes\": 64}\n]}\n"));
 
   const Run dump = tool("dump " + path);
   CAPTURE(dump.output);
@@ -433,7 +444,7 @@ TEST_CASE("usage") {
   CHECK(tool("--help").status == 0);
   CHECK(contains(tool("--help").output, "usage: regatta-trace info"));
   CHECK(tool("--version").status == 0);
-  CHECK(refused("") == "regatta-trace: a command is missing: info, dump or verify (regatta-trace --help)\n");
+  CHECK(refused("") == "regatta-trace: a command is missing: info, dump, verify or signatures (regatta-trace --help)\n");
   CHECK(refused("inof " + path) ==
         "regatta-trace: unknown command 'inof'; did you mean 'info'? (regatta-trace --help)\n");
   CHECK(refused("dump --limti 3 " + path) ==

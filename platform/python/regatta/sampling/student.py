@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 
@@ -35,6 +36,7 @@ def _beta(a: float, b: float, x: float) -> float:
     return 1.0 - front * _beta_fraction(b, a, 1.0 - x) / b
 
 
+@functools.lru_cache(maxsize=4096)
 def two_sided(confidence: float, freedom: float) -> float:
     """t such that |T| <= t with this probability; `freedom` may be infinite."""
     if not 0.0 < confidence < 1.0 or not freedom > 0.0:
@@ -47,7 +49,7 @@ def two_sided(confidence: float, freedom: float) -> float:
     low, high = 0.0, 1.0
     while outside(high) > 1.0 - confidence:
         low, high = high, high * 2
-    for _ in range(200):
+    while high - low > 1e-12 * high:
         middle = (low + high) / 2
         if outside(middle) > 1.0 - confidence:
             low = middle
