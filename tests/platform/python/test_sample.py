@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from regatta.sample import main
+from regatta.commands.sample import main
 from regatta.sampling import estimate, population
 from regatta.sampling.plan import Sample, Settings, run
 from regatta.sampling.runs import launches_text
