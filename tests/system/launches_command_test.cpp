@@ -74,7 +74,8 @@ TEST_CASE("regatta-sim --launches: some launches, warmed by those before, under 
   for (const char* scheme : {"baseline", "regless", "greener", "wir", "finereg"}) {
     CAPTURE(scheme);
     const json plain = program.stats({"--scheme", scheme});
-    const json some = program.stats({"--scheme", scheme, "--launches", "2,5:6,9", "--launch-stats", "memory.l2_*.reads"});
+    const json some =
+        program.stats({"--scheme", scheme, "--launches", "2,5:6,9", "--launch-stats", "memory.l2_*.reads"});
     CHECK(some["sampling"]["simulated"] == "2,5:6,9");
     CHECK(some["sampling"]["warmed"] == "0:1,3:4,7:8");
     CHECK(some["checks"]["mismatches"] == 0);
@@ -96,7 +97,8 @@ TEST_CASE("regatta-sim --launches: what does not fit is refused") {
   const Program program("gaussian");
   const std::size_t count = program.stats({})["launches"].size();
   const std::string last = std::to_string(count - 1), beyond = std::to_string(count);
-  program.refused({"--launches", beyond}, "--launches: found launch " + beyond + ", the trace has launches 0 to " + last);
+  program.refused({"--launches", beyond},
+                  "--launches: found launch " + beyond + ", the trace has launches 0 to " + last);
   program.refused({"--launches", ""}, "--launches: found an empty text, expected numbers of launches: 0,5,7:9");
   program.refused({"--launches", "4,2"},
                   "--launches: found launch 2 after launch 4, expected ascending numbers, each once");

@@ -83,7 +83,8 @@ TEST_CASE("a launch's signature is the sum of what its warps did") {
     std::vector<Counted> counted(reader.launches().size());
     for (std::size_t c = 0; c < reader.ctas().size(); ++c) {
       const std::uint32_t launch = reader.ctas()[c].launch;
-      for (const auto& warp : steps[c]) count(reader.kernels()[reader.launches()[launch].kernel], warp, counted[launch]);
+      for (const auto& warp : steps[c])
+        count(reader.kernels()[reader.launches()[launch].kernel], warp, counted[launch]);
     }
     for (std::size_t i = 0; i < counted.size(); ++i) {
       CAPTURE(seed, i);

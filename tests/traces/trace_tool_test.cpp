@@ -93,11 +93,13 @@ TEST_CASE("info, dump and verify of a known trace") {
   const Run signatures = tool("signatures " + path);
   CHECK(signatures.status == 0);
   CAPTURE(signatures.output);
-  CHECK(contains(signatures.output, "{\"line_bytes\": 128, \"launches\": [\n"
-                                    "  {\"launch\": 0, \"kernel\": \"sample32\", \"kernel_index\": 0, \"ctas\": 1, "
-                                    "\"threads_per_cta\": 32, \"registers_per_thread\": 12, "));
-  CHECK(contains(signatures.output, "\"classes\": {\"int_add\": 2, \"load\": 1, \"branch\": 1, \"exit\": 1}, "));
-  CHECK(contains(signatures.output, "\"lines\": 1, \"requests\": 1, \"bytes\": 64}\n]}\n"));
+  CHECK(contains(signatures.output,
+                 R"({"line_bytes":128,"launches":[
+{"launch":0,"kernel":"sample32","kernel_index":0,"ctas":1,"threads_per_cta":32,"registers_per_thread":12,)"));
+  CHECK(contains(signatures.output, R"("classes":{"int_add":2,"load":1,"branch":1,"exit":1},)"));
+  CHECK(contains(signatures.output, R"("lines":1,"requests":1,"bytes":64}
+]}
+)"));
 
   const Run dump = tool("dump " + path);
   CAPTURE(dump.output);
@@ -444,7 +446,8 @@ TEST_CASE("usage") {
   CHECK(tool("--help").status == 0);
   CHECK(contains(tool("--help").output, "usage: regatta-trace info"));
   CHECK(tool("--version").status == 0);
-  CHECK(refused("") == "regatta-trace: a command is missing: info, dump, verify or signatures (regatta-trace --help)\n");
+  CHECK(refused("") ==
+        "regatta-trace: a command is missing: info, dump, verify or signatures (regatta-trace --help)\n");
   CHECK(refused("inof " + path) ==
         "regatta-trace: unknown command 'inof'; did you mean 'info'? (regatta-trace --help)\n");
   CHECK(refused("dump --limti 3 " + path) ==
