@@ -142,16 +142,28 @@ class LossTest(SlurmTest):
         self.assertEqual(finished(self.folder), 4)
         self.wait("two jobs for each group", lambda: self.states() == ["CANCELLED"] * 4 + ["COMPLETED"] * 4, 30)
 
-    def test_jobs_of_a_lost_node_run_again_on_the_other(self):
-        self.text(6, group=3)
+    def lose_n2(self):
+        """In the second of a job's three runs. What the study says."""
         process = self.start(self.folder, "--slurm", "--jobs", "2", FAKE_SECONDS="4")
-        # A run of each node is kept, and one is lost.
         self.wait("both nodes in their second runs", lambda: finished(self.folder) == 2 and self.made() == 4)
         self.cluster.lose_node("n2")
-        out, errors = process.communicate(timeout=200)
-        self.assertEqual((process.returncode, errors), (0, ""), out)
+        errors = process.communicate(timeout=200)[1]
+        return process.returncode, errors
+
+    def test_jobs_of_a_lost_node_run_again_on_the_other(self):
+        self.text(6, group=3)
+        self.assertEqual(self.lose_n2(), (0, ""))
         self.assertEqual(sorted((job["JobState"], job["BatchHost"], job["Restarts"]) for job in self.cluster.jobs()),
                          [("COMPLETED", "n1", "0"), ("COMPLETED", "n1", "1")])
+        self.assertEqual((finished(self.folder), self.made()), (6, 7))
+
+    def test_without_requeue_jobs_of_a_lost_node_are_told(self):
+        self.text(6, group=3, slurm='[slurm]\nextra = ["--no-requeue"]\n')
+        status, errors = self.lose_n2()
+        self.assertEqual((status, finished(self.folder)), (1, 4), errors)
+        self.assertRegex(errors, r"^runs without a result: 2\. Their jobs failed; the same command makes them:\n"
+                                 r"  job [12]: NODE_FAIL after 00:00:\d\d on n2 \(.*/s\.study/slurm/[12]\.log\)\n$")
+        self.run_study(self.folder, "--slurm", "--jobs", "2")
         self.assertEqual((finished(self.folder), self.made()), (6, 7))
 
 

@@ -8,7 +8,6 @@ Files of NAME.study/slurm: `submitted` has the number of each job, `jobs/NUMBER`
 itself, `failed` number, state, time and node of each that failed or that Slurm ended.
 """
 
-import contextlib
 import json
 import os
 import shlex
@@ -101,9 +100,13 @@ def cancel(folder: Path, name: str) -> None:
     left = unfinished_jobs(folder)
     for begin in range(0, len(left), 200):
         # The name: a folder that was copied to another cluster has numbers of other jobs.
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            subprocess.run(["scancel", "--quiet", f"--name={_job_name(name)}", *left[begin:begin + 200]], timeout=60,
-                           check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ["scancel", "--quiet", f"--name={_job_name(name)}", *left[begin:begin + 200]]
+        try:
+            subprocess.run(command, timeout=60, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        except (OSError, subprocess.SubprocessError):
+            return  # the next run tries it again
+    (folder / "slurm" / "submitted").unlink(missing_ok=True)
 
 
 def failed_jobs(folder: Path) -> list[str]:
