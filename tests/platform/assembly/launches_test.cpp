@@ -39,7 +39,7 @@ assembly::SimulationResult run(const std::string& path, const Numbers& launches,
   options.launches = launches;
   options.warm = warm;
   options.launch_stats = stats;
-  assembly::Simulation simulation(assembly::MachineConfig{}, registry.get("baseline"), options, reader);
+  assembly::Simulation simulation(test::named_machine("gtx980"), registry.get("baseline"), options, reader);
   return simulation.run();
 }
 
