@@ -332,7 +332,7 @@ TEST_CASE("bad command lines") {
       {REGATTA_SIM,
        {"k.rgt", "--sms", "0"},
        "regatta-sim: command line: --sms: expected an integer from 1 to 1024, found 0"},
-      {REGATTA_TRACE, {}, "regatta-trace: a command is missing: info, dump or verify (regatta-trace --help)"},
+      {REGATTA_TRACE, {}, "regatta-trace: a command is missing: info, dump, verify or signatures (regatta-trace --help)"},
       {REGATTA_TRACE,
        {"verfy", "k.rgt"},
        "regatta-trace: unknown command 'verfy'; did you mean 'verify'? (regatta-trace --help)"},

@@ -51,7 +51,7 @@ TEST_CASE("regatta-trace: bad usage and bad files") {
   const Folder folder;
   test::annotate_kernel(folder, "sgemm", Size::small);
   const std::string whole = folder.read("sgemm.rgt");
-  trace_refuses(folder, {}, "a command is missing: info, dump or verify (regatta-trace --help)");
+  trace_refuses(folder, {}, "a command is missing: info, dump, verify or signatures (regatta-trace --help)");
   trace_refuses(folder, {"inf", "k.rgt"}, "unknown command 'inf'; did you mean 'info'? (regatta-trace --help)");
   trace_refuses(folder, {"dump", "k.rgt", "--cto", "1"},
                 "unknown option '--cto'; did you mean '--cta'? (regatta-trace --help)");
