@@ -264,7 +264,7 @@ TEST_CASE("contract: a residency that does not settle") {
 TEST_CASE("contract: an observer that names an event twice") {
   CHECK_THAT(observed("twice", {protocol::Event::issued, protocol::Event::issued}),
              Contains("regatta/observer: Interested in cycle 0: interests() names event 9 twice; expected each event "
-                      "once, from 0 to 16"));
+                      "once, from 0 to 17"));
 }
 
 TEST_CASE("contract: an observer that names an event that there is not") {
