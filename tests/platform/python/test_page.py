@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section "In Python" of the package's page: its examples run as they stand, and print what it shows."""
+"""The page "Regatta in Python": its examples run as they stand, and print what it shows."""
 
 import os
 import re
@@ -17,9 +17,8 @@ def form(text):
 
 class PageTest(FolderTest):
     def test_in_python(self):
-        text = (PACKAGE / "README.md").read_text(encoding="utf-8")
-        section = text.split("## In Python\n")[1].split("\n## ")[0]
-        blocks = re.findall(r"```(\w*)\n(.*?)```", section, re.DOTALL)
+        text = (PACKAGE / "PYTHON.md").read_text(encoding="utf-8")
+        blocks = re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL)
         self.assertEqual([kind for kind, _ in blocks], ["python", "", "python", "", "python", ""])
         for name in ("traces", "platform"):
             (self.folder / name).symlink_to(PACKAGE.parents[1] / name)
@@ -38,7 +37,7 @@ class PageTest(FolderTest):
 
     def test_what_the_tables_name_is_there(self):
         import regatta
-        text = (PACKAGE / "README.md").read_text(encoding="utf-8").split("## In Python\n")[1].split("\n## ")[0]
+        text = (PACKAGE / "PYTHON.md").read_text(encoding="utf-8")
         for name in ("annotate", "run", "load", "compare", "study", "read_samples", "read_ctas"):
             self.assertIn(f"`{name}(", text)
             self.assertTrue(callable(getattr(regatta, name)))

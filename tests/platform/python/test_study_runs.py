@@ -278,8 +278,8 @@ def _programs_with_launcher(folder):
 @SNAKEMAKE
 @unittest.skipUnless(os.path.exists(os.path.join(os.environ.get("REGATTA_BIN", ""), "regatta-sim")), "regatta is not built")
 class RealTest(unittest.TestCase):
-    def test_the_readme_followed_literally(self):
-        text = (fake_study.PACKAGE / "README.md").read_text(encoding="utf-8")
+    def test_the_page_followed_literally(self):
+        text = (fake_study.PACKAGE / "STUDIES.md").read_text(encoding="utf-8")
         section = text.split("## A study in five minutes\n")[1].split("\n## ")[0]
         blocks = re.findall(r"```(\w*)\n(.*?)```", section, re.DOTALL)
         commands, told = [b for kind, b in blocks if kind == "sh"], [b for kind, b in blocks if not kind]
@@ -319,9 +319,9 @@ class RealTest(unittest.TestCase):
             self.assertIn(f"{count} of {count} runs to make", done.stdout)
             self.assertRegex((folder / "build/study/units.html").read_text(encoding="utf-8"), r"Best of 10 points by cycles")
 
-    def test_the_readme_s_campaign_of_a_script(self):
-        text = (fake_study.PACKAGE / "README.md").read_text(encoding="utf-8")
-        code = text.split("## Campaigns of a script\n")[1].split("```python\n")[1].split("```")[0]
+    def test_the_page_s_campaign_of_a_script(self):
+        text = (fake_study.PACKAGE / "CAMPAIGNS.md").read_text(encoding="utf-8")
+        code = text.split("```python\n")[1].split("```")[0]
         with tempfile.TemporaryDirectory() as name:
             work = Path(name).resolve()
             for told in ("1 of 1 runs to make", ""):  # made, then known
