@@ -2,7 +2,6 @@
 #include <regatta/assembly/launch_list.h>
 #include <regatta/assembly/simulation.h>
 #include <regatta/assembly/tool.h>
-#include <regatta/base/clashes.h>
 #include <regatta/base/input_file.h>
 #include <regatta/base/output_file.h>
 #include <regatta/base/path.h>
@@ -12,9 +11,7 @@
 #include <regatta/support/logging.h>
 #include <regatta/support/progress.h>
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <iostream>
@@ -31,188 +28,6 @@ namespace {
 constexpr int status_done = 0;
 constexpr int status_internal = 1;
 constexpr int status_check = 3;
-
-constexpr const char* trace_help = "annotated trace (.rgt) written by regatta-annotate";
-
-void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& registry,
-             const PolicyRegistry& policies) {
-  std::string schemes;
-  for (const auto& s : registry.schemes()) schemes += (schemes.empty() ? "" : "; ") + s->name() + ": " + s->help();
-  std::string machines;
-  for (const std::string& m : machine_names()) machines += (machines.empty() ? "" : ", ") + m;
-  std::string tables;
-  for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
-  line.positional("TRACE", o.trace, trace_help, false);
-  line.option("machine", o.machine, "NAME", "machine preset (" + machines + "), or the path of a .toml file");
-  line.option("scheme", o.scheme, "NAME",
-              schemes + ". A+B: scheme A on the parts of B (finereg+greener). --help also lists the scheme's knobs");
-  line.option("scheduler", o.scheduler, "NAME",
-              "warp scheduler (" + described(policies.schedulers()) + "); short for --sm.scheduler");
-  line.option("energy", o.energy, "NAME",
-              "energy table (" + tables + ") or the path of a .toml file; short for --energy.table");
-  line.option("sms", o.sms, "N", "SMs to simulate; L2 capacity and DRAM bandwidth are scaled to them", 1, 1024);
-  line.list("config", o.config_files, "FILE",
-            "TOML file with knobs ([module] knob = value) and the run ([run] machine, scheme, sms); later files win");
-  line.optional_value("dump-config", o.dump_file, "FILE",
-                      "write the configuration as a file for --config (without FILE: to standard output) and exit");
-  line.option("stats", o.stats_file, "FILE", "write all results as JSON");
-  line.flag("no-check", o.check, "do not compare operands with the program's values (to measure the cost of checking)",
-            false);
-  line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all contracts of the blocks");
-  line.option("lookup-delay", o.lookup_delay, "CYCLES",
-              "delay the answers of the scheme's lookups at random by up to so many cycles; 0: as the blocks answer", 0,
-              1000);
-  line.option("quantum", o.quantum, "CYCLES",
-              "cycles that SMs may run ahead of SystemC time if every part permits it; 1: never (same results, slower)",
-              1, 1'000'000);
-  line.option("launches", o.launches, "LIST",
-              "simulate only these launches of the trace, by number: 0,5,7:9; the others are skipped (regatta-sample "
-              "chooses them and estimates the whole)");
-  line.option(
-      "warm", o.warm, "N",
-      "with --launches: launches skipped before a simulated one pass through the tags of the L2, as far back as "
-      "N times its capacity; 0: none",
-      0, 1'000'000);
-  line.list("launch-stats", o.launch_stats, "NAME",
-            "count this statistic in every launch too, in the file of --stats: memory.l2_*.reads, a sum over what "
-            "matches");
-  line.flag("replay", o.replay, "only decode the trace and update registers: the speed limit of a simulation");
-  line.flag("cpi", o.cpi, "print cycles per warp instruction by reason, for each of the first launches and in total");
-  line.flag("cpi-lines", o.cpi_lines,
-            "charge each scheduler-cycle to an instruction: print the source lines with most, write all to --stats");
-  line.flag("energy-table", o.energy_table, "print the energy by structure and event, with the basis of each number");
-  line.option("cpi-ctas", o.cpi_ctas, "FILE", "CSV file: activity of the warps of each CTA, in warp-cycles");
-  line.option("vcd", o.vcd, "FILE", "write a value change dump of the SMs' signals");
-  line.option("vcd-window", o.vcd_window, "FIRST:LAST",
-              "cycles to dump, including FIRST and LAST; FIRST:, :LAST or one number");
-  line.option("pipeline", o.pipeline, "FILE", "write the pipeline stages of each instruction, for the viewer Konata");
-  line.option("pipeline-window", o.pipeline_window, "FIRST:LAST",
-              "record instructions fetched in these cycles; format of --vcd-window");
-  line.option("pipeline-ctas", o.pipeline_ctas, "FIRST:LAST",
-              "record these CTAs, by their number in the grid; format of --vcd-window");
-  line.option("timeline", o.timeline, "FILE",
-              "write schedulers, warps, CTAs and counters over time, for the viewer Perfetto (1 ns there is 1 cycle)");
-  line.option("timeline-window", o.timeline_window, "FIRST:LAST", "show these cycles; format of --vcd-window");
-  line.option("timeline-ctas", o.timeline_ctas, "FIRST:LAST",
-              "show these CTAs and their warps, by their number in the grid; format of --vcd-window");
-  line.option("timeline-sample", o.timeline_sample, "N",
-              "cycles between two values of the timeline's counters; 0: no counters", 0, 1'000'000'000'000);
-  line.option("sample", o.sample, "N", "cycles between two rows of --sample-file; 0: no samples", 0, 1'000'000'000'000);
-  line.option("sample-file", o.sample_file, "FILE", "CSV file: increments of all counters, every N cycles");
-  line.option("working-set", o.working_set, "N",
-              "count the distinct registers that an SM touches in each window of N cycles; 0: off", 0,
-              1'000'000'000'000);
-  line.option(
-      "register-use", o.register_use, "N",
-      "share of the allocated registers that an SM's instructions name in windows of N warp instructions; 0: off", 0,
-      1'000'000'000'000);
-  line.flag("all-stats", o.all_stats, "print every statistic, not only the summary");
-  line.flag("describe-stats", o.describe, "explain every statistic, after the run or without a TRACE");
-  line.flag("hierarchy", o.hierarchy,
-            "print the modules of the machine with their sockets and ports and what each is bound to; runs nothing");
-  line.option("log-level", o.log_level, "LEVEL", "messages on stderr", support::log_levels());
-}
-
-/// Rejects options with an empty text, which is mostly a script's variable that is not set.
-void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
-  struct Text {
-    const char* option;
-    const std::string& text;
-    const char* expected;
-  };
-  constexpr const char* file = "the name of a file";
-  constexpr const char* window = "FIRST:LAST, FIRST:, :LAST or one number";
-  for (const Text& t :
-       {Text{"launches", o.launches, "numbers of launches: 0,5,7:9"}, Text{"stats", o.stats_file, file},
-        Text{"cpi-ctas", o.cpi_ctas, file}, Text{"sample-file", o.sample_file, file}, Text{"vcd", o.vcd, file},
-        Text{"vcd-window", o.vcd_window, window}, Text{"pipeline", o.pipeline, file},
-        Text{"pipeline-window", o.pipeline_window, window}, Text{"pipeline-ctas", o.pipeline_ctas, window},
-        Text{"timeline", o.timeline, file}, Text{"timeline-window", o.timeline_window, window},
-        Text{"timeline-ctas", o.timeline_ctas, window}}) {
-    if (line.given(t.option) && t.text.empty()) {
-      throw support::ConfigError(std::string("--") + t.option + ": found an empty text, expected " + t.expected);
-    }
-  }
-}
-
-Recording recording(const support::CommandLine& line, const ToolOptions& o, const Scheme& scheme) {
-  const auto needs = [](const std::string& option, bool given, const std::string& other, bool other_given) {
-    if (given && !other_given) throw support::ConfigError(option + " needs " + other);
-  };
-  needs("--vcd-window", !o.vcd_window.empty(), "--vcd FILE", !o.vcd.empty());
-  needs("--pipeline-window", !o.pipeline_window.empty(), "--pipeline FILE", !o.pipeline.empty());
-  needs("--pipeline-ctas", !o.pipeline_ctas.empty(), "--pipeline FILE", !o.pipeline.empty());
-  needs("--timeline-window", !o.timeline_window.empty(), "--timeline FILE", !o.timeline.empty());
-  needs("--timeline-ctas", !o.timeline_ctas.empty(), "--timeline FILE", !o.timeline.empty());
-  needs("--timeline-sample", line.given("timeline-sample"), "--timeline FILE", !o.timeline.empty());
-  needs("--sample", o.sample != 0, "--sample-file FILE", !o.sample_file.empty());
-  needs("--sample-file", !o.sample_file.empty(), "--sample N", o.sample != 0);
-  for (const auto* file : {&o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
-    if (o.replay && !file->empty())
-      throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
-  }
-  if (o.replay) {
-    for (const auto& [option, file] : scheme.written_files()) {
-      if (!file.empty()) throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
-    }
-  }
-  const std::pair<const char*, bool> timed[] = {{"--cpi", o.cpi},
-                                                {"--cpi-lines", o.cpi_lines},
-                                                {"--energy-table", o.energy_table},
-                                                {"--check-protocol", o.check_protocol},
-                                                {"--lookup-delay", o.lookup_delay != 0}};
-  for (const auto& [option, given] : timed) {
-    if (o.replay && given) throw support::ConfigError(std::string("--replay has no time: nothing for ") + option);
-  }
-  if (o.replay && o.scheme != ToolOptions{}.scheme) {
-    throw support::ConfigError("--replay has no operand storage: found the scheme '" + o.scheme +
-                               "', expected none (it decodes the trace and updates registers only)");
-  }
-  if (o.replay && !o.launches.empty())
-    throw support::ConfigError("--replay decodes the whole trace: nothing for --launches");
-  if (o.replay && !o.launch_stats.empty())
-    throw support::ConfigError("--replay counts no statistics: nothing for --launch-stats");
-  if (o.replay && o.working_set != 0) {
-    throw support::ConfigError("--replay has no time: --working-set has no windows to count in");
-  }
-  if (o.replay && o.register_use != 0) {
-    throw support::ConfigError("--replay has no schedulers: --register-use has no windows to count in");
-  }
-  Recording r;
-  r.vcd_file = o.vcd;
-  r.pipeline_file = o.pipeline;
-  r.timeline_file = o.timeline;
-  r.timeline_sample_cycles = o.timeline_sample;
-  r.sample_file = o.sample_file;
-  r.sample_cycles = o.sample;
-  r.cta_file = o.cpi_ctas;
-  r.cycles_by_instruction = o.cpi_lines;
-  r.working_set_cycles = o.working_set;
-  r.register_use_instructions = o.register_use;
-  if (!o.vcd_window.empty()) r.vcd_cycles = recorders::parse_window(o.vcd_window, "--vcd-window");
-  if (!o.pipeline_window.empty()) r.pipeline_cycles = recorders::parse_window(o.pipeline_window, "--pipeline-window");
-  if (!o.pipeline_ctas.empty()) r.pipeline_ctas = recorders::parse_window(o.pipeline_ctas, "--pipeline-ctas");
-  if (!o.timeline_window.empty()) r.timeline_cycles = recorders::parse_window(o.timeline_window, "--timeline-window");
-  if (!o.timeline_ctas.empty()) r.timeline_ctas = recorders::parse_window(o.timeline_ctas, "--timeline-ctas");
-  return r;
-}
-
-/// Refuses a file that would be written over another one of the same run.
-void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<std::string>& machine_files,
-                 const EnergyConfig& energy) {
-  std::vector<base::FileUse> files{{"--stats", o.stats_file, true},        {"--vcd", o.vcd, true},
-                                   {"--pipeline", o.pipeline, true},       {"--timeline", o.timeline, true},
-                                   {"--sample-file", o.sample_file, true}, {"--cpi-ctas", o.cpi_ctas, true},
-                                   {"--dump-config", o.dump_file, true}};
-  for (const auto& [option, path] : scheme.written_files()) files.push_back({option, path, true});
-  files.push_back({"the trace", o.trace, false});
-  for (const std::string& path : o.config_files) files.push_back({"--config", path, false});
-  for (const std::string& path : machine_files) files.push_back({"--machine", path, false});
-  std::vector<std::string> energy_files;
-  energy.load(&energy_files);
-  for (const std::string& path : energy_files) files.push_back({"the energy table", path, false});
-  base::refuse_clashes(std::move(files));
-}
 
 /// During its lifetime, printed text goes to standard error if a result goes to standard output.
 class SummaryOutput {
@@ -272,13 +87,6 @@ int tell_ending(const SimulationResult& result) {
       return status_check;
   }
   return status_internal;
-}
-
-/// Rejects options that make a run write a file, when nothing is run.
-void refuse_files(const ToolOptions& o, const std::string& why) {
-  for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
-    if (!file->empty()) throw support::ConfigError(why + ": nothing can be written to '" + *file + "'");
-  }
 }
 
 int dump_config(const ToolOptions& o, const support::OptionSet& knobs, const SchemeRegistry& registry) {

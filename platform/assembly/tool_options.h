@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What regatta-sim was asked for: the options of its command line, and what they exclude.
+#pragma once
+
+#include <regatta/assembly/policies.h>
+#include <regatta/assembly/simulation.h>
+#include <regatta/support/command_line.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace regatta::assembly {
+
+struct ToolOptions {
+  std::string trace;
+  std::string machine = "gtx980";
+  std::string scheme = "baseline";
+  std::string scheduler;
+  std::string energy;
+  std::vector<std::string> config_files;
+  std::string dump_file;  ///< empty: standard output
+  std::string stats_file;
+  std::string log_level = "info";
+  unsigned sms = 1;
+  bool check = true;
+  bool check_protocol = false;
+  std::uint64_t lookup_delay = 0;
+  std::uint64_t quantum = SimulationOptions{}.quantum;
+  bool replay = false;
+  bool cpi = false;
+  bool cpi_lines = false;
+  std::string cpi_ctas;
+  std::string vcd, vcd_window;
+  std::string pipeline, pipeline_window, pipeline_ctas;
+  std::string launches;
+  unsigned warm = SimulationOptions::default_warm;
+  std::vector<std::string> launch_stats;
+  std::string timeline, timeline_window, timeline_ctas;
+  std::uint64_t timeline_sample = Recording{}.timeline_sample_cycles;
+  std::uint64_t sample = 0;
+  std::string sample_file;
+  std::uint64_t working_set = 0;
+  std::uint64_t register_use = 0;
+  bool energy_table = false;
+  bool all_stats = false;
+  bool describe = false;
+  bool hierarchy = false;
+};
+
+/// Of the positional argument TRACE.
+inline constexpr const char* trace_help = "annotated trace (.rgt) written by regatta-annotate";
+
+/// The options of a run, which are written to `options` when the line is scanned. Knobs are declared elsewhere.
+void declare(support::CommandLine& line, ToolOptions& options, const SchemeRegistry& registry,
+             const PolicyRegistry& policies);
+/// Rejects options with an empty text, which is mostly a script's variable that is not set.
+void refuse_empty(const support::CommandLine& line, const ToolOptions& options);
+/// Rejects options that make a run write a file, when nothing is run.
+void refuse_files(const ToolOptions& options, const std::string& why);
+/// The recordings that are asked for. Rejects options that need others, or have no meaning with --replay.
+Recording recording(const support::CommandLine& line, const ToolOptions& options, const Scheme& scheme);
+/// Refuses a file that would be written over another one of the same run.
+void check_files(const ToolOptions& options, const Scheme& scheme, const std::vector<std::string>& machine_files,
+                 const EnergyConfig& energy);
+
+}  // namespace regatta::assembly
