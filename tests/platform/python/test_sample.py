@@ -15,7 +15,7 @@ from pathlib import Path
 
 from regatta.commands.sample import main
 from regatta.sampling import estimate, population
-from regatta.sampling.plan import Sample, Settings, run
+from regatta.sampling.plan import LEAST_FREEDOM, Sample, Settings, run
 from regatta.sampling.runs import launches_text
 from regatta.sampling.strata import Stratum, clusters, k_means, stratify
 from regatta.sampling.student import two_sided
@@ -133,6 +133,21 @@ class CoverageTest(unittest.TestCase):
         self.assertGreaterEqual(sum(covers), least_of(5 * DRAWS))
         self.assertGreaterEqual(min(covers), least_of(DRAWS))
 
+    def test_two_launches_that_agree_are_not_enough(self):
+        launches = made([1000] * 300)
+        asked = []
+
+        def simulate(numbers):
+            asked.extend(numbers)
+            return {n: 500.0 for n in numbers}
+
+        found = run(launches, Settings(error=0.05, budget=0.03), simulate)
+        self.assertEqual((found.reached, found.estimate.total, found.estimate.relative), (True, 150000.0, 0.0))
+        # Strata with n launches have n - 1 degrees of freedom each.
+        self.assertGreaterEqual(len(asked) - len(found.sample.strata), LEAST_FREEDOM)
+        self.assertLessEqual(len(asked), 9)
+        self.assertEqual(run(launches, Settings(error=0.05, budget=0.007), simulate).stages, 1)  # nothing more to spend
+
     def test_the_allowance_widens_in_proportion_to_what_was_not_simulated(self):
         launches = made([100] * 10)
         strata = stratify(launches, 300)
@@ -240,6 +255,25 @@ class ProgramTest(unittest.TestCase):
         status, text, _ = self.sample("--budget", "5%", "--error", "0.01%", "--", "--log-level", "error")
         self.assertEqual(status, 0)
         self.assertIn("Not reached: the interval of the cycles is ", text)
+
+    def test_the_report_says_which_launches_a_group_has(self):
+        sampled = self.sample("--budget", "30%")[1]
+        exact = self.sample("--exact")[1]
+        groups = self.document("--budget", "30%")["sampling"]["strata"]
+        for group in groups:
+            least, most = group["warp_instructions"]
+            self.assertIn(f"{least:,}" + (f" to {most:,}" if most > least else ""), sampled)
+        self.assertEqual(sum(launch["warp_instructions"] for launch in self.plain["launches"]), self.plain["warp_instructions"])
+        self.assertIn("interval", sampled)
+        self.assertNotIn("interval", exact)
+        self.assertIn(f"all {len(self.plain['launches'])} launches simulated", exact)
+
+    def test_options_of_the_simulator_in_the_wrong_place(self):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors), self.assertRaises(SystemExit) as ended:
+            main([self.trace, "--scheme", "regless"])
+        self.assertEqual(ended.exception.code, 2)
+        self.assertIn("options of regatta-sim come after '--'", errors.getvalue())
 
     def test_bad_input_is_refused(self):
         for arguments, message in (

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -18,6 +17,8 @@ from ..sampling.plan import Outcome, Sample, Settings, run
 from ..sampling.report import document, text
 from ..sampling.runs import Failed, Simulator, refuse_options, signatures
 from ..statistics import InputError
+from ..tools import of_option
+from .ending import status_of
 
 _HELP = """\
 Estimates cycles, energy and statistics of a program of many launches. Only a sample of the launches is simulated: drawn at
@@ -25,7 +26,7 @@ random from groups of launches that are alike by kernel, size and signature (ins
 Every estimate has an interval. More launches are added until that of the cycles is as short as --error asks, or the
 budget is used up. Launches that are skipped directly before a simulated one warm the caches.
 
-  regatta-sample K.rgt --error 5%% -- --machine gtx480 --scheme regless
+  regatta-sample K.rgt --error 5% -- --machine gtx480 --scheme regless
   regatta-sample K.rgt --stat 'memory.dram_*.bytes_read' --json estimate.json
 """
 _STATUS = """\
@@ -44,16 +45,12 @@ def _fraction(option: str, what: str, low: float, high: float) -> float:
 
 
 def _tool(name: str, folder: Optional[str]) -> Path:
-    beside = Path(folder) if folder else Path(sys.argv[0]).resolve().parent
-    path = shutil.which(str(beside / name)) or (None if folder else shutil.which(name))
-    if path is None:
-        raise InputError(f"--bin: found no program '{name}' in '{beside}'" + ("" if folder else " and in PATH") +
-                         ", expected the folder with regatta's programs")
-    return Path(path)
+    return of_option(name, folder, Path(sys.argv[0]).resolve().parent)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="regatta-sample", description=_HELP, epilog=_STATUS,
+    parser = argparse.ArgumentParser(prog="regatta-sample", description=_HELP,
+                                     usage="regatta-sample K.rgt [OPTION ...] [-- OPTION of regatta-sim ...]", epilog=_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trace", metavar="K.rgt", help="trace of a program of many launches")
     parser.add_argument("--error", default="5%", metavar="PERCENT",
@@ -116,6 +113,13 @@ def _sample(o: argparse.Namespace, options: List[str]) -> int:
     return 0
 
 
+def _sample_or_status(o: argparse.Namespace, options: List[str]) -> int:
+    try:
+        return _sample(o, options)
+    except Failed as e:
+        return e.status
+
+
 def _interrupted(number: int, _frame: Any) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -123,21 +127,13 @@ def _interrupted(number: int, _frame: Any) -> NoReturn:
 def main(arguments: Optional[List[str]] = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     at = words.index("--") if "--" in words else len(words)
-    o = _parser().parse_args(words[:at])
+    parser = _parser()
+    o, unknown = parser.parse_known_args(words[:at])
+    if unknown:
+        parser.error(f"unknown: {' '.join(unknown)}; options of regatta-sim come after '--'")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
-    try:
-        return _sample(o, words[at + 1:])
-    except InputError as e:
-        print(f"regatta-sample: {e}", file=sys.stderr)
-        return 2
-    except Failed as e:
-        return e.status
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return status_of("regatta-sample", lambda: _sample_or_status(o, words[at + 1:]))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ class Estimate:
     total: float
     half_width: float  # of the interval
     sampling: float  # the part of it that is due to sampling; the rest is the allowance
-    freedom: float  # degrees of freedom; infinite without variance
+    freedom: float  # degrees of freedom; infinite if all launches are simulated
     parts: Tuple[Part, ...]
     models: Mapping[int, str]  # by kernel
 
@@ -153,7 +153,8 @@ def half_width(parts: Sequence[Part], confidence: float, pooled: bool,
             group[1] += n - 1
     variance = sum(v for v, _ in groups.values())
     if variance == 0.0:
-        return 0.0, math.inf
+        # Launches that all fit the model may do so by luck, if they are few.
+        return 0.0, sum(f for _, f in groups.values()) if groups else math.inf
     freedom = variance ** 2 / sum(v * v / f for v, f in groups.values())
     return two_sided(confidence, freedom) * math.sqrt(variance), freedom
 

@@ -71,11 +71,14 @@ class Sample:
             if added and half <= 0.9 * wanted and freedom >= LEAST_FREEDOM:
                 return True
             variances = [p.variance(q, n) for p, q, n in zip(found.parts, squares, self._counts)]
+            fits = sum(variances) == 0.0
             best, where = _LEAST_GAIN * sum(variances), -1
             for i, (part, count) in enumerate(zip(found.parts, self._counts)):
                 if count == len(self._orders[i]):
                     continue
-                gain = variances[i] - part.variance(squares[i], count + 1)
+                # Without a deviation so far: where most could be hidden.
+                gain = (len(self._orders[i]) - count) * part.cost if fits else \
+                    variances[i] - part.variance(squares[i], count + 1)
                 if spent + self.launches[self._orders[i][count]].cost <= self.limit and gain > best:
                     best, where = gain, i
             if where < 0:

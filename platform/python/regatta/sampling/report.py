@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Mapping, Sequence
 
+from ..text import table
 from .estimate import Estimate
 from .plan import Outcome
 from .population import Launch
@@ -57,46 +58,46 @@ def document(launches: Sequence[Launch], simulator: Simulator, outcome: Outcome,
         "launch_cycles": {str(n): int(simulator.entries[n]["cycles"]) for n in simulated},
         "models": {launches[s.members[0]].kernel: main.models[s.kernel_index] for s in outcome.sample.strata},
         "strata": [{"kernel": p.stratum.kernel, "launches": launches_text(p.stratum.members),
+                    "warp_instructions": _least_and_most([int(launches[n].size["warp_instructions"]) for n in p.stratum.members]),
                     "simulated": p.simulated, "cycles": p.total, "deviation": p.squared ** 0.5} for p in main.parts],
     }
     result["host"] = {"seconds": simulator.seconds}
     return result
 
 
-def _table(rows: List[List[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = []
-    for n, row in enumerate(rows):
-        cells = [c.ljust(w) if i == 0 else c.rjust(w) for i, (c, w) in enumerate(zip(row, widths))]
-        lines.append("  ".join(cells).rstrip())
-        if n == 0:
-            lines.append("  ".join("-" * w for w in widths))
-    return "\n".join(lines) + "\n"
+def _least_and_most(numbers: Sequence[int]) -> List[int]:
+    return [min(numbers), max(numbers)]
 
 
 def text(result: Mapping[str, Any], estimates: Mapping[str, Estimate]) -> str:
     s = result["sampling"]
+    exact = s["error"] == 0 and s["fraction"] == 1
     percent = f"{100 * s['confidence']:g} %"
-    rows = [["quantity", "estimate", f"{percent} interval", "half width"]]
+    rows = [["quantity", "total"] if exact else ["quantity", "estimate", f"{percent} interval", "half width"]]
     for name, e in estimates.items():
         if name.startswith(("energy.by_structure.", "stall_cycles.", "issue_cycles")):
             continue  # in the JSON document
         low, high = e.interval
-        rows.append([name, f"{e.total:,.0f}", f"{low:,.0f} to {high:,.0f}", f"{100 * e.relative:.2f} %"])
-    strata = [["kernel", "launches", "simulated", "cycles", "share"]]
-    for p in estimates["cycles"].parts:
-        strata.append([p.stratum.kernel, f"{len(p.stratum.members):,}", f"{p.simulated:,}", f"{p.total:,.0f}",
+        rows.append([name, f"{e.total:,.0f}", *([] if exact else [f"{low:,.0f} to {high:,.0f}", f"{100 * e.relative:.2f} %"])])
+    # A kernel may have several groups: launches of each are alike.
+    strata = [["kernel", "launches", "warp instructions of each", "simulated", "cycles", "share"]]
+    for p, group in zip(estimates["cycles"].parts, s["strata"]):
+        least, most = group["warp_instructions"]
+        strata.append([p.stratum.kernel, f"{len(p.stratum.members):,}", f"{least:,}" + (f" to {most:,}" if most > least else ""),
+                       f"{p.simulated:,}", f"{p.total:,.0f}",
                        f"{100 * p.total / estimates['cycles'].total if estimates['cycles'].total else 0:.1f} %"])
-    told = (f"{result['trace']} on {result['machine']}, scheme {result['scheme']}\n"
-            f"simulated {s['simulated_launches']:,} of {s['launches']:,} launches, {s['simulated_warp_instructions']:,} of "
-            f"{result['warp_instructions']:,} warp instructions ({100 * s['fraction']:.1f} %); "
-            f"{s['warmed_warp_instructions']:,} more passed through the tags of the caches\n\n")
+    told = f"{result['trace']} on {result['machine']}, scheme {result['scheme']}\n"
+    if exact:
+        told += (f"all {s['launches']:,} launches simulated, {result['warp_instructions']:,} warp instructions: "
+                 f"the numbers are exact\n\n")
+    else:
+        told += (f"simulated {s['simulated_launches']:,} of {s['launches']:,} launches, {s['simulated_warp_instructions']:,} of "
+                 f"{result['warp_instructions']:,} warp instructions ({100 * s['fraction']:.1f} %); "
+                 f"{s['warmed_warp_instructions']:,} more only warmed the caches\n\n")
     ending = ""
     if not s["reached"]:
         ending = (f"\nNot reached: the interval of the cycles is {100 * s['error']:.2f} % wide on each side, wanted are "
                   f"{100 * s['error_wanted']:g} %. "
                   f"The budget of {100 * s['budget']:g} % of the warp instructions is used up (--budget), or the launches of "
                   f"a kernel are too few for a sample (--exact).\n")
-    elif s["error"] == 0 and s["fraction"] == 1:
-        ending = "\nAll launches were simulated: the numbers are exact.\n"
-    return told + _table(rows) + "\n" + _table(strata) + ending
+    return told + table(rows, left=1) + "\n" + table(strata, left=1) + ending

@@ -43,6 +43,17 @@ def signatures(tool: Path, trace: str) -> List[Launch]:
     return population(json.loads(done.stdout), trace)
 
 
+def _quantity(*path: str, absent: Optional[float] = None) -> Quantity:
+    """What is at these keys; `absent`: of an entry without the last one."""
+
+    def of(entry: Mapping[str, Any]) -> float:
+        for key in path[:-1]:
+            entry = entry[key]
+        return float(entry[path[-1]] if absent is None else entry.get(path[-1], absent))
+
+    return of
+
+
 class Simulator:
     """Simulates launches of a trace and keeps what each gave."""
 
@@ -81,19 +92,19 @@ class Simulator:
 
     def quantities(self) -> Dict[str, Quantity]:
         """What can be estimated: by the path of keys in an entry of `launches`, with dots."""
-        found: Dict[str, Quantity] = {"cycles": lambda e: float(e["cycles"])}
+        found = {"cycles": _quantity("cycles")}
         for name in ("total_nj", "dynamic_nj", "static_nj"):
-            found[f"energy.{name}"] = lambda e, name=name: float(e["energy"][name])
+            found[f"energy.{name}"] = _quantity("energy", name)
         structures = sorted({s for entry in self.entries.values() for s in entry["energy"]["by_structure"]})
         for name in structures:
-            found[f"energy.by_structure.{name}"] = lambda e, name=name: float(e["energy"]["by_structure"].get(name, 0.0))
-        found["issue_cycles"] = lambda e: float(e["issue_cycles"])
+            found[f"energy.by_structure.{name}"] = _quantity("energy", "by_structure", name, absent=0.0)
+        found["issue_cycles"] = _quantity("issue_cycles")
         reasons = sorted({r for entry in self.entries.values() for r, n in entry["stall_cycles"].items()
                           if not isinstance(n, dict)})
         for name in reasons:
-            found[f"stall_cycles.{name}"] = lambda e, name=name: float(e["stall_cycles"].get(name, 0))
+            found[f"stall_cycles.{name}"] = _quantity("stall_cycles", name, absent=0.0)
         for name in self._statistics:
-            found[f"stats.{name}"] = lambda e, name=name: float(e["stats"][name])
+            found[f"stats.{name}"] = _quantity("stats", name)
         return found
 
     def values(self, quantity: Quantity) -> Dict[int, float]:

@@ -35,6 +35,10 @@ def _mean(points: Sequence[Sequence[float]]) -> List[float]:
     return [sum(column) / len(points) for column in zip(*points)]
 
 
+def _nearest(point: Sequence[float], centres: Sequence[Sequence[float]]) -> int:
+    return min(range(len(centres)), key=lambda c: (_distance(point, centres[c]), c))
+
+
 def k_means(points: Sequence[Sequence[float]], k: int) -> Tuple[List[int], float]:
     """The cluster of each point, numbered by first appearance, and the sum of squared distances inside clusters.
     Deterministic: the first centre is the point nearest to the mean, each further one the point farthest from all
@@ -49,7 +53,7 @@ def k_means(points: Sequence[Sequence[float]], k: int) -> Tuple[List[int], float
         nearest = [min(d, _distance(p, centres[-1])) for d, p in zip(nearest, points)]
     labels: List[int] = []
     for _ in range(100):
-        new = [min(range(len(centres)), key=lambda c, p=p: (_distance(p, centres[c]), c)) for p in points]
+        new = [_nearest(p, centres) for p in points]
         if new == labels:
             break
         labels = new
