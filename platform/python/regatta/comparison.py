@@ -92,35 +92,88 @@ def reason_in_words(name: str) -> str:
             }.get(name, f"no collector unit free for {name.replace('structural_', '').upper()}")
 
 
+_ENDINGS = {"interrupted": "was interrupted: its numbers are of the part before",
+            "value_mismatch": "stopped at an operand with a wrong value: its numbers are of the part before",
+            "deadlock": "stopped in a deadlock: its numbers are of the part before",
+            "not_conserved": "broke a conservation law: do not trust its numbers"}
+
+
 def verdict(difference: Difference, found: List[Suspect]) -> List[str]:
-    """Three sentences: how much, where and for what, and what is to blame."""
+    """What is to know before the numbers, then three sentences or more: how much, where and for what, and what is to blame."""
     a, b = difference.a, difference.b
-    more = difference.points(Fraction(difference.more))
+    said = [f"{name} {_ENDINGS.get(run.ending(), f'did not complete ({run.ending()})')}."
+            for name, run in (("A", a), ("B", b)) if run.ending() not in ("completed", "?")]
     if difference.more == 0:
-        return [f"Both take {a.cycles:,} cycles.", "No reason and no place has a change to explain.",
-                _energy_sentence(a, b)]
-    first = (f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A "
-             f"({a.cycles:,} to {b.cycles:,}).")
+        return [*said, f"Both take {a.cycles:,} cycles.", *_moved(difference), _energy_sentence(a, b)]
+    more = difference.points(Fraction(difference.more))
+    said.append(f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A ({a.cycles:,} to {b.cycles:,}).")
+    return said + _waits(difference) + _blame(difference, found)
+
+
+def _moved(difference: Difference) -> List[str]:
+    """Of runs of equal length."""
+    moved = sum((difference.points(c) for c in difference.by_reason().values() if c > 0), Fraction(0))
+    if not moved:
+        return ["No reason and no place has a change to explain."]
+    return [f"{moved:.1f} points moved from one reason to another."]
+
+
+def _waits(difference: Difference) -> List[str]:
+    """Reasons and the place that explain most, and how far others work against them."""
     sign = 1 if difference.more > 0 else -1
     fields = ("source", "reason") if difference.by_line else ("reason",)
     parts = [(key, difference.points(y - x)) for key, x, y in difference.grouped(*fields) if (y - x) * sign > 0]
-    by_reason = sorted(((r, difference.points(c)) for r, c in difference.by_reason().items() if c * sign > 0),
-                       key=lambda r: -abs(r[1]))
-    second = " and ".join(f"{abs(p):.1f} points are {reason_in_words(r)}" for r, p in by_reason[:2])
+    points = {r: sign * difference.points(c) for r, c in difference.by_reason().items()}
+    by_reason = sorted(((r, p) for r, p in points.items() if p > 0), key=lambda r: -r[1])
+    said = " and ".join(f"{p:.1f} points are {reason_in_words(r)}" for r, p in by_reason[:2])
     if difference.by_line:
-        (source, reason), points = parts[0]
+        (source, reason), of_place = parts[0]
         place = "with no instruction to wait for" if source == NO_INSTRUCTION else f"at {source}"
-        second += f", most of all {place} ({abs(points):.1f}, {reason_in_words(reason)})"
-    second = second[0].upper() + second[1:] + "."
-    if not found:
-        return [first, second, "No structure's own statistics explain it."]
-    best = found[0]
-    third = f"The likeliest cause is the {best.structure.name}" if best.structure.name != "the program" else \
-        "The likeliest cause is the program"
-    evidence = [f"{k} is {_knob(y)} instead of {_knob(x)}" for k, x, y in best.knobs[:2]]
-    evidence += [f"{w} went from {x:.3g} to {y:.3g}" for w, x, y in best.signals[:1]]
-    third += (": " + ", ".join(evidence) if evidence else "") + "."
-    return [first, second, third]
+        said += f", most of all {place} ({abs(of_place):.1f}, {reason_in_words(reason)})"
+    against = -sum((p for p in points.values() if p < 0), Fraction(0))
+    sentences = [said[0].upper() + said[1:] + "."]
+    # Without this, points that exceed the difference look like a mistake.
+    if against > Fraction(1, 4) * sum((p for p in points.values() if p > 0), Fraction(0)):
+        sentences.append(f"Other reasons {'shrank' if sign > 0 else 'grew'} by {against:.1f} points.")
+    return sentences
+
+
+def _blame(difference: Difference, found: List[Suspect]) -> List[str]:
+    a, b = difference.a, difference.b
+    changed = changed_knobs(a, b)
+    best = found[0] if found else None
+    same_work = a.document.get("warp_instructions", 0) == b.document.get("warp_instructions", 0)
+    if len(changed) == 1 and same_work:
+        (knob, (x, y)), = changed.items()
+        if best is None or knob not in [k[0] for k in best.knobs]:
+            # No rule of thumb is needed: the runs differ in nothing else.
+            return [f"The cause is {knob}, the only knob that differs: {_knob(y)} instead of {_knob(x)}."]
+    if best is None:
+        return ["No structure's own statistics explain it."]
+    evidence = _changes(best) + [f"{w} went from {_short(x)} to {_short(y)}" for w, x, y in best.signals[:1]]
+    said = f"The likeliest cause is {_structure(best)}" + (": " + ", ".join(evidence) if evidence else "") + "."
+    # A change that scores almost as high may be the cause as well; the score is a rule of thumb.
+    others = [s for s in found[1:] if s.knobs and s.score >= best.score / 3]
+    if best.knobs and others:
+        return [said, f"{_capital(_structure(others[0]))} may have a part in it: {', '.join(_changes(others[0]))}."]
+    return [said]
+
+
+def _changes(suspect: Suspect) -> List[str]:
+    return [f"{k} is {_knob(y)} instead of {_knob(x)}" for k, x, y in suspect.knobs[:2]]
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _structure(suspect: Suspect) -> str:
+    name = suspect.structure.name
+    return name if name.startswith("the ") else f"the {name}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _knob(value: object) -> str:

@@ -50,8 +50,8 @@ class Comparison:
         return render("Comparison of runs", [of_documents(self.documents)])
 
     def frame(self) -> DataFrame:
-        """A row per run: what was run, knobs that differ between runs that have them, totals, and `cycles_ratio` and `energy_ratio`, the
-        run's over the first one's."""
+        """A row per run: what was run, knobs that differ between runs that have them, totals, and `cycles_ratio` and
+        `energy_ratio`, the run's over the first one's."""
         from .frames import of_runs
         found = of_runs(self.runs)
         for ratio, column in (("cycles_ratio", "cycles"), ("energy_ratio", "energy_nj")):

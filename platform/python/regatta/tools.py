@@ -56,6 +56,17 @@ def find(name: str, folder: Optional[PathLike] = None) -> Path:
     return Path(path).resolve()
 
 
+def of_option(name: str, folder: Optional[PathLike], beside: Path) -> Path:
+    """The program `name` for a program with the option --bin: in the `folder` that it names; without one in `beside`, the
+    folder of the program itself, or else of PATH. Throws InputError."""
+    place = Path(folder) if folder else beside
+    path = shutil.which(str(place / name)) or (None if folder else shutil.which(name))
+    if path is None:
+        raise InputError(f"--bin: found no program '{name}' in '{place}'" + ("" if folder else " and in PATH") +
+                         ", expected the folder with regatta's programs")
+    return Path(path).resolve()
+
+
 def last_words(name: str, errors: str) -> str:
     """Of what a program wrote to stderr, the last line with its name in front, or else the last line."""
     prefix = name + ": "

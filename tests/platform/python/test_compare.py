@@ -112,6 +112,47 @@ class VerdictTest(unittest.TestCase):
         self.assertEqual(compare(a, a)["verdict"][0], "Both take 100 cycles.")
         self.assertEqual(compare(a, a)["suspects"], [])
 
+    def test_equal_cycles_of_other_reasons(self):
+        a = Run(document([launch("k", 100, memory=60, scoreboard=20)]), "a.json")
+        b = Run(document([launch("k", 100, memory=40, scoreboard=40)]), "b.json")
+        self.assertEqual(compare(a, b)["verdict"][:2], ["Both take 100 cycles.", "10.0 points moved from one reason to another."])
+
+    def test_what_works_against_the_difference_is_said(self):
+        a = Run(document([launch("k", 100, memory=60, scoreboard=100)]), "a.json")
+        b = Run(document([launch("k", 110, memory=120, scoreboard=60)]), "b.json")
+        said = compare(a, b)["verdict"]
+        self.assertEqual(said[1:3], ["30.0 points are waits for memory.", "Other reasons shrank by 20.0 points."])
+        self.assertIn("Other reasons grew by 18.2 points.", compare(b, a)["verdict"])
+
+    def test_the_only_knob_that_differs_is_the_cause(self):
+        """Though it was changed for the faster, so that no structure is suspected of it."""
+        a = Run(document([launch("k", 100, memory=60)], config={"dram.latency": 300}), "a.json")
+        b = Run(document([launch("k", 125, memory=105)], config={"dram.latency": 200}), "b.json")
+        self.assertEqual(compare(a, b)["verdict"][-1],
+                         "The cause is dram.latency, the only knob that differs: 200 instead of 300.")
+
+    def test_one_scheduler_is_one_knob(self):
+        """stats.json has it twice."""
+        a = Run(document([launch("k", 100)], config={"run.scheduler": "gto", "sm.scheduler": "gto"}), "a.json")
+        b = Run(document([launch("k", 120, idle=80)], config={"run.scheduler": "lrr", "sm.scheduler": "lrr"}), "b.json")
+        self.assertEqual(compare(a, b)["configuration"], [{"knob": "sm.scheduler", "a": "gto", "b": "lrr"}])
+
+    def test_two_changes_that_score_alike_are_both_named(self):
+        a = Run(document([launch("k", 100, memory=60)], config={"dram.latency": 200, "sm.scheduler": "gto"}), "a.json")
+        b = Run(document([launch("k", 125, memory=105)], config={"dram.latency": 300, "sm.scheduler": "lrr"}), "b.json")
+        said = " ".join(compare(a, b)["verdict"])
+        self.assertIn("dram.latency is 300 instead of 200", said)
+        self.assertIn("may have a part in it", said)
+        self.assertIn("sm.scheduler is lrr instead of gto", said)
+
+    def test_a_run_that_did_not_end_is_named_first(self):
+        a, b = slower()
+        b.document["ending"] = "interrupted"
+        self.assertEqual(compare(a, b)["verdict"][0], "B was interrupted: its numbers are of the part before.")
+        self.assertEqual(compare(b, a)["verdict"][0], "A was interrupted: its numbers are of the part before.")
+        b.document["ending"] = "not_conserved"
+        self.assertIn("do not trust its numbers", compare(a, b)["verdict"][0])
+
     def test_a_knob_that_the_run_does_not_use_is_no_cause(self):
         a, b = slower()
         for run, cycles in ((a, 8), (b, 330)):

@@ -500,6 +500,14 @@ class RealRunTest(unittest.TestCase):
         self.assertIn("bad.rgt", done.stderr)
         self.assertFalse((self.folder / "x.html").exists())
 
+    def test_a_trace_of_another_program(self):
+        launch = os.path.join(os.environ["REGATTA_KERNELS"], "vector_add", "launch.small.toml")
+        program("regatta-annotate", "--launch", launch, "--out", "other.rgt", folder=self.folder)
+        done = program("regatta-report", "k.json", "--trace", "other.rgt", "--out", "x.html", folder=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("other.rgt: found the trace of vector_add, expected that of spmv", done.stderr)
+        self.assertFalse((self.folder / "x.html").exists())
+
     def test_help(self):
         self.assertIn("regatta-report k.json", program("regatta-report", "--help", folder=self.folder).stdout)
 

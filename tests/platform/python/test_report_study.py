@@ -362,6 +362,9 @@ class PageTest(StudyTest):
         self.assertRegex(said, r"^Best of 6 points by cycles: scheme = baseline, x\.y = 1 \(1\.000 of the reference; geometric mean of 2 "
                                r"programs\)\. By energy: scheme = regless, x\.y = 3 \(0\.6\d\d of the reference\)\.")
         self.assertIn("The front of cycles and energy has 6 points.", said)
+        # The schemes are to be compared, so the best of the other one is in sight too.
+        self.assertRegex(said, r"The best of regless by cycles: x\.y = 1 \(1\.\d\d\d of the reference\)\.")
+        self.assertNotIn("The best of baseline", said)
 
     def test_one_program_one_point_and_only_failures(self):
         page = self.page(list(grid(["a"], x_y=[3, 1])))

@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import contextlib
+import fcntl
 import inspect
 import os
 import shutil
@@ -150,6 +151,18 @@ class RunTest(FolderTest):
             runs = list(pool.map(lambda a: self.run_it("launch.toml", knobs={"k.a": a}).cycles, [1, 2, 3, 1, 2, 3]))
         self.assertEqual(runs, [runs[0], runs[0] + 10, runs[0] + 20] * 2)
         self.assertEqual([p for p in self.cache.rglob(".*")], [])
+
+    def test_runs_share_nothing_in_the_folder_of_temporary_files(self):
+        place = self.folder / "temporary"
+        place.mkdir()
+        # A worker whose place this were would wait for its end.
+        with open(place / "place.0", "w", encoding="utf-8") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            code = f"import regatta\nprint(regatta.run('launch.toml', bin={str(self.bin)!r}, cache='cache').cycles)"
+            process = python(code, self.folder, TMPDIR=str(place))
+            self.addCleanup(process.kill)
+            self.assertEqual(process.communicate(timeout=60)[1], "")
+        self.assertEqual([p.name for p in place.iterdir()], ["place.0"])
 
     def interrupted(self, number):
         code = f"import regatta\ntry:\n    regatta.run('a.rgt', bin={str(self.bin)!r}, cache='cache')\n" \

@@ -10,8 +10,8 @@ import unittest
 from .fake_study import PACKAGE, FolderTest
 
 # What needs Python 3.9 only: all but the engine of studies.
-_BASE = ("__init__", "causes", "commands/compare", "compare_text", "comparison", "comparisons", "difference", "frames",
-         "running", "statistics", "studies/call", "tools", "traces")
+_BASE = ("__init__", "causes", "commands/compare", "commands/ending", "commands/report", "compare_text", "comparison",
+         "comparisons", "difference", "frames", "running", "statistics", "studies/call", "text", "tools", "traces")
 _CALLER = """\
 import regatta
 

@@ -9,6 +9,7 @@ from typing import List, Optional, Tuple
 
 from ..reports.page import Section, write_page
 from ..statistics import InputError, load
+from .ending import status_of
 
 _HELP = """\
 Makes one page of HTML of what regatta-sim has written: checks, cycles by reason and by source line, energy, counters over time,
@@ -33,7 +34,8 @@ _STATUS = "Exit status: 0 done; 1 internal error; 2 bad input or usage."
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="regatta-report", description=_HELP, epilog=_STATUS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stats", nargs="*", metavar="RUN.json", help="statistics of runs (regatta-sim --stats); the first is the reference")
+    parser.add_argument("stats", nargs="*", metavar="RUN.json",
+                        help="statistics of runs (regatta-sim --stats); the first is the reference")
     parser.add_argument("--out", required=True, metavar="R.html", help="the page to write; -: to the terminal")
     parser.add_argument("--title", metavar="TEXT", help="title of the page (default: the kernel)")
     parser.add_argument("--samples", action="append", default=[], metavar="T.csv",
@@ -43,11 +45,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trace", metavar="K.rgt", help="the trace: grids, blocks, registers of its launches and kernels")
     parser.add_argument("--sources", action="append", default=[], metavar="FOLDER",
                         help="where source files are that are not at the place that the run names; may be repeated")
-    parser.add_argument("--study", metavar="S.toml", help="a study's results, alone or beside runs: its file, its folder NAME.study, "
-                                                          "or its results.sqlite")
+    parser.add_argument("--study", metavar="S.toml",
+                        help="a study's results, alone or beside runs: its file, its folder NAME.study, or its results.sqlite")
     parser.add_argument("--statistic", action="append", default=[], metavar="PATTERN",
-                        help="a statistic that the study keeps, as 'sm*.l1.*', summed over the modules that match; may be repeated "
-                             "(default: the first ones that differ between runs)")
+                        help="a statistic that the study keeps, as 'sm*.l1.*', summed over the modules that match; may be "
+                             "repeated (default: the first ones that differ between runs)")
     parser.add_argument("--bin", metavar="FOLDER", help="where regatta-sim is, which knows the presets and what statistics mean "
                                                         "(default: beside this program, then PATH)")
     return parser
@@ -59,8 +61,8 @@ def _check(o: argparse.Namespace) -> None:
     if o.statistic and o.study is None:
         raise InputError(f"--statistic: found '{o.statistic[0]}' without --study, expected a study that keeps statistics")
     if len(o.samples) > len(o.stats):
-        raise InputError(f"--samples: found {len(o.samples)} files for {len(o.stats)} run{'s' if len(o.stats) > 1 else ''}, expected at "
-                         f"most one for each")
+        raise InputError(f"--samples: found {len(o.samples)} files for {len(o.stats)} run{'s' if len(o.stats) > 1 else ''}, "
+                         f"expected at most one for each")
     for path in [*o.stats, *o.samples, *o.listing, *([o.trace] if o.trace else []), *([o.study] if o.study else [])]:
         if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(path):
             raise InputError(f"--out: '{o.out}' is read too, and would be written over")
@@ -81,24 +83,26 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
         check(run.document, path)
         runs.append(Data(run, name))
     simulator = Simulator(o.bin)
+    ran = sorted({str(la["kernel"]) for r in runs for la in r.launches})
     listings = {}
     for path in o.listing:
         of_file = listing.read(path)
-        kernels = sorted({str(la["kernel"]) for r in runs for la in r.launches})
-        if not set(of_file) & set(kernels):
-            raise InputError(f"{path}: found code of {', '.join(of_file)}, expected code of {', '.join(kernels)}, which the runs ran")
+        if not set(of_file) & set(ran):
+            raise InputError(f"{path}: found code of {', '.join(of_file)}, expected code of {', '.join(ran)}, which the "
+                             f"runs ran")
         listings.update(of_file)
     sampled = [samples.read(path, values=samples.MOST_VALUES // len(o.samples)) for path in o.samples]
     for path, s, r in zip(o.samples, sampled, runs):
         if r.run.ending() == "completed" and s.cycles[-1] != r.run.cycles:
-            raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of {r.name}: "
-                             f"it is of another run")
+            raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of "
+                             f"{r.name}: it is of another run")
     folders = [*o.sources, *dict.fromkeys(os.path.dirname(path) or "." for path in o.stats)]
-    found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders), energy.build(runs)]
+    found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders),
+             energy.build(runs)]
     if sampled:
         found.append(samples.build(runs, [*sampled, *[None] * (len(runs) - len(sampled))], simulator))
     if o.trace:
-        found.append(trace_info.build(o.trace, simulator))
+        found.append(trace_info.build(o.trace, simulator, ran))
     found += [configuration.build(runs, simulator), all_statistics.build(runs, simulator)]
     kernels = list(dict.fromkeys(r.kernels() for r in runs))
     return found, [r.name for r in runs], ", ".join(kernels)
@@ -113,24 +117,22 @@ def _study(o: argparse.Namespace) -> Tuple[List[Section], str]:
     return study_sections.build(study), f"Study {study.name}"
 
 
+def _report(o: argparse.Namespace) -> int:
+    _check(o)
+    found, names, title = _runs(o) if o.stats else ([], [], "")
+    lead = "Runs of regatta-sim: " + ", ".join(names) if names else ""
+    if o.study is not None:
+        of_study, title = _study(o)
+        found = of_study + found
+    size = write_page(o.out, o.title or title, found, names, lead)
+    if o.out != "-":
+        print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
+    return 0
+
+
 def main(arguments: Optional[List[str]] = None) -> int:
     o = _parser().parse_args(arguments)
-    try:
-        _check(o)
-        found, names, title = _runs(o) if o.stats else ([], [], "")
-        lead = "Runs of regatta-sim: " + ", ".join(names) if names else ""
-        if o.study is not None:
-            of_study, title = _study(o)
-            found = of_study + found
-        size = write_page(o.out, o.title or title, found, names, lead)
-        if o.out != "-":
-            print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
-    except InputError as e:
-        print(f"regatta-report: {e}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return status_of("regatta-report", lambda: _report(o))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..statistics import InputError
+from .ending import status_of
 
 _HELP = """\
 Runs a study: programs, schemes, machines and knobs in one TOML file, every combination simulated once, the results in one
@@ -31,7 +32,7 @@ A small study, S.toml:
   "osu.entries" = {values = [256, 512], only = {scheme = "regless"}}
 
 Further tables and keys: [study] name, seed, repetitions; [[points]]; [sample] count, seed for random points; options; [results]
-statistics; [slurm]. platform/python/README.md explains each.
+statistics; [slurm]. platform/python/STUDIES.md explains each.
 
 Everything that a study makes is in NAME.study beside the file: results.sqlite, results.csv, host.csv (times of this host), runs/,
 traces/, and the workflow for Snakemake. A run is identified by the content of the program, the trace and all options. It is
@@ -54,7 +55,8 @@ def _failures(plan: Any, known: dict[int, Any], rows: int) -> list[str]:
     lines = [f"  run {run.id}, {run.what}: status {o.status}: {o.message}" for run, o in failed[:rows]]
     if len(failed) > rows:
         lines.append(f"  and {len(failed) - rows} more (results.csv)")
-    return [f"{len(failed)} runs failed; the others are kept:"] + lines if failed else []
+    count = f"{len(failed)} {'runs' if len(failed) > 1 else 'run'}"
+    return [f"{count} failed; the others are kept:"] + lines if failed else []
 
 
 def _run(o: argparse.Namespace) -> int:
@@ -89,7 +91,7 @@ def _status(o: argparse.Namespace) -> int:
     from ..studies.outcome import ended
     from ..studies.progress import duration
     from ..studies.results import state_of
-    from ..studies.show import table
+    from ..text import table
     plan = _plan(o)
     known = ended(plan)
     cells = [["program", "finished", "failed", "missing"]]
@@ -100,7 +102,7 @@ def _status(o: argparse.Namespace) -> int:
     todo = engine.missing(plan, known, False)
     seconds = estimates(plan, known)
     if todo:
-        print(f"{len(todo)} runs to make: about {duration(sum(seconds[r.id] for r in todo))} of one core")
+        print(f"{len(todo)} {'runs' if len(todo) > 1 else 'run'} to make: about {duration(sum(seconds[r.id] for r in todo))} of one core")
     print("a regatta-study is making them now" if engine.is_running(plan.folder) else
           "nothing is running" if todo else "nothing is left to do")
     sys.stdout.write("".join(line + "\n" for line in _failures(plan, known, 20)))
@@ -182,17 +184,8 @@ def main(arguments: list[str] | None = None) -> int:
     o = _parser().parse_args(arguments)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
-    try:
-        return {"run": _run, "status": _status, "show": _show}[o.command](o)
-    except InputError as e:
-        print(f"regatta-study: {e}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("regatta-study: interrupted; finished runs are kept, the same command goes on", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    command = {"run": _run, "status": _status, "show": _show}[o.command]
+    return status_of("regatta-study", lambda: command(o), "interrupted; finished runs are kept, the same command goes on")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
 from typing import Any, Dict, List, Sequence
 
-from ..compare_text import is_number, tables
+from ..compare_text import tables
+from ..text import is_number
 from ..comparison import compare
 from .page import Section
 from .run_data import Data
@@ -32,7 +33,8 @@ def of_documents(documents: Sequence[Dict[str, Any]]) -> Section:
     """`documents`: of comparison.compare(). Tables of several are folded away, so that the verdicts stand one below another."""
     found: List[Dict[str, Any]] = []
     for i, document in enumerate(documents, 1):
-        found.append({"document": document, "id": f"comparison-{i}", "title": f"{document['b']['name']} against {document['a']['name']}",
+        found.append({"document": document, "id": f"comparison-{i}",
+                      "title": f"{document['b']['name']} against {document['a']['name']}",
                       "tables": [{"title": title, "columns": list(columns), "id": f"comparison-{i}-{k}", "rows": _cells(rows)}
                                  for k, (title, columns, rows) in enumerate(tables(document))]})
     return Section("comparison", "Comparison", "comparison.html.j2", {"comparisons": found})

@@ -14,8 +14,9 @@ def build(runs: Sequence[Data]) -> Section:
     longest = max(r.run.cycles for r in runs)
     every = [{"name": r.name, "cycles": r.run.cycles, "wide": round(100 * r.run.cycles / longest, 3),
               "segments": segments(r.reasons, r.scheduler_cycles, 1200 * r.run.cycles / longest)} for r in runs]
-    return Section("cpi", "Cycles by reason", "cpi.html.j2", {"runs": [_run(r) for r in runs], "every": every if len(runs) > 1 else [],
-                                                              "legend": _legend([n for r in runs for n, c in r.reasons.items() if c])})
+    return Section("cpi", "Cycles by reason", "cpi.html.j2", {
+        "runs": [_run(r) for r in runs], "every": every if len(runs) > 1 else [],
+        "legend": _legend([n for r in runs for n, c in r.reasons.items() if c])})
 
 
 def _legend(reasons: Sequence[str]) -> List[Dict[str, str]]:
@@ -31,8 +32,8 @@ def segments(reasons: Dict[str, int], whole: int, pixels: float) -> List[Dict[st
         if width > 0.02:
             fits = next((t for t in (f"{reason_name(reason)} {width:.1f} %", f"{width:.0f} %")
                          if 8 + 7 * len(t) <= pixels * width / 100), "")
-            found.append({"left": round(left, 3), "width": round(width, 3), "swatch": swatch(reason), "reason": reason_name(reason),
-                          "text": fits})
+            found.append({"left": round(left, 3), "width": round(width, 3), "swatch": swatch(reason),
+                          "reason": reason_name(reason), "text": fits})
         left += width
     return found
 
@@ -52,7 +53,8 @@ def _run(r: Data) -> Dict[str, Any]:
         "launches": len(launches), "most": MOST_BARS,
         "by_reason": [[{"text": reason_name(n), "swatch": swatch(n)}, r.reasons[n], _per(100 * r.reasons[n], r.scheduler_cycles),
                        _cpi(r.reasons[n], r.scheduler_cycles, r.run.cycles, r.warp_instructions)] for n in shown],
-        "columns": ["launch", "kernel", "CTAs", "cycles", "share [%]", "warp instructions", "CPI"] + [reason_name(n) for n in shown],
+        "columns": ["launch", "kernel", "CTAs", "cycles", "share [%]", "warp instructions", "CPI"] +
+                   [reason_name(n) for n in shown],
         "rows": [_row(la, r, shown) for la in launches] if len(launches) > 1 else [],
     }
 

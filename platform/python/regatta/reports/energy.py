@@ -21,12 +21,12 @@ def _run(r: Data) -> Dict[str, Any]:
         fixed = float(static.get(name, 0.0)) if static else None
         rows.append([name.replace("_", " "), nj / 1000, 100 * nj / total if total else None,
                      None if fixed is None else (nj - fixed) / 1000, None if fixed is None else fixed / 1000])
-    events = [[v.get("structure"), v.get("event"), v.get("nj", 0.0) / 1000, v.get("count"), v.get("pj"), v.get("per"), v.get("basis"),
-               v.get("source")] for v in e.get("by_event", [])]
+    events = [[v.get("structure"), v.get("event"), v.get("nj", 0.0) / 1000, v.get("count"), v.get("pj"), v.get("per"),
+               v.get("basis"), v.get("source")] for v in e.get("by_event", [])]
     return {
         "verdict": _verdict(r), "rows": rows,
-        "bars": [{"name": name.replace("_", " "), "wide": round(100 * nj / largest, 3), "text": f"{microjoules(nj)}, {share(nj, total)}",
-                  "meaning": MEANING.get(name, "")}
+        "bars": [{"name": name.replace("_", " "), "wide": round(100 * nj / largest, 3),
+                  "text": f"{microjoules(nj)}, {share(nj, total)}", "meaning": MEANING.get(name, "")}
                  for name, nj in structures if nj > 0],
         "events": sorted(events, key=lambda v: -float(v[2])),
     }
@@ -49,7 +49,8 @@ def _verdict(r: Data) -> List[str]:
     basis = {str(k): float(v) for k, v in e.get("by_basis", {}).items() if v}
     if basis and sum(basis.values()) > 0:
         most = max(basis, key=lambda b: (basis[b], b))
-        found.append(f"{share(basis[most], sum(basis.values()))} rests on values of the basis '{most}' (table {e.get('table', '?')}).")
+        found.append(f"{share(basis[most], sum(basis.values()))} rests on values of the basis '{most}' "
+                     f"(table {e.get('table', '?')}).")
     if e.get("undeclared"):
         found.append("Without an energy: " + ", ".join(map(str, e["undeclared"])) + ".")
     return found

@@ -34,8 +34,8 @@ def read(path: str) -> Dict[str, List[Line]]:
             lines = kernels.setdefault(kernel[1], [])
         elif not kernels:
             if line:
-                raise InputError(f"{path}:{number}: found '{line[:40]}', expected '// kernel NAME from FILE', as regatta-annotate "
-                                 f"--listing writes it")
+                raise InputError(f"{path}:{number}: found '{line[:40]}', expected '// kernel NAME from FILE', as "
+                                 f"regatta-annotate --listing writes it")
         elif instruction:
             lines.append(Line(int(instruction[1]), re.sub(r" {2,}//", "  //", instruction[2])))
         elif line and (lines or _BLOCK.match(line)):  # not the kernel's head

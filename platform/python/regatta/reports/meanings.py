@@ -58,7 +58,8 @@ class Simulator:
 
 
 def plain(name: str) -> str:
-    """A statistic's name without the numbers of its modules: 'sm3.osu.shard0.reads' is 'sm.osu.shard.reads'. A cache's level stays."""
+    """A statistic's name without the numbers of its modules: 'sm3.osu.shard0.reads' is 'sm.osu.shard.reads'. A cache's level
+    stays."""
     module, dot, statistic = name.rpartition(".")
     return re.sub(r"(?<=[a-z]{2})\d+|(?<=_)\d+", "", module) + dot + statistic
 

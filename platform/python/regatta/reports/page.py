@@ -21,6 +21,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from ..files import write_or_print
 from ..statistics import InputError
+from ..text import number
 
 FOLDER = Path(__file__).resolve().parent
 MOST_BYTES = 5_000_000
@@ -46,24 +47,10 @@ _PARTS = (
     _Part('data-menus="', ("menus.css",), ("menus.js",)),
     _Part('data-figure="vega"', (), ("vendor/vega.min.js", "vendor/vega-lite.min.js", "tooltip.js", "vega_figures.js"),
           ("vendor/LICENSE.vega", "vendor/LICENSE.vega-parts", "vendor/LICENSE.vega-lite")),
-    _Part('data-figure="samples"', ("vendor/uPlot.min.css",), ("vendor/uPlot.iife.min.js", "samples.js"), ("vendor/LICENSE.uPlot",)),
+    _Part('data-figure="samples"', ("vendor/uPlot.min.css",), ("vendor/uPlot.iife.min.js", "samples.js"),
+          ("vendor/LICENSE.uPlot",)),
     _Part('data-figure="source"', (), ("source.js",)),
 )
-
-
-def number(value: Any) -> str:
-    """A number for people: thousands are separated, fractions have four significant digits."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            return str(value)
-        return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"
-    return str(value)
 
 
 def share(part: float, whole: float) -> str:

@@ -14,9 +14,10 @@ _ORDER = ("issued", "scoreboard", "structural_scheduler", "structural_sp", "stru
 
 
 # Structures of the energy whose names do not say what they are (platform/energy).
-MEANING = {"card": "uncore and constant power of the card", "sm_static": "leakage and clock of the SMs, without the register file",
-            "register_structures": "register file, or what the scheme has in its place",
-            "front_end": "fetch, instruction cache, decode", "pipeline": "what each instruction costs in the pipeline"}
+MEANING = {"card": "uncore and constant power of the card",
+           "sm_static": "leakage and clock of the SMs, without the register file",
+           "register_structures": "register file, or what the scheme has in its place",
+           "front_end": "fetch, instruction cache, decode", "pipeline": "what each instruction costs in the pipeline"}
 
 
 def microjoules(nj: float) -> str:

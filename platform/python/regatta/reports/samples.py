@@ -14,13 +14,13 @@ MOST_POINTS = 1000      # of a series; more rows of the file are added up
 MOST_VALUES = 450_000   # of the section
 _NUMBERED = re.compile(r"\A(memory\.[a-z0-9_]*?_)\d+\.")
 # Those that are drawn at first: the first that exists of each.
-_FIRST = (("IPC",), ("resident warps",), ("resident CTAs",), ("L1 read misses", "total.l1.reads"), ("DRAM bytes",), ("register reads",),
-          ("total.regless.regions",))
+_FIRST = (("IPC",), ("resident warps",), ("resident CTAs",), ("L1 read misses", "total.l1.reads"), ("DRAM bytes",),
+          ("register reads",), ("total.regless.regions",))
 
 
 class Samples(NamedTuple):
-    """`cycles[i]`: the end of interval i; `launches[i]`: its launch; `columns`: increments, or values of maxima. `rows` of the file,
-    of which up to `together` are one interval here; `left`: columns that are left out."""
+    """`cycles[i]`: the end of interval i; `launches[i]`: its launch; `columns`: increments, or values of maxima. `rows` of
+    the file, of which up to `together` are one interval here; `left`: columns that are left out."""
     cycles: List[int]
     launches: List[int]
     columns: Dict[str, List[int]]
@@ -30,8 +30,8 @@ class Samples(NamedTuple):
 
 
 def read(path: str, most: int = MOST_POINTS, values: int = MOST_VALUES) -> Samples:
-    """A file of --sample-file as at most `most` intervals: neighbours of the same launch are joined, so that sums stay what they are.
-    Of more columns than `values` have room for, single SMs are left out first. Throws InputError."""
+    """A file of --sample-file as at most `most` intervals: neighbours of the same launch are joined, so that sums stay what
+    they are. Of more columns than `values` have room for, single SMs are left out first. Throws InputError."""
     try:
         with open(path, "rb") as f:
             rows = sum(block.count(b"\n") for block in iter(lambda: f.read(1 << 20), b"")) - 1
@@ -99,7 +99,8 @@ def _joined(path: str, file: Iterable[str], rows: int, together: int, fits: int)
 
 
 def derived(columns: Dict[str, List[int]]) -> Dict[str, Tuple[str, List[int]]]:
-    """Series that a file does not name so: name to unit and increments. Parts of a kind (L2 slices, DRAM channels) are added up."""
+    """Series that a file does not name so: name to unit and increments. Parts of a kind (L2 slices, DRAM channels) are
+    added up."""
     sums: Dict[str, List[int]] = {}
     for name, values in columns.items():
         match = _NUMBERED.match(name)
@@ -159,7 +160,8 @@ def build(runs: Sequence[Data], samples: Sequence[Optional[Samples]], simulator:
         first = [n for choice in _FIRST if (n := next((c for c in choice if c in names), None))] or names[:4]
         data.append({"cycles": s.cycles, "launches": s.launches, "series": series, "first": first,
                      "kernels": [str(la["kernel"]) for la in r.launches]})
-        notes.append([f"{s.rows:,} intervals of --sample" + (f", up to {s.together} joined to a point" if s.together > 1 else "") +
+        notes.append([f"{s.rows:,} intervals of --sample" +
+                      (f", up to {s.together} joined to a point" if s.together > 1 else "") +
                       f"; {len(series)} series" + (f"; {left['nothing']} counters counted nothing" if left["nothing"] else "") +
                       (f"; {left['no room']} further series are left out" if left["no room"] else "") + "."])
     return Section("samples", "Over time", "samples.html.j2", {"data": data, "runs": notes})

@@ -72,7 +72,8 @@ class _Files:
         for path, lines in sorted(wanted.items()):
             self.at[path] = len(self.files)
             text = _text(path, folders)
-            self.files.append({"path": path, "name": names[path + ":0"][:-2], "lines": _excerpt(text, lines) if text is not None else None})
+            self.files.append({"path": path, "name": names[path + ":0"][:-2],
+                               "lines": _excerpt(text, lines) if text is not None else None})
 
     def place(self, source: str) -> Tuple[int, int]:
         path, line = split(source)
@@ -119,7 +120,8 @@ def _lines(r: Data, files: _Files) -> List[List[Any]]:
     return [[*files.place(source), sum(reasons.values()), files.split_reasons(reasons)] for source, reasons in r.lines()]
 
 
-def _kernels(r: Data, files: _Files, strings: _Strings, listings: Dict[str, List[Line]], room: int) -> Tuple[List[Dict[str, Any]], int]:
+def _kernels(r: Data, files: _Files, strings: _Strings, listings: Dict[str, List[Line]],
+             room: int) -> Tuple[List[Dict[str, Any]], int]:
     """Code by kernel, with cycles over all launches of it: rows of index (-1: a line of the listing between instructions), text,
     file, line, cycles, reasons. And how many instructions there was no room for."""
     kernels: Dict[str, Dict[int, Tuple[Dict[str, Any], Counter[str]]]] = {}

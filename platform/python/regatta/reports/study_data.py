@@ -132,8 +132,8 @@ class _Database:
 
     def __init__(self, path: Path):
         if not path.is_file():
-            raise InputError(f"{path}: found no such file, expected a study's results: run the study first "
-                             f"(regatta-study run)")
+            raise InputError(f"{path}: found no such file, expected a study's results: regatta-study run "
+                             "writes them at its end")
         self._path = path
         try:
             with open(path, "rb") as f:

@@ -8,7 +8,8 @@ from typing import Any, Sequence
 
 from . import charts
 from .chart_tables import Names, pairs, tables
-from .page import Section, number
+from ..text import number
+from .page import Section
 from .study_data import PRODUCT, Dimension, Result, Study, shown
 from .study_tables import failed, hosts, plural, points, runs
 from .study_values import ALL, Best, Matter, Values
@@ -51,10 +52,11 @@ def build(study: Study) -> list[Section]:
     return found
 
 
-def in_words(study: Study, point: int) -> str:
-    """What varies of a point."""
+def in_words(study: Study, point: int, known: str = "") -> str:
+    """What varies of a point, but for the dimension `known`."""
     set_here = study.points[point]
-    return ", ".join(f"{d.name} = {shown(set_here[d.name])}" for d in study.varied if d.name in set_here) or "the only point"
+    words = ", ".join(f"{d.name} = {shown(set_here[d.name])}" for d in study.varied if d.name in set_here and d.name != known)
+    return words or ("" if known else "the only point")
 
 
 def first_choices(study: Study, matters: Sequence[Matter]) -> tuple[Dimension, Dimension | None]:
@@ -116,10 +118,31 @@ def _verdict(values: Values) -> list[str]:
         if best.equals > 1:
             said.append(f"{best.equals - 1:,} other point{'s are' if best.equals > 2 else ' is'} equally good.")
         first = first or best
+    if first is not None and any(r.key == "cycles" for r in study.results):
+        said += _of_other_schemes(values, first, program)
     if first is not None and first.among > 1 and {"cycles", "energy_nj"} <= {r.key for r in study.results}:
         front = values.front("cycles", "energy_nj", program)
         said.append(f"The front of cycles and energy has {plural(len(front), 'point')}.")
     return said + _unfinished(study)
+
+
+_MOST_SCHEMES = 4  # that the verdict tells one by one
+
+
+def _of_other_schemes(values: Values, best: Best, program: str) -> list[str]:
+    """The best points by cycles of the schemes that `best` does not have: a study of schemes asks how close they come."""
+    study = values.study
+    dimension = next((d for d in study.varied if d.name == "scheme"), None)
+    if dimension is None or len(dimension.values) > _MOST_SCHEMES:
+        return []
+    said = []
+    for scheme in dimension.values:
+        of_scheme = values.best("cycles", program, lambda p, s=scheme: study.points[p].get("scheme") == s)  # type: ignore[misc]
+        if of_scheme is not None and study.points[best.point].get("scheme") != scheme:
+            knobs = in_words(study, of_scheme.point, "scheme")
+            said.append(f"The best of {scheme} by cycles: " + (f"{knobs} " if knobs else "") +
+                        f"({_value(study, study.result('cycles'), of_scheme, program == ALL)}).")
+    return said
 
 
 def _of_one_point(values: Values) -> list[str]:

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Iterable, NamedTuple, Sequence
+from typing import Callable, Iterable, NamedTuple, Sequence
 
 from ..means import pareto
 from .study_data import Dimension, Result, Run, Study, Value, shown
@@ -134,9 +134,9 @@ class Values:
         return [r for r in self.study.results if r.key in ("cycles", "energy_nj") or
                 any(len({s.mean for s in self.spreads(r.key, g).values()}) > 1 for g in self.programs)]
 
-    def best(self, result: str, program: str) -> Best | None:
-        """The first of those that are equally good."""
-        spreads = self.spreads(result, program)
+    def best(self, result: str, program: str, among: Callable[[int], bool] = lambda _: True) -> Best | None:
+        """The first of those that are equally good, of the points `among`."""
+        spreads = {p: s for p, s in self.spreads(result, program).items() if among(p)}
         if not spreads:
             return None
         more = self.study.result(result).more_is_better

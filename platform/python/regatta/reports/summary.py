@@ -35,7 +35,8 @@ def _run(r: Data) -> Dict[str, Any]:
     d = r.document
     checks = d.get("checks", {})
     facts = [("kernels", str(d.get("kernel", "?")).replace(",", ", ")), ("trace", d.get("trace")),
-             ("machine", d.get("machine")), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")), ("residency", d.get("residency")), ("launches", len(r.launches)),
+             ("machine", d.get("machine")), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")),
+             ("residency", d.get("residency")), ("launches", len(r.launches)),
              ("warp instructions", r.warp_instructions), ("thread instructions", d.get("thread_instructions")),
              ("energy table", d["energy"].get("table")), ("mean power [W]", d["energy"].get("mean_watts")),
              ("written by", f"regatta-sim {d.get('regatta', '?')}")]
@@ -58,8 +59,8 @@ def verdict(r: Data) -> List[str]:
 def _cards(r: Data) -> List[Dict[str, Any]]:
     """The numbers that one looks for first. `value`: large; `text`: below it; `href`: the section with more."""
     cards: List[Dict[str, Any]] = [
-        {"what": "cycles", "value": f"{r.run.cycles:,}", "text": f"{len(r.launches):,} launch{'es' if len(r.launches) != 1 else ''}",
-         "href": "#cpi"},
+        {"what": "cycles", "value": f"{r.run.cycles:,}", "href": "#cpi",
+         "text": f"{len(r.launches):,} launch{'es' if len(r.launches) != 1 else ''}"},
         {"what": "instructions per cycle", "value": f"{r.ipc:.3f}", "text": f"{r.warp_instructions:,} warp instructions",
          "href": "#cpi"}]
     lines = r.lines()
@@ -75,7 +76,8 @@ def _cards(r: Data) -> List[Dict[str, Any]]:
     if energy and energy[0][1] > 0:
         name, nj = energy[0]
         cards.append({"what": "largest energy consumer", "value": name.replace("_", " "), "href": "#energy",
-                      "text": f"{microjoules(nj)}, {share(nj, r.run.energy_nj)}" + (f": {MEANING[name]}" if name in MEANING else "")})
+                      "text": f"{microjoules(nj)}, {share(nj, r.run.energy_nj)}" +
+                              (f": {MEANING[name]}" if name in MEANING else "")})
     return cards
 
 

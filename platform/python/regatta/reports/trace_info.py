@@ -2,7 +2,7 @@
 """Section: what a trace holds, as regatta-trace info tells it."""
 
 import re
-from typing import Any, Dict, List, Tuple
+from typing import Any, Collection, Dict, List, Tuple
 
 from .. import tools
 from ..statistics import InputError
@@ -26,11 +26,16 @@ def read(text: str) -> List[Part]:
     return parts
 
 
-def build(path: str, simulator: Simulator) -> Section:
+def build(path: str, simulator: Simulator, kernels: Collection[str]) -> Section:
+    """`kernels`: names of those that the runs ran. InputError, also if the trace has none of them."""
     try:
         parts = read(tools.output("regatta-trace", ["info", path], path, simulator.folder))
     except tools.RunFailed as e:
         raise InputError(e.message) from None
+    of_trace = [head.split(": ", 1)[1] for head, _ in parts if head.startswith("kernel ") and ": " in head]
+    if not set(of_trace) & set(kernels):
+        raise InputError(f"{path}: found the trace of {', '.join(of_trace)}, expected that of {', '.join(kernels)}, which the "
+                         f"runs ran")
     tables: Dict[str, Dict[str, Any]] = {}
     for kind in ("kernel", "launch"):
         of_kind = [(head, dict(rows)) for head, rows in parts if head.startswith(kind + " ")]

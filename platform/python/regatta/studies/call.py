@@ -165,8 +165,9 @@ def study(file_or_tables: Union[tools.PathLike, Mapping[str, Any], None] = None,
     `retry`: makes failed runs again. `fail_fast`: starts no further job after a failed run. `quiet`: no progress. `bin`: the
     folder of regatta's programs.
 
-    Throws InputError for a mistake in the study, before any run, and if jobs are lost (the same call makes the rest). Failed runs are results: see StudyResult.failures. Ctrl-C
-    ends all runs; finished ones are kept, and the same call makes the rest. Needs Python 3.11 and Snakemake 7.
+    Throws InputError for a mistake in the study, before any run, and if jobs are lost (the same call makes the rest).
+    Failed runs are results: see StudyResult.failures. Ctrl-C ends all runs; finished ones are kept, and the same call makes
+    the rest. Needs Python 3.11 and Snakemake 7.
     """
     tools.need_python("regatta.study")
     from . import engine

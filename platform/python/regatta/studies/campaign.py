@@ -9,7 +9,6 @@ exactly those runs again that it concerns. A study (plan.py) is one kind of camp
 import hashlib
 import json
 import os
-import shutil
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, Iterator, Sequence
 
 from ..files import write_whole
 from ..statistics import InputError
+from ..tools import of_option
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,7 @@ class Tools:
     @staticmethod
     def find(folder: str | Path | None, beside: Path = Path()) -> "Tools":
         """Those of a folder (--bin); without one, those of the folder `beside` or of PATH."""
-        found = []
-        for name in ("regatta-sim", "regatta-annotate"):
-            place = Path(folder) if folder else beside
-            path = shutil.which(str(place / name)) or (None if folder else shutil.which(name))
-            if path is None:
-                raise InputError(f"--bin: found no program '{name}' in '{place}'" + ("" if folder else " and in PATH") +
-                                 ", expected the folder with regatta's programs")
-            found.append(Path(path).resolve())
-        return Tools(found[0], found[1])
+        return Tools(of_option("regatta-sim", folder, beside), of_option("regatta-annotate", folder, beside))
 
 
 @dataclass(frozen=True)

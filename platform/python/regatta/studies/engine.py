@@ -322,7 +322,7 @@ def make(campaign: Campaign, todo: Sequence[Simulation], known: dict[int, Outcom
         _end(campaign, children, settings.slurm)
         progress.finish()
         if not campaign.keep_traces:
-            for trace in {r.trace for r in campaign.runs if r.trace}:
+            for trace in {r.trace for r in campaign.runs if r.trace and r.trace not in traces}:
                 trace.path.unlink(missing_ok=True)
                 trace.record.unlink(missing_ok=True)
     if left and settings.slurm and (ended := failed_jobs(campaign.folder)):

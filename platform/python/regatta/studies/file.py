@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A study file: what is to be simulated. platform/python/README.md lists its tables and keys."""
+"""A study file: what is to be simulated. platform/python/STUDIES.md lists its tables and keys."""
 
 import tomllib
 from dataclasses import dataclass, field

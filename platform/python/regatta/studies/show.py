@@ -7,22 +7,9 @@ from typing import Any
 
 from ..means import geomean
 from ..statistics import InputError
+from ..text import number, table
 from .checks import option_text
 from .results import TOTALS
-
-
-def _number(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else "-" if value is None else str(value)
-
-
-def table(rows: list[list[str]]) -> str:
-    """The first row is the header. Numbers are on the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    right = [len(rows) > 1 and all(r[i][:1].isdigit() or r[i][:1] in "-+" for r in rows[1:]) for i in range(len(widths))]
-    lines = ["  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)).rstrip() for row in rows]
-    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]]) + "\n"
 
 
 def _pairs(rows: list[tuple[Any, ...]]) -> dict[int, float]:
@@ -34,7 +21,7 @@ class Results:
 
     def __init__(self, path: Path):
         if not path.is_file():
-            raise InputError(f"{path}: there are no results yet: run the study first (regatta-study run)")
+            raise InputError(f"{path}: there are no results yet: regatta-study run writes them at its end")
         self._path = path
         self._database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
 
@@ -82,7 +69,9 @@ def show(path: Path, by: str, most: bool, rows: int, program: str) -> str:
         for name in [program] if program else programs:
             own = [(r, values[r[0]]) for r in runs if r[1] == name and r[0] in values]
             if not own:
-                out.append(f"{name}: no run has finished\n")
+                failed = results.ask("SELECT count(*) FROM runs WHERE program = ? AND state = 'failed'", name)[0][0]
+                why = f", {failed} failed: regatta-study status tells why" if failed else ""
+                out.append(f"{name}: no run has finished{why}\n")
                 continue
             first = own[0][1]
             for run, value in own:
@@ -93,7 +82,7 @@ def show(path: Path, by: str, most: bool, rows: int, program: str) -> str:
             cells = [["run", "scheme", "machine", *names, by, "of the first"]]
             for run, value in own[:rows]:
                 cells.append([str(run[0]), run[2], run[3],
-                              *(option_text(knobs.get(run[0], {}).get(k, "-")) for k in names), _number(value),
+                              *(option_text(knobs.get(run[0], {}).get(k, "-")) for k in names), number(value),
                               f"{value / first:.3f}" if first else "-"])
             out.append(f"{name}: best {len(cells) - 1} of {len(own)} by {by}\n{table(cells)}")
         count = max(map(len, means.values()), default=0)

@@ -90,11 +90,12 @@ def _campaign(cache: Path, folder: tools.PathLike | None) -> Campaign:
 
 def _work(job: dict[str, Any], parts: Path) -> None:
     """Does a job of worker.py. `parts`: the folder in which it leaves parts of files if it is ended."""
-    with tempfile.NamedTemporaryFile("w", prefix="regatta.", suffix=".json", encoding="utf-8") as f:
-        json.dump(job, f)
-        f.flush()
+    # A folder of its own: workers share the places of the folder in which their job is.
+    with tempfile.TemporaryDirectory(prefix="regatta.") as folder:
+        file = Path(folder) / "job.json"
+        file.write_text(json.dumps(job), encoding="utf-8")
         # A process group of its own: Ctrl-C of a terminal reaches this program only, which then ends the worker.
-        child = subprocess.Popen([sys.executable, "-I", "-S", "-B", str(Path(worker.__file__).resolve()), f.name],
+        child = subprocess.Popen([sys.executable, "-I", "-S", "-B", str(Path(worker.__file__).resolve()), str(file)],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                                  errors="replace", process_group=0)
         try:

@@ -2,8 +2,8 @@
 """Makes one group of runs, or one trace.
 
 Started by Snakemake with `python3 -I -S worker.py JOB.json`. With --ahead and several jobs, it is started before Snakemake,
-and makes these jobs one after another until Snakemake has begun. "lock" of a job: of its study. "places": how many workers may work at a time on
-this host, and end with the program that started them; 0: on a cluster.
+and makes these jobs one after another until Snakemake has begun. "lock" of a job: of its study. "places": how many workers
+of the job's folder may work at a time on this host, and end with the program that started them; 0: on a cluster.
 
 Stands alone, so that it starts in a few hundredths of a second on any node. One worker makes all runs of its group. A
 run that ends leaves KEY.json.gz, whatever its status, and the next run follows. Nothing is left of a run that a signal to
