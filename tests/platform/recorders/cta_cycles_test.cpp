@@ -52,22 +52,9 @@ TEST_CASE("warp-cycles per CTA: reasons add up, issues are the instructions") {
 }
 
 TEST_CASE("warp-cycles per CTA: one warp's are its gaps") {
-  test::TraceBuilder b;
-  b.op(trace::OpClass::int_add, {1}, {0});
-  b.load(trace::MemorySpace::global, 2, 1);
-  b.op(trace::OpClass::int_add, {3}, {2});
-  b.exit();
-  b.launch(1, 32);
-  std::vector<std::uint64_t> addresses;
-  for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(lane * 4);
-  b.run_all(addresses);
   assembly::Recording recording;
   recording.cta_file = "one_warp.csv";
-  assembly::MachineConfig m;
-  m.sm.schedulers = 1;
-  m.sm.sp_units = m.sm.sfu_units = m.sm.dp_units = 1;
-  m.sm.fetch_width = 4;
-  const auto r = test::record_run(b.write("one_warp"), recording, m);
+  const auto r = test::record_run(test::one_warp_trace("cta_one_warp"), recording, test::one_scheduler());
   test::require_clean(r);
   const Rows c = rows_of("one_warp.csv");
   REQUIRE(c.rows.size() == 1);

@@ -32,27 +32,10 @@ assembly::SimulationResult charged(const std::string& trace, const assembly::Mac
   return r;
 }
 
-assembly::MachineConfig one_scheduler() {
-  assembly::MachineConfig m;
-  m.sm.schedulers = 1;
-  m.sm.sp_units = m.sm.sfu_units = m.sm.dp_units = 1;
-  m.sm.fetch_width = 4;
-  return m;
-}
-
 }  // namespace
 
 TEST_CASE("cycles by instruction: one warp's waits are those of the instructions that wait") {
-  test::TraceBuilder b;
-  b.op(trace::OpClass::int_add, {1}, {0});
-  b.load(trace::MemorySpace::global, 2, 1);
-  b.op(trace::OpClass::int_add, {3}, {2});
-  b.exit();
-  b.launch(1, 32);
-  std::vector<std::uint64_t> addresses;
-  for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(lane * 4);
-  b.run_all(addresses);
-  const auto r = charged(b.write("charged_one_warp"), one_scheduler());
+  const auto r = charged(test::one_warp_trace("charged_one_warp"), test::one_scheduler());
   const auto& by = r.launches.at(0).by_instruction;
   REQUIRE(by.size() == 5);
   for (unsigned i = 0; i < 4; ++i) CHECK(of(by[i], Stall::none) == 1);

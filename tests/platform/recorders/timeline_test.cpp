@@ -54,23 +54,11 @@ class NapGate : public sc_core::sc_module, public protocol::IssueGate {
 }  // namespace
 
 TEST_CASE("timeline: one warp, cycle by cycle") {
-  test::TraceBuilder b;
-  b.op(trace::OpClass::int_add, {1}, {0});
-  b.load(trace::MemorySpace::global, 2, 1);
-  b.op(trace::OpClass::int_add, {3}, {2});
-  b.exit();
-  b.launch(1, 32);
-  std::vector<std::uint64_t> addresses;
-  for (unsigned lane = 0; lane < 64; ++lane) addresses.push_back(lane * 4);
-  b.run_all(addresses);
   assembly::Recording recording;
   recording.timeline_file = "one_warp.pftrace";
   recording.timeline_sample_cycles = 10;
   recording.pipeline_file = "one_warp.kanata";
-  assembly::MachineConfig m;
-  m.sm.schedulers = 1;
-  m.sm.sp_units = m.sm.sfu_units = m.sm.dp_units = 1;
-  const auto r = test::record_run(b.write("one_warp"), recording, m);
+  const auto r = test::record_run(test::one_warp_trace("timeline_one_warp"), recording, test::one_scheduler());
   test::require_clean(r);
   const auto t = timeline_of("one_warp.pftrace");
   CHECK(t.numbers("SM 0/schedulers/scheduler 0").at("issued") <= 4);
