@@ -34,9 +34,7 @@ class SummaryOutput {
  public:
   SummaryOutput(const ToolOptions& o, const Scheme& scheme) : before_(std::cout.rdbuf()) {
     bool is_taken = false;
-    for (const std::string* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
-      is_taken |= base::is_standard_output(*file);
-    }
+    for (const auto& [option, file] : written_files(o)) is_taken |= base::is_standard_output(file);
     for (const auto& [option, file] : scheme.written_files()) is_taken |= base::is_standard_output(file);
     if (is_taken) std::cout.rdbuf(std::cerr.rdbuf());
   }

@@ -108,10 +108,20 @@ void refuse_empty(const support::CommandLine& line, const ToolOptions& o) {
   }
 }
 
-void refuse_files(const ToolOptions& o, const std::string& why) {
-  for (const auto* file : {&o.stats_file, &o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
-    if (!file->empty()) throw support::ConfigError(why + ": nothing can be written to '" + *file + "'");
+std::vector<std::pair<std::string, std::string>> written_files(const ToolOptions& o) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& [option, path] :
+       {std::pair{"--stats", &o.stats_file}, std::pair{"--vcd", &o.vcd}, std::pair{"--pipeline", &o.pipeline},
+        std::pair{"--timeline", &o.timeline}, std::pair{"--sample-file", &o.sample_file},
+        std::pair{"--cpi-ctas", &o.cpi_ctas}}) {
+    if (!path->empty()) files.emplace_back(option, *path);
   }
+  return files;
+}
+
+void refuse_files(const ToolOptions& o, const std::string& why) {
+  const auto files = written_files(o);
+  if (!files.empty()) throw support::ConfigError(why + ": nothing can be written to '" + files.front().second + "'");
 }
 
 Recording recording(const support::CommandLine& line, const ToolOptions& o, const Scheme& scheme) {
@@ -126,11 +136,11 @@ Recording recording(const support::CommandLine& line, const ToolOptions& o, cons
   needs("--timeline-sample", line.given("timeline-sample"), "--timeline FILE", !o.timeline.empty());
   needs("--sample", o.sample != 0, "--sample-file FILE", !o.sample_file.empty());
   needs("--sample-file", !o.sample_file.empty(), "--sample N", o.sample != 0);
-  for (const auto* file : {&o.vcd, &o.pipeline, &o.timeline, &o.sample_file, &o.cpi_ctas}) {
-    if (o.replay && !file->empty())
-      throw support::ConfigError("--replay has no time: nothing can be written to '" + *file + "'");
-  }
   if (o.replay) {
+    for (const auto& [option, file] : written_files(o)) {
+      if (option != "--stats")
+        throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
+    }
     for (const auto& [option, file] : scheme.written_files()) {
       if (!file.empty()) throw support::ConfigError("--replay has no time: nothing can be written to '" + file + "'");
     }
@@ -178,10 +188,9 @@ Recording recording(const support::CommandLine& line, const ToolOptions& o, cons
 
 void check_files(const ToolOptions& o, const Scheme& scheme, const std::vector<std::string>& machine_files,
                  const EnergyConfig& energy) {
-  std::vector<base::FileUse> files{{"--stats", o.stats_file, true},        {"--vcd", o.vcd, true},
-                                   {"--pipeline", o.pipeline, true},       {"--timeline", o.timeline, true},
-                                   {"--sample-file", o.sample_file, true}, {"--cpi-ctas", o.cpi_ctas, true},
-                                   {"--dump-config", o.dump_file, true}};
+  std::vector<base::FileUse> files;
+  for (const auto& [option, path] : written_files(o)) files.push_back({option, path, true});
+  files.push_back({"--dump-config", o.dump_file, true});
   for (const auto& [option, path] : scheme.written_files()) files.push_back({option, path, true});
   files.push_back({"the trace", o.trace, false});
   for (const std::string& path : o.config_files) files.push_back({"--config", path, false});

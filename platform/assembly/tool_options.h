@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace regatta::assembly {
@@ -57,6 +58,8 @@ void declare(support::CommandLine& line, ToolOptions& options, const SchemeRegis
              const PolicyRegistry& policies);
 /// Rejects options with an empty text, which is mostly a script's variable that is not set.
 void refuse_empty(const support::CommandLine& line, const ToolOptions& options);
+/// The files that a run is asked to write, (option, path), without those of the scheme.
+std::vector<std::pair<std::string, std::string>> written_files(const ToolOptions& options);
 /// Rejects options that make a run write a file, when nothing is run.
 void refuse_files(const ToolOptions& options, const std::string& why);
 /// The recordings that are asked for. Rejects options that need others, or have no meaning with --replay.
