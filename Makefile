@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The README's commands. CMake does the work: see CMakePresets.json for the builds this picks from.
-#   make demo     build the tools; one kernel under three operand storages, a fault that is found, a knob
+#   make demo     build the tools; one program under three operand storages, a fault that is found, a knob
 #   make test     build everything, run every test
+#   make test-all  the same tests with more kernels, machines and seeds: three times as long
 #   make install  build libraries and tools, install them into PREFIX
 #   make fuzz     fuzz the readers and compare random programs, FUZZ_SECONDS per target (tests/fuzz)
 #   make cosim    blocks in RTL (Verilator): build, tests, lockstep with their models, proofs, synthesis (platform/cosim)
@@ -10,7 +11,7 @@
 #   make bench-studies  what regatta-study costs beside its simulations
 #   make synthesis  gates, flip-flops and paths of the blocks in RTL (platform/cosim/synthesis)
 #   make traces   annotate every kernel at full size, or SUITE=wir: the programs of a paper (traces/suites)
-#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
+#   make reproduce-regless, -wir, -greener, -aging, -finereg, -sharing, -sharing-scratchpad, -storage, -suites   run a paper's evaluation again and write its page (examples/reproduce)
 # Variables: JOBS (processes at a time), PYTHON (for reproductions; one that has matplotlib), CMAKE_ARGS (more settings for the configuration), PREFIX (for install).
 
 JOBS ?= $(shell nproc)
@@ -20,12 +21,14 @@ CMAKE_ARGS ?=
 PYTHON ?= $(firstword $(wildcard /usr/bin/python3) python3)
 BUILD := build/release
 
-.PHONY: all build tools demo test bench registers traces asan fuzz cosim bench-cosim studies bench-studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
+.PHONY: all build tools demo test test-all bench registers joins traces asan asan-programs fuzz cosim bench-cosim studies bench-studies synthesis reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites format format-check tidy install packages clean
 
 all: build
 
+# Tests need more than a build.
+test test-all: PACKAGES := --test
 packages:
-	@.cmake/setup-packages.sh
+	@.cmake/setup-packages.sh $(PACKAGES)
 
 # What takes long says how far it is; what CMake and the compiler say is in build/<preset>/*.log.
 build: packages
@@ -36,12 +39,15 @@ tools: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta_installed
 
 demo:
-	@echo "make demo: builds libraries and tools without tests (a few minutes the first time) and shows them on one kernel"
+	@echo "make demo: builds libraries and tools without tests (a few minutes the first time) and shows them on one program"
 	@$(MAKE) --no-print-directory tools
 	@examples/quickstart/run.sh $(BUILD)/bin
 
 test: build
 	@.cmake/run-tests.sh release $(JOBS)
+
+test-all: build
+	@REGATTA_TESTS=all .cmake/run-tests.sh release $(JOBS)
 
 bench: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-bench
@@ -51,17 +57,25 @@ registers: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh release $(JOBS) regatta-registers
 	@$(BUILD)/bin/regatta-registers
 
-reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-scratchpad reproduce-storage reproduce-suites: reproduce-%: tools
+reproduce-regless reproduce-wir reproduce-greener reproduce-aging reproduce-finereg reproduce-sharing reproduce-sharing-scratchpad reproduce-storage reproduce-suites: reproduce-%: tools
 	@.cmake/setup-packages.sh --reproduce
-	@$(PYTHON) examples/reproduce/$*/run.py --bin $(BUILD)/bin --jobs $(JOBS)
+	@$(PYTHON) examples/reproduce/$(subst -,/,$*)/run.py --bin $(BUILD)/bin --jobs $(JOBS)
+
+# Where lanes meet again, beside ptxas's convergence barriers. Needs ptxas and Debian's python3-pyelftools.
+joins: tools
+	@$(PYTHON) -B tests/bench/joins/joins.py --annotate $(BUILD)/bin/regatta-annotate traces/kernels/*/*.sm75.ptx
 
 traces: tools
-	@.cmake/setup-packages.sh --study
 	@$(PYTHON) traces/suites/prepare.py --bin $(BUILD)/bin --jobs $(JOBS) $(if $(SUITE),--suite $(SUITE))
 
 asan: packages
 	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) all
 	@.cmake/run-tests.sh asan $(JOBS)
+
+# Without the tests of single blocks, passes and parts of the platform: whole programs go through all of them.
+asan-programs: packages
+	@CMAKE_ARGS="$(CMAKE_ARGS)" .cmake/build.sh asan $(JOBS) regatta_tests_of_programs
+	@.cmake/run-tests.sh asan $(JOBS) -L '^programs$$'
 
 # In a build of its own, so that `make test` neither needs nor runs it. COSIM_BUILD=release: in the build of `make test`,
 # whose libraries are there already; `make test` then runs these tests too.
@@ -77,7 +91,7 @@ bench-cosim:
 	@CMAKE_ARGS="-DREGATTA_COSIM=ON $(CMAKE_ARGS)" .cmake/build.sh $(COSIM_BUILD) $(JOBS) regatta-sim regatta-annotate
 	@python3 -B tests/bench/cosim_speed.py --bin build/$(COSIM_BUILD)/bin
 
-# Tests of the Python package that need more than Python and Snakemake. They use the programs of any build:
+# Tests of the Python package that need more than `make test` installs. They use the programs of any build:
 # STUDIES_BUILD names its preset. Where the packages are installed, `make test` runs these tests too.
 STUDIES_BUILD ?= release
 studies: packages
@@ -86,8 +100,7 @@ studies: packages
 	@.cmake/run-tests.sh $(STUDIES_BUILD) $(JOBS) -L studies
 
 # What regatta-study costs beside its simulations.
-bench-studies:
-	@.cmake/setup-packages.sh --study
+bench-studies: packages
 	@$(PYTHON) -B tests/bench/study_overhead.py
 
 # The table of platform/cosim/synthesis, which make cosim compares with a fresh run.
@@ -107,13 +120,13 @@ format-check:
 
 tidy:
 	cmake --preset release $(CMAKE_ARGS)
-	@.cmake/check-tidy.sh $(BUILD) $(JOBS)
+	@.cmake/check_tidy.py $(BUILD) $(JOBS)
 
 install:
 	@echo "make install: builds libraries and tools without tests and installs them into $(PREFIX)"
 	@$(MAKE) --no-print-directory tools
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >$(BUILD)/install.log 2>&1 || { cat $(BUILD)/install.log; exit 1; }
-	@echo "installed: $(PREFIX)/bin/regatta-annotate, regatta-sim, regatta-trace; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
+	@echo "installed: $(PREFIX)/bin/regatta-annotate, -sim, -trace, -compare, -report, -study, -sample; for CMake: -DCMAKE_PREFIX_PATH=$(PREFIX)"
 
 clean:
 	rm -rf build

@@ -27,6 +27,11 @@ endif()
 if(REGATTA_SANITIZE)
   target_compile_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE} -fno-omit-frame-pointer
                                                  -fno-sanitize-recover=all)
+  # A check of null and alignment before every access takes more than half of the compiler's time; AddressSanitizer stops
+  # where a null pointer is used. Likewise the checks of an object's size and of its dynamic type.
+  if(REGATTA_SANITIZE MATCHES "undefined")
+    target_compile_options(regatta_flags INTERFACE -fno-sanitize=null,alignment,object-size,vptr)
+  endif()
   # False positives in <regex> under -fsanitize.
   target_compile_options(regatta_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(regatta_flags INTERFACE -fsanitize=${REGATTA_SANITIZE})
@@ -50,11 +55,22 @@ endif()
 # What is installed: libraries and tools, no tests.
 add_custom_target(regatta_installed)
 
-# regatta_library(<name> [INTERFACE] [UNITY] SOURCES ... PUBLIC deps ... PRIVATE deps ...)
+# regatta_add_folders(<pattern>): every folder of that shape with a CMakeLists.txt, in alphabetical order.
+function(regatta_add_folders pattern)
+  file(GLOB folders CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${pattern}/CMakeLists.txt)
+  list(SORT folders)
+  foreach(folder IN LISTS folders)
+    get_filename_component(folder ${folder} DIRECTORY)
+    add_subdirectory(${folder})
+  endforeach()
+endfunction()
+
+# regatta_library(<name> [INTERFACE] [UNITY] SOURCES ... HEADERS ... PUBLIC deps ... PRIVATE deps ...)
+# HEADERS: further folders, relative to this one, whose public headers are the library's too.
 # UNITY compiles the sources as one, for rooms whose hot path crosses files.
 # A library regatta_<name>, alias regatta::<name>; public headers under ./include. Installed and exported.
 function(regatta_library name)
-  cmake_parse_arguments(ARG "INTERFACE;UNITY" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "INTERFACE;UNITY" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
   set(target regatta_${name})
   if(ARG_INTERFACE)
     add_library(${target} INTERFACE)
@@ -69,20 +85,44 @@ function(regatta_library name)
     endif()
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:regatta_flags> ${ARG_PRIVATE})
   endif()
+  set(files ${ARG_SOURCES} ${ARG_HEADERS})
+  list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL APPEND PROPERTY regatta_library_files ${files})
   add_library(regatta::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} ${scope} cxx_std_17)
-  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/include)
-    target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
-                                                  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-    install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-  endif()
+  foreach(folder IN LISTS ARG_HEADERS ITEMS .)
+    get_filename_component(folder ${folder}/include ABSOLUTE)
+    if(EXISTS ${folder})
+      target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${folder}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+      install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+    endif()
+  endforeach()
   target_link_libraries(${target} ${scope} ${ARG_PUBLIC})
   add_dependencies(regatta_installed ${target})
   # A component of the package (RegattaInstall.cmake) and what it needs.
   set_property(GLOBAL APPEND PROPERTY regatta_components ${name})
   set_property(GLOBAL PROPERTY regatta_component_needs_${name} ${ARG_PUBLIC} ${ARG_PRIVATE})
   install(TARGETS ${target} EXPORT regatta-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# regatta_check_blocks(): no block of this folder (models/<idea>/<block>) is without a library, and so never built: one that has
+# no CMakeLists.txt is a part of another folder's library.
+function(regatta_check_blocks)
+  get_property(used GLOBAL PROPERTY regatta_library_files)
+  set(folders "")
+  foreach(file IN LISTS used)
+    get_filename_component(file ${file} ABSOLUTE)
+    list(APPEND folders ${file})
+    get_filename_component(file ${file} DIRECTORY)
+    list(APPEND folders ${file})
+  endforeach()
+  file(GLOB blocks CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*/*)
+  foreach(block IN LISTS blocks)
+    if(IS_DIRECTORY ${block} AND NOT EXISTS ${block}/CMakeLists.txt AND NOT block IN_LIST folders)
+      message(FATAL_ERROR "${block}: no library has its sources: give it a CMakeLists.txt, or add it to a library of its idea")
+    endif()
+  endforeach()
 endfunction()
 
 # regatta_tool(<name> SOURCES ... LIBS ...): an installed executable with a hyphenated name.
@@ -95,13 +135,15 @@ function(regatta_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-# regatta_test(<name> [SYSTEMC] [OPTIMIZED] [REPEATS] [TIMEOUT <seconds>] SOURCES ... LIBS ...): a Catch2 executable
-# whose cases run as separate processes under ctest (a SystemC program elaborates once, so each case needs its own).
-# OPTIMIZED: the tests themselves compute much. REPEATS: more programs and machines through code that other tests run
-# too; not built with sanitizers, under which it takes eight times as long. COSIM: needs Verilated blocks; built if
-# REGATTA_COSIM is ON, labelled cosim.
+# regatta_test(<name> [SYSTEMC] [OPTIMIZED] [REPEATS] [MORE] [PARTS <n>] [COST <seconds>] SOURCES ... LIBS ...): a Catch2
+# executable, one test of ctest. Its cases run in one process; with SYSTEMC each in a process of its own, as a SystemC
+# program elaborates once. PARTS: as n tests, side by side.
+# MORE: it has cases tagged [.more], which are a test of ctest labelled "more" (make test-all).
+# OPTIMIZED: the tests themselves compute much. REPEATS: more programs and machines through code that other tests run too;
+# not built with sanitizers, under which it takes eight times as long.
+# COSIM: needs Verilated blocks; built if REGATTA_COSIM is ON, labelled cosim.
 function(regatta_test name)
-  cmake_parse_arguments(ARG "SYSTEMC;OPTIMIZED;REPEATS;COSIM" "TIMEOUT" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "SYSTEMC;OPTIMIZED;REPEATS;MORE;COSIM" "COST;PARTS" "SOURCES;LIBS" ${ARGN})
   set(files ${ARG_SOURCES})
   list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL APPEND PROPERTY regatta_test_sources ${files})
@@ -113,10 +155,17 @@ function(regatta_test name)
     if(NOT REGATTA_COSIM STREQUAL "ON")
       return()
     endif()
-    set(label LABELS cosim)
+    set(label cosim)
     set_property(GLOBAL APPEND PROPERTY regatta_cosim_tests ${name})
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  # Blocks, passes and other parts alone; those of whole programs, and of files that they read, have a target of their own.
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/(models|platform|compiler)/" AND NOT CMAKE_CURRENT_SOURCE_DIR MATCHES "/tests/compiler/tool$")
+    list(APPEND label part)
+  else()
+    list(APPEND label programs)
+    set_property(GLOBAL APPEND PROPERTY regatta_tests_of_programs ${name})
+  endif()
   if(ARG_SYSTEMC)
     target_link_libraries(${name} PRIVATE regatta_test_systemc_main)
   else()
@@ -132,17 +181,25 @@ function(regatta_test name)
   # Headers take half the time of a test file: eight files share them. File-local names must differ within a target.
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests UNITY_BUILD ON
                                            UNITY_BUILD_BATCH_SIZE 8)
-  # Those that may take long begin first, so that none is left alone at the end.
-  if(REGATTA_SANITIZE AND NOT ARG_SYSTEMC AND NOT ARG_TIMEOUT)
-    # To start an instrumented process takes longer than most cases.
-    add_test(NAME "${name}: all cases" COMMAND ${name})
-    set_tests_properties("${name}: all cases" PROPERTIES TIMEOUT 600 COST 600)
-    return()
+  if(NOT ARG_COST)
+    set(ARG_COST 120)
   endif()
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+  if(NOT ARG_PARTS)
+    set(ARG_PARTS 1)
   endif()
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES TIMEOUT ${ARG_TIMEOUT} COST ${ARG_TIMEOUT} ${label})
+  # Those that may take long begin first, so that none is left alone at the end. The time limit ends what hangs.
+  foreach(part RANGE 1 ${ARG_PARTS})
+    set(test ${name})
+    if(NOT ARG_PARTS EQUAL 1)
+      set(test "${name} ${part}/${ARG_PARTS}")
+    endif()
+    add_test(NAME "${test}" COMMAND ${name} --part ${part}/${ARG_PARTS})
+    set_tests_properties("${test}" PROPERTIES TIMEOUT 1800 COST ${ARG_COST} LABELS "${label}")
+    if(ARG_MORE AND NOT REGATTA_SANITIZE)
+      add_test(NAME "${test}: more" COMMAND ${name} --part ${part}/${ARG_PARTS} [.more])
+      set_tests_properties("${test}: more" PROPERTIES TIMEOUT 1800 COST ${ARG_COST} LABELS more)
+    endif()
+  endforeach()
 endfunction()
 
 # regatta_check_tests(): no file of tests is without a target, and so never run.

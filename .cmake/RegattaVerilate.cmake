@@ -24,7 +24,7 @@ macro(regatta_need_verilator)
 endmacro()
 
 # regatta_verilated(<target>): a library of generated code, which our warnings and checks do not apply to. Its name ends
-# in _verilated (check-tidy.sh).
+# in _verilated (check_tidy.py).
 function(regatta_verilated target)
   if(NOT target MATCHES "_verilated$")
     message(FATAL_ERROR "regatta_verilated(${target}): expected a name that ends in _verilated")

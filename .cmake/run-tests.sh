@@ -1,6 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # run-tests.sh PRESET [JOBS [ARGUMENT...]]: runs the tests of a built preset; arguments go to ctest (-L: one label).
+# Without arguments: all but those that have a command of their own (label studies) and those that do what others do with
+# more kernels, machines and seeds (label more, and cases tagged [.more]); with REGATTA_TESTS=all these too.
 # The tests that timed out and were repeated are named at the end, whatever their second run gave; the last line is
 # "N passed, N failed". With REGATTA_TESTS_UNTIL (seconds since 1970) the run ends then, and says how many tests it left.
 # run-tests.sh --summary LOG: the end of that only, from ctest's output and a last line "status N".
@@ -92,21 +94,10 @@ jobs=${2:-2}
 log=build/$preset/tests.log
 shift
 [ $# -eq 0 ] || shift
-set -- --preset "$preset" -j "$((jobs + 1))" "$@"
-# An instrumented program takes eight times as long. Where one test is there for every kernel, scheme or seed, a sample of
-# them runs; tests that are only more of the same are not built (REPEATS of regatta_test).
-if [ "$preset" = asan ]; then
-  sample=" btree histogram reduction sgemm "
-  others=""
-  for kernel in traces/kernels/*/; do
-    kernel=$(basename "$kernel")
-    case $sample in *" $kernel "*) ;; *) others="$others|$kernel" ;; esac
-  done
-  set -- "$@" -E "^test_(kernel_simulation|programs|suite):(.*[: ])?(${others#|})( |\$)\
-|^test_scheme_runs:inserted: .* case [0-9]*[1-9]\$\
-|^test_differential:random programs .*, [2-9]\$\
-|^test_programs:(the kernels have no races|pages that are cited)"
+if [ $# -eq 0 ]; then
+  if [ "${REGATTA_TESTS:-}" = all ]; then set -- -LE '^studies$'; else set -- -LE '^(more|studies)$'; fi
 fi
+set -- --preset "$preset" -j "$((jobs + 1))" "$@"
 # One more than the processors: some tests wait for a timer or for another process.
 if [ -n "${REGATTA_TESTS_UNTIL:-}" ]; then
   seconds=$((REGATTA_TESTS_UNTIL - $(date +%s)))

@@ -1,10 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian or Ubuntu packages that a build needs and that are missing; with --ci, those of the style checks and of
-# tests that hold our files against other programs too; with --fuzz, those of the fuzzing targets; with --reproduce, those
-# that make the papers' reproductions and draw their figures; with --cosim, those of RTL twins and their proofs; with --study,
-# those of regatta-study; with --studies-tests, those that `make studies` tests the Python package with. Does nothing, and needs
-# neither root nor a network, when everything is there.
+# Installs the Debian or Ubuntu packages that a build needs. Installs only what is missing; when nothing is, it needs neither root
+# nor a network. Options add the packages of one purpose each:
+#   --ci             style checks, and tests that compare our files with what other programs read and write
+#   --cosim          RTL twins and their proofs
+#   --fuzz           fuzzing targets
+#   --reproduce      figures of the papers' reproductions
+#   --slurm          regatta-study --slurm, and the reproductions on a cluster
+#   --studies-tests  what `make studies` tests the Python package with
+#   --test           what `make test` needs beside a build: regatta-sample's scipy, and pip with setuptools
 set -eu
 
 packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-program-options-dev libspdlog-dev libfmt-dev
@@ -12,11 +16,12 @@ packages="cmake ninja-build ccache g++ pkg-config libsystemc-dev libboost-progra
   libbenchmark-dev python3 python3-jinja2"
 case "${1:-}" in
   "") ;;
-  --ci) packages="$packages clang-format clang-tidy gtkwave snakemake" ;;
+  --ci) packages="$packages clang-format clang-tidy gtkwave snakemake python3-scipy python3-pip python3-setuptools" ;;
   --fuzz) packages="$packages clang-14 libclang-rt-14-dev" ;;
-  --reproduce) packages="$packages snakemake python3-matplotlib" ;;
+  --reproduce) packages="$packages python3-matplotlib" ;;
   --cosim) packages="$packages verilator yosys zlib1g-dev gtkwave" ;;
-  --study) packages="$packages snakemake" ;;
+  --slurm) packages="$packages snakemake" ;;
+  --test) packages="$packages python3-scipy python3-pip python3-setuptools" ;;
   --studies-tests)
     packages="$packages snakemake slurm-wlm slurmctld slurmd slurm-client munge
       chromium chromium-driver python3-selenium
@@ -24,7 +29,7 @@ case "${1:-}" in
       python3-jinja2 python3-nbconvert python3-ipykernel"
     ;;
   *)
-    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim, --study or --studies-tests" >&2
+    echo "setup-packages.sh: unknown argument '$1'; expected nothing, --ci, --fuzz, --reproduce, --cosim, --slurm, --studies-tests or --test" >&2
     exit 2
     ;;
 esac
