@@ -48,8 +48,13 @@ constexpr int fatal_signals[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGXCPU,   
                                  SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGSYS,    SIGTRAP};
 struct sigaction before[NSIG];
 
-extern "C" void regatta_remove_temporaries(int signal) {
+std::atomic<void (*)(int, const void*)> told_of_faults{nullptr};
+
+extern "C" void regatta_remove_temporaries(int signal, siginfo_t* info, void* /*context*/) {
   remove_temporaries();
+  const bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+  const auto told = told_of_faults.load();
+  if (is_fault && told != nullptr) told(signal, info->si_addr);
   // As if this handler had never been there: a debugger's or a sanitizer's handler has its turn.
   sigaction(signal, &before[signal], nullptr);
   raise(signal);
@@ -92,6 +97,8 @@ void remove_temporaries() {
   errno = kept;
 }
 
+void tell_of_faults(void (*told)(int signal, const void* address)) { told_of_faults.store(told); }
+
 void remove_temporaries_at_signals() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -105,9 +112,9 @@ void remove_temporaries_at_signals() {
     for (const int signal : fatal_signals) {
       if (sigaction(signal, nullptr, &before[signal]) != 0 || before[signal].sa_handler != SIG_DFL) continue;
       struct sigaction action {};
-      action.sa_handler = regatta_remove_temporaries;
+      action.sa_sigaction = regatta_remove_temporaries;
       sigfillset(&action.sa_mask);
-      action.sa_flags = SA_ONSTACK;
+      action.sa_flags = SA_ONSTACK | SA_SIGINFO;
       sigaction(signal, &action, nullptr);
     }
   });

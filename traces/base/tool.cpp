@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <execinfo.h>
 #include <regatta/base/error.h>
 #include <regatta/base/temporaries.h>
 #include <regatta/base/tool.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -36,6 +39,11 @@ void make_out_of_memory_text(const ToolSettings& settings) {
                 limit, settings.memory_advice.c_str());
 }
 
+void write_text(const char* text) {
+  const ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
+  static_cast<void>(ignored);
+}
+
 /// The new-handler. An exception would have to pass SystemC, threads and destructors on its way to main(), and each of
 /// them makes something else of it.
 void end_without_memory() {
@@ -48,9 +56,35 @@ void end_without_memory() {
   }
   remove_temporaries();
   std::fflush(stdout);
-  const ssize_t ignored = ::write(STDERR_FILENO, out_of_memory_text, std::strlen(out_of_memory_text));
-  static_cast<void>(ignored);
+  write_text(out_of_memory_text);
   _exit(status_failed);
+}
+
+/// Whether an allocation of any size would fail now: malloc() asks the system for this much at a time.
+bool is_without_memory() {
+  constexpr std::size_t bytes = std::size_t{1} << 20;
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return true;
+  munmap(memory, bytes);
+  return false;
+}
+
+/// SystemC's pool uses what malloc() gave without a look: a fault near address 0 where there is no memory is that.
+/// Otherwise, where the program was: a line, and one for each call. A report of such an end has nothing else.
+void say_fault(int signal, const void* address) {
+  constexpr std::uintptr_t first_page = 4096;
+  if (signal == SIGSEGV && reinterpret_cast<std::uintptr_t>(address) < first_page && is_without_memory()) {
+    write_text(out_of_memory_text);
+    _exit(status_failed);
+  }
+  void* calls[48];
+  const int count = backtrace(calls, 48);
+  const char* const name = sigdescr_np(signal);
+  write_text(program_invocation_short_name);
+  write_text(": internal error: ");
+  write_text(name == nullptr ? "a signal" : name);
+  write_text("; it was called by:\n");
+  backtrace_symbols_fd(calls, count, STDERR_FILENO);
 }
 
 }  // namespace
@@ -65,6 +99,10 @@ ExpectAllocationFailure::~ExpectAllocationFailure() { --expecting_failure; }
 
 int run_tool(const ToolSettings& settings, const std::function<int()>& work) {
   remove_temporaries_at_signals();
+  // The first call loads a library, which a broken program can no longer do.
+  void* here[1];
+  backtrace(here, 1);
+  tell_of_faults(say_fault);
   // The reader of standard output may leave; the files are still wanted.
   std::signal(SIGPIPE, SIG_IGN);
   // A limit on a file's size is an error of the write, as a full disk is.

@@ -207,8 +207,8 @@ void encode(const Kernel& kernel, proto::Kernel& m) {
     b->set_first(block.first);
     b->set_count(block.count);
     copy_to(block.successors, b->mutable_successors());
-    if (block.immediate_post_dominator >= 0) {
-      b->set_immediate_post_dominator(static_cast<std::uint32_t>(block.immediate_post_dominator));
+    if (block.reconvergence >= 0) {
+      b->set_reconvergence(static_cast<std::uint32_t>(block.reconvergence));
     }
   }
   for (const SharedVariable& variable : kernel.shared_variables) {
@@ -258,8 +258,8 @@ Kernel decode(const proto::Kernel& m) {
     block.first = b.first();
     block.count = b.count();
     block.successors = to_vector(b.successors());
-    if (b.has_immediate_post_dominator()) {
-      block.immediate_post_dominator = narrow<std::int32_t>(b.immediate_post_dominator(), "immediate post-dominator");
+    if (b.has_reconvergence()) {
+      block.reconvergence = narrow<std::int32_t>(b.reconvergence(), "reconvergence block");
     }
     kernel.blocks.push_back(std::move(block));
   }

@@ -26,7 +26,7 @@ std::vector<DivergentBranch> divergent_branches(const Kernel& kernel) {
   std::vector<std::uint32_t> stamp(kernel.blocks.size(), 0);  // of the last side that a block was found on
   std::uint32_t side = 0;
   for (std::uint32_t b = 0; b < kernel.blocks.size(); ++b) {
-    DivergentBranch branch{b, kernel.blocks[b].immediate_post_dominator, kernel.blocks[b].successors, {}};
+    DivergentBranch branch{b, kernel.blocks[b].reconvergence, kernel.blocks[b].successors, {}};
     sort_and_name_once(branch.sides);
     if (branch.sides.size() < 2) continue;
     for (const std::uint32_t start : branch.sides) {

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <thread>
 
+#include <xxhash.h>
+
 #include "codec.h"
 #include "validate.h"
 
@@ -26,6 +28,7 @@ struct File {
   std::uint32_t version = 0;
   std::string producer;
   std::vector<Kernel> kernels;
+  std::vector<proto::FrameReference> kernel_frames;
   std::vector<Launch> launches;
   std::vector<Reader::CtaEntry> ctas;
   SectionRegistry sections;
@@ -219,6 +222,7 @@ void File::open(const std::string& name) {
       reader.read(FrameKind::kernel, reference.offset(), index_offset, &reference, kernel, message);
       try {
         kernels.push_back(decode(message));
+        kernel_frames.push_back(reference);
         validate(kernels.back(), sections);
       } catch (const Malformed& e) {
         fail_at(reference.offset(), kernel + " (" + message.name() + ")", e.what());
@@ -310,6 +314,42 @@ const std::vector<Kernel>& Reader::kernels() const { return impl_->file->kernels
 const std::vector<Launch>& Reader::launches() const { return impl_->file->launches; }
 const SectionRegistry& Reader::sections() const { return impl_->file->sections; }
 const std::vector<Reader::CtaEntry>& Reader::ctas() const { return impl_->file->ctas; }
+
+std::uint64_t Reader::code_digest(std::size_t kernel) const {
+  const proto::FrameReference& frame = impl_->file->kernel_frames.at(kernel);
+  proto::Kernel code;
+  impl_->frames->read(FrameKind::kernel, frame.offset(), impl_->file->bytes, &frame, "kernel " + std::to_string(kernel),
+                      code);
+  code.clear_ptx_file();
+  code.clear_source_files();
+  code.clear_annotations();
+  code.clear_inserted();
+  code.clear_shared_values();
+  for (proto::StaticInstruction& i : *code.mutable_instructions()) {
+    i.clear_opcode_id();  // a number within the trace
+    i.clear_ptx_line();
+    i.clear_source_file();
+    i.clear_source_line();
+  }
+  const std::string bytes = code.SerializeAsString();  // it has no map, whose order could vary
+  return XXH64(bytes.data(), bytes.size(), 0);
+}
+
+std::uint64_t Reader::data_digest() const {
+  const std::vector<CtaEntry>& all = impl_->file->ctas;
+  std::vector<std::uint64_t> numbers;
+  constexpr std::size_t most_checksums = 64;
+  const std::size_t step = all.size() / most_checksums + 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    numbers.insert(numbers.end(), {all[i].launch, all[i].index, all[i].compressed_bytes, all[i].raw_bytes,
+                                   all[i].warp_instructions, all[i].thread_instructions});
+    if (i % step != 0) continue;
+    FrameHeaderBytes header;
+    impl_->file->read_at(all[i].offset, header.data(), header.size());
+    numbers.push_back(unpack(header).checksum);
+  }
+  return XXH64(numbers.data(), numbers.size() * sizeof numbers[0], 0);
+}
 
 std::shared_ptr<const Cta> Reader::read(std::size_t position) const { return impl_->frames->read_cta(position); }
 

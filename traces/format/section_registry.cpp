@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/trace/section_registry.h>
 
-#include "liveness_section.h"
-#include "power_section.h"
-#include "region_section.h"
-#include "regmutex_section.h"
-#include "rfh_section.h"
-#include "rfv_section.h"
-#include "sharing_section.h"
+#include "finereg/liveness_section.h"
+#include "greener/power_section.h"
+#include "regless/region_section.h"
+#include "regmutex/regmutex_section.h"
+#include "rfh/rfh_section.h"
+#include "rfv/rfv_section.h"
+#include "sharing/sharing_section.h"
 
 #include <stdexcept>
 

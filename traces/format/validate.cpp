@@ -109,8 +109,8 @@ void check_block(const BasicBlock& block, const Kernel& kernel) {
   below(block.first, size, "first instruction");
   at_most(std::uint64_t{block.first} + block.count, size, "end");
   for (const std::uint32_t successor : block.successors) below(successor, kernel.blocks.size(), "successor");
-  if (block.immediate_post_dominator >= 0) {
-    below(static_cast<unsigned>(block.immediate_post_dominator), kernel.blocks.size(), "immediate post-dominator");
+  if (block.reconvergence >= 0) {
+    below(static_cast<unsigned>(block.reconvergence), kernel.blocks.size(), "reconvergence block");
   }
 }
 

@@ -299,6 +299,12 @@ bool WarpCursor::addresses(std::uint64_t* address) {
 
 const char* WarpCursor::leftover() const {
   if (path_.columns() == nullptr) return nullptr;
+  if (const char* const column = leftover_of_program(true)) return column;
+  return stack_.leftover(*path_.columns());
+}
+
+const char* WarpCursor::leftover_of_program(bool stored) const {
+  if (path_.columns() == nullptr) return nullptr;
   const WarpColumns& c = *path_.columns();
   if (!path_.complete()) return "run_start";
   if (mask_ != c.mask.size()) return "mask";
@@ -309,9 +315,9 @@ const char* WarpCursor::leftover() const {
   if (results_.kind != results_.kind_end) return Results::kind_name;
   if (results_.data != results_.data_end) return Results::data_name;
   if (predicate_ != predicate_end_) return "predicate";
+  if (!stored) return nullptr;
   if (stored_.kind != stored_.kind_end) return StoredValues::kind_name;
-  if (stored_.data != stored_.data_end) return StoredValues::data_name;
-  return stack_.leftover(c);
+  return stored_.data != stored_.data_end ? StoredValues::data_name : nullptr;
 }
 
 }  // namespace regatta::trace

@@ -18,6 +18,7 @@ from regatta_reproduce import command, suite  # noqa: E402
 from regatta.files import write_whole  # noqa: E402
 from regatta.studies import engine  # noqa: E402
 from regatta.studies.campaign import Campaign, Tools, Trace  # noqa: E402
+from regatta.studies.jobs import made  # noqa: E402
 
 description = """Annotates the kernels of traces/kernels at full size, several at a time.
 
@@ -61,7 +62,7 @@ class Job:
     def settle(self) -> str:
         """Puts what has been made into its place; the failure, in a sentence, if it was none. Leaves nothing that looks up to
         date unless all of it is."""
-        record = engine.made(self.trace)
+        record = made(self.trace)
         if record is None:
             return ""
         if record["status"] != 0:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <regatta/trace/file.h>
+#include <regatta/trace/verify.h>
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,6 @@ void info_json(const trace::Reader& reader);
 /// A JSON document with what is known of each launch without simulating it (LaunchSignature, grid, registers).
 void signatures(const trace::Reader& reader);
 void dump(const trace::Reader& reader, const Selection& selection);
-void verify(const trace::Reader& reader);
+void verify_file(const trace::Reader& reader, trace::VerifyDepth depth);
 
 }  // namespace regatta::tool

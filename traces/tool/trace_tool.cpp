@@ -28,7 +28,7 @@ class UsageError : public std::runtime_error {
 
 constexpr const char* help_text = R"(usage: regatta-trace info   FILE [--json]
        regatta-trace dump   FILE [--cta N] [--warp N] [--limit N]
-       regatta-trace verify FILE
+       regatta-trace verify FILE [--program]
        regatta-trace signatures FILE
 
 Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
@@ -40,7 +40,9 @@ Shows, prints and checks a regatta trace (.rgt), as regatta-annotate writes it.
            lanes (SIMT mask less the guard), instruction; below it addresses, results, predicates and
            SIMT stack events. "0x10 +4 per lane" is lane 0's value and the step from lane to lane; a
            list in brackets has one value per lane, "-" for lanes that are not active
-  verify   reads every frame and decodes every column of every warp; prints "ok: ..." or what is wrong
+  verify   reads every frame and decodes every column of every warp; prints "ok: ..." or what is wrong.
+           With --program also whether a program can have run that way: control flow, lanes, barriers,
+           bounds of shared memory, results. regatta-sim looks for that when a run fails
   signatures
            JSON: for each launch its grid, registers, instructions by class, register results by value
            kind, and lines of global memory; for regatta-sample. Older traces are read through for it
@@ -71,6 +73,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
       ("help,h", "print this text")                                                              //
       ("version", "print the version")                                                           //
       ("json", "info: as JSON")                                                                  //
+      ("program", "verify: also that warps do what the kernel has them do")                      //
       ("cta", po::value<std::string>()->value_name("N"), "dump: only the N-th CTA of the file")  //
       ("warp", po::value<std::string>()->value_name("N"), "dump: only warp N of each CTA")       //
       ("limit", po::value<std::string>()->value_name("N"), "dump: at most N instructions per warp; 0: all");
@@ -95,7 +98,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   } catch (const po::unknown_option& e) {
     std::string name = e.get_option_name();
     name.erase(0, name.find_first_not_of('-'));
-    const std::string near = base::nearest(name, {"help", "version", "json", "cta", "warp", "limit"});
+    const std::string near = base::nearest(name, {"help", "version", "json", "program", "cta", "warp", "limit"});
     throw UsageError("unknown option '" + e.get_option_name() + "'" +
                      (near.empty() ? "" : "; did you mean '--" + near + "'?"));
   } catch (const po::error& e) {
@@ -127,6 +130,8 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
 
   const bool json = given.count("json") != 0;
   if (json && command != "info") throw UsageError("--json belongs to info, not to " + command);
+  const bool program = given.count("program") != 0;
+  if (program && command != "verify") throw UsageError("--program belongs to verify, not to " + command);
   Selection selection;
   for (const char* option : {"cta", "warp", "limit"}) {
     if (!given.count(option)) continue;
@@ -144,7 +149,7 @@ int run(int argc, char** argv, trace::SectionRegistry sections) {
   const trace::Reader reader(words[1], std::move(sections));
   if (command == "info") json ? info_json(reader) : info(reader);
   if (command == "dump") dump(reader, selection);
-  if (command == "verify") verify(reader);
+  if (command == "verify") verify_file(reader, program ? trace::VerifyDepth::program : trace::VerifyDepth::columns);
   if (command == "signatures") signatures(reader);
   return 0;
 }

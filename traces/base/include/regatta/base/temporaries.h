@@ -33,4 +33,8 @@ class Temporary {
   Temporary* next_ = nullptr;
 };
 
+/// `told` is called when a fault ends the process, after the files are removed: with the signal and the address of the
+/// access. It may do what a signal handler may do.
+void tell_of_faults(void (*told)(int signal, const void* address));
+
 }  // namespace regatta::base

@@ -75,6 +75,13 @@ class Reader {
   /// All CTAs in file order.
   const std::vector<CtaEntry>& ctas() const;
 
+  /// Digest of a kernel's code: equal ones are the same instructions, blocks and registers. Annotations, inserted
+  /// instructions, names of files and line numbers do not count.
+  std::uint64_t code_digest(std::size_t kernel) const;
+  /// Digest of what the CTAs did, with their values and addresses: the sizes of all, the checksums of 64 of them at
+  /// most. It depends on the code, and on the version of the compression library.
+  std::uint64_t data_digest() const;
+
   /// Reads one CTA by its position in ctas(); may be called in any order, from one thread at a time, also while
   /// streams are open. Throws std::out_of_range for a position beyond ctas().
   std::shared_ptr<const Cta> read(std::size_t position) const;

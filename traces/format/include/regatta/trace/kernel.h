@@ -112,8 +112,9 @@ inline LaneMask lanes_to(const StaticInstruction& instruction, std::uint32_t ind
 struct BasicBlock {
   std::uint32_t first = 0;  ///< static index of the first instruction
   std::uint32_t count = 0;
-  std::vector<std::uint32_t> successors;       ///< block indices
-  std::int32_t immediate_post_dominator = -1;  ///< block index, -1: the kernel's exit
+  std::vector<std::uint32_t> successors;  ///< block indices
+  /// Block where the lanes meet again that the block's branch splits; -1: the kernel's exit.
+  std::int32_t reconvergence = -1;
 };
 
 struct SharedVariable {

@@ -247,6 +247,8 @@ class WarpCursor {
   /// Name of a column with entries that nobody decoded, nullptr if there is none. At the end of a warp whose
   /// columns were all decoded, a name means a malformed file.
   const char* leftover() const;
+  /// The same for a user who does not decode the SIMT stack, nor, unless `stored`, what writes leave in shared memory.
+  const char* leftover_of_program(bool stored) const;
 
  private:
   void next_mask();
