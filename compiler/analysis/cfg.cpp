@@ -35,9 +35,28 @@ std::vector<std::uint32_t> reverse_post_order(const Graph& g, std::uint32_t root
   return order;
 }
 
-Cfg::Cfg(const ir::Function& f) : graph_(f.blocks.size()), reachable_(f.blocks.size(), false) {
+void Graph::remove_edge(std::uint32_t from, std::uint32_t to) {
+  const auto remove = [](std::vector<std::uint32_t>& list, std::uint32_t node) {
+    list.erase(std::remove(list.begin(), list.end(), node), list.end());
+  };
+  remove(successors[from], to);
+  remove(predecessors[to], from);
+}
+
+namespace {
+
+Graph edges_of(const ir::Function& f) {
+  Graph g(f.blocks.size());
   for (std::uint32_t b = 0; b < f.blocks.size(); ++b)
-    for (std::uint32_t s : f.blocks[b].successors) graph_.add_edge(b, s);
+    for (std::uint32_t s : f.blocks[b].successors) g.add_edge(b, s);
+  return g;
+}
+
+}  // namespace
+
+Cfg::Cfg(const ir::Function& f) : Cfg(edges_of(f)) {}
+
+Cfg::Cfg(Graph graph) : graph_(std::move(graph)), reachable_(graph_.size(), false) {
   order_ = analysis::reverse_post_order(graph_, 0);
   for (std::uint32_t b : order_) reachable_[b] = true;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/analysis/function_analyses.h>
+#include <regatta/analysis/reconvergence.h>
 
 namespace regatta::analysis {
 
@@ -13,9 +14,12 @@ const Dominators& FunctionAnalyses::dominators() {
   return *dominators_;
 }
 
-const PostDominators& FunctionAnalyses::post_dominators() {
-  if (!post_dominators_) post_dominators_ = std::make_unique<PostDominators>(cfg());
-  return *post_dominators_;
+const PostDominators& FunctionAnalyses::reconvergence() {
+  if (!reconvergence_) {
+    reconvergence_ =
+        std::make_unique<PostDominators>(Cfg(without_early_exits(*function_, cfg(), dominators(), loops())));
+  }
+  return *reconvergence_;
 }
 
 const Loops& FunctionAnalyses::loops() {
@@ -30,13 +34,13 @@ const Liveness& FunctionAnalyses::liveness() {
 
 const SoftDefinitions& FunctionAnalyses::soft_definitions() {
   if (!soft_definitions_)
-    soft_definitions_ = std::make_unique<SoftDefinitions>(*function_, cfg(), dominators(), post_dominators());
+    soft_definitions_ = std::make_unique<SoftDefinitions>(*function_, cfg(), dominators(), reconvergence());
   return *soft_definitions_;
 }
 
 const WarpLiveness& FunctionAnalyses::warp_liveness() {
   if (!warp_liveness_)
-    warp_liveness_ = std::make_unique<WarpLiveness>(*function_, cfg(), dominators(), post_dominators());
+    warp_liveness_ = std::make_unique<WarpLiveness>(*function_, cfg(), dominators(), reconvergence());
   return *warp_liveness_;
 }
 
@@ -45,7 +49,7 @@ void FunctionAnalyses::invalidate() {
   soft_definitions_.reset();
   liveness_.reset();
   loops_.reset();
-  post_dominators_.reset();
+  reconvergence_.reset();
   dominators_.reset();
   cfg_.reset();
 }

@@ -95,16 +95,34 @@ void CtaRunner::unpack(Warp& w, const Op& op) {
   }
 }
 
-std::uint32_t CtaRunner::member_mask(const Warp& w, const Op& op, const LaneSource& s, unsigned lane,
-                                     LaneMask active) const {
-  const auto members = static_cast<std::uint32_t>(get(w, s, lane, false));
-  const std::uint32_t missing = members & half_of(w.live(), lane) & ~half_of(active, lane);
-  if (missing != 0) {
-    fail(w, op, lane,
-         "member mask " + hex_text(members) + " names lane " + std::to_string(__builtin_ctz(missing)) +
-             ", which is on another path");
+CtaRunner::MemberMasks CtaRunner::member_masks(const Warp& w, const Op& op, std::size_t value, LaneMask active) const {
+  MemberMasks masks;
+  masks.fill(~0u);
+  if (value >= op.value_count) return masks;
+  const LaneSource& s = op.values[value];
+  for (unsigned i = 0; i < program_.lanes; ++i) masks[i] = static_cast<std::uint32_t>(get(w, s, i, false));
+  for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctzll(rest));
+    const unsigned first_lane = lane / group * group;
+    const std::uint32_t members = masks[lane], here = half_of(active, lane);
+    const auto refuse = [&](const std::string& what) { fail(w, op, lane, "member mask " + hex_text(members) + what); };
+    const std::uint32_t missing = members & half_of(w.live(), lane) & ~here;
+    if (missing != 0) {
+      refuse(" names lane " + std::to_string(__builtin_ctz(missing)) + ", which is on another path");
+    }
+    if ((members >> (lane % group) & 1u) == 0) {
+      refuse(" does not name lane " + std::to_string(lane % group) + ", which executes it");
+    }
+    // All members have to give the same mask. The first lane's settles it where all lanes have that one.
+    if (s.bank != Bank::registers || members == masks[first_lane + static_cast<unsigned>(__builtin_ctz(here))])
+      continue;
+    for (std::uint32_t others = members & here; others != 0; others &= others - 1) {
+      const auto other = static_cast<unsigned>(__builtin_ctz(others));
+      if (masks[first_lane + other] == members) continue;
+      refuse(" names lane " + std::to_string(other) + ", whose own is " + hex_text(masks[first_lane + other]));
+    }
   }
-  return members;
+  return masks;
 }
 
 void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
@@ -122,9 +140,12 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
               program_.lanes * sizeof value[0]);
   std::uint32_t result[trace::max_lanes] = {};
   LaneMask in_range = 0;
+  // The value of a lane that takes no part is undefined: the result is as if it had never been written.
+  Unwritten absent;
+  const MemberMasks masks = member_masks(w, op, 3, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    if (op.value_count > 3) member_mask(w, op, op.values[3], i, active);
+    const std::uint32_t members = masks[i];
     const auto b = static_cast<std::uint32_t>(get(w, op.values[1], i, false)) & 31u;
     const auto c = static_cast<std::uint32_t>(get(w, op.values[2], i, false));
     const std::uint32_t segment = (c >> 8) & 31u, clamp = c & 31u;
@@ -155,12 +176,18 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
     if (inside) in_range |= LaneMask{1} << i;
     const unsigned source = i / group * group + static_cast<unsigned>(from);
     result[i] = value[source];
-    for (unsigned b = 0; b < 4; ++b) written[b] |= (known[b] >> source & 1u) << i;
+    if ((members & half_of(active, i)) >> static_cast<unsigned>(from) & 1u) {
+      for (unsigned b = 0; b < 4; ++b) written[b] |= (known[b] >> source & 1u) << i;
+    } else {
+      absent.op = position(op);
+      absent.kind = (members >> static_cast<unsigned>(from) & 1u) != 0 ? Unwritten::Kind::inactive_lane
+                                                                       : Unwritten::Kind::outside_mask;
+    }
   }
   if (op.destination_count != 0) {
     for (unsigned i = 0; i < program_.lanes; ++i) put(w, op.destinations[0], 1, i, result[i]);
   }
-  const Unwritten others = origin(w, op, active, true);
+  const Unwritten others = absent.op != Unwritten::nowhere ? absent : origin(w, op, active, true);
   if (op.predicate_write_count != 0) {
     write_predicate(w, op, op.predicate_writes[0], {in_range, ~LaneMask{0}}, active);
   }
@@ -170,10 +197,10 @@ void CtaRunner::shuffle(Warp& w, const Op& op, LaneMask active) {
 void CtaRunner::vote(Warp& w, const Op& op, LaneMask active) {
   const LaneMask p = read_predicate(w, op, op.predicates[0], active) & active;
   LaneMask result = 0;
+  const MemberMasks masks = member_masks(w, op, 0, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint32_t members = op.value_count != 0 ? member_mask(w, op, op.values[0], i, active) : ~0u;
-    const std::uint32_t here = half_of(active, i) & members, yes = half_of(p, i) & members;
+    const std::uint32_t here = half_of(active, i) & masks[i], yes = half_of(p, i) & masks[i];
     bool r = false;
     switch (op.vote) {
       case ir::VoteMode::all:
@@ -199,10 +226,10 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
   std::uint64_t value[trace::max_lanes] = {};
   for (unsigned i = 0; i < program_.lanes; ++i) value[i] = get(w, op.values[0], i, wide);
   LaneMask all_equal = 0;
+  const MemberMasks masks = member_masks(w, op, 1, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    const std::uint32_t here =
-        half_of(active, i) & (op.value_count > 1 ? member_mask(w, op, op.values[1], i, active) : ~0u);
+    const std::uint32_t here = half_of(active, i) & masks[i];
     std::uint32_t same = 0;
     for (unsigned k = 0; k < group; ++k) {
       if (((here >> k) & 1u) != 0 && value[i / group * group + k] == value[i]) same |= 1u << k;
@@ -218,9 +245,10 @@ void CtaRunner::match(Warp& w, const Op& op, LaneMask active) {
 
 void CtaRunner::redux(Warp& w, const Op& op, LaneMask active) {
   std::uint32_t result[trace::max_lanes] = {};
+  const MemberMasks masks = member_masks(w, op, 1, active);
   for (LaneMask rest = active; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(__builtin_ctzll(rest));
-    std::uint32_t here = half_of(active, i) & member_mask(w, op, op.values[1], i, active);
+    std::uint32_t here = half_of(active, i) & masks[i];
     bool first = true;
     for (; here != 0; here &= here - 1) {
       const unsigned k = i / group * group + static_cast<unsigned>(__builtin_ctz(here));

@@ -14,15 +14,15 @@ namespace regatta::emulator {
 using trace::LaneMask;
 
 CtaRunner::CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-                     const LaunchRequest& request, RaceDetector* races)
+                     const LaunchRequest& request, RaceDetector* races, StrayLog* strays)
     : program_(program),
       f_(*program.function),
       memory_(memory),
-      image_(image),
       options_(options),
       request_(request),
       helpers_(lane_helpers(program.lanes)),
       races_(races),
+      strays_(strays),
       spins_(program),
       constants_(image.constants()),
       parameters_(request.parameters) {
@@ -112,6 +112,7 @@ void CtaRunner::turn(Warp& w) {
         if (active == 0) {
           w.advance();
         } else {
+          if (races_ != nullptr) races_->order().exit(w.number(), simt, active, w.live());
           w.exit(active);
         }
         if (w.finished()) {

@@ -9,7 +9,9 @@
 
 #include <regatta/emulator/emulator.h>
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,15 +25,21 @@ struct Place {
   bool is_global = false;
 };
 
+/// Reads that hit no buffer, and where in `found` those of an instruction are, by its position.
+struct StrayLog {
+  std::vector<StrayRead> found;
+  std::map<std::uint32_t, std::size_t> index;
+};
+
 class RaceDetector;
 /// old op a (cas: b where old is a) of an integer atomic or reduction, in the width of op.type.
 std::uint64_t combine_values(const Op& op, std::uint64_t old, std::uint64_t a, std::uint64_t b);
 
 class CtaRunner {
  public:
-  /// `races` may be nullptr.
+  /// `races` may be nullptr; so may `strays`: reads that hit no buffer are errors.
   CtaRunner(Program& program, DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options,
-            const LaunchRequest& request, RaceDetector* races);
+            const LaunchRequest& request, RaceDetector* races, StrayLog* strays);
 
   /// Runs the CTA with this linear index; with `trace` the warps' columns go to `out`.
   void run(std::uint64_t index, const trace::Kernel* trace, trace::Cta* out);
@@ -70,6 +78,8 @@ class CtaRunner {
   bool whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& base);
   Place resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes);
   [[noreturn]] void bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where);
+  /// Where a load finds what lies at a global address that no buffer has, or has in part.
+  Place stray_place(Warp& w, const Op& op, unsigned lane);
   void note_access(Warp& w, const Op& op);
   void record_addresses(Warp& w, const Op& op, trace::LaneMask active);
   /// The words that the store or atomic operation has left in shared memory.
@@ -129,10 +139,13 @@ class CtaRunner {
   void match(Warp& w, const Op& op, trace::LaneMask active);
   void redux(Warp& w, const Op& op, trace::LaneMask active);
   void active_mask(Warp& w, const Op& op, trace::LaneMask active);
-  /// The lanes of its half that a .sync instruction names. They have to be there: waiting for them is not what a SIMT
-  /// stack can do.
-  std::uint32_t member_mask(const Warp& w, const Op& op, const LaneSource& s, unsigned lane,
-                            trace::LaneMask active) const;
+  /// By lane, the lanes of its half that a .sync instruction names.
+  using MemberMasks = std::array<std::uint32_t, trace::max_lanes>;
+  /// Those of an instruction whose operand `value` they are; of one without that operand, all lanes. Refuses a mask
+  /// that names a live lane elsewhere, because waiting for it is not what a SIMT stack can do, one that does not name
+  /// its own lane, and members with different masks. The whole is read before a lane's destination, which may be the
+  /// mask.
+  MemberMasks member_masks(const Warp& w, const Op& op, std::size_t value, trace::LaneMask active) const;
   void put(Warp& w, std::uint32_t destination, unsigned words, unsigned lane, std::uint64_t value) const;
   std::uint64_t get(const Warp& w, const LaneSource& s, unsigned lane, bool wide) const;
 
@@ -145,11 +158,11 @@ class CtaRunner {
   Program& program_;
   const ir::Function& f_;
   DeviceMemory& memory_;
-  const ModuleImage& image_;
   const EmulatorOptions& options_;
   const LaunchRequest& request_;
   const LaneHelpers& helpers_;
   RaceDetector* races_;
+  StrayLog* strays_;
   RunCounts counts_;
   SpinWatch spins_;
 
@@ -171,6 +184,9 @@ class CtaRunner {
   std::vector<trace::LaneMask> local_written_;  ///< per warp and byte of a frame, the lanes that have written it
   std::vector<std::uint8_t> constants_;
   std::vector<std::uint8_t> parameters_;
+  /// What the last stray read has found.
+  static constexpr std::size_t most_access_bytes = 64;
+  std::array<std::uint8_t, most_access_bytes> stray_{}, stray_written_{};
 };
 
 }  // namespace regatta::emulator

@@ -361,10 +361,10 @@ void find_barriers_ahead(std::vector<Op>& ops) {
 
 }  // namespace
 
-Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
-               const ModuleImage& image, unsigned lanes) {
+Program decode(const ir::Function& f, const std::vector<std::int32_t>& reconvergence, const ModuleImage& image,
+               unsigned lanes) {
   if (!f.allocated) throw std::logic_error(f.name + ": the emulator runs allocated code only");
-  if (immediate_post_dominator.size() != f.blocks.size()) {
+  if (reconvergence.size() != f.blocks.size()) {
     throw std::logic_error(f.name + ": the emulator needs one post-dominator per block");
   }
   if (lanes != 32 && lanes != 64) throw std::logic_error("warp size " + std::to_string(lanes));
@@ -384,7 +384,7 @@ Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate
       if (op.kind == Kind::branch) {
         if (i.target >= f.blocks.size()) throw std::logic_error(f.name + ": branch to a block that is not there");
         op.target = first[i.target];
-        const std::int32_t join = immediate_post_dominator[b];
+        const std::int32_t join = reconvergence[b];
         op.reconvergence = join < 0 ? exit_position : first[static_cast<std::size_t>(join)];
       }
       program.ops.push_back(op);

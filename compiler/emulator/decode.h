@@ -123,8 +123,8 @@ struct Program {
 };
 
 /// Throws trace::InputError for what cannot be executed.
-Program decode(const ir::Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
-               const ModuleImage& image, unsigned lanes);
+Program decode(const ir::Function& f, const std::vector<std::int32_t>& reconvergence, const ModuleImage& image,
+               unsigned lanes);
 
 /// Resolves operands; used by decode().
 class OperandDecoder {

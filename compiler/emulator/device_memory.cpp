@@ -61,6 +61,16 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
   return &a;
 }
 
+bool DeviceMemory::is_mapped(std::uint64_t address) const {
+  const auto page = [](std::uint64_t at) { return at / page_bytes; };
+  const auto after = std::upper_bound(allocations_.begin(), allocations_.end(), address,
+                                      [](std::uint64_t at, const Allocation& a) { return at < a.base; });
+  if (after != allocations_.begin() && page(address) <= page((after - 1)->end() - 1)) return true;
+  if (after == allocations_.end()) return false;
+  return page(address) == page(after->base) ||
+         (after == allocations_.begin() && page(address) + 1 == page(after->base));
+}
+
 Allocation& DeviceMemory::range(std::uint64_t address, std::uint64_t bytes) {
   Allocation* a = find(address);
   if (a == nullptr || bytes > a->end() - address) {
@@ -81,6 +91,19 @@ void DeviceMemory::read(std::uint64_t address, void* to, std::uint64_t bytes) co
   if (bytes == 0) return;
   const Allocation& a = const_cast<DeviceMemory*>(this)->range(address, bytes);
   std::memcpy(to, a.data.data() + (address - a.base), bytes);
+}
+
+void DeviceMemory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  const Allocation& a = range(from, bytes);
+  Allocation& b = range(to, bytes);
+  const std::uint64_t source = from - a.base, place = to - b.base;
+  std::memmove(b.data.data() + place, a.data.data() + source, bytes);
+  if (a.written.empty() && b.written.empty()) return;
+  std::vector<std::uint8_t> written(bytes, 1);
+  if (!a.written.empty()) std::memcpy(written.data(), a.written.data() + source, bytes);
+  if (b.written.empty()) b.written.assign(b.bytes, 1);
+  std::memcpy(b.written.data() + place, written.data(), bytes);
 }
 
 std::string DeviceMemory::describe(std::uint64_t address) const {

@@ -36,8 +36,8 @@ std::array<std::uint32_t, 3> unflatten(std::uint64_t index, const std::array<std
 }
 
 std::string message_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
-                       const std::array<std::uint32_t, 3>* thread, const std::string& what) {
-  std::string text = location_text(f, i) + "error: kernel '" + f.name + "', CTA " + triple_text(cta);
+                       const std::array<std::uint32_t, 3>* thread, const std::string& what, const char* kind) {
+  std::string text = location_text(f, i) + kind + ": kernel '" + f.name + "', CTA " + triple_text(cta);
   if (thread != nullptr) text += ", thread " + triple_text(*thread);
   return text + ": " + what + source_text(f, i);
 }

@@ -23,9 +23,9 @@ std::string hex_text(std::uint64_t v);
 /// Coordinates of a linear index in a box, x fastest.
 std::array<std::uint32_t, 3> unflatten(std::uint64_t index, const std::array<std::uint32_t, 3>& box);
 
-/// Location, "error: ", kernel, CTA, thread (if `thread` is not null), what, source line.
+/// Location, "error: " or what else `kind` is, kernel, CTA, thread (if `thread` is not null), what, source line.
 std::string message_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
-                       const std::array<std::uint32_t, 3>* thread, const std::string& what);
+                       const std::array<std::uint32_t, 3>* thread, const std::string& what, const char* kind = "error");
 /// Throws trace::InputError of message_at().
 [[noreturn]] void fail_at(const ir::Function& f, const ir::Instruction& i, const std::array<std::uint32_t, 3>& cta,
                           const std::array<std::uint32_t, 3>* thread, const std::string& what);

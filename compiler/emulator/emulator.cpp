@@ -16,6 +16,7 @@ struct Emulator::Impl {
   const ModuleImage& image;
   EmulatorOptions options;
   std::unique_ptr<RaceDetector> races;
+  StrayLog strays;
 
   void load_parameters(const LaunchRequest& request);
 };
@@ -42,10 +43,9 @@ void Emulator::Impl::load_parameters(const LaunchRequest& request) {
   }
 }
 
-Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& immediate_post_dominator,
-                   DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options)
-    : impl_(new Impl{decode(function, immediate_post_dominator, image, options.warp_size), memory, image, options,
-                     nullptr}) {
+Emulator::Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
+                   const ModuleImage& image, const EmulatorOptions& options)
+    : impl_(new Impl{decode(function, reconvergence, image, options.warp_size), memory, image, options, nullptr, {}}) {
   if (options.races != RaceRule::off) {
     impl_->races = std::make_unique<RaceDetector>(impl_->program, memory, options.races);
   }
@@ -66,7 +66,8 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
   if (ctas == 0) throw std::logic_error("a launch with an empty grid or block");
   impl_->load_parameters(request);
   if (impl_->races) impl_->races->begin_launch(request.grid, request.block);
-  CtaRunner runner(impl_->program, impl_->memory, impl_->image, impl_->options, request, impl_->races.get());
+  CtaRunner runner(impl_->program, impl_->memory, impl_->image, impl_->options, request, impl_->races.get(),
+                   impl_->options.stray_reads ? &impl_->strays : nullptr);
   for (std::uint64_t c = 0; c < ctas; ++c) {
     if (sink != nullptr && sink->wants(c)) {
       trace::Cta cta;
@@ -82,5 +83,7 @@ RunCounts Emulator::run(const LaunchRequest& request, const trace::Kernel* kerne
 }
 
 std::vector<Race> Emulator::races() const { return impl_->races ? impl_->races->races() : std::vector<Race>{}; }
+
+const std::vector<StrayRead>& Emulator::stray_reads() const { return impl_->strays.found; }
 
 }  // namespace regatta::emulator

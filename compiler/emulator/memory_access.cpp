@@ -140,9 +140,39 @@ bool CtaRunner::whole_range(Warp& w, const Op& op, Place& place, std::uint64_t& 
 
 void CtaRunner::bad_address(Warp& w, const Op& op, unsigned lane, const char* verb, const std::string& where) {
   const unsigned bytes = unsigned{op.element_bytes} * op.vector;
-  fail(w, op, lane,
-       "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
-           (bytes == 1 ? " byte at " : " bytes at ") + where);
+  const std::string what = "out-of-bounds " + std::string(verb) + " of " + std::to_string(bytes) +
+                           (bytes == 1 ? " byte at " : " bytes at ") + where;
+  const std::uint64_t address = w.regs.addresses.lane[lane];
+  if (op.kind == Kind::load && space_of(op, address) == MemorySpace::global && memory_.is_mapped(address)) {
+    const auto thread = unflatten(w.first_thread() + lane, request_.block);
+    throw StrayReadError(message_at(f_, *op.instruction, cta_, &thread, what));
+  }
+  fail(w, op, lane, what);
+}
+
+Place CtaRunner::stray_place(Warp& w, const Op& op, unsigned lane) {
+  const std::uint64_t address = w.regs.addresses.lane[lane];
+  const unsigned bytes = unsigned{op.element_bytes} * op.vector;
+  const auto [known, is_new] = strays_->index.try_emplace(position(op), strays_->found.size());
+  Allocation* a = memory_.find(address);
+  if (is_new) {
+    const auto thread = unflatten(w.first_thread() + lane, request_.block);
+    const std::string near = a == nullptr ? memory_.describe(address) : "whose end lies " + memory_.describe(a->end());
+    strays_->found.push_back(
+        {message_at(f_, *op.instruction, cta_, &thread,
+                    "out-of-bounds read of " + std::to_string(bytes) + (bytes == 1 ? " byte at " : " bytes at ") +
+                        "global address " + hex_text(address) + ", " + near + ", gives zero",
+                    "warning"),
+         0});
+  }
+  ++strays_->found[known->second].lanes;
+  stray_.fill(0);
+  stray_written_.fill(1);
+  if (a == nullptr) return {stray_.data(), nullptr, true};
+  const std::uint64_t at = address - a->base, inside = a->end() - address;
+  std::memcpy(stray_.data(), a->data.data() + at, inside);
+  if (!a->written.empty()) std::memcpy(stray_written_.data(), a->written.data() + at, inside);
+  return {stray_.data(), stray_written_.data(), true};
 }
 
 Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb, bool writes) {
@@ -167,6 +197,11 @@ Place CtaRunner::resolve(Warp& w, const Op& op, unsigned lane, const char* verb,
   switch (space) {
     case MemorySpace::global: {
       Allocation* a = memory_.find(address);
+      const bool is_whole = a != nullptr && bytes <= a->end() - address;
+      if (!is_whole && strays_ != nullptr && op.kind == Kind::load && memory_.is_mapped(address)) {
+        place = stray_place(w, op, lane);
+        break;
+      }
       if (a == nullptr) bad_address(w, op, lane, verb, where() + ", " + memory_.describe(address));
       if (bytes > a->end() - address)
         bad_address(w, op, lane, verb, where() + ", whose end lies " + memory_.describe(a->end()));

@@ -39,14 +39,13 @@ void ModuleImage::relocate(const ir::ModuleVariable& v, std::vector<std::uint8_t
                               "', which this module does not define");
     }
     if (target->space == MemorySpace::constant) {
-      const std::uint64_t window =
-          r.bytes == 4 ? base::narrow_first_address(base::Window::constant) : ir::constant_window;
+      const std::uint64_t window = r.narrow ? base::narrow_first_address(base::Window::constant) : ir::constant_window;
       address += target->offset + (r.generic ? window : 0);
     } else {
       address += global_.at(r.symbol);
     }
     for (unsigned i = 0; i < r.bytes && r.offset + i < bytes.size(); ++i) {
-      bytes[r.offset + i] = static_cast<std::uint8_t>(address >> (8 * i));
+      bytes[r.offset + i] = static_cast<std::uint8_t>(address >> (8 * (r.first_byte + i)));
     }
   }
 }

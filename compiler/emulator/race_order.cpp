@@ -52,8 +52,15 @@ void RaceOrder::split(unsigned warp, LaneMask together, LaneMask live) {
   if (rule_ == RaceRule::lockstep) meet(warp, together, live);
 }
 
+void RaceOrder::exit(unsigned warp, LaneMask together, LaneMask leaving, LaneMask live) {
+  if (rule_ != RaceRule::lockstep) return;
+  meet(warp, together, live);
+  if ((live & ~together) != 0) warps_[warp].left_apart |= leaving;
+}
+
 void RaceOrder::meet(unsigned warp, LaneMask members, LaneMask live) {
   WarpOrder& w = warps_[warp];
+  live |= w.left_apart;
   w.noted = w.now;
   if (!w.behind.empty()) catch_up(w, members);
   if ((live & ~members) == 0) {

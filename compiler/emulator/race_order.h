@@ -39,6 +39,10 @@ class RaceOrder {
   std::uint32_t access(unsigned warp, trace::LaneMask together, trace::LaneMask live);
   /// Lanes that were together go different ways.
   void split(unsigned warp, trace::LaneMask together, trace::LaneMask live);
+  /// The lanes of `leaving`, a part of those that run `together`, leave the kernel. If others of the warp's `live`
+  /// lanes wait elsewhere, in lockstep too nothing says which went first, so they never count as those that all have
+  /// met.
+  void exit(unsigned warp, trace::LaneMask together, trace::LaneMask leaving, trace::LaneMask live);
   /// bar.warp.sync by `members`.
   void meet(unsigned warp, trace::LaneMask members, trace::LaneMask live);
 
@@ -93,6 +97,7 @@ class RaceOrder {
     std::uint32_t noted = 0;  ///< the last time that somebody else may have learnt
     std::uint32_t all = 0;    ///< up to here the warp's accesses lie before every lane
     Knowledge known;
+    trace::LaneMask left_apart = 0;    ///< that have left the kernel while others waited elsewhere
     std::vector<Behind> behind;        ///< empty in most programs
     std::vector<std::uint32_t> lanes;  ///< [lane * lanes_ + other]: time of `other` known to `lane`
     Knowledge fenced;                  ///< as of the last fence

@@ -32,9 +32,15 @@ using WrittenBytes = std::array<trace::LaneMask, 4>;
 /// messages; of several, the latest.
 struct Unwritten {
   static constexpr std::uint32_t nowhere = UINT32_MAX;
+  enum class Kind : std::uint8_t {
+    reg,
+    predicate,
+    outside_mask,   ///< a shuffle took the value of a lane that its member mask does not name
+    inactive_lane,  ///< ... or that does not execute it
+  };
   std::uint32_t op = nowhere;  ///< its position; nowhere: the register or predicate itself was never written
   std::uint8_t number = 0;     ///< of the register or predicate that it read
-  bool is_predicate = false;
+  Kind kind = Kind::reg;
   std::int8_t byte = -1;  ///< of that register, -1: all of it
 };
 

@@ -127,7 +127,7 @@ Unwritten CtaRunner::origin(const Warp& w, const Op& op, LaneMask active, bool m
     if (missing == 0) continue;
     const Unwritten& before = w.unwritten[reg];
     if (moves || before.op != Unwritten::nowhere) return before;
-    return {position(op), reg, false,
+    return {position(op), reg, Unwritten::Kind::reg,
             missing_byte(w.written_bytes(reg), static_cast<unsigned>(__builtin_ctzll(missing)))};
   }
   for (unsigned n = 0; n < op.predicate_count; ++n) {
@@ -135,7 +135,7 @@ Unwritten CtaRunner::origin(const Warp& w, const Op& op, LaneMask active, bool m
     const auto number = static_cast<std::uint8_t>(op.predicates[n].number);
     if ((active & ~w.predicate_written[number]) == 0) continue;
     const Unwritten& before = w.predicate_unwritten[number];
-    return before.op != Unwritten::nowhere ? before : Unwritten{position(op), number, true, -1};
+    return before.op != Unwritten::nowhere ? before : Unwritten{position(op), number, Unwritten::Kind::predicate, -1};
   }
   return {};
 }
@@ -144,8 +144,13 @@ std::string CtaRunner::unwritten_text(const Unwritten& u) const {
   std::string text;
   if (u.op != Unwritten::nowhere) {
     const ir::Instruction& i = *program_.ops[u.op].instruction;
-    text = "which '" + ir::to_text(i, true) + "' on line " + std::to_string(i.where.line) + " makes of " +
-           (u.is_predicate ? "P" : "R") + std::to_string(u.number) + ", ";
+    const std::string number = std::to_string(u.number);
+    text = "which '" + ir::to_text(i, true) + "' on line " + std::to_string(i.where.line);
+    if (u.kind == Unwritten::Kind::outside_mask) return text + " takes from a lane outside its member mask";
+    if (u.kind == Unwritten::Kind::inactive_lane) {
+      return text + " takes from a lane that does not execute it";
+    }
+    text += std::string(" makes of ") + (u.kind == Unwritten::Kind::predicate ? "P" : "R") + number + ", ";
   }
   if (u.byte < 0) return text + "which this thread never wrote";
   return text + "of which this thread never wrote byte " + std::to_string(u.byte);

@@ -27,7 +27,7 @@ class Converter {
     out.first = first_[index];
     out.count = static_cast<std::uint32_t>(b.instructions.size());
     out.successors = b.successors;
-    out.immediate_post_dominator = post_dominator;
+    out.reconvergence = post_dominator;
     kernel_.blocks.push_back(std::move(out));
     for (const Instruction& i : b.instructions) instruction(i);
   }
@@ -163,10 +163,9 @@ class Converter {
 
 }  // namespace
 
-trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
-                       unsigned warp_size) {
+trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& reconvergence, unsigned warp_size) {
   if (!f.allocated) throw std::logic_error(f.name + ": to_trace before register allocation");
-  if (immediate_post_dominator.size() != f.blocks.size())
+  if (reconvergence.size() != f.blocks.size())
     throw std::logic_error(f.name + ": to_trace needs one post-dominator per block");
   trace::Kernel kernel;
   kernel.name = f.name;
@@ -180,7 +179,7 @@ trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immed
   kernel.spilled_registers = f.spilled_registers;
   for (const SharedVariable& v : f.shared_variables) kernel.shared_variables.push_back({v.name, v.offset, v.bytes});
   Converter converter(f, kernel);
-  for (std::size_t b = 0; b < f.blocks.size(); ++b) converter.block(b, immediate_post_dominator[b]);
+  for (std::size_t b = 0; b < f.blocks.size(); ++b) converter.block(b, reconvergence[b]);
   return kernel;
 }
 

@@ -216,12 +216,7 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
   b.contents = contents(t, size_key);
   if (b.contents.bytes == 0) {
     if (b.contents.fill.init != Init::file) t.fail("buffer '" + b.name + "' has no '" + size_key + "'");
-    // The file's size is the buffer's.
-    std::error_code error;
-    const auto size = std::filesystem::file_size(b.contents.file, error);
-    if (error) t.fail("file", "cannot read '" + b.contents.file + "'");
-    if (size == 0) t.fail("file", "'" + b.contents.file + "' is empty");
-    b.contents.bytes = size;
+    size_from_file(t, b.contents);
   }
   if (const auto expect = t.text("expect")) b.expect = path(*expect);
   if (const auto tolerance = t.number("tolerance")) {
@@ -233,6 +228,14 @@ Buffer LaunchFileParser::buffer(TomlTable& t, const char* size_key, const std::s
     b.tolerance = tolerance;
   }
   return b;
+}
+
+void LaunchFileParser::size_from_file(TomlTable& t, Contents& c) const {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(c.file, error);
+  if (error) t.fail("file", "cannot read '" + c.file + "'");
+  if (size == 0) t.fail("file", "'" + c.file + "' is empty");
+  c.bytes = size;
 }
 
 void LaunchFileParser::add_buffer(Buffer b) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parser.h"
 
+#include <regatta/launch/program.h>
+
 #include <algorithm>
 
 namespace regatta::launch {
@@ -10,6 +12,8 @@ namespace {
 constexpr std::array<std::uint32_t, 3> grid_limit{0x7fffffffu, 65535, 65535};
 constexpr std::array<std::uint32_t, 3> block_limit{1024, 1024, 64};
 constexpr unsigned max_depth = 16;
+constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
+constexpr const char* step_kinds = "'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'";
 /// Bytes of a kernel's parameters (CUDA 12.1 and later).
 constexpr std::int64_t max_parameter_bytes = 32764;
 
@@ -24,8 +28,9 @@ std::vector<std::string> names_of(const std::vector<T>& items) {
 
 void LaunchFileParser::parse(const toml::table& root_table) {
   TomlTable root(out_, root_table, "the launch file");
-  out_.ptx = path(root.required_text("ptx"));
   const bool is_program = root.has("launch");
+  ptx_files(root, is_program);
+  for (const toml::table* table : root.tables("global")) global(*table);
   if (is_program) {
     for (const char* key : {"entry", "grid", "block", "dynamic_shared", "registers", "param"}) {
       if (root.has(key))
@@ -38,18 +43,62 @@ void LaunchFileParser::parse(const toml::table& root_table) {
     }
     single(root);
   }
-  for (const toml::table* table : root.tables("global")) {
-    TomlTable t(out_, *table, "[[global]]");
-    Global g;
-    g.where = t.where();
-    g.name = t.required_text("name");
+  root.finish();
+}
+
+void LaunchFileParser::global(const toml::table& table) {
+  TomlTable t(out_, table, "[[global]]");
+  Global g;
+  g.where = t.where();
+  g.name = t.required_text("name");
+  g.module = module(t);
+  if (const toml::node* init = t.node("init"); init != nullptr && init->value<std::string>() == "module") {
+    g.contents.fill.init = Init::none;
+  } else {
     g.contents = contents(t, "bytes");
     if (g.contents.fill.init == Init::none)
       t.fail("init", "init = \"none\" is for buffers: a variable is zero or initialised");
-    t.finish();
-    out_.globals.push_back(std::move(g));
   }
-  root.finish();
+  t.finish();
+  out_.globals.push_back(std::move(g));
+}
+
+void LaunchFileParser::ptx_files(TomlTable& root, bool is_program) {
+  // Launches may have files of their own, all of them or some.
+  std::vector<std::string> own;
+  bool all_named = is_program && !root.tables("launch").empty();
+  for (const toml::table* l : is_program ? root.tables("launch") : std::vector<const toml::table*>{}) {
+    const toml::node* name = l->get("ptx");
+    all_named = all_named && name != nullptr;
+    if (name != nullptr && name->is_string()) own.push_back(*name->value<std::string>());
+  }
+  const toml::node* node = root.node("ptx");
+  if (const toml::array* list = node != nullptr ? node->as_array() : nullptr) {
+    for (const toml::node& item : *list) {
+      const auto name = item.is_string() ? item.value<std::string>() : std::nullopt;
+      const Position where = TomlTable::position(item);
+      if (!name) out_.fail(where, "'ptx' holds " + kind_of(item) + ", expected names of files");
+      if (name->empty()) out_.fail(where, "'ptx' holds an empty name");
+      add_ptx(*name);
+    }
+    if (out_.ptx.empty()) root.fail("ptx", "'ptx' is an empty array");
+  } else if (node != nullptr || !all_named) {
+    add_ptx(root.required_text("ptx"));
+  }
+  for (const std::string& name : own) add_ptx(name);
+}
+
+std::size_t LaunchFileParser::add_ptx(const std::string& name) {
+  const std::string file = path(name);
+  const auto known = std::find(out_.ptx.begin(), out_.ptx.end(), file);
+  if (known != out_.ptx.end()) return static_cast<std::size_t>(known - out_.ptx.begin());
+  out_.ptx.push_back(file);
+  return out_.ptx.size() - 1;
+}
+
+std::optional<std::size_t> LaunchFileParser::module(TomlTable& t) {
+  if (!t.has("ptx")) return std::nullopt;
+  return add_ptx(t.required_text("ptx"));
 }
 
 void LaunchFileParser::single(TomlTable& root) {
@@ -79,6 +128,7 @@ void LaunchFileParser::program(TomlTable& root) {
     launch.where = t.where();
     launch.entry = t.required_text("entry");
     launch.entry_where = t.where("entry");
+    launch.module = module(t);
     launch.name = t.text("name").value_or(launch.entry);
     for (const Launch& other : out_.launches) {
       if (other.name == launch.name) t.fail("there are two launches called '" + launch.name + "'; give one a 'name'");
@@ -235,52 +285,148 @@ Step LaunchFileParser::step(const toml::table& table, std::vector<std::string>& 
   TomlTable t(out_, table, "[[step]]");
   Step s;
   s.where = t.where();
-  const int kinds = int{t.has("run")} + int{t.has("repeat")} + int{t.has("while")} + int{t.has("swap")};
-  if (kinds != 1)
-    t.fail(std::string("[[step]] has ") + (kinds == 0 ? "none" : "more than one") +
-           " of 'run', 'repeat', 'while' and 'swap'");
-  if (t.has("run")) {
-    const std::string name = t.required_text("run");
-    while (s.launch < out_.launches.size() && out_.launches[s.launch].name != name) ++s.launch;
-    if (s.launch == out_.launches.size()) {
-      t.fail("run", "no [[launch]] is called '" + name + "'" + base::suggestion(name, names_of(out_.launches)));
-    }
-    check_counters(s, counters);
-  } else if (t.has("swap")) {
-    s.kind = Step::Kind::swap;
-    const toml::array* pair = t.node("swap")->as_array();
-    if (pair == nullptr || pair->size() != 2 || !pair->get(0)->is_string() || !pair->get(1)->is_string()) {
-      t.fail("swap", "'swap' needs the names of two buffers: swap = [\"a\", \"b\"]");
-    }
-    s.first = find_buffer(*pair->get(0)->value<std::string>(), TomlTable::position(*pair->get(0)), false);
-    s.second = find_buffer(*pair->get(1)->value<std::string>(), TomlTable::position(*pair->get(1)), false);
-    if (out_.buffers[s.first].contents.bytes != out_.buffers[s.second].contents.bytes) {
-      t.fail("swap", "'" + out_.buffers[s.first].name + "' and '" + out_.buffers[s.second].name + "' differ in size");
-    }
+  std::string kind;
+  for (const char* key : {"run", "repeat", "while", "swap", "fill", "copy", "load"}) {
+    if (!t.has(key)) continue;
+    if (!kind.empty()) t.fail("[[step]] has more than one of " + std::string(step_kinds));
+    kind = key;
+  }
+  if (kind.empty()) t.fail("[[step]] has none of " + std::string(step_kinds));
+  if (kind == "run") {
+    run_step(t, s, counters);
+  } else if (kind == "swap") {
+    swap_step(t, s);
+  } else if (kind == "copy") {
+    copy_step(t, s);
+  } else if (kind == "repeat" || kind == "while") {
+    loop_step(t, s, counters, depth);
   } else {
-    if (depth == max_depth) t.fail("steps are nested more than " + std::to_string(max_depth) + " deep");
-    if (t.has("repeat")) {
-      s.kind = Step::Kind::repeat;
-      s.times = static_cast<std::uint64_t>(*t.integer("repeat", 0, INT64_MAX));
-    } else {
-      s.kind = Step::Kind::loop_while;
-      s.flag = find_buffer(t.required_text("while"), t.where("while"), false);
-      if (out_.buffers[s.flag].contents.bytes < 4) t.fail("while", "a flag buffer needs at least 4 bytes");
-      s.max = static_cast<std::uint64_t>(t.integer("max", 1, INT64_MAX).value_or(1000000));
-    }
-    s.counter = t.text("counter").value_or("");
-    if (!s.counter.empty()) {
-      if (std::find(counters.begin(), counters.end(), s.counter) != counters.end()) {
-        t.fail("counter", "an enclosing loop already counts '" + s.counter + "'");
-      }
-      counters.push_back(s.counter);
-    }
-    s.steps = steps(t, counters, depth + 1);
-    if (!s.counter.empty()) counters.pop_back();
-    if (s.steps.empty()) t.fail("a loop without steps: give it 'steps = [...]'");
+    fill_step(t, s, kind == "fill" ? "fill" : "load");
   }
   t.finish();
   return s;
+}
+
+void LaunchFileParser::run_step(TomlTable& t, Step& s, const std::vector<std::string>& counters) const {
+  const std::string name = t.required_text("run");
+  while (s.launch < out_.launches.size() && out_.launches[s.launch].name != name) ++s.launch;
+  if (s.launch == out_.launches.size()) {
+    t.fail("run", "no [[launch]] is called '" + name + "'" + base::suggestion(name, names_of(out_.launches)));
+  }
+  check_counters(s, counters);
+}
+
+void LaunchFileParser::swap_step(TomlTable& t, Step& s) const {
+  s.kind = Step::Kind::swap;
+  const toml::array* pair = t.node("swap")->as_array();
+  if (pair == nullptr || pair->size() != 2 || !pair->get(0)->is_string() || !pair->get(1)->is_string()) {
+    t.fail("swap", "'swap' needs the names of two buffers: swap = [\"a\", \"b\"]");
+  }
+  s.first = find_buffer(*pair->get(0)->value<std::string>(), TomlTable::position(*pair->get(0)), false);
+  s.second = find_buffer(*pair->get(1)->value<std::string>(), TomlTable::position(*pair->get(1)), false);
+  if (out_.buffers[s.first].contents.bytes != out_.buffers[s.second].contents.bytes) {
+    t.fail("swap", "'" + out_.buffers[s.first].name + "' and '" + out_.buffers[s.second].name + "' differ in size");
+  }
+}
+
+void LaunchFileParser::fill_step(TomlTable& t, Step& s, const char* kind) {
+  s.kind = Step::Kind::fill;
+  s.to = memory(t, kind, "offset");
+  if (std::string(kind) == "load") {
+    s.contents.fill.init = Init::file;
+    s.contents.file = path(t.required_text("file"));
+    s.contents.bytes = static_cast<std::uint64_t>(t.integer("bytes", 1, most_bytes).value_or(0));
+  } else {
+    s.contents = contents(t, "bytes");
+    if (s.contents.fill.init == Init::none) t.fail("init", "init = \"none\" is no contents to fill memory with");
+  }
+  if (s.contents.bytes == 0 && s.contents.fill.init == Init::file) size_from_file(t, s.contents);
+  s.bytes = s.contents.bytes;
+  if (s.bytes == 0) s.bytes = rest_of(s.to);
+  const unsigned size = ir::size_of(s.contents.fill.type);
+  if (s.bytes % size != 0) {
+    t.fail("type", "the " + std::to_string(s.bytes) + " bytes of buffer '" + out_.buffers[s.to.index].name +
+                       "' are no whole number of " + ir::to_string(s.contents.fill.type) + " elements of " +
+                       std::to_string(size) + " bytes");
+  }
+  check_fits(t, t.has("bytes") ? "bytes" : t.has("file") ? "file" : kind, s.bytes, s.to);
+}
+
+void LaunchFileParser::copy_step(TomlTable& t, Step& s) const {
+  s.kind = Step::Kind::copy;
+  s.from = memory(t, "copy", "offset");
+  s.to = memory(t, "to", "to_offset");
+  const auto given = t.integer("bytes", 1, most_bytes);
+  s.bytes = given ? static_cast<std::uint64_t>(*given) : rest_of(s.from);
+  const char* const key = t.has("bytes") ? "bytes" : "copy";
+  check_fits(t, key, s.bytes, s.from);
+  check_fits(t, key, s.bytes, s.to);
+}
+
+void LaunchFileParser::loop_step(TomlTable& t, Step& s, std::vector<std::string>& counters, unsigned depth) {
+  if (depth == max_depth) t.fail("steps are nested more than " + std::to_string(max_depth) + " deep");
+  if (t.has("repeat")) {
+    s.kind = Step::Kind::repeat;
+    s.times = static_cast<std::uint64_t>(*t.integer("repeat", 0, INT64_MAX));
+  } else {
+    while_flag(t, s);
+  }
+  s.counter = t.text("counter").value_or("");
+  if (!s.counter.empty()) {
+    if (std::find(counters.begin(), counters.end(), s.counter) != counters.end()) {
+      t.fail("counter", "an enclosing loop already counts '" + s.counter + "'");
+    }
+    counters.push_back(s.counter);
+  }
+  s.steps = steps(t, counters, depth + 1);
+  if (!s.counter.empty()) counters.pop_back();
+  if (s.steps.empty()) t.fail("a loop without steps: give it 'steps = [...]'");
+}
+
+void LaunchFileParser::while_flag(TomlTable& t, Step& s) const {
+  s.kind = Step::Kind::loop_while;
+  s.flag = memory(t, "while", "offset");
+  s.max = static_cast<std::uint64_t>(t.integer("max", 1, INT64_MAX).value_or(1000000));
+  if (const auto given = t.integer("bytes", 1, 8)) {
+    s.bytes = static_cast<std::uint64_t>(*given);
+    if (s.bytes != default_flag_bytes(s.bytes))
+      t.fail("bytes", "a flag of " + std::to_string(s.bytes) + " bytes, expected 1, 2, 4 or 8");
+    check_fits(t, "bytes", s.bytes, s.flag);
+  } else if (const std::uint64_t rest = rest_of(s.flag); rest != 0) {
+    s.bytes = default_flag_bytes(rest);
+    if (rest < s.bytes) {
+      t.fail("while", "the flag buffer '" + out_.buffers[s.flag.index].name + "' has " + std::to_string(rest) +
+                          " bytes; give the flag's as bytes = 1 or 2");
+    }
+  }
+}
+
+Memory LaunchFileParser::memory(TomlTable& t, const char* key, const char* offset_key) const {
+  Memory m;
+  const std::string name = t.required_text(key);
+  const auto named = [&](const auto& item) { return item.name == name; };
+  const auto variable = std::find_if(out_.globals.begin(), out_.globals.end(), named);
+  m.is_variable = variable != out_.globals.end() && std::none_of(out_.buffers.begin(), out_.buffers.end(), named);
+  m.index = m.is_variable ? static_cast<std::size_t>(variable - out_.globals.begin())
+                          : find_buffer(name, t.where(key), false);
+  m.offset = static_cast<std::uint64_t>(t.integer(offset_key, 0, most_bytes).value_or(0));
+  if (!m.is_variable && rest_of(m) == 0) {
+    t.fail(offset_key, "'" + std::string(offset_key) + "' is " + std::to_string(m.offset) + ", buffer '" + name +
+                           "' has " + std::to_string(out_.buffers[m.index].contents.bytes) + " bytes");
+  }
+  return m;
+}
+
+std::uint64_t LaunchFileParser::rest_of(const Memory& m) const {
+  const std::uint64_t bytes = m.is_variable ? 0 : out_.buffers[m.index].contents.bytes;
+  return m.offset < bytes ? bytes - m.offset : 0;
+}
+
+void LaunchFileParser::check_fits(TomlTable& t, const char* key, std::uint64_t bytes, const Memory& m) const {
+  if (m.is_variable || bytes <= rest_of(m)) return;
+  const Buffer& b = out_.buffers[m.index];
+  t.fail(key, std::to_string(bytes) + " bytes from byte " + std::to_string(m.offset) + " on, buffer '" + b.name +
+                  "' has " + std::to_string(b.contents.bytes));
 }
 
 void LaunchFileParser::check_counters(const Step& run, const std::vector<std::string>& counters) const {

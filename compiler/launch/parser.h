@@ -19,13 +19,30 @@ class LaunchFileParser {
   // parser.cpp
   void single(TomlTable& root);
   void program(TomlTable& root);
+  void global(const toml::table& table);
   void geometry(TomlTable& t, Launch& launch);
   void parameters(TomlTable& t, Launch& launch, bool inline_buffers);
   Parameter parameter(const toml::table& table, bool inline_buffers, const std::string& name, unsigned depth);
   void pointer(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name);
   void members(TomlTable& t, Parameter& p, bool inline_buffers, const std::string& name, unsigned depth);
+  void ptx_files(TomlTable& root, bool is_program);
+  /// The file's index, of a new one if need be.
+  std::size_t add_ptx(const std::string& name);
+  /// The PTX file that a table names.
+  std::optional<std::size_t> module(TomlTable& t);
   std::vector<Step> steps(TomlTable& t, std::vector<std::string>& counters, unsigned depth);
   Step step(const toml::table& table, std::vector<std::string>& counters, unsigned depth);
+  void run_step(TomlTable& t, Step& s, const std::vector<std::string>& counters) const;
+  void swap_step(TomlTable& t, Step& s) const;
+  void fill_step(TomlTable& t, Step& s, const char* kind);
+  void copy_step(TomlTable& t, Step& s) const;
+  void loop_step(TomlTable& t, Step& s, std::vector<std::string>& counters, unsigned depth);
+  void while_flag(TomlTable& t, Step& s) const;
+  /// The buffer or variable that a key names, from the offset that another one gives.
+  Memory memory(TomlTable& t, const char* key, const char* offset_key) const;
+  /// Bytes from its offset to its end, 0 of a variable, whose size PTX says.
+  std::uint64_t rest_of(const Memory& memory) const;
+  void check_fits(TomlTable& t, const char* key, std::uint64_t bytes, const Memory& memory) const;
   void check_counters(const Parameter& parameter, const Launch& launch, const std::vector<std::string>& counters) const;
   void check_counters(const Step& run, const std::vector<std::string>& counters) const;
   std::size_t find_buffer(const std::string& name, const Position& where, bool inline_buffers) const;
@@ -33,6 +50,8 @@ class LaunchFileParser {
   // contents.cpp
   Contents contents(TomlTable& t, const char* size_key);
   Buffer buffer(TomlTable& t, const char* size_key, const std::string& default_name);
+  /// Of contents that are a file and state no size: the file's is theirs.
+  void size_from_file(TomlTable& t, Contents& c) const;
   ir::Type type(TomlTable& t, bool required);
   std::uint64_t pattern_bits(const std::string& text, const Position& where, ir::Type type) const;
   std::uint64_t scalar_bits(const toml::node& node, ir::Type type) const;

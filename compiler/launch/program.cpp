@@ -30,6 +30,12 @@ std::uint64_t counter_bits(const Parameter& p, std::uint64_t iteration) {
 
 }  // namespace
 
+void Device::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  std::vector<std::uint8_t> moved(bytes);
+  read(from, moved.data(), bytes);
+  write(to, moved.data(), bytes);
+}
+
 Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(device) {
   for (const Buffer& b : file.buffers) {
     // In this order: a size that the device does not have is refused before it is filled.
@@ -37,6 +43,69 @@ Program::Program(const LaunchFile& file, Device& device) : file_(file), device_(
     if (b.contents.fill.init == Init::none) continue;
     const std::vector<std::uint8_t> bytes = make_contents(file, b.contents, b.where);
     device.write(address_.back(), bytes.data(), bytes.size());
+  }
+  for (const Global& g : file.globals) {
+    const std::uint64_t size = device.variable_bytes(g);
+    if (g.contents.fill.init == Init::none) continue;
+    const std::vector<std::uint8_t> bytes = variable_contents(file, g, size);
+    device.write_variable(g, 0, bytes.data(), bytes.size());
+  }
+  check_sizes(file.steps);
+}
+
+void Program::check_sizes(const std::vector<Step>& steps) const {
+  for (const Step& s : steps) {
+    check_sizes(s.steps);
+    if (s.kind == Step::Kind::run || s.kind == Step::Kind::repeat || s.kind == Step::Kind::swap) continue;
+    const std::uint64_t bytes = bytes_of(s);
+    const auto check = [&](const Memory& m) {
+      const std::uint64_t size = size_of(m);
+      if (m.offset <= size && bytes <= size - m.offset) return;
+      file_.fail(s.where, std::to_string(bytes) + " bytes from byte " + std::to_string(m.offset) + " on, '" +
+                              name_of(m) + "' has " + std::to_string(size));
+    };
+    check(s.kind == Step::Kind::loop_while ? s.flag : s.to);
+    if (s.kind == Step::Kind::copy) check(s.from);
+    if (s.kind == Step::Kind::fill && bytes % ir::size_of(s.contents.fill.type) != 0) {
+      file_.fail(s.where, "the " + std::to_string(bytes) + " bytes of '" + name_of(s.to) + "' are no whole number of " +
+                              ir::to_string(s.contents.fill.type) + " elements");
+    }
+  }
+}
+
+std::uint64_t Program::size_of(const Memory& m) const {
+  return m.is_variable ? device_.variable_bytes(file_.globals[m.index]) : file_.buffers[m.index].contents.bytes;
+}
+
+const std::string& Program::name_of(const Memory& m) const {
+  return m.is_variable ? file_.globals[m.index].name : file_.buffers[m.index].name;
+}
+
+std::uint64_t Program::bytes_of(const Step& s) const {
+  if (s.bytes != 0) return s.bytes;
+  const bool is_flag = s.kind == Step::Kind::loop_while;
+  const Memory& whole = is_flag ? s.flag : s.kind == Step::Kind::fill ? s.to : s.from;
+  const std::uint64_t size = size_of(whole);
+  if (whole.offset >= size) {
+    file_.fail(s.where, "'offset' is " + std::to_string(whole.offset) + ", '" + name_of(whole) + "' has " +
+                            std::to_string(size) + " bytes");
+  }
+  return is_flag ? default_flag_bytes(size - whole.offset) : size - whole.offset;
+}
+
+void Program::write(const Memory& m, const void* from, std::size_t bytes) {
+  if (m.is_variable) {
+    device_.write_variable(file_.globals[m.index], m.offset, from, bytes);
+  } else {
+    device_.write(address_[m.index] + m.offset, from, bytes);
+  }
+}
+
+void Program::read(const Memory& m, void* to, std::size_t bytes) const {
+  if (m.is_variable) {
+    device_.read_variable(file_.globals[m.index], m.offset, to, bytes);
+  } else {
+    device_.read(address_[m.index] + m.offset, to, bytes);
   }
 }
 
@@ -69,22 +138,44 @@ void Program::run_steps(const std::vector<Step>& steps) {
       case Step::Kind::loop_while:
         run_while(s);
         break;
+      case Step::Kind::fill: {
+        Contents contents = s.contents;
+        contents.bytes = bytes_of(s);
+        const std::vector<std::uint8_t> bytes = make_contents(file_, contents, s.where);
+        write(s.to, bytes.data(), bytes.size());
+        break;
+      }
+      case Step::Kind::copy:
+        copy(s);
+        break;
     }
   }
 }
 
+void Program::copy(const Step& s) {
+  const std::uint64_t bytes = bytes_of(s);
+  if (!s.from.is_variable && !s.to.is_variable) {
+    device_.copy(address_[s.to.index] + s.to.offset, address_[s.from.index] + s.from.offset, bytes);
+    return;
+  }
+  std::vector<std::uint8_t> moved(bytes);
+  read(s.from, moved.data(), bytes);
+  write(s.to, moved.data(), bytes);
+}
+
 void Program::run_while(const Step& s) {
-  std::uint32_t flag = 1;
+  const std::uint64_t bytes = bytes_of(s);
+  std::uint64_t flag = 1;
   for (std::uint64_t i = 0; flag != 0; ++i) {
     if (i == s.max) {
-      file_.fail(s.where, "buffer '" + file_.buffers[s.flag].name + "' is still not zero after " +
-                              std::to_string(s.max) + " rounds ('max')");
+      file_.fail(s.where, (s.flag.is_variable ? "variable '" : "buffer '") + name_of(s.flag) +
+                              "' is still not zero after " + std::to_string(s.max) + " rounds ('max')");
     }
     if (!s.counter.empty()) counters_[s.counter] = i;
     flag = 0;
-    device_.write(address_[s.flag], &flag, sizeof flag);
+    write(s.flag, &flag, bytes);
     run_steps(s.steps);
-    device_.read(address_[s.flag], &flag, sizeof flag);
+    read(s.flag, &flag, bytes);
   }
 }
 

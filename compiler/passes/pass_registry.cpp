@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/pass_registry.h>
 
-#include "liveness/liveness_pass.h"
-#include "power/power_pass.h"
-#include "regions/region_pass.h"
+#include "finereg/liveness_pass.h"
+#include "greener/power_pass.h"
+#include "regless/region_pass.h"
 #include "regmutex/regmutex_pass.h"
 #include "rfh/rfh_pass.h"
 #include "rfv/rfv_pass.h"

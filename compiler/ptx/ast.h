@@ -15,6 +15,19 @@
 
 namespace regatta::ptx {
 
+/// PTX's WARP_SZ, whatever the width of the emulated warps.
+inline constexpr std::uint64_t warp_constant = 32;
+
+/// The value of a constant expression.
+struct Constant {
+  std::uint64_t bits = 0;    ///< integer: two's complement; real: encoding
+  bool is_unsigned = false;  ///< integer: .u64, else .s64
+  bool is_real = false;
+  bool is_single = false;  ///< real: written as 0f, exactly `bits` as f32
+  Position at;
+  std::string text;  ///< as written
+};
+
 /// An instruction operand.
 struct Operand {
   enum class Kind : std::uint8_t {
@@ -33,6 +46,7 @@ struct Operand {
   std::string second;       ///< pair
   std::uint64_t bits = 0;   ///< integer: two's complement; real: encoding
   std::int64_t offset = 0;  ///< address, or name + offset
+  bool indexed = false;     ///< name[index]: `offset` counts elements of the variable
   std::vector<Operand> elements;
   Position at;
   std::string text;  ///< as written
@@ -41,6 +55,7 @@ struct Operand {
 struct RegisterDeclaration {
   std::string name;
   std::uint32_t count = 0;  ///< %r<count>; 0: a single register
+  unsigned vector = 1;      ///< elements of .v2 and .v4
   ir::Type type = ir::Type::none;
   Position at;
 };
@@ -52,6 +67,7 @@ struct InitialValue {
   bool is_real = false;
   bool single = false;
   bool generic = false;
+  int byte = -1;  ///< mask(symbol): the byte of the address that the mask selects
   std::string symbol;
   std::int64_t addend = 0;
   Position at;
@@ -59,6 +75,8 @@ struct InitialValue {
 
 /// A variable or parameter.
 struct Variable {
+  /// The name of a variable that a function declares and that the module holds: "function::name".
+  std::string module_name;
   enum class Space : std::uint8_t { global, constant, shared, local, param, reg, opaque };
   Space space = Space::global;
   std::string name;
@@ -66,6 +84,7 @@ struct Variable {
   ir::Type type = ir::Type::none;
   std::uint32_t alignment = 0;  ///< bytes, at least the type's own
   std::uint64_t elements = 1;
+  unsigned vector = 1;  ///< of .v2 and .v4: part of `elements`
   bool is_array = false;
   bool is_extern = false;
   std::vector<InitialValue> initial;
@@ -105,19 +124,30 @@ struct Function {
   bool has_body = false;
   std::vector<Variable> parameters;
   std::vector<Variable> results;  ///< .func only
-  std::array<std::uint32_t, 3> max_threads{0, 0, 0};
+  ir::LaunchBounds bounds;
   std::vector<Statement> body;
+  unsigned address_bits = 64;  ///< of its generic and global addresses
   Position at;
   Position end;       ///< of the closing brace
-  std::string error;  ///< why the body could not be parsed, complete message
+  std::string error;  ///< why it cannot be compiled, complete message
+};
+
+/// `.alias name, target;`: a call of `name` is one of `target`.
+struct Alias {
+  std::string name, target;
+  Position at;
 };
 
 struct Module {
-  std::uint32_t target = 0;  ///< of .target sm_75: 75; 0 unknown
-  unsigned address_bits = 64;
+  std::uint32_t version = 0;         ///< of .version 6.4: 604; 0 unknown
+  std::uint32_t target = 0;          ///< of .target sm_75: 75; 0 unknown
+  unsigned address_bits = 64;        ///< of .address_size, or the most that an entry has
+  bool states_address_size = false;  ///< there is a .address_size
   std::vector<std::string> source_files;
   std::vector<Variable> variables;
+  std::vector<RegisterDeclaration> registers;  ///< outside of functions, as PTX 1 and 2 allow
   std::vector<Function> functions;
+  std::vector<Alias> aliases;
 };
 
 }  // namespace regatta::ptx

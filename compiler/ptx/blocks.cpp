@@ -146,9 +146,43 @@ bool drop_blocks(ir::Function& f) {
   return true;
 }
 
+bool only_exits(const ir::Block& b) {
+  return b.instructions.size() == 1 && b.instructions.front().op == Opcode::exit && !b.instructions.front().guarded;
+}
+
+/// A branch to a block that only leaves the kernel becomes an exit with the branch's guard, and so does a branch past
+/// such a block. nvcc and clang write an early return as such a branch; ptxas makes a predicated EXIT of it.
+bool shorten_exits(ir::Function& f) {
+  bool changed = false;
+  const auto make_exit = [&](ir::Instruction& branch, bool negate) {
+    ir::Instruction exit;
+    exit.op = Opcode::exit;
+    exit.where = branch.where;
+    exit.guarded = branch.guarded;
+    exit.guard = branch.guard;
+    exit.guard_negated = branch.guard_negated != negate;
+    branch = std::move(exit);
+    changed = true;
+  };
+  for (ir::Block& b : f.blocks) {
+    if (b.instructions.empty()) continue;
+    ir::Instruction& last = b.instructions.back();
+    if (last.op == Opcode::bra && only_exits(f.blocks[last.target])) make_exit(last, false);
+  }
+  // No branch goes to such a block any more.
+  for (std::uint32_t b = 0; b + 2 < f.blocks.size(); ++b) {
+    if (f.blocks[b].instructions.empty() || !only_exits(f.blocks[b + 1])) continue;
+    ir::Instruction& last = f.blocks[b].instructions.back();
+    if (last.op != Opcode::bra || !last.guarded || last.target != b + 2) continue;
+    make_exit(last, true);
+    f.blocks[b + 1].instructions.clear();
+  }
+  return changed;
+}
+
 /// Removes a branch to the block behind it, and joins a block to its only predecessor when it falls through.
 bool simplify(ir::Function& f) {
-  bool changed = false;
+  bool changed = shorten_exits(f);
   for (std::uint32_t b = 0; b + 1 < f.blocks.size(); ++b) {
     std::vector<ir::Instruction>& code = f.blocks[b].instructions;
     if (!code.empty() && code.back().op == Opcode::bra && code.back().target == b + 1) {

@@ -158,6 +158,8 @@ std::vector<Form> make_forms() {
 
       // Moves and conversions.
       {"mov", "", any_or_pred, "", Opcode::mov, "2..2", lower_mov},
+      {"mov.v2", "", any, "", Opcode::mov, "2..2", lower_mov_vector},
+      {"mov.v4", "", any, "", Opcode::mov, "2..2", lower_mov_vector},
       {"cvt", "$rounding $integer_rounding ftz sat", convertible, convertible, Opcode::cvt, "2..2", lower_cvt},
       {"cvt", "$rounding", pairs, "f32", Opcode::cvt, "3..3", lower_cvt_pair},
       {"cvta", "to global shared shared::cta local const param param::entry", "u32 u64", "", Opcode::mov, "2..2",

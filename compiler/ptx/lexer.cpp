@@ -53,8 +53,8 @@ class Lexer {
           if (text_[i_] == '\n') new_line(i_);
         }
         i_ += 2;
-      } else if (c == '#') {
-        // A preprocessor line marker.
+      } else if (c == '#' || (c == '@' && at(i_ + 1) == '@')) {
+        // A preprocessor line marker, or "@@DWARF" of before PTX 2.
         while (i_ < text_.size() && text_[i_] != '\n') ++i_;
       } else {
         return;
@@ -124,9 +124,12 @@ class Lexer {
 
 }  // namespace
 
+std::string message_at(const std::string& file, Position at, const std::string& message) {
+  return file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": error: " + message;
+}
+
 void fail(const std::string& file, Position at, const std::string& message) {
-  throw trace::InputError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
-                          ": error: " + message);
+  throw trace::InputError(message_at(file, at, message));
 }
 
 std::vector<Token> lex(std::string_view text, const std::string& file) { return Lexer(text, file).run(); }

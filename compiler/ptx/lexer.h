@@ -16,6 +16,8 @@ struct Position {
   std::uint32_t column = 1;
 };
 
+/// "file:line:column: error: message".
+std::string message_at(const std::string& file, Position at, const std::string& message);
 /// Throws trace::InputError("file:line:column: error: message").
 [[noreturn]] void fail(const std::string& file, Position at, const std::string& message);
 

@@ -116,43 +116,47 @@ void FunctionLowering::call(const Statement& s, const ir::Instruction& proto) {
   if (frames_.size() > max_call_depth)
     error(target.at, "calls are nested more than " + std::to_string(max_call_depth) + " deep");
 
-  Scope scope;
-  const auto bind = [&](const std::vector<Variable>& formals, const std::vector<Operand>& actuals, const char* what) {
-    if (formals.size() != actuals.size())
-      error(target.at, "call of '" + target.name + "' with " + std::to_string(actuals.size()) + " " + what +
-                           ", expected " + std::to_string(formals.size()));
-    for (std::size_t i = 0; i < formals.size(); ++i) {
-      const Operand& o = actuals[i];
-      const std::optional<Symbol> actual = o.kind == Operand::Kind::name && !o.negated ? find(o.name) : std::nullopt;
-      if (!actual || actual->kind != Symbol::Kind::call_param || formals[i].space != Variable::Space::param)
-        error(o.at, "'" + o.text + "' in a call is not a .param variable: not supported");
-      if (actual->bytes != formals[i].bytes())
-        error(o.at, "'" + o.text + "' has " + std::to_string(actual->bytes) + " bytes, '" + formals[i].name + "' of '" +
-                        target.name + "' has " + std::to_string(formals[i].bytes()));
-      scope.names.emplace(formals[i].name, *actual);
-    }
+  const auto new_label = [&](const char* what) {
+    draft_.labels.push_back({callee->name + what, Draft::unplaced});
+    return static_cast<std::uint32_t>(draft_.labels.size() - 1);
   };
-  bind(callee->results, s.call_results, "results");
-  bind(callee->parameters, s.call_arguments, "arguments");
-
+  const auto place = [&](std::uint32_t label) {
+    draft_.labels[label].position = static_cast<std::uint32_t>(draft_.instructions.size());
+  };
   Frame frame;
   frame.function = callee;
   frame.first_scope = scopes_.size();
-  frame.return_label = static_cast<std::uint32_t>(draft_.labels.size());
-  draft_.labels.push_back({callee->name + " returns", Draft::unplaced});
+  frame.return_label = new_label(" returns");
+  const std::uint32_t return_label = frame.return_label;
+  std::optional<std::uint32_t> skip_label;
   if (bare.guarded) {
+    skip_label = new_label(" is not called");
     ir::Instruction around = bare;
     around.guard_negated = !around.guard_negated;
-    jump(around, frame.return_label);
+    jump(around, *skip_label);
+    // What follows runs in the lanes that call.
+    bare.guarded = false;
   }
-  const std::uint32_t return_label = frame.return_label;
+  Scope scope;
+  std::vector<ResultCopy> results;
+  const auto bind = [&](const std::vector<Variable>& formals, const std::vector<Operand>& actuals, bool is_result) {
+    if (formals.size() != actuals.size())
+      error(target.at, "call of '" + target.name + "' with " + std::to_string(actuals.size()) +
+                           (is_result ? " results" : " arguments") + ", expected " + std::to_string(formals.size()));
+    for (std::size_t i = 0; i < formals.size(); ++i)
+      bind_parameter(*callee, formals[i], actuals[i], is_result, scope, bare, results);
+  };
+  bind(callee->results, s.call_results, true);
+  bind(callee->parameters, s.call_arguments, false);
   frames_.push_back(frame);
   scopes_.push_back(std::move(scope));
   scopes_.emplace_back();
   statements(*callee);
   scopes_.resize(frames_.back().first_scope);
   frames_.pop_back();
-  draft_.labels[return_label].position = static_cast<std::uint32_t>(draft_.instructions.size());
+  place(return_label);
+  for (const ResultCopy& r : results) copy_out(r, bare);
+  if (skip_label) place(*skip_label);
 }
 
 }  // namespace regatta::ptx

@@ -32,6 +32,122 @@ Symbol FunctionLowering::call_param(const Variable& v) {
   return s;
 }
 
+namespace {
+
+/// A plain value of `type`, as it is copied: of its size alone.
+Type storage_type(Type type) {
+  static constexpr Type by_size[] = {Type::none, Type::u8,   Type::u16,  Type::none, Type::u32,
+                                     Type::none, Type::none, Type::none, Type::u64};
+  return type == Type::pred ? type : by_size[ir::size_of(type)];
+}
+
+}  // namespace
+
+/// A register of the callee for a formal parameter, or for an element of one.
+ir::Operand FunctionLowering::register_parameter(const Variable& formal, const std::string& name, Scope& scope) {
+  Symbol s;
+  s.type = formal.type;
+  s.id = new_register(formal.type, name);
+  if (!scope.names.emplace(name, s).second) error(formal.at, "'" + name + "' is already declared in this scope");
+  return formal.type == Type::pred ? ir::Operand::predicate(s.id) : ir::Operand::reg(s.id, ir::words_of(formal.type));
+}
+
+/// Gives a register of the callee the value of a register, a number or a scalar .param variable of the caller.
+void FunctionLowering::copy_in(const ir::Operand& to, Type type, const Operand& actual, const ir::Instruction& proto) {
+  const std::optional<Symbol> symbol =
+      actual.kind == Operand::Kind::name && !actual.negated ? find(actual.name) : std::nullopt;
+  const Type storage = storage_type(type);
+  ir::Operand value;
+  if (symbol && symbol->kind == Symbol::Kind::call_param) {
+    const CallParam& p = call_params_[symbol->id];
+    if (p.in_memory || p.bytes != ir::size_of(type))
+      error(actual.at, "'" + actual.text + "' has " + std::to_string(p.bytes) + " bytes, expected " +
+                           std::to_string(ir::size_of(type)));
+    value = p.value;
+  } else {
+    value = source(actual, type, proto);
+  }
+  const bool narrow = storage == Type::u8 || storage == Type::u16;
+  emit(proto, narrow ? Opcode::cvt : Opcode::mov, storage, {to}, {value});
+  if (narrow) last().source_type = storage;
+}
+
+/// Gives a register or a scalar .param variable of the caller what the callee has left in a register.
+void FunctionLowering::copy_out(const ResultCopy& r, const ir::Instruction& proto) {
+  const std::optional<Symbol> symbol = r.to.kind == Operand::Kind::name ? find(r.to.name) : std::nullopt;
+  const Type storage = storage_type(r.type);
+  ir::Operand to;
+  if (symbol && symbol->kind == Symbol::Kind::call_param) {
+    const CallParam& p = call_params_[symbol->id];
+    if (p.in_memory || p.bytes != ir::size_of(r.type))
+      error(r.to.at, "'" + r.to.text + "' has " + std::to_string(p.bytes) + " bytes, expected " +
+                         std::to_string(ir::size_of(r.type)));
+    to = p.value;
+  } else {
+    to = destination(r.to, r.type);
+  }
+  const bool narrow = storage == Type::u8 || storage == Type::u16;
+  emit(proto, narrow ? Opcode::cvt : Opcode::mov, storage, {to}, {r.from});
+  if (narrow) last().source_type = storage;
+}
+
+/// The four combinations of .param and .reg: a .param variable of the caller is the callee's parameter itself;
+/// otherwise values are copied.
+void FunctionLowering::bind_parameter(const Function& callee, const Variable& formal, const Operand& actual,
+                                      bool is_result, Scope& scope, const ir::Instruction& proto,
+                                      std::vector<ResultCopy>& results) {
+  if (formal.space == Variable::Space::opaque)
+    error(formal.at, "parameter '" + formal.name + "' of type '" + formal.type_text + "' is not supported");
+  const std::optional<Symbol> symbol =
+      actual.kind == Operand::Kind::name && !actual.negated ? find(actual.name) : std::nullopt;
+  const bool is_variable = symbol && symbol->kind == Symbol::Kind::call_param;
+  if (formal.space == Variable::Space::param && is_variable) {
+    if (symbol->bytes != formal.bytes())
+      error(actual.at, "'" + actual.text + "' has " + std::to_string(symbol->bytes) + " bytes, '" + formal.name +
+                           "' of '" + callee.name + "' has " + std::to_string(formal.bytes()));
+    scope.names.emplace(formal.name, *symbol);
+    return;
+  }
+  if (formal.space == Variable::Space::param) {
+    if (formal.is_array || formal.vector > 1)
+      error(actual.at,
+            "'" + actual.text + "' is not a .param variable, as '" + formal.name + "' of '" + callee.name + "' needs");
+    const Symbol made = call_param(formal);
+    scope.names.emplace(formal.name, made);
+    const ir::Operand value = call_params_[made.id].value;
+    if (is_result) {
+      results.push_back({actual, value, formal.type});
+    } else {
+      copy_in(value, formal.type, actual, proto);
+    }
+    return;
+  }
+  if (formal.is_array) error(formal.at, "a register parameter cannot be an array");
+  std::vector<Operand> actuals{actual};
+  if (formal.vector > 1) {
+    if (actual.kind != Operand::Kind::vector || actual.elements.size() != formal.vector)
+      error(actual.at, "'" + actual.text + "' is not a vector of " + std::to_string(formal.vector) +
+                           " registers, as '" + formal.name + "' of '" + callee.name + "' is");
+    actuals = actual.elements;
+    has_vectors_ = true;
+    Symbol whole;
+    whole.kind = Symbol::Kind::vector;
+    whole.type = formal.type;
+    whole.id = formal.vector;
+    scope.names.emplace(formal.name, whole);
+  }
+  for (std::size_t e = 0; e < actuals.size(); ++e) {
+    const std::string name = formal.vector > 1 ? formal.name + "." + vector_elements[e] : formal.name;
+    const ir::Operand reg = register_parameter(formal, name, scope);
+    if (formal.vector > 1) scope.names.emplace(formal.name + "." + vector_colours[e], scope.names.at(name));
+    if (is_result) {
+      results.push_back({actuals[e], reg, formal.type});
+    } else {
+      copy_in(reg, formal.type, actuals[e], proto);
+    }
+  }
+}
+
 void FunctionLowering::call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol,
                                          const Operand& address) {
   const CallParam p = call_params_[symbol.id];

@@ -20,12 +20,17 @@ constexpr std::uint64_t max_local_bytes = std::uint64_t{512} << 10;
 
 ir::Function FunctionLowering::run(const Function& entry) {
   if (!entry.error.empty()) throw trace::InputError(entry.error);
+  address_bits_ = entry.address_bits;
   f_.name = entry.name;
   f_.ptx_file = file_;
   f_.target = module_.target;
   f_.source_files = module_.source_files;
-  f_.max_threads = entry.max_threads;
+  f_.bounds = entry.bounds;
+  f_.bounds.where = {entry.at.line, entry.at.column, 0, 0};
   scopes_.emplace_back();
+  for (const RegisterDeclaration& d : module_.registers) declare_registers(d);
+  module_registers_ = std::move(scopes_.back());
+  scopes_.back() = {};
   frames_.push_back({&entry, 0, 0});
   parameters(entry);
   statements(entry);
@@ -52,6 +57,8 @@ void FunctionLowering::refuse_cooperative_launch() const {
 void FunctionLowering::parameters(const Function& entry) {
   std::uint64_t end = 0;
   for (const Variable& v : entry.parameters) {
+    if (v.space == Variable::Space::reg)
+      error(v.at, "parameter '" + v.name + "' of an .entry is a register, expected .param");
     if (v.space == Variable::Space::opaque)
       error(v.at, "parameter '" + v.name + "' of type '" + v.type_text + "' is not supported");
     end = round_up(end, v.alignment);
@@ -85,13 +92,7 @@ void FunctionLowering::statements(const Function& f) {
             static_cast<std::uint32_t>(draft_.instructions.size());
         break;
       case Statement::Kind::registers:
-        for (const RegisterDeclaration& d : s.registers) {
-          Symbol symbol;
-          symbol.kind = d.count > 0 ? Symbol::Kind::range : Symbol::Kind::reg;
-          symbol.type = d.type;
-          symbol.id = d.count > 0 ? d.count : new_register(d.type, d.name);
-          declare(d.count > 0 ? d.name + "<" : d.name, symbol, d.at);
-        }
+        for (const RegisterDeclaration& d : s.registers) declare_registers(d);
         break;
       case Statement::Kind::variable:
         for (const Variable& v : s.variables) variable(v);
@@ -128,6 +129,71 @@ void FunctionLowering::declare(const std::string& name, const Symbol& symbol, Po
   }
 }
 
+void FunctionLowering::declare_registers(const RegisterDeclaration& d) {
+  if (d.vector > 1) {
+    for (std::uint32_t i = 0; i < std::max(d.count, 1u); ++i)
+      declare_vector(d.count > 0 ? d.name + std::to_string(i) : d.name, d.type, d.vector, d.at);
+    return;
+  }
+  Symbol symbol;
+  symbol.kind = d.count > 0 ? Symbol::Kind::range : Symbol::Kind::reg;
+  symbol.type = d.type;
+  symbol.id = d.count > 0 ? d.count : new_register(d.type, d.name);
+  declare(d.count > 0 ? d.name + "<" : d.name, symbol, d.at);
+}
+
+void FunctionLowering::declare_vector(const std::string& name, ir::Type type, unsigned elements, Position at) {
+  has_vectors_ = true;
+  Symbol whole;
+  whole.kind = Symbol::Kind::vector;
+  whole.type = type;
+  whole.id = elements;
+  declare(name, whole, at);
+  for (unsigned e = 0; e < elements; ++e) {
+    Symbol element;
+    element.type = type;
+    element.id = new_register(type, name + "." + vector_elements[e]);
+    declare(name + "." + vector_elements[e], element, at);
+    declare(name + "." + vector_colours[e], element, at);
+  }
+}
+
+bool FunctionLowering::needs_resolution(const Statement& s) const {
+  if (has_vectors_) return true;
+  return std::any_of(s.operands.begin(), s.operands.end(), [](const Operand& o) { return o.indexed; });
+}
+
+Operand FunctionLowering::resolved(const Operand& o, bool is_address) {
+  if (o.kind != Operand::Kind::name || o.negated) return o;
+  const std::optional<Symbol> symbol = find(o.name);
+  Operand r = o;
+  if (o.indexed) {
+    if (!symbol || symbol->kind == Symbol::Kind::reg || symbol->kind == Symbol::Kind::vector ||
+        ir::size_of(symbol->type) == 0)
+      error(o.at, "'" + o.text + "': '" + o.name + "' is not a variable");
+    r.indexed = false;
+    r.offset *= ir::size_of(symbol->type);
+    if (is_address) r.kind = Operand::Kind::address;
+  } else if (symbol && symbol->kind == Symbol::Kind::vector && o.offset == 0) {
+    r.kind = Operand::Kind::vector;
+    for (unsigned e = 0; e < symbol->id; ++e) {
+      Operand element = o;
+      element.name += std::string(".") + vector_elements[e];
+      element.text = element.name;
+      r.elements.push_back(std::move(element));
+    }
+  }
+  return r;
+}
+
+Statement FunctionLowering::resolved(const Statement& s) {
+  Statement r = s;
+  const bool is_memory = s.mnemonic != "mov" && s.mnemonic != "cvta";
+  for (std::vector<Operand>* list : {&r.operands, &r.call_results, &r.call_arguments})
+    for (Operand& o : *list) o = resolved(o, is_memory);
+  return r;
+}
+
 std::uint32_t FunctionLowering::place_local(std::uint64_t bytes, std::uint32_t alignment, Position at) {
   const std::uint64_t offset = round_up(f_.local_bytes, alignment);
   if (offset + bytes > max_local_bytes) error(at, "the .local variables take more than 512 KiB per thread");
@@ -158,9 +224,16 @@ void FunctionLowering::variable(const Variable& v) {
       break;
     }
     case Variable::Space::local:
-      s.kind = Symbol::Kind::local;
-      s.offset = place_local(v.bytes(), v.alignment, v.at);
+      s = module_symbol(v);
       break;
+    case Variable::Space::global:
+    case Variable::Space::constant: {
+      const Variable& held = *symbols_.find(v.module_name);
+      symbols_.require_data(held.name, file_);
+      s = module_symbol(held);
+      s.module_name = &held.name;
+      break;
+    }
     case Variable::Space::param:
       s = call_param(v);
       break;
@@ -177,6 +250,10 @@ Symbol FunctionLowering::module_symbol(const Variable& v) {
   switch (v.space) {
     case Variable::Space::global:
       s.kind = Symbol::Kind::global;
+      break;
+    case Variable::Space::local:
+      s.kind = Symbol::Kind::local;
+      s.offset = place_local(v.bytes(), v.alignment, v.at);
       break;
     case Variable::Space::constant:
       s.kind = Symbol::Kind::constant;
@@ -225,28 +302,34 @@ std::optional<Symbol> FunctionLowering::reserved_shared(const std::string& name)
   return s;
 }
 
+std::optional<Symbol> FunctionLowering::find_in(Scope& scope, const std::string& name) {
+  auto& names = scope.names;
+  const auto exact = names.find(name);
+  if (exact != names.end()) return exact->second;
+  // %r12 of %r<40>: try every split into prefix and number, the longest number last.
+  std::size_t split = name.size();
+  std::uint64_t number = 0, scale = 1;
+  while (split > 1 && name[split - 1] >= '0' && name[split - 1] <= '9' && scale <= 1000000000) {
+    --split;
+    number += scale * static_cast<std::uint64_t>(name[split] - '0');
+    scale *= 10;
+    if (name[split] == '0' && split + 1 < name.size()) continue;
+    const auto range = names.find(name.substr(0, split) + "<");
+    if (range == names.end() || number >= range->second.id) continue;
+    Symbol s = range->second;
+    s.kind = Symbol::Kind::reg;
+    s.id = new_register(s.type, name);
+    names.emplace(name, s);
+    return s;
+  }
+  return std::nullopt;
+}
+
 std::optional<Symbol> FunctionLowering::find(const std::string& name) {
   for (std::size_t i = scopes_.size(); i-- > frames_.back().first_scope;) {
-    auto& names = scopes_[i].names;
-    const auto exact = names.find(name);
-    if (exact != names.end()) return exact->second;
-    // %r12 of %r<40>: try every split into prefix and number, the longest number last.
-    std::size_t split = name.size();
-    std::uint64_t number = 0, scale = 1;
-    while (split > 1 && name[split - 1] >= '0' && name[split - 1] <= '9' && scale <= 1000000000) {
-      --split;
-      number += scale * static_cast<std::uint64_t>(name[split] - '0');
-      scale *= 10;
-      if (name[split] == '0' && split + 1 < name.size()) continue;
-      const auto range = names.find(name.substr(0, split) + "<");
-      if (range == names.end() || number >= range->second.id) continue;
-      Symbol s = range->second;
-      s.kind = Symbol::Kind::reg;
-      s.id = new_register(s.type, name);
-      names.emplace(name, s);
-      return s;
-    }
+    if (const auto found = find_in(scopes_[i], name)) return found;
   }
+  if (const auto found = find_in(module_registers_, name)) return found;
   if (const auto reserved = reserved_shared(name)) return reserved;
   const auto shared = module_shared_.find(name);
   if (shared != module_shared_.end()) return shared->second;
@@ -254,7 +337,7 @@ std::optional<Symbol> FunctionLowering::find(const std::string& name) {
   if (v == nullptr) return std::nullopt;
   symbols_.require_data(name, file_);
   const Symbol s = module_symbol(*v);
-  if (s.kind == Symbol::Kind::shared) module_shared_.emplace(name, s);
+  if (s.kind == Symbol::Kind::shared || s.kind == Symbol::Kind::local) module_shared_.emplace(name, s);
   return s;
 }
 
@@ -284,6 +367,24 @@ void FunctionLowering::emit(const ir::Instruction& proto, ir::Opcode op, ir::Typ
 }
 
 void FunctionLowering::instruction(const Statement& s) {
+  if (needs_resolution(s)) {
+    form_of(resolved(s));
+  } else {
+    form_of(s);
+  }
+}
+
+/// On sm_1x, operations on f32 flush subnormal numbers whether they say so or not. Conversions from and to f64 do not.
+bool FunctionLowering::flushes_subnormals(const Form& form, const ir::Instruction& proto) const {
+  constexpr std::uint32_t first_target = 10, end_target = 20;
+  if (module_.target < first_target || module_.target >= end_target || !is_option(form.options, "ftz")) return false;
+  const auto is_other_float = [](ir::Type t) { return ir::is_float(t) && t != ir::Type::f32; };
+  return (proto.type == ir::Type::f32 || proto.source_type == ir::Type::f32) && !is_other_float(proto.type) &&
+         !is_other_float(proto.source_type);
+}
+
+/// An instruction without indexed operands and vector registers.
+void FunctionLowering::form_of(const Statement& s) {
   if (draft_.instructions.size() > max_instructions)
     error(s.at, "function '" + f_.name + "' has more than " + std::to_string(max_instructions) + " instructions");
   if (draft_.labels.size() > max_labels)
@@ -291,6 +392,7 @@ void FunctionLowering::instruction(const Statement& s) {
   ir::Instruction proto;
   proto.where = {s.at.line, s.at.column, s.source_file, s.source_line};
   const Form& form = match_form(s, file_, proto);
+  if (flushes_subnormals(form, proto)) proto.mod.ftz = true;
   if (!s.guard.empty()) {
     const std::optional<Symbol> p = find(s.guard);
     if (!p || p->kind != Symbol::Kind::reg || p->type != ir::Type::pred)

@@ -41,6 +41,13 @@ void lower_memory(FunctionLowering& l, const Statement& s, const Form&, const ir
   l.memory(s, proto);
 }
 
+/// Why addresses are as wide as they are.
+std::string FunctionLowering::address_size_text() const {
+  if (module_.states_address_size) return " (.address_size " + std::to_string(address_bits_) + ")";
+  return " (there is no .address_size, and other addresses of the entry have " + std::to_string(address_bits_) +
+         " bits)";
+}
+
 void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
   const Operand& address = s.operands[address_index(proto)];
   if (address.kind != Operand::Kind::address)
@@ -60,10 +67,9 @@ void FunctionLowering::memory(const Statement& s, ir::Instruction proto) {
       // In an inlined function, a register that ld.param reads through holds a generic address (symbol_address).
       if (space == MemorySpace::param && frames_.size() > 1) space = MemorySpace::generic;
       if (size < 4 || (is_wide_space(space) && size != 4 * address_words()))
-        error(address.at,
-              "'" + address.name + "' has type ." + ir::to_string(symbol.type) + ", expected a " +
-                  (is_wide_space(space) ? std::to_string(module_.address_bits) + "-bit" : "32-bit or 64-bit") +
-                  " address register");
+        error(address.at, "'" + address.name + "' has type ." + ir::to_string(symbol.type) + ", expected a " +
+                              (is_wide_space(space) ? std::to_string(address_bits_) + "-bit" : "32-bit or 64-bit") +
+                              " address register" + (is_wide_space(space) ? address_size_text() : ""));
       proto.sources.push_back(ir::Operand::reg(symbol.id, size / 4));
       proto.offset = address.offset;
     } else {

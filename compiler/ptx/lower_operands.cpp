@@ -106,7 +106,6 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
   }
   if (o.kind != Operand::Kind::name) error(o.at, "'" + o.text + "' is not a register or a number");
   if (o.negated) error(o.at, "'" + o.text + "': '!' is for predicates only");
-  if (o.name == "WARP_SZ") return ir::Operand::immediate(32, words);
   if (const auto special = special_named(o.name)) {
     const ir::Operand t = temporary(ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32);
     read_special(o, *special, t, ir::size_of(type) == 8 ? ir::Type::u64 : ir::Type::u32, proto);
@@ -119,14 +118,24 @@ ir::Operand FunctionLowering::source(const Operand& o, ir::Type type, const ir::
     emit(proto, ir::Opcode::mov, words == 2 ? ir::Type::b64 : ir::Type::b32, {t}, {symbol_address(s, o, words)});
     return t;
   }
-  if (o.offset != 0) error(o.at, "'" + o.text + "' is not an operand");
   if (ir::size_of(s.type) != ir::size_of(type))
     error(o.at, "'" + o.name + "' has type ." + ir::to_string(s.type) + ", expected " + bits_text(type));
-  return ir::Operand::reg(s.id, words);
+  const ir::Operand r = ir::Operand::reg(s.id, words);
+  if (o.offset == 0) return r;
+  // "%r1+4": an addition that ptxas makes too.
+  static constexpr ir::Type by_size[] = {ir::Type::none, ir::Type::none, ir::Type::u16,  ir::Type::none, ir::Type::u32,
+                                         ir::Type::none, ir::Type::none, ir::Type::none, ir::Type::u64};
+  const ir::Type sum = ir::is_float(s.type) ? ir::Type::none : by_size[ir::size_of(type)];
+  if (sum == ir::Type::none) error(o.at, "'" + o.text + "' is not an operand");
+  const ir::Operand t = temporary(type);
+  emit(proto, ir::Opcode::add, sum, {t},
+       {r, ir::Operand::immediate(integer_bits(static_cast<std::uint64_t>(o.offset), sum), words)});
+  return t;
 }
 
 ir::Operand FunctionLowering::relaxed_source(const Operand& o, ir::Type type, const ir::Instruction& proto) {
-  if (o.kind != Operand::Kind::name || o.negated || special_named(o.name)) return source(o, type, proto);
+  if (o.kind != Operand::Kind::name || o.negated || o.offset != 0 || special_named(o.name))
+    return source(o, type, proto);
   const Symbol s = register_symbol(o);
   if (s.kind != Symbol::Kind::reg || ir::size_of(s.type) <= ir::size_of(type)) return source(o, type, proto);
   const ir::Operand r = ir::Operand::reg(s.id, ir::words_of(s.type));
@@ -204,10 +213,10 @@ ir::Operand FunctionLowering::symbol_address(const Symbol& s, const Operand& o, 
     case Symbol::Kind::extern_shared:
     case Symbol::Kind::global: {
       if (s.kind == Symbol::Kind::global && words != address_words())
-        error(o.at, "the address of '" + o.name + "' has " + std::to_string(module_.address_bits) +
-                        " bits, expected a " + std::to_string(32 * words) + "-bit register");
+        error(o.at, "the address of '" + o.name + "' has " + std::to_string(address_bits_) + " bits, expected a " +
+                        std::to_string(32 * words) + "-bit register");
       ir::Operand i = ir::Operand::immediate(static_cast<std::uint64_t>(o.offset), words);
-      i.symbol = o.name;
+      i.symbol = s.module_name != nullptr ? *s.module_name : o.name;
       return i;
     }
     case Symbol::Kind::call_param: {

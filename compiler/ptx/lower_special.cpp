@@ -96,18 +96,36 @@ void lower_mov(FunctionLowering& l, const Statement& s, const Form&, const ir::I
       return;
     }
     // Special registers are tried first: any other name has to be a register or a variable.
-    if (from.name != "WARP_SZ") {
-      const Symbol symbol = l.register_symbol(from);
-      if (symbol.kind != Symbol::Kind::reg) {
-        if (size < 4) l.error(from.at, "the address of '" + from.name + "' does not fit '" + s.name + "'");
-        l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)},
-               {l.symbol_address(symbol, from, size / 4)});
-        return;
-      }
+    const Symbol symbol = l.register_symbol(from);
+    if (symbol.kind != Symbol::Kind::reg) {
+      if (size < 4) l.error(from.at, "the address of '" + from.name + "' does not fit '" + s.name + "'");
+      l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)},
+             {l.symbol_address(symbol, from, size / 4)});
+      return;
     }
   }
   const ir::Operand value = l.source(from, proto.type, plain(proto));
   l.emit(proto, Opcode::mov, proto.type, {l.destination(to, proto.type)}, {value});
+}
+
+/// mov.v2 and mov.v4, which ptxas takes for registers of several elements.
+void lower_mov_vector(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
+  const Operand& to = s.operands[0];
+  const Operand& from = s.operands[1];
+  const std::size_t elements = has_modifier(s, "v4") ? 4 : 2;
+  for (const Operand* o : {&to, &from}) {
+    if (o->kind != Operand::Kind::vector || o->elements.size() != elements)
+      l.error(o->at,
+              "'" + o->text + "' in '" + s.name + "' is not a vector of " + std::to_string(elements) + " registers");
+  }
+  // A destination may be one of the sources: all are read first.
+  std::vector<ir::Operand> values;
+  for (const Operand& e : from.elements) {
+    values.push_back(l.temporary(proto.type));
+    l.emit(proto, Opcode::mov, proto.type, {values.back()}, {l.source(e, proto.type, plain(proto))});
+  }
+  for (std::size_t e = 0; e < elements; ++e)
+    l.emit(proto, Opcode::mov, proto.type, {l.destination(to.elements[e], proto.type)}, {values[e]});
 }
 
 void lower_cvt(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
@@ -202,8 +220,16 @@ void lower_warp_sync(FunctionLowering& l, const Statement& s, const Form&, const
   l.append(std::move(i));
 }
 
+void FunctionLowering::require_sync(const Statement& s) const {
+  constexpr std::uint32_t first_target = 70, first_version = 604;
+  if (has_modifier(s, "sync") || module_.target < first_target || module_.version < first_version) return;
+  error(s.at, "'" + s.name + "' without .sync is not supported for .target sm_70 and later since PTX 6.4, expected '" +
+                  s.mnemonic + ".sync' with a member mask");
+}
+
 void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   // Without .sync the lanes that happen to be there take part: no member mask.
+  l.require_sync(s);
   if (proto.mod.shuffle == ir::ShuffleMode::none)
     l.error(s.at, "'" + s.name + "' has no mode, expected .up, .down, .bfly or .idx");
   ir::Instruction i = proto;
@@ -217,6 +243,7 @@ void lower_shuffle(FunctionLowering& l, const Statement& s, const Form&, const i
 void lower_vote(FunctionLowering& l, const Statement& s, const Form&, const ir::Instruction& proto) {
   if (proto.mod.vote == ir::VoteMode::none)
     l.error(s.at, "'" + s.name + "' has no mode, expected .all, .any, .uni or .ballot");
+  l.require_sync(s);
   ir::Instruction i = proto;
   const ir::Instruction bare = plain(proto);
   i.sources.push_back(l.source(s.operands[1], Type::pred, bare));

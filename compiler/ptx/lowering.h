@@ -17,6 +17,9 @@
 
 namespace regatta::ptx {
 
+/// The two names of each element of a vector register: "%v.x" is "%v.r".
+inline constexpr char vector_elements[] = "xyzw", vector_colours[] = "rgba";
+
 /// The least multiple of `to` that is not below n.
 constexpr std::uint64_t round_up(std::uint64_t n, std::uint64_t to) { return (n + to - 1) / to * to; }
 
@@ -61,6 +64,7 @@ class ModuleSymbols {
   std::vector<ir::ModuleVariable> lowered_;
   std::unordered_map<std::string, Taint> tainted_;  ///< by variable
   std::uint32_t constant_end_ = 0;
+  unsigned address_bits_;
 };
 
 /// What a name in a function's body stands for.
@@ -75,14 +79,16 @@ struct Symbol {
     constant,
     param,
     call_param,
+    vector,  ///< a register of several elements, which have the names "%v.x" and so on
     opaque
   };
   Kind kind = Kind::reg;
   ir::Type type = ir::Type::none;
-  std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index
+  std::uint32_t id = 0;      ///< reg: virtual register; range: count; call_param: index; vector: elements
   std::uint32_t offset = 0;  ///< variables: in their space
   std::uint32_t bytes = 0;
   std::uint32_t shared_variable = 0;  ///< shared: 1 + its index in ir::Function::shared_variables, 0: not an address
+  const std::string* module_name = nullptr;  ///< global: in the module, where a function gives it another name
 };
 
 class FunctionLowering {
@@ -94,11 +100,12 @@ class FunctionLowering {
   // For handlers.
   [[noreturn]] void error(Position at, const std::string& message) const { fail(file_, at, message); }
   /// Of a generic address, or one of global memory.
-  ir::Type address_type() const { return module_.address_bits == 32 ? ir::Type::u32 : ir::Type::u64; }
+  ir::Type address_type() const { return address_bits_ == 32 ? ir::Type::u32 : ir::Type::u64; }
+  std::string address_size_text() const;
   unsigned address_words() const { return ir::words_of(address_type()); }
   /// The generic address of a space's offset 0.
   std::uint64_t window(base::Window w) const {
-    return module_.address_bits == 32 ? base::narrow_first_address(w) : base::first_address(w);
+    return address_bits_ == 32 ? base::narrow_first_address(w) : base::first_address(w);
   }
   /// A source operand as `type`: register, immediate, or a temporary that special registers are moved into.
   ir::Operand source(const Operand& o, ir::Type type, const ir::Instruction& proto);
@@ -131,6 +138,8 @@ class FunctionLowering {
   void read_special(const Operand& o, ir::Special s, const ir::Operand& to, ir::Type type,
                     const ir::Instruction& proto);
 
+  /// Refuses a lane exchange without .sync where PTX has removed it.
+  void require_sync(const Statement& s) const;
   void memory(const Statement& s, ir::Instruction proto);
   void branch(const Statement& s, const ir::Instruction& proto);
   void leave(const Statement& s, const ir::Instruction& proto);
@@ -154,6 +163,12 @@ class FunctionLowering {
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
+  /// What a call still has to do when the callee has returned.
+  struct ResultCopy {
+    Operand to;  ///< a register of the caller
+    ir::Operand from;
+    ir::Type type = ir::Type::none;
+  };
   struct Frame {
     const Function* function = nullptr;
     std::size_t first_scope = 0;
@@ -164,6 +179,20 @@ class FunctionLowering {
   void statements(const Function& f);
   void declare_labels(const std::vector<Statement>& body, std::size_t first);
   void declare(const std::string& name, const Symbol& symbol, Position at);
+  void declare_registers(const RegisterDeclaration& d);
+  void declare_vector(const std::string& name, ir::Type type, unsigned elements, Position at);
+  std::optional<Symbol> find_in(Scope& scope, const std::string& name);
+  /// A statement with its indexed and vector operands taken apart.
+  Statement resolved(const Statement& s);
+  Operand resolved(const Operand& o, bool is_address);
+  bool needs_resolution(const Statement& s) const;
+  /// Names a formal parameter in the callee's scope, and gives it the caller's value (`actual`), or says where the
+  /// result goes.
+  void bind_parameter(const Function& callee, const Variable& formal, const Operand& actual, bool is_result,
+                      Scope& scope, const ir::Instruction& proto, std::vector<ResultCopy>& results);
+  ir::Operand register_parameter(const Variable& formal, const std::string& name, Scope& scope);
+  void copy_in(const ir::Operand& to, ir::Type type, const Operand& actual, const ir::Instruction& proto);
+  void copy_out(const ResultCopy& r, const ir::Instruction& proto);
   void variable(const Variable& v);
   std::uint32_t place_local(std::uint64_t bytes, std::uint32_t alignment, Position at);
   std::uint32_t place_shared(const Variable& v);
@@ -173,6 +202,8 @@ class FunctionLowering {
   void parameters(const Function& entry);
   void refuse_cooperative_launch() const;
   void instruction(const Statement& s);
+  void form_of(const Statement& s);
+  bool flushes_subnormals(const Form& form, const ir::Instruction& proto) const;
   std::uint32_t new_register(ir::Type type, const std::string& name);
   void resolve_extern_shared();
   void call_param_access(const Statement& s, ir::Instruction proto, const Symbol& symbol, const Operand& address);
@@ -184,18 +215,21 @@ class FunctionLowering {
   void store_parts(const Statement& s, const ir::Instruction& proto, CallParam& p, unsigned offset);
 
   const Module& module_;
+  unsigned address_bits_ = 64;  ///< of the entry
   const ModuleSymbols& symbols_;
   const std::string& file_;
   ir::Function f_;
   Draft draft_;
   std::vector<Scope> scopes_;
+  Scope module_registers_;
+  bool has_vectors_ = false;  ///< a vector register has been declared
   std::vector<Frame> frames_;
   std::vector<CallParam> call_params_;
-  std::unordered_map<std::string, Symbol> module_shared_;
-  std::uint32_t reserved_variable_ = 0;                 ///< Symbol::shared_variable of the reserved shared memory
-  std::map<std::string, std::uint32_t> extern_shared_;  ///< name to alignment
-  std::map<std::string, Position> environment_reads_;   ///< of %envreg registers, the first of each
-  std::optional<std::uint32_t> reserved_;               ///< offset of the system's own shared memory, where it is used
+  std::unordered_map<std::string, Symbol> module_shared_;  ///< shared variables, and local ones of the module
+  std::uint32_t reserved_variable_ = 0;                    ///< Symbol::shared_variable of the reserved shared memory
+  std::map<std::string, std::uint32_t> extern_shared_;     ///< name to alignment
+  std::map<std::string, Position> environment_reads_;      ///< of %envreg registers, the first of each
+  std::optional<std::uint32_t> reserved_;  ///< offset of the system's own shared memory, where it is used
 };
 
 /// Special registers that a move reads; the places of %reserved_smem_offset_* and the name of their size.
@@ -222,6 +256,7 @@ inline bool has_modifier(const Statement& s, const char* name) {
 }
 
 // Handlers (lower_special.cpp).
+void lower_mov_vector(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_mov(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_memory(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);
 void lower_cvt(FunctionLowering&, const Statement&, const Form&, const ir::Instruction&);

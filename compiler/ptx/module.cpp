@@ -7,6 +7,8 @@
 
 #include <regatta/ptx/ptx.h>
 
+#include <algorithm>
+
 namespace regatta::ptx {
 namespace {
 
@@ -18,12 +20,18 @@ std::uint64_t element_bits(const InitialValue& v, ir::Type type) {
 
 }  // namespace
 
-ModuleSymbols::ModuleSymbols(const Module& module, const std::string& file) {
+ModuleSymbols::ModuleSymbols(const Module& module, const std::string& file) : address_bits_(module.address_bits) {
   for (const Function& f : module.functions) {
     const Function*& known = functions_[f.name];
     if (known != nullptr && known->has_body && f.has_body)
       fail(file, f.at, "function '" + f.name + "' is already defined at line " + std::to_string(known->at.line));
     if (known == nullptr || f.has_body) known = &f;
+  }
+  for (const Alias& a : module.aliases) {
+    const Function* target = function(a.target);
+    if (target == nullptr || !target->has_body)
+      fail(file, a.at, "function '" + a.target + "', which '" + a.name + "' is to stand for, is not defined");
+    functions_[a.name] = target;
   }
   for (const Variable& v : module.variables) {
     const Variable*& known = variables_[v.name];
@@ -106,11 +114,16 @@ void ModuleSymbols::initialise(ir::ModuleVariable& m, const Variable& v, const s
       fail(file, value.at, "initial value '" + value.symbol + "' is not a variable of this module");
     if (target->space != Variable::Space::global && target->space != Variable::Space::constant)
       fail(file, value.at, "address of '" + value.symbol + "' is not a constant");
-    if (size != 8 && size != 4) fail(file, value.at, "address of '" + value.symbol + "' does not fit " + v.type_text);
+    const bool is_byte = value.byte >= 0;
+    if (is_byte ? size != 1 : size != 8 && size != 4)
+      fail(file, value.at,
+           (is_byte ? "a byte of the address of '" : "address of '") + value.symbol + "' does not fit " + v.type_text);
     ir::Relocation r;
     r.offset = static_cast<std::uint32_t>(at);
     r.bytes = static_cast<std::uint8_t>(size);
+    r.first_byte = static_cast<std::uint8_t>(is_byte ? value.byte : 0);
     r.generic = value.generic;
+    r.narrow = size == 4 || (is_byte && address_bits_ == 32);
     r.symbol = value.symbol;
     r.addend = value.addend;
     m.relocations.push_back(std::move(r));
@@ -139,6 +152,7 @@ ModuleResult parse_entries(const std::string& text, const std::string& file) {
   result.address_bits = ast.address_bits;
   for (const Function& f : ast.functions) {
     if (!f.is_entry || !f.has_body) continue;
+    result.address_bits = std::min(result.address_bits, f.address_bits);
     EntryResult entry;
     entry.name = f.name;
     try {

@@ -5,6 +5,7 @@
 
 #include <regatta/trace/types.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace regatta::ptx {
@@ -34,12 +35,12 @@ const Token& Parser::expect_identifier(const char* what) {
 }
 
 std::uint64_t Parser::expect_integer(const char* what) {
-  std::uint64_t value = 0;
-  bool real = false, single = false;
-  if (peek().kind != Token::Kind::number || !read_number(peek().text, value, real, single) || real)
-    unexpected(peek(), what);
-  take();
-  return value;
+  const Token& first = peek();
+  if (!starts_constant()) unexpected(first, what);
+  // A '<' or '>' behind it is not its own.
+  const Constant c = constant(additive);
+  if (c.is_real) unexpected(first, what);
+  return c.bits;
 }
 
 void Parser::skip_statement() {
@@ -82,6 +83,8 @@ Module Parser::run() {
       if (known == file_index_.end()) s.source_line = 0;
       s.source_file = known == file_index_.end() ? 0 : known->second;
     }
+  for (Function& f : module_.functions) f.address_bits = module_.address_bits;
+  if (!module_.states_address_size) infer_address_size(module_);
   return std::move(module_);
 }
 
@@ -94,8 +97,7 @@ void Parser::directive() {
   const Token& t = peek();
   if (t.is(".version")) {
     take();
-    if (peek().kind != Token::Kind::number) unexpected(peek(), "a PTX version number");
-    take();
+    version();
   } else if (t.is(".target")) {
     take();
     do {
@@ -110,6 +112,7 @@ void Parser::directive() {
       fail(file_, at, ".address_size " + std::to_string(bits) + " is not supported, expected 32 or 64");
     }
     module_.address_bits = static_cast<unsigned>(bits);
+    module_.states_address_size = true;
   } else if (t.is(".file")) {
     take();
     file_directive();
@@ -121,16 +124,52 @@ void Parser::directive() {
     if (peek().is_directive() || peek().is_identifier()) take();
     if (!peek().is('{')) unexpected(peek(), "'{' after the name of a .section");
     skip_braces();
-  } else if (t.is(".pragma") || t.is(".alias")) {
+  } else if (t.is(".pragma")) {
     take();
     skip_statement();
+  } else if (t.is(".alias")) {
+    take();
+    Alias a;
+    a.at = peek().at;
+    a.name = expect_identifier("a function name").text;
+    expect(',', "between the names of an .alias");
+    a.target = expect_identifier("a function name").text;
+    expect(';', "after an .alias");
+    module_.aliases.push_back(std::move(a));
   } else if (t.is(".entry") || t.is(".func")) {
     function(is_extern);
+  } else if (t.is(".reg")) {
+    take();
+    for (RegisterDeclaration& d : registers()) module_.registers.push_back(std::move(d));
   } else {
     const Variable::Space space = variable_space(t);
     take();
     for (Variable& v : variables(space, is_extern)) module_.variables.push_back(std::move(v));
   }
+}
+
+bool Parser::starts_declaration() const {
+  for (const char* name :
+       {".visible", ".weak", ".common", ".extern", ".entry", ".func", ".global", ".const", ".shared", ".local", ".reg",
+        ".tex", ".file", ".section", ".alias", ".version", ".target", ".address_size"}) {
+    if (peek().is(name)) return true;
+  }
+  return false;
+}
+
+void Parser::version() {
+  const std::string_view text = peek().text;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const auto number = [&](std::string_view digits, std::uint32_t& value) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() && value < 100;
+  };
+  std::uint32_t major = 0, minor = 0;
+  if (peek().kind != Token::Kind::number || !number(text.substr(0, point), major) ||
+      (point != text.size() && !number(text.substr(point + 1), minor)))
+    unexpected(peek(), "a PTX version number such as 8.0");
+  take();
+  module_.version = 100 * major + minor;
 }
 
 void Parser::file_directive() {
@@ -170,43 +209,83 @@ std::vector<Variable> Parser::parameters() {
     const Token& t = peek();
     if (!t.is(".param") && !t.is(".reg")) unexpected(t, "'.param'");
     const Variable::Space space = variable_space(take());
-    std::vector<Variable> one = variables(Variable::Space::param, false);
-    if (space == Variable::Space::reg) one.front().space = space;
-    list.push_back(std::move(one.front()));
+    list.push_back(std::move(variables(space, false, true).front()));
   } while (accept(','));
   expect(')', "after parameters");
   return list;
 }
 
-void Parser::header_directives(Function& f) {
-  while (peek().is_directive() || peek().is(';')) {
-    if (peek().is(';')) {
-      // ';' ends a prototype, but also a .pragma.
-      return;
-    }
-    const Token& t = take();
+/// One to three positive numbers, in dimensions x, y and z.
+std::array<std::uint32_t, 3> Parser::dimension_list(const std::string& directive) {
+  std::array<std::uint32_t, 3> n{1, 1, 1};
+  std::size_t i = 0;
+  do {
+    if (i == n.size()) unexpected(peek(), "at most three dimensions after '" + directive + "'");
+    n[i++] = positive(directive);
+  } while (accept(','));
+  return n;
+}
+
+std::uint32_t Parser::positive(const std::string& directive) {
+  const Token& t = peek();
+  const std::uint64_t n = expect_integer("a number");
+  if (n == 0 || n > INT32_MAX) unexpected(t, "a number from 1 on after '" + directive + "'");
+  return static_cast<std::uint32_t>(n);
+}
+
+/// Directives between a function's parameters and its body. Those that would need another kind of launch refuse the
+/// kernel: the result says why, empty if none does.
+std::string Parser::header_directives(Function& f) {
+  const Token* maximum = nullptr;
+  const Token* required = nullptr;
+  const Token* large_cluster = nullptr;   // of several CTAs
+  const Token* launch_cluster = nullptr;  // stated by the launch
+  bool has_cluster = false;
+  // ';' ends a prototype, but also a .pragma.
+  while (peek().is_directive()) {
+    const Token& t = peek();
+    const std::string name(t.text);
+    const bool of_entry = t.is(".maxntid") || t.is(".reqntid") || t.is(".maxnreg") || t.is(".minnctapersm") ||
+                          t.is(".maxnctapersm") || t.is(".reqnctapercluster") || t.is(".maxclusterrank") ||
+                          t.is(".explicitcluster") || t.is(".blocksareclusters");
+    const bool of_function =
+        t.is(".noreturn") || t.is(".unique") || t.is(".abi_preserve") || t.is(".abi_preserve_control");
+    if ((of_entry && !f.is_entry) || (of_function && f.is_entry))
+      fail(file_, t.at, "'" + name + "' belongs to " + (of_entry ? "an .entry" : "a .func"));
+    if (!of_entry && !of_function && !t.is(".pragma") && !t.is(".loc")) break;
+    take();
     if (t.is(".maxntid") || t.is(".reqntid")) {
-      f.max_threads = {1, 1, 1};
-      unsigned i = 0;
-      do {
-        const std::uint64_t n = expect_integer("a number of threads");
-        if (i < 3) f.max_threads[i++] = static_cast<std::uint32_t>(n);
-      } while (accept(','));
+      (t.is(".maxntid") ? maximum : required) = &t;
+      if (maximum != nullptr && required != nullptr) fail(file_, t.at, ".maxntid and .reqntid exclude each other");
+      f.bounds.exact = t.is(".reqntid");
+      f.bounds.block = dimension_list(name);
+    } else if (t.is(".maxnreg")) {
+      f.bounds.max_registers = positive(name);
+    } else if (t.is(".minnctapersm") || t.is(".maxnctapersm")) {
+      // It has had its present name since PTX 2.0.
+      if (t.is(".maxnctapersm") && module_.version > 200)
+        fail(file_, t.at, "'.maxnctapersm' is not supported since PTX 2.1, expected '.minnctapersm'");
+      f.bounds.min_ctas = positive(name);
+    } else if (t.is(".reqnctapercluster")) {
+      has_cluster = true;
+      if (dimension_list(name) != std::array<std::uint32_t, 3>{1, 1, 1}) large_cluster = &t;
+    } else if (t.is(".maxclusterrank")) {
+      positive(name);
+    } else if (t.is(".explicitcluster") || t.is(".blocksareclusters")) {
+      launch_cluster = &t;
     } else if (t.is(".pragma")) {
       skip_statement();
     } else if (t.is(".loc")) {
       location();
-    } else if (t.is(".minnctapersm") || t.is(".maxnctapersm") || t.is(".maxnreg") || t.is(".reqnctapercluster") ||
-               t.is(".maxclusterrank") || t.is(".noreturn") || t.is(".explicitcluster") || t.is(".blocksareclusters") ||
-               t.is(".unique") || t.is(".abi_preserve") || t.is(".abi_preserve_control")) {
-      while (peek().kind == Token::Kind::number) {
-        take();
-        if (!accept(',')) break;
-      }
     } else {
-      unexpected(t, "a performance directive or '{'");
+      while (peek().kind == Token::Kind::number) take();
     }
   }
+  // A cluster of one CTA is a CTA.
+  const Token* const refused = large_cluster != nullptr ? large_cluster : has_cluster ? nullptr : launch_cluster;
+  if (refused == nullptr) return "";
+  return message_at(file_, refused->at,
+                    "'" + std::string(refused->text) + "': launches with clusters of several CTAs are not supported");
 }
 
 void Parser::function(bool is_extern) {
@@ -223,7 +302,7 @@ void Parser::function(bool is_extern) {
   f.at = name.at;
   if (peek().is('(')) f.parameters = parameters();
   source_line_ = 0;
-  header_directives(f);
+  const std::string refusal = header_directives(f);
   if (peek().is('{')) {
     if (is_extern) unexpected(peek(), "';' after an .extern function");
     f.has_body = true;
@@ -236,8 +315,12 @@ void Parser::function(bool is_extern) {
       next_ = open;
       skip_braces();
     }
+    if (f.error.empty()) f.error = refusal;
   } else {
-    expect(';', "or a body after a function header");
+    // nvopencc writes prototypes without ';': they end where the next declaration begins.
+    const bool ends = accept(';') || (!f.is_entry && (peek().kind == Token::Kind::end || starts_declaration()));
+    if (!ends && peek().is_directive()) unexpected(peek(), "a performance directive or '{'");
+    if (!ends) expect(';', "or a body after a function header");
   }
   module_.functions.push_back(std::move(f));
 }

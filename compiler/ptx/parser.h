@@ -5,6 +5,10 @@
 
 #include "ast.h"
 
+#include <array>
+#include <string>
+#include <vector>
+
 namespace regatta::ptx {
 
 /// Parses a module. Wrong text inside a function's body is recorded in Function::error and skipped; wrong text
@@ -16,6 +20,9 @@ ir::Type type_named(std::string_view name);
 
 class Parser {
  public:
+  // Precedences of constant expressions.
+  static constexpr unsigned additive = 9, multiplicative = 10;
+
   Parser(std::string_view text, const std::string& file) : file_(file), tokens_(lex(text, file)) {}
   Module run();
 
@@ -37,27 +44,40 @@ class Parser {
 
   // Module level (parser.cpp).
   void directive();
+  bool starts_declaration() const;
+  void version();
   void file_directive();
   void location();
   void function(bool is_extern);
-  void header_directives(Function& f);
+  std::string header_directives(Function& f);
+  std::array<std::uint32_t, 3> dimension_list(const std::string& directive);
+  std::uint32_t positive(const std::string& directive);
   std::vector<Variable> parameters();
   Variable::Space variable_space(const Token& t) const;
-  std::vector<Variable> variables(Variable::Space space, bool is_extern);
+  std::vector<Variable> variables(Variable::Space space, bool is_extern, bool is_parameter = false);
   void dimensions(Variable& v);
   void initialiser(Variable& v, const std::vector<std::uint64_t>& dimensions);
   InitialValue initial_value();
+  void address_constant(InitialValue& v);
 
   // Bodies (parser_body.cpp).
   void body(Function& f);
   void statement(Function& f, unsigned& depth);
-  void registers(Statement& s);
+  std::vector<RegisterDeclaration> registers();
   void instruction(Statement& s);
   void call(Statement& s);
   std::vector<Operand> call_list();
   Operand operand(unsigned depth);
   Operand address();
-  Operand number(bool minus);
+  std::int64_t sum();
+
+  // Constant expressions (constants.cpp).
+  bool starts_constant() const;
+  /// One whose operators bind at least as tightly as that of `least_precedence`; 0: any.
+  Constant constant(unsigned least_precedence = 0);
+  Constant constant(unsigned least_precedence, unsigned depth);
+  Constant unary(unsigned depth);
+  std::uint64_t whole_constant(unsigned least_precedence);
 
   std::string file_;
   std::vector<Token> tokens_;
@@ -68,6 +88,9 @@ class Parser {
   std::uint32_t source_line_ = 0;
   std::vector<std::uint64_t> dimensions_;  ///< of the variable being parsed; 0: left open
 };
+
+/// Sets Module::address_bits and those of the functions of a module without .address_size (address_size.cpp).
+void infer_address_size(Module& module);
 
 /// Reads a number token. Real: `real` is set, and `single` for the 0f form. False if it is malformed.
 bool read_number(std::string_view text, std::uint64_t& bits, bool& real, bool& single);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr unsigned max_scope_depth = 256;
 constexpr std::uint64_t max_register_range = std::uint64_t{1} << 20;
+constexpr std::uint64_t max_vector_range = 4096;
 constexpr std::size_t max_operands = 16;
 
 }  // namespace
@@ -53,7 +54,7 @@ void Parser::statement(Function& f, unsigned& depth) {
     if (t.is(".reg")) {
       take();
       s.kind = Statement::Kind::registers;
-      registers(s);
+      s.registers = registers();
     } else {
       s.kind = Statement::Kind::variable;
       const bool is_extern = t.is(".extern");
@@ -61,7 +62,13 @@ void Parser::statement(Function& f, unsigned& depth) {
       const Variable::Space space = variable_space(peek());
       take();
       s.variables = variables(space, is_extern);
-      if (space == Variable::Space::param) expect(';', "after a parameter variable");
+      if (space == Variable::Space::global || space == Variable::Space::constant) {
+        for (Variable& v : s.variables) {
+          v.module_name = f.name + "::" + v.name;
+          module_.variables.push_back(v);
+          module_.variables.back().name = v.module_name;
+        }
+      }
     }
   } else if (t.is_identifier() && peek(1).is(':')) {
     take();
@@ -76,7 +83,10 @@ void Parser::statement(Function& f, unsigned& depth) {
   f.body.push_back(std::move(s));
 }
 
-void Parser::registers(Statement& s) {
+std::vector<RegisterDeclaration> Parser::registers() {
+  std::vector<RegisterDeclaration> list;
+  unsigned vector = 1;
+  if (peek().is(".v2") || peek().is(".v4")) vector = static_cast<unsigned>(take().text[2] - '0');
   const Token& t = peek();
   if (!t.is_directive()) unexpected(t, "a register type such as .b32");
   take();
@@ -87,20 +97,23 @@ void Parser::registers(Statement& s) {
     RegisterDeclaration d;
     d.name = name.text;
     d.type = type;
+    d.vector = vector;
     d.at = name.at;
     if (accept('<')) {
       const Position at = peek().at;
       const std::uint64_t n = expect_integer("a number of registers");
-      if (n == 0 || n > max_register_range)
+      const std::uint64_t most = vector > 1 ? max_vector_range : max_register_range;
+      if (n == 0 || n > most)
         fail(file_, at,
-             "register range '" + d.name + "<" + std::to_string(n) + ">' is not of 1 to " +
-                 std::to_string(max_register_range) + " registers");
+             "register range '" + d.name + "<" + std::to_string(n) + ">' is not of 1 to " + std::to_string(most) +
+                 " registers");
       d.count = static_cast<std::uint32_t>(n);
       expect('>', "after a number of registers");
     }
-    s.registers.push_back(std::move(d));
+    list.push_back(std::move(d));
   } while (accept(','));
   expect(';', "after register names");
+  return list;
 }
 
 void Parser::instruction(Statement& s) {
@@ -161,24 +174,6 @@ std::vector<Operand> Parser::call_list() {
   return list;
 }
 
-Operand Parser::number(bool minus) {
-  const Token& t = peek();
-  Operand o;
-  o.at = t.at;
-  o.text = (minus ? "-" : "") + std::string(t.text);
-  bool real = false;
-  if (t.kind != Token::Kind::number || !read_number(t.text, o.bits, real, o.single)) unexpected(t, "a number");
-  take();
-  o.kind = real ? Operand::Kind::real : Operand::Kind::integer;
-  if (minus) {
-    if (!real)
-      o.bits = 0 - o.bits;
-    else
-      o.bits ^= o.single ? std::uint64_t{1} << 31 : std::uint64_t{1} << 63;
-  }
-  return o;
-}
-
 Operand Parser::operand(unsigned depth) {
   const Token& t = peek();
   if (t.is('[')) return address();
@@ -196,22 +191,16 @@ Operand Parser::operand(unsigned depth) {
     expect('}', "after a vector operand");
     return o;
   }
-  if (t.is('-') || t.is('+')) {
-    bool minus = false;
-    while (peek().is('-') || peek().is('+')) minus = take().is('-') != minus;
-    Operand o = number(minus);
-    o.at = t.at;
+  if (starts_constant()) {
+    const Constant c = constant();
+    Operand o;
+    o.kind = c.is_real ? Operand::Kind::real : Operand::Kind::integer;
+    o.bits = c.bits;
+    o.single = c.is_single;
+    o.at = c.at;
+    o.text = c.text;
     return o;
   }
-  if (t.is('~')) {
-    take();
-    Operand o = number(false);
-    if (o.kind != Operand::Kind::integer) unexpected(t, "an operand");
-    o.bits = ~o.bits;
-    o.at = t.at;
-    return o;
-  }
-  if (t.kind == Token::Kind::number) return number(false);
   Operand o;
   o.at = t.at;
   if (t.is('!')) {
@@ -230,14 +219,29 @@ Operand Parser::operand(unsigned depth) {
     o.kind = Operand::Kind::pair;
     o.second = expect_identifier("a second destination after '|'").text;
     o.text += "|" + o.second;
+  } else if (peek().is('[')) {
+    // An element of a variable, as in "ld.global.u32 %r1, x[2];".
+    take();
+    o.indexed = true;
+    o.offset = static_cast<std::int64_t>(whole_constant(0));
+    expect(']', "after an index");
+    o.text += "[" + std::to_string(o.offset) + "]";
   } else if (peek().is('+') || peek().is('-')) {
-    const bool minus = take().is('-');
-    Operand n = number(minus != accept('-'));
-    if (n.kind != Operand::Kind::integer) fail(file_, n.at, "'" + n.text + "' is not a whole number");
-    o.offset = static_cast<std::int64_t>(n.bits);
+    o.offset = sum();
     o.text += (o.offset < 0 ? "" : "+") + std::to_string(o.offset);
   }
   return o;
+}
+
+/// The terms behind a name: "+4", "-8+4*2".
+std::int64_t Parser::sum() {
+  std::uint64_t total = 0;
+  while (peek().is('+') || peek().is('-')) {
+    const bool minus = take().is('-');
+    const std::uint64_t n = whole_constant(multiplicative);
+    total += minus ? 0 - n : n;
+  }
+  return static_cast<std::int64_t>(total);
 }
 
 Operand Parser::address() {
@@ -253,12 +257,11 @@ Operand Parser::address() {
       sign = true;
     }
     if (!first && !sign) unexpected(peek(), "'+', '-' or ']' in an address");
-    if (peek().is_identifier() && o.name.empty() && !minus) {
+    if (peek().is_identifier() && !peek().is("WARP_SZ") && o.name.empty() && !minus) {
       o.name = take().text;
     } else {
-      const Operand n = number(minus);
-      if (n.kind != Operand::Kind::integer) fail(file_, n.at, "'" + n.text + "' is not a whole number");
-      o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) + n.bits);
+      const std::uint64_t n = whole_constant(multiplicative);
+      o.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(o.offset) + (minus ? 0 - n : n));
     }
     first = false;
   }

@@ -70,8 +70,8 @@ bool read_number(std::string_view text, std::uint64_t& bits, bool& real, bool& s
 }
 
 /// After the state space: attributes, type, then one or more names with dimensions and initialisers, then ';'
-/// (which a parameter does not have).
-std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern) {
+/// (a formal parameter has one name and no ';').
+std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern, bool is_parameter) {
   Variable base;
   base.space = space;
   base.is_extern = is_extern;
@@ -106,7 +106,8 @@ std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern) {
         else
           fail(file_, t.at, "type '" + base.type_text + "' is not supported");
       }
-      if (base.type == ir::Type::pred) fail(file_, t.at, "a variable cannot have type '.pred'");
+      if (base.type == ir::Type::pred && space != Variable::Space::reg)
+        fail(file_, t.at, "a variable cannot have type '.pred'");
       // The alignment after .ptr is the target's, not the parameter's.
       if (space == Variable::Space::param && peek().is(".ptr")) {
         while (peek().is_directive()) {
@@ -125,6 +126,7 @@ std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern) {
     dimensions(v);
     const std::uint64_t natural = std::uint64_t{ir::size_of(v.type)} * vector;
     v.alignment = static_cast<std::uint32_t>(alignment != 0 ? alignment : std::max<std::uint64_t>(natural, 1));
+    v.vector = vector;
     if (vector > 1) {
       v.elements *= vector;
       if (v.is_array)
@@ -141,8 +143,8 @@ std::vector<Variable> Parser::variables(Variable::Space space, bool is_extern) {
         fail(file_, v.at, "initialised variable '" + v.name + "' is larger than 256 MiB");
     }
     result.push_back(std::move(v));
-  } while (space != Variable::Space::param && accept(','));
-  if (space != Variable::Space::param) expect(';', "after a variable");
+  } while (!is_parameter && accept(','));
+  if (!is_parameter) expect(';', "after a variable");
   return result;
 }
 
@@ -207,32 +209,35 @@ void Parser::initialiser(Variable& v, const std::vector<std::uint64_t>& dimensio
 InitialValue Parser::initial_value() {
   InitialValue v;
   v.at = peek().at;
-  bool minus = false;
-  while (peek().is('-') || peek().is('+')) minus = take().is('-') != minus;
-  const Token& t = peek();
-  if (t.kind == Token::Kind::number) {
-    const Operand n = number(minus);
-    v.bits = n.bits;
-    v.is_real = n.kind == Operand::Kind::real;
-    v.single = n.single;
-    if (peek().is('(')) fail(file_, peek().at, "a masked address in an initialiser is not supported");
+  if (starts_constant()) {
+    const Constant c = constant();
+    v.bits = c.bits;
+    v.is_real = c.is_real;
+    v.single = c.is_single;
+    if (!peek().is('(')) return v;
+    // 0xff00(name): one byte of an address, as nvcc writes structures with pointers.
+    for (int byte = 0; byte < 8; ++byte)
+      if (!c.is_real && c.bits == std::uint64_t{0xff} << (8 * byte)) v.byte = byte;
+    if (v.byte < 0) fail(file_, c.at, "'" + c.text + "' selects no byte of an address, expected 0xff, 0xff00 ...");
+    take();
+    address_constant(v);
+    expect(')', "after a masked address");
     return v;
   }
-  if (!t.is_identifier()) unexpected(t, "an initial value");
-  take();
-  v.symbol = t.text;
-  if (t.is("generic") && accept('(')) {
+  address_constant(v);
+  return v;
+}
+
+/// name, generic(name), and an offset.
+void Parser::address_constant(InitialValue& v) {
+  v.symbol = expect_identifier("an initial value").text;
+  if (v.symbol == "generic" && accept('(')) {
     v.generic = true;
     v.symbol = expect_identifier("a variable name").text;
+    v.addend = sum();
     expect(')', "after generic(");
   }
-  while (peek().is('+') || peek().is('-')) {
-    const bool subtract = take().is('-');
-    const bool negative = accept('-');
-    const auto n = static_cast<std::int64_t>(expect_integer("an offset"));
-    v.addend += subtract != negative ? -n : n;
-  }
-  return v;
+  v.addend += sum();
 }
 
 }  // namespace regatta::ptx

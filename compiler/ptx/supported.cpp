@@ -68,6 +68,10 @@ std::string supported_ptx() {
     page += "| `" + std::string(f->name) + "` | " + modifiers(f->options) + " | " + modifiers(f->types) + " | " +
             modifiers(f->second_types) + " | " + operand_count(*f) + " |\n";
   }
+  page +=
+      "\n`shfl` and `vote` without `.sync` are rejected for `.target sm_70` and later since PTX 6.4, as by ptxas. "
+      "Before, "
+      "the active\nlanes take part.\n";
   page += "\n## Special registers\n\n";
   std::vector<std::string> specials;
   unsigned environment = 0;
@@ -83,11 +87,38 @@ std::string supported_ptx() {
   specials.emplace_back(reserved_shared_size);
   std::sort(specials.begin(), specials.end());
   page += list(specials) + "; `%envreg0` to `%envreg" + std::to_string(environment - 1) +
-          "`; and the constant `WARP_SZ`.\n";
+          "`; and the constant `WARP_SZ`, which may stand in any constant expression.\n";
   page +=
-      "\n## Calls\n\nFunctions (`.func`) of the same file are inlined. Recursion and calls through a register are "
-      "rejected. Supported functions of the device runtime: " +
+      "\n## Modules\n\n"
+      "Without `.address_size`, the addresses of an entry have as many bits as the registers that its code uses for "
+      "them: "
+      "32 where\nit uses none, 64 where it uses both. Constant expressions have C's operators, evaluated as by ptxas. "
+      "Variables may be\ndeclared at module level in every state space, registers and local variables included "
+      "(each kernel has its own), and in\nfunctions; registers may have several elements (`.v2`, `.v4`: `%v.x`). "
+      "On `.target sm_1x`, operations on f32 flush\nsubnormal numbers.\n";
+  page +=
+      "\n## Calls\n\nFunctions (`.func`) of the same file are inlined. Parameters and results are `.param` variables "
+      "or "
+      "registers, on\neither side; a prototype needs no `;`. Recursion and calls through a register are rejected. "
+      "Supported functions of the device runtime: " +
       list(runtime_functions()) + ".\n";
+  page +=
+      "\n## Launch bounds\n\n"
+      "A kernel is allocated at most as many registers per thread as ptxas would allot it, and spills where that is "
+      "too "
+      "few. The\nbudget is the least of `--max-registers` and the kernel's bounds:\n\n"
+      "- `.maxnreg N`: N, but at least 24; above 255 it is ignored.\n"
+      "- `.maxntid` (`.reqntid`) with `.minnctapersm`: what the register file leaves. 65,536 registers are divided "
+      "among "
+      "the warps of\n  all these CTAs, rounded up to a multiple of 4, and rounded down to a multiple of 8 per thread.\n"
+      "- `.maxntid` (`.reqntid`) alone: the same for one CTA. `.maxnreg`, where there is one, takes its place.\n\n"
+      "A bound that an SM of the `.target` cannot hold (threads, CTAs), and `.minnctapersm` without `.maxntid` or "
+      "`.reqntid`, are\nignored with a warning. The report, the listing and the terminal state which bound set the "
+      "budget.\n\n"
+      "`.reqntid` is the only block that can be launched. `.maxntid` bounds the product of a launch's block. "
+      "`.maxclusterrank` has no\neffect, since every cluster is one CTA; `.reqnctapercluster` of several CTAs, and "
+      "`.explicitcluster` and `.blocksareclusters`\nwithout `.reqnctapercluster`, are rejected. `.pragma` and "
+      "`.noreturn` have no effect.\n";
   page += "\n## Rejected by name\n\n| kind | instructions |\n| --- | --- |\n";
   for (const RefusedFamily& f : refused_families())
     page += "| " + std::string(f.what) + " | " + list(words(f.mnemonics)) + " |\n";

@@ -6,7 +6,7 @@
 #include "outputs.h"
 
 #include <regatta/base/input_file.h>
-#include <regatta/base/suggestion.h>
+#include <regatta/launch/entry_names.h>
 #include <regatta/launch/launch_file.h>
 #include <regatta/ptx/ptx.h>
 #include <regatta/trace/file.h>
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace regatta::tool {
@@ -31,20 +32,29 @@ ptx::ModuleResult read_module(const std::string& path, const std::string& prefix
   return ptx::parse_entries(text, path);
 }
 
-std::string entry_names(const ptx::ModuleResult& module) {
-  std::string names;
-  for (const ptx::EntryResult& e : module.entries) names += (names.empty() ? "" : ", ") + e.name;
-  return names.empty() ? "it has none" : "it has " + names;
+std::vector<ptx::ModuleResult> read_modules(const std::vector<std::string>& paths, const std::string& prefix) {
+  std::vector<ptx::ModuleResult> modules;
+  for (const std::string& path : paths) modules.push_back(read_module(path, prefix));
+  return modules;
 }
 
-ptx::EntryResult& find_entry(ptx::ModuleResult& module, const std::string& name, const std::string& prefix) {
-  for (ptx::EntryResult& e : module.entries) {
-    if (e.name == name) return e;
+std::vector<launch::EntryNames> entry_names(const std::vector<ptx::ModuleResult>& modules) {
+  std::vector<launch::EntryNames> names;
+  for (const ptx::ModuleResult& m : modules) {
+    names.push_back({m.file, {}});
+    for (const ptx::EntryResult& e : m.entries) names.back().entries.push_back(e.name);
   }
-  std::vector<std::string> names;
-  for (const ptx::EntryResult& e : module.entries) names.push_back(e.name);
-  throw trace::InputError(prefix + "'" + module.file + "' has no entry '" + name + "'; " + entry_names(module) +
-                          base::suggestion(name, names));
+  return names;
+}
+
+/// The PTX files of a launch file, or the one that replaces its file.
+void replace_ptx(launch::LaunchFile& file, const std::string& path) {
+  if (path.empty()) return;
+  if (file.ptx.size() != 1) {
+    throw trace::InputError("error: --ptx replaces one PTX file, '" + file.file + "' has " +
+                            std::to_string(file.ptx.size()) + ": name the other one there");
+  }
+  file.ptx = {path};
 }
 
 CompileOptions compile_options(const AnnotateOptions& options) {
@@ -67,16 +77,26 @@ void commit(base::OutputFile* file, const std::string& bytes) {
 }
 
 void check(const AnnotateOptions& options, AnnotateResult& result) {
-  std::string path = options.ptx;
-  if (path.empty()) path = launch::read_launch_file(options.launch).ptx;
-  ptx::ModuleResult module = read_module(path, "error: ");
-  if (module.entries.empty()) throw trace::InputError("error: '" + path + "' has no entry, expected at least one");
-  if (!options.entry.empty()) find_entry(module, options.entry, "error: ");
-  refuse_clashes(options, nullptr, module);
+  std::vector<std::string> paths{options.ptx};
+  if (options.ptx.empty()) paths = launch::read_launch_file(options.launch).ptx;
+  std::vector<ptx::ModuleResult> modules = read_modules(paths, "error: ");
+  for (const ptx::ModuleResult& m : modules) {
+    if (m.entries.empty()) throw trace::InputError("error: '" + m.file + "' has no entry, expected at least one");
+  }
+  std::vector<ptx::EntryResult*> entries;
+  if (options.entry.empty()) {
+    for (ptx::ModuleResult& m : modules) {
+      for (ptx::EntryResult& e : m.entries) entries.push_back(&e);
+    }
+  } else {
+    const launch::EntryPlace place = launch::find_entry(entry_names(modules), options.entry, std::nullopt, "error: ");
+    entries.push_back(&modules[place.module].entries[place.entry]);
+  }
+  refuse_clashes(options, nullptr, modules);
   const Outputs outputs(options);
   std::string listing;
-  for (ptx::EntryResult& e : module.entries) {
-    if (!options.entry.empty() && e.name != options.entry) continue;
+  for (ptx::EntryResult* const entry : entries) {
+    ptx::EntryResult& e = *entry;
     const CompileOptions compilation = compile_options(options);
     EntryReport report = refusal_of(e.name, e.message, compilation);
     if (e.accepted) {
@@ -108,6 +128,12 @@ void check_ctas(const AnnotateOptions& options, const launch::LaunchFile& file) 
                           "' has " + std::to_string(most) + " CTAs, expected FIRST below that");
 }
 
+/// What resolve_entries() found.
+ptx::EntryResult& entry_of(const launch::Launch& l, std::vector<ptx::ModuleResult>& modules) {
+  std::vector<ptx::EntryResult>& entries = modules[*l.module].entries;
+  return *std::find_if(entries.begin(), entries.end(), [&](const ptx::EntryResult& e) { return e.name == l.entry; });
+}
+
 /// A run that has succeeded, and whose files have no names yet.
 struct Run {
   explicit Run(const AnnotateOptions& options) : outputs(options) {}
@@ -126,31 +152,34 @@ void finish(Run& run, const AnnotateResult& result) {
 
 std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result) {
   launch::LaunchFile file = launch::read_launch_file(options.launch);
-  if (!options.ptx.empty()) file.ptx = options.ptx;
+  replace_ptx(file, options.ptx);
   check_ctas(options, file);
-  ptx::ModuleResult module = read_module(file.ptx, file.file + ": error: ");
-  refuse_clashes(options, &file, module);
-  ir::Module variables;
-  variables.file = module.file;
-  variables.variables = module.variables;
+  std::vector<ptx::ModuleResult> modules = read_modules(file.ptx, file.file + ": error: ");
+  refuse_clashes(options, &file, modules);
+  launch::resolve_entries(file, entry_names(modules));
+  bool below_4_gb = options.addresses == 32 || options.memory_below_4_gb;
+  std::vector<ir::Module> variables;
+  for (const ptx::ModuleResult& m : modules) {
+    below_4_gb |= m.address_bits == 32;
+    variables.emplace_back();
+    variables.back().file = m.file;
+    variables.back().variables = m.variables;
+  }
 
   auto run = std::make_unique<Run>(options);
   Outputs& outputs = run->outputs;
   if (outputs.trace) outputs.trace->set_producer(options.producer);
-  const bool below_4_gb = options.addresses == 32 || options.memory_below_4_gb || module.address_bits == 32;
   Host host(file, variables, options, below_4_gb, outputs.trace.get(), result);
   host.check_dumps();
-  std::set<std::string> compiled;
+  std::set<KernelName> compiled;
   for (const launch::Launch& l : file.launches) {
-    if (!compiled.insert(l.entry).second) continue;
-    const std::string prefix =
-        file.file + ":" + std::to_string(l.entry_where.line) + ":" + std::to_string(l.entry_where.column) + ": error: ";
-    ptx::EntryResult& entry = find_entry(module, l.entry, prefix);
+    if (!compiled.insert(kernel_name(l)).second) continue;
+    ptx::EntryResult& entry = entry_of(l, modules);
     if (!entry.accepted) throw trace::InputError(entry.message);
     CompileOptions compilation = compile_options(options);
     compilation.dynamic_shared_bytes = static_cast<std::uint32_t>(l.dynamic_shared);
     for (const launch::Launch& same : file.launches) {
-      if (same.entry != l.entry) continue;
+      if (kernel_name(same) != kernel_name(l)) continue;
       compilation.least_registers = std::max(compilation.least_registers, same.registers);
       compilation.dynamic_shared_bytes =
           std::min(compilation.dynamic_shared_bytes, static_cast<std::uint32_t>(same.dynamic_shared));
@@ -158,12 +187,12 @@ std::unique_ptr<Run> run(const AnnotateOptions& options, AnnotateResult& result)
     CompiledKernel kernel = compile(std::move(entry.function), compilation);
     result.entries.push_back(report_of(kernel));
     if (!options.listing.empty()) run->listing += (run->listing.empty() ? "" : "\n") + listing_of(kernel);
-    host.add_kernel(std::move(kernel));
+    host.add_kernel(*l.module, std::move(kernel));
   }
   const auto start = std::chrono::steady_clock::now();
   host.run();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  host.collect_races();
+  host.collect_findings();
   if (outputs.trace) {
     std::uint64_t traced = 0;
     for (const LaunchReport& l : result.launches) traced += l.traced_ctas;

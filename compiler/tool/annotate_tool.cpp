@@ -22,6 +22,9 @@ int run_annotate_tool(int argc, char** argv, passes::PassRegistry passes, trace:
         return 0;
       }
       return print_result(asked.options, annotate(asked.options));
+    } catch (const emulator::StrayReadError& e) {
+      std::cerr << e.what() << "\n(a GPU may read there unnoticed: --out-of-bounds warn goes on with zero)\n";
+      return 2;
     } catch (const trace::InputError& e) {
       // Such a message begins with its place: "file:line:column: error: ...".
       std::cerr << e.what() << "\n";

@@ -104,6 +104,15 @@ void parse_race_rule(const std::string& text, AnnotateOptions& o) {
   o.race_rule = text == "lockstep" ? RaceRule::lockstep : RaceRule::independent;
 }
 
+void parse_out_of_bounds(const std::string& text, AnnotateOptions& o) {
+  if (text == "error") return;
+  if (text != "warn" && text != "zero") {
+    throw InputError("error: --out-of-bounds '" + text + "', expected error, warn or zero" +
+                     base::suggestion(text, {"error", "warn", "zero"}));
+  }
+  o.out_of_bounds = text == "warn" ? OutOfBounds::warn : OutOfBounds::zero;
+}
+
 /// The options' names, to suggest one.
 std::vector<std::string> names_of(const po::options_description& options) {
   std::vector<std::string> names;
@@ -125,7 +134,7 @@ void refuse_empty(const po::variables_map& values) {
 
 /// Options that are more than a value: they are taken apart when all are known.
 struct Texts {
-  std::string ctas, race_rule;
+  std::string ctas, race_rule, out_of_bounds = "error";
   std::vector<std::string> dumps;
 };
 
@@ -166,7 +175,9 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "check", po::bool_switch(&o.check), "compile and report only, run nothing")(
       "entry", po::value(&o.entry)->value_name("NAME"), "with --check: only this entry; an error if it is rejected")(
       "max-registers", whole(o.max_registers, "N"),
-      "general registers per thread, 16 to 255 (63 for Fermi and Kepler)")(
+      "most general registers per thread, 16 to 255 (63 for Fermi and Kepler). A kernel's launch bounds (.maxnreg, "
+      ".maxntid or .reqntid, .minnctapersm) may allow it fewer, by the rules of ptxas for a register file of 65,536; "
+      "the report says which bound set the budget")(
       "min-registers", whole(o.min_registers, "N"),
       "every kernel's allocation has at least N registers per thread, though it may need fewer: for the occupancy that "
       "a paper states. A launch file may state it for a kernel (registers = N)");
@@ -187,6 +198,12 @@ po::options_description describe(AnnotateOptions& o, Texts& texts) {
       "check-races", po::value(&texts.race_rule)->value_name("RULE")->implicit_value("target"),
       "report data races in shared and global memory; --check-races=RULE selects how lanes of a warp are ordered: "
       "independent (sm_70 and later), lockstep (before), target (by the PTX's .target; the default)")(
+      "out-of-bounds", po::value(&texts.out_of_bounds)->value_name("HOW")->default_value("error"),
+      "what becomes of a read of global memory outside of all buffers, within the pages of 2 MiB that CUDA would map "
+      "for "
+      "them: error; warn: it gives zero, and the end of the run names each such instruction; zero: it gives zero, and "
+      "is "
+      "counted. Reads further away and all writes outside of buffers are errors")(
       "list-instructions", po::bool_switch(), "print the supported PTX as a table (compiler/ptx/SUPPORTED.md)")(
       "max-instructions", whole(o.max_instructions, "N"),
       "maximum instructions of a warp; more count as an endless loop");
@@ -236,6 +253,8 @@ void check_together(const AnnotateOptions& o, const Texts& texts) {
         "error: --check runs nothing: --out, --ctas, --shared-values, --dump-buffer and --check-races do not go with "
         "it");
   }
+  if (o.check && o.out_of_bounds != OutOfBounds::error)
+    throw InputError("error: --check runs nothing: --out-of-bounds does not go with it");
 }
 
 }  // namespace
@@ -268,6 +287,7 @@ CommandLine read_command_line(int argc, char** argv, passes::PassRegistry passes
   if (!texts.ctas.empty()) parse_ctas(texts.ctas, o);
   parse_dumps(texts.dumps, o);
   if (!texts.race_rule.empty()) parse_race_rule(texts.race_rule, o);
+  parse_out_of_bounds(texts.out_of_bounds, o);
   check_together(o, texts);
   o.producer = "regatta-annotate " REGATTA_VERSION;
   for (int i = 1; i < argc; ++i) o.producer += std::string(" ") + argv[i];

@@ -14,7 +14,7 @@ namespace {
 
 /// The static form, with the registers that were asked for.
 trace::Kernel to_kernel(const CompiledKernel& k, const CompileOptions& options) {
-  trace::Kernel kernel = ir::to_trace(*k.function, k.immediate_post_dominator, options.warp_size);
+  trace::Kernel kernel = ir::to_trace(*k.function, k.reconvergence, options.warp_size);
   kernel.registers_per_thread = std::max(kernel.registers_per_thread, options.least_registers);
   kernel.shared_values = options.shared_values;
   return kernel;
@@ -44,11 +44,14 @@ void reorder(CompiledKernel& k, const CompileOptions& options) {
 CompiledKernel allocate(ir::Function function, const CompileOptions& options) {
   CompiledKernel k;
   k.function = std::make_unique<ir::Function>(std::move(function));
-  const passes::AllocationResult allocation = passes::allocate_registers(*k.function, options.allocation);
+  k.budget = passes::register_budget(*k.function, options.allocation.max_registers);
+  passes::AllocationOptions allowed = options.allocation;
+  allowed.max_registers = k.budget.registers;
+  const passes::AllocationResult allocation = passes::allocate_registers(*k.function, allowed);
   ir::remove_empty_blocks(*k.function);  // whose copies became identities
   ir::build_edges(*k.function);
   k.analyses = std::make_unique<analysis::FunctionAnalyses>(*k.function);
-  k.immediate_post_dominator = k.analyses->post_dominators().immediate();
+  k.reconvergence = k.analyses->reconvergence().immediate();
   k.allocation_note = "register pressure " + std::to_string(allocation.pressure) + ", " +
                       std::to_string(allocation.spilled_registers) + " spilled to " +
                       std::to_string(allocation.spill_bytes) + " bytes of local memory, " +
@@ -109,6 +112,9 @@ EntryReport report_of(CompiledKernel& kernel) {
   r.accepted = true;
   r.registers = kernel.trace_kernel.registers_per_thread;
   r.registers_needed = f.registers_used;
+  r.register_budget = kernel.budget.registers;
+  r.budget_set_by = kernel.budget.set_by;
+  r.warnings = kernel.budget.warnings;
   r.spills = f.spilled_registers;
   r.spill_bytes = f.spill_bytes;
   r.shared_bytes = f.static_shared_bytes;

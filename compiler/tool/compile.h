@@ -7,6 +7,7 @@
 #include <regatta/ir/ir.h>
 #include <regatta/passes/pass_registry.h>
 #include <regatta/passes/register_allocation.h>
+#include <regatta/passes/register_budget.h>
 #include <regatta/tool/annotate.h>
 
 #include <cstdint>
@@ -19,14 +20,15 @@ namespace regatta::tool {
 struct CompiledKernel {
   std::unique_ptr<ir::Function> function;  ///< at a fixed address: the analyses refer to it
   std::unique_ptr<analysis::FunctionAnalyses> analyses;
-  std::vector<std::int32_t> immediate_post_dominator;
+  std::vector<std::int32_t> reconvergence;
+  passes::RegisterBudget budget;
   std::string allocation_note;  ///< pressure and spills, for the listing
   passes::PassList passes;      ///< that have run
   trace::Kernel trace_kernel;   ///< the static form, all annotations in it
 };
 
 struct CompileOptions {
-  passes::AllocationOptions allocation;
+  passes::AllocationOptions allocation;  ///< the kernel's launch bounds may lower max_registers
   passes::PassRegistry passes = passes::PassRegistry::with_builtin();
   passes::PassOptionValues pass_options;
   bool renumber = true;          ///< spread registers over banks after allocation

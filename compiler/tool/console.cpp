@@ -12,8 +12,18 @@ namespace regatta::tool {
 
 namespace {
 
+constexpr std::size_t shown = 20;  // findings of a kind
+
+void print_strays(const AnnotateOptions& o, const AnnotateResult& r) {
+  if (o.out_of_bounds != OutOfBounds::warn) return;
+  for (std::size_t i = 0; i < r.stray_reads.size() && i < shown; ++i) {
+    const std::uint64_t lanes = r.stray_reads[i].lanes;
+    std::cerr << r.stray_reads[i].message << " [" << lanes << (lanes == 1 ? " lane]\n" : " lanes]\n");
+  }
+  if (r.stray_reads.size() > shown) std::cerr << "... and " << r.stray_reads.size() - shown << " more instructions\n";
+}
+
 void print_races(const AnnotateResult& r) {
-  constexpr std::size_t shown = 20;
   for (std::size_t i = 0; i < r.races.size() && i < shown; ++i) {
     std::cerr << r.races[i].message << " [" << r.races[i].times << (r.races[i].times == 1 ? " time]\n" : " times]\n");
   }
@@ -24,8 +34,8 @@ void print_races(const AnnotateResult& r) {
 void print_check(std::FILE* out, const AnnotateResult& r) {
   int width = static_cast<int>(std::string("entry").size());
   for (const auto& e : r.entries) width = std::max(width, static_cast<int>(e.name.size()));
-  std::fprintf(out, "%-*s  %-8s  %9s  %7s  %12s  %6s", width, "entry", "", "registers", "spilled", "instructions",
-               "blocks");
+  std::fprintf(out, "%-*s  %-8s  %9s  %6s  %7s  %12s  %6s", width, "entry", "", "registers", "budget", "spilled",
+               "instructions", "blocks");
   if (!r.entries.empty()) {
     for (const passes::PassSummary& pass : r.entries.front().passes)
       for (const passes::TableColumn& c : pass.columns) std::fprintf(out, "  %s", c.heading.c_str());
@@ -36,8 +46,9 @@ void print_check(std::FILE* out, const AnnotateResult& r) {
       std::fprintf(out, "%-*s  refused\n", width, e.name.c_str());
       continue;
     }
-    std::fprintf(out, "%-*s  accepted  %9u  %7u  %12llu  %6llu", width, e.name.c_str(), e.registers, e.spills,
-                 static_cast<unsigned long long>(e.instructions), static_cast<unsigned long long>(e.blocks));
+    std::fprintf(out, "%-*s  accepted  %9u  %6u  %7u  %12llu  %6llu", width, e.name.c_str(), e.registers,
+                 e.register_budget, e.spills, static_cast<unsigned long long>(e.instructions),
+                 static_cast<unsigned long long>(e.blocks));
     for (const passes::PassSummary& pass : e.passes) {
       for (const passes::TableColumn& c : pass.columns)
         std::fprintf(out, "  %*llu", static_cast<int>(c.heading.size()), static_cast<unsigned long long>(c.value));
@@ -61,14 +72,23 @@ bool print_refusals(const AnnotateResult& r) {
   return true;
 }
 
+void print_warnings(const AnnotateResult& r) {
+  for (const auto& e : r.entries) {
+    for (const std::string& warning : e.warnings) std::cerr << warning << "\n";
+  }
+}
+
 void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResult& r) {
   for (const auto& e : r.entries) {
     const std::string bytes = e.spills == 0 ? "" : " to " + std::to_string(e.spill_bytes) + " bytes of local memory";
     if (e.registers > e.registers_needed) {
       std::fprintf(out, "%s: %u registers are stated, %u needed\n", e.name.c_str(), e.registers, e.registers_needed);
     }
-    std::fprintf(out, "%s: %u registers, %u spilled%s, %llu instructions in %llu blocks", e.name.c_str(), e.registers,
-                 e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
+    const std::string bound = e.register_budget == o.max_registers
+                                  ? ""
+                                  : " of at most " + std::to_string(e.register_budget) + " (" + e.budget_set_by + ")";
+    std::fprintf(out, "%s: %u registers%s, %u spilled%s, %llu instructions in %llu blocks", e.name.c_str(), e.registers,
+                 bound.c_str(), e.spills, bytes.c_str(), static_cast<unsigned long long>(e.instructions),
                  static_cast<unsigned long long>(e.blocks));
     for (const passes::PassSummary& pass : e.passes) {
       if (!pass.text.empty()) std::fprintf(out, ", %s", pass.text.c_str());
@@ -85,6 +105,13 @@ void print_summary(std::FILE* out, const AnnotateOptions& o, const AnnotateResul
       out, "%zu launch%s, %llu warp instructions, %llu thread instructions in %.2f s (%.1f M thread instructions/s)\n",
       r.launches.size(), r.launches.size() == 1 ? "" : "es", warp, thread, r.seconds,
       r.seconds > 0 ? static_cast<double>(thread) / r.seconds / 1e6 : 0.0);
+  unsigned long long strays = 0;
+  for (const emulator::StrayRead& s : r.stray_reads) strays += s.lanes;
+  if (strays != 0) {
+    std::fprintf(out, "%llu lane%s read outside of all buffers and got zero, at %zu instruction%s%s\n", strays,
+                 strays == 1 ? "" : "s", r.stray_reads.size(), r.stray_reads.size() == 1 ? "" : "s",
+                 o.out_of_bounds == OutOfBounds::zero ? " (--out-of-bounds warn names them)" : "");
+  }
   if (!o.out.empty()) std::fprintf(out, "%s: %llu CTAs traced\n", o.out.c_str(), traced);
 }
 
@@ -98,9 +125,14 @@ int print_result(const AnnotateOptions& o, const AnnotateResult& result) {
   std::FILE* const out = is_taken ? stderr : stdout;
   if (o.check) {
     print_check(out, result);
+    std::fflush(out);
+    print_warnings(result);
     return print_refusals(result) ? 2 : 0;
   }
   print_summary(out, o, result);
+  std::fflush(out);
+  print_warnings(result);
+  print_strays(o, result);
   print_races(result);
   for (const std::string& message : result.failed_expectations) std::cerr << message << "\n";
   return result.failed_expectations.empty() && result.races.empty() ? 0 : 3;

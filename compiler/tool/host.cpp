@@ -27,48 +27,90 @@ class WriterSink : public emulator::TraceSink {
   std::uint64_t first_, end_;
 };
 
+std::string dimensions_text(const std::array<std::uint32_t, 3>& v) {
+  return std::to_string(v[0]) + " x " + std::to_string(v[1]) + " x " + std::to_string(v[2]);
+}
+
 std::uint64_t volume(const std::array<std::uint32_t, 3>& v) { return std::uint64_t{v[0]} * v[1] * v[2]; }
+
+std::vector<emulator::ModuleImage> make_images(const std::vector<ir::Module>& modules, emulator::DeviceMemory& memory) {
+  std::vector<emulator::ModuleImage> images;
+  images.reserve(modules.size());
+  for (const ir::Module& m : modules) images.emplace_back(m, memory);
+  return images;
+}
 
 }  // namespace
 
-Host::Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options, bool below_4_gb,
-           trace::Writer* writer, AnnotateResult& result)
+Host::Host(const launch::LaunchFile& file, const std::vector<ir::Module>& modules, const AnnotateOptions& options,
+           bool below_4_gb, trace::Writer* writer, AnnotateResult& result)
     : file_(file),
       options_(options),
       writer_(writer),
       result_(result),
       progress_(options.progress),
       memory_(below_4_gb),
-      image_(module, memory_),
-      program_(file, *this) {
-  for (const launch::Global& g : file.globals) {
-    const ir::ModuleVariable* v = image_.variable(g.name);
-    if (v == nullptr) {
-      file.fail(g.where, "'" + module.file + "' has no .global or .const variable called '" + g.name + "'");
-    }
-    image_.write(g.name, launch::variable_contents(file, g, v->bytes));
+      images_(make_images(modules, memory_)),
+      program_(file, *this) {}
+
+const emulator::ModuleImage& Host::image_of(const launch::Global& g) const {
+  const std::vector<std::size_t> all = g.module ? std::vector<std::size_t>{*g.module} : modules_with(g.name);
+  if (all.size() > 1) {
+    file_.fail(g.where, "variable '" + g.name + "' is in '" + file_.ptx[all[0]] + "' and in '" + file_.ptx[all[1]] +
+                            "': name its file with ptx = \"...\"");
   }
+  if (all.empty() || images_[all[0]].variable(g.name) == nullptr) {
+    std::string files;
+    for (std::size_t m = 0; m < file_.ptx.size(); ++m) {
+      if (!g.module || *g.module == m) files += (files.empty() ? "'" : ", '") + file_.ptx[m] + "'";
+    }
+    const bool one = g.module || file_.ptx.size() == 1;
+    file_.fail(g.where, files + (one ? " has" : " have") + " no .global or .const variable called '" + g.name + "'");
+  }
+  return images_[all[0]];
 }
 
-void Host::add_kernel(CompiledKernel kernel) {
+void Host::write_variable(const launch::Global& g, std::uint64_t offset, const void* from, std::size_t bytes) {
+  const emulator::ModuleImage& image = image_of(g);
+  std::vector<std::uint8_t> all = image.read(g.name);
+  std::memcpy(all.data() + offset, from, bytes);
+  images_[static_cast<std::size_t>(&image - images_.data())].write(g.name, all);
+}
+
+void Host::read_variable(const launch::Global& g, std::uint64_t offset, void* to, std::size_t bytes) const {
+  const std::vector<std::uint8_t> all = image_of(g).read(g.name);
+  std::memcpy(to, all.data() + offset, bytes);
+}
+
+std::vector<std::size_t> Host::modules_with(const std::string& variable) const {
+  std::vector<std::size_t> modules;
+  for (std::size_t m = 0; m < images_.size(); ++m) {
+    if (images_[m].variable(variable) != nullptr) modules.push_back(m);
+  }
+  return modules;
+}
+
+void Host::add_kernel(std::size_t module, CompiledKernel kernel) {
   ReadyKernel ready;
-  const std::string name = kernel.function->name;
+  const KernelName name{module, kernel.function->name};
+  const emulator::ModuleImage& image = images_[module];
   for (const launch::Launch& l : file_.launches) {
-    if (l.entry == name) check_launch(l, *kernel.function);
+    if (kernel_name(l) == name) check_launch(l, *kernel.function);
   }
   emulator::EmulatorOptions options;
   options.warp_size = options_.warp_size;
   options.max_instructions = options_.max_instructions;
+  options.stray_reads = options_.out_of_bounds != OutOfBounds::error;
   if (options_.print_nothing) options.print = [](const std::string&) {};
   if (options_.check_races) {
     const bool by_target = options_.race_rule == emulator::RaceRule::off;
     options.races = by_target ? emulator::race_rule_of(kernel.function->target) : options_.race_rule;
   }
   ready.emulator =
-      std::make_unique<emulator::Emulator>(*kernel.function, kernel.immediate_post_dominator, memory_, image_, options);
+      std::make_unique<emulator::Emulator>(*kernel.function, kernel.reconvergence, memory_, image, options);
   if (writer_ != nullptr) {
     ir::place_variables(
-        *kernel.function, [this](const std::string& v) { return image_.global_address(v); }, kernel.trace_kernel);
+        *kernel.function, [&image](const std::string& v) { return image.global_address(v); }, kernel.trace_kernel);
     if (options_.races_known) {
       const bool racy = options_.racy_kernels.count(name) != 0;
       kernel.trace_kernel.annotations.push_back({racy ? trace::races_section : trace::race_free_section, 1, {}});
@@ -94,9 +136,14 @@ void Host::check_launch(const launch::Launch& l, const ir::Function& f) const {
                               std::to_string(p.bytes));
     }
   }
+  const ir::LaunchBounds& b = f.bounds;
+  if (b.exact && l.block != b.block) {
+    file_.fail(l.where, "kernel '" + f.name + "' was compiled for exactly " + dimensions_text(b.block) +
+                            " threads (.reqntid), the launch has " + dimensions_text(l.block));
+  }
   // .maxntid bounds the product of the dimensions.
-  if (f.max_threads[0] != 0 && volume(l.block) > volume(f.max_threads)) {
-    file_.fail(l.where, "kernel '" + f.name + "' was compiled for at most " + std::to_string(volume(f.max_threads)) +
+  if (b.threads() != 0 && volume(l.block) > b.threads()) {
+    file_.fail(l.where, "kernel '" + f.name + "' was compiled for at most " + std::to_string(b.threads()) +
                             " threads (.maxntid), the launch has " + std::to_string(volume(l.block)));
   }
   const std::uint64_t shared = std::uint64_t{f.static_shared_bytes} + l.dynamic_shared;
@@ -120,7 +167,7 @@ std::uint64_t Host::allocate(const launch::Buffer& buffer) {
 }
 
 void Host::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
-  ReadyKernel& kernel = kernels_.at(l.entry);
+  ReadyKernel& kernel = kernels_.at(kernel_name(l));
   const ir::Function& f = *kernel.compiled.function;
   emulator::LaunchRequest request;
   request.grid = l.grid;
@@ -159,12 +206,14 @@ void Host::launch(const launch::Launch& l, const launch::ParameterBytes& paramet
   result_.launches.push_back(std::move(report));
 }
 
-void Host::collect_races() {
+void Host::collect_findings() {
   for (const auto& [name, kernel] : kernels_) {
     for (emulator::Race& r : kernel.emulator->races()) {
       result_.races.push_back(std::move(r));
       result_.racy_kernels.insert(name);
     }
+    const std::vector<emulator::StrayRead>& strays = kernel.emulator->stray_reads();
+    result_.stray_reads.insert(result_.stray_reads.end(), strays.begin(), strays.end());
   }
 }
 
@@ -178,7 +227,13 @@ void Host::check_expectations() {
 
 void Host::check_dumps() const {
   for (const auto& [name, path] : options_.dumps) {
-    if (find_buffer(name) || image_.variable(name) != nullptr) continue;
+    if (find_buffer(name)) continue;
+    const std::vector<std::size_t> modules = modules_with(name);
+    if (modules.size() == 1) continue;
+    if (modules.size() > 1) {
+      throw trace::InputError("error: --dump-buffer: variable '" + name + "' is in '" + file_.ptx[modules[0]] +
+                              "' and in '" + file_.ptx[modules[1]] + "'");
+    }
     std::string known;
     for (const launch::Buffer& b : file_.buffers) known += (known.empty() ? "" : ", ") + b.name;
     throw trace::InputError("error: --dump-buffer: no buffer or variable is called '" + name +
@@ -188,7 +243,8 @@ void Host::check_dumps() const {
 
 std::string Host::contents(const std::string& name) const {
   const auto buffer = find_buffer(name);
-  const std::vector<std::uint8_t> bytes = buffer ? program_.buffer(*buffer) : image_.read(name);
+  const std::vector<std::uint8_t> bytes =
+      buffer ? program_.buffer(*buffer) : images_[modules_with(name).at(0)].read(name);
   return std::string(bytes.begin(), bytes.end());
 }
 

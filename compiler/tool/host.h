@@ -26,21 +26,24 @@ struct ReadyKernel {
   std::int64_t trace_index = -1;
 };
 
+inline KernelName kernel_name(const launch::Launch& l) { return {*l.module, l.entry}; }
+
 class Host : launch::Device {
  public:
   /// Loads buffers and variables, `below_4_gb` for programs with 32-bit addresses. `writer` may be nullptr. All
   /// references must outlive the host.
-  Host(const launch::LaunchFile& file, const ir::Module& module, const AnnotateOptions& options, bool below_4_gb,
-       trace::Writer* writer, AnnotateResult& result);
+  /// `modules` are those of the launch file's PTX files, in their order.
+  Host(const launch::LaunchFile& file, const std::vector<ir::Module>& modules, const AnnotateOptions& options,
+       bool below_4_gb, trace::Writer* writer, AnnotateResult& result);
 
-  /// Binds a compiled kernel to every launch of its entry, checking parameters and limits.
-  void add_kernel(CompiledKernel kernel);
+  /// Binds a compiled kernel of a module to every launch of its entry, checking parameters and limits.
+  void add_kernel(std::size_t module, CompiledKernel kernel);
   /// Refuses names that --dump-buffer cannot find, before the time of a run is spent.
   void check_dumps() const;
   void run() { program_.run(); }
   void check_expectations();
   /// Moves what the emulators found into the result.
-  void collect_races();
+  void collect_findings();
   /// The bytes of a buffer or variable that check_dumps() found.
   std::string contents(const std::string& name) const;
 
@@ -50,9 +53,19 @@ class Host : launch::Device {
     memory_.write(address, from, bytes);
   }
   void read(std::uint64_t address, void* to, std::size_t bytes) const override { memory_.read(address, to, bytes); }
+  std::uint64_t variable_bytes(const launch::Global& global) const override {
+    return image_of(global).variable(global.name)->bytes;
+  }
+  void write_variable(const launch::Global& global, std::uint64_t offset, const void* from, std::size_t bytes) override;
+  void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;
+  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes) override { memory_.copy(to, from, bytes); }
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
   void check_launch(const launch::Launch& launch, const ir::Function& f) const;
   std::optional<std::size_t> find_buffer(const std::string& name) const;
+  /// The module that has the variable.
+  const emulator::ModuleImage& image_of(const launch::Global& global) const;
+  /// The modules that have a variable of this name.
+  std::vector<std::size_t> modules_with(const std::string& variable) const;
 
   const launch::LaunchFile& file_;
   const AnnotateOptions& options_;
@@ -60,9 +73,9 @@ class Host : launch::Device {
   AnnotateResult& result_;
   Progress progress_;
   emulator::DeviceMemory memory_;
-  emulator::ModuleImage image_;
+  std::vector<emulator::ModuleImage> images_;  ///< of the launch file's PTX files
   launch::Program program_;
-  std::map<std::string, ReadyKernel> kernels_;
+  std::map<KernelName, ReadyKernel> kernels_;
 };
 
 }  // namespace regatta::tool

@@ -83,6 +83,7 @@ std::string head(const CompiledKernel& kernel) {
           " predicates, " + std::to_string(f.static_shared_bytes) + " bytes static shared, " +
           std::to_string(f.local_bytes) + " bytes local per thread, " + std::to_string(f.instruction_count()) +
           " instructions, " + std::to_string(f.blocks.size()) + " blocks\n";
+  text += "// register budget " + std::to_string(kernel.budget.registers) + ", set by " + kernel.budget.set_by + "\n";
   text += "// " + kernel.allocation_note + "\n";
   for (const ir::Parameter& p : f.parameters) {
     text += "// parameter " + p.name + " at " + std::to_string(p.offset) + ", " + std::to_string(p.bytes) + " bytes\n";
@@ -105,7 +106,7 @@ std::string block_head(CompiledKernel& kernel, std::uint32_t b) {
   const ir::Block& block = kernel.function->blocks[b];
   const analysis::WarpLiveness& warp = kernel.analyses->warp_liveness();
   const analysis::Liveness& live = warp.running();
-  const std::int32_t join = kernel.immediate_post_dominator[b];
+  const std::int32_t join = kernel.reconvergence[b];
   const std::uint32_t depth = kernel.analyses->loops().depth(b);
   std::string text = "\nB" + std::to_string(b) + ":";
   if (!block.label.empty()) text += "  // " + block.label;

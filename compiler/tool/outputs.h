@@ -30,6 +30,7 @@ struct Outputs {
 bool is_written_directly(const std::string& path);
 
 /// Refuses an output that would be written over an input or over another output. `launch` may be nullptr (--check).
-void refuse_clashes(const AnnotateOptions& options, const launch::LaunchFile* launch, const ptx::ModuleResult& module);
+void refuse_clashes(const AnnotateOptions& options, const launch::LaunchFile* launch,
+                    const std::vector<ptx::ModuleResult>& modules);
 
 }  // namespace regatta::tool

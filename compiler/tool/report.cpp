@@ -30,6 +30,8 @@ std::string report_json(const AnnotateResult& result) {
     if (e.accepted) {
       j["registers"] = e.registers;
       j["registers_needed"] = e.registers_needed;
+      j["register_budget"] = e.register_budget;
+      j["budget_set_by"] = e.budget_set_by;
       j["spills"] = e.spills;
       j["spill_bytes"] = e.spill_bytes;
       j["instructions"] = e.instructions;
@@ -39,12 +41,14 @@ std::string report_json(const AnnotateResult& result) {
       j["shared_bytes"] = e.shared_bytes;
       j["local_bytes"] = e.local_bytes;
     } else {
-      for (const char* key : {"registers", "registers_needed", "spills", "spill_bytes", "instructions", "blocks",
-                              "loops", "live_registers", "shared_bytes", "local_bytes"})
+      for (const char* key :
+           {"registers", "registers_needed", "register_budget", "budget_set_by", "spills", "spill_bytes",
+            "instructions", "blocks", "loops", "live_registers", "shared_bytes", "local_bytes"})
         j[key] = nullptr;
     }
     for (const passes::PassSummary& pass : e.passes)
       for (const passes::Figure& figure : pass.figures) j[figure.key] = e.accepted ? value_of(figure) : Json();
+    j["warnings"] = e.warnings;
     entries.push_back(std::move(j));
   }
   Json report;
@@ -64,6 +68,12 @@ std::string report_json(const AnnotateResult& result) {
     Json races = Json::array();
     for (const emulator::Race& r : result.races) races.push_back(Json{{"message", r.message}, {"times", r.times}});
     report["races"] = std::move(races);
+  }
+  if (!result.stray_reads.empty()) {
+    Json strays = Json::array();
+    for (const emulator::StrayRead& r : result.stray_reads)
+      strays.push_back(Json{{"message", r.message}, {"lanes", r.lanes}});
+    report["out_of_bounds"] = std::move(strays);
   }
   // A file name need not be UTF-8; a report has to be.
   return report.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

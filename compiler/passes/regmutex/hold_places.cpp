@@ -55,7 +55,7 @@ class Places {
   /// leave the kernel. So the state is the same at the branch, at the entries of its sides and of the block where they
   /// meet, and at all exits in between.
   void join_branch(std::uint32_t branch) {
-    const std::int32_t meet = analyses_.post_dominators().immediate(branch);
+    const std::int32_t meet = analyses_.reconvergence().immediate(branch);
     const auto meets = [meet](std::uint32_t b) { return meet >= 0 && b == static_cast<std::uint32_t>(meet); };
     if (meet >= 0) join(last(branch), entry(static_cast<std::uint32_t>(meet)));
     std::vector<bool> seen(kernel_.blocks.size(), false);

@@ -18,6 +18,7 @@ struct Graph {
   explicit Graph(std::size_t nodes = 0) : successors(nodes), predecessors(nodes) {}
   std::size_t size() const { return successors.size(); }
   void add_edge(std::uint32_t from, std::uint32_t to);
+  void remove_edge(std::uint32_t from, std::uint32_t to);
 };
 
 /// Reverse post-order of the nodes that `root` reaches, root first.
@@ -28,6 +29,8 @@ std::vector<std::uint32_t> reverse_post_order(const Graph& g, std::uint32_t root
 class Cfg {
  public:
   explicit Cfg(const ir::Function& f);
+  /// Any graph whose entry is node 0.
+  explicit Cfg(Graph graph);
 
   std::size_t size() const { return graph_.size(); }
   const Graph& graph() const { return graph_; }

@@ -34,11 +34,13 @@ class Dominators {
 /// Post-dominators of a control-flow graph, with a virtual exit after every block that has no successor. A
 /// region that cannot leave (an endless loop) gets one extra edge to the virtual exit, from its block that
 /// comes last in reverse post-order, so that every reachable block has an answer.
+/// Lanes that a branch has split meet at its immediate post-dominator in the graph without early exits
+/// (FunctionAnalyses::reconvergence()).
 class PostDominators {
  public:
   explicit PostDominators(const Cfg& cfg);
 
-  /// Immediate post-dominator, -1: the exit. The reconvergence point of a divergent branch that ends `block`.
+  /// Immediate post-dominator, -1: the exit.
   std::int32_t immediate(std::uint32_t block) const { return immediate_[block]; }
   const std::vector<std::int32_t>& immediate() const { return immediate_; }
   /// Whether every path from b to the exit passes a; true for a == b.

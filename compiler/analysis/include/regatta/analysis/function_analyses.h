@@ -20,7 +20,9 @@ class FunctionAnalyses {
   const ir::Function& function() const { return *function_; }
   const Cfg& cfg();
   const Dominators& dominators();
-  const PostDominators& post_dominators();
+  /// Post-dominators in the graph without early exits: where lanes meet again, and what every lane passes that has not
+  /// left the kernel.
+  const PostDominators& reconvergence();
   const Loops& loops();
   /// Per-thread liveness: what register allocation colours by.
   const Liveness& liveness();
@@ -36,7 +38,7 @@ class FunctionAnalyses {
   const ir::Function* function_;
   std::unique_ptr<Cfg> cfg_;
   std::unique_ptr<Dominators> dominators_;
-  std::unique_ptr<PostDominators> post_dominators_;
+  std::unique_ptr<PostDominators> reconvergence_;
   std::unique_ptr<Loops> loops_;
   std::unique_ptr<Liveness> liveness_;
   std::unique_ptr<SoftDefinitions> soft_definitions_;

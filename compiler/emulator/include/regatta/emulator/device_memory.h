@@ -35,6 +35,7 @@ class DeviceMemory {
   static constexpr std::uint64_t first_address = 0x10'0000'0000;
   static constexpr std::uint64_t alignment = 512;
   static constexpr std::uint64_t guard_bytes = 4096;
+  static constexpr std::uint64_t page_bytes = std::uint64_t{2} << 20;
 
   /// `below_4_gb`: for programs with addresses of 32 bits.
   explicit DeviceMemory(bool below_4_gb = false)
@@ -52,9 +53,15 @@ class DeviceMemory {
   Allocation* find(std::uint64_t address);
   const Allocation* find(std::uint64_t address) const { return const_cast<DeviceMemory*>(this)->find(address); }
 
+  /// Whether a GPU can read `address` though it is in no allocation. CUDA maps whole pages of 2 MiB: those that hold a
+  /// part of an allocation, and, below the first one, the page before.
+  bool is_mapped(std::uint64_t address) const;
+
   /// Host copies. Throw std::out_of_range when the range is not inside one allocation.
   void write(std::uint64_t address, const void* from, std::uint64_t bytes);
   void read(std::uint64_t address, void* to, std::uint64_t bytes) const;
+  /// As a memmove; bytes that were never written have not been written in their new place either.
+  void copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
 
   /// Where `address` lies, in words: "4 bytes past the end of buffer 'a' (4096 bytes)".
   std::string describe(std::uint64_t address) const;

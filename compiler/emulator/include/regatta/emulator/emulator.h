@@ -9,6 +9,7 @@
 #include <regatta/emulator/device_memory.h>
 #include <regatta/emulator/module_image.h>
 #include <regatta/emulator/races.h>
+#include <regatta/emulator/stray_reads.h>
 #include <regatta/ir/ir.h>
 #include <regatta/trace/kernel.h>
 #include <regatta/trace/warp_stream.h>
@@ -28,6 +29,9 @@ struct EmulatorOptions {
   std::uint64_t max_instructions = std::uint64_t{1} << 31;
   /// Warp instructions a warp runs before the next one of its CTA has its turn; barriers end a turn early.
   std::uint32_t quantum = 256;
+  /// Reads of global memory outside of all buffers, where DeviceMemory::is_mapped(), give zero and are counted; they
+  /// are errors else. Writes and atomics there always are.
+  bool stray_reads = false;
   RaceRule races = RaceRule::off;  ///< costs nothing when off; several times the time and memory else
   /// Receives what the kernel's vprintf prints, one call per thread and printf, in the order of execution (CTAs in
   /// index order, lanes ascending). Empty: standard output.
@@ -68,10 +72,10 @@ class TraceSink {
 /// shared or global memory never written, barriers under divergence or that never fill, endless loops, trap.
 class Emulator {
  public:
-  /// `immediate_post_dominator` has one entry per block, -1 for the kernel's exit. Throws trace::InputError for an
+  /// `reconvergence` has one entry per block, -1 for the kernel's exit. Throws trace::InputError for an
   /// instruction that cannot be executed.
-  Emulator(const ir::Function& function, const std::vector<std::int32_t>& immediate_post_dominator,
-           DeviceMemory& memory, const ModuleImage& image, const EmulatorOptions& options);
+  Emulator(const ir::Function& function, const std::vector<std::int32_t>& reconvergence, DeviceMemory& memory,
+           const ModuleImage& image, const EmulatorOptions& options);
   ~Emulator();
   Emulator(Emulator&&) noexcept;
   Emulator& operator=(Emulator&&) noexcept;
@@ -83,6 +87,8 @@ class Emulator {
 
   /// The races of all runs so far, in the order they were found, one per pair of instructions.
   std::vector<Race> races() const;
+  /// With EmulatorOptions::stray_reads, those of all runs so far, by instruction, in the order they were found.
+  const std::vector<StrayRead>& stray_reads() const;
 
  private:
   struct Impl;

@@ -352,6 +352,17 @@ struct Parameter {
   std::uint32_t alignment = 1;
 };
 
+/// What a kernel was compiled for: PTX's performance directives. 0: not there.
+struct LaunchBounds {
+  std::array<std::uint32_t, 3> block{0, 0, 0};  ///< .maxntid, whose product bounds the threads, or .reqntid
+  bool exact = false;                           ///< .reqntid: every dimension of a launch must be that
+  std::uint32_t max_registers = 0;              ///< .maxnreg, per thread
+  std::uint32_t min_ctas = 0;                   ///< .minnctapersm
+  Location where;                               ///< of the kernel's name
+
+  std::uint64_t threads() const { return std::uint64_t{block[0]} * block[1] * block[2]; }
+};
+
 /// One kernel: entry is block 0.
 struct Function {
   std::string name;
@@ -364,7 +375,7 @@ struct Function {
   std::uint32_t local_bytes = 0;  ///< stack frame per thread, spills included after allocation
   std::vector<VirtualRegister> registers;
   std::vector<Block> blocks;
-  std::array<std::uint32_t, 3> max_threads{0, 0, 0};  ///< .maxntid, 0 unknown
+  LaunchBounds bounds;
 
   bool allocated = false;            ///< operands hold physical numbers
   std::uint32_t registers_used = 0;  ///< after allocation: highest general register + 1
@@ -381,7 +392,9 @@ struct Function {
 struct Relocation {
   std::uint32_t offset = 0;
   std::uint8_t bytes = 8;
+  std::uint8_t first_byte = 0;  ///< of the address, for an initialiser that holds it byte by byte
   bool generic = false;
+  bool narrow = false;  ///< generic: an address of 32 bits
   std::string symbol;
   std::int64_t addend = 0;
 };
@@ -438,9 +451,8 @@ std::string to_text(const Instruction& i, bool allocated);
 trace::OpClass op_class(const Instruction& i);
 
 /// Linear static form for the trace: block order is program order, the static index is the position.
-/// Requires f.allocated and edges; `immediate_post_dominator` per block comes from the analysis.
-trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& immediate_post_dominator,
-                       unsigned warp_size);
+/// Requires f.allocated and edges; `reconvergence` per block comes from the analysis.
+trace::Kernel to_trace(const Function& f, const std::vector<std::int32_t>& reconvergence, unsigned warp_size);
 /// Adds the addresses of module-level variables, known when they are loaded, to the operands that name them.
 /// `kernel` is to_trace() of `f`.
 void place_variables(const Function& f, const std::function<std::uint64_t(const std::string&)>& address,

@@ -39,10 +39,11 @@ struct Buffer {
   Position where;
 };
 
-/// A module-level variable.
+/// A module-level variable. With Init::none it has at first what the module gives it.
 struct Global {
   std::string name;
-  Contents contents;  ///< bytes 0: as many as the variable has
+  std::optional<std::size_t> module;  ///< index into LaunchFile::ptx; none: the only file that has the variable
+  Contents contents;                  ///< bytes 0: as many as the variable has
   Position where;
 };
 
@@ -65,7 +66,8 @@ struct Parameter {
 
 struct Launch {
   std::string name;
-  std::string entry;
+  std::string entry;                  ///< as written; resolve_entries() (entry_names.h) puts PTX's name here
+  std::optional<std::size_t> module;  ///< index into LaunchFile::ptx, where it is known
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t dynamic_shared = 0;  ///< bytes
@@ -74,23 +76,34 @@ struct Launch {
   Position where, entry_where;
 };
 
+/// Bytes of a buffer or of a module-level variable.
+struct Memory {
+  bool is_variable = false;
+  std::size_t index = 0;  ///< into LaunchFile::buffers or LaunchFile::globals
+  std::uint64_t offset = 0;
+};
+
 /// What the host does next.
 struct Step {
-  enum class Kind : std::uint8_t { run, repeat, loop_while, swap };
+  enum class Kind : std::uint8_t { run, repeat, loop_while, swap, fill, copy };
   Kind kind = Kind::run;
-  std::size_t launch = 0;       ///< run
-  std::uint64_t times = 0;      ///< repeat
-  std::string counter;          ///< repeat, while: name of the iteration number; may be empty
-  std::size_t flag = 0;         ///< while: buffer; its first 32-bit word is reset before and tested after each round
-  std::uint64_t max = 1000000;  ///< while: rounds after which the loop is an error
+  std::size_t launch = 0;             ///< run
+  std::uint64_t times = 0;            ///< repeat
+  std::string counter;                ///< repeat, while: name of the iteration number; may be empty
+  Memory flag;                        ///< while: `bytes` of it are reset before and tested after each round
+  std::uint64_t max = 1000000;        ///< while: rounds after which the loop is an error
   std::size_t first = 0, second = 0;  ///< swap: the names change places
-  std::vector<Step> steps;            ///< repeat, while
+  Contents contents;                  ///< fill
+  Memory from, to;                    ///< copy; fill: `to`
+  /// while: of the flag, 1 to 8; fill, copy: of what is moved. 0: as a variable's size, which PTX says, makes it.
+  std::uint64_t bytes = 0;
+  std::vector<Step> steps;  ///< repeat, while
   Position where;
 };
 
 struct LaunchFile {
-  std::string file;  ///< as given
-  std::string ptx;   ///< path, relative to the working directory
+  std::string file;              ///< as given
+  std::vector<std::string> ptx;  ///< paths, relative to the working directory
   std::vector<Buffer> buffers;
   std::vector<Global> globals;
   std::vector<Launch> launches;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs what a launch file says the host does: buffers are made, steps run in order, counters count, swapped names
-// change places, loops end when their flag stays zero. What a kernel runs on is behind Device: the emulator, or a GPU.
+// change places, buffers are filled and copied, loops end when their flag stays zero. What a kernel runs on is behind
+// Device: the emulator, or a GPU.
 #pragma once
 
 #include <regatta/launch/launch_file.h>
@@ -16,6 +17,11 @@ namespace regatta::launch {
 /// The bytes of every parameter of a kernel, in order.
 using ParameterBytes = std::vector<std::vector<std::uint8_t>>;
 
+/// Of a flag in `size` bytes when nobody says how large it is: all of them where that is a number's size, else a word.
+constexpr std::uint64_t default_flag_bytes(std::uint64_t size) {
+  return size == 1 || size == 2 || size == 8 ? size : 4;
+}
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -24,13 +30,20 @@ class Device {
   virtual std::uint64_t allocate(const Buffer& buffer) = 0;
   virtual void write(std::uint64_t address, const void* from, std::size_t bytes) = 0;
   virtual void read(std::uint64_t address, void* to, std::size_t bytes) const = 0;
+  /// Size of a module-level variable. Throws trace::InputError if no PTX file has it, or several.
+  virtual std::uint64_t variable_bytes(const Global& global) const = 0;
+  virtual void write_variable(const Global& global, std::uint64_t offset, const void* from, std::size_t bytes) = 0;
+  virtual void read_variable(const Global& global, std::uint64_t offset, void* to, std::size_t bytes) const = 0;
+  /// Copies within the device; the ranges may overlap.
+  virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes);
   /// Runs a kernel to its end.
   virtual void launch(const Launch& launch, const ParameterBytes& parameters) = 0;
 };
 
 class Program {
  public:
-  /// Allocates and fills the buffers. Both references must outlive the program.
+  /// Allocates and fills buffers, initialises variables, and refuses steps that do not fit these. Both references must
+  /// outlive the program.
   Program(const LaunchFile& file, Device& device);
 
   /// Runs all steps. Throws trace::InputError for a loop that reaches its `max`, or a program without an end.
@@ -42,6 +55,14 @@ class Program {
  private:
   void run_steps(const std::vector<Step>& steps);
   void run_while(const Step& step);
+  void copy(const Step& step);
+  void check_sizes(const std::vector<Step>& steps) const;
+  std::uint64_t size_of(const Memory& memory) const;
+  const std::string& name_of(const Memory& memory) const;
+  /// What Step::bytes is or stands for.
+  std::uint64_t bytes_of(const Step& step) const;
+  void write(const Memory& memory, const void* from, std::size_t bytes);
+  void read(const Memory& memory, void* to, std::size_t bytes) const;
   void run_launch(const Launch& launch);
   /// Writes a parameter's bytes as they are now.
   void put_parameter(const Parameter& p, std::uint8_t* to) const;

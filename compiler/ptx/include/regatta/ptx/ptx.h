@@ -26,7 +26,7 @@ struct EntryResult {
 
 struct ModuleResult {
   std::string file;
-  unsigned address_bits = 64;  ///< of .address_size
+  unsigned address_bits = 64;  ///< of .address_size; without one, the fewest that an entry's addresses have
   std::vector<ir::ModuleVariable> variables;
   std::vector<EntryResult> entries;
 };

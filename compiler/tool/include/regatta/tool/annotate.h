@@ -5,9 +5,11 @@
 #pragma once
 
 #include <regatta/emulator/races.h>
+#include <regatta/emulator/stray_reads.h>
 #include <regatta/passes/pass_registry.h>
 #include <regatta/trace/section_registry.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -16,14 +18,25 @@
 
 namespace regatta::tool {
 
+/// Index of a launch file's PTX file, and the entry's name there: two files may have entries of one name.
+using KernelName = std::pair<std::size_t, std::string>;
+
+/// What becomes of a read of global memory that hits no buffer, where a GPU has mapped memory all the same
+/// (emulator::DeviceMemory::is_mapped()). Others, and all writes and atomics outside of buffers, are errors always.
+enum class OutOfBounds : std::uint8_t {
+  error,
+  warn,  ///< it gives zero; the result names each instruction
+  zero,  ///< it gives zero
+};
+
 struct AnnotateOptions {
-  std::string launch;  ///< launch file; empty only with `check`
-  std::string out;     ///< trace to write; empty: run without one
-  std::string ptx;     ///< overrides the launch file's; with `check`, the file to check
-  std::string entry;   ///< with `check`: this entry alone
-  bool check = false;  ///< static work only
-  unsigned max_registers = 255;
-  unsigned min_registers = 0;  ///< every kernel's allocation has at least so many, as if it needed them
+  std::string launch;            ///< launch file; empty only with `check`
+  std::string out;               ///< trace to write; empty: run without one
+  std::string ptx;               ///< overrides the launch file's; with `check`, the file to check
+  std::string entry;             ///< with `check`: this entry alone
+  bool check = false;            ///< static work only
+  unsigned max_registers = 255;  ///< launch bounds of a kernel may allow it fewer
+  unsigned min_registers = 0;    ///< every kernel's allocation has at least so many, as if it needed them
   /// 32: 64-bit addresses are narrowed (passes/narrow_addresses.h), after a run with wide ones that finds addresses out
   /// of bounds.
   unsigned addresses = 64;
@@ -37,12 +50,13 @@ struct AnnotateOptions {
   std::uint64_t cta_count = UINT64_MAX;                     ///< all CTAs execute, these are traced
   std::uint64_t max_instructions = std::uint64_t{1} << 31;  ///< per warp
   bool shared_values = false;  ///< the trace also holds what each write of shared memory leaves there
+  OutOfBounds out_of_bounds = OutOfBounds::error;
   bool check_races = false;
   emulator::RaceRule race_rule = emulator::RaceRule::off;  ///< with `check_races`; off: the one of the PTX's .target
   /// The detector has run: kernels of `racy_kernels` get the section `races` in the trace, the others `race_free`. Set
   /// by annotate() itself.
   bool races_known = false;
-  std::set<std::string> racy_kernels;
+  std::set<KernelName> racy_kernels;
   // Set by annotate() itself, for the run that only looks at addresses.
   bool memory_below_4_gb = false;
   bool print_nothing = false;
@@ -60,6 +74,8 @@ struct EntryReport {
   std::string message;                 ///< why not
   std::uint32_t registers = 0;         ///< per thread of the allocation
   std::uint32_t registers_needed = 0;  ///< fewer where the launch file or min_registers states more
+  std::uint32_t register_budget = 0;   ///< the most that it might have had
+  std::string budget_set_by;           ///< "--max-registers", ".maxnreg 24" ...
   std::uint32_t spills = 0;            ///< virtual registers that live in local memory
   std::uint32_t spill_bytes = 0;       ///< of local memory per thread
   std::uint32_t live_registers = 0;    ///< most general registers live at once
@@ -68,6 +84,7 @@ struct EntryReport {
   std::uint64_t instructions = 0;
   std::uint64_t blocks = 0;
   std::uint64_t loops = 0;
+  std::vector<std::string> warnings;        ///< "file:line:column: warning: ..."
   std::vector<passes::PassSummary> passes;  ///< by pass; a refused entry has keys and headings only
 };
 
@@ -85,7 +102,8 @@ struct AnnotateResult {
   std::vector<LaunchReport> launches;
   std::vector<std::string> failed_expectations;  ///< messages; not empty means exit status 3
   std::vector<emulator::Race> races;             ///< likewise
-  std::set<std::string> racy_kernels;            ///< those with races
+  std::set<KernelName> racy_kernels;             ///< those with races
+  std::vector<emulator::StrayRead> stray_reads;  ///< with OutOfBounds::warn and zero
   double seconds = 0;                            ///< of emulation and trace writing
 };
 

@@ -46,7 +46,7 @@ RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses&
   check(options);
   std::optional<analysis::WarpLiveness> by_other_rule;
   if (options.lanes != analysis::LaneRule::every_path)
-    by_other_rule.emplace(analyses.function(), analyses.cfg(), analyses.dominators(), analyses.post_dominators(),
+    by_other_rule.emplace(analyses.function(), analyses.cfg(), analyses.dominators(), analyses.reconvergence(),
                           options.lanes);
   const analysis::WarpLiveness& liveness = by_other_rule ? *by_other_rule : analyses.warp_liveness();
   const KernelFacts facts = region_facts(kernel, liveness);
@@ -62,7 +62,7 @@ RegionPlan plan_regions(const trace::Kernel& kernel, analysis::FunctionAnalyses&
       plan.regions.push_back(std::move(region));
     }
   }
-  add_invalidations(analyses.cfg(), analyses.post_dominators(), facts, plan.regions);
+  add_invalidations(analyses.cfg(), analyses.reconvergence(), facts, plan.regions);
   return plan;
 }
 
