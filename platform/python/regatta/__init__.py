@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """regatta from Python: traces, simulations, studies and their results as pandas frames. README.md has examples.
 
-What is not needed is not imported: statistics need nothing but Python, frames need pandas, studies Snakemake.
+What is not needed is not imported: statistics need nothing but Python, frames need pandas.
 """
 
 from importlib import import_module
@@ -13,15 +13,16 @@ from .tools import RunFailed, cache_folder
 if TYPE_CHECKING:
     from .comparisons import Comparison, compare
     from .frames import read_ctas, read_samples
+    from .knobs import Knobs
     from .running import run
     from .studies.call import StudyResult, study
     from .traces import Kernel, Launch, Trace, annotate
 
 _LATER = {"Comparison": "comparisons", "compare": "comparisons", "read_ctas": "frames", "read_samples": "frames",
-          "run": "running", "StudyResult": "studies.call", "study": "studies.call", "Kernel": "traces",
-          "Launch": "traces", "Trace": "traces", "annotate": "traces"}
+          "Knobs": "knobs", "run": "running", "StudyResult": "studies.call", "study": "studies.call",
+          "Kernel": "traces", "Launch": "traces", "Trace": "traces", "annotate": "traces"}
 
-__all__ = ["Comparison", "InputError", "Kernel", "Launch", "Run", "RunFailed", "StudyResult", "Trace", "annotate",
+__all__ = ["Comparison", "InputError", "Kernel", "Knobs", "Launch", "Run", "RunFailed", "StudyResult", "Trace", "annotate",
            "cache_folder", "compare", "load", "read_ctas", "read_samples", "run", "study"]
 
 

@@ -37,10 +37,22 @@ def _split(title: str, rows: List[Dict[str, Any]], fields: Sequence[str]) -> Tab
     return title, list(fields) + ["A", "B", "more", "points"], cells
 
 
-def _knobs(knobs: List[Dict[str, Any]]) -> str:
-    """The first few: another scheme brings all of its own."""
+def _knobs(suspect: Dict[str, Any]) -> str:
+    """The first few: another scheme brings all of its own. Of a block of a scheme, those that could help, with their values."""
+    knobs = suspect["knobs"]
     told = [f"{k['knob']} {number(k['a'])} to {number(k['b'])}" for k in knobs[:4]]
+    told += [f"{k['knob']} {number(k['value'])}" for k in suspect.get("to_try", [])[:4]]
     return ", ".join(told + ([f"and {len(knobs) - 4} more"] if len(knobs) > 4 else []))
+
+
+def _evidence(suspect: Dict[str, Any]) -> str:
+    told = [f"{g['what']} {number(g['a'])} to {number(g['b'])}" for g in suspect["signals"]]
+    if "share" in suspect:
+        told.append(f"{suspect['worst']}, {100 * suspect['worst_share']:.1f} % of the {_WHOSE.get(suspect['of'], 'time')}")
+    return ", ".join(told)
+
+
+_WHOSE = {"warps": "warps' time", "ctas": "CTAs' time", "module": "cycles", "residents": "active CTAs"}
 
 
 def tables(document: Dict[str, Any]) -> List[Table]:
@@ -54,10 +66,7 @@ def tables(document: Dict[str, Any]) -> List[Table]:
          [[f"{r['what']} [{r['unit']}]" if r["unit"] else r["what"], number(r["a"]), number(r["b"]),
            "-" if r["change"] is None else f"{r['change']:+.2f} %"] for r in document["totals"]]),
         ("Suspects, the likeliest first", ["structure", "points in its reasons", "its knobs", "its statistics"],
-         [[s["structure"], f"{s['points']:.1f}",
-           _knobs(s["knobs"]) or "-",
-           ", ".join(f"{g['what']} {number(g['a'])} to {number(g['b'])}" for g in s["signals"]) or "-"]
-          for s in document["suspects"]]),
+         [[s["structure"], f"{s['points']:.1f}", _knobs(s) or "-", _evidence(s) or "-"] for s in document["suspects"]]),
         _split("Cycles by reason", document["reasons"], ["reason"]),
         _split("Cycles by launch", document["launches"], ["launch", "kernel"]),
         _split("Cycles by source line", document["lines"], kernel + ["source"]),

@@ -2,11 +2,14 @@
 """The comparison of two runs as one document, from which text, JSON and HTML are made."""
 
 from fractions import Fraction
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Sequence
 
 from .causes import Suspect, changed_knobs, suspects
+from .comparable import apart, part_of
 from .difference import Difference
+from .effects import SCHEME
 from .statistics import NO_INSTRUCTION, Run
+from .waits import Loss
 
 _TRAFFIC = (
     ("L1 reads", r"sm\d+\.l1", "reads"), ("L1 writes", r"sm\d+\.l1", "writes"),
@@ -19,11 +22,14 @@ _TRAFFIC = (
 def compare(a: Run, b: Run, most: int = 15) -> Dict[str, Any]:
     """B against A. `most`: rows of places and of suspects; the rest is summed up in one, so that sums stay whole."""
     difference = Difference(a, b)
-    found = suspects(difference)
+    changed = changed_knobs(a, b)
+    notes = apart(a, b, changed)
+    found = [] if notes.other_work else suspects(difference)
     document: Dict[str, Any] = {
         "a": _run(a), "b": _run(b),
-        "verdict": verdict(difference, found),
-        "configuration": [{"knob": k, "a": x, "b": y} for k, (x, y) in changed_knobs(a, b).items()],
+        "notes": notes.notes,
+        "verdict": notes.notes + verdict(difference, found, notes.other_work),
+        "configuration": [{"knob": k, "a": x, "b": y} for k, (x, y) in changed.items()],
         "totals": _totals(a, b),
         "by_line": difference.by_line,
         "reasons": _rows(difference, ("reason",), 100),
@@ -32,7 +38,7 @@ def compare(a: Run, b: Run, most: int = 15) -> Dict[str, Any]:
         "lines": _rows(difference, ("kernel", "source"), most) if difference.by_line else [],
         "places": _rows(difference, ("kernel", "source", "reason"), most),
         "residual": str(difference.residual),
-        "suspects": [_suspect(s) for s in found[:5]],
+        "suspects": [_suspect(s) for s in found[:8]],
         "energy": _energy(a, b),
     }
     return document
@@ -40,7 +46,7 @@ def compare(a: Run, b: Run, most: int = 15) -> Dict[str, Any]:
 
 def _run(run: Run) -> Dict[str, Any]:
     return {"name": run.name, "machine": run.document.get("machine"), "scheme": run.scheme,
-            "kernel": run.document.get("kernel"), "cycles": run.cycles, "ending": run.ending()}
+            "kernel": run.document.get("kernel"), "part": part_of(run), "cycles": run.cycles, "ending": run.ending()}
 
 
 def _number(value: Fraction) -> Any:
@@ -81,7 +87,9 @@ def _energy(a: Run, b: Run) -> List[Dict[str, Any]]:
 def _suspect(s: Suspect) -> Dict[str, Any]:
     return {"structure": s.structure.name, "score": round(s.score, 3), "points": round(s.points, 3),
             "signals": [{"what": w, "a": round(x, 4), "b": round(y, 4)} for w, x, y in s.signals],
-            "knobs": [{"knob": k, "a": x, "b": y} for k, x, y in s.knobs]}
+            "knobs": [{"knob": k, "a": x, "b": y} for k, x, y in s.knobs],
+            **({"share": round(s.loss.share, 4), "of": s.loss.worst.of, "worst": s.loss.worst.statistic, "worst_share": round(s.loss.of_worst, 4),
+                "to_try": [{"knob": k, "value": v} for k, v in s.loss.knobs]} if s.loss else {})}
 
 
 def reason_in_words(name: str) -> str:
@@ -92,22 +100,14 @@ def reason_in_words(name: str) -> str:
             }.get(name, f"no collector unit free for {name.replace('structural_', '').upper()}")
 
 
-_ENDINGS = {"interrupted": "was interrupted: its numbers are of the part before",
-            "value_mismatch": "stopped at an operand with a wrong value: its numbers are of the part before",
-            "deadlock": "stopped in a deadlock: its numbers are of the part before",
-            "not_conserved": "broke a conservation law: do not trust its numbers"}
-
-
-def verdict(difference: Difference, found: List[Suspect]) -> List[str]:
-    """What is to know before the numbers, then three sentences or more: how much, where and for what, and what is to blame."""
+def verdict(difference: Difference, found: List[Suspect], other_work: bool = False) -> List[str]:
+    """Three sentences or more: how much, where and for what, and what is to blame. `other_work`: nothing is."""
     a, b = difference.a, difference.b
-    said = [f"{name} {_ENDINGS.get(run.ending(), f'did not complete ({run.ending()})')}."
-            for name, run in (("A", a), ("B", b)) if run.ending() not in ("completed", "?")]
     if difference.more == 0:
-        return [*said, f"Both take {a.cycles:,} cycles.", *_moved(difference), _energy_sentence(a, b)]
+        return [f"Both take {a.cycles:,} cycles.", *_moved(difference), _energy_sentence(a, b)]
     more = difference.points(Fraction(difference.more))
-    said.append(f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A ({a.cycles:,} to {b.cycles:,}).")
-    return said + _waits(difference) + _blame(difference, found)
+    said = [f"B takes {abs(more):.1f} % {'more' if more > 0 else 'fewer'} cycles than A ({a.cycles:,} to {b.cycles:,})."]
+    return said + _waits(difference) + ([] if other_work else _blame(difference, found))
 
 
 def _moved(difference: Difference) -> List[str]:
@@ -141,9 +141,10 @@ def _waits(difference: Difference) -> List[str]:
 def _blame(difference: Difference, found: List[Suspect]) -> List[str]:
     a, b = difference.a, difference.b
     changed = changed_knobs(a, b)
+    inside = [s for s in found if s.loss is not None]
+    found = [s for s in found if s.loss is None]
     best = found[0] if found else None
-    same_work = a.document.get("warp_instructions", 0) == b.document.get("warp_instructions", 0)
-    if len(changed) == 1 and same_work:
+    if len(changed) == 1:
         (knob, (x, y)), = changed.items()
         if best is None or knob not in [k[0] for k in best.knobs]:
             # No rule of thumb is needed: the runs differ in nothing else.
@@ -151,16 +152,42 @@ def _blame(difference: Difference, found: List[Suspect]) -> List[str]:
     if best is None:
         return ["No structure's own statistics explain it."]
     evidence = _changes(best) + [f"{w} went from {_short(x)} to {_short(y)}" for w, x, y in best.signals[:1]]
-    said = f"The likeliest cause is {_structure(best)}" + (": " + ", ".join(evidence) if evidence else "") + "."
+    # Of two machines, each knob is a part of the difference.
+    verb = "Most of it points to" if "run.machine" in changed and len(changed) > 2 else "The likeliest cause is"
+    said = f"{verb} {_structure(best)}" + (": " + ", ".join(evidence) if evidence else "") + "."
     # A change that scores almost as high may be the cause as well; the score is a rule of thumb.
     others = [s for s in found[1:] if s.knobs and s.score >= best.score / 3]
     if best.knobs and others:
-        return [said, f"{_capital(_structure(others[0]))} may have a part in it: {', '.join(_changes(others[0]))}."]
-    return [said]
+        return [said, f"{_capital(_structure(others[0]))} may have a part in it: {', '.join(_changes(others[0]))}.", *_inside(inside)]
+    return [said, *_inside(inside)]
+
+
+def _inside(found: Sequence[Suspect]) -> List[str]:
+    """What holds warps back in the slower run's scheme, or else in the faster one's; the largest first."""
+    losses = [s.loss for s in found if s.loss is not None]
+    told = []
+    for loss in [x for x in losses if x.scheme == losses[0].scheme][:3]:
+        if loss.share < losses[0].share / 5:
+            break
+        knobs = ", ".join(f"{k} is {_knob(v)}" for k, v in loss.knobs[:2])
+        told.append(f"in the {loss.block} ({_lost(loss)}; {knobs})")
+    if not told:
+        return []
+    return [f"Within {losses[0].scheme}, most time is lost " + ", then ".join(told) + "."]
+
+
+def _lost(loss: Loss) -> str:
+    share = f"{100 * loss.of_worst:.0f} %"
+    if loss.worst.of == "residents":
+        return f"{share} more CTAs are active in the other run"
+    whose = {"module": "of the cycles", "ctas": "of the CTAs' time"}.get(loss.worst.of, "of the warps' time")
+    return f"{loss.worst.name}: {share} {whose}"
 
 
 def _changes(suspect: Suspect) -> List[str]:
-    return [f"{k} is {_knob(y)} instead of {_knob(x)}" for k, x, y in suspect.knobs[:2]]
+    # A scheme brings knobs of its own.
+    told = [k for k in suspect.knobs if suspect.structure.name != SCHEME or None not in k[1:]]
+    return [f"{k} is {_knob(y)} instead of {_knob(x)}" for k, x, y in told[:2]]
 
 
 def _short(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Union
 
 from . import compare_text
 from .comparison import compare as compare_two
-from .statistics import InputError, Run, load
+from .statistics import InputError, Run, load, runs_frame
 
 if TYPE_CHECKING:
     from .frames import DataFrame
@@ -52,8 +52,7 @@ class Comparison:
     def frame(self) -> DataFrame:
         """A row per run: what was run, knobs that differ between runs that have them, totals, and `cycles_ratio` and
         `energy_ratio`, the run's over the first one's."""
-        from .frames import of_runs
-        found = of_runs(self.runs)
+        found = runs_frame(self.runs)
         for ratio, column in (("cycles_ratio", "cycles"), ("energy_ratio", "energy_nj")):
             found[ratio] = found[column] / found[column].iloc[0]
         return found

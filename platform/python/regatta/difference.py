@@ -2,12 +2,11 @@
 """The difference in cycles between two runs, split by kernel, launch, source line and reason, exactly."""
 
 import difflib
-import os
 from collections import defaultdict
 from fractions import Fraction
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
-from .statistics import NO_INSTRUCTION, InputError, Run
+from .statistics import InputError, Run, shortened
 
 
 class Part(NamedTuple):
@@ -63,17 +62,6 @@ class Difference:
 
     def by_reason(self) -> Dict[str, Fraction]:
         return {key[0]: y - x for key, x, y in self.grouped("reason")}
-
-
-def shortened(sources: Iterable[str]) -> Dict[str, str]:
-    """Paths without the folder that all of them have in common."""
-    sources = set(sources)
-    folders = {os.path.dirname(s) for s in sources if s not in ("", NO_INSTRUCTION)}
-    try:
-        start = len(os.path.join(os.path.commonpath(list(folders)), "")) if folders and all(folders) else 0
-    except ValueError:  # absolute and relative ones
-        start = 0
-    return {s: s if s in ("", NO_INSTRUCTION) else s[start:] for s in sources}
 
 
 def _matched(a: Run, b: Run) -> Tuple[Dict[int, Tuple[Optional[int], Optional[int]]], ...]:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Type
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Type, Union
 
-from .difference import shortened
-from .statistics import NO_INSTRUCTION, InputError, Run
-from .tools import PathLike
+from .errors import InputError
 
 if TYPE_CHECKING:
     # Debian's pandas has no types; with stubs or a newer pandas, callers see DataFrame.
@@ -53,60 +52,6 @@ def of_instructions(instructions: List[Dict[str, Any]]) -> DataFrame:
     return frame(rows, columns, ("branch_target", "ptx_line", "source_line")).set_index("index")
 
 
-def of_launches(run: Run) -> DataFrame:
-    rows: List[Dict[str, Any]] = []
-    for index, launch in enumerate(run.document["launches"]):
-        row: Dict[str, Any] = {"launch": index, **{k: v for k, v in launch.items() if isinstance(v, (int, float, str))}}
-        del row["issue_cycles"]  # scheduler-cycles; cycles.issued are the same in cycles
-        row["ipc"] = launch.get("warp_instructions", 0) / launch["cycles"] if launch["cycles"] else 0.0
-        row.update({f"cycles.{reason}": float(cycles) for reason, cycles in run.cycles_by_reason(index).items()})
-        energy = launch.get("energy", {})
-        row.update({"energy_nj" if k == "total_nj" else k: v for k, v in energy.items() if isinstance(v, float)})
-        rows.append(row)
-    return pandas().DataFrame(rows).set_index("launch") if rows else frame([], ["launch"]).set_index("launch")
-
-
-def of_cycles(run: Run, exact: bool, full_paths: bool) -> DataFrame:
-    cells = list(run.cells(run.has_lines))
-    short = {c.source: c.source for c, _ in cells} if full_paths else shortened({c.source for c, _ in cells})
-    schedulers = [run.schedulers(launch) for launch in run.document["launches"]]
-    rows = []
-    for cell, cycles in cells:
-        line = {"": None, NO_INSTRUCTION: NO_INSTRUCTION}.get(cell.source, short[cell.source])
-        rows.append([cell.launch, cell.kernel, line, cell.reason, cycles if exact else float(cycles),
-                     int(cycles * schedulers[cell.launch])])
-    return frame(rows, ["launch", "kernel", "line", "reason", "cycles", "scheduler_cycles"])
-
-
-def of_energy(run: Run, events: bool) -> DataFrame:
-    energy = run.document["energy"]
-    if events:
-        found: List[Dict[str, Any]] = energy.get("by_event", [])
-        columns = list(dict.fromkeys(key for event in found for key in event)) or ["structure", "event", "count", "nj"]
-        return frame([[event.get(c) for c in columns] for event in found], columns)
-    static = energy.get("static_by_structure", {})
-    rows = [[name, nj, nj - static.get(name, 0.0), static.get(name, 0.0)]
-            for name, nj in energy.get("by_structure", {}).items()]
-    return frame(rows, ["structure", "energy_nj", "dynamic_nj", "static_nj"])
-
-
-def of_runs(runs: Sequence[Run]) -> DataFrame:
-    """A row per run; knobs that differ between runs that have them are columns."""
-    configs = [run.document["config"] for run in runs]
-    names = list(dict.fromkeys(k for config in configs for k in config))
-    differ = [k for k in names if len({str(config[k]) for config in configs if k in config}) > 1]
-    columns = ["run", "kernel", "machine", "scheme", "scheduler", *differ, "cycles", "warp_instructions",
-               "thread_instructions", "ipc", "energy_nj", "dynamic_nj", "static_nj"]
-    rows = []
-    for run, config in zip(runs, configs):
-        d, energy = run.document, run.document["energy"]
-        rows.append([run.name, *(d.get(k) for k in ("kernel", "machine", "scheme", "scheduler")),
-                     *(config.get(k) for k in differ),
-                     *(d.get(k) for k in ("cycles", "warp_instructions", "thread_instructions", "ipc")),
-                     *(energy.get(k) for k in ("total_nj", "dynamic_nj", "static_nj"))])
-    return frame(rows, columns, differ)
-
-
 def of_csv(text: str, name: str, first: Sequence[str], written_by: str) -> DataFrame:
     """A table that regatta-sim writes; its first columns are known."""
     header = text.split("\n", 1)[0].strip().split(",")
@@ -127,21 +72,21 @@ SAMPLES = (("cycle", "launch"), "--sample-file")
 CTAS = (("launch", "sm", "cta", "launched", "finished"), "--cpi-ctas")
 
 
-def _read(path: PathLike) -> str:
+def _read(path: Union[str, "os.PathLike[str]"]) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
         raise InputError(f"{path}: cannot be read: {e.strerror if isinstance(e, OSError) else 'it is no text'}") from None
 
 
-def read_samples(path: PathLike) -> DataFrame:
+def read_samples(path: Union[str, "os.PathLike[str]"]) -> DataFrame:
     """The file of `regatta-sim --sample N --sample-file`: a row per interval. Columns: `cycle` (the end of the
     interval), `launch`, and the increments of each counter, module.name; `total.` columns sum the SMs. Throws
     InputError."""
     return of_csv(_read(path), str(path), *SAMPLES)
 
 
-def read_ctas(path: PathLike) -> DataFrame:
+def read_ctas(path: Union[str, "os.PathLike[str]"]) -> DataFrame:
     """The file of `regatta-sim --cpi-ctas`: a row per CTA. Columns: launch, sm, cta, `launched` and `finished` (cycles),
     `warps`, and the warp-cycles by state, which add up to `warp_cycles`. Throws InputError."""
     return of_csv(_read(path), str(path), *CTAS)

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
 
 from . import tools
 from .statistics import InputError, Run
 from .traces import Trace
 
+if TYPE_CHECKING:
+    from .knobs import Knobs
+
 Value = Union[int, float, str, bool]
 
 
-def run(program: Union[Trace, tools.PathLike], *, machine: str = "gtx980", scheme: str = "baseline",
-        knobs: Optional[Mapping[str, Value]] = None, options: Sequence[Value] = (),
+def run(program: Union[Trace, tools.PathLike], *, machine: tools.PathLike = "gtx980", scheme: str = "baseline",
+        knobs: Union[Knobs, Mapping[str, Value], None] = None, options: Sequence[Value] = (),
         annotate: Optional[Mapping[str, Any]] = None, cpi_lines: bool = False, sample: Optional[int] = None,
         cpi_ctas: bool = False, name: str = "", cache: Union[tools.PathLike, bool, None] = None,
         bin: Optional[tools.PathLike] = None) -> Run:  # noqa: A002
@@ -23,7 +26,8 @@ def run(program: Union[Trace, tools.PathLike], *, machine: str = "gtx980", schem
 
     `program`: a trace (path or Trace), or a launch file (.toml), which is annotated first with the options `annotate` (as
     those of annotate()). `machine`: a preset or the path of a .toml file. `knobs`: by name, {"l1.size_bytes": 16384};
-    units as `regatta-sim --help` has them. `options`: further ones of regatta-sim, ["--sms", 2].
+    units as `regatta-sim --help` has them. A name or value that regatta-sim does not accept is an error before anything is
+    made; declared as `regatta.Knobs`, knobs are checked by mypy and completed by editors. `options`: further ones of regatta-sim, ["--sms", 2].
     `cpi_lines`: every cycle is charged to a line of the program (Run.cycles_frame()). `sample`: cycles between two rows
     of Run.samples_frame(). `cpi_ctas`: a row per CTA in Run.ctas_frame(). `name`: of the Run, for people.
 
@@ -38,11 +42,10 @@ def run(program: Union[Trace, tools.PathLike], *, machine: str = "gtx980", schem
     tools.need_python("regatta.run")
     from .studies import single
     from .studies.campaign import Keep
-    words = [*options, *(["--cpi-lines"] if cpi_lines else [])]
     keeps = []
     if sample is not None:
-        if sample < 1:
-            raise InputError(f"run: sample: found {sample}, expected a number of cycles of at least 1")
+        if not isinstance(sample, int) or sample < 1:
+            raise InputError(f"run: sample: found {sample!r:.60}, expected a number of cycles of at least 1")
         keeps.append(Keep("samples", ("--sample", str(sample), "--sample-file", "{file}"), "text"))
     if cpi_ctas:
         keeps.append(Keep("ctas", ("--cpi-ctas", "{file}"), "text"))
@@ -50,5 +53,6 @@ def run(program: Union[Trace, tools.PathLike], *, machine: str = "gtx980", schem
     with tempfile.TemporaryDirectory(prefix="regatta.") as unkept:
         folder = tools.cache_folder() if cache is None or cache is True else \
             Path(unkept) if cache is False else Path(cache).absolute()
-        result = single.simulate(of, scheme, machine, knobs or {}, words, tuple(keeps), folder, bin)
+        result = single.simulate(of, scheme, machine, {} if knobs is None else knobs, options, tuple(keeps), folder, bin,
+                                 cpi_lines)
     return Run(result.document, name or result.what, result.kept.get("samples"), result.kept.get("ctas"))

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+from .errors import InputError as InputError
 
 if TYPE_CHECKING:
     from .frames import DataFrame
-
-
-class InputError(Exception):
-    """A file that cannot be read, or says something else than expected. The text names file, place, found, expected."""
 
 
 class Cell(NamedTuple):
@@ -70,6 +69,18 @@ def of_all_sms(document: Dict[str, Any], module: str, name: str) -> float:
         raise InputError(f"stats.json of {document.get('kernel', '?')}: found no statistic '{name}' of a module '{module}', "
                          f"expected one in each SM")
     return sum(found)
+
+
+def shortened(sources: Iterable[str]) -> Dict[str, str]:
+    """Paths without the folder that all of them have in common, unless that is the root."""
+    sources = set(sources)
+    folders = {os.path.dirname(s) for s in sources if s not in ("", NO_INSTRUCTION)}
+    try:
+        common = os.path.commonpath(list(folders)) if folders and all(folders) else ""
+    except ValueError:  # absolute and relative ones
+        common = ""
+    start = len(os.path.join(common, "")) if common.strip(os.sep) else 0
+    return {s: s if s in ("", NO_INSTRUCTION) else s[start:] for s in sources}
 
 
 class Run:
@@ -130,9 +141,28 @@ class Run:
         keys = ("machine", "scheme", "scheduler", "residency", "kernel")
         return {**{f"run.{k}": self.document[k] for k in keys if k in self.document}, **self.document["config"]}
 
+    def modules(self, module: str) -> List[str]:
+        """Paths of the modules that match a regular expression."""
+        pattern = re.compile(module + r"\Z")
+        return [path for path in self.document["stats"] if pattern.match(path)]
+
+    def values(self, module: str, name: str) -> List[float]:
+        """A statistic of each module whose path matches `module`, a regular expression, and that has it."""
+        return _of_modules(self.document, module, name)
+
     def total(self, module: str, name: str) -> float:
         """A statistic summed over the modules whose path matches `module`, a regular expression; 0 without any."""
-        return float(sum(_of_modules(self.document, module, name)))
+        return float(sum(self.values(module, name)))
+
+    def named_files(self) -> List[Tuple[str, str]]:
+        """(what, path) of the files that the run names: its trace, a machine file, an energy table, sources."""
+        document = self.document
+        found = [("the trace of a run", document.get("trace")), ("the machine file of a run", document.get("machine")),
+                 ("the energy table of a run", document["config"].get("energy.table"))]
+        sources = {str(line["source"]).rpartition(":")[0]: None for entry in document.get("cpi_lines", [])
+                   for line in entry.get("lines", [])}
+        found += [("a source file of a run", source) for source in sources]
+        return [(what, path) for what, path in found if isinstance(path, str) and path]
 
     def ending(self) -> str:
         return str(self.document.get("ending", "?"))
@@ -195,14 +225,22 @@ class Run:
 
     def frame(self) -> DataFrame:
         """One row: what was run (kernel, machine, scheme, scheduler) and its totals. compare() has a row per run."""
-        from .frames import of_runs
-        return of_runs([self])
+        return runs_frame([self])
 
     def launches_frame(self) -> DataFrame:
         """A row per launch. Columns: kernel, cycles, ctas, warp_instructions, thread_instructions, ipc, `cycles.REASON`
         (they add up to cycles), energy_nj, dynamic_nj, static_nj."""
-        from .frames import of_launches
-        return of_launches(self)
+        from .frames import frame, pandas
+        rows: List[Dict[str, Any]] = []
+        for index, launch in enumerate(self.document["launches"]):
+            row: Dict[str, Any] = {"launch": index, **{k: v for k, v in launch.items() if isinstance(v, (int, float, str))}}
+            del row["issue_cycles"]  # scheduler-cycles; cycles.issued are the same in cycles
+            row["ipc"] = launch.get("warp_instructions", 0) / launch["cycles"] if launch["cycles"] else 0.0
+            row.update({f"cycles.{reason}": float(cycles) for reason, cycles in self.cycles_by_reason(index).items()})
+            energy = launch.get("energy", {})
+            row.update({"energy_nj" if k == "total_nj" else k: v for k, v in energy.items() if isinstance(v, float)})
+            rows.append(row)
+        return pandas().DataFrame(rows).set_index("launch") if rows else frame([], ["launch"]).set_index("launch")
 
     def cycles_frame(self, exact: bool = False, full_paths: bool = False) -> DataFrame:
         """Every cycle of the run by launch, kernel, line and reason.
@@ -212,14 +250,30 @@ class Run:
         cycles: within the rounding of floats, or with `exact` as fractions.Fraction, exactly. `full_paths`: lines with the
         folder that all of them have in common.
         """
-        from .frames import of_cycles
-        return of_cycles(self, exact, full_paths)
+        from .frames import frame
+        cells = list(self.cells(self.has_lines))
+        short = {c.source: c.source for c, _ in cells} if full_paths else shortened({c.source for c, _ in cells})
+        schedulers = [self.schedulers(launch) for launch in self.document["launches"]]
+        rows = []
+        for cell, cycles in cells:
+            line = {"": None, NO_INSTRUCTION: NO_INSTRUCTION}.get(cell.source, short[cell.source])
+            rows.append([cell.launch, cell.kernel, line, cell.reason, cycles if exact else float(cycles),
+                         int(cycles * schedulers[cell.launch])])
+        return frame(rows, ["launch", "kernel", "line", "reason", "cycles", "scheduler_cycles"])
 
     def energy_frame(self, events: bool = False) -> DataFrame:
         """A row per structure: energy_nj, dynamic_nj, static_nj. With `events`, a row per kind of event: structure, event,
         count, pj (each), nj, and the source of the number."""
-        from .frames import of_energy
-        return of_energy(self, events)
+        from .frames import frame
+        energy = self.document["energy"]
+        if events:
+            found: List[Dict[str, Any]] = energy.get("by_event", [])
+            columns = list(dict.fromkeys(key for event in found for key in event)) or ["structure", "event", "count", "nj"]
+            return frame([[event.get(c) for c in columns] for event in found], columns)
+        static = energy.get("static_by_structure", {})
+        rows = [[name, nj, nj - static.get(name, 0.0), static.get(name, 0.0)]
+                for name, nj in energy.get("by_structure", {}).items()]
+        return frame(rows, ["structure", "energy_nj", "dynamic_nj", "static_nj"])
 
     def statistics_frame(self) -> DataFrame:
         """A row per statistic that is a number: module, name, value; as counters()."""
@@ -247,6 +301,24 @@ class Run:
         return of_csv(self.ctas, self.name, *CTAS)
 
 
+def runs_frame(runs: Sequence[Run]) -> DataFrame:
+    """A row per run; knobs that differ between runs that have them are columns."""
+    from .frames import frame
+    configs = [run.document["config"] for run in runs]
+    names = list(dict.fromkeys(k for config in configs for k in config))
+    differ = [k for k in names if len({str(config[k]) for config in configs if k in config}) > 1]
+    columns = ["run", "kernel", "machine", "scheme", "scheduler", *differ, "cycles", "warp_instructions",
+               "thread_instructions", "ipc", "energy_nj", "dynamic_nj", "static_nj"]
+    rows = []
+    for run, config in zip(runs, configs):
+        d, energy = run.document, run.document["energy"]
+        rows.append([run.name, *(d.get(k) for k in ("kernel", "machine", "scheme", "scheduler")),
+                     *(config.get(k) for k in differ),
+                     *(d.get(k) for k in ("cycles", "warp_instructions", "thread_instructions", "ipc")),
+                     *(energy.get(k) for k in ("total_nj", "dynamic_nj", "static_nj"))])
+    return frame(rows, columns, differ)
+
+
 def load(path: Union[str, Path], name: Optional[str] = None) -> Run:
     """Reads a stats.json; throws InputError."""
     try:
@@ -266,5 +338,3 @@ def load(path: Union[str, Path], name: Optional[str] = None) -> Run:
     except (KeyError, TypeError, ValueError) as e:
         raise InputError(f"{path}: found no {e} of a run, expected the statistics that regatta-sim --stats writes"
                          ) from None
-
-

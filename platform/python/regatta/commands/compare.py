@@ -3,16 +3,17 @@
 
 import argparse
 import json
-import os
 import sys
 from typing import List, Optional
 
 from .. import compare_text
+from ..clashes import FileUse, refuse_clashes
 from ..comparison import compare
-from ..files import write_or_print
+from ..files import is_standard_output, write_or_print
 from ..reports.compared import of_documents
 from ..reports.page import write_page
-from ..statistics import InputError, load
+from ..statistics import InputError, Run, load
+from .arguments import Parser
 from .ending import status_of
 
 _HELP = """\
@@ -31,29 +32,31 @@ def _compare(o: argparse.Namespace) -> int:
         raise InputError(f"found one file, '{o.stats[0]}'; expected two or more")
     if o.rows < 1:
         raise InputError(f"--rows: found {o.rows}, expected 1 or more")
-    for path in (o.json, o.html):
-        if path is not None and any(os.path.realpath(path) == os.path.realpath(s) for s in o.stats):
-            raise InputError(f"'{path}' is one of the runs: it would be written over")
+    written = [FileUse("--json", o.json, True), FileUse("--html", o.html, True)]
+    refuse_clashes([*written, *(FileUse("a run", path) for path in o.stats)])
     runs = [load(path) for path in o.stats]
+    refuse_clashes([*written, *(FileUse(role, path) for run in runs for role, path in run.named_files())])
     documents = [compare(runs[0], other, o.rows) for other in runs[1:]]
     if o.json is not None:
         write_or_print(o.json, json.dumps({"comparisons": documents}, indent=1) + "\n")
     if o.html is not None:
         write_page(o.html, "Comparison of runs", [of_documents(documents)])
-    if o.json != "-":
+    if not any(path is not None and is_standard_output(path) for path in (o.json, o.html)):
         sys.stdout.write("\n".join(compare_text.text(d) for d in documents))
     return 0
 
 
-def main(arguments: Optional[List[str]] = None) -> int:
-    parser = argparse.ArgumentParser(prog="regatta-compare", description=_HELP,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def _parser() -> Parser:
+    parser = Parser(prog="regatta-compare", description=_HELP)
     parser.add_argument("stats", nargs="+", metavar="STATS.json", help="two or more; the first is A")
     parser.add_argument("--json", metavar="FILE", help="write the comparison as JSON; -: to the terminal, without text")
-    parser.add_argument("--html", metavar="FILE", help="write it as a page")
+    parser.add_argument("--html", metavar="FILE", help="write it as a page; -: to the terminal, without text")
     parser.add_argument("--rows", type=int, default=15, metavar="N", help="rows of a table (default 15)")
-    o = parser.parse_args(arguments)
-    return status_of("regatta-compare", lambda: _compare(o))
+    return parser
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    return status_of("regatta-compare", lambda: _compare(_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

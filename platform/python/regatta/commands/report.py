@@ -5,10 +5,13 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import List, Optional, Tuple
+from typing import List, Optional, Sequence, Tuple
 
+from ..clashes import FileUse, refuse_clashes
+from ..files import is_standard_output
 from ..reports.page import Section, write_page
 from ..statistics import InputError, load
+from .arguments import Parser
 from .ending import status_of
 
 _HELP = """\
@@ -31,9 +34,8 @@ A study of many runs (regatta-study) has its own sections: best points, curves, 
 _STATUS = "Exit status: 0 done; 1 internal error; 2 bad input or usage."
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="regatta-report", description=_HELP, epilog=_STATUS,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def _parser() -> Parser:
+    parser = Parser(prog="regatta-report", description=_HELP, epilog=_STATUS)
     parser.add_argument("stats", nargs="*", metavar="RUN.json",
                         help="statistics of runs (regatta-sim --stats); the first is the reference")
     parser.add_argument("--out", required=True, metavar="R.html", help="the page to write; -: to the terminal")
@@ -63,12 +65,16 @@ def _check(o: argparse.Namespace) -> None:
     if len(o.samples) > len(o.stats):
         raise InputError(f"--samples: found {len(o.samples)} files for {len(o.stats)} run{'s' if len(o.stats) > 1 else ''}, "
                          f"expected at most one for each")
-    for path in [*o.stats, *o.samples, *o.listing, *([o.trace] if o.trace else []), *([o.study] if o.study else [])]:
-        if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(path):
-            raise InputError(f"--out: '{o.out}' is read too, and would be written over")
+    _keep(o, [*(FileUse("a run", path) for path in o.stats), *(FileUse("--samples", path) for path in o.samples),
+              *(FileUse("--listing", path) for path in o.listing), FileUse("--trace", o.trace), FileUse("--study", o.study)])
     for folder in o.sources:
         if not os.path.isdir(folder):
             raise InputError(f"--sources: found no folder '{folder}'")
+
+
+def _keep(o: argparse.Namespace, read: Sequence[FileUse]) -> None:
+    """Throws InputError if the page would be written over one of these."""
+    refuse_clashes([FileUse("--out", o.out, True), *read])
 
 
 def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
@@ -82,7 +88,9 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
         run = load(path)
         check(run.document, path)
         runs.append(Data(run, name))
+        _keep(o, [FileUse(role, named) for role, named in run.named_files()])
     simulator = Simulator(o.bin)
+    _keep(o, [FileUse("regatta-sim", simulator.path)])
     ran = sorted({str(la["kernel"]) for r in runs for la in r.launches})
     listings = {}
     for path in o.listing:
@@ -97,12 +105,15 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
             raise InputError(f"{path}: found {s.cycles[-1]:,} as its last cycle, expected {r.run.cycles:,}, the cycles of "
                              f"{r.name}: it is of another run")
     folders = [*o.sources, *dict.fromkeys(os.path.dirname(path) or "." for path in o.stats)]
+    _keep(o, [FileUse("a source file", path) for path in source.files_of(runs, folders)])
     found = [summary.build(runs), *compared.build(runs), cpi.build(runs), source.build(runs, listings, folders),
              energy.build(runs)]
     if sampled:
         found.append(samples.build(runs, [*sampled, *[None] * (len(runs) - len(sampled))], simulator))
     if o.trace:
-        found.append(trace_info.build(o.trace, simulator, ran))
+        trace = trace_info.read_trace(o.trace, simulator)
+        _keep(o, [FileUse("the PTX of the trace", path) for path in trace_info.ptx_files(trace)])
+        found.append(trace_info.build(o.trace, trace, ran))
     found += [configuration.build(runs, simulator), all_statistics.build(runs, simulator)]
     kernels = list(dict.fromkeys(r.kernels() for r in runs))
     return found, [r.name for r in runs], ", ".join(kernels)
@@ -111,9 +122,8 @@ def _runs(o: argparse.Namespace) -> Tuple[List[Section], List[str], str]:
 def _study(o: argparse.Namespace) -> Tuple[List[Section], str]:
     """Sections of the study, and a title."""
     from ..reports import study_data, study_sections
+    _keep(o, study_data.files_of(Path(o.study)))
     study = study_data.load(Path(o.study), tuple(o.statistic))
-    if o.out != "-" and os.path.realpath(o.out) == os.path.realpath(study.path):
-        raise InputError(f"--out: '{o.out}' is read too, and would be written over")
     return study_sections.build(study), f"Study {study.name}"
 
 
@@ -125,14 +135,13 @@ def _report(o: argparse.Namespace) -> int:
         of_study, title = _study(o)
         found = of_study + found
     size = write_page(o.out, o.title or title, found, names, lead)
-    if o.out != "-":
+    if not is_standard_output(o.out):
         print(f"{o.out}: {len(found)} sections, {size / 1e6:.2f} MB")
     return 0
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
-    o = _parser().parse_args(arguments)
-    return status_of("regatta-report", lambda: _report(o))
+    return status_of("regatta-report", lambda: _report(_parser().parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import sys
 from pathlib import Path
 from typing import Any, List, NoReturn, Optional
 
-from ..files import write_or_print
+from ..clashes import FileUse, refuse_clashes
+from ..files import is_standard_output, write_or_print
 from ..sampling import estimate
 from ..sampling.plan import Outcome, Sample, Settings, run
 from ..sampling.report import document, text
 from ..sampling.runs import Failed, Simulator, refuse_options, signatures
+from ..sampling.student import need_scipy
 from ..statistics import InputError
 from ..tools import of_option
+from .arguments import Parser
 from .ending import status_of
 
 _HELP = """\
@@ -48,10 +50,9 @@ def _tool(name: str, folder: Optional[str]) -> Path:
     return of_option(name, folder, Path(sys.argv[0]).resolve().parent)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="regatta-sample", description=_HELP,
-                                     usage="regatta-sample K.rgt [OPTION ...] [-- OPTION of regatta-sim ...]", epilog=_STATUS,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+def _parser() -> Parser:
+    parser = Parser(prog="regatta-sample", description=_HELP, epilog=_STATUS,
+                    usage="regatta-sample K.rgt [OPTION ...] [-- OPTION of regatta-sim ...]")
     parser.add_argument("trace", metavar="K.rgt", help="trace of a program of many launches")
     parser.add_argument("--error", default="5%", metavar="PERCENT",
                         help="wanted: half the width of the cycles' interval over the estimate (default 5%%)")
@@ -76,17 +77,20 @@ def _parser() -> argparse.ArgumentParser:
 
 def _sample(o: argparse.Namespace, options: List[str]) -> int:
     refuse_options(options)
-    if o.json not in (None, "-") and os.path.realpath(o.json) == os.path.realpath(o.trace):
-        raise InputError(f"--json: found '{o.json}', which is the trace; expected another file")
+    simulator_program, trace_program = _tool("regatta-sim", o.bin), _tool("regatta-trace", o.bin)
+    refuse_clashes([FileUse("--json", o.json, True), FileUse("the trace", o.trace), *_behind(options),
+                    FileUse("regatta-sim", simulator_program), FileUse("regatta-trace", trace_program)])
     if o.warm is not None and o.warm < 0:
         raise InputError(f"--warm: found {o.warm}, expected 0 or more")
     settings = Settings(error=_fraction("--error", o.error, 0, 1), budget=_fraction("--budget", o.budget, 0, 1),
                         confidence=_fraction("--confidence", o.confidence, 0, 0.9999),
                         allowance=_fraction("--allowance", o.allowance, -1e-12, 1), seed=o.seed)
-    launches = signatures(_tool("regatta-trace", o.bin), o.trace)
+    if not o.exact:
+        need_scipy()
+    launches = signatures(trace_program, o.trace)
     if not launches:
         raise InputError(f"'{o.trace}' has no launch, expected at least one to simulate")
-    simulator = Simulator(_tool("regatta-sim", o.bin), o.trace, options, o.stat, o.warm)
+    simulator = Simulator(simulator_program, o.trace, options, o.stat, o.warm)
     outcome: Optional[Outcome] = None
     if not o.exact:
 
@@ -97,7 +101,7 @@ def _sample(o: argparse.Namespace, options: List[str]) -> int:
 
         outcome = run(launches, settings, simulate)
     if outcome is None or (outcome.sample.is_everything() and outcome.stages > 1):
-        simulator = Simulator(_tool("regatta-sim", o.bin), o.trace, options, o.stat, o.warm)
+        simulator = Simulator(simulator_program, o.trace, options, o.stat, o.warm)
         simulator.simulate(None)
         sample = Sample(launches, settings)
         values = simulator.values(simulator.quantities()["cycles"])
@@ -108,7 +112,7 @@ def _sample(o: argparse.Namespace, options: List[str]) -> int:
     result = document(launches, simulator, outcome, estimates)
     if o.json:
         write_or_print(o.json, json.dumps(result, indent=1) + "\n")
-    if o.json != "-":
+    if not (o.json and is_standard_output(o.json)):
         sys.stdout.write(text(result, estimates))
     return 0
 
@@ -120,6 +124,24 @@ def _sample_or_status(o: argparse.Namespace, options: List[str]) -> int:
         return e.status
 
 
+def _options(words: List[str]) -> argparse.Namespace:
+    o, unknown = _parser().parse_known_args(words)
+    if unknown:
+        kind = "unknown option" if unknown[0].startswith("-") else "unexpected argument"
+        raise InputError(f"{kind} '{unknown[0]}'; options of regatta-sim come after '--'")
+    return o
+
+
+def _behind(options: List[str]) -> List[FileUse]:
+    """Files that the options of regatta-sim name, and those that these name."""
+    found = dict.fromkeys(text for word in options for text in (word, word.split("=", 1)[-1]) if not text.startswith("-"))
+    paths = [Path(text) for text in found]
+    if sys.version_info >= (3, 11):
+        from ..studies.files import named_files
+        paths = [path for text in found for path in named_files(Path(text))]
+    return [FileUse("a file of regatta-sim's options", path) for path in paths]
+
+
 def _interrupted(number: int, _frame: Any) -> NoReturn:
     raise KeyboardInterrupt
 
@@ -127,13 +149,9 @@ def _interrupted(number: int, _frame: Any) -> NoReturn:
 def main(arguments: Optional[List[str]] = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     at = words.index("--") if "--" in words else len(words)
-    parser = _parser()
-    o, unknown = parser.parse_known_args(words[:at])
-    if unknown:
-        parser.error(f"unknown: {' '.join(unknown)}; options of regatta-sim come after '--'")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupted)
-    return status_of("regatta-sample", lambda: _sample_or_status(o, words[at + 1:]))
+    return status_of("regatta-sample", lambda: _sample_or_status(_options(words[:at]), words[at + 1:]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from ..difference import shortened
+from ..statistics import shortened
 from .listing import Line
 from .page import Section, share
 from .run_data import Data, most_waits, ordered, reason_name
@@ -89,17 +89,31 @@ class _Files:
         return found
 
 
-def _text(path: str, folders: Sequence[str]) -> Optional[List[str]]:
-    """A source file's lines: where the run names it, or below one of the folders by as much of its path as is there."""
+def files_of(runs: Sequence[Data], folders: Sequence[str]) -> List[str]:
+    """The source files that are there, of all lines of the runs."""
+    paths = dict.fromkeys(split(source)[0] for r in runs for source, _ in r.lines())
+    return [found for path in paths if (found := _place(path, folders)) is not None]
+
+
+def _place(path: str, folders: Sequence[str]) -> Optional[str]:
+    """A source file: where the run names it, or below one of the folders by as much of its path as is there."""
     parts = Path(path).parts
     tails = [os.path.join(*parts[i:]) for i in range(1 if Path(path).is_absolute() else 0, len(parts))]
     for candidate in [path] + [os.path.join(folder, tail) for tail in tails for folder in folders]:
         try:
             if os.path.isfile(candidate) and os.path.getsize(candidate) <= MOST_FILE_BYTES:
-                return Path(candidate).read_text(encoding="utf-8", errors="replace").splitlines()
+                return candidate
         except (OSError, ValueError):  # ValueError: a name that no file can have
             continue
     return None
+
+
+def _text(path: str, folders: Sequence[str]) -> Optional[List[str]]:
+    place = _place(path, folders)
+    try:
+        return Path(place).read_text(encoding="utf-8", errors="replace").splitlines() if place is not None else None
+    except OSError:
+        return None
 
 
 def _excerpt(text: List[str], wanted: set[int]) -> List[Any]:

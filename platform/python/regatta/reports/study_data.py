@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Union
 
+from ..clashes import FileUse
 from ..statistics import InputError
 
 Value = Union[int, float, str]
@@ -125,6 +126,18 @@ def database_of(path: Path) -> tuple[Path, Path | None]:
                          f"study's folder, NAME.study, or its results.sqlite")
     from ..studies.file import read
     return read(path).folder / "results.sqlite", path
+
+
+def files_of(path: Path) -> list[FileUse]:
+    """What load() reads, and what the study itself reads."""
+    database, study_file = database_of(path)
+    results = "the study's results"
+    found = [FileUse("--study", path), FileUse(results, database), FileUse(results, database.parent / "host.csv")]
+    if study_file is not None:
+        from ..studies.file import read
+        from ..studies.files import inputs
+        found += inputs(read(study_file))
+    return found
 
 
 class _Database:
@@ -329,8 +342,12 @@ def _seconds(path: Path, study: Study) -> None:
 
 
 def _of_file(path: Path, study: Study) -> None:
+    """The text that the results are of. If the file has another one by now, a sentence says so."""
+    from ..studies.agreement import disagreement, study_of_results
     from ..studies.file import read
-    content = read(path)
+    present = read(path)
+    note = disagreement(present)
+    content = (study_of_results(present) if note else None) or present
     study.name = content.name
     study.options = content.options
-    study.file_text = path.read_text(encoding="utf-8")
+    study.file_text = f"# {note}.\n\n{content.text}" if note else content.text

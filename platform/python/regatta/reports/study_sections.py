@@ -8,9 +8,10 @@ from typing import Any, Sequence
 
 from . import charts
 from .chart_tables import Names, pairs, tables
+from ..causes import is_of_machine
 from ..text import number
 from .page import Section
-from .study_data import PRODUCT, Dimension, Result, Study, shown
+from .study_data import PRODUCT, Dimension, Result, Study, Value, shown
 from .study_tables import failed, hosts, plural, points, runs
 from .study_values import ALL, Best, Matter, Values
 
@@ -169,7 +170,24 @@ def _reference_in_words(values: Values) -> str:
     if len(numbers) > 1:
         return "The reference of each program is its first finished point, since no point has results of all programs."
     point = numbers.pop()
-    return f"The reference is point {point + 1}: {in_words(values.study, point)}."
+    return f"The reference is point {point + 1}: {in_words(values.study, point)}.{_more_than_schemes(values.study, point)}"
+
+
+def _more_than_schemes(study: Study, reference: int) -> str:
+    """The schemes none of whose points differs from one of the reference's scheme in the scheme alone."""
+    def of_machine(point: dict[str, Value]) -> dict[str, Value]:
+        return {name: v for name, v in point.items() if name == "machine" or (name != "scheme" and is_of_machine(name))}
+
+    scheme = study.points[reference].get("scheme")
+    references = [of_machine(p) for p in study.points if p.get("scheme") == scheme]
+    said = ""
+    for other in dict.fromkeys(p.get("scheme") for p in study.points):
+        theirs = [of_machine(p) for p in study.points if p.get("scheme") == other]
+        if all(p not in references for p in theirs):
+            names = sorted({k for k in {**theirs[0], **references[0]} if theirs[0].get(k) != references[0].get(k)})
+            said += (f" All points of {other} differ from those of {scheme} in more than the scheme ({', '.join(names[:3])}): a point of "
+                     f"{scheme} with the same knobs would show what the scheme alone does.")
+    return said
 
 
 def _best(values: Values, matters: Sequence[Matter]) -> Section:

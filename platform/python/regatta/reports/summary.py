@@ -3,8 +3,9 @@
 
 from typing import Any, Dict, List, Sequence
 
+from ..comparable import part_of
 from ..comparison import reason_in_words
-from ..difference import shortened
+from ..statistics import shortened
 from .page import Section, share
 from .run_data import MEANING, Data, microjoules, most_waits
 
@@ -22,12 +23,12 @@ def build(runs: Sequence[Data]) -> Section:
                                                              "rows": [_row(r) for r in runs] if len(runs) > 1 else []})
 
 
-_COLUMNS = ("run", "kernel", "machine", "scheme", "cycles", "IPC", "energy [uJ]", "ending", "mismatches")
+_COLUMNS = ("run", "kernel", "launches", "machine", "scheme", "cycles", "IPC", "energy [uJ]", "ending", "mismatches")
 
 
 def _row(r: Data) -> List[Any]:
     d = r.document
-    return [r.name, r.kernels(), str(d.get("machine", "?")), r.run.scheme, r.run.cycles, r.ipc, r.run.energy_nj / 1000,
+    return [r.name, r.kernels(), part_of(r.run) or len(r.launches), str(d.get("machine", "?")), r.run.scheme, r.run.cycles, r.ipc, r.run.energy_nj / 1000,
             r.run.ending(), d.get("checks", {}).get("mismatches")]
 
 
@@ -36,7 +37,7 @@ def _run(r: Data) -> Dict[str, Any]:
     checks = d.get("checks", {})
     facts = [("kernels", str(d.get("kernel", "?")).replace(",", ", ")), ("trace", d.get("trace")),
              ("machine", d.get("machine")), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")),
-             ("residency", d.get("residency")), ("launches", len(r.launches)),
+             ("residency", d.get("residency")), ("launches", part_of(r.run) or len(r.launches)),
              ("warp instructions", r.warp_instructions), ("thread instructions", d.get("thread_instructions")),
              ("energy table", d["energy"].get("table")), ("mean power [W]", d["energy"].get("mean_watts")),
              ("written by", f"regatta-sim {d.get('regatta', '?')}")]
@@ -48,6 +49,9 @@ def verdict(r: Data) -> List[str]:
     d = r.document
     found = [f"{r.kernels()} took {r.run.cycles:,} cycles under the scheme {r.run.scheme} on {d.get('machine', '?')}.",
              _ENDINGS.get(r.run.ending(), f"It ended: {r.run.ending()}.")]
+    part = part_of(r.run)
+    if part:
+        found.insert(1, f"It simulated {part}: all numbers are of these alone.")
     issued = share(r.reasons.get("issued", 0), r.scheduler_cycles)
     waits = r.waits()
     found.append(f"Its schedulers issued in {issued} of their cycles" +
@@ -60,7 +64,7 @@ def _cards(r: Data) -> List[Dict[str, Any]]:
     """The numbers that one looks for first. `value`: large; `text`: below it; `href`: the section with more."""
     cards: List[Dict[str, Any]] = [
         {"what": "cycles", "value": f"{r.run.cycles:,}", "href": "#cpi",
-         "text": f"{len(r.launches):,} launch{'es' if len(r.launches) != 1 else ''}"},
+         "text": part_of(r.run) or f"{len(r.launches):,} launch{'es' if len(r.launches) != 1 else ''}"},
         {"what": "instructions per cycle", "value": f"{r.ipc:.3f}", "text": f"{r.warp_instructions:,} warp instructions",
          "href": "#cpi"}]
     lines = r.lines()

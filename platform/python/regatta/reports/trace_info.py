@@ -2,7 +2,7 @@
 """Section: what a trace holds, as regatta-trace info tells it."""
 
 import re
-from typing import Any, Collection, Dict, List, Tuple
+from typing import Any, Collection, Dict, List, Sequence, Tuple
 
 from .. import tools
 from ..statistics import InputError
@@ -26,12 +26,21 @@ def read(text: str) -> List[Part]:
     return parts
 
 
-def build(path: str, simulator: Simulator, kernels: Collection[str]) -> Section:
-    """`kernels`: names of those that the runs ran. InputError, also if the trace has none of them."""
+def read_trace(path: str, simulator: Simulator) -> List[Part]:
+    """As read(). Throws InputError."""
     try:
-        parts = read(tools.output("regatta-trace", ["info", path], path, simulator.folder))
+        return read(tools.output("regatta-trace", ["info", path], path, simulator.folder))
     except tools.RunFailed as e:
         raise InputError(e.message) from None
+
+
+def ptx_files(parts: Sequence[Part]) -> List[str]:
+    """From which the kernels of the trace were compiled."""
+    return [value for _, rows in parts for name, value in rows if name == "PTX"]
+
+
+def build(path: str, parts: Sequence[Part], kernels: Collection[str]) -> Section:
+    """`parts`: of read_trace(). `kernels`: names of those that the runs ran. InputError if the trace has none of them."""
     of_trace = [head.split(": ", 1)[1] for head, _ in parts if head.startswith("kernel ") and ": " in head]
     if not set(of_trace) & set(kernels):
         raise InputError(f"{path}: found the trace of {', '.join(of_trace)}, expected that of {', '.join(kernels)}, which the "

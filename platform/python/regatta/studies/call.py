@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, SupportsIndex, Tuple, Union
 
@@ -161,13 +162,13 @@ def study(file_or_tables: Union[tools.PathLike, Mapping[str, Any], None] = None,
     Without a file, paths are relative to `folder` (default: the current one), and NAME.study is made there (default name:
     study).
 
-    `jobs`: at a time (default: one per core); with `slurm`: in the queue. `slurm`: True, or the options of [slurm].
-    `retry`: makes failed runs again. `fail_fast`: starts no further job after a failed run. `quiet`: no progress. `bin`: the
+    `jobs`: runs at a time (default: one per core); with `slurm`: jobs in the queue. `slurm`: True, or the options of [slurm].
+    `retry`: makes failed runs again. `fail_fast`: starts no further run after a failed one. `quiet`: no progress. `bin`: the
     folder of regatta's programs.
 
     Throws InputError for a mistake in the study, before any run, and if jobs are lost (the same call makes the rest).
     Failed runs are results: see StudyResult.failures. Ctrl-C ends all runs; finished ones are kept, and the same call makes
-    the rest. Needs Python 3.11 and Snakemake 7.
+    the rest. Needs Python 3.11; with `slurm`, Snakemake 7.
     """
     tools.need_python("regatta.study")
     from . import engine
@@ -184,7 +185,7 @@ def study(file_or_tables: Union[tools.PathLike, Mapping[str, Any], None] = None,
             print(text, flush=True)
 
     settings = engine.Settings(jobs or os.cpu_count() or 1, bool(slurm), fail_fast, retry, not quiet, snakemake)
-    _, lost = complete(plan, settings, tell)
+    _, lost = complete(plan, settings, tell, lambda text: warnings.warn(text, stacklevel=3))
     if lost:
         raise InputError(lost[0])
     return StudyResult(plan)
@@ -233,8 +234,8 @@ def _plain(value: Any) -> Any:
 
 
 def _name(trace: Trace) -> str:
-    import re
-    return re.sub(r"[^A-Za-z0-9_.+-]", "_", trace.name)
+    from .checks import name_from
+    return name_from(trace.name)
 
 
 __all__: Tuple[str, ...] = ("StudyResult", "study")

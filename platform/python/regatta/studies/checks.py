@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of a study file's tables. Each message names file, place, found and expected."""
 
+import math
+import os
 import re
 from pathlib import Path
 from typing import Any, Iterable, NoReturn
@@ -8,6 +10,9 @@ from typing import Any, Iterable, NoReturn
 from ..statistics import InputError
 
 Scalar = int | float | str | bool
+
+#: A file, and a database, have no greater ones.
+GREATEST = 2 ** 63 - 1
 
 _OF_STUDY = ("schemes", "machines", "options")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*\Z")
@@ -17,8 +22,27 @@ def shown(value: Any) -> str:
     """A value as TOML writes it, shortened."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = f'"{value}"' if isinstance(value, str) else "a table" if isinstance(value, dict) else str(value)
+    if isinstance(value, dict):
+        return "a table"
+    # Of a number with thousands of digits Python makes no text.
+    text = f'"{value}"' if isinstance(value, str) else hex(value) if _is_huge(value) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) > GREATEST ** 2
+
+
+def _is_word(text: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def name_from(text: str) -> str:
+    """A name for what has none of its own, from the name of its file: spaces and so on become "_"."""
+    return re.sub(r"[^A-Za-z0-9_.+-]", "_", text).lstrip("_.+-") or "study"
 
 
 class Table:
@@ -47,6 +71,7 @@ class Table:
         value = self.content.get(key, default)
         if not isinstance(value, str) or not value:
             self.fail(key, "nothing" if value is None else shown(value), "a text")
+        self.usable(key, value)
         return value
 
     def name(self, key: str, default: str) -> str:
@@ -56,10 +81,12 @@ class Table:
             self.fail(key, shown(value), "letters, digits, '_', '.', '+' and '-', beginning with a letter or digit")
         return value
 
-    def whole(self, key: str, default: int, least: int) -> int:
+    def whole(self, key: str, default: int, least: int, most: int = GREATEST) -> int:
         value = self.content.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             self.fail(key, shown(value), f"a whole number of at least {least}")
+        if value > most:
+            self.fail(key, shown(value), f"a whole number of at most {most:,}")
         return value
 
     def flag(self, key: str, default: bool) -> bool:
@@ -74,6 +101,8 @@ class Table:
         empty = default is not None and not default
         if not isinstance(value, list) or not (value or empty) or not all(isinstance(v, str) and v for v in value):
             self.fail(key, "nothing" if value is None else shown(value), "a list of texts")
+        for v in value:
+            self.usable(key, v)
         self.distinct(key, value)
         return tuple(value)
 
@@ -82,20 +111,32 @@ class Table:
         value = self.content.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, (str, int, float)) for v in value):
             self.fail(key, shown(value), 'a list of options and their values, as ["--sms", 2]')
+        for v in value:
+            self.usable(key, v)
         return tuple(option_text(v) for v in value)
 
     def scalars(self, key: str) -> tuple[Scalar, ...]:
         value = self.content[key]
         if not isinstance(value, list) or not value or not all(isinstance(v, (str, int, float)) for v in value):
             self.fail(key, shown(value), "a list of numbers, texts, or true and false")
+        for v in value:
+            self.usable(key, v)
         self.distinct(key, value)
         return tuple(value)
 
+    def usable(self, key: str, value: Scalar) -> None:
+        """As a word of a command line."""
+        if (isinstance(value, float) and not math.isfinite(value)) or _is_huge(value):
+            self.fail(key, shown(value), "a finite number")
+        if isinstance(value, str) and not _is_word(value):
+            self.fail(key, "a text with a zero byte or half a character", "one without")
+
     def distinct(self, key: str, values: list[Any]) -> None:
-        seen = [option_text(v) for v in values]
-        for index, value in enumerate(seen):
-            if value in seen[:index]:
-                self.fail(key, f"{shown(values[index])} twice", "each value once")
+        seen = set()
+        for value in values:
+            if option_text(value) in seen:
+                self.fail(key, f"{shown(value)} twice", "each value once")
+            seen.add(option_text(value))
 
 
 def option_text(value: Scalar) -> str:

@@ -27,15 +27,21 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def complete(plan: Plan, settings: engine.Settings, tell: Callable[[str], None]) -> tuple[dict[int, Outcome], list[str]]:
+def complete(plan: Plan, settings: engine.Settings, tell: Callable[[str], None],
+             warn: Callable[[str], None]) -> tuple[dict[int, Outcome], list[str]]:
     """Makes the runs that are missing and writes the results, also those of a study that is interrupted. Returns what
-    became of the runs, by run id, and why others have no result, for no fault of theirs."""
-    known = ended(plan)
-    todo: list[Any] = engine.missing(plan, known, settings.retry)
+    became of the runs, by run id, and why others have no result, for no fault of theirs. `warn`: is told of damaged results,
+    which are made again."""
     lost: list[str] = []
     with engine.locked(plan.folder):
         engine.own(plan)
+        engine.clean(plan)
         plan.keep_digests()
+        damaged: list[str] = []
+        known = ended(plan, damaged)
+        todo: list[Any] = engine.missing(plan, known, settings.retry)
+        for sentence in damaged:
+            warn(sentence)
         if todo:
             engine.check_names(plan, todo)
             try:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept of the further files that a run writes (campaign.Keep). Stands alone: worker.py loads it where it runs.
+"""What is kept of the further files that a run writes (campaign.Keep).
 
 Each reader takes the file and what is wanted of it, and returns what JSON can hold.
 """
 
 import csv
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 
 class Missing(Exception):
@@ -88,5 +88,7 @@ def accesses(path: Path, wanted: dict[str, int]) -> dict[str, list[int]]:
     return {"life": life, **{r: sorted(c) for r, c in sorted(found.items(), key=lambda i: int(i[0][1:]))}}
 
 
+#: What readers throw for a file that is not as they expect it.
+ERRORS = (OSError, ValueError, LookupError, StopIteration, csv.Error)
 #: By the name that a Keep has.
-READERS = {"table": table, "text": text, "sums": sums, "accesses": accesses}
+READERS: dict[str, Callable[[Path, Any], Any]] = {"table": table, "text": text, "sums": sums, "accesses": accesses}

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A study file: what is to be simulated. platform/python/STUDIES.md lists its tables and keys."""
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterable
 
-from ..statistics import InputError
-from .campaign import Slurm
-from .checks import Scalar, Table, shown
-from .knobs import Condition, Knob, condition, knobs, named_values
+from . import documents
+from .campaign import WRITES, Slurm
+from .checks import GREATEST, Scalar, Table, name_from, shown
+from .knobs import MOST_RUNS, Condition, Knob, condition, knobs, named_values
 from .suites import kernels_of
 
 # The study sets these itself, or every run would write the same file.
 _TAKEN = {"--machine": "machines", "--scheme": "schemes", "--stats": "[results] statistics"}
-WRITES = ("--dump-config", "--vcd", "--pipeline", "--timeline", "--sample-file", "--cpi-ctas", "--wear.rows_file",
-          "--wear.bits_file")
+_MOST_BYTES = 16 << 20
 # At the top of the file or in [study]: after a table's header TOML has no way back to the top.
 _BOTH = ("schemes", "machines", "options")
 NO_RUN = ("--help", "--version", "--replay", "--describe-stats", "--hierarchy")
@@ -62,6 +60,7 @@ class Study:
     options: tuple[str, ...]
     statistics: tuple[str, ...]  # patterns; "*": all
     slurm: Slurm = field(default_factory=Slurm)
+    text: str = ""  # of the file
 
     @property
     def folder(self) -> Path:
@@ -89,14 +88,14 @@ def _programs(top: Table) -> tuple[Program, ...]:
         if not path.is_file():
             table.fail(kinds[0], f"no file '{path}'", "a trace (.rgt)" if kinds == ["trace"] else "a launch file")
         if kinds == ["trace"]:
-            found.append(Program(table.name("name", path.name.removesuffix(".rgt")), trace=path))
+            found.append(Program(table.name("name", name_from(path.name.removesuffix(".rgt"))), trace=path))
         else:
             annotate = table.words("annotate")
             for option in ("--out", "-o", "--launch", "--report", "--listing"):
                 if any(word == option or word.startswith(option + "=") for word in annotate):
                     table.fail("annotate", option, "options that do not name the trace or its launch file")
             default = path.parent.name if path.name.startswith("launch.") else path.stem
-            found.append(Program(table.name("name", default), launch=path, annotate=annotate))
+            found.append(Program(table.name("name", name_from(default)), launch=path, annotate=annotate))
     names = [p.name for p in found]
     for index, name in enumerate(names):
         if name in names[:index]:
@@ -115,20 +114,26 @@ def _points(top: Table, schemes: tuple[str, ...], machines: tuple[str, ...]) -> 
                for k, all_of_them in (("scheme", schemes), ("machine", machines))}
         rest = {k: v for k, v in table.content.items() if k not in own}
         values = tuple(named_values(Table(top.file, table.place, rest)))
+        _refuse(top, table.place, (f"--{name}" for name, _ in values))
         found.append(Point(own["scheme"], own["machine"], values))
     return tuple(found)
 
 
-def _options(top: Table) -> tuple[str, ...]:
-    words = top.words("options")
+def _refuse(top: Table, key: str, words: Iterable[str]) -> None:
+    """Options that a study cannot pass on."""
     for word in words:
         name = word.split("=")[0]
         if name in _TAKEN:
-            top.fail("options", name, f"{_TAKEN[name]} to say it")
+            top.fail(key, name, f"{_TAKEN[name]} to say it")
         if name in WRITES:
-            top.fail("options", name, "options that write no file: every run would write the same one")
+            top.fail(key, name, "options that write no file: every run would write the same one")
         if name in NO_RUN:
-            top.fail("options", name, "options of a simulation")
+            top.fail(key, name, "options of a simulation")
+
+
+def _options(top: Table) -> tuple[str, ...]:
+    words = top.words("options")
+    _refuse(top, "options", words)
     return words
 
 
@@ -148,18 +153,13 @@ def _slurm(top: Table) -> Slurm:
 def read(path: str | Path) -> Study:
     """Throws InputError for everything that is not as it should be."""
     path = Path(path)
-    try:
-        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise InputError(f"{path}: found no TOML: {e}") from None
-    return check(document, path.absolute())
+    content = documents.read(path, _MOST_BYTES)
+    return check(documents.parsed(content, path), path.absolute(), content.decode("utf-8-sig"))
 
 
-def check(document: dict[str, Any], path: Path) -> Study:
-    """`path`: of the file, absolute, or of one that could be in its place: paths are relative to it, and messages name
-    it. Throws InputError."""
+def check(document: dict[str, Any], path: Path, text: str = "") -> Study:
+    """`path`: of the file with this text, absolute, or of one that could be in its place: paths are relative to it, and
+    messages name it. Throws InputError."""
     top = Table(path, "", document)
     top.only_keys(("study", "programs", "schemes", "machines", "knobs", "points", "sample", "options", "results",
                    "slurm"))
@@ -176,7 +176,7 @@ def check(document: dict[str, Any], path: Path) -> Study:
             if not (path.parent / machine).is_file():
                 top.fail("machines", f"no file '{path.parent / machine}'", "a preset or a machine file")
     programs = _programs(top)
-    repetitions = study.whole("repetitions", 1, 1)
+    repetitions = study.whole("repetitions", 1, 1, MOST_RUNS)
     seed_knob = study.text("seed_knob") if "seed_knob" in study.content else ""
     if repetitions > 1 and not seed_knob:
         for program in programs:
@@ -190,8 +190,9 @@ def check(document: dict[str, Any], path: Path) -> Study:
         table.only_keys(("count", "seed"))
         if "count" not in table.content:
             table.fail("count", "nothing", "a number of points")
-        sample = Sample(table.whole("count", 1, 1), table.whole("seed", study.whole("seed", 1, 0), 0))
+        sample = Sample(table.whole("count", 1, 1, MOST_RUNS), table.whole("seed", study.whole("seed", 1, 0), 0))
     all_knobs = knobs(Table(path, "knobs", document.get("knobs", {})), schemes, machines)
+    _refuse(top, "knobs", (f"--{knob.name}" for knob in all_knobs))
     if sample is None:
         for knob in all_knobs:
             if knob.is_range:
@@ -199,10 +200,10 @@ def check(document: dict[str, Any], path: Path) -> Study:
                          "a list or from, to, steps; or [sample] count = N for random points")
     elif not all_knobs:
         top.fail("sample", "a sample without knobs", "[knobs] to draw from")
-    return Study(path, study.name("name", path.name.removesuffix(".toml")), study.whole("seed", 1, 0), repetitions,
-                 seed_knob, study.whole("group_runs", 0, 0), study.flag("keep_traces", True), programs, schemes,
-                 machines, all_knobs, _points(top, schemes, machines), sample, _options(top), _statistics(top),
-                 _slurm(top))
+    name = study.name("name", name_from(path.name.removesuffix(".toml")))
+    return Study(path, name, study.whole("seed", 1, 0, GREATEST - MOST_RUNS), repetitions, seed_knob,
+                 study.whole("group_runs", 0, 0), study.flag("keep_traces", True), programs, schemes, machines, all_knobs,
+                 _points(top, schemes, machines), sample, _options(top), _statistics(top), _slurm(top), text)
 
 
-__all__ = ["Condition", "Knob", "Point", "Program", "Sample", "Slurm", "Study", "check", "condition", "read"]
+__all__ = ["Condition", "Knob", "Point", "Program", "Sample", "Slurm", "Study", "WRITES", "check", "condition", "read"]

@@ -3,11 +3,16 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import Any, Iterator, Sequence
 
-from .checks import Scalar, Table, shown
+from .checks import GREATEST, Scalar, Table, shown
 
+_SHOWN = 20
+_MOST_KNOBS = 200
 _KEYS = ("values", "from", "to", "steps", "low", "high", "scale", "multiple_of", "only")
+
+#: Of a study. More take all memory, and more time than anybody has.
+MOST_RUNS = 100_000
 
 # Holds if each named thing (scheme, machine, an earlier knob) has one of the values.
 Condition = tuple[tuple[str, tuple[Scalar, ...]], ...]
@@ -24,6 +29,14 @@ class Knob:
     whole: bool = False
     multiple_of: int = 1
     only: Condition = ()
+
+    def all_values(self, most: int) -> Sequence[Scalar] | None:
+        """Those of a grid, and those that can be drawn; None: more than `most`."""
+        if self.values:
+            return self.values
+        if not self.whole or (self.high - self.low) // self.multiple_of >= most:
+            return None
+        return range(int(self.low), int(self.high) + 1, self.multiple_of)
 
     @property
     def is_range(self) -> bool:
@@ -59,9 +72,14 @@ def _flat(content: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def named_values(table: Table) -> Iterator[tuple[str, Scalar]]:
     """Knobs with one value each, of [[points]]."""
+    seen: set[str] = set()
     for name, value in _flat(table.content):
         if not isinstance(value, (int, float, str)):
             table.fail(name, shown(value), "a number, a text, true or false")
+        table.usable(name, value)
+        if name in seen:
+            table.fail(name, "this knob twice", "each knob once")
+        seen.add(name)
         yield name, value
 
 
@@ -75,7 +93,8 @@ def condition(table: Table, known: dict[str, tuple[Scalar, ...]]) -> Condition:
                        (", ".join(k for k in known if k not in ("scheme", "machine")) or "there is none") + ")")
         for v in values:
             if known[name] and v not in known[name]:
-                table.fail(name, shown(v), "one of " + ", ".join(shown(k) for k in known[name]))
+                table.fail(name, shown(v), "one of " + ", ".join(shown(k) for k in known[name][:_SHOWN]) +
+                           (" ..." if len(known[name]) > _SHOWN else ""))
         found.append((name, values))
     return tuple(found)
 
@@ -91,8 +110,8 @@ def _knob(table: Table, only: Condition, name: str) -> Knob:
     ends = []
     for key in (first, last):
         value = content.get(key)
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
-            table.fail(key, "nothing" if value is None else shown(value), "a number")
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not -GREATEST <= value <= GREATEST:
+            table.fail(key, "nothing" if value is None else shown(value), f"a number, up to {GREATEST:.2g}")
         ends.append(value)
     low, high = ends
     scale = table.text("scale", "linear")
@@ -110,18 +129,22 @@ def _knob(table: Table, only: Condition, name: str) -> Knob:
         return Knob(name, (), low, high, scale == "log", whole, multiple_of, only)
     if "steps" not in content:
         table.fail("steps", "nothing", "a number of values of at least 2")
-    steps = table.whole("steps", 2, 2)
+    steps = table.whole("steps", 2, 2, MOST_RUNS)
     values = [_between(low, high, i / (steps - 1), scale == "log", whole, multiple_of) for i in range(steps)]
-    # Rounding to whole numbers may make two steps one.
+    # Rounding may make two steps one.
     return Knob(name, tuple(dict.fromkeys(values)), only=only)
 
 
 def knobs(table: Table, schemes: tuple[str, ...], machines: tuple[str, ...]) -> tuple[Knob, ...]:
     known: dict[str, tuple[Scalar, ...]] = {"scheme": schemes, "machine": machines}
-    found = []
+    found: list[Knob] = []
     for name, content in _flat(table.content):
+        if len(found) == _MOST_KNOBS:
+            table.fail("", f"more than {_MOST_KNOBS} knobs", "fewer")
         if name in ("machine", "scheme"):
             table.fail(name, "a knob", f"{name}s = [...] at the top of the file")
+        if name in known:
+            table.fail(name, "this knob twice", "each knob once")
         if isinstance(content, list):
             content = {"values": content}
         if not isinstance(content, dict):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..statistics import InputError
-from .campaign import Campaign, Simulation, Tools, Trace
+from .campaign import Campaign, Given, Simulation, Tools, Trace
 from .checks import Scalar, option_text
 from .file import Program, Study
 from .points import DesignPoint, points
@@ -27,21 +27,34 @@ class Run(Simulation):
         return " ".join(x for x in (self.program, self.scheme, self.machine, knobs) if x)
 
 
-def reseeded(launch: Path, more: int) -> str:
-    """A launch file's text with every buffer's seed greater by `more`, and its files named from anywhere."""
-    def later(match: re.Match[str]) -> str:
-        return f"{match[1]}{int(match[2]) + more}"
+_TEXT = r"""(?:"[^"\\\n]*"|'[^'\n]*')"""
+# In a launch file: comments and texts, so that nothing within them is taken for a key; seeds; names of files, in tables of every
+# kind, and in the array of several PTX files.
+_PARTS = re.compile(rf"""\#[^\n]* | (?<![\w.-])(?P<seed>seed\s*=\s*)(?P<number>\d+)
+    | (?<![\w.-])(?P<key>(?:ptx|file|expect)\s*=\s*)(?P<files>{_TEXT}|\[(?:\#[^\n]*|{_TEXT}|[^\]\#"'])*\]) | {_TEXT}""", re.VERBOSE)
 
-    text, seeds = re.subn(r"(?m)^(\s*seed\s*=\s*)(\d+)", later, launch.read_text(encoding="utf-8"))
-    if not seeds:
-        raise InputError(f"{launch}: found no line 'seed = N', expected one in a launch file that is repeated "
-                         f"(study.repetitions): all repetitions would be the same")
+
+def reseeded(launch: Path, more: int) -> str:
+    """A launch file's text with every seed greater by `more`, and its files named from anywhere."""
+    seeds = 0
 
     def absolute(match: re.Match[str]) -> str:
-        path = str((launch.parent / str(match[2])).resolve())
-        return f"{match[1]}{json.dumps(path, ensure_ascii=False)}"
+        if match[0].startswith("#"):
+            return match[0]
+        return json.dumps(str((launch.parent / match[0][1:-1]).resolve()), ensure_ascii=False)
 
-    return re.sub(r'(?m)^(\s*(?:ptx|file|expect)\s*=\s*)"([^"\\]*)"', absolute, text)
+    def changed(match: re.Match[str]) -> str:
+        nonlocal seeds
+        if match["seed"]:
+            seeds += 1
+            return f"{match['seed']}{int(match['number']) + more}"
+        return match["key"] + re.sub(rf"#[^\n]*|{_TEXT}", absolute, match["files"]) if match["key"] else match[0]
+
+    text = _PARTS.sub(changed, launch.read_text(encoding="utf-8"))
+    if not seeds:
+        raise InputError(f"{launch}: found no 'seed = N', expected one in a launch file that is repeated "
+                         f"(study.repetitions): all repetitions would be the same")
+    return text
 
 
 class Plan(Campaign):
@@ -60,10 +73,10 @@ class Plan(Campaign):
                 for point in design:
                     self.runs.append(self._run(program, point, repetition, trace, path, key, megabytes))
 
-    def _trace_of(self, program: Program, repetition: int) -> tuple[Trace | None, Path, Trace | str]:
+    def _trace_of(self, program: Program, repetition: int) -> tuple[Trace | None, Path, Trace | Given]:
         """What is made, if it is; where it lies; what run_key() takes."""
         if program.trace is not None:
-            return None, program.trace, self.file_key(program.trace)
+            return None, program.trace, self.given(program.trace)
         assert program.launch is not None
         # With a knob for the seed, the inputs stay as they are.
         text = reseeded(program.launch, repetition) if repetition and not self.study.seed_knob else ""
@@ -71,7 +84,7 @@ class Plan(Campaign):
         return trace, trace.path, trace
 
     def _run(self, program: Program, point: DesignPoint, repetition: int, trace: Trace | None, path: Path,
-             key: Trace | str, megabytes: float) -> Run:
+             key: Trace | Given, megabytes: float) -> Run:
         seed = self.study.seed + repetition
         words = ["--machine", point.machine, "--scheme", point.scheme]
         for name, value in point.knobs:

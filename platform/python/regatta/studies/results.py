@@ -3,6 +3,7 @@
 
 import csv
 import io
+import math
 import os
 import sqlite3
 from fnmatch import fnmatchcase
@@ -11,7 +12,7 @@ from typing import Any, Iterator
 
 from ..statistics import InputError
 from ..files import write_whole
-from .checks import Scalar, option_text
+from .checks import GREATEST, Scalar, option_text
 from .outcome import Outcome, statistics
 from .plan import Plan, Run
 
@@ -24,7 +25,7 @@ CREATE TABLE runs (
   message TEXT NOT NULL,      -- why it failed
   cycles INTEGER, warp_instructions INTEGER, thread_instructions INTEGER, ipc REAL,
   energy_nj REAL, dynamic_nj REAL, static_nj REAL,
-  key TEXT NOT NULL           -- digest of program, trace and options
+  key TEXT NOT NULL           -- digest of program, trace and options: the name of the run's file in runs/
 );
 CREATE TABLE knobs (
   run INTEGER NOT NULL REFERENCES runs(id), name TEXT NOT NULL, value,
@@ -35,6 +36,9 @@ CREATE TABLE statistics (
   PRIMARY KEY (run, module, name)
 ) WITHOUT ROWID;
 """
+#: The text of the study file that the results are of.
+STUDY = "study.toml"
+DATABASE = "results.sqlite"
 TOTALS = ("cycles", "warp_instructions", "thread_instructions", "ipc", "energy_nj", "dynamic_nj", "static_nj")
 # More would make a table that nobody can read: they are in the database.
 _CSV_STATISTICS = 200
@@ -44,9 +48,26 @@ def state_of(o: Outcome | None) -> str:
     return "missing" if o is None else "failed" if o.status else "finished"
 
 
+def _as_stored(value: Any) -> int | float | None:
+    """As a database can hold it: it has integers of 64 bits with a sign, and no number that is none."""
+    if not isinstance(value, (int, float)):
+        return None
+    try:
+        value = value if isinstance(value, int) and -GREATEST <= value <= GREATEST else float(value)
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _clean(text: str) -> str:
+    """Without halves of characters, which a database and a file refuse."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def totals(document: dict[str, Any]) -> tuple[Any, ...]:
     energy = document.get("energy", {})
-    return (*(document.get(k) for k in TOTALS[:4]), *(energy.get(k) for k in ("total_nj", "dynamic_nj", "static_nj")))
+    found = (*(document.get(k) for k in TOTALS[:4]), *(energy.get(k) for k in ("total_nj", "dynamic_nj", "static_nj")))
+    return tuple(None if _as_stored(v) is None else v for v in found)
 
 
 def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tuple[str, str, int | float]]:
@@ -56,12 +77,19 @@ def counters(document: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[tu
                "energy": document.get("energy", {}).get("by_structure", {})}
     for module, group in modules.items():
         for name, value in group.items():
-            if isinstance(value, (int, float)) and any(fnmatchcase(f"{module}.{name}", p) for p in patterns):
-                yield module, name, value
+            if _as_stored(value) is not None and any(fnmatchcase(f"{module}.{name}", p) for p in patterns):
+                yield _clean(module), _clean(name), value
 
 
 def _stored(value: Scalar) -> int | float | str:
-    return option_text(value) if isinstance(value, bool) else value
+    """The value of a knob: an integer that no database can hold is a text."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if not isinstance(value, int) or (is_whole and -GREATEST <= value <= GREATEST) else option_text(value)
+
+
+def message(plan: Plan, o: Outcome | None) -> str:
+    """Why a run failed. Without the study's folder: the same wherever it lies."""
+    return "" if o is None else _clean(o.message.replace(str(plan.study.path.parent) + "/", ""))
 
 
 def write(plan: Plan, known: dict[int, Outcome]) -> None:
@@ -74,21 +102,29 @@ def write(plan: Plan, known: dict[int, Outcome]) -> None:
         with _database(partial) as database:
             for run in plan.runs:
                 o = known.get(run.id)
-                document = statistics(plan, run) if o is not None and o.status == 0 else {}
-                row = (run.id, run.program, run.scheme, run.machine, run.seed, run.repetition, state_of(o),
-                       None if o is None else o.status, _message(plan, o), *totals(document), run.key)
-                database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * len(row))})", row)
+                document: dict[str, Any] = {}
+                if o is not None and o.status == 0:
+                    try:
+                        document = statistics(plan, run)
+                    except InputError:  # damaged just now
+                        o = None
+                row: tuple[Any, ...] = (run.id, run.program, run.scheme, run.machine, run.seed, run.repetition, state_of(o),
+                                        None if o is None else o.status, message(plan, o), *totals(document), run.key)
+                database.execute(f"INSERT INTO runs VALUES ({', '.join('?' * len(row))})",
+                                 [v if isinstance(v, str) else _as_stored(v) for v in row])
                 database.executemany("INSERT INTO knobs VALUES (?, ?, ?)",
                                      [(run.id, k, _stored(v)) for k, v in run.knobs])
                 found = list(counters(document, plan.study.statistics))
-                database.executemany("INSERT INTO statistics VALUES (?, ?, ?, ?)", [(run.id, *c) for c in found])
+                database.executemany("INSERT OR REPLACE INTO statistics VALUES (?, ?, ?, ?)",
+                                     [(run.id, module, name, _as_stored(v)) for module, name, v in found])
                 rows.append((run, row, {f"{m}.{n}": v for m, n, v in found[:_CSV_STATISTICS + 1]}))
-        os.replace(partial, folder / "results.sqlite")
+        os.replace(partial, folder / DATABASE)
     except sqlite3.Error as e:
         raise InputError(f"cannot write '{folder / 'results.sqlite'}': {e}") from None
     finally:
         partial.unlink(missing_ok=True)
     write_whole(folder / "results.csv", _csv(rows))
+    write_whole(folder / STUDY, plan.study.text)
     write_whole(folder / "host.csv", "run,seconds\n" + "".join(f"{i},{o.seconds:.3f}\n" for i, o in known.items()))
 
 
@@ -110,11 +146,6 @@ class _database:
         if kind is None:
             self._connection.execute("COMMIT")
         self._connection.close()
-
-
-def _message(plan: Plan, o: Outcome | None) -> str:
-    """Without the study's folder: the same wherever it lies."""
-    return "" if o is None else o.message.replace(str(plan.study.path.parent) + "/", "")
 
 
 def _csv(rows: list[tuple[Run, tuple[Any, ...], dict[str, int | float]]]) -> str:

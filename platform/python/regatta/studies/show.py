@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results for people: the points of each program, best first."""
+"""A study's results: for people, the points of each program, best first; for programs, the statistics of a run."""
 
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -8,22 +9,39 @@ from typing import Any
 from ..means import geomean
 from ..statistics import InputError
 from ..text import number, table
+from . import stored
+from .agreement import disagreement
 from .checks import option_text
-from .results import TOTALS
+from .file import Study
+from .results import DATABASE, TOTALS, state_of
+
+_KEY = re.compile(r"[0-9a-f]{64}\Z")
 
 
-def _pairs(rows: list[tuple[Any, ...]]) -> dict[int, float]:
-    return {run: value for run, value in rows}
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
+
+
+def _is_value(value: Any) -> bool:
+    return isinstance(value, (int, float, str))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int)
 
 
 class Results:
-    """A study's results.sqlite."""
+    """A study's results.sqlite. All throw InputError if it is damaged."""
 
     def __init__(self, path: Path):
         if not path.is_file():
             raise InputError(f"{path}: there are no results yet: regatta-study run writes them at its end")
         self._path = path
-        self._database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self._database = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
 
     def __enter__(self) -> "Results":
         return self
@@ -32,14 +50,32 @@ class Results:
         self._database.close()
 
     def ask(self, question: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._database.execute(question, values).fetchall()
+        try:
+            return self._database.execute(question, values).fetchall()
+        except sqlite3.Error as e:
+            raise InputError(f"{self._path}: cannot be read: {e}; regatta-study run writes it anew") from None
+
+    def rows(self, table_name: str, **columns: Any) -> list[tuple[Any, ...]]:
+        """Of these columns, each with a function that knows what can be in it."""
+        found = self.ask(f"SELECT {', '.join(columns)} FROM {table_name} ORDER BY 1")
+        for row in found:
+            for (column, is_right), value in zip(columns.items(), row):
+                if not is_right(value):
+                    raise InputError(f"{self._path}: table '{table_name}', column '{column}': found {value!r:.60}, expected a "
+                                     f"value of regatta-study; its run writes the file anew")
+        return found
 
     def values(self, statistic: str, place: str = "--by") -> dict[int, float]:
         """By run: a total, or a statistic "module.name" summed over the modules that match (sm*.l1.reads)."""
         if statistic in TOTALS:
-            return _pairs(self.ask(f"SELECT id, {statistic} FROM runs WHERE {statistic} IS NOT NULL"))
-        found = _pairs(self.ask("SELECT run, sum(value) FROM statistics WHERE module || '.' || name GLOB ? GROUP BY run",
-                              statistic))
+            own = {"id": _is_count, statistic: lambda v: v is None or _is_number(v)}
+            return {run: value for run, value in self.rows("runs", **own) if value is not None}
+        found: dict[int, float] = {}
+        for run, value in self.ask("SELECT run, value FROM statistics WHERE module || '.' || name GLOB ?", statistic):
+            if not (_is_count(run) and _is_number(value)):
+                raise InputError(f"{self._path}: table 'statistics': found {value!r:.60} of run {run!r:.60}, expected a number; "
+                                 f"regatta-study run writes the file anew")
+            found[run] = found.get(run, 0) + value
         if not found:
             known = [f"{m}.{n}" for m, n in self.ask("SELECT DISTINCT module, name FROM statistics LIMIT 8")]
             raise InputError(f"{place}: found '{statistic}', expected one of {', '.join(TOTALS)}" +
@@ -49,27 +85,50 @@ class Results:
 
     def knobs(self) -> dict[int, dict[str, Any]]:
         found: dict[int, dict[str, Any]] = {}
-        for run, name, value in self.ask("SELECT run, name, value FROM knobs"):
+        for run, name, value in self.rows("knobs", run=_is_count, name=_is_text, value=_is_value):
             found.setdefault(run, {})[name] = value
         return found
 
 
-def show(path: Path, by: str, most: bool, rows: int, program: str) -> str:
+def statistics_of(study: Study, run: str) -> dict[str, Any]:
+    """The stats.json of the run with this number in the results. Throws InputError."""
+    with Results(study.folder / DATABASE) as results:
+        rows = results.rows("runs", id=_is_count, state=_is_text, key=lambda v: _is_text(v) and _KEY.match(v) is not None)
+    found = next((row for row in rows if str(row[0]) == run), None)
+    if found is None:
+        raise InputError(f"--stats: found run '{run}', expected 1 to {len(rows)}")
+    _, state, key = found
+    if state != state_of(None) and state != "finished":
+        raise InputError(f"--stats: run {run} has failed, expected a finished run")
+    path = study.folder / "runs" / f"{key}.json.gz"
+    try:
+        document, _ = stored.Result(path, key).content() if state == "finished" else (None, {})
+    except (OSError, stored.Damaged) as e:
+        why = e.strerror if isinstance(e, OSError) else e
+        raise InputError(f"{path}: found a damaged result ({why}), expected that of run {run}; regatta-study run makes it again"
+                         ) from None
+    if not isinstance(document, dict):
+        raise InputError(f"--stats: run {run} has not ended, expected a finished run")
+    return document
+
+
+def show(study: Study, by: str, most: bool, rows: int, program: str) -> str:
     """Per program the best points by a statistic, and how they relate to the program's first point; then the points that
-    are best for all programs, by geometric mean."""
-    with Results(path) as results:
+    are best for all programs, by geometric mean. First of all, whether they are of another text of the study file."""
+    with Results(study.folder / DATABASE) as results:
         values, knobs = results.values(by), results.knobs()
-        runs = results.ask("SELECT id, program, scheme, machine, repetition FROM runs ORDER BY id")
+        runs = results.rows("runs", id=_is_count, program=_is_text, scheme=_is_text, machine=_is_text, state=_is_text)
         names = sorted({name for of_run in knobs.values() for name in of_run})
         programs = list(dict.fromkeys(r[1] for r in runs))
         if program and program not in programs:
             raise InputError(f"--program: found '{program}', expected one of {', '.join(programs)}")
-        out = []
+        note = disagreement(study)
+        out = [f"Note: {note}.\n"] if note else []
         means: dict[tuple[Any, ...], list[float]] = {}
         for name in [program] if program else programs:
             own = [(r, values[r[0]]) for r in runs if r[1] == name and r[0] in values]
             if not own:
-                failed = results.ask("SELECT count(*) FROM runs WHERE program = ? AND state = 'failed'", name)[0][0]
+                failed = sum(r[1] == name and r[4] == "failed" for r in runs)
                 why = f", {failed} failed: regatta-study status tells why" if failed else ""
                 out.append(f"{name}: no run has finished{why}\n")
                 continue

@@ -37,8 +37,9 @@ echo "$number"
 _STATUS = """\
 #!/bin/sh
 # Prints running, success or failed, as Snakemake asks.
-has_succeeded() {{ [ "$(cat {folder}/jobs/"$1" 2>/dev/null)" = 0 ]; }}
-if has_succeeded "$1"; then
+# Read once for each question: the job may end between two looks.
+ended() {{ cat {folder}/jobs/"$1" 2>/dev/null; }}
+if [ "$(ended "$1")" = 0 ]; then
   echo success
   exit 0
 fi
@@ -50,14 +51,14 @@ case $state in
   REQUEUED | REQUEUE_HOLD) echo running ;;
   COMPLETED) echo success ;;
   "")
-    # The controller forgot the job, or does not answer: then it is asked again later.
-    if has_succeeded "$1"; then
-      echo success
-    elif [ -f {folder}/jobs/"$1" ] || scontrol ping 2>/dev/null | grep -q 'is UP'; then
-      echo failed
-    else
-      echo running
-    fi
+    # The controller did not answer, and is asked again later; or it has forgotten the job, which it does some time after
+    # the job's end: then the job has left its status, or was ended without it.
+    forgotten=$(scontrol ping 2>/dev/null | grep -q 'is UP' && ! scontrol show job -o "$1" >/dev/null 2>&1 && echo yes)
+    case $(ended "$1")/$forgotten in
+      0/*) echo success ;;
+      /) echo running ;;
+      *) echo failed ;;
+    esac
     ;;
   *)
     echo "$1 $state $(value RunTime) $(value NodeList)" >>{folder}/failed
@@ -119,8 +120,8 @@ def failed_jobs(folder: Path) -> list[str]:
     return told
 
 
-def write_profile(folder: Path, name: str, options: Slurm, snakemake_major: int) -> Path:
-    """The folder for --profile. Not tested with Snakemake 8 and later (which need the plugin cluster-generic)."""
+def write_profile(folder: Path, name: str, options: Slurm) -> Path:
+    """The folder for --profile. Snakemake's own executor for Slurm asks sacct, which needs Slurm's accounting database."""
     profile, jobs = folder / "slurm", folder / "slurm" / "jobs"
     jobs.mkdir(parents=True, exist_ok=True)
     for old in (*jobs.iterdir(), *profile.glob("*.log"), profile / "submitted", profile / "failed"):
@@ -136,13 +137,9 @@ def write_profile(folder: Path, name: str, options: Slurm, snakemake_major: int)
         os.chmod(script, 0o755)
     # Snakemake replaces braces in this one, but not in the other.
     submit_call = shlex.quote(str(submit)).replace("{", "{{").replace("}", "}}")
-    settings: dict[str, object] = {"jobscript": str(profile / "job.sh"), "latency-wait": 60}
-    if snakemake_major < 8:
-        settings.update({"cluster": submit_call, "cluster-status": shlex.quote(str(status)), "cluster-cancel": "scancel",
-                         "max-jobs-per-second": 20, "max-status-checks-per-second": 20})
-    else:
-        settings.update({"executor": "cluster-generic", "cluster-generic-submit-cmd": submit_call,
-                         "cluster-generic-status-cmd": shlex.quote(str(status)), "cluster-generic-cancel-cmd": "scancel"})
+    settings = {"jobscript": str(profile / "job.sh"), "latency-wait": 60, "cluster": submit_call,
+                "cluster-status": shlex.quote(str(status)), "cluster-cancel": "scancel", "max-jobs-per-second": 20,
+                "max-status-checks-per-second": 20}
     # JSON's texts and numbers are YAML's.
     write_whole(profile / "config.yaml", "".join(f"{k}: {json.dumps(v)}\n" for k, v in settings.items()))
     return profile

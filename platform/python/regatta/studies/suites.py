@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of a paper, traces/suites/SUITE.toml of the repository, as launch files and annotation options."""
 
-import tomllib
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Iterator
 
 from ..statistics import InputError
-from .checks import Table
+from . import documents
+from .checks import Table, shown
 
 # platform/python/regatta/studies/suites.py. An installed package has no kernels: a suite is then named by its path.
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise InputError(f"{path}: cannot be read: {e.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
-        raise InputError(f"{path}: found no TOML: {e}") from None
+# A machine is based on few others.
+_MOST_BASES = 8
 
 
 def _registers_of_thread(root: Path, machine: str) -> int:
     """Most registers that a thread of a preset can have; a preset without a number has its base's."""
-    document = _load(root / "platform" / "machines" / f"{machine}.toml")
-    found = document.get("sm", {}).get("registers_per_thread")
-    base = document.get("machine", {}).get("base", "")
-    return _registers_of_thread(root, base) if found is None and base else min(255, 255 if found is None else int(found))
+    for _ in range(_MOST_BASES):
+        path = root / "platform" / "machines" / f"{machine}.toml"
+        top = Table(path, "", documents.toml(path))
+        sm = Table(path, "sm", top.content.get("sm", {}))
+        if "registers_per_thread" in sm.content:
+            return min(255, sm.whole("registers_per_thread", 255, 1))
+        of_machine = Table(path, "machine", top.content.get("machine", {}))
+        if "base" not in of_machine.content:
+            return 255
+        machine = of_machine.text("base")
+    raise InputError(f"{path}: machine.base: found more than {_MOST_BASES} machines, each based on the next, expected an end")
 
 
 def annotate_options(root: Path, machine: str, warp_size: int, addresses: int) -> tuple[str, ...]:
@@ -62,11 +64,15 @@ def kernels_of(table: Table) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
     """(kernel, launch file, options) of a [[programs]] table with the key suite."""
     path = _suite_file(table)
     root = path.parents[2]
-    document = _load(path)
-    known = list(dict.fromkeys(p["kernel"] for p in document.get("program", []) if "kernel" in p))
-    if not known or "machine" not in document:
+    suite = Table(path, "", documents.toml(path))
+    programs = suite.content.get("program", [])
+    if not isinstance(programs, list):
+        suite.fail("program", shown(programs), "[[program]] tables")
+    tables = [Table(path, f"[[program]] {number}", content) for number, content in enumerate(programs, 1)]
+    known = list(dict.fromkeys(t.text("kernel") for t in tables if "kernel" in t.content))
+    if not known or "machine" not in suite.content:
         table.fail("suite", f"'{path}' without programs or machine", "a suite's file of traces/suites")
-    options = annotate_options(root, document["machine"], document.get("warp_size", 32), document.get("addresses", 64))
+    options = annotate_options(root, suite.text("machine"), suite.whole("warp_size", 32, 1), suite.whole("addresses", 64, 1))
     options += table.words("annotate")
     launch = "launch.small.toml" if table.flag("small", False) else "launch.toml"
     for kernel in table.texts("kernels", tuple(known)):
