@@ -4,7 +4,7 @@
 #pragma once
 
 #include <regatta/sm/cta_source.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/trace/file.h>
 
 #include <deque>
@@ -17,9 +17,9 @@ namespace regatta::assembly {
 /// Without a trace (nullptr) there are no launches.
 class CtaDispatcher : public sc_core::sc_module {
  public:
-  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader* trace, const sc_core::sc_time& clock_period,
+  CtaDispatcher(const sc_core::sc_module_name& name, const trace::Reader* trace, support::ClockDomain& clock,
                 unsigned sms)
-      : sc_module(name), clock_(support::CycleScheduler::of(clock_period)), trace_(trace) {
+      : sc_module(name), clock_(clock), trace_(trace) {
     for (unsigned i = 0; i < sms; ++i) ports_.emplace_back(*this);
   }
 
@@ -55,7 +55,7 @@ class CtaDispatcher : public sc_core::sc_module {
     std::uint64_t taken_ = support::no_cycle;  ///< the cycle in which it got its last one
   };
 
-  const support::CycleScheduler& clock_;
+  const support::ClockDomain& clock_;
   const trace::Reader* trace_;
   std::unique_ptr<trace::Reader::Stream> stream_;
   std::size_t next_ = 0;  ///< position in the trace of the launch that follows in the stream

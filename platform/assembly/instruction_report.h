@@ -4,6 +4,7 @@
 #pragma once
 
 #include <regatta/assembly/simulation.h>
+#include <nlohmann/json_fwd.hpp>
 
 namespace regatta::assembly {
 

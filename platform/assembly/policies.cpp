@@ -3,8 +3,10 @@
 #include <regatta/base/suggestion.h>
 
 #include <regatta/assembly/machine.h>
-#include <regatta/models/residency/occupancy.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/occupancy_residency.h>
+#include <regatta/baseline/schedulers.h>
+
+#include <algorithm>
 
 namespace regatta::assembly {
 
@@ -49,6 +51,16 @@ PolicyRegistry::PolicyRegistry() {
   builtin("owf", "owner warp first: the oldest warp of the lowest class that the scheme gives (register_sharing)");
   add(ResidencyPolicy{"occupancy", "as many CTAs as fit, all of them active",
                       [](const MachineConfig&) { return std::make_unique<models::OccupancyResidency>("residency"); }});
+  own_schedulers_ = schedulers_.size();
+  own_residencies_ = residencies_.size();
+}
+
+bool PolicyRegistry::are_own(const std::string& scheduler, const std::string& residency) const {
+  const auto is_among = [](const auto& policies, std::size_t own, const std::string& name) {
+    const auto end = policies.begin() + static_cast<std::ptrdiff_t>(own);
+    return std::any_of(policies.begin(), end, [&name](const auto& policy) { return policy.name == name; });
+  };
+  return is_among(schedulers_, own_schedulers_, scheduler) && is_among(residencies_, own_residencies_, residency);
 }
 
 void PolicyRegistry::add(SchedulerPolicy policy) { insert(schedulers_, std::move(policy), "warp scheduler"); }

@@ -7,8 +7,8 @@
 
 namespace regatta::assembly {
 
-RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period)
-    : recording_(recording), period_(period), clock_(support::CycleScheduler::of(period)) {
+RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machine, support::ClockDomain& clock)
+    : recording_(recording), clock_(clock) {
   shape_.schedulers = machine.sm.schedulers;
   shape_.issue_width = machine.sm.issue_width;
   shape_.banks = machine.register_file.banks;
@@ -19,7 +19,7 @@ RecorderSet::RecorderSet(const Recording& recording, const MachineConfig& machin
   shape_.warps = machine.sm.max_warps;
   shape_.dispatches = std::max({machine.sm.sp_units, machine.sm.sfu_units, machine.sm.dp_units, machine.sm.lsu_queue});
   if (!recording_.vcd_file.empty()) {
-    const auto ps = static_cast<std::uint64_t>(std::llround(period.to_seconds() * 1e12));
+    const auto ps = static_cast<std::uint64_t>(std::llround(clock.period().to_seconds() * 1e12));
     vcd_ = std::make_unique<recorders::VcdFile>(recording_.vcd_file, ps, recording_.vcd_cycles);
   }
   if (!recording_.pipeline_file.empty()) {
@@ -44,7 +44,7 @@ void RecorderSet::add_sm(unsigned index, sm::Sm& sm, unsigned banks, recorders::
       shape.read_ports = 1;
       shape.write_ports = std::max(shape.write_ports, banks);
     }
-    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_, period_));
+    vcd_recorders_.push_back(std::make_unique<recorders::VcdRecorder>(*vcd_, index, shape, clock_));
     vcd_recorders_.back()->watch(*reads, *writes, *memory);
     sm.add_observer(*vcd_recorders_.back());
   }

@@ -12,6 +12,7 @@
 #include <regatta/recorders/vcd_recorder.h>
 #include <regatta/recorders/working_set.h>
 #include <regatta/sm/sm.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/sampler.h>
 
 #include <exception>
@@ -25,7 +26,7 @@ namespace regatta::assembly {
 class RecorderSet {
  public:
   /// Opens the files: a path that cannot be written is refused before the run.
-  RecorderSet(const Recording& recording, const MachineConfig& machine, sc_core::sc_time period);
+  RecorderSet(const Recording& recording, const MachineConfig& machine, support::ClockDomain& clock);
 
   /// True when the SMs' sockets are looked at: taps are needed.
   bool wants_taps() const { return vcd_ != nullptr; }
@@ -54,9 +55,8 @@ class RecorderSet {
 
   const Recording recording_;
   recorders::VcdShape shape_;
-  sc_core::sc_time period_;
-  support::CycleScheduler& clock_;
-  std::vector<support::CycleScheduler::Probe> probes_;  ///< of those that sample
+  support::ClockDomain& clock_;
+  std::vector<support::ClockDomain::Probe> probes_;  ///< of those that sample
   std::unique_ptr<recorders::VcdFile> vcd_;
   std::unique_ptr<recorders::KanataFile> pipeline_;
   std::unique_ptr<recorders::CtaCyclesFile> ctas_;

@@ -5,7 +5,7 @@
 // architectural registers (the value checker's) are those of the simulation, so the machine could be in every state
 // that is reached.
 #include <regatta/assembly/simulation.h>
-#include <regatta/models/residency/occupancy.h>
+#include <regatta/baseline/occupancy_residency.h>
 #include <regatta/sm/decode.h>
 #include <regatta/support/interrupt.h>
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/scheme.h>
-#include <regatta/base/suggestion.h>
+#include <regatta/baseline/windowed_file.h>
+
+#include <stdexcept>
+#include <utility>
 
 namespace regatta::assembly {
 
 SmParts baseline_parts(const BuildContext& c) {
   SmParts parts;
-  parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock_period);
+  parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock);
   parts.residency = c.machine.policies.residency(c.machine.sm.residency).make(c.machine);
   if (parts.residency != nullptr) {
     const protocol::Residency& policy = *parts.residency;
@@ -29,54 +32,45 @@ void connect_memory(const BuildContext& context, SmParts& parts, const std::stri
   parts.memory_checkers.back()->out.bind(to);
 }
 
-namespace {
-
-class Baseline : public Scheme {
- public:
-  std::string name() const override { return "baseline"; }
-  std::string help() const override { return "conventional GPU: banked register file, as many resident CTAs as fit"; }
-  SmParts build(const BuildContext& context) override { return baseline_parts(context); }
-};
-
-}  // namespace
-
-SchemeRegistry SchemeRegistry::with_baseline() {
-  SchemeRegistry registry;
-  registry.add(std::make_unique<Baseline>());
-  return registry;
+void add_description(SmParts& parts, std::function<std::string()> describe) {
+  if (!parts.describe_stuck) {
+    parts.describe_stuck = std::move(describe);
+    return;
+  }
+  parts.describe_stuck = [before = std::move(parts.describe_stuck), describe = std::move(describe)] {
+    return before() + describe();
+  };
 }
 
-void SchemeRegistry::add(std::unique_ptr<Scheme> scheme) {
-  for (const auto& known : schemes_) {
-    if (known->name() == scheme->name()) throw support::ConfigError("scheme '" + scheme->name() + "' is there already");
+models::MovableFile& file_without_windows(SmParts& parts, const std::string& scheme) {
+  auto* const file = dynamic_cast<models::MovableFile*>(parts.storage.get());
+  if (file == nullptr) {
+    throw support::ConfigError("scheme " + scheme + ": it gives warps their windows, and the storage takes none");
   }
-  schemes_.push_back(std::move(scheme));
+  if (const std::string windows = file->own_windows(); windows != "fixed") {
+    throw support::ConfigError("scheme " + scheme + ": it gives warps their windows, and the register file has " +
+                               windows + " windows of its own: expected fixed ones");
+  }
+  return *file;
 }
 
-Scheme& SchemeRegistry::get(const std::string& name) const {
-  if (const std::size_t plus = name.find('+'); plus != std::string::npos) {
-    for (const auto& scheme : combined_) {
-      if (scheme->name() == name) return *scheme;
+SmParts Scheme::build(const BuildContext& context) { return build_layers(context, {this}); }
+
+void Scheme::add_parts(const BuildContext&, SmParts&) {
+  throw std::logic_error("scheme " + name() + " has neither build() nor add_parts()");
+}
+
+SmParts Scheme::build_layers(const BuildContext& c, const std::vector<Scheme*>& layers) {
+  const auto prepared = [&](const Scheme* without) {
+    machines_.push_back(std::make_unique<MachineConfig>(c.machine));
+    for (const Scheme* s : layers) {
+      if (s != without) s->prepare(*machines_.back());
     }
-    const Scheme& upper = get(name.substr(0, plus));
-    std::unique_ptr<Scheme> both = upper.over(get(name.substr(plus + 1)));
-    if (both == nullptr) {
-      throw support::ConfigError("--scheme: found '" + name + "', and '" + upper.name() +
-                                 "' cannot be put on the parts of another scheme");
-    }
-    combined_.push_back(std::move(both));
-    return *combined_.back();
-  }
-  std::vector<std::string> names;
-  std::string known;
-  for (const auto& scheme : schemes_) {
-    if (scheme->name() == name) return *scheme;
-    names.push_back(scheme->name());
-    known += (known.empty() ? "" : ", ") + scheme->name();
-  }
-  const std::string nearest = base::nearest(name, names);
-  throw support::ConfigError("--scheme: unknown scheme '" + name + "'" +
-                             (nearest.empty() ? "." : ", did you mean '" + nearest + "'?") + " Known: " + known);
+    return BuildContext{*machines_.back(), c.clock, c.sm_index, c.check_protocol, c.lookup_delay};
+  };
+  SmParts parts = baseline_parts(prepared(nullptr));
+  for (Scheme* s : layers) s->add_parts(layers.size() == 1 ? c : prepared(s), parts);
+  return parts;
 }
 
 }  // namespace regatta::assembly

@@ -5,7 +5,7 @@
 #include <regatta/assembly/conservation.h>
 #include <regatta/memory/memory_system.h>
 #include <regatta/support/block_name.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/interrupt.h>
@@ -15,31 +15,46 @@
 #include "cache_warmer.h"
 #include "dispatcher.h"
 #include "launch_plan.h"
+#include "patience.h"
 #include "recorder_set.h"
 #include "sm_node.h"
 
 #include <spdlog/spdlog.h>
 #include <algorithm>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace regatta::assembly {
 
 struct Simulation::Impl {
+  /// Has the machine's modules in it.
+  struct Holder : sc_core::sc_module {
+    Holder(const sc_core::sc_module_name& name, const std::function<void()>& fill) : sc_module(name) { fill(); }
+  };
   /// `t`: nullptr for a platform that will run nothing.
   Impl(const MachineConfig& m, Scheme& s, const SimulationOptions& o, const trace::Reader* t)
       : machine(m), scheme(s), options(o), trace(t) {}
 
   void elaborate();
+  void make_modules();
+  /// The machine's outermost modules.
+  const std::vector<sc_core::sc_object*>& objects() const {
+    return holder != nullptr ? holder->get_child_objects() : sc_core::sc_get_top_level_objects();
+  }
+  /// A module's name as that of a statistic has it.
+  std::string within(const std::string& name) const {
+    return holder == nullptr || name.empty() ? name : name.substr(std::string(holder->name()).size() + 1);
+  }
   /// Starts SystemC; ports are bound from here on. Returns the statistics of all modules, the scheme's own first.
   std::vector<support::StatGroup> start();
   void run_all(const std::vector<support::StatGroup>& groups, ConservationLaws& laws, SimulationResult& result);
   bool run_launch(const LaunchPlan::Step& step, ConservationLaws& laws, SimulationResult& result);
   std::string lost(const LaunchResult& r, const trace::Launch& launch, const ConservationLaws& laws) const;
   void run_until_idle();
-  std::uint64_t now() const { return support::CycleScheduler::of(period).now(); }
-  void pause() const {
-    support::CycleScheduler::of(period).yield();
+  std::uint64_t now() const { return clock->now(); }
+  void pause() {
+    clock->yield();
     sc_core::sc_pause();
   }
   CycleStack cycle_stack() const;
@@ -58,12 +73,14 @@ struct Simulation::Impl {
   Scheme& scheme;
   SimulationOptions options;
   const trace::Reader* trace;
-  sc_core::sc_time period;
-  std::optional<RecorderSet> recorders;  ///< outlives the SMs, which tell it
+  std::unique_ptr<Holder> holder;
+  std::optional<support::ClockDomain> clock;  ///< of the SMs and the memory; outlives its parts
+  std::optional<RecorderSet> recorders;       ///< outlives the SMs, which tell it
   std::vector<std::unique_ptr<SmNode>> nodes;
   std::vector<std::unique_ptr<checker::ValueChecker>> checkers;
   std::unique_ptr<memory::MemorySystem> memory;
   std::unique_ptr<CtaDispatcher> dispatcher;
+  std::optional<Patience> patience;
   std::vector<support::StatSum> launch_sums;  ///< by SimulationOptions::launch_stats
   std::function<void(std::uint64_t)> progress;
   std::string mismatch;
@@ -93,7 +110,8 @@ void Simulation::Impl::elaborate() {
 #else
   constexpr bool debug_build = true;
 #endif
-  machine.sm.check_contracts = machine.sm.check_contracts || options.check_protocol || debug_build;
+  machine.sm.check_contracts =
+      machine.sm.check_contracts || options.check_protocol || (debug_build && !options.no_check_protocol);
   machine.validate();
   scheme.validate(machine);
   options.fault.validate(options.sms);
@@ -103,14 +121,18 @@ void Simulation::Impl::elaborate() {
     throw support::ConfigError("--sms: found " + std::to_string(options.sms) + ", the machine has " +
                                std::to_string(machine.sms) + " SMs (machine.sms)");
   }
-  // Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle count.
-  period = sc_core::sc_time(1e6 / machine.clock_mhz, sc_core::SC_PS);
-  recorders.emplace(options.recording, machine, period);
-  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, period, options.sms);
-  memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, period);
+  if (options.name.empty()) return make_modules();
+  holder = std::make_unique<Holder>(options.name.c_str(), [this] { make_modules(); });
+}
+
+void Simulation::Impl::make_modules() {
+  clock.emplace("clock", machine.clock_period());
+  recorders.emplace(options.recording, machine, *clock);
+  dispatcher = std::make_unique<CtaDispatcher>("cta_dispatcher", trace, *clock, options.sms);
+  memory = std::make_unique<memory::MemorySystem>("memory", machine.memory, *clock);
   for (unsigned i = 0; i < options.sms; ++i) {
     nodes.push_back(
-        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, period, i, options, *recorders));
+        std::make_unique<SmNode>(("sm" + std::to_string(i)).c_str(), machine, scheme, *clock, i, options, *recorders));
     SmNode& node = *nodes.back();
     node.sm->cta_source.bind(dispatcher->port(i));
     node.l1->downstream.bind(memory->upstream()[i]);
@@ -121,7 +143,8 @@ void Simulation::Impl::elaborate() {
       }
       if (progress) progress(total(&sm::Sm::warp_instructions));
     });
-    node.sm->set_watchdog([this](const std::string& what) {
+    node.sm->set_watchdog([this, i](const std::string& what) {
+      if (patience->memory_serves(i)) return;
       stuck = what;
       pause();
     });
@@ -140,18 +163,17 @@ void Simulation::Impl::elaborate() {
   }
   const bool ahead = options.lookup_delay == 0 &&
                      std::all_of(nodes.begin(), nodes.end(), [](const auto& node) { return node->keeps_cycle_time(); });
-  support::CycleScheduler::of(period).set_quantum(ahead ? options.quantum : 1);
+  clock->set_quantum(ahead ? options.quantum : 1);
 }
 
 /// Runs until no event is left, or a pause. An SM detects its own deadlock. Blocks that keep retrying while the SMs
 /// sleep are detected here: by cycles and deltas in which something ran and no SM made a step. Time in which nothing
-/// runs does not count, however long it is.
+/// runs does not count, however long it is, and neither does waiting for what is due.
 void Simulation::Impl::run_until_idle() {
-  const support::CycleScheduler& clock = support::CycleScheduler::of(period);
-  const auto tried = [&] { return std::max<std::uint64_t>(clock.cycles_run(), sc_core::sc_delta_count()); };
+  const auto tried = [&] { return std::max<std::uint64_t>(clock->cycles_run(), sc_core::sc_delta_count()); };
   constexpr std::uint64_t longest = std::uint64_t{1} << 40;  // cycles; SystemC counts time in 64 bits
   const sc_core::sc_time slice =
-      sc_core::sc_time::from_value(std::min(machine.sm.watchdog_cycles, longest) * period.value());
+      sc_core::sc_time::from_value(std::min(machine.sm.watchdog_cycles, longest) * clock->period().value());
   std::uint64_t steps = total(&sm::Sm::steps);
   for (std::uint64_t since = tried();;) {
     // Runs at least until the next event, however late it is.
@@ -164,6 +186,8 @@ void Simulation::Impl::run_until_idle() {
       steps = now;
       since = tried();
     } else if (tried() - since >= machine.sm.watchdog_cycles) {
+      since = tried();
+      if (patience->step_is_due()) continue;
       stuck = sm::Sm::no_progress(machine.sm.watchdog_cycles);
       return;
     }
@@ -180,7 +204,7 @@ CycleStack Simulation::Impl::cycle_stack() const {
 
 /// The modules' declarations, and the structures of the whole card, of which the simulated SMs' share is charged.
 std::vector<support::EnergyGroup> Simulation::Impl::energy_groups() const {
-  std::vector<support::EnergyGroup> groups = support::collect_energy();
+  std::vector<support::EnergyGroup> groups = support::collect_energy(holder.get());
   support::EnergyGroup& card = groups.emplace_back();
   const double share = double(options.sms) / machine.sms;
   auto always = [](double factor) { return support::LeakageState{nullptr, 1, factor}; };
@@ -237,6 +261,10 @@ std::string Simulation::Impl::lost(const LaunchResult& r, const trace::Launch& l
     return "warp instructions issued = " + std::to_string(r.warp_instructions) +
            " must equal those traced = " + std::to_string(launch.warp_instructions);
   }
+  if (r.thread_instructions != launch.thread_instructions) {
+    return "thread instructions issued = " + std::to_string(r.thread_instructions) +
+           " must equal those traced = " + std::to_string(launch.thread_instructions);
+  }
   std::uint64_t slots = 0;
   for (const std::uint64_t s : r.stall_cycles) slots += s;
   const std::uint64_t expected = r.cycles * machine.sm.schedulers * nodes.size();
@@ -288,7 +316,13 @@ bool Simulation::Impl::run_launch(const LaunchPlan::Step& step, ConservationLaws
   r.index = index;
   r.kernel_index = launch.kernel;
   for (std::size_t i = 0; i < launch_sums.size(); ++i) r.stats.push_back(launch_sums[i].total() - counted[i]);
-  r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
+  // A broken rule of the energy is told last: a value, a deadlock, a transfer or a law say more about a wrong block.
+  std::optional<sc_core::sc_report> wrong_energy;
+  try {
+    r.energy = meter.end(energy_groups(), r.cycles, machine.clock_mhz);
+  } catch (const sc_core::sc_report& e) {
+    wrong_energy = e;
+  }
   result.energy.add(r.energy);
   result.launches.push_back(r);
   const auto broken_off = [&](Ending ending, const std::string& message) {
@@ -304,29 +338,32 @@ bool Simulation::Impl::run_launch(const LaunchPlan::Step& step, ConservationLaws
   }
   bool idle = dispatcher->unfinished() == 0;
   for (auto& node : nodes) idle = idle && node->sm->idle();
-  if (stuck.empty()) {
-    for (auto& node : nodes) node->finish_protocol_checks();
-  }
   if (!idle || !stuck.empty()) {
     std::string message = "deadlock: launch " + std::to_string(index) + " (" + kernel.name + ") stopped at cycle " +
                           std::to_string(now()) + " with " + std::to_string(dispatcher->unfinished()) +
                           " CTAs unfinished" + (stuck.empty() ? "" : ": " + stuck) + "\n";
     for (auto& node : nodes) message += node->describe_stuck();
-    message += held_work(sc_core::sc_get_top_level_objects());
+    message += held_work(objects());
     return broken_off(Ending::deadlock, message);
   }
+  // After the deadlock, whose report also names what was open.
+  for (auto& node : nodes) node->finish_protocol_checks();
   for (auto& node : nodes) node->sm->finish();
   if (const std::string what = lost(r, launch, laws); !what.empty()) {
     result.ending = Ending::not_conserved;
     result.message = "not conserved in launch " + std::to_string(index) + " (" + kernel.name + "): " + what;
     return false;
   }
+  if (wrong_energy) throw *wrong_energy;
   return true;
 }
 
 std::vector<support::StatGroup> Simulation::Impl::start() {
-  sc_core::sc_start(sc_core::SC_ZERO_TIME);
-  std::vector<support::StatGroup> groups = support::collect_stats();
+  if (!sc_core::sc_start_of_simulation_invoked()) sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  // Another machine of the program may have run. Time of this one begins now.
+  if (sc_core::sc_time_stamp() != sc_core::SC_ZERO_TIME) clock->restart();
+  patience.emplace(nodes, objects());
+  std::vector<support::StatGroup> groups = support::collect_stats(holder.get());
   std::vector<support::StatGroup> whole;
   for (const std::string& name : scheme.stat_groups()) {
     whole.emplace_back(name);
@@ -404,10 +441,10 @@ SimulationResult Simulation::run() {
   result.scheduler = m.nodes.front()->scheduler_name();
   result.residency = m.nodes.front()->residency_name();
   std::vector<std::string> storages;
-  for (const auto& node : m.nodes) storages.push_back(node->storage_path());
+  for (const auto& node : m.nodes) storages.push_back(m.within(node->storage_path()));
   ConservationLaws laws(groups);
   laws.add_platform(storages);
-  for (const auto& node : m.nodes) m.scheme.add_laws(laws, node->name());
+  for (const auto& node : m.nodes) m.scheme.add_laws(laws, m.within(node->name()));
   m.recorders->begin(groups, [&m](std::uint64_t cycle) {
     for (auto& node : m.nodes) node->sm->account_until(protocol::Cycle(cycle));
   });
@@ -437,6 +474,9 @@ SimulationResult Simulation::run() {
   }
   result.stats = support::stats_json(groups);
   result.stat_descriptions = support::stats_description_json(groups);
+  Waits waits;
+  m.scheme.add_waits(waits);
+  result.waits = waits.of(groups);
   m.scheme.report(result.scheme_report);
   return result;
 }

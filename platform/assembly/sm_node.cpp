@@ -10,10 +10,10 @@
 namespace regatta::assembly {
 
 SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme,
-               sc_core::sc_time period, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
+               support::ClockDomain& clock, unsigned index, const SimulationOptions& options, RecorderSet& recorders)
     : sc_module(name), machine_(machine) {
   const bool check_protocol = options.check_protocol;
-  parts = scheme.build(BuildContext{machine, period, index, check_protocol, options.lookup_delay});
+  parts = scheme.build(BuildContext{machine, clock, index, check_protocol, options.lookup_delay});
   if (const auto* registered = parts.scheduler.target<RegisteredScheduler>()) scheduler_ = registered->name;
   if (parts.storage == nullptr || parts.residency == nullptr || !parts.scheduler) {
     throw support::ConfigError("scheme '" + scheme.name() + "' built an SM without storage, residency or scheduler");
@@ -27,8 +27,8 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   refuse_null(parts.listeners, "lifecycle listener");
   refuse_null(parts.observers, "observer");
   refuse_null(parts.l1_clients, "socket among its L1 clients");
-  sm = std::make_unique<sm::Sm>("pipeline", machine.sm, period, index, parts.scheduler);
-  l1 = std::make_unique<memory::L1Cache>("l1", machine.l1, period);
+  sm = std::make_unique<sm::Sm>("pipeline", machine.sm, clock, index, parts.scheduler);
+  l1 = std::make_unique<memory::L1Cache>("l1", machine.l1, clock);
   sm->storage.bind(*parts.storage);
   sm->residency.bind(*parts.residency);
   if (parts.shared_contents) {
@@ -44,8 +44,7 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
   for (auto& observer : parts.observers) sm->add_observer(*observer);
   const bool faulty = options.fault.wanted() && options.fault.sm == index;
   if (faulty) {
-    fault = std::make_unique<checker::FaultInjector>(
-        options.fault, [&clock = support::CycleScheduler::of(period)] { return clock.now(); });
+    fault = std::make_unique<checker::FaultInjector>(options.fault, [&clock] { return clock.now(); });
   }
   // Connects initiator and target, through a tap, a checker and a fault injector if wanted. The fault injector is last:
   // no contract covers the transfers that it changes.
@@ -80,9 +79,9 @@ SmNode::SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine
     connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), l1->upstream);
   } else {
     const auto ports = static_cast<unsigned>(parts.l1_clients.size()) + 1;
-    arbiter = std::make_unique<memory::RequestArbiter>("l1_arbiter", ports, period);
+    arbiter = std::make_unique<memory::RequestArbiter>("l1_arbiter", ports, clock);
     connect(memory_tap, "memory_tap", memory_checker, "memory_protocol", sm->memory_socket(), arbiter->upstream(0));
-    const BuildContext context{machine, period, index, check_protocol, options.lookup_delay};
+    const BuildContext context{machine, clock, index, check_protocol, options.lookup_delay};
     for (unsigned p = 1; p < ports; ++p) {
       connect_memory(context, parts, "l1_client" + std::to_string(p) + "_protocol", *parts.l1_clients[p - 1],
                      arbiter->upstream(p));

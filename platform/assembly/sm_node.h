@@ -10,6 +10,7 @@
 #include <regatta/memory/request_arbiter.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/sm/sm.h>
+#include <regatta/support/clock_domain.h>
 
 #include "drop_log.h"
 #include "recorder_set.h"
@@ -23,7 +24,7 @@ namespace regatta::assembly {
 
 class SmNode : public sc_core::sc_module {
  public:
-  SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, sc_core::sc_time period,
+  SmNode(const sc_core::sc_module_name& name, const MachineConfig& machine, Scheme& scheme, support::ClockDomain& clock,
          unsigned index, const SimulationOptions& options, RecorderSet& recorders);
 
   /// Where the storage that the pipeline is bound to stands in the module hierarchy; empty when it is no module.

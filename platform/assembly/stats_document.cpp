@@ -4,7 +4,12 @@
 
 #include "instruction_report.h"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
 
 namespace regatta::assembly {
 
@@ -138,6 +143,35 @@ nlohmann::ordered_json sampling_json(const SimulationResult& r, const trace::Rea
           {"warmed_lines", r.skipped->warmed_lines}};
 }
 
+/// What tells programs apart: their code, their launches, their data; and the mix of the simulated launches.
+nlohmann::ordered_json program_json(const SimulationResult& r, const trace::Reader& trace) {
+  using Json = nlohmann::ordered_json;
+  Json kernels = Json::array();
+  for (std::size_t k = 0; k < trace.kernels().size(); ++k) {
+    const trace::Kernel& kernel = trace.kernels()[k];
+    kernels.push_back({{"name", kernel.name},
+                       {"instructions", kernel.instructions.size()},
+                       {"registers", kernel.registers_per_thread},
+                       {"code", fmt::format("{:016x}", trace.code_digest(k))}});
+  }
+  std::array<std::uint64_t, trace::op_class_count> classes{};
+  bool known = true;
+  for (const LaunchResult& l : r.launches) {
+    const std::optional<trace::LaunchSignature>& signature = trace.launches()[l.index].signature;
+    known = known && signature.has_value();
+    if (known)
+      std::transform(classes.begin(), classes.end(), signature->classes.begin(), classes.begin(), std::plus<>());
+  }
+  Json mix = Json::object();
+  for (std::size_t c = 0; known && c < classes.size(); ++c) {
+    if (classes[c] != 0) mix[trace::to_string(static_cast<trace::OpClass>(c))] = classes[c];
+  }
+  return {{"kernels", std::move(kernels)},
+          {"launches", trace.launches().size()},
+          {"data", fmt::format("{:016x}", trace.data_digest())},
+          {"warp_instructions", std::move(mix)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Reader& trace, const std::string& machine,
@@ -147,6 +181,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["regatta"] = REGATTA_VERSION;
   document["kernel"] = kernel_names(trace);
   document["trace"] = trace.path();
+  document["program"] = program_json(r, trace);
   document["machine"] = machine;
   document["scheme"] = scheme;
   if (!r.scheduler.empty()) document["scheduler"] = r.scheduler;
@@ -194,6 +229,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
     document["register_use"] = {{"window", u.window}, {"mean", u.mean}, {"lowest", u.lowest}, {"highest", u.highest}};
   }
   document["stats"] = r.stats;
+  if (!r.waits.all().empty()) document["waits"] = r.waits.json(options);
   if (!r.scheme_report.empty()) document.update(r.scheme_report);
   document["host"] = {{"seconds", r.seconds},
                       {"warp_instructions_per_second", r.seconds > 0 ? double(r.warp_instructions) / r.seconds : 0.0},

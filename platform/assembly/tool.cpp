@@ -10,12 +10,16 @@
 #include <regatta/support/interrupt.h>
 #include <regatta/support/logging.h>
 #include <regatta/support/progress.h>
+#include <regatta/trace/verify.h>
 
 #include <spdlog/spdlog.h>
 #include <cerrno>
 #include <csignal>
+#include <functional>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 
 #include "instruction_report.h"
 #include "tool_config.h"
@@ -46,15 +50,39 @@ class SummaryOutput {
   std::streambuf* before_;
 };
 
-/// Adds the trace's path to input errors: models and cursors know only kernel, CTA and warp.
-template <class Run>
-SimulationResult on(const trace::Reader& trace, Run&& run) {
+/// Throws if the trace itself is malformed: whatever a block did then is the trace's fault. `whole`: with its dynamic
+/// part, which takes as long as reading it. `met`: what the run ended with.
+void blame_trace(const trace::Reader& trace, bool whole, const std::string& met) {
   try {
-    return run();
+    whole ? static_cast<void>(trace::verify(trace, trace::VerifyDepth::program)) : trace::verify_kernels(trace);
+  } catch (const trace::InputError& e) {
+    throw trace::InputError(std::string(e.what()) + " (the run ended with: " + met.substr(0, met.find('\n')) + ")");
+  }
+}
+
+/// Adds the trace's path to input errors: models and cursors know only kernel, CTA and warp. When a run fails, the
+/// trace is looked through first, since a malformed one makes blocks look guilty.
+SimulationResult on(const trace::Reader& trace, const std::function<SimulationResult()>& run) {
+  try {
+    SimulationResult result = run();
+    const bool failed = result.ending == Ending::value_mismatch || result.ending == Ending::deadlock ||
+                        result.ending == Ending::not_conserved;
+    // A fault that was planted explains itself.
+    if (failed && result.fault.empty()) blame_trace(trace, true, result.message);
+    return result;
   } catch (const trace::InputError& e) {
     const std::string what = e.what();
     if (what.rfind(trace.path() + ":", 0) == 0) throw;
     throw trace::InputError(trace.path() + ": " + what);
+  } catch (const base::InputError& e) {
+    blame_trace(trace, false, e.what());
+    throw;
+  } catch (const sc_core::sc_report& e) {
+    blame_trace(trace, true, std::string(e.get_msg_type()) + ": " + e.get_msg());
+    throw;
+  } catch (const std::logic_error& e) {
+    blame_trace(trace, true, e.what());
+    throw;
   }
 }
 
@@ -103,17 +131,32 @@ int describe_only(const ToolOptions& o, const MachineConfig& machine, Scheme& sc
   refuse_files(o, "--describe-stats without a TRACE runs nothing");
   SimulationOptions options;
   options.sms = o.sms;
-  print_stat_descriptions(Simulation::describe(machine, scheme, options));
+  Waits waits;
+  scheme.add_waits(waits);
+  print_stat_descriptions(Simulation::describe(machine, scheme, options), waits);
   std::cout.flush();
   if (!std::cout) throw support::ConfigError("the descriptions cannot be written to standard output");
   return status_done;
+}
+
+/// A scheme or a policy that regatta's tests do not cover is checked unless that is switched off.
+void check_unknown_blocks(ToolOptions& o, const MachineConfig& machine, const SchemeRegistry& registry) {
+  if (o.check_protocol && o.no_check_protocol) {
+    throw support::ConfigError("--check-protocol and --no-check-protocol exclude each other: expected one of them");
+  }
+  if (o.check_protocol || o.no_check_protocol || o.replay || o.hierarchy) return;
+  if (!registry.is_own(o.scheme)) {
+    o.checked_block = "scheme " + o.scheme;
+  } else if (!machine.policies.are_own(machine.sm.scheduler, machine.sm.residency)) {
+    o.checked_block = "a policy of scheduling or residency";
+  }
 }
 
 int print_hierarchy(const ToolOptions& o, const MachineConfig& machine, Scheme& scheme) {
   refuse_files(o, "--hierarchy runs nothing");
   SimulationOptions options;
   options.sms = o.sms;
-  options.check_protocol = o.check_protocol;
+  options.check_protocol = o.check_protocol || !o.checked_block.empty();
   std::cout << Simulation::hierarchy(machine, scheme, options) << std::flush;
   if (!std::cout) throw support::ConfigError("the hierarchy cannot be written to standard output");
   return status_done;
@@ -170,6 +213,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   }
   check_files(o, scheme, machine_files, machine.energy);
   if (line.given("dump-config")) return dump_config(o, knobs, registry);
+  if (!o.trace.empty() || o.hierarchy) check_unknown_blocks(o, machine, registry);
   if (o.hierarchy) return print_hierarchy(o, machine, scheme);
   if (o.trace.empty() && o.describe) return describe_only(o, machine, scheme);
   if (o.trace.empty()) {
@@ -203,7 +247,8 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     SimulationOptions options;
     options.sms = o.sms;
     options.check_values = o.check;
-    options.check_protocol = o.check_protocol;
+    options.check_protocol = o.check_protocol || !o.checked_block.empty();
+    options.no_check_protocol = o.no_check_protocol;
     options.check_energy = o.check_protocol;
     options.lookup_delay = static_cast<unsigned>(o.lookup_delay);
     options.quantum = o.quantum;
@@ -222,7 +267,9 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   if (o.cpi && !o.replay) print_cpi(result);
   if (o.cpi_lines) print_cpi_lines(result, trace);
   if (o.energy_table && !o.replay) print_energy(result);
-  if (o.all_stats || o.describe) print_stats(result.stats, result.stat_descriptions, o.describe);
+  if (o.all_stats || o.describe) {
+    print_stats(result.stats, result.stat_descriptions, o.describe, result.waits);
+  }
   std::cout.flush();
   const bool left = !std::cout && errno == EPIPE;
   if (fault.wanted()) tell_fault(result, o.check);

@@ -18,8 +18,10 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, trace_help, false);
   line.option("machine", o.machine, "NAME", "machine preset (" + machines + "), or the path of a .toml file");
-  line.option("scheme", o.scheme, "NAME",
-              schemes + ". A+B: scheme A on the parts of B (finereg+greener). --help also lists the scheme's knobs");
+  line.option(
+      "scheme", o.scheme, "NAME",
+      schemes +
+          ". A+B: both, if they take different parts of an SM (finereg+greener). --help also lists the scheme's knobs");
   line.option("scheduler", o.scheduler, "NAME",
               "warp scheduler (" + described(policies.schedulers()) + "); short for --sm.scheduler");
   line.option("energy", o.energy, "NAME",
@@ -33,6 +35,9 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   line.flag("no-check", o.check, "do not compare operands with the program's values (to measure the cost of checking)",
             false);
   line.flag("check-protocol", o.check_protocol, "check the TLM-2.0 base protocol and all contracts of the blocks");
+  line.flag(
+      "no-check-protocol", o.no_check_protocol,
+      "leave that check out for a scheme or policy that is not one of regatta's own; they are checked by default");
   line.option("lookup-delay", o.lookup_delay, "CYCLES",
               "delay the answers of the scheme's lookups at random by up to so many cycles; 0: as the blocks answer", 0,
               1000);
@@ -149,6 +154,7 @@ Recording recording(const support::CommandLine& line, const ToolOptions& o, cons
                                                 {"--cpi-lines", o.cpi_lines},
                                                 {"--energy-table", o.energy_table},
                                                 {"--check-protocol", o.check_protocol},
+                                                {"--no-check-protocol", o.no_check_protocol},
                                                 {"--lookup-delay", o.lookup_delay != 0}};
   for (const auto& [option, given] : timed) {
     if (o.replay && given) throw support::ConfigError(std::string("--replay has no time: nothing for ") + option);

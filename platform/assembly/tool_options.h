@@ -26,7 +26,8 @@ struct ToolOptions {
   std::string log_level = "info";
   unsigned sms = 1;
   bool check = true;
-  bool check_protocol = false;
+  bool check_protocol = false, no_check_protocol = false;
+  std::string checked_block;  ///< what is not regatta's own, so that contracts are checked unasked; empty: nothing
   std::uint64_t lookup_delay = 0;
   std::uint64_t quantum = SimulationOptions{}.quantum;
   bool replay = false;

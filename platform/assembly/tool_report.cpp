@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
 namespace regatta::assembly {
 
@@ -63,6 +64,10 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
     } else {
       std::cout << "operands not checked (--no-check)\n";
     }
+    if (!o.checked_block.empty()) {
+      std::cout << "protocol and contracts checked: " << o.checked_block
+                << " is not one of regatta's own (--no-check-protocol leaves the check out)\n";
+    }
   }
   if (!o.replay && r.energy.seconds > 0) {
     std::cout << "energy: " << fixed(r.energy.total_nj() * 1e-3, 1) << " uJ"
@@ -85,17 +90,34 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   std::cout << "\n";
 }
 
-void print_stat_descriptions(const nlohmann::ordered_json& descriptions) {
+namespace {
+
+/// What a statistic means, and the knobs of the waits that it counts.
+std::string meaning(const nlohmann::ordered_json& description, const Waits& waits, const std::string& path,
+                    const std::string& name) {
+  std::string text = description.at("description").get<std::string>();
+  const char* before = "; knobs: ";
+  for (const std::string& knob : waits.knobs_of(path, name)) {
+    text += before + knob;
+    before = ", ";
+  }
+  return text;
+}
+
+}  // namespace
+
+void print_stat_descriptions(const nlohmann::ordered_json& descriptions, const Waits& waits) {
   support::Table table({{"statistic"}, {"unit"}, {"meaning"}});
   for (const auto& [path, group] : descriptions.items()) {
     for (const auto& [name, d] : group.items()) {
-      table.row({path + "." + name, d.at("unit").get<std::string>(), d.at("description").get<std::string>()});
+      table.row({path + "." + name, d.at("unit").get<std::string>(), meaning(d, waits, path, name)});
     }
   }
   std::cout << table.str();
 }
 
-void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe) {
+void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe,
+                 const Waits& waits) {
   std::vector<support::Table::Column> columns{"statistic", {"value", support::Table::Align::right}, "unit"};
   if (describe) columns.emplace_back("meaning");
   support::Table table(columns);
@@ -103,7 +125,7 @@ void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_js
     for (const auto& [name, value] : group.items()) {
       const auto& d = descriptions.at(path).at(name);
       std::vector<std::string> row{path + "." + name, value.dump(), d.at("unit").get<std::string>()};
-      if (describe) row.push_back(d.at("description").get<std::string>());
+      if (describe) row.push_back(meaning(d, waits, path, name));
       table.row(row);
     }
   }

@@ -5,7 +5,7 @@
 
 #include <regatta/assembly/simulation.h>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "tool_options.h"
 
@@ -16,8 +16,9 @@ void print_summary(const SimulationResult& result, const ToolOptions& options, c
 void print_cpi(const SimulationResult& result);
 /// The breakdown by structure and by event, with the basis of each number.
 void print_energy(const SimulationResult& result);
-/// Unit and meaning of every statistic.
-void print_stat_descriptions(const nlohmann::ordered_json& descriptions);
-void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe);
+/// Unit and meaning of every statistic; of those that count waits, the knobs.
+void print_stat_descriptions(const nlohmann::ordered_json& descriptions, const Waits& waits);
+void print_stats(const nlohmann::ordered_json& stats, const nlohmann::ordered_json& descriptions, bool describe,
+                 const Waits& waits);
 
 }  // namespace regatta::assembly

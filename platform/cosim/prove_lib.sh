@@ -1,11 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Common part of the prove.sh of blocks in RTL, which source it in the folder that has the RTL. `limit` is the most seconds of a proof.
+# proof/proved.txt names the sources for which all of a script's proofs held. With REGATTA_PROOFS=changed a script whose sources
+# are those proves nothing again; with REGATTA_PROOFS=record it proves all, and writes the file. Commit it with the sources.
 set -u
 command -v yosys >/dev/null || { echo "prove.sh: yosys is missing (.cmake/setup-packages.sh --cosim installs it)" >&2; exit 2; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed=0
 passed=0
+
+# Everything that a proof depends on: yosys, what it reads in this folder, and the scripts.
+sources() {
+  {
+    yosys -V
+    find . -name '*.sv' -o -name '*.svh' | LC_ALL=C sort | xargs cat
+    cat proof/prove.sh "$(sed -n 's/^\. //p' proof/prove.sh)"
+  } | sha256sum | cut -d ' ' -f 1
+}
+of_sources=$(sources)
+if [ "${REGATTA_PROOFS:-}" = changed ] && grep -qs "^$of_sources " proof/proved.txt; then
+  echo "proof/proved.txt: all proofs held for these sources: $(sed -n "s/^$of_sources //p" proof/proved.txt)"
+  exit 0
+fi
 
 # run NAME DEFINE EXPECTED SCRIPT: a proof by yosys. EXPECTED is "proved" or "refuted"; DEFINE is part of the title.
 run() {
@@ -52,5 +68,10 @@ prove_induction() {
 # The last command of a script.
 summary() {
   echo "$passed passed, $failed failed"
+  if [ "${REGATTA_PROOFS:-}" = record ] && [ $failed -eq 0 ]; then
+    echo "$of_sources $passed proofs" >proof/.proved.txt && mv proof/.proved.txt proof/proved.txt
+  elif [ $failed -eq 0 ] && ! grep -qs "^$of_sources " proof/proved.txt; then
+    echo "proof/proved.txt is of other sources: REGATTA_PROOFS=record $0 writes it anew"
+  fi
   [ $failed -eq 0 ]
 }

@@ -6,10 +6,11 @@
 namespace regatta::memory {
 
 DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-                         const sc_core::sc_time& clock_period)
+                         support::ClockDomain& clock)
     : sc_module(name),
       upstream("upstream"),
-      clock_(clock_period),
+      rules_(upstream, config.l2.line_bytes),
+      clock_(clock),
       all_sectors_(line_sectors(config.l2.line_bytes)),
       capacity_(config.dram.queue),
       bandwidth_(config.channel_bandwidth()),
@@ -27,14 +28,13 @@ DramChannel::DramChannel(const sc_core::sc_module_name& name, const MemorySystem
 tlm::tlm_sync_enum DramChannel::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  if (phase == tlm::END_RESP) {
-    if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+  if (rules_.begin(payload, phase, delay, clock_) == nullptr) {  // END_RESP
+    if (!responder_.end_response(payload, at)) protocol_error(upstream.name(), "END_RESP for no response under way");
     wakeup_.request(now, at);
     payload.release();
     return tlm::TLM_COMPLETED;
   }
-  if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
-  if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+  if (held_ != nullptr) protocol_error(upstream.name(), "BEGIN_REQ before END_REQ of the previous request");
   if (!banks_) {
     if (room_at(at)) {
       delay = clock_.time(reserve(payload, at) - now);

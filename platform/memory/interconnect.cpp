@@ -155,12 +155,12 @@ bool Crossbar::idle() const {
 }
 
 Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
-                           const sc_core::sc_time& clock_period, unsigned first_sm)
+                           support::ClockDomain& clock, unsigned first_sm)
     : sc_module(name),
       upstream("upstream", sms),
       downstream("downstream", config.l2.partitions),
       config_(config),
-      clock_(clock_period),
+      clock_(clock),
       map_(config.partition_map()),
       first_sm_(first_sm),
       all_sectors_(line_sectors(config.l2.line_bytes)),
@@ -172,7 +172,7 @@ Interconnect::Interconnect(const sc_core::sc_module_name& name, const MemorySyst
       waiting_responses_(sms) {
   for (unsigned sectors = 0; sectors < flits_.size(); ++sectors) flits_[sectors] = config.packet_flits(sectors);
   for (unsigned i = 0; i < sms; ++i) {
-    sm_ports_.push_back(std::make_unique<SmPort>(*this, i));
+    sm_ports_.push_back(std::make_unique<SmPort>(*this, i, config.l2.line_bytes));
     upstream[i].bind(*sm_ports_.back());
   }
   for (unsigned i = 0; i < config.l2.partitions; ++i) {
@@ -225,25 +225,25 @@ void Interconnect::deliver_response(unsigned index, Payload& p, std::uint64_t no
 void Interconnect::send_request(PartitionPort& port, Payload& p, std::uint64_t now, std::uint64_t at) {
   std::uint64_t when = 0;
   if (port.requester.send(downstream[port.index], p, clock_, now, at, when) != RequestSender::Answer::taken) {
-    protocol_error(name(), "a partition answered with the return of BEGIN_REQ");
+    protocol_error(downstream[port.index].name(), "a partition answered with the return of BEGIN_REQ");
   }
 }
 
 tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = owner.clock_.now();
   const std::uint64_t at = owner.clock_.arrival(now, delay);
-  if (phase == tlm::END_RESP) {
-    if (!responder.end_response(p, at)) protocol_error(owner.name(), "END_RESP for no response under way");
+  const protocol::MemoryAccess* const access = socket_rules.begin(p, phase, delay, owner.clock_);
+  if (access == nullptr) {  // END_RESP
+    if (!responder.end_response(p, at))
+      protocol_error(owner.upstream[index].name(), "END_RESP for no response under way");
     p.release();
     owner.wakeup_.request(now, at);
     return tlm::TLM_COMPLETED;
   }
-  if (phase != tlm::BEGIN_REQ) protocol_error(owner.name(), "unexpected phase on the forward path");
-  const protocol::MemoryAccess& access = access_of(p);
-  if (access.sm != owner.first_sm_ + index) {
-    protocol_error(owner.name(), "MemoryAccess::sm is not the SM of the port the request came in by");
+  if (access->sm != owner.first_sm_ + index) {
+    protocol_error(owner.upstream[index].name(), "MemoryAccess::sm is not the SM of the port the request came in by");
   }
-  if (held != nullptr) protocol_error(owner.name(), "BEGIN_REQ before END_REQ of the previous request");
+  if (held != nullptr) protocol_error(owner.upstream[index].name(), "BEGIN_REQ before END_REQ of the previous request");
   p.acquire();
   std::uint64_t taken = at;
   if (!owner.requests_.has_room(index, now, at)) {
@@ -259,7 +259,7 @@ tlm::tlm_sync_enum Interconnect::SmPort::nb_transport_fw(Payload& p, tlm::tlm_ph
     taken = std::max(at, room);  // it is known when there will be room: END_REQ is then
   }
   const bool first = owner.requests_.empty(index);
-  owner.push_request(index, p, access, now, taken);
+  owner.push_request(index, p, *access, now, taken);
   if (first && !owner.requests_.empty(index)) owner.wakeup_.request(now, taken);
   phase = tlm::END_REQ;
   delay = owner.clock_.time(taken - now);
@@ -270,13 +270,14 @@ tlm::tlm_sync_enum Interconnect::PartitionPort::nb_transport_bw(Payload& p, tlm:
                                                                 sc_core::sc_time& delay) {
   const std::uint64_t now = owner.clock_.now();
   const std::uint64_t at = owner.clock_.arrival(now, delay);
+  const bool answer = answer_rules.answers(p, phase, delay, owner.clock_);
   if (requester.blocked()) {
     requester.end_request(p, at);  // END_REQ, or BEGIN_RESP which implies it
     if (!requester.blocked() && !owner.requests_.waiting(index).empty()) owner.wakeup_.request(now, at);
   }
-  if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
-  if (phase != tlm::BEGIN_RESP) protocol_error(owner.name(), "unexpected phase on the backward path");
-  if (held != nullptr) protocol_error(owner.name(), "BEGIN_RESP before END_RESP of the previous response");
+  if (!answer) return tlm::TLM_ACCEPTED;
+  if (held != nullptr)
+    protocol_error(owner.downstream[index].name(), "BEGIN_RESP before END_RESP of the previous response");
   const bool first = owner.responses_.empty(index);
   if (first) owner.wakeup_.request(now, at);
   if (owner.responses_.has_room(index, now, at)) {

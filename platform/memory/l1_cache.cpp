@@ -8,12 +8,14 @@ namespace regatta::memory {
 
 using protocol::AccessClass;
 
-L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period)
+L1Cache::L1Cache(const sc_core::sc_module_name& name, const L1Config& config, support::ClockDomain& clock)
     : sc_module(name),
       upstream("upstream"),
       downstream("downstream"),
+      rules_(upstream, config.line_bytes),
+      answer_rules_(downstream),
       config_(config),
-      clock_(clock_period),
+      clock_(clock),
       data_(policy(config.enabled ? config.data_policy : "bypass", config.data_store, config.data_store_miss)),
       local_(policy(config.enabled ? config.local_policy : "bypass", config.local_store, config.local_store_miss)),
       sectored_(config.fill == "sector"),
@@ -42,19 +44,19 @@ L1Cache::Policy L1Cache::policy(const std::string& loads, const std::string& sto
 
 tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
-  if (phase == tlm::END_RESP) {
+  protocol::MemoryAccess* const access = rules_.begin(payload, phase, delay, clock_);
+  if (access == nullptr) {  // END_RESP
     const std::uint64_t at = clock_.arrival(now, delay);
-    if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+    if (!responder_.end_response(payload, at)) protocol_error(upstream.name(), "END_RESP for no response under way");
     payload.release();
     wakeup_.request(now, at);
     return tlm::TLM_COMPLETED;
   }
-  if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
-  if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+  if (held_ != nullptr) protocol_error(upstream.name(), "BEGIN_REQ before END_REQ of the previous request");
   catch_up(now);
   const std::uint64_t start = now + clock_.cycles(delay);
   if (start == now && last_request_ != now) {
-    switch (admit(payload, now)) {
+    switch (admit(payload, *access, now)) {
       case Admission::completed:
         last_request_ = now;
         delay += clock_.time(config_.hit_latency);
@@ -80,8 +82,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_fw(Payload& payload, tlm::tlm_phase& ph
   return tlm::TLM_ACCEPTED;
 }
 
-L1Cache::Admission L1Cache::admit(Payload& payload, std::uint64_t now) {
-  protocol::MemoryAccess& access = access_of(payload);
+L1Cache::Admission L1Cache::admit(Payload& payload, protocol::MemoryAccess& access, std::uint64_t now) {
   if (!config_.enabled) {
     if (access.access != AccessClass::register_invalidate) return forward(payload, access, now);
     ++accesses_[static_cast<unsigned>(access.access)];
@@ -234,10 +235,6 @@ L1Cache::Admission L1Cache::admit_register_write(Payload& payload, std::uint64_t
   const std::uint64_t address = payload.get_address();
   const protocol::MemoryAccess& access = access_of(payload);
   sm_ = access.sm;
-  if (payload.get_byte_enable_ptr() != nullptr) {
-    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    return Admission::completed;
-  }
   std::size_t index = tags_.find(address);
   if (index == CacheArray::none) {
     index = tags_.victim(address);

@@ -12,12 +12,11 @@ using protocol::AccessClass;
 tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  if (phase == tlm::END_REQ) {
+  if (!answer_rules_.answers(payload, phase, delay, clock_)) {  // END_REQ
     requester_.end_request(payload, at);
     if (!misses_.empty()) wakeup_.request(now, at);
     return tlm::TLM_ACCEPTED;
   }
-  if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
   if (requester_.blocked()) {
     requester_.end_request(payload, at);  // BEGIN_RESP implies END_REQ
     if (!requester_.blocked() && !misses_.empty()) wakeup_.request(now, at);
@@ -28,7 +27,7 @@ tlm::tlm_sync_enum L1Cache::nb_transport_bw(Payload& payload, tlm::tlm_phase& ph
     fills_.push({&payload, at});
     return tlm::TLM_COMPLETED;
   }
-  if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
+  if (held_fill_ != nullptr) protocol_error(downstream.name(), "BEGIN_RESP before END_RESP of the previous response");
   held_fill_ = &payload;
   held_fill_at_ = at;
   return tlm::TLM_ACCEPTED;
@@ -122,7 +121,7 @@ void L1Cache::retry_held(std::uint64_t now) {
   if (held_ == nullptr || held_at_ > now) return;
   Payload& payload = *held_;
   const bool room = late_hits_.has_room(now);  // a hit is answered through this queue
-  const Admission a = room ? admit(payload, now) : refuse(ReservationFailure::answers);
+  const Admission a = room ? admit(payload, access_of(payload), now) : refuse(ReservationFailure::answers);
   if (a == Admission::refused) {
     if (!held_counted_) count_failure();
     held_counted_ = true;

@@ -8,11 +8,13 @@ namespace regatta::memory {
 using protocol::AccessClass;
 
 L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-                         const sc_core::sc_time& clock_period)
+                         support::ClockDomain& clock)
     : sc_module(name),
       upstream("upstream"),
       downstream("downstream"),
-      clock_(clock_period),
+      rules_(upstream, config.l2.line_bytes),
+      answer_rules_(downstream),
+      clock_(clock),
       line_(config.l2.line_bytes),
       banks_(config.l2.banks),
       access_cycles_(static_cast<std::uint64_t>(config.l2_access_cycles())),
@@ -40,16 +42,15 @@ L2Partition::L2Partition(const sc_core::sc_module_name& name, const MemorySystem
 tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  if (phase == tlm::END_RESP) {
-    if (!responder_.end_response(payload, at)) protocol_error(sc_module::name(), "END_RESP for no response under way");
+  if (rules_.begin(payload, phase, delay, clock_) == nullptr) {  // END_RESP
+    if (!responder_.end_response(payload, at)) protocol_error(upstream.name(), "END_RESP for no response under way");
     payload.release();
     // The next answer, if there is one; requests that wait for room among the answers go on with it.
     const std::uint64_t due = std::min(done_.next(), hits_.next());
     if (due != no_cycle) wakeup_.request(now, std::max(at, due));
     return tlm::TLM_COMPLETED;
   }
-  if (phase != tlm::BEGIN_REQ) protocol_error(sc_module::name(), "unexpected phase on the forward path");
-  if (held_ != nullptr) protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+  if (held_ != nullptr) protocol_error(upstream.name(), "BEGIN_REQ before END_REQ of the previous request");
   payload.acquire();
   if (!requests_.has_room(now)) {
     held_ = &payload;
@@ -68,19 +69,18 @@ tlm::tlm_sync_enum L2Partition::nb_transport_fw(Payload& payload, tlm::tlm_phase
 tlm::tlm_sync_enum L2Partition::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
-  requester_.end_request(payload,
-                         at);  // END_REQ, or BEGIN_RESP which implies it
-  if (phase == tlm::END_REQ) {
+  const bool answer = answer_rules_.answers(payload, phase, delay, clock_);
+  requester_.end_request(payload, at);  // END_REQ, or BEGIN_RESP which implies it
+  if (!answer) {
     if (!fetches_.empty() || !writebacks_.empty()) wakeup_.request(now, at);
     return tlm::TLM_ACCEPTED;
   }
-  if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
   wakeup_.request(now, at);
   if (payload.is_write()) {  // a write-back is through
     payload.release();
     return tlm::TLM_COMPLETED;
   }
-  if (held_fill_ != nullptr) protocol_error(sc_module::name(), "BEGIN_RESP before END_RESP of the previous response");
+  if (held_fill_ != nullptr) protocol_error(downstream.name(), "BEGIN_RESP before END_RESP of the previous response");
   if (fills_.has_room(now)) {
     fills_.push({&payload, at});
     return tlm::TLM_COMPLETED;

@@ -24,7 +24,7 @@ bool L2Partition::take_fills(std::uint64_t now) {
 bool L2Partition::fill(Payload& payload, std::uint64_t now) {
   if (filling_ == MshrTable::none) {
     filling_ = mshrs_.find(payload.get_address(), &payload);
-    if (filling_ == MshrTable::none) protocol_error(sc_module::name(), "a fill that nobody asked for");
+    if (filling_ == MshrTable::none) protocol_error(downstream.name(), "a fill that nobody asked for");
     MshrTable::Entry& entry = mshrs_.entry(filling_);
     if (entry.install) {
       entry.install = false;  // no request joins it from now on

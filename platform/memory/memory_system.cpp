@@ -23,13 +23,13 @@ void check(const L1Config& l1, const MemorySystemConfig& config) {
 }
 
 MemorySystem::MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-                           const sc_core::sc_time& clock_period)
+                           support::ClockDomain& clock)
     : sc_module(name), config_(checked(config)), partitions_(config.partition_map()) {
-  interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock_period);
+  interconnect_ = std::make_unique<Interconnect>("interconnect", config_, config_.simulated_sms, clock);
   for (unsigned i = 0; i < config_.l2.partitions; ++i) {
     const std::string index = std::to_string(i);
-    l2_.push_back(std::make_unique<L2Partition>(("l2_" + index).c_str(), config_, clock_period));
-    dram_.push_back(std::make_unique<DramChannel>(("dram_" + index).c_str(), config_, clock_period));
+    l2_.push_back(std::make_unique<L2Partition>(("l2_" + index).c_str(), config_, clock));
+    dram_.push_back(std::make_unique<DramChannel>(("dram_" + index).c_str(), config_, clock));
     interconnect_->downstream[i].bind(l2_.back()->upstream);
     l2_.back()->downstream.bind(dram_.back()->upstream);
   }

@@ -9,23 +9,25 @@ namespace regatta::memory {
 /// The target side of one initiator.
 struct RequestArbiter::Port : NonBlockingTarget {
   Port(RequestArbiter& owner, unsigned index)
-      : arbiter(owner), index(index), socket(("upstream_" + std::to_string(index)).c_str()) {
+      : arbiter(owner), index(index), socket(("upstream_" + std::to_string(index)).c_str()), socket_rules(socket, 0) {
     socket.bind(*this);
   }
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
-    if (phase == tlm::END_RESP) {
+    if (socket_rules.begin(payload, phase, delay, arbiter.clock_) == nullptr) {  // END_RESP
       arbiter.end_response(*this, payload, delay);
       return tlm::TLM_COMPLETED;
     }
-    if (phase != tlm::BEGIN_REQ) protocol_error(arbiter.sc_module::name(), "unexpected phase on the forward path");
     return arbiter.request(*this, payload, phase, delay);
   }
+
+  const protocol::MemoryRequestRules& rules() const override { return socket_rules; }
 
   RequestArbiter& arbiter;
   const unsigned index;
   protocol::MemoryTargetSocket socket;
-  Payload* waiting = nullptr;    ///< taken by nobody yet
-  std::uint64_t since = 0;       ///< the first cycle in which it may be granted
+  const protocol::MemoryRequestRules socket_rules;  ///< lines of any length: the L1 knows its own
+  Payload* waiting = nullptr;                       ///< taken by nobody yet
+  std::uint64_t since = 0;                          ///< the first cycle in which it may be granted
   std::uint64_t due = no_cycle;  ///< when its next answer may go; none waits, or one waits for END_RESP: never
   bool held = false;             ///< its request is the one that waits at the target
   ResponseSender responder;
@@ -35,10 +37,9 @@ struct RequestArbiter::Port : NonBlockingTarget {
   std::uint64_t requests = 0, answers = 0, waits = 0, wait_cycles = 0;
 };
 
-RequestArbiter::RequestArbiter(const sc_core::sc_module_name& name, unsigned ports,
-                               const sc_core::sc_time& clock_period)
-    : sc_module(name), downstream("downstream"), clock_(clock_period) {
-  if (ports == 0 || ports > 64) SC_REPORT_FATAL("regatta/memory", "a request arbiter has 1 to 64 ports");
+RequestArbiter::RequestArbiter(const sc_core::sc_module_name& name, unsigned ports, support::ClockDomain& clock)
+    : sc_module(name), downstream("downstream"), answer_rules_(downstream), clock_(clock) {
+  if (ports == 0 || ports > 64) SC_REPORT_ERROR("regatta/memory", "a request arbiter has 1 to 64 ports");
   for (unsigned p = 0; p < ports; ++p) ports_.push_back(std::make_unique<Port>(*this, p));
   downstream.bind(*this);
 }
@@ -69,7 +70,7 @@ void RequestArbiter::restore(Payload& payload, std::uint8_t& mark) {
 tlm::tlm_sync_enum RequestArbiter::request(Port& port, Payload& payload, tlm::tlm_phase& phase,
                                            sc_core::sc_time& delay) {
   if (port.waiting != nullptr || port.held) {
-    protocol_error(sc_module::name(), "BEGIN_REQ before END_REQ of the previous request");
+    protocol_error(port.socket.name(), "BEGIN_REQ before END_REQ of the previous request");
   }
   const std::uint64_t now = clock_.now();
   ++port.requests;
@@ -159,10 +160,11 @@ void RequestArbiter::let_go(Port& port, std::uint64_t now) {
 tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
+  answer_rules_.answers(payload, phase, delay, clock_);
   // Until a request is taken, it carries the port number of the last arbiter on its way.
   protocol::MemoryAccess& access = access_of(payload);
   const unsigned index = held_ == &payload && phase == tlm::END_REQ ? held_port_ : access.port;
-  if (index >= ports_.size()) protocol_error(sc_module::name(), "an answer for a port that there is not");
+  if (index >= ports_.size()) protocol_error(downstream.name(), "an answer for a port that there is not");
   Port& port = *ports_[index];
   if (held_ == &payload) {  // END_REQ, or BEGIN_RESP which implies it
     held_ = nullptr;
@@ -174,7 +176,6 @@ tlm::tlm_sync_enum RequestArbiter::nb_transport_bw(Payload& payload, tlm::tlm_ph
     sc_core::sc_time later = clock_.time(at - now);
     return port.socket->nb_transport_bw(payload, phase, later);
   }
-  if (phase != tlm::BEGIN_RESP) protocol_error(sc_module::name(), "unexpected phase on the backward path");
   payload.acquire();
   leave(payload, access);
   ++port.answers;
@@ -191,7 +192,7 @@ void RequestArbiter::end_response(Port& port, Payload& payload, const sc_core::s
   const std::uint64_t now = clock_.now();
   const std::uint64_t at = clock_.arrival(now, delay);
   if (!port.responder.end_response(payload, at)) {
-    protocol_error(sc_module::name(), "END_RESP for no response under way");
+    protocol_error(port.socket.name(), "END_RESP for no response under way");
   }
   payload.release();
   if (!port.late.empty() || !port.refused.empty()) look(port, now, at);

@@ -10,10 +10,10 @@
 
 namespace regatta::memory {
 
-void protocol_error(const char* module, const char* what) {
-  const std::string message = std::string(module) + ": " + what;
-  SC_REPORT_FATAL("regatta/memory", message.c_str());
-  throw std::logic_error(message);  // for report handlers that let a fatal report pass
+void protocol_error(const char* socket, const char* what) {
+  const std::string message = std::string(socket) + ": " + what;
+  SC_REPORT_ERROR("regatta/memory", message.c_str());
+  throw std::logic_error(message);  // for report handlers that let an error pass
 }
 
 CacheArray::CacheArray(std::size_t sets, unsigned ways, unsigned line_bytes, Interleave interleave)

@@ -33,7 +33,9 @@ std::string text(tlm::tlm_phase phase) {
 void BaseProtocolRules::violation(const tlm::tlm_generic_payload* payload, const std::string& what) {
   ++violations_;
   std::ostringstream message;
-  message << name_ << ": " << what;
+  message << name_;
+  if (const std::string target = target_ ? target_() : ""; !target.empty()) message << " before " << target;
+  message << ": " << what;
   if (payload != nullptr) {
     message << " ("
             << (payload->is_write()  ? "write"
@@ -67,6 +69,10 @@ void BaseProtocolRules::check_new(tlm::tlm_generic_payload& payload) {
   if (payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE) {
     violation(&payload,
               "BEGIN_REQ with response status " + payload.get_response_string() + ", expected TLM_INCOMPLETE_RESPONSE");
+  }
+  if (!payload.is_read() && !payload.is_write()) violation(&payload, "BEGIN_REQ with command TLM_IGNORE_COMMAND");
+  if (memory != nullptr && !payload.has_mm()) {
+    violation(&payload, "BEGIN_REQ without a memory manager, which a payload of memory needs");
   }
   if (payload.get_data_length() == 0) violation(&payload, "BEGIN_REQ with data length 0");
   if (payload.get_streaming_width() == 0) violation(&payload, "BEGIN_REQ with streaming width 0");

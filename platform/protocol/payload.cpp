@@ -59,8 +59,9 @@ void OperandPayloadPool::give_back(const tlm::tlm_generic_payload& payload) {
 }
 
 void missing_extension(const char* name) {
-  SC_REPORT_FATAL("regatta/protocol", (std::string("payload without its ") + name + " extension").c_str());
-  throw std::logic_error("a fatal SystemC report returned");
+  const std::string what = std::string("a payload without its ") + name + " extension; expected one";
+  SC_REPORT_ERROR("regatta/protocol", what.c_str());
+  throw std::logic_error(what);  // for report handlers that let an error pass
 }
 
 class MemoryPayloadPool::Own : public tlm::tlm_generic_payload {

@@ -5,7 +5,7 @@
 
 namespace regatta::recorders {
 
-Timeline::Timeline(const std::string& path, const Options& options, const support::CycleScheduler& clock)
+Timeline::Timeline(const std::string& path, const Options& options, const support::ClockDomain& clock)
     : file_(path, options.cycles),
       options_(options),
       clock_(clock),

@@ -23,7 +23,7 @@ std::string within(const std::string& name, const std::string& sm) {
 }  // namespace
 
 TimelineRecorder::TimelineRecorder(TimelineFile& file, const Shape& shape, Window ctas,
-                                   const support::CycleScheduler& clock)
+                                   const support::ClockDomain& clock)
     : file_(file), shown_ctas_(ctas), clock_(clock) {
   for (const std::string& gate : shape.gates) {
     const std::string name = within(gate, "sm" + std::to_string(shape.sm) + ".");

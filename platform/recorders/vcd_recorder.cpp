@@ -78,9 +78,8 @@ VcdRecorder::Port VcdRecorder::port(const std::string& prefix, const std::string
   return p;
 }
 
-VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::CycleScheduler& clock,
-                         sc_core::sc_time period)
-    : file_(file), clock_(clock), period_(period.value()), shape_(shape) {
+VcdRecorder::VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::ClockDomain& clock)
+    : file_(file), clock_(clock), period_(clock.period().value()), shape_(shape) {
   support::VcdWriter& w = file.declare();
   w.scope("sm" + std::to_string(sm));
   resident_ctas_.signal = w.add("resident_ctas", std::max(8u, bits_for(shape.ctas)));

@@ -67,6 +67,10 @@ class OperandCollectors : public sc_core::sc_module, public support::StatProvide
   std::optional<Hold> holds(const DynamicInstruction& d) const;
   /// Who has the units that an instruction of this kind could take.
   std::vector<const DynamicInstruction*> holders(unsigned scheduler, protocol::Unit kind) const;
+  /// The instruction of `unit`, which must have one.
+  const DynamicInstruction& in_unit(std::uint32_t unit) const { return *units_[unit].instruction; }
+  /// Reads go on in a later cycle that is known.
+  bool is_due() const;
   /// Sends reads that the storage's back-pressure held.
   void cycle();
   void register_stats(support::StatGroup& group) override;

@@ -73,8 +73,9 @@ void TargetContract::wrong_completion(const tlm::tlm_generic_payload& payload, c
     broken_contract(core_, point_, target_, "answers the " + access + " with " + payload.get_response_string(),
                     "TLM_OK_RESPONSE");
   }
-  broken_contract(core_, point_, target_, "answers the " + access + " with a delay of " + delay.to_string(),
-                  "whole cycles of " + core_.period().to_string());
+  broken_contract(
+      core_, point_, target_, "answers the " + access + " with a delay of " + delay.to_string(),
+      (delay == sc_core::SC_ZERO_TIME ? "at least one cycle of " : "whole cycles of ") + core_.period().to_string());
 }
 
 void TargetContract::wrong_phase(const tlm::tlm_generic_payload& payload, tlm::tlm_phase phase) const {
@@ -95,10 +96,12 @@ Cycle TargetContract::arrival(const tlm::tlm_generic_payload& payload, tlm::tlm_
                         : "sends END_REQ for the " + describe_access(payload) + ", whose request is over",
                     phase == tlm::BEGIN_RESP ? "one answer to each access" : "one END_REQ to each request");
   }
-  if (__builtin_expect(phase == tlm::BEGIN_RESP && payload.get_response_status() != tlm::TLM_OK_RESPONSE, 0)) {
+  if (__builtin_expect(phase == tlm::BEGIN_RESP &&
+                           (payload.get_response_status() != tlm::TLM_OK_RESPONSE || delay == sc_core::SC_ZERO_TIME),
+                       0)) {
     wrong_completion(payload, delay);
   }
-  if (const sc_core::sc_time at = sc_core::sc_time_stamp() + delay;
+  if (const sc_core::sc_time at = sc_core::sc_time_stamp() + delay - core_.origin();
       __builtin_expect(!core_.whole(core_.cycles(at), at), 0)) {
     broken_contract(core_, point_, target_, "answers the " + describe_access(payload) + " at " + at.to_string(),
                     "a whole cycle of " + core_.period().to_string());

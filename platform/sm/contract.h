@@ -52,7 +52,7 @@ class TargetContract {
   void set_target(std::string name) { target_ = std::move(name); }
   const std::string& target() const { return target_; }
 
-  /// The access is complete: cycles until its effect, from now.
+  /// The access is complete: cycles until its effect, from now, at least 1.
   std::uint64_t completed(const tlm::tlm_generic_payload& payload, const sc_core::sc_time& delay) const {
     return completed(core_, payload, delay);
   }
@@ -60,7 +60,8 @@ class TargetContract {
   std::uint64_t completed(const Core& core, const tlm::tlm_generic_payload& payload,
                           const sc_core::sc_time& delay) const {
     const std::uint64_t cycles = core.cycles(delay);
-    if (__builtin_expect(payload.get_response_status() != tlm::TLM_OK_RESPONSE || !core.whole(cycles, delay), 0)) {
+    if (__builtin_expect(
+            payload.get_response_status() != tlm::TLM_OK_RESPONSE || cycles == 0 || !core.whole(cycles, delay), 0)) {
       wrong_completion(payload, delay);
     }
     return cycles;

@@ -7,7 +7,7 @@
 
 #include <regatta/protocol/observer.h>
 #include <regatta/support/calendar.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/stats.h>
 
 #include "warp.h"
@@ -61,6 +61,7 @@ class InstructionPool {
   }
   void give_back(DynamicInstruction& d) { free_.push_back(d.pool_index); }
   DynamicInstruction& operator[](std::uint32_t index) { return *all_[index]; }
+  const DynamicInstruction& at(std::uint32_t index) const { return *all_[index]; }
   std::size_t outstanding() const { return all_.size() - free_.size(); }
   /// Calls f(instruction) for each that is taken.
   template <class F>
@@ -86,22 +87,22 @@ struct SmCounters {
 
 class Core {
  public:
-  Core(const SmConfig& c, sc_core::sc_time clock_period, unsigned sm_index)
+  Core(const SmConfig& c, support::ClockDomain& clock, unsigned sm_index)
       : config(c),
         sm(sm_index),
-        clock_(support::CycleScheduler::of(clock_period)),
-        period_(clock_period.value()),
+        clock_(clock),
+        period_(clock.period().value()),
         per_unit_(1.0 / static_cast<double>(period_)) {}
   /// What runs in the cycles that wake() asks for.
-  void attach(void (*tick)(void*), void* sm_module) {
-    client_.emplace(sc_core::sc_time::from_value(period_), tick, sm_module);
-  }
+  void attach(void (*tick)(void*), void* sm_module) { client_.emplace(clock_, tick, sm_module); }
 
   const SmConfig& config;
   const unsigned sm;      ///< which SM of the GPU
   std::string path;       ///< of the pipeline in the module hierarchy, for messages: "sm0.pipeline"
   Cycle now;              ///< the cycle being executed, or the last one while the SM sleeps
   bool progress = false;  ///< some stage changed something this cycle: the next cycle has to be looked at
+  /// Cycles of the longest wait that a block has asked for in this launch: a pause, a switch. For the watchdog.
+  std::uint64_t longest_wait = 0;
   protocol::KernelContext kernel;
   LaneMask all_lanes = 0;  ///< of the running kernel's warps
   /// Decode fills in DynamicInstruction::stored. Set before the first CTA by a model that stores shared memory's
@@ -142,6 +143,7 @@ class Core {
   }
   /// Whether a delay, which cycles() takes for `cycles`, has no fraction of one.
   bool whole(std::uint64_t cycles, const sc_core::sc_time& delay) const { return cycles * period_ == delay.value(); }
+  const sc_core::sc_time& origin() const { return clock_.origin(); }
   sc_core::sc_time period() const { return sc_core::sc_time::from_value(period_); }
   Cycle current() const { return Cycle(clock_.now()); }
   /// For calls from other modules' processes: the cycle in which the SM can act on something that is there
@@ -150,6 +152,10 @@ class Core {
   /// Makes sure the SM runs in cycle `when` (later than the current one), unless it runs before and then sees to it
   /// itself from its calendar.
   void wake(Cycle when) { client_->request(when.value()); }
+  /// A block asks for a wait until cycle `when`.
+  void note_wait(Cycle when) {
+    if (when != protocol::never) longest_wait = std::max(longest_wait, when - current());
+  }
   /// SystemC's kernel gets control after this cycle: before sc_pause().
   void yield() { clock_.yield(); }
   /// For calls from other modules: something that a stage waits for is there in cycle `when`.
@@ -159,7 +165,7 @@ class Core {
   }
 
  private:
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   std::uint64_t period_;
   double per_unit_;  ///< cycles per SystemC time unit
   std::optional<support::CycleClient> client_;

@@ -245,6 +245,9 @@ void CtaStage::retired(Warp& w) {
 
 void CtaStage::end_warp(Warp& w) {
   ResidentCta& cta = ctas_[w.info.cta.value()];
+  if (const char* const column = w.cursor.leftover_of_program(core_.stored_values)) {
+    w.cursor.path().malformed(std::string("column ") + column + " has entries that no instruction uses");
+  }
   if (waits_long(w.state)) --stalled_warps_[w.info.cta.value()];
   w.state = WarpState::absent;
   if (w.active) {

@@ -104,6 +104,7 @@ void CtaStage::switch_out(ResidentCta& cta, const Residency::Action& action) {
   deactivate(cta);
   if (action.context_bytes != 0) {
     cta.context_until = lsu_->move_context(action.context_bytes);
+    core_.note_wait(cta.context_until);
     core_.at(cta.context_until, Work::Kind::context_moved, cta.info.cta.value());
   }
   look_at_draining(cta);
@@ -117,6 +118,7 @@ void CtaStage::switch_in(ResidentCta& cta, const Residency::Action& action) {
   if (action.context_bytes == 0) return activate(cta);
   // The last data arrives after the latency of an access to shared memory.
   cta.context_until = lsu_->move_context(action.context_bytes) + core_.config.shared_latency;
+  core_.note_wait(cta.context_until);
   core_.at(cta.context_until, Work::Kind::context_moved, cta.info.cta.value());
 }
 

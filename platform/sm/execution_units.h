@@ -39,6 +39,8 @@ class ExecutionUnits : public sc_core::sc_module, public support::StatProvider {
   void enter(DynamicInstruction& d);
   /// What keeps `d`, which has its operands, from its pipeline; none: it does not wait for one.
   std::optional<Hold> holds(const DynamicInstruction& d) const;
+  /// Instructions of the stream wait for a pipeline that is busy until a cycle that is known.
+  bool is_due() const;
   /// Dispatches waiting instructions to pipelines that can take one.
   void cycle();
   void register_stats(support::StatGroup& group) override;

@@ -34,20 +34,28 @@ FrontEnd::FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUni
       next_(core.config.schedulers),
       slots_(core.config.schedulers) {}
 
+void FrontEnd::connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners,
+                       const std::vector<protocol::InsertedStream*>& streams) {
+  decode_point_ = point;
+  if (point != nullptr) insertion_cache_ = point->cache();
+  listeners_ = std::move(listeners);
+  for (const protocol::InsertedStream* gate : streams) {
+    std::string scheme = gate->inserted_scheme();
+    if (!scheme.empty()) streams_.push_back({gate, std::move(scheme)});
+  }
+}
+
 void FrontEnd::kernel_started() {
   with_inserted_ = false;
   const trace::Kernel& kernel = *core_.kernel.kernel;
   if (icache_.enabled()) use_code_of(core_.kernel.launch->kernel);
   without_room_ = 0;
   schemes_.clear();
-  bool named = decode_point_ != nullptr;
-  for (std::size_t i = 0; i < gates_.size(); ++i) {
-    if (gate_schemes_[i].empty()) continue;
-    named = true;
-    if (gates_[i]->takes_inserted()) schemes_.push_back(gate_schemes_[i]);
+  for (const Stream& stream : streams_) {
+    if (stream.gate->takes_inserted()) schemes_.push_back(stream.scheme);
   }
   // Also where this launch takes none: the launch before may have.
-  if (named) find_inserted(kernel);
+  if (decode_point_ != nullptr || !streams_.empty()) find_inserted(kernel);
   if (!constants_.enabled()) return;
   // A launch has parameters of its own.
   constant_base_ = core_.kernel.launch_index * (apart / constants_.line_bytes());
@@ -92,9 +100,7 @@ void FrontEnd::warm_code(const trace::Kernel& kernel, std::uint32_t kernel_index
   use_code_of(kernel_index);
   // Which gates will take inserted instructions is known when a launch starts; here, all that name a scheme do.
   schemes_.clear();
-  for (const std::string& scheme : gate_schemes_) {
-    if (!scheme.empty()) schemes_.push_back(scheme);
-  }
+  for (const Stream& stream : streams_) schemes_.push_back(stream.scheme);
   const bool named = decode_point_ != nullptr || !schemes_.empty();
   if (named) find_inserted(kernel);
   std::uint64_t last = ~std::uint64_t{0};
@@ -227,9 +233,9 @@ void FrontEnd::queue_insertion(Warp& w, std::uint32_t number) {
 }
 
 FrontEnd::Coming FrontEnd::take_held(Warp& w, Coming next, unsigned& room, std::uint32_t& last) {
-  while (next.inserted != Coming::none && room != 0) {
+  while (insertion_cache_ != nullptr && next.inserted != Coming::none && room != 0) {
     const Inserted& inserted = inserted_[next.inserted];
-    if (inserted.issues || !decode_point_->held(w.info.warp, inserted.index)) break;
+    if (inserted.issues || !insertion_cache_->held(w.info.warp, inserted.index)) break;
     --room;
     ++held_insertions;
     queue_insertion(w, next.inserted);

@@ -26,14 +26,9 @@ class FrontEnd : public sc_core::sc_module {
   /// The caches beside it.
   FrontEnd(const sc_core::sc_module_name& name, Core& core, LoadStoreUnit& lsu, ReadOnlyCache& icache,
            ReadOnlyCache& constants);
-  /// `schemes`: per gate, whose inserted instructions issue.
+  /// `streams`: of the gates whose inserted instructions issue.
   void connect(protocol::DecodePoint* point, std::vector<protocol::FetchListener*> listeners,
-               std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes) {
-    decode_point_ = point;
-    listeners_ = std::move(listeners);
-    gates_ = std::move(gates);
-    gate_schemes_ = std::move(schemes);
-  }
+               const std::vector<protocol::InsertedStream*>& streams);
   /// An instruction of a scheme, not of the program.
   static bool is_inserted(const DynamicInstruction& d) {
     return __builtin_expect(static_cast<int>(d.injected), 0) != 0 && !d.info->scheme.empty();
@@ -142,13 +137,17 @@ class FrontEnd : public sc_core::sc_module {
   Core& core_;
   LoadStoreUnit& lsu_;
   protocol::DecodePoint* decode_point_ = nullptr;
+  protocol::InsertionCache* insertion_cache_ = nullptr;  ///< the decode point's, if it has one
   std::vector<protocol::FetchListener*> listeners_;
   ReadOnlyCache &icache_, &constants_;
   unsigned code_shift_ = 0;
   std::uint64_t code_base_ = 0, constant_base_ = 0;  ///< first line of the kernel's code and of the launch's constants
   std::vector<std::uint32_t> constant_of_;           ///< per static instruction, its line of constants
-  std::vector<protocol::IssueGate*> gates_;
-  std::vector<std::string> gate_schemes_;           ///< parallel to gates_: IssueGate::inserted_scheme()
+  struct Stream {
+    const protocol::InsertedStream* gate;
+    std::string scheme;
+  };
+  std::vector<Stream> streams_;
   std::vector<std::string> schemes_;                ///< of these, whose inserted instructions issue in the launch
   bool with_inserted_ = false;                      ///< the stream may have inserted instructions
   std::vector<Place> places_;                       ///< per static instruction, with inserted ones

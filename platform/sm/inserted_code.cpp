@@ -19,10 +19,9 @@ bool FrontEnd::in_stream(const trace::InsertedInstruction& inserted, const std::
 
 void FrontEnd::find_inserted(const trace::Kernel& kernel) {
   std::string decoded;
-  in_code_ = true;
+  in_code_ = insertion_cache_ == nullptr || insertion_cache_->in_code();
   if (decode_point_ != nullptr) {
     decoded = decode_point_->scheme();
-    in_code_ = decode_point_->in_code();
     if (decoded.empty()) {
       broken_contract(core_, "decode_point", support::block_name(*decode_point_), "scheme() answers an empty text",
                       "the name of the scheme whose instructions it takes");

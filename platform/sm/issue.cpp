@@ -5,6 +5,7 @@
 #include "contract.h"
 #include "cta_stage.h"
 #include "front_end.h"
+#include "gate_answers.h"
 #include "injected_moves.h"
 #include "load_store_unit.h"
 #include "reuse_stage.h"
@@ -36,29 +37,36 @@ IssueStage::IssueStage(const sc_core::sc_module_name& name, Core& core, const Po
 IssueStage::~IssueStage() = default;
 
 void IssueStage::connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes) {
+                         ReuseStage& reuse, std::vector<protocol::IssueGate*> gates,
+                         const std::vector<protocol::GateRoles>& roles) {
   front_end_ = &front_end;
   collectors_ = &collectors;
   lsu_ = &lsu;
   ctas_ = &ctas;
   reuse_ = &reuse;
   gates_ = std::move(gates);
-  schemes_ = std::move(schemes);
   if (gates_.size() > max_gates) {
     SC_REPORT_ERROR("regatta/sm", ("an SM has at most " + std::to_string(max_gates) + " gates, a bit each, found " +
                                    std::to_string(gates_.size()))
                                       .c_str());
     return;
   }
+  notified_.assign(gates_.size(), protocol::never);
   for (unsigned i = 0; i < gates_.size(); ++i) {
-    takes_inserted_ = takes_inserted_ || !schemes_[i].empty();
-    listeners_.push_back(std::make_unique<Listener>(*this, i));
-    gates_[i]->connect(*listeners_.back());
+    const protocol::GateRoles& gate = roles[i];
+    schemes_.push_back(gate.inserted == nullptr ? std::string() : gate.inserted->inserted_scheme());
+    takes_inserted_ = takes_inserted_ || !schemes_.back().empty();
+    if (gate.reporter != nullptr) {
+      listeners_.push_back(std::make_unique<Listener>(*this, i));
+      gate.reporter->connect(*listeners_.back());
+    }
+    if (gate.mover != nullptr) {
+      if (moves_ == nullptr) moves_ = std::make_unique<InjectedMoves>(core_);
+      gate.mover->inject_through(*moves_);
+    }
+    if (gate.keeper != nullptr) keepers_.push_back(gate.keeper);
   }
-  moves_ = std::make_unique<InjectedMoves>(core_);
-  bool kept = false;
-  for (protocol::IssueGate* gate : gates_) kept = gate->inject_through(*moves_) || kept;
-  if (!kept) moves_.reset();
+  if (core_.config.check_contracts) answers_ = std::make_unique<GateAnswers>(core_, gates_.size());
 }
 
 void IssueStage::add(Warp& w, std::uint64_t age) {
@@ -167,6 +175,7 @@ bool IssueStage::attempt(Warp& w) {
       continue;
     }
     refused(w, i);
+    if (__builtin_expect(static_cast<int>(answers_ != nullptr), 0) != 0) note_refusal(w, d, i);
     const bool moved = moves_ != nullptr && inject(w, d, i);
     asked_ = nullptr;
     return moved;
@@ -203,6 +212,7 @@ const std::uint64_t* IssueStage::injected() const { return moves_ == nullptr ? n
 bool IssueStage::inject(Warp& w, const DynamicInstruction& next, unsigned gate) {
   protocol::RegisterId reg;
   if (!moves_->take_request(reg)) return false;
+  if (answers_ != nullptr) answers_->released(gate, w.info.warp);  // it agrees behind the move
   if (__builtin_expect(moves_->asked_for() != w.info.warp || reg.value() >= core_.kernel.registers_per_warp ||
                            w.pending.contains(reg),
                        0)) {

@@ -19,6 +19,7 @@ namespace regatta::sm {
 
 class CtaStage;
 class FrontEnd;
+class GateAnswers;
 class InjectedMoves;
 class LoadStoreUnit;
 class OperandCollectors;
@@ -30,9 +31,10 @@ class IssueStage : public sc_core::sc_module {
 
   IssueStage(const sc_core::sc_module_name& name, Core& core, const PolicyFactory& policy);
   ~IssueStage() override;
-  /// `schemes`: per gate, of the inserted instructions that it takes; empty: none.
+  /// `roles`: per gate.
   void connect(FrontEnd& front_end, OperandCollectors& collectors, LoadStoreUnit& lsu, CtaStage& ctas,
-               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates, std::vector<std::string> schemes);
+               ReuseStage& reuse, std::vector<protocol::IssueGate*> gates,
+               const std::vector<protocol::GateRoles>& roles);
 
   /// A warp joins a scheduler (its CTA is active) or leaves it.
   void add(Warp& warp, std::uint64_t age);
@@ -49,6 +51,14 @@ class IssueStage : public sc_core::sc_module {
   const protocol::WarpScheduler& policy() const { return *schedulers_.front().policy; }
   /// What keeps a warp that is ready and finds a collector unit.
   Hold holds(const Warp& warp) const;
+  /// For the report of a deadlock: a line for each gate that refuses and has not notified anything since, without a
+  /// newline.
+  std::vector<std::string> silent_gates() const;
+  void kernel_started();
+  /// A launch has ended: no gate may have agreed without an announcement.
+  void check_announced();
+  /// A gate notified changed().
+  void gate_changed(unsigned gate);
   void cycle();
   /// The instruction's results are written: its registers are free again.
   void release(DynamicInstruction& d);
@@ -134,6 +144,10 @@ class IssueStage : public sc_core::sc_module {
                                                             const std::string& expected) const;
   /// A gate agreed to `d`: that it could, and meant it.
   [[gnu::noinline, gnu::cold]] void check_agreement(const Warp& warp, const DynamicInstruction& d, unsigned gate);
+  /// With SmConfig::check_contracts: `gate` refused `d`.
+  [[gnu::noinline, gnu::cold]] void note_refusal(const Warp& warp, const DynamicInstruction& d, unsigned gate);
+  /// From cycle `at` on, the gate may agree to what it refused.
+  void announced(unsigned gate, Cycle at);
   /// The policy is asked again, which must not make a difference.
   [[gnu::noinline, gnu::cold]] void check_settled(const Scheduler& s, WarpMask asked, WarpMask answer) const;
   bool finds_collector(const Warp& warp) const;
@@ -184,11 +198,15 @@ class IssueStage : public sc_core::sc_module {
   CtaStage* ctas_ = nullptr;
   ReuseStage* reuse_ = nullptr;
   std::vector<protocol::IssueGate*> gates_;
+  std::vector<const protocol::ActiveSetKeeper*> keepers_;
   std::vector<std::string> schemes_;                  ///< per gate, of the inserted instructions that it takes
   bool takes_inserted_ = false;                       ///< a gate names a scheme
+  Cycle asked_in_;                                    ///< with SmConfig::check_contracts, of the last agreement
   const Warp* asked_ = nullptr;                       ///< gates are being asked about its instruction
-  std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate
+  std::vector<std::unique_ptr<Listener>> listeners_;  ///< one per gate that reports
   std::unique_ptr<InjectedMoves> moves_;              ///< none: no gate injects any
+  std::unique_ptr<GateAnswers> answers_;              ///< with SmConfig::check_contracts
+  std::vector<Cycle> notified_;                       ///< per gate, the last cycle that it announced; never: none
   std::vector<Scheduler> schedulers_;
   std::vector<std::unique_ptr<ActiveSet>> active_sets_;  ///< one per scheduler
   std::vector<protocol::Stall> last_;

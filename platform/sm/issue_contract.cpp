@@ -3,6 +3,7 @@
 // Contract checks of gates and scheduling policies, and what they hold: the part of issue that is not critical for
 // speed.
 #include "contract.h"
+#include "gate_answers.h"
 #include "injected_moves.h"
 #include "issue.h"
 
@@ -37,10 +38,64 @@ void IssueStage::check_agreement(const Warp& w, const DynamicInstruction& d, uns
     broken_gate(gate, agrees + " and asks for a move of R" + std::to_string(reg.value()) + " ahead of it",
                 "a gate to refuse what it puts a move before");
   }
+  if (answers_ == nullptr) return;
   // A gate's agreement has no effect until issued(), so the gate can be asked again.
-  if (core_.config.check_contracts && !gates_[gate]->may_issue(d)) {
+  if (!gates_[gate]->may_issue(d)) {
     broken_gate(gate, agrees + " and refuses it when asked again", "the same answer until issued()");
   }
+  if (asked_in_ != core_.now) check_announced();
+  asked_in_ = core_.now;
+  answers_->agreed(gate, d);
+}
+
+void IssueStage::check_announced() {
+  if (answers_ == nullptr) return;
+  const GateAnswers::Unannounced* const wrong = answers_->unannounced();
+  if (wrong == nullptr) return;
+  broken_gate(wrong->gate,
+              "agreed in cycle " + std::to_string(wrong->agreed.value()) + " to " + wrong->instruction +
+                  ", which it refused in cycle " + std::to_string(wrong->refused.value()) +
+                  ", and notified nothing in between",
+              "changed(), or a cycle given to the listener, at the latest when it may agree");
+}
+
+void IssueStage::note_refusal(const Warp& w, const DynamicInstruction& d, unsigned gate) {
+  if (w.paused) {
+    answers_->released(gate, w.info.warp);
+  } else {
+    answers_->refused(gate, d);
+  }
+}
+
+void IssueStage::kernel_started() {
+  if (answers_ != nullptr) answers_->kernel_started();
+}
+
+void IssueStage::announced(unsigned gate, Cycle at) {
+  notified_[gate] = at;
+  if (answers_ != nullptr) answers_->announced(gate, at);
+}
+
+void IssueStage::gate_changed(unsigned gate) { announced(gate, core_.current()); }
+
+std::vector<std::string> IssueStage::silent_gates() const {
+  std::vector<std::string> lines;
+  for (unsigned i = 0; i < gates_.size(); ++i) {
+    const Warp* last = nullptr;
+    for (const Warp& w : core_.warps) {
+      const bool refused =
+          w.resident && w.active && w.state == WarpState::ready && !w.closed && !w.paused && w.refused_by == i;
+      if (refused && (last == nullptr || last->refused_since < w.refused_since)) last = &w;
+    }
+    if (last == nullptr || (notified_[i] != protocol::never && last->refused_since <= notified_[i])) continue;
+    lines.push_back("issue gate " + support::block_name(*gates_[i]) + " has notified nothing since it refused " +
+                    describe(core_, last->info.warp) + " in cycle " + std::to_string(last->refused_since.value()) +
+                    (notified_[i] == protocol::never
+                         ? " (it never has)"
+                         : " (last in cycle " + std::to_string(notified_[i].value()) + ")") +
+                    "; expected changed(), or a cycle given to the listener, at the latest when it may agree");
+  }
+  return lines;
 }
 
 void IssueStage::check_settled(const Scheduler& s, WarpMask asked, WarpMask answer) const {

@@ -2,6 +2,7 @@
 //
 // What gates report between the instructions that they are asked about: warps that they close, open or pause.
 #include "contract.h"
+#include "gate_answers.h"
 #include "issue.h"
 
 #include <algorithm>
@@ -35,6 +36,8 @@ void IssueStage::closed(Warp& w, unsigned gate, bool is_closed) {
     return;
   }
   w.closed_by &= ~bit;
+  notified_[gate] = core_.current();
+  if (answers_ != nullptr) answers_->released(gate, w.info.warp);
   if (!w.closed || is_kept(w)) return;
   // Takes effect in the next cycle, whether the gate opened before or after this SM's turn in the current one.
   const Cycle next = core_.current() + 1;
@@ -50,7 +53,7 @@ bool IssueStage::wait_shows(Warp& w) const {
   const FetchedInstruction* const next = w.front();
   const bool was_kept = w.kept_active;
   w.kept_active = w.state == WarpState::memory && next != nullptr &&
-                  std::any_of(gates_.begin(), gates_.end(), [&](const protocol::IssueGate* gate) {
+                  std::any_of(keepers_.begin(), keepers_.end(), [&](const protocol::ActiveSetKeeper* gate) {
                     return gate->keeps_active(w.info, *next->traits);
                   });
   return !was_kept && !w.kept_active;
@@ -65,6 +68,8 @@ void IssueStage::pause(Warp& w, unsigned gate, Cycle until) {
     broken_gate(gate, "pauses " + describe(core_, w.info.warp) + " until cycle " + std::to_string(until.value()),
                 "a later cycle");
   }
+  core_.note_wait(until);
+  notified_[gate] = until;
   w.paused = true;
   schedulers_[w.scheduler].paused |= WarpMask{1} << w.local;
   core_.at(until, Work::Kind::gate_resumed, w.info.warp.value());
@@ -74,6 +79,8 @@ void IssueStage::reconsider(unsigned gate, Cycle at) {
   if (__builtin_expect(at <= core_.current(), 0)) {
     broken_gate(gate, "asks to be asked again in cycle " + std::to_string(at.value()), "a later cycle");
   }
+  core_.note_wait(at);
+  announced(gate, at);
   core_.schedule_tick(at);
 }
 

@@ -65,6 +65,8 @@ class LoadStoreUnit : public sc_core::sc_module, public support::StatProvider, t
   Hold stores_held(WarpSlot warp, Cycle since) const;
   /// What keeps lines of the instruction and constant caches.
   Hold lines_held(Cycle since) const;
+  /// What is queued goes on in a later cycle that is known.
+  bool is_due() const;
   /// Nothing queued and nothing outstanding.
   bool idle() const { return queue_.empty() && outstanding_ == 0; }
   /// Accesses of instructions that memory has answered so far. Lines of the instruction and constant caches do not

@@ -3,7 +3,6 @@
 
 #include "contract.h"
 
-#include <algorithm>
 #include <tlm>
 
 namespace regatta::sm {
@@ -13,6 +12,8 @@ namespace regatta::sm {
 class RequestChannel {
  public:
   bool open(protocol::Cycle now) const { return held_ == nullptr && resume_ <= now; }
+  /// The target has taken the last request as of a later cycle.
+  bool opens_after(protocol::Cycle now) const { return held_ == nullptr && now < resume_; }
   void hold(const tlm::tlm_generic_payload& payload, protocol::Cycle now) {
     held_ = &payload;
     since_ = now;
@@ -51,7 +52,7 @@ template <class Socket>
   }
   contract.updated(payload, phase);
   if (phase != tlm::BEGIN_RESP) return not_completed;
-  const std::uint64_t cycles = std::max<std::uint64_t>(1, contract.completed(payload, delay));
+  const std::uint64_t cycles = contract.completed(payload, delay);
   tlm::tlm_phase end = tlm::END_RESP;
   sc_core::sc_time zero = sc_core::SC_ZERO_TIME;
   socket->nb_transport_fw(payload, end, zero);
@@ -70,7 +71,7 @@ template <class Socket>
   if (__builtin_expect(answer != tlm::TLM_COMPLETED, 0)) {
     return not_at_once(socket, payload, answer, phase, delay, contract, channel, core);
   }
-  return std::max<std::uint64_t>(1, contract.completed(core, payload, delay));
+  return contract.completed(core, payload, delay);
 }
 
 }  // namespace regatta::sm

@@ -41,6 +41,8 @@ class ReuseStage : public sc_core::sc_module {
   }
   /// What keeps `d` here; none: it is elsewhere.
   std::optional<Hold> holds(const DynamicInstruction& d) const;
+  /// Instructions are on their way to the point.
+  bool is_due() const;
   void written_back(const DynamicInstruction& d) {
     if (point_ != nullptr) point_->written_back(d);
   }

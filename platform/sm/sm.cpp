@@ -50,7 +50,7 @@ void check_interests(const Core& core, const Observer& observer) {
 
 }  // namespace
 
-Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
+Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::ClockDomain& clock, unsigned index,
        const PolicyFactory& scheduler)
     : sc_module(name),
       storage("storage"),
@@ -62,7 +62,7 @@ Sm::Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_
       shared_contents("shared_contents"),
       residency("residency"),
       cta_source("cta_source"),
-      impl_(std::make_unique<Impl>(config, clock_period, index, scheduler)) {
+      impl_(std::make_unique<Impl>(config, clock, index, scheduler)) {
   impl_->core.path = this->name();
   impl_->core.attach([](void* sm) { static_cast<Sm*>(sm)->tick(); }, this);
 }
@@ -101,10 +101,14 @@ void Sm::end_of_elaboration() {
   for (protocol::FetchListener* listener : fetch_list) told.add(*listener);
   for (protocol::LifecycleListener* listener : m.further_listeners) told.add(*listener);
   told.notify([&m](protocol::LifecycleListener& l) { l.attach(m.control); });
-  std::vector<std::string> schemes;
-  for (const protocol::IssueGate* gate : gate_list) schemes.push_back(gate->inserted_scheme());
-  m.front_end.connect(decode, fetch_list, gate_list, schemes);
-  m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list, schemes);
+  std::vector<protocol::GateRoles> roles;
+  std::vector<protocol::InsertedStream*> streams;
+  for (protocol::IssueGate* gate : gate_list) {
+    roles.push_back(gate->roles());
+    if (roles.back().inserted != nullptr) streams.push_back(roles.back().inserted);
+  }
+  m.front_end.connect(decode, fetch_list, streams);
+  m.issue.connect(m.front_end, m.collectors, m.lsu, m.ctas, m.reuse, gate_list, roles);
   const std::string operands = support::block_name(*storage[0]);
   m.reuse.connect(reuse);
   m.collectors.connect(operands);
@@ -128,12 +132,19 @@ void Sm::end_of_elaboration() {
                             "notifies changed() " + std::to_string(Storm::most) + " times without time passing",
                             "a notification when an answer may have turned");
           }
+          if (const sc_core::sc_time at = sc_core::sc_time_stamp() - core.origin();
+              __builtin_expect(static_cast<int>(!core.whole(core.cycles(at), at)), 0) != 0) {
+            broken_contract(core, point, support::block_name(block), "notifies changed() at " + at.to_string(),
+                            "a time that is a whole number of cycles of " + core.period().to_string());
+          }
           action();
           core.wake(core.current() + 1);
         },
         sc_core::sc_gen_unique_name(process), &options);
   };
-  for (protocol::IssueGate* gate : gate_list) on(*gate, "issue_gate", "gate_changed", [] {});
+  for (unsigned i = 0; i < gate_list.size(); ++i) {
+    on(*gate_list[i], "issue_gate", "gate_changed", [&m, i] { m.issue.gate_changed(i); });
+  }
   if (reuse != nullptr) on(*reuse, "reuse_point", "reuse_changed", [&m] { m.reuse.reconsider(); });
   if (writeback != nullptr) on(*writeback, "writeback_point", "writeback_changed", [] {});
   if (decode != nullptr) on(*decode, "decode_point", "decode_changed", [&m] { m.front_end.more_room(); });
@@ -166,17 +177,20 @@ void Sm::start(const trace::Kernel& kernel, const trace::Launch& launch, std::ui
   m.ctas.kernel_started(plan, limits);
   m.lsu.kernel_started();
   m.front_end.kernel_started();
+  m.issue.kernel_started();
   m.execution.kernel_started();
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_started(core.kernel); });
   core.observers.notify(Event::kernel_started, [&](Observer& o) { o.kernel_started(core.now, core.kernel); });
   m.running = true;
   m.watchdog_since = core.now;
+  core.longest_wait = 0;
   core.wake(core.now + 1);
 }
 
 void Sm::finish() {
   Core& core = impl_->core;
   impl_->running = false;
+  impl_->issue.check_announced();
   core.listeners.notify([&](protocol::LifecycleListener& l) { l.kernel_finished(core.kernel); });
   core.observers.notify(Event::kernel_finished, [&](Observer& o) { o.kernel_finished(core.now, core.kernel); });
 }
@@ -188,6 +202,8 @@ void Sm::break_off() {
 }
 
 bool Sm::idle() const { return impl_->ctas.resident() == 0 && impl_->lsu.idle(); }
+
+bool Sm::uses_memory() const { return !impl_->lsu.idle(); }
 
 void Sm::Impl::released(DynamicInstruction& d) {
   Warp& w = core.warp(d.warp);
@@ -340,15 +356,21 @@ void Sm::cycle() {
     m.watchdog_since = now;
   } else if (m.ctas.resident() != 0 && now - m.watchdog_since > core.config.watchdog_cycles) {
     m.watchdog_since = now;
-    const std::string what = no_progress(core.config.watchdog_cycles);
-    if (m.watchdog) {
-      m.watchdog(what);
-    } else {
-      SC_REPORT_ERROR("regatta/deadlock", (what + "\n" + describe_stuck()).c_str());
-    }
+    no_step();
   }
   const Cycle next = core.progress ? now + 1 : Cycle(core.calendar.next());
   if (next != protocol::never) core.wake(next);
+}
+
+void Sm::no_step() {
+  Impl& m = *impl_;
+  if (m.waits()) return;
+  const std::string what = no_progress(m.core.config.watchdog_cycles);
+  if (m.watchdog) {
+    m.watchdog(what);
+  } else {
+    SC_REPORT_ERROR("regatta/deadlock", (what + "\n" + describe_stuck()).c_str());
+  }
 }
 
 std::string Sm::describe_stuck() const { return StuckReport(*impl_).text(); }

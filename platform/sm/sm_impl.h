@@ -22,8 +22,8 @@
 namespace regatta::sm {
 
 struct Sm::Impl {
-  Impl(const SmConfig& config, sc_core::sc_time period, unsigned index, const PolicyFactory& policy)
-      : core(config, period, index),
+  Impl(const SmConfig& config, support::ClockDomain& clock, unsigned index, const PolicyFactory& policy)
+      : core(config, clock, index),
         execution("execution", core),
         collectors("collectors", core, execution),
         writeback("writeback", core),
@@ -42,6 +42,17 @@ struct Sm::Impl {
   void prefetch(const Work& work);
   void released(DynamicInstruction& d);
   void account(std::uint64_t cycles);
+  /// What the watchdog has seen since the last step.
+  struct Quiet {
+    std::uint64_t steps = 0;   ///< steps() at that time
+    std::uint64_t cycles = 0;  ///< without any that was certain to come
+    unsigned staged = 0;       ///< times put off for what a write-back point holds
+  };
+  /// Called after sm.watchdog cycles without a step: whether one can still come by itself, since something is due.
+  bool waits();
+  /// Whether the calendar has something for an instruction of the stream: what happens to each once, or (`staged`) what
+  /// a write-back point may have happen again and again.
+  bool holds_scheduled(bool staged) const;
   /// Grows with every step that brings the program nearer to its end: instructions issued and completed, accesses of
   /// theirs answered. Moves that gates inject, refusals and lines of code are none.
   std::uint64_t steps() const { return core.counters.warp_instructions + retired + lsu.answers(); }
@@ -67,6 +78,7 @@ struct Sm::Impl {
   std::uint64_t retired = 0;         ///< instructions of the program
   std::uint64_t watchdog_steps = 0;  ///< steps(), when last looked at
   Cycle watchdog_since;
+  Quiet quiet;
   std::exception_ptr error;
 };
 

@@ -138,6 +138,7 @@ std::string StuckReport::text() const {
     for (const std::string& example : g.examples) text += "    " + example + "\n";
     if (count > g.examples.size()) text += "    and " + std::to_string(count - g.examples.size()) + " more\n";
   }
+  for (const std::string& gate : sm_.issue.silent_gates()) text += "  " + sm_.core.path + ": " + gate + "\n";
   for (const std::string& residency : {sm_.ctas.launches_nothing(), sm_.ctas.admits_nothing()}) {
     if (!residency.empty()) text += "  " + sm_.core.path + ": " + residency + "\n";
   }

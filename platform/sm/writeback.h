@@ -50,6 +50,8 @@ class Writeback : public sc_core::sc_module, public support::StatProvider, tlm::
   std::optional<Hold> holds(const DynamicInstruction& d) const;
   /// What keeps the results in front of all others.
   Hold blockage() const;
+  /// Writes go on in a later cycle that is known.
+  bool is_due() const;
   /// First stage of a cycle.
   void cycle() {
     if (kept_ != 0) recall();

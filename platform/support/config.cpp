@@ -129,7 +129,7 @@ void OptionSet::insert(Option option) {
   options_.push_back(std::move(option));
 }
 
-void OptionSet::add(const std::string& name, unsigned& value, const std::string& unit, const std::string& help,
+void OptionSet::add(std::string_view name, unsigned& value, std::string_view unit, std::string_view help,
                     std::int64_t minimum, std::int64_t maximum) {
   Option option;
   option.name = name;
@@ -142,7 +142,7 @@ void OptionSet::add(const std::string& name, unsigned& value, const std::string&
   insert(std::move(option));
 }
 
-void OptionSet::add(const std::string& name, std::uint64_t& value, const std::string& unit, const std::string& help,
+void OptionSet::add(std::string_view name, std::uint64_t& value, std::string_view unit, std::string_view help,
                     std::int64_t minimum, std::int64_t maximum) {
   Option option;
   option.name = name;
@@ -155,7 +155,7 @@ void OptionSet::add(const std::string& name, std::uint64_t& value, const std::st
   insert(std::move(option));
 }
 
-void OptionSet::add(const std::string& name, double& value, const std::string& unit, const std::string& help) {
+void OptionSet::add(std::string_view name, double& value, std::string_view unit, std::string_view help) {
   Option option;
   option.name = name;
   option.unit = unit;
@@ -165,7 +165,7 @@ void OptionSet::add(const std::string& name, double& value, const std::string& u
   insert(std::move(option));
 }
 
-void OptionSet::add(const std::string& name, bool& value, const std::string& help) {
+void OptionSet::add(std::string_view name, bool& value, std::string_view help) {
   Option option;
   option.name = name;
   option.help = help;
@@ -174,7 +174,7 @@ void OptionSet::add(const std::string& name, bool& value, const std::string& hel
   insert(std::move(option));
 }
 
-void OptionSet::add(const std::string& name, std::string& value, const std::string& help,
+void OptionSet::add(std::string_view name, std::string& value, std::string_view help,
                     std::vector<std::string> choices) {
   Option option;
   option.name = name;
@@ -185,13 +185,13 @@ void OptionSet::add(const std::string& name, std::string& value, const std::stri
   insert(std::move(option));
 }
 
-void OptionSet::add_joined(const std::string& name, std::string& value, const std::string& help,
+void OptionSet::add_joined(std::string_view name, std::string& value, std::string_view help,
                            std::vector<std::string> choices, char joined_by) {
   add(name, value, help, std::move(choices));
   options_.back().joined_by = joined_by;
 }
 
-void OptionSet::add_path(const std::string& name, std::string& value, const std::string& help) {
+void OptionSet::add_path(std::string_view name, std::string& value, std::string_view help) {
   add(name, value, help);
   options_.back().is_path = true;
 }
@@ -230,7 +230,14 @@ std::string OptionSet::elsewhere(const std::string& name) const {
   }
   std::string text;
   for (const std::string& place : places) text += (text.empty() ? " (known under " : ", ") + place;
-  return text.empty() ? text : text + ")";
+  if (!text.empty()) return text + ")";
+  if (!nearest(name).empty()) return "";
+  std::vector<std::string> names;
+  for (const Absent& a : absent_) names.push_back(a.name);
+  const std::string near = base::nearest(name, names);
+  if (near.empty()) return "";
+  const auto first = std::find_if(absent_.begin(), absent_.end(), [&](const Absent& a) { return a.name == near; });
+  return " (nearest known: '" + near + "', under " + first->where + ")";
 }
 
 void OptionSet::set(const std::string& name, const std::string& text, const std::string& origin,

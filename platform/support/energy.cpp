@@ -38,6 +38,16 @@ void for_each_counter(const std::vector<EnergyGroup>& groups, F&& f) {
 
 }  // namespace
 
+void EnergyGroup::event(std::string_view structure, std::string_view value, const std::uint64_t& counter,
+                        double per_count, ArrayGeometry geometry) {
+  events_.push_back(Event{std::string(structure), std::string(value), geometry, &counter, per_count});
+}
+
+void EnergyGroup::leakage(std::string_view structure, std::string_view value, ArrayGeometry geometry,
+                          LeakageState state) {
+  leakages_.push_back(Leakage{std::string(structure), std::string(value), geometry, state});
+}
+
 std::string module_kind(const std::string& name) {
   std::string kind;
   for (std::size_t from = 0; from <= name.size();) {
@@ -77,9 +87,9 @@ std::vector<std::string> undeclared_energy(const sc_core::sc_object& module) {
   return names;
 }
 
-std::vector<EnergyGroup> collect_energy() {
+std::vector<EnergyGroup> collect_energy(const sc_core::sc_object* root) {
   std::vector<EnergyGroup> groups;
-  walk(sc_core::sc_get_top_level_objects(), groups);
+  walk(root != nullptr ? root->get_child_objects() : sc_core::sc_get_top_level_objects(), groups);
   return groups;
 }
 

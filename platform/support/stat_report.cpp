@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <systemc>
 
@@ -40,14 +41,15 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a < b;
 }
 
-void walk(const std::vector<sc_core::sc_object*>& objects, std::vector<StatGroup>& groups) {
+/// `above`: length of the part of the objects' names that is left out.
+void walk(const std::vector<sc_core::sc_object*>& objects, std::size_t above, std::vector<StatGroup>& groups) {
   for (sc_core::sc_object* object : objects) {
     if (auto* provider = dynamic_cast<StatProvider*>(object)) {
-      StatGroup group(object->name());
+      StatGroup group(object->name() + above);
       provider->register_stats(group);
       if (!group.stats().empty()) groups.push_back(std::move(group));
     }
-    walk(object->get_child_objects(), groups);
+    walk(object->get_child_objects(), above, groups);
   }
 }
 
@@ -58,9 +60,13 @@ std::string number(double value) {
 
 }  // namespace
 
-std::vector<StatGroup> collect_stats() {
+std::vector<StatGroup> collect_stats(const sc_core::sc_object* root) {
   std::vector<StatGroup> groups;
-  walk(sc_core::sc_get_top_level_objects(), groups);
+  if (root == nullptr) {
+    walk(sc_core::sc_get_top_level_objects(), 0, groups);
+  } else {
+    walk(root->get_child_objects(), std::string(root->name()).size() + 1, groups);
+  }
   std::sort(groups.begin(), groups.end(),
             [](const StatGroup& a, const StatGroup& b) { return natural_less(a.path(), b.path()); });
   return groups;

@@ -16,14 +16,15 @@ void insert(std::vector<Stat>& stats, Stat stat, const std::string& path) {
 
 }  // namespace
 
-void StatGroup::counter(const std::string& name, const std::uint64_t& value, const std::string& unit,
-                        const std::string& description) {
-  insert(stats_, Stat{name, unit, description, &value, nullptr}, path_);
+void StatGroup::counter(std::string_view name, const std::uint64_t& value, std::string_view unit,
+                        std::string_view description) {
+  insert(stats_, Stat{std::string(name), std::string(unit), std::string(description), &value, nullptr}, path_);
 }
 
-void StatGroup::derived(const std::string& name, std::function<double()> value, const std::string& unit,
-                        const std::string& description) {
-  insert(stats_, Stat{name, unit, description, nullptr, std::move(value)}, path_);
+void StatGroup::derived(std::string_view name, std::function<double()> value, std::string_view unit,
+                        std::string_view description) {
+  insert(stats_, Stat{std::string(name), std::string(unit), std::string(description), nullptr, std::move(value)},
+         path_);
 }
 
 }  // namespace regatta::support

@@ -21,8 +21,8 @@ protocol::LookupChecker<Request, Answer>* connect_lookup(const BuildContext& con
   protocol::LookupTarget<Request, Answer>* target = &to;
   protocol::LookupChecker<Request, Answer>* added = nullptr;
   if (context.check_protocol) {
-    auto checker =
-        std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str(), context.clock_period);
+    auto checker = std::make_unique<protocol::LookupChecker<Request, Answer>>((name + "_protocol").c_str(),
+                                                                              context.clock.period());
     checker->out.bind(*target);
     target = &checker->in;
     added = checker.get();
@@ -31,7 +31,7 @@ protocol::LookupChecker<Request, Answer>* connect_lookup(const BuildContext& con
   }
   if (context.lookup_delay != 0) {
     auto delay = std::make_unique<protocol::LookupDelay<Request, Answer>>(
-        (name + "_delay").c_str(), context.clock_period, context.lookup_delay, context.sm_index + 1);
+        (name + "_delay").c_str(), context.clock.period(), context.lookup_delay, context.sm_index + 1);
     delay->out.bind(*target);
     target = &delay->in;
     parts.interposers.push_back(std::move(delay));

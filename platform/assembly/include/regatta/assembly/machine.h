@@ -5,14 +5,15 @@
 
 #include <regatta/assembly/energy_config.h>
 #include <regatta/assembly/policies.h>
+#include <regatta/baseline/register_file.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_config.h>
-#include <regatta/models/register_file/register_file.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
 #include <regatta/sm/sm_config.h>
 #include <regatta/support/config.h>
 
 #include <string>
+#include <systemc>
 #include <vector>
 
 namespace regatta::assembly {
@@ -29,6 +30,9 @@ struct MachineConfig {
   EnergyConfig energy;
   PolicyRegistry policies;  ///< choices of sm.scheduler and sm.residency
 
+  /// Of the SMs. Time is counted in whole cycles everywhere; rounding the period to a picosecond changes no cycle
+  /// count.
+  sc_core::sc_time clock_period() const { return {1e6 / clock_mhz, sc_core::SC_PS}; }
   /// Declares every knob of a machine.
   void declare(support::OptionSet& options);
   /// Throws ConfigError, with a message, for combinations that do not work.

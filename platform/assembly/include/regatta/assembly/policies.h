@@ -42,12 +42,15 @@ class PolicyRegistry {
   /// Throws ConfigError with the nearest known name.
   const SchedulerPolicy& scheduler(const std::string& name) const;
   const ResidencyPolicy& residency(const std::string& name) const;
+  /// Whether both policies are built in.
+  bool are_own(const std::string& scheduler, const std::string& residency) const;
   /// Declares the knobs of all policies.
   void declare(support::OptionSet& options) const;
 
  private:
   std::vector<SchedulerPolicy> schedulers_;
   std::vector<ResidencyPolicy> residencies_;
+  std::size_t own_schedulers_ = 0, own_residencies_ = 0;  ///< the first ones are built in
 };
 
 /// "gto: greedy, then oldest; lrr: ...", for help texts.

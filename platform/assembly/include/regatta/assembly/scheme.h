@@ -5,30 +5,38 @@
 #pragma once
 
 #include <regatta/assembly/machine.h>
+#include <regatta/assembly/takings.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/protocol/extension_points.h>
 #include <regatta/protocol/lookup_checker.h>
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/shared_contents.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
 #include <regatta/support/stats.h>
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <systemc>
 #include <typeinfo>
 #include <vector>
 
+namespace regatta::models {
+class MovableFile;
+}
+
 namespace regatta::assembly {
 
 class ConservationLaws;
+class Waits;
 
 /// What a scheme gets to build one SM's parts. Modules are made inside the SM's scope: name them "osu", not "sm0.osu".
 struct BuildContext {
   const MachineConfig& machine;
-  sc_core::sc_time clock_period;
+  support::ClockDomain& clock;  ///< the SMs'
   unsigned sm_index = 0;
   bool check_protocol = false;  ///< checkers are wanted on the scheme's own sockets and lookups too
   unsigned lookup_delay = 0;    ///< SimulationOptions::lookup_delay
@@ -38,6 +46,10 @@ struct BuildContext {
 /// gates are asked first to last.
 struct SmParts {
   std::unique_ptr<protocol::OperandStorage> storage;
+  /// Of the storage, and of what renames its registers: a scheme that switches its rows binds them all. Empty: the rows
+  /// of the storage cannot be switched.
+  std::vector<models::RowUsePort*> row_uses;
+  const models::RowNeeds* row_needs = nullptr;  ///< which operands need a row of the storage; null: all
   unsigned storage_banks = 0;  ///< range of Origin::index of its reads, for recorders; 0: register_file.banks
   /// Keeps the contents of shared memory; without one only its time is modelled.
   std::unique_ptr<protocol::SharedContents> shared_contents;
@@ -73,8 +85,14 @@ struct SmParts {
 void connect_memory(const BuildContext& context, SmParts& parts, const std::string& name,
                     protocol::MemoryInitiatorSocket& from, protocol::MemoryTargetSocket& to);
 
-/// The baseline GPU of all five papers: banked register file, the configured residency policy and scheduler. Schemes
-/// start from it and replace the parts that they change.
+/// Adds a part's lines to the report of a deadlock.
+void add_description(SmParts& parts, std::function<std::string()> describe);
+
+/// The storage, as a file whose windows `scheme` gives. Throws support::ConfigError if the file has windows of its own.
+models::MovableFile& file_without_windows(SmParts& parts, const std::string& scheme);
+
+/// The conventional GPU that the papers compare with: banked register file, the configured residency policy and
+/// scheduler. Schemes start from it and replace the parts that they change.
 SmParts baseline_parts(const BuildContext& context);
 
 class Scheme {
@@ -89,12 +107,17 @@ class Scheme {
   virtual void validate(const MachineConfig&) const {}
   /// Files that the scheme's knobs name for writing: option and path, which may be empty.
   virtual std::vector<std::pair<std::string, std::string>> written_files() const { return {}; }
-  virtual SmParts build(const BuildContext& context) = 0;
-  /// This scheme on the parts of another one instead of the baseline's: "--scheme finereg+greener". The result has the
-  /// name of both. Null: it cannot be combined. `base` outlives it.
-  virtual std::unique_ptr<Scheme> over(Scheme& /*base*/) const { return nullptr; }
-  /// What a CTA of this scheme holds that others need to go on, as a clause for a message: schemes that switch CTAs
-  /// refuse it. Empty: a CTA can be switched out for as long as others run.
+  /// One SM's parts: by default the baseline's, changed by add_parts().
+  virtual SmParts build(const BuildContext& context);
+  /// Changes the parts that it takes, on the baseline's or those of another scheme ("--scheme finereg+greener").
+  /// A part that it replaces is destroyed first: the new one may have its name.
+  virtual void add_parts(const BuildContext& context, SmParts& parts);
+  /// The parts that add_parts() changes. None: the scheme cannot be combined.
+  virtual std::optional<Takings> takings() const { return std::nullopt; }
+  /// The machine for which the parts of all others are built: its file may have other rows, its tables more warps.
+  virtual void prepare(MachineConfig&) const {}
+  /// What a CTA of this scheme may hold while other CTAs wait for it, as a clause for a message. Such a CTA must not be
+  /// switched out, so schemes that switch CTAs refuse this scheme. Empty: any CTA can be switched out.
   virtual std::string held_by_ctas() const { return {}; }
   /// Groups under which the scheme as a whole has statistics.
   virtual std::vector<std::string> stat_groups() const { return {name()}; }
@@ -103,26 +126,45 @@ class Scheme {
   virtual void register_stats(support::StatGroup&, const std::vector<support::StatGroup>& /*modules*/) {}
   /// Adds conservation laws of the scheme's parts in one SM; `sm`: the SM's path, "sm0".
   virtual void add_laws(ConservationLaws&, const std::string& /*sm*/) const {}
+  /// Adds the statistics of the scheme's parts that count waits, with the knobs that shorten them (waits.h). Patterns:
+  /// they stand for all SMs.
+  virtual void add_waits(Waits&) const {}
   /// Lines of the energy breakdown that the scheme's blocks have besides energy_structures(). A block that declares
   /// energy of any other structure is reported.
   virtual std::vector<std::string> energy_structures() const { return {}; }
   /// Adds the scheme's keys to stats.json, after the run.
   virtual void report(nlohmann::ordered_json&) const {}
+
+ protected:
+  /// The baseline's parts, changed by these schemes, the lowest first.
+  SmParts build_layers(const BuildContext& context, const std::vector<Scheme*>& layers);
+
+ private:
+  std::vector<std::unique_ptr<MachineConfig>> machines_;  ///< prepared, for as long as their parts
 };
 
 class SchemeRegistry {
  public:
-  /// With the baseline alone; regatta::schemes::all() (models/schemes) has the others too.
+  /// With the baseline alone; regatta::schemes::all() (platform/tool/schemes) has the others too.
   static SchemeRegistry with_baseline();
   /// Throws ConfigError when the name is taken.
   void add(std::unique_ptr<Scheme> scheme);
-  /// "a" or "a+b", scheme a over the parts of b (Scheme::over). Throws ConfigError with the nearest known name, or for
-  /// schemes that cannot be combined.
+  /// The schemes added so far are regatta's own, which its tests cover. Runs of any other scheme check all contracts.
+  void mark_own() { own_ = schemes_.size(); }
+  /// Whether the scheme of this name, and each part of "a+b", is regatta's own.
+  bool is_own(const std::string& name) const;
+  /// "a", or schemes that take different parts of an SM: "a+b", the same machine as "b+a". Throws ConfigError with the
+  /// nearest known name, or for schemes that cannot be combined, with the part that two of them take.
   Scheme& get(const std::string& name) const;
   const std::vector<std::unique_ptr<Scheme>>& schemes() const { return schemes_; }
+  /// What the schemes take that can be combined.
+  std::vector<Claim> claims() const;
 
  private:
+  Scheme& combine(const std::string& name) const;
+
   std::vector<std::unique_ptr<Scheme>> schemes_;
+  std::size_t own_ = 0;                                    ///< the first of schemes_ are regatta's own
   mutable std::vector<std::unique_ptr<Scheme>> combined_;  ///< made on demand
 };
 

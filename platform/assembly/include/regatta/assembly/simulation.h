@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A run: SMs built from a scheme's parts, the memory system, the CTA dispatcher, and a trace replayed on them.
-// A SystemC program elaborates once, so a process creates one Simulation.
+// A SystemC program elaborates once: it creates all its Simulations before it runs the first.
 #pragma once
 
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
+#include <regatta/assembly/waits.h>
 #include <regatta/checker/fault_injector.h>
 #include <regatta/checker/value_checker.h>
 #include <regatta/recorders/window.h>
@@ -42,10 +43,14 @@ struct Recording {
 };
 
 struct SimulationOptions {
+  /// Of the module that holds the machine, for a program with several; it is no part of the names of statistics. Empty:
+  /// the machine's modules are at the top.
+  std::string name;
   unsigned sms = 1;  ///< SMs to simulate
   bool check_values = true;
-  bool check_protocol = false;  ///< base-protocol checkers on the operand and L1 sockets, and all contract checks
-  bool check_energy = false;    ///< no energy, or that of an unknown structure, is an error rather than a warning
+  bool check_protocol = false;     ///< base-protocol checkers on the operand and L1 sockets, and all contract checks
+  bool no_check_protocol = false;  ///< a debug build leaves the contract checks out too
+  bool check_energy = false;       ///< no energy, or that of an unknown structure, is an error rather than a warning
   /// Cycles that SMs may run ahead of SystemC time if every part keeps time by cycles (protocol::TimeKeeper); 1: never.
   /// Only affects the host time of a run.
   std::uint64_t quantum = 256;
@@ -135,6 +140,7 @@ struct SimulationResult {
   double seconds = 0;                        ///< host time
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
+  Waits waits;                               ///< of the scheme
   nlohmann::ordered_json scheme_report;
 };
 
@@ -146,7 +152,8 @@ class Simulation {
   ~Simulation();
   /// `progress` is called from time to time with the warp instructions done so far.
   void set_progress(std::function<void(std::uint64_t)> progress);
-  /// Runs all launches of the trace. Throws ConfigError if a kernel does not fit the machine.
+  /// Runs all launches of the trace, while the other Simulations of the program rest. Throws ConfigError if a kernel
+  /// does not fit the machine.
   SimulationResult run();
   /// Unit and description of every statistic that a run would have (SimulationResult::stat_descriptions). Elaborates
   /// the platform, as a Simulation does.

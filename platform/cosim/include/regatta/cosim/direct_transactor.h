@@ -6,7 +6,7 @@
 
 #include <regatta/cosim/pin_recorder.h>
 #include <regatta/cosim/twin.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
 
@@ -43,7 +43,7 @@ class DirectTransactor final : public sc_core::sc_module,
         twin_(twin),
         config_(config),
         edges_of_(std::move(edges_of)),
-        clock_(support::CycleScheduler::of(twin.clock_period)),
+        clock_(*twin.clock),
         recorder_(std::move(factory), config.compare ? twin.options.waveform_cycles : 0, config.reset_cycles),
         pins_(recorder_.make(false)) {}
 
@@ -111,7 +111,7 @@ class DirectTransactor final : public sc_core::sc_module,
   const TwinConfig twin_;
   const DirectConfig config_;
   const EdgesOf<Operation, Result> edges_of_;  ///< empty: config_.edges
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   PinRecorder<Operation, Result> recorder_;
   std::unique_ptr<Pins<Operation, Result>> pins_;
   Result answer_{};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <regatta/cosim/transactor.h>
+#include <regatta/support/clock_domain.h>
 
 #include <functional>
 #include <string>
@@ -31,14 +32,14 @@ class Lockstep final : public sc_core::sc_module,
   sc_core::sc_port<protocol::Lookup<Request, Answer>> model;
 
   /// `of` and `transactor` outlive the block.
-  Lockstep(const sc_core::sc_module_name& name, const LockstepConfig& config, sc_core::sc_time clock_period,
+  Lockstep(const sc_core::sc_module_name& name, const LockstepConfig& config, support::ClockDomain& clock,
            protocol::LookupTarget<Request, Answer>& of, Transactor<Request, Answer>& transactor)
       : sc_module(name),
         lookups("lookup", *this),
         twin("twin", *this),
         model("model"),
         config_(config),
-        clock_(support::CycleScheduler::of(clock_period)),
+        clock_(clock),
         transactor_(transactor) {
     twin.bind(transactor.lookups);
     model.bind(of.requests);
@@ -105,7 +106,7 @@ class Lockstep final : public sc_core::sc_module,
   }
 
   const LockstepConfig config_;
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   Transactor<Request, Answer>& transactor_;
   support::Ring<Expected> expected_;  ///< the twin's answers to come
   std::uint32_t next_tag_ = 0;

@@ -6,7 +6,7 @@
 
 #include <regatta/cosim/pin_recorder.h>
 #include <regatta/protocol/lookup.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
@@ -38,18 +38,18 @@ class Transactor final : public sc_core::sc_module,
  public:
   protocol::LookupTarget<Request, Answer> lookups;
 
-  Transactor(const sc_core::sc_module_name& name, const TransactorConfig& config, sc_core::sc_time clock_period,
+  Transactor(const sc_core::sc_module_name& name, const TransactorConfig& config, support::ClockDomain& clock,
              PinsFactory<Request, Answer> factory)
       : sc_module(name),
         lookups("lookup", *this),
         config_(config),
-        clock_(support::CycleScheduler::of(clock_period)),
+        clock_(clock),
         recorder_(std::move(factory), config.window, config.reset_cycles),
         pins_(recorder_.make(false)),
         changed_("changed"),
         random_(config.seed),
         client_(
-            clock_period, [](void* t) { static_cast<Transactor*>(t)->work(); }, this) {}
+            clock, [](void* t) { static_cast<Transactor*>(t)->work(); }, this) {}
 
   protocol::LookupReply look_up(const Request& request, std::uint32_t tag, Answer& /*answer*/) override {
     if (resetting_ != 0 || waiting_.size() >= config_.queue) {
@@ -161,7 +161,7 @@ class Transactor final : public sc_core::sc_module,
   std::uint32_t next_random() { return random_ = random_ * 1664525u + 1013904223u, random_ >> 8; }
 
   const TransactorConfig config_;
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   PinRecorder<Request, Answer> recorder_;
   std::unique_ptr<Pins<Request, Answer>> pins_;
   support::Ring<Waiting> waiting_;  ///< for req_ready

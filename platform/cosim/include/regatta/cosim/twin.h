@@ -4,6 +4,7 @@
 // then passes it to its twin, if it has one. Without a twin this costs the test of a pointer.
 #pragma once
 
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
 
 #include <functional>
@@ -50,14 +51,14 @@ template <class Map>
   throw support::ConfigError(
       "configuration: " + block + ".implementation = " + name +
       ": this program has no such implementation; expected one of: " + text +
-      " (rtl and lockstep: in a regatta-sim that was built with Verilator, see platform/cosim/README.md)");
+      " (make cosim builds a regatta-sim that has rtl and lockstep, see platform/cosim/README.md)");
 }
 
 /// What a twin is made from.
 struct TwinConfig {
   std::string name;  ///< of its module
   TwinOptions options;
-  sc_core::sc_time clock_period;
+  support::ClockDomain* clock = nullptr;
   std::function<std::string()> state;  ///< the block's state as text, for the report of a difference; may be empty
 };
 

@@ -3,7 +3,7 @@
 // Whole SM cycles and SystemC time.
 #pragma once
 
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 
 #include <cstdint>
 #include <systemc>
@@ -16,13 +16,14 @@ inline constexpr std::uint64_t no_cycle = ~std::uint64_t{0};
 /// divisions and without calls of the SystemC library where the answer is known or tabulated.
 class CycleClock {
  public:
-  explicit CycleClock(const sc_core::sc_time& period)
-      : scheduler_(support::CycleScheduler::of(checked(period))),
-        period_(period.value()),
+  explicit CycleClock(support::ClockDomain& domain)
+      : domain_(domain),
+        period_(domain.period().value()),
         per_cycle_(1.0 / static_cast<double>(period_)),
-        one_(period) {}
-  std::uint64_t now() const { return scheduler_.now(); }
-  const sc_core::sc_time& time(std::uint64_t cycles) const { return scheduler_.time(cycles); }
+        one_(domain.period()) {}
+  support::ClockDomain& domain() const { return domain_; }
+  std::uint64_t now() const { return domain_.now(); }
+  const sc_core::sc_time& time(std::uint64_t cycles) const { return domain_.time(cycles); }
   const sc_core::sc_time& one() const { return one_; }
   /// Cycles of an annotated delay, rounded up.
   std::uint64_t cycles(const sc_core::sc_time& delay) const {
@@ -32,6 +33,10 @@ class CycleClock {
         static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(value)) * per_cycle_ + 0.25));
     return whole * period_ == value ? whole : (value + period_ - 1) / period_;
   }
+  /// Whether this is the beginning of a cycle, and `delay` has no fraction of one.
+  bool whole(const sc_core::sc_time& delay) const {
+    return domain_.on_cycle() && cycles(delay) * period_ == delay.value();
+  }
   /// When something sent with this delay is seen: never in the cycle of the call, so that the order in which
   /// SystemC runs the processes of one cycle has no influence.
   std::uint64_t arrival(std::uint64_t now, const sc_core::sc_time& delay) const {
@@ -40,11 +45,7 @@ class CycleClock {
   }
 
  private:
-  static const sc_core::sc_time& checked(const sc_core::sc_time& period) {
-    if (period.value() == 0) SC_REPORT_FATAL("regatta/memory", "the clock period must not be zero");
-    return period;
-  }
-  const support::CycleScheduler& scheduler_;
+  support::ClockDomain& domain_;
   std::uint64_t period_;
   double per_cycle_;
   sc_core::sc_time one_;

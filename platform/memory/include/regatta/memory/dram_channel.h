@@ -7,7 +7,7 @@
 #include <regatta/memory/dram_banks.h>
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/ring.h>
 #include <regatta/support/stats.h>
@@ -29,11 +29,11 @@ class DramChannel : public sc_core::sc_module,
  public:
   protocol::MemoryTargetSocket upstream;
 
-  DramChannel(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-              const sc_core::sc_time& clock_period);
+  DramChannel(const sc_core::sc_module_name& name, const MemorySystemConfig& config, support::ClockDomain& clock);
 
   bool idle() const;
   std::string held_work() const override;
+  bool work_is_due() const override { return wakeup_.is_due() && !idle(); }
   std::uint64_t bytes_moved() const { return bytes_read_ + bytes_written_; }
 
   /// Leaves the row of `address` open, without time and uncounted. Only while the channel is idle.
@@ -46,6 +46,9 @@ class DramChannel : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  const protocol::MemoryRequestRules& rules() const override { return rules_; }
+
+  const protocol::MemoryRequestRules rules_;
   void work();
   bool has_room(std::uint64_t now) const { return banks_->size() + (left_at_ == now ? left_ : 0) < capacity_; }
   bool room_at(std::uint64_t at) { return departures_.occupied(at) < capacity_; }
@@ -71,7 +74,7 @@ class DramChannel : public sc_core::sc_module,
   }
 
   CycleClock clock_;
-  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<DramChannel*>(m)->work(); }, this};
+  support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<DramChannel*>(m)->work(); }, this};
   std::uint8_t all_sectors_;
   std::size_t capacity_;
   Bandwidth bandwidth_;  // per SM cycle

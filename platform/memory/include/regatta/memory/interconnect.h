@@ -5,7 +5,7 @@
 
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/transport.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
@@ -145,27 +145,32 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider, pu
 
   /// `first_sm`: MemoryAccess::sm of port 0.
   Interconnect(const sc_core::sc_module_name& name, const MemorySystemConfig& config, unsigned sms,
-               const sc_core::sc_time& clock_period, unsigned first_sm = 0);
+               support::ClockDomain& clock, unsigned first_sm = 0);
   bool idle() const;
   std::string held_work() const override;
+  bool work_is_due() const override { return wakeup_.is_due() && !idle(); }
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
  private:
   struct SmPort : NonBlockingTarget {
-    SmPort(Interconnect& o, unsigned i) : owner(o), index(i) {}
+    SmPort(Interconnect& o, unsigned i, unsigned line_bytes)
+        : owner(o), index(i), socket_rules(o.upstream[i], line_bytes) {}
     tlm::tlm_sync_enum nb_transport_fw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+    const protocol::MemoryRequestRules& rules() const override { return socket_rules; }
     Interconnect& owner;
     unsigned index;
+    const protocol::MemoryRequestRules socket_rules;
     Payload* held = nullptr;
     std::uint64_t held_at = 0;
     ResponseSender responder;
   };
   struct PartitionPort : NonBlockingInitiator {
-    PartitionPort(Interconnect& o, unsigned i) : owner(o), index(i) {}
+    PartitionPort(Interconnect& o, unsigned i) : owner(o), index(i), answer_rules(o.downstream[i]) {}
     tlm::tlm_sync_enum nb_transport_bw(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
     Interconnect& owner;
     unsigned index;
+    const protocol::AnswerRules answer_rules;
     Payload* held = nullptr;
     std::uint64_t held_at = 0;
     RequestSender requester;
@@ -185,7 +190,7 @@ class Interconnect : public sc_core::sc_module, public support::StatProvider, pu
 
   MemorySystemConfig config_;
   CycleClock clock_;
-  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
+  support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<Interconnect*>(m)->work(); }, this};
   std::array<std::uint32_t, 9> flits_{};  // of a packet with so many sectors
   PartitionMap map_;
   unsigned first_sm_;

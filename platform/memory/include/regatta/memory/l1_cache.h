@@ -7,13 +7,14 @@
 #include <regatta/memory/cache_array.h>
 #include <regatta/memory/mshr_table.h>
 #include <regatta/memory/transport.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
-#include <regatta/support/cycle_scheduler.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,7 @@ struct L1Config {
 ///                    allocate goes to the L2
 ///   atomic           performed at the L2, otherwise like write_evict
 ///   register_read    read-allocate; carries the line
-///   register_write   write-back, allocated without a fetch; whole lines only, byte enables are rejected
-///                    with TLM_BYTE_ENABLE_ERROR_RESPONSE; the line holds the bytes
+///   register_write   write-back, allocated without a fetch; whole lines only; the line holds the bytes
 ///                    both with bypass_l1: to the L2, and no line stays
 ///   register_invalidate  the line is dropped without a write-back
 ///   instruction, metadata  to the L2
@@ -80,7 +80,7 @@ class L1Cache final : public sc_core::sc_module,
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
 
-  L1Cache(const sc_core::sc_module_name& name, const L1Config& config, const sc_core::sc_time& clock_period);
+  L1Cache(const sc_core::sc_module_name& name, const L1Config& config, support::ClockDomain& clock);
 
   /// Kernel boundary: data lines are dropped, register lines stay. Loads in flight are not installed. Dirty global
   /// lines leave as fast as the miss queue accepts them; dirty local lines are dead with their threads.
@@ -91,9 +91,12 @@ class L1Cache final : public sc_core::sc_module,
   void use_bytes(std::uint64_t bytes);
   /// Its own payloads (fetches and write-backs) in flight.
   std::size_t outstanding() const { return pool_.outstanding(); }
+  /// Requests accepted so far, of all classes.
+  std::uint64_t requests() const { return std::accumulate(accesses_.begin(), accesses_.end(), std::uint64_t{0}); }
   /// Nothing is queued, waiting or in flight.
   bool idle() const;
   std::string held_work() const override;
+  bool work_is_due() const override { return wakeup_.is_due() && !idle(); }
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
@@ -101,6 +104,10 @@ class L1Cache final : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  const protocol::MemoryRequestRules& rules() const override { return rules_; }
+
+  const protocol::MemoryRequestRules rules_;
+  const protocol::AnswerRules answer_rules_;
   enum class Admission : std::uint8_t { completed, taken, refused };
   enum class Store : std::uint8_t { evict, through, back };
   /// The policy for a class of data.
@@ -126,7 +133,7 @@ class L1Cache final : public sc_core::sc_module,
   void catch_up(std::uint64_t now);
   bool fill(Payload& payload, std::uint64_t now);
   void install(Payload& payload, std::uint8_t sectors, bool registers, std::uint64_t now);
-  Admission admit(Payload& payload, std::uint64_t now);
+  Admission admit(Payload& payload, protocol::MemoryAccess& access, std::uint64_t now);
   Admission admit_read(Payload& payload, protocol::MemoryAccess& access, bool registers, std::uint64_t now);
   Admission admit_store(Payload& payload, const protocol::MemoryAccess& access, const Policy& policy,
                         std::uint64_t now);
@@ -163,7 +170,7 @@ class L1Cache final : public sc_core::sc_module,
 
   L1Config config_;
   CycleClock clock_;
-  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L1Cache*>(m)->work(); }, this};
+  support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<L1Cache*>(m)->work(); }, this};
   Policy data_, local_;
   bool sectored_;
   std::uint8_t all_sectors_;

@@ -8,7 +8,7 @@
 #include <regatta/memory/memory_config.h>
 #include <regatta/memory/mshr_table.h>
 #include <regatta/memory/transport.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/holds_work.h>
 #include <regatta/support/stats.h>
 
@@ -36,12 +36,12 @@ class L2Partition : public sc_core::sc_module,
   protocol::MemoryTargetSocket upstream;
   protocol::MemoryInitiatorSocket downstream;
 
-  L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-              const sc_core::sc_time& clock_period);
+  L2Partition(const sc_core::sc_module_name& name, const MemorySystemConfig& config, support::ClockDomain& clock);
 
   std::size_t outstanding() const { return pool_.outstanding(); }
   bool idle() const;
   std::string held_work() const override;
+  bool work_is_due() const override { return wakeup_.is_due() && !idle(); }
 
   /// Changes the tags as an access of data would (data_load, data_store or atomic), without time and uncounted. Calls
   /// dram(address) for each line that would be fetched or written back. Only while the partition is idle.
@@ -54,6 +54,10 @@ class L2Partition : public sc_core::sc_module,
   void register_energy(support::EnergyGroup& group) override;
 
  private:
+  const protocol::MemoryRequestRules& rules() const override { return rules_; }
+
+  const protocol::MemoryRequestRules rules_;
+  const protocol::AnswerRules answer_rules_;
   void work();
   bool serve(std::uint64_t now);
   bool serve_read(Payload& payload, const protocol::MemoryAccess& access, std::uint8_t sectors, std::uint64_t now);
@@ -85,7 +89,7 @@ class L2Partition : public sc_core::sc_module,
   }
 
   CycleClock clock_;
-  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<L2Partition*>(m)->work(); }, this};
+  support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<L2Partition*>(m)->work(); }, this};
   Divisor line_, banks_;
   std::uint64_t access_cycles_;
   std::uint8_t all_sectors_;

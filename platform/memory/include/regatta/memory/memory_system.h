@@ -8,6 +8,7 @@
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/l2_partition.h>
 #include <regatta/memory/memory_config.h>
+#include <regatta/support/clock_domain.h>
 
 #include <memory>
 #include <vector>
@@ -23,8 +24,7 @@ class MemorySystem : public sc_core::sc_module {
   /// One per simulated SM, bound to the L1s' downstream sockets: port i serves the SM with MemoryAccess::sm == i.
   sc_core::sc_vector<protocol::MemoryTargetSocket>& upstream() { return interconnect_->upstream; }
 
-  MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config,
-               const sc_core::sc_time& clock_period);
+  MemorySystem(const sc_core::sc_module_name& name, const MemorySystemConfig& config, support::ClockDomain& clock);
 
   const MemorySystemConfig& config() const { return config_; }
   Interconnect& interconnect() { return *interconnect_; }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <regatta/memory/transport.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/stats.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class RequestArbiter final : public sc_core::sc_module, public NonBlockingInitia
  public:
   protocol::MemoryInitiatorSocket downstream;
 
-  RequestArbiter(const sc_core::sc_module_name& name, unsigned ports, const sc_core::sc_time& clock_period);
+  RequestArbiter(const sc_core::sc_module_name& name, unsigned ports, support::ClockDomain& clock);
   ~RequestArbiter() override;
 
   unsigned ports() const { return static_cast<unsigned>(ports_.size()); }
@@ -57,8 +57,9 @@ class RequestArbiter final : public sc_core::sc_module, public NonBlockingInitia
   void leave(Payload& payload, protocol::MemoryAccess& access);
   [[gnu::noinline, gnu::cold]] void restore(Payload& payload, std::uint8_t& mark);
 
+  const protocol::AnswerRules answer_rules_;
   CycleClock clock_;
-  support::CycleClient wakeup_{clock_.one(), [](void* m) { static_cast<RequestArbiter*>(m)->work(); }, this};
+  support::CycleClient wakeup_{clock_.domain(), [](void* m) { static_cast<RequestArbiter*>(m)->work(); }, this};
   std::vector<std::unique_ptr<Port>> ports_;
   std::uint64_t waiting_ = 0;      // ports with a request that waits, a bit each
   std::uint64_t answering_ = 0;    // ports with answers that wait for a cycle that is known

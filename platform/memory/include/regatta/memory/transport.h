@@ -7,6 +7,7 @@
 #include <regatta/memory/clock.h>
 #include <regatta/memory/divisor.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/protocol/request_rules.h>
 
 #include <cstdint>
 #include <tlm>
@@ -33,14 +34,13 @@ using TransferArrivals = ArrivalQueue<Transfer>;
 /// Target side: blocking transport is refused with a SystemC error, there is no direct memory and no debug access.
 class NonBlockingTarget : public tlm::tlm_fw_transport_if<> {
  public:
-  void b_transport(Payload& payload, sc_core::sc_time&) override {
-    payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
-    SC_REPORT_ERROR("regatta/memory",
-                    "b_transport: the memory system is approximately timed, "
-                    "use nb_transport_fw");
-  }
+  void b_transport(Payload& payload, sc_core::sc_time&) override { rules().refuse_blocking(payload); }
   bool get_direct_mem_ptr(Payload&, tlm::tlm_dmi&) override { return false; }
   unsigned transport_dbg(Payload&) override { return 0; }
+
+ protected:
+  /// Of the socket that the target serves.
+  virtual const protocol::MemoryRequestRules& rules() const = 0;
 };
 
 /// Initiator side: no direct memory to invalidate.
@@ -155,6 +155,7 @@ inline bool response_has_data(protocol::AccessClass c) {
   return !is_store(c) && c != protocol::AccessClass::register_write && c != protocol::AccessClass::register_invalidate;
 }
 
-[[noreturn, gnu::cold]] void protocol_error(const char* module, const char* what);
+/// Ends the simulation with an error of type "regatta/memory".
+[[noreturn, gnu::cold]] void protocol_error(const char* socket, const char* what);
 
 }  // namespace regatta::memory

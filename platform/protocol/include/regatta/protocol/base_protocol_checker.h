@@ -6,14 +6,17 @@
 #include <regatta/protocol/interposer.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <tlm>
 #include <unordered_map>
+#include <utility>
 
 namespace regatta::protocol {
 
 /// The rules, without sockets. Each violation is reported through SC_REPORT_ERROR (type "regatta/protocol") with the
-/// checker's name, the transaction and what was expected; checking continues when the report returns.
+/// checker's name, the target socket, the transaction and what was expected; checking continues when the report
+/// returns.
 ///
 ///   phases          BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP of a transaction in order, each on its path; BEGIN_RESP
 ///                   may imply END_REQ, and TLM_COMPLETED all remaining phases
@@ -21,13 +24,16 @@ namespace regatta::protocol {
 ///                   annotated delays
 ///   response        status incomplete at BEGIN_REQ and set at BEGIN_RESP or completion
 ///   attributes      command, address, data pointer and length, streaming width, byte enables and the bytes of a write
-///                   do not change; data pointer and length are set (a memory access without contents may have a null
-///                   pointer)
+///                   do not change; the command is a read or a write; data pointer and length are set (a memory access
+///                   without contents may have a null pointer)
+///   memory manager  payloads with a MemoryAccess have one
 ///   WarpAccess      its lanes match the byte enables
 ///   time            the effective times of a transaction's phases do not decrease, nor does a delay during a call
 class BaseProtocolRules {
  public:
   explicit BaseProtocolRules(std::string name) : name_(std::move(name)) {}
+  /// For messages: the path of the target socket, asked for when there is something to say.
+  void set_target(std::function<std::string()> target) { target_ = std::move(target); }
 
   void forward_call(tlm::tlm_generic_payload& payload, tlm::tlm_phase phase, const sc_core::sc_time& delay);
   void forward_return(tlm::tlm_generic_payload& payload, tlm::tlm_phase called, tlm::tlm_sync_enum sync,
@@ -68,6 +74,7 @@ class BaseProtocolRules {
   bool advance(tlm::tlm_generic_payload& payload, Transaction& t, const sc_core::sc_time& at);
 
   std::string name_;
+  std::function<std::string()> target_;
   std::unordered_map<const tlm::tlm_generic_payload*, Transaction> open_;
   const tlm::tlm_generic_payload* requesting_ = nullptr;
   const tlm::tlm_generic_payload* responding_ = nullptr;
@@ -80,7 +87,9 @@ template <unsigned BUSWIDTH>
 class BaseProtocolChecker : public Interposer<BUSWIDTH> {
  public:
   explicit BaseProtocolChecker(const sc_core::sc_module_name& name)
-      : Interposer<BUSWIDTH>(name), rules_(this->sc_module::name()) {}
+      : Interposer<BUSWIDTH>(name), rules_(this->sc_module::name()) {
+    rules_.set_target([this] { return this->target_socket(); });
+  }
   /// Reports unfinished transactions. Call it when the traffic is over.
   void finish() { rules_.finish(); }
   const BaseProtocolRules& rules() const { return rules_; }

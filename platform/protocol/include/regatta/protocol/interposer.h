@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 namespace regatta::protocol {
 
@@ -35,6 +37,23 @@ class Interposer : public sc_core::sc_module, public tlm::tlm_fw_transport_if<>,
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return out->transport_dbg(payload); }
   void invalidate_direct_mem_ptr(sc_dt::uint64 first, sc_dt::uint64 last) override {
     in->invalidate_direct_mem_ptr(first, last);
+  }
+  /// The path of the target socket that `out` is bound to, for messages; "" if it cannot be found. After elaboration.
+  std::string target_socket() { return target_among(sc_core::sc_get_top_level_objects()); }
+
+ private:
+  std::string target_among(const std::vector<sc_core::sc_object*>& objects) {
+    using Target = tlm::tlm_base_target_socket_b<BUSWIDTH, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<>>;
+    for (sc_core::sc_object* object : objects) {
+      // It calls us on the backward path.
+      auto* const target = dynamic_cast<Target*>(object);
+      if (target != nullptr && target->get_base_port().get_interface() == out.get_base_export().get_interface()) {
+        return object->name();
+      }
+      std::string below = target_among(object->get_child_objects());
+      if (!below.empty()) return below;
+    }
+    return "";
   }
 };
 

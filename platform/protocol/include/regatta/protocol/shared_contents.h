@@ -4,6 +4,7 @@
 // models the time of shared memory and no contents.
 #pragma once
 
+#include <regatta/protocol/lifecycle.h>
 #include <regatta/protocol/payload.h>
 #include <regatta/protocol/time_keeper.h>
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <regatta/recorders/timeline_recorder.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/counter_increments.h>
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class Timeline {
     Window cycles, ctas;
     unsigned clock_mhz = 1000;
   };
-  Timeline(const std::string& path, const Options& options, const support::CycleScheduler& clock);
+  Timeline(const std::string& path, const Options& options, const support::ClockDomain& clock);
 
   /// The recorder of an SM; it and its listener() are to be registered there.
   TimelineRecorder& add_sm(const TimelineRecorder::Shape& shape);
@@ -46,7 +47,7 @@ class Timeline {
 
   TimelineFile file_;
   Options options_;
-  const support::CycleScheduler& clock_;
+  const support::ClockDomain& clock_;
   TimelineFile::Track run_, run_counters_;
   TimelineRow launches_;
   std::map<std::string, std::unique_ptr<TimelineRecorder>> sms_;  ///< by name, "sm0"

@@ -3,7 +3,7 @@
 
 #include <regatta/protocol/observer.h>
 #include <regatta/recorders/timeline_file.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 
 #include <array>
 #include <cstdint>
@@ -22,7 +22,7 @@ class TimelineRecorder : public protocol::Observer {
     std::vector<std::string> gates;  ///< names of the SM's issue gates, in their order
   };
   /// Warps and CTAs with a number in `ctas` are shown. `clock` tells the time of lifecycle events.
-  TimelineRecorder(TimelineFile& file, const Shape& shape, Window ctas, const support::CycleScheduler& clock);
+  TimelineRecorder(TimelineFile& file, const Shape& shape, Window ctas, const support::ClockDomain& clock);
 
   std::vector<protocol::Event> interests() const override;
   bool keeps_cycle_time() const override { return true; }
@@ -92,7 +92,7 @@ class TimelineRecorder : public protocol::Observer {
   TimelineFile& file_;
   Listener listener_{*this};
   Window shown_ctas_;
-  const support::CycleScheduler& clock_;
+  const support::ClockDomain& clock_;
   std::vector<std::string> gate_names_;
   TimelineFile::Track ctas_track_ = 0, warps_track_ = 0, counters_ = 0, resident_ = 0, collecting_ = 0;
   std::array<Name, protocol::stall_count> stall_names_{};

@@ -5,7 +5,7 @@
 #include <regatta/protocol/payload.h>
 #include <regatta/recorders/socket_tap.h>
 #include <regatta/recorders/window.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/vcd_writer.h>
 
 #include <cstdint>
@@ -72,8 +72,7 @@ struct VcdShape {
 class VcdRecorder : public protocol::Observer {
  public:
   /// Declares the signals of SM `sm` in `file`, whose declarations must be open.
-  VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::CycleScheduler& clock,
-              sc_core::sc_time period);
+  VcdRecorder(VcdFile& file, unsigned sm, const VcdShape& shape, support::ClockDomain& clock);
 
   /// Observes the SM's sockets through taps.
   void watch(SocketTap<1024>& reads, SocketTap<1024>& writes, SocketTap<256>& memory);
@@ -122,7 +121,7 @@ class VcdRecorder : public protocol::Observer {
   std::uint64_t when(const sc_core::sc_time& delay) const { return clock_.now() + delay.value() / period_; }
 
   VcdFile& file_;
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   std::uint64_t period_;
   VcdShape shape_;
   Counted resident_ctas_, resident_warps_, at_barrier_, collecting_;

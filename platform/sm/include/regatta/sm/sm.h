@@ -10,6 +10,7 @@
 #include <regatta/protocol/payload.h>
 #include <regatta/sm/cta_source.h>
 #include <regatta/sm/sm_config.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/stats.h>
 
 #include <functional>
@@ -27,7 +28,7 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   using PolicyFactory = std::function<std::shared_ptr<protocol::WarpScheduler>()>;
 
   /// `index` is the SM's number in the GPU; `config` must outlive the SM.
-  Sm(const sc_core::sc_module_name& name, const SmConfig& config, sc_core::sc_time clock_period, unsigned index,
+  Sm(const sc_core::sc_module_name& name, const SmConfig& config, support::ClockDomain& clock, unsigned index,
      const PolicyFactory& scheduler);
   ~Sm() override;
 
@@ -54,8 +55,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void add_observer(protocol::Observer& observer);
   /// `heartbeat` is called every few thousand active cycles, for progress displays and interruption.
   void set_heartbeat(std::function<void()> heartbeat);
-  /// Called with a message when the SM has retried for SmConfig::watchdog_cycles without progress; the callee ends the
-  /// run. Without a callback this is a SystemC error.
+  /// Called with a message when the SM has retried for SmConfig::watchdog_cycles without progress, and nothing inside
+  /// it is due. The callee ends the run, unless it knows that what the SM waits for is on its way. Without a callback
+  /// this is a SystemC error.
   void set_watchdog(std::function<void(const std::string&)> watchdog);
 
   /// Leaves in the instruction cache what a past launch of the kernel that is not simulated would have: the lines of
@@ -79,6 +81,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void rethrow_error() const;
   /// No CTA resident, no access outstanding.
   bool idle() const;
+  /// The load-store unit has accesses to make, or outstanding.
+  bool uses_memory() const;
   /// Each holder, the warps that it holds and since when, a paragraph per holder; for the report of a deadlock.
   std::string describe_stuck() const;
 
@@ -86,6 +90,9 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   const protocol::WarpScheduler& scheduler_policy() const;
   /// Grows with every instruction issued or completed and every memory access answered, that is, with progress.
   std::uint64_t steps() const;
+  /// To be asked after SmConfig::watchdog_cycles without a step: whether one can come without anybody else's doing,
+  /// since something inside the SM is due in a later cycle, however late.
+  bool waits();
   /// The message for a run without progress.
   static std::string no_progress(std::uint64_t cycles);
 
@@ -103,6 +110,8 @@ class Sm : public sc_core::sc_module, public support::StatProvider {
   void tick();
   void give_up();
   void cycle();
+  /// sm.watchdog cycles have brought no step.
+  [[gnu::noinline, gnu::cold]] void no_step();
 
   friend class StuckReport;
   struct Impl;

@@ -64,6 +64,13 @@ class Calendar {
     for (std::uint32_t e = ring_[occupied_.slot(at)].first; e != none; e = pool_[e].next) f(pool_[e].item);
   }
 
+  /// Shows `f` everything that is scheduled, in no particular order. Slow: for reports and rare questions.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::uint64_t at = base_ + 1; at < base_ + ring_size; ++at) look_ahead(at, f);
+    for (const Far& far : far_) f(far.item);
+  }
+
   /// The earliest cycle after the last drained one that holds work; no_cycle if none does.
   std::uint64_t next() const {
     const std::uint64_t near = occupied_.next_after(base_);

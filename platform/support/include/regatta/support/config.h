@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -52,18 +53,18 @@ struct Option {
 /// The struct must outlive the set. The values in the struct at declaration are the defaults.
 class OptionSet {
  public:
-  void add(const std::string& name, unsigned& value, const std::string& unit, const std::string& help,
+  void add(std::string_view name, unsigned& value, std::string_view unit, std::string_view help,
            std::int64_t minimum = 0, std::int64_t maximum = UINT32_MAX);
-  void add(const std::string& name, std::uint64_t& value, const std::string& unit, const std::string& help,
+  void add(std::string_view name, std::uint64_t& value, std::string_view unit, std::string_view help,
            std::int64_t minimum = 0, std::int64_t maximum = INT64_MAX);
-  void add(const std::string& name, double& value, const std::string& unit, const std::string& help);
-  void add(const std::string& name, bool& value, const std::string& help);
-  void add(const std::string& name, std::string& value, const std::string& help, std::vector<std::string> choices = {});
+  void add(std::string_view name, double& value, std::string_view unit, std::string_view help);
+  void add(std::string_view name, bool& value, std::string_view help);
+  void add(std::string_view name, std::string& value, std::string_view help, std::vector<std::string> choices = {});
   /// One of the choices, or several with `joined_by` between them ("finereg+greener").
-  void add_joined(const std::string& name, std::string& value, const std::string& help,
-                  std::vector<std::string> choices, char joined_by);
+  void add_joined(std::string_view name, std::string& value, std::string_view help, std::vector<std::string> choices,
+                  char joined_by);
   /// A built-in name or the path of a .toml file. Paths in a TOML document are relative to its folder (`beside`).
-  void add_path(const std::string& name, std::string& value, const std::string& help);
+  void add_path(std::string_view name, std::string& value, std::string_view help);
 
   const std::vector<Option>& options() const { return options_; }
   /// nullptr if unknown.

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -138,16 +139,12 @@ class EnergyGroup {
   };
 
   /// `counter` x `per_count` events have happened, e.g. 2 for a 256-byte access where the table's event is 128 bytes.
-  void event(const std::string& structure, const std::string& value, const std::uint64_t& counter, double per_count = 1,
-             ArrayGeometry geometry = {}) {
-    events_.push_back(Event{structure, value, geometry, &counter, per_count});
-  }
-  void leakage(const std::string& structure, const std::string& value, ArrayGeometry geometry = {},
-               LeakageState state = {}) {
-    leakages_.push_back(Leakage{structure, value, geometry, state});
-  }
+  void event(std::string_view structure, std::string_view value, const std::uint64_t& counter, double per_count = 1,
+             ArrayGeometry geometry = {});
+  void leakage(std::string_view structure, std::string_view value, ArrayGeometry geometry = {},
+               LeakageState state = {});
   /// The module consumes no energy of its own, for the reason `why` ("a policy", "counted by the register file").
-  void costs_nothing(const std::string& why) { free_ = why; }
+  void costs_nothing(std::string_view why) { free_ = why; }
   /// Whether the module has declared anything.
   bool declares() const { return !events_.empty() || !leakages_.empty() || !free_.empty(); }
   const std::vector<Event>& events() const { return events_; }
@@ -163,8 +160,9 @@ class EnergyGroup {
 /// A module's name without its SM and without instance numbers: "sm0.osu.shard1" is "osu.shard".
 std::string module_kind(const std::string& name);
 
-/// The declarations of all StatProviders among the SystemC objects, one group each, in the order of the sc_object tree.
-std::vector<EnergyGroup> collect_energy();
+/// The declarations of all StatProviders among the SystemC objects (with `root`: among those below it), one group each,
+/// in the order of the sc_object tree.
+std::vector<EnergyGroup> collect_energy(const sc_core::sc_object* root = nullptr);
 
 /// The paths of blocks that neither declare energy nor state why they have none: the module, or, if it is no
 /// StatProvider, those inside it. A module without any StatProvider is one of them.

@@ -7,15 +7,17 @@
 #include <regatta/support/stats.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <systemc>
 #include <vector>
 
 namespace regatta::support {
 
-/// The groups of all StatProviders among the SystemC objects, by path. Numbers within names sort numerically, so sm2
-/// comes before sm10. Providers without statistics are omitted. Call once, after elaboration.
-std::vector<StatGroup> collect_stats();
+/// The groups of all StatProviders among the SystemC objects, by path; with `root` only of those below it, whose paths
+/// begin there. Numbers within names sort numerically, so sm2 comes before sm10. Providers without statistics are
+/// omitted. Call once, after elaboration.
+std::vector<StatGroup> collect_stats(const sc_core::sc_object* root = nullptr);
 
 /// The values of the counters at one moment, to compute differences (statistics of one launch among several).
 using CounterSnapshot = std::vector<std::uint64_t>;

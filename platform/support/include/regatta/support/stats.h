@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace regatta::support {
@@ -26,10 +27,9 @@ class StatGroup {
   StatGroup() = default;
   explicit StatGroup(std::string path) : path_(std::move(path)) {}
   const std::string& path() const { return path_; }
-  void counter(const std::string& name, const std::uint64_t& value, const std::string& unit,
-               const std::string& description);
-  void derived(const std::string& name, std::function<double()> value, const std::string& unit,
-               const std::string& description);
+  void counter(std::string_view name, const std::uint64_t& value, std::string_view unit, std::string_view description);
+  void derived(std::string_view name, std::function<double()> value, std::string_view unit,
+               std::string_view description);
   const std::vector<Stat>& stats() const { return stats_; }
 
  private:

@@ -1,81 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <string>
 #include <utility>
 
 namespace regatta::support {
 
-CycleScheduler& CycleScheduler::of(const sc_core::sc_time& period) {
-  using Key = std::pair<sc_core::sc_simcontext*, std::uint64_t>;
-  static std::map<Key, std::unique_ptr<CycleScheduler>>& all = *new std::map<Key, std::unique_ptr<CycleScheduler>>;
-  std::unique_ptr<CycleScheduler>& scheduler = all[{sc_core::sc_get_curr_simcontext(), period.value()}];
-  if (scheduler == nullptr) {
-    const std::string name = sc_core::sc_gen_unique_name("cycle_scheduler");
-    scheduler.reset(new CycleScheduler(name.c_str(), period));
-  }
-  return *scheduler;
-}
-
-CycleScheduler::CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period)
+ClockDomain::ClockDomain(const sc_core::sc_module_name& name, const sc_core::sc_time& period)
     : sc_module(name), period_(period.value()), due_(ring_size), event_("due") {
+  if (period_ == 0) SC_REPORT_ERROR("regatta/clock", "a clock's period must not be zero");
   for (std::uint64_t c = 0; c < ring_size; ++c) times_.push_back(sc_core::sc_time::from_value(c * period_));
-  SC_HAS_PROCESS(CycleScheduler);
+  SC_HAS_PROCESS(ClockDomain);
   SC_METHOD(run);
   sensitive << event_;
   dont_initialize();
 }
 
-const sc_core::sc_time& CycleScheduler::long_time(std::uint64_t cycles) const {
+void ClockDomain::restart() {
+  if (armed_ != no_cycle)
+    SC_REPORT_ERROR("regatta/clock", (std::string(name()) + ": restarted while parts are due").c_str());
+  origin_ = sc_core::sc_time_stamp();
+  base_ = cycle_ = 0;
+  for (PeriodicCall& p : probes_) {
+    if (p.period != 0) p.next = p.period;
+  }
+  find_next_probe();
+}
+
+const sc_core::sc_time& ClockDomain::long_time(std::uint64_t cycles) const {
   long_time_ = sc_core::sc_time::from_value(cycles * period_);
   return long_time_;
 }
 
-CycleScheduler::Client CycleScheduler::add(void (*work)(void*), void* object) {
+ClockDomain::Client ClockDomain::add(void (*work)(void*), void* object) {
   clients_.push_back(Entry{work, object, no_cycle});
   due_.resize((clients_.size() + 63) / 64 * ring_size);
   return static_cast<Client>(clients_.size() - 1);
 }
 
-void CycleScheduler::remove(Client client) { clients_[client] = Entry{}; }
+void ClockDomain::remove(Client client) { clients_[client] = Entry{}; }
 
-std::uint64_t CycleScheduler::now_between() const {
-  return std::max<std::uint64_t>(cycle_, sc_core::sc_time_stamp().value() / period_);
+std::uint64_t ClockDomain::now_between() const {
+  return std::max<std::uint64_t>(cycle_, (sc_core::sc_time_stamp() - origin_).value() / period_);
 }
 
-void CycleScheduler::schedule(Client client, std::uint64_t at) {
+bool ClockDomain::on_cycle_between() const { return (sc_core::sc_time_stamp() - origin_).value() % period_ == 0; }
+
+void ClockDomain::schedule(Client client, std::uint64_t at) {
   clients_[client].next = at;
   if (at - base_ >= ring_size) return request_far(client, at);
   mark(at, client);
   if (at < armed_) arm_at(at);
 }
 
-void CycleScheduler::request_far(Client client, std::uint64_t at) {
+void ClockDomain::request_far(Client client, std::uint64_t at) {
   far_.push_back(client);
   if (at < armed_) arm_at(at);
 }
 
-void CycleScheduler::arm_at(std::uint64_t at) {
+void ClockDomain::arm_at(std::uint64_t at) {
   armed_ = at;
-  event_.notify(sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
+  event_.notify(origin_ + sc_core::sc_time::from_value(at * period_) - sc_core::sc_time_stamp());
 }
 
-std::uint64_t CycleScheduler::next_due() const {
+std::uint64_t ClockDomain::next_due() const {
   std::uint64_t next = occupied_.next_after(base_);
   for (Client client : far_) next = std::min(next, clients_[client].next);
   return next;
 }
 
-void CycleScheduler::arm() {
+void ClockDomain::arm() {
   armed_ = next_due();
   if (armed_ != no_cycle) arm_at(armed_);
 }
 
-void CycleScheduler::run() {
-  const std::uint64_t first = sc_core::sc_time_stamp().value() / period_;
+void ClockDomain::run() {
+  const std::uint64_t first = (sc_core::sc_time_stamp() - origin_).value() / period_;
   cycle_ = first;
   running_ = true;
   armed_ = 0;
@@ -96,23 +97,23 @@ void CycleScheduler::run() {
   arm();
 }
 
-CycleScheduler::Probe CycleScheduler::add_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
+ClockDomain::Probe ClockDomain::add_probe(std::uint64_t period, std::function<void(std::uint64_t)> probe) {
   probes_.push_back(PeriodicCall{period, (now() / period + 1) * period, std::move(probe)});
   find_next_probe();
   return static_cast<Probe>(probes_.size() - 1);
 }
 
-void CycleScheduler::remove_probe(Probe probe) {
+void ClockDomain::remove_probe(Probe probe) {
   probes_[probe] = PeriodicCall{};
   find_next_probe();
 }
 
-void CycleScheduler::find_next_probe() {
+void ClockDomain::find_next_probe() {
   probe_next_ = no_cycle;
   for (const PeriodicCall& p : probes_) probe_next_ = std::min(probe_next_, p.next);
 }
 
-void CycleScheduler::look(std::uint64_t end) {
+void ClockDomain::look(std::uint64_t end) {
   while (probe_next_ < end) {
     const std::uint64_t at = probe_next_;
     for (PeriodicCall& p : probes_) {
@@ -124,7 +125,7 @@ void CycleScheduler::look(std::uint64_t end) {
   }
 }
 
-void CycleScheduler::cancel(Client client) {
+void ClockDomain::cancel(Client client) {
   const std::uint64_t at = std::exchange(clients_[client].next, no_cycle);
   if (at == no_cycle) return;
   far_.erase(std::remove(far_.begin(), far_.end(), client), far_.end());
@@ -142,7 +143,7 @@ void CycleScheduler::cancel(Client client) {
   arm();
 }
 
-void CycleScheduler::run_cycle() {
+void ClockDomain::run_cycle() {
   if (probe_next_ < cycle_) look(cycle_);
   base_ = cycle_;
   if (!far_.empty()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One SC_METHOD for all parts of a clock domain. A part requests to run in a cycle. In each requested cycle, the
-// requesting parts run in the order of their construction; the SystemC kernel does nothing in all other cycles. An
-// activation costs a few nanoseconds instead of an event notification and a process switch, which makes hundreds of
-// small parts affordable.
+// A clock domain: its period, its present cycle, and one SC_METHOD for all its parts. A part requests to run in a
+// cycle. In each requested cycle, the requesting parts run in the order of their construction; the SystemC kernel does
+// nothing in all other cycles. An activation costs a few nanoseconds instead of an event notification and a process
+// switch, which makes hundreds of small parts affordable.
 //
 // Parts of one domain may call each other across sockets: a call takes effect at least a cycle later, so the order
 // within a cycle does not matter. Processes outside the domain (a test bench, a Verilated twin) may request cycles too.
@@ -19,10 +19,17 @@
 
 namespace regatta::support {
 
-class CycleScheduler : public sc_core::sc_module {
+class ClockDomain : public sc_core::sc_module {
  public:
-  /// The scheduler of this simulation for clocks of `period`; created on first use, during elaboration.
-  static CycleScheduler& of(const sc_core::sc_time& period);
+  /// Outlives its parts, which are given it by their constructors. `period` is a whole number of SystemC time units,
+  /// not 0.
+  ClockDomain(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
+
+  const sc_core::sc_time& period() const { return time(1); }
+  /// SystemC's time at the beginning of cycle 0.
+  const sc_core::sc_time& origin() const { return origin_; }
+  /// Cycle 0 begins now. Its parts must not have asked for a cycle yet, nor been told of one.
+  void restart();
 
   using Client = std::uint32_t;
   /// The client runs `work(object)`. Clients live until the end of the simulation or until remove().
@@ -35,8 +42,17 @@ class CycleScheduler : public sc_core::sc_module {
   }
   /// Takes the client's request back: unless others run in that cycle, nothing does, and time does not go on to it.
   void cancel(Client client);
+  /// The cycle in which the client will run; no_cycle: it has not asked to.
+  std::uint64_t next(Client client) const { return clients_[client].next; }
   /// The present cycle; a single load while a client runs.
   std::uint64_t now() const { return __builtin_expect(running_, 1) ? cycle_ : now_between(); }
+  /// Whether this is the beginning of a cycle: always while a client runs.
+  bool on_cycle() const { return __builtin_expect(running_, 1) || on_cycle_between(); }
+  /// Whether this is the beginning of a cycle, and `delay` has no fraction of one.
+  bool whole(const sc_core::sc_time& delay) const {
+    const std::uint64_t value = delay.value();
+    return on_cycle() && (value == 0 || value == period_ || value % period_ == 0);
+  }
   /// Lets one activation run up to `cycles` cycles ahead of SystemC time (TLM-2.0 temporal decoupling with `cycles` as
   /// the quantum). It stops at the next event pending in the SystemC kernel, so other processes run on time, but code
   /// called meanwhile sees sc_time_stamp() behind now(). Only for a simulation whose parts all keep time by cycles. 1,
@@ -66,11 +82,11 @@ class CycleScheduler : public sc_core::sc_module {
   std::uint64_t activations() const { return activations_; }
 
  private:
-  CycleScheduler(const sc_core::sc_module_name& name, const sc_core::sc_time& period);
   void run();
   void run_cycle();
   /// now() while no client runs; out of line to keep the common case small.
   [[gnu::noinline, gnu::cold]] std::uint64_t now_between() const;
+  [[gnu::noinline, gnu::cold]] bool on_cycle_between() const;
   /// The probe calls of all cycles before `end`.
   void look(std::uint64_t end);
   void find_next_probe();
@@ -94,6 +110,7 @@ class CycleScheduler : public sc_core::sc_module {
   static constexpr std::size_t ring_size = 1024;  ///< cycles that the ring of due sets reaches ahead
 
   std::uint64_t period_;
+  sc_core::sc_time origin_;
   std::vector<Entry> clients_;
   /// For each group of 64 clients, a word per slot of the ring, a bit per client. May hold obsolete requests.
   std::vector<std::uint64_t> due_;
@@ -122,19 +139,21 @@ class CycleScheduler : public sc_core::sc_module {
 /// A part's handle; removes the client when the part is destroyed.
 class CycleClient {
  public:
-  CycleClient(const sc_core::sc_time& period, void (*work)(void*), void* object)
-      : scheduler_(CycleScheduler::of(period)), client_(scheduler_.add(work, object)) {}
-  ~CycleClient() { scheduler_.remove(client_); }
+  CycleClient(ClockDomain& clock, void (*work)(void*), void* object)
+      : clock_(clock), client_(clock.add(work, object)) {}
+  ~CycleClient() { clock_.remove(client_); }
   CycleClient(const CycleClient&) = delete;
   CycleClient& operator=(const CycleClient&) = delete;
-  void request(std::uint64_t at) { scheduler_.request(client_, at); }
-  void cancel() { scheduler_.cancel(client_); }
+  void request(std::uint64_t at) { clock_.request(client_, at); }
+  void cancel() { clock_.cancel(client_); }
+  /// Whether it has asked for a cycle that has not come.
+  bool is_due() const { return clock_.next(client_) != no_cycle; }
   /// In cycle `at`, but not before the one after `now`.
-  void request(std::uint64_t now, std::uint64_t at) { scheduler_.request(client_, at <= now ? now + 1 : at); }
+  void request(std::uint64_t now, std::uint64_t at) { clock_.request(client_, at <= now ? now + 1 : at); }
 
  private:
-  CycleScheduler& scheduler_;
-  CycleScheduler::Client client_;
+  ClockDomain& clock_;
+  ClockDomain::Client client_;
 };
 
 }  // namespace regatta::support

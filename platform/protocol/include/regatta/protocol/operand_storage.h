@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <regatta/protocol/lifecycle.h>
+#include <regatta/protocol/payload.h>
+#include <regatta/protocol/time_keeper.h>
+
+#include <cstdint>
+
+namespace regatta::protocol {
+
+/// Storage of warp registers: the register file or its replacement.
+///
+/// Data: two TLM target sockets. The operand collectors drive read_socket(), write-back drives
+/// write_socket(). nb_transport_fw(BEGIN_REQ) is answered by
+///   TLM_COMPLETED with an annotated delay, if the finishing time is known (register banks), or
+///   TLM_ACCEPTED / TLM_UPDATED(END_REQ), followed by BEGIN_RESP on the backward path when it is done; the
+///   initiator sends no further request on that socket before END_REQ (base protocol): this is back-pressure.
+/// Reads fill all lanes of the payload's data and set WarpAccess::origin; writes change only the enabled lanes.
+/// A read returns the value of the last write accepted before it. Delays are whole cycles.
+///
+/// Control: LifecycleListener, called outside the issue and operand stages. kernel_started() prepares the storage for
+/// `context.registers_per_warp`; warp_started() allocates a warp's registers with undefined contents; after
+/// warp_finished() the contents may be dropped.
+class OperandStorage : public virtual TimeKeeper, public virtual LifecycleListener {
+ public:
+  virtual OperandTargetSocket& read_socket() = 0;
+  virtual OperandTargetSocket& write_socket() = 0;
+  /// Warp registers (32-bit x lanes) the storage can hold for resident warps; bounds occupancy.
+  virtual std::uint64_t capacity_registers() const = 0;
+};
+
+}  // namespace regatta::protocol
