@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/cosim/direct_transactor.h>
-#include <regatta/models/wir_rtl/wir_pins.h>
-#include <regatta/models/wir_rtl/wir_rtl.h>
+#include <regatta/wir/wir_pins.h>
+#include <regatta/wir/wir_rtl.h>
 
 #include "reuse_rtl.h"
-#include "signature_rtl32.h"
-#include "signature_rtl64.h"
+#include "vsb_rtl32.h"
+#include "vsb_rtl64.h"
 
 namespace regatta::models::wir {
 
@@ -16,11 +16,11 @@ namespace {
                              "; expected " + expected + ", which it is built for");
 }
 
-void check_signature_shape(const SignatureShape& s) {
-  const char* const block = "value_signature_buffer";
+void check_signature_shape(const VsbShape& s) {
+  const char* const block = "vsb";
   if (s.entries == 0) refuse(block, "this configuration has no value signature buffer", "256 entries");
   if (s.entries != rtl_entries) {
-    refuse(block, "value_signature_buffer.entries = " + std::to_string(s.entries), std::to_string(rtl_entries));
+    refuse(block, "vsb.entries = " + std::to_string(s.entries), std::to_string(rtl_entries));
   }
   if (s.hash_bits != rtl_hash_bits) {
     refuse(block, "wir.hash_bits = " + std::to_string(s.hash_bits), std::to_string(rtl_hash_bits));
@@ -39,16 +39,14 @@ void check_reuse_shape(const ReuseShape& s) {
 
 }  // namespace
 
-SignaturePinsFactory signature_rtl(unsigned lanes) {
-  return lanes == 64 ? signature_pins_of<signature_rtl64>() : signature_pins_of<signature_rtl32>();
-}
+VsbPinsFactory vsb_rtl(unsigned lanes) { return lanes == 64 ? vsb_pins_of<vsb_rtl64>() : vsb_pins_of<vsb_rtl32>(); }
 
 ReusePinsFactory reuse_rtl() { return reuse_pins_of<::reuse_rtl>(); }
 
-void add_signature_twins(const std::function<SignaturePinsFactory(unsigned lanes)>& pins, const std::string& prefix) {
+void add_signature_twins(const std::function<VsbPinsFactory(unsigned lanes)>& pins, const std::string& prefix) {
   cosim::add_rtl_twins(
-      signature_twin_kinds(), check_signature_shape, [pins](const SignatureShape& s) { return pins(s.lanes); },
-      signature_rtl_edges, prefix);
+      vsb_twin_kinds(), check_signature_shape, [pins](const VsbShape& s) { return pins(s.lanes); }, vsb_rtl_edges,
+      prefix);
 }
 
 void add_reuse_twins(const ReusePinsFactory& pins, const std::string& prefix) {
@@ -57,7 +55,7 @@ void add_reuse_twins(const ReusePinsFactory& pins, const std::string& prefix) {
 }
 
 void add_wir_rtl() {
-  add_signature_twins(signature_rtl);
+  add_signature_twins(vsb_rtl);
   add_reuse_twins(reuse_rtl());
 }
 

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 2
 limit=${1:-1800}
 . ../../../platform/cosim/prove_lib.sh
 
-signatures="value_signature_buffer.sv signature_table.sv h3_hash.sv lowest_one.sv"
+signatures="vsb.sv vsb_table.sv h3_hash.sv lowest_one.sv"
 reuse="reuse_buffer.sv reuse_decide.sv lowest_one.sv"
 
 # gates DEFINE CHECK: whether the hash has gates other than XOR. CHECK: none or any.
@@ -26,7 +26,7 @@ prove_state() {
     sat -tempinduct -set-init-zero -prove-asserts -verify $1"
 }
 
-for bug in COMPARE EVICT; do prove_state signature_properties "$signatures" "-DBUG_SIGNATURE_$bug" refuted; done
+for bug in COMPARE EVICT; do prove_state vsb_properties "$signatures" "-DBUG_VSB_$bug" refuted; done
 for bug in OWNER PENDING LOADS; do prove_state reuse_properties "$reuse" "-DBUG_REUSE_$bug" refuted; done
 for bug in OWNER PENDING; do
   prove_equal reuse_decide reuse_decide.sv reuse_decide_reference proof/reuse_decide_reference.sv "-DBUG_REUSE_$bug" refuted
@@ -39,6 +39,6 @@ gates "" none
 prove_equal hash_composed "h3_hash.sv proof/hash_composed.sv" hash_reference proof/hash_reference.sv "" proved
 prove_equal lowest_one lowest_one.sv lowest_one_reference proof/lowest_one_reference.sv "" proved
 prove_equal reuse_decide reuse_decide.sv reuse_decide_reference proof/reuse_decide_reference.sv "" proved
-prove_state signature_properties "$signatures" "" proved
+prove_state vsb_properties "$signatures" "" proved
 prove_state reuse_properties "$reuse" "" proved
 summary

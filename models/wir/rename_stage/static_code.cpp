@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <regatta/wir/static_code.h>
+
+#include <regatta/support/config.h>
+
+#include <algorithm>
+#include <map>
+
+namespace regatta::models::wir {
+
+namespace {
+
+using trace::MemorySpace;
+using trace::OpClass;
+using trace::Operand;
+using trace::StaticInstruction;
+
+constexpr unsigned operand_bits = 10;  // figure 9
+
+/// Accesses that threads use to order others: after such an access, a load may find a value that another warp stored,
+/// at any time.
+bool synchronises(const StaticInstruction& i) {
+  if (i.op_class == OpClass::fence) return true;
+  return i.is_volatile && i.op_class != OpClass::atomic && (i.reads_memory || i.writes_memory);
+}
+
+/// What an entry of the reuse buffer has room for.
+struct EntryShape {
+  unsigned operands = reuse_operands;
+  unsigned results = 1;
+};
+
+ReuseKind kind_of(const StaticInstruction& i, const EntryShape& shape) {
+  // The carry is an operand that no register names: with it, equal registers are not equal inputs.
+  if (i.reads_carry || i.writes_carry || i.is_volatile) return ReuseKind::none;
+  if (i.destination_count == 0 || i.destination_count > shape.results || i.source_count > shape.operands ||
+      i.writes_memory || i.destination_predicate_count != 0 || i.source_predicate_count != 0) {
+    return ReuseKind::none;
+  }
+  for (const Operand& o : i.operands) {
+    if (o.kind == Operand::Kind::special || o.kind == Operand::Kind::predicate) return ReuseKind::none;
+  }
+  switch (i.op_class) {
+    case OpClass::nop:
+    case OpClass::store:
+    case OpClass::atomic:
+    case OpClass::fence:
+    case OpClass::barrier:
+    case OpClass::branch:
+    case OpClass::exit:
+    case OpClass::metadata:
+      return ReuseKind::none;
+    case OpClass::load:
+      switch (i.space) {
+        case MemorySpace::constant:
+        case MemorySpace::param:
+          return ReuseKind::read_only_load;
+        case MemorySpace::shared:
+          return ReuseKind::shared_load;
+        case MemorySpace::global:
+          return ReuseKind::global_load;
+        default:
+          return ReuseKind::none;  // local memory is a thread's own, a generic address may be
+      }
+    default:
+      return i.reads_memory && i.op_class != OpClass::constant_load ? ReuseKind::none : ReuseKind::arithmetic;
+  }
+}
+
+MemoryEffect effect_of(const StaticInstruction& i) {
+  if (i.op_class == OpClass::fence) return MemoryEffect::fence;
+  if (!i.writes_memory || i.space == MemorySpace::local) return MemoryEffect::none;
+  // A generic store may go to either memory. It sets the flag of global memory; load_rules.cpp also sets that of shared
+  // memory.
+  return i.space == MemorySpace::shared ? MemoryEffect::shared_store : MemoryEffect::global_store;
+}
+
+/// All of the instruction but its registers.
+std::string text_of(const StaticInstruction& i) {
+  std::string text = i.opcode;
+  if (i.address_offset != 0) text += "|+" + std::to_string(i.address_offset);
+  for (std::size_t n = i.operand_destinations; n < i.operands.size(); ++n) {
+    const Operand& o = i.operands[n];
+    text += "|" + std::to_string(static_cast<unsigned>(o.kind)) + (o.negated ? "-" : "") + std::to_string(o.words);
+    if (o.kind != Operand::Kind::reg) text += ":" + std::to_string(o.value);
+  }
+  return text;
+}
+
+/// Sign extension is free: as many bits as a two's complement number needs.
+unsigned bits_of(std::int64_t value) {
+  const std::uint64_t magnitude = static_cast<std::uint64_t>(value < 0 ? ~value : value);
+  return magnitude == 0 ? 1 : 65 - static_cast<unsigned>(__builtin_clzll(magnitude));
+}
+
+bool needs_wide_immediate(const StaticInstruction& i, const EntryShape& shape) {
+  unsigned bits = i.address_offset == 0 ? 0 : bits_of(i.address_offset);
+  for (const Operand& o : i.operands) {
+    if (o.kind != Operand::Kind::immediate && o.kind != Operand::Kind::constant_bank) continue;
+    bits += bits_of(static_cast<std::int64_t>(o.value));
+  }
+  return bits > operand_bits * (shape.operands - i.source_count);
+}
+
+}  // namespace
+
+std::vector<StaticCode> static_code(const protocol::KernelContext& context, bool pairs) {
+  if (context.kernel->static_revision < 1) {
+    throw support::ConfigError(
+        "kernel " + context.kernel->name +
+        ": the trace says nothing of carries and address offsets, without which instructions "
+        "cannot be reused; expected one of a regatta-annotate that writes them: annotate it anew");
+  }
+  const EntryShape shape = pairs ? EntryShape{pair_operands, pair_results} : EntryShape{};
+  std::map<std::string, std::uint32_t> known;
+  std::vector<StaticCode> all;
+  all.reserve(context.traits->size());
+  // Flags in memory order a kernel's accesses in ways that barriers and store flags do not show.
+  const bool flags = std::any_of(context.traits->begin(), context.traits->end(),
+                                 [](const protocol::InstructionTraits& t) { return synchronises(*t.info); });
+  for (const protocol::InstructionTraits& t : *context.traits) {
+    const StaticInstruction& i = *t.info;
+    StaticCode s;
+    s.kind = kind_of(i, shape);
+    if (flags && (s.kind == ReuseKind::shared_load || s.kind == ReuseKind::global_load)) s.kind = ReuseKind::none;
+    s.effect = effect_of(i);
+    s.is_barrier = i.op_class == OpClass::barrier;
+    if (s.kind != ReuseKind::none) {
+      s.signature = known.emplace(text_of(i), static_cast<std::uint32_t>(known.size() + 1)).first->second;
+      s.wide_immediate = needs_wide_immediate(i, shape);
+      s.sources = i.source_count;
+      for (unsigned n = 0; n < i.source_count; ++n) {
+        const auto* const first = t.reads.begin();
+        const auto* const at = std::find(first, first + t.read_count, protocol::RegisterId(i.sources[n]));
+        s.source[n] = static_cast<std::uint8_t>(at - first);
+      }
+    }
+    all.push_back(s);
+  }
+  return all;
+}
+
+}  // namespace regatta::models::wir
