@@ -21,7 +21,7 @@ IMPLEMENTATIONS = ["model", "rtl", "lockstep"]
 BLOCKS = {
     "compressor": ("compressor.implementation", "--region-bank-lines 4 --region-registers 16", "--machine gtx980 --scheme regless --osu.entries 128"),
     "osu": ("osu.implementation", "--region-bank-lines 4 --region-registers 16", "--machine gtx980 --scheme regless --osu.entries 128"),
-    "value_signature_buffer": ("value_signature_buffer.implementation", "--max-registers 63 --addresses 32", "--machine gtx480 --scheme wir"),
+    "vsb": ("vsb.implementation", "--max-registers 63 --addresses 32", "--machine gtx480 --scheme wir"),
     "reuse_buffer": ("reuse_buffer.implementation", "--max-registers 63 --addresses 32", "--machine gtx480 --scheme wir"),
     "compression": ("compression.implementation", "--warp-size 64", "--machine hd7770 --scheme rc"),
     "rmu": ("rmu.implementation", "--max-registers 63 --addresses 32", "--machine finereg --scheme finereg --finereg.active_registers 512"),

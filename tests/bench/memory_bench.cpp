@@ -3,6 +3,7 @@
 // made before the first benchmark; those not in use have no event and cost nothing.
 #include <regatta/memory/l1_cache.h>
 #include <regatta/memory/memory_system.h>
+#include <regatta/test/clock.h>
 
 #include <benchmark/benchmark.h>
 
@@ -76,8 +77,8 @@ class Source : public sc_core::sc_module, public tlm::tlm_bw_transport_if<> {
 struct Machine {
   Machine(const std::string& name, const memory::MemorySystemConfig& config, const memory::L1Config& l1_config)
       : source((name + "_sm").c_str()),
-        l1((name + "_l1").c_str(), l1_config, period),
-        system((name + "_memory").c_str(), config, period) {
+        l1((name + "_l1").c_str(), l1_config, test::clock(period)),
+        system((name + "_memory").c_str(), config, test::clock(period)) {
     source.socket.bind(l1.upstream);
     l1.downstream.bind(system.upstream()[0]);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The parts that every instruction passes: register file, trace cursor, coalescer, value checker.
+#include <regatta/baseline/register_file.h>
 #include <regatta/checker/value_checker.h>
-#include <regatta/models/register_file/register_file.h>
+#include <regatta/test/clock.h>
 #include <regatta/trace/file.h>
 
 #include <benchmark/benchmark.h>
@@ -36,7 +37,7 @@ class Storage : public sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   models::RegisterFile file;
 
   explicit Storage(const sc_core::sc_module_name& name)
-      : sc_module(name), file("file", unbounded(), sc_core::sc_time(1, sc_core::SC_NS)) {
+      : sc_module(name), file("file", unbounded(), test::clock(sc_core::sc_time(1, sc_core::SC_NS))) {
     reads.bind(*this);
     writes.bind(*this);
     reads.bind(file.reads);

@@ -4,7 +4,7 @@
 
 Prints a Markdown table: a study, and a loop that starts the same programs with as many at a time, as medians over rounds
 that alternate between the two. The programs stand in for regatta-sim; they take 10 s or 1 s of time of day (sleep) or of
-processor time (compute, where Snakemake takes time from them).
+processor time (compute).
 """
 import argparse
 import concurrent.futures
@@ -42,8 +42,6 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="at a time")
     parser.add_argument("--work", choices=["sleep", "compute"], default="sleep")
     options = parser.parse_args()
-    if shutil.which("snakemake") is None:
-        sys.exit("study_overhead.py: no snakemake (.cmake/setup-packages.sh --study installs it)")
     print("| runs | loop, s | study, s | overhead | allowed | processor time of the loop, s | of the study, s |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for runs, seconds, allowed in CASES:

@@ -7,9 +7,9 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "cmake --install failed")
 endif()
 foreach(file bin/regatta-sim bin/regatta-trace include/regatta/protocol/extension_points.h
-             include/regatta/models/register_file/register_file.h include/regatta/assembly/tool.h
+             include/regatta/baseline/register_file.h include/regatta/assembly/tool.h
              include/regatta/schemes/schemes.h include/regatta/cosim/verilated_pins.h
-             include/regatta/models/compressor_twins/compressor_twins.h
+             include/regatta/regless/compressor_twins.h
              bin/regatta-compare bin/regatta-report bin/regatta-sample bin/regatta-study share/regatta/trace.proto)
   if(NOT EXISTS ${PREFIX}/${file})
     message(FATAL_ERROR "not installed: ${file}")

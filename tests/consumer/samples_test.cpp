@@ -3,6 +3,7 @@
 // The samples of platform/protocol/docs, each in an SM of its own: it takes the baseline's place through the assembly
 // alone, the program still computes what it did, and the sample did something.
 #include <regatta/assembly/simulation.h>
+#include <regatta/protocol/lookup_checker.h>
 #include <regatta/protocol/lookup_delay.h>
 #include <regatta/test/catch.h>
 #include <regatta/test/trace_builder.h>
@@ -91,7 +92,7 @@ std::uint64_t stat(const assembly::SimulationResult& r, const std::string& modul
 
 TEST_CASE("sample: an ideal storage in place of the register file") {
   const auto r = run("sample_storage", [](assembly::SmParts& p, const assembly::BuildContext& c) {
-    p.storage = std::make_unique<sample::IdealStorage>("ideal", c.clock_period);
+    p.storage = std::make_unique<sample::IdealStorage>("ideal", c.clock.period());
   });
   REQUIRE(r.stats.count("sm0.register_file") == 0);
 }
@@ -149,7 +150,9 @@ TEST_CASE("sample: an observer that counts issues") {
     profile = observer.get();
     p.observers.push_back(std::move(observer));
   });
-  assembly::Simulation simulation({}, scheme, {}, reader);
+  assembly::SimulationOptions options;
+  options.check_protocol = true;
+  assembly::Simulation simulation({}, scheme, options, reader);
   const auto r = simulation.run();
   for (std::uint64_t n : profile->counts()) total += n;
   REQUIRE(total == r.warp_instructions);
@@ -161,8 +164,11 @@ TEST_CASE("sample: a block that answers lookups, alone and behind a delay") {
   sample::Asker asker("asker"), late_asker("late_asker");
   const sc_core::sc_time period(1, sc_core::SC_NS);
   protocol::LookupDelay<std::uint64_t, bool> delay("delay", period, 7, 1);
-  asker.lookups.bind(table.lookups);
-  late_asker.lookups.bind(delay.in);
+  protocol::LookupChecker<std::uint64_t, bool> checker("checker", period), late_checker("late_checker", period);
+  asker.lookups.bind(checker.in);
+  checker.out.bind(table.lookups);
+  late_asker.lookups.bind(late_checker.in);
+  late_checker.out.bind(delay.in);
   delay.out.bind(late_table.lookups);
   sc_core::sc_start(period);
   REQUIRE(asker.ask(5));
@@ -176,4 +182,9 @@ TEST_CASE("sample: a block that answers lookups, alone and behind a delay") {
   REQUIRE(late_asker.repeats <= 1);
   sc_core::sc_start(10 * period);
   REQUIRE(late_asker.repeats == 1);
+  for (protocol::LookupRules* rules : {&checker.rules(), &late_checker.rules()}) {
+    rules->finish(1);
+    REQUIRE(rules->requests() >= 4);
+    REQUIRE(rules->violations() == 0);
+  }
 }

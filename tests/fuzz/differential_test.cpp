@@ -42,8 +42,8 @@ bool replace_all(std::string& text, const std::string& from, const std::string& 
 }  // namespace
 
 TEST_CASE("random programs mean the same in every variant, 1") { check_programs(1, 100); }
-TEST_CASE("random programs mean the same in every variant, 2") { check_programs(101, 100); }
-TEST_CASE("random programs mean the same in every variant, 3") { check_programs(201, 100); }
+TEST_CASE("random programs mean the same in every variant, 2", REGATTA_MORE) { check_programs(101, 100); }
+TEST_CASE("random programs mean the same in every variant, 3", REGATTA_MORE) { check_programs(201, 100); }
 
 TEST_CASE("a seed gives the same program again, another seed another") {
   std::set<std::string> texts;

@@ -45,8 +45,8 @@ void run(const tool::CompiledKernel& kernel, const ir::Module& module, const Ptx
   emulator::EmulatorOptions options;
   options.max_instructions = limits.instructions;
   if (races) options.races = emulator::RaceRule::independent;
-  emulator::Emulator emulator(f, kernel.immediate_post_dominator, memory, image, options);
-  const trace::Kernel traced = ir::to_trace(f, kernel.immediate_post_dominator, options.warp_size);
+  emulator::Emulator emulator(f, kernel.reconvergence, memory, image, options);
+  const trace::Kernel traced = ir::to_trace(f, kernel.reconvergence, options.warp_size);
   Discard sink;
   emulator.run(request, &traced, &sink);
 }

@@ -2,6 +2,8 @@
 #include "compare.h"
 
 #include <regatta/base/input_file.h>
+#include <regatta/launch/entry_names.h>
+#include <regatta/ptx/ptx.h>
 #include <regatta/tool/annotate.h>
 
 #include <algorithm>
@@ -85,8 +87,18 @@ Comparison compare(const std::string& name, ir::Type type, const std::vector<std
 
 std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const std::string& ptx,
                                  const std::vector<Tolerance>& tolerances) {
-  const launch::LaunchFile file = launch::read_launch_file(path);
-  GpuProgram device(gpu, file, base::read_text(ptx));
+  launch::LaunchFile file = launch::read_launch_file(path);
+  if (!ptx.empty()) file.ptx = {ptx};
+  std::vector<std::string> texts;
+  std::vector<launch::EntryNames> names;
+  for (const std::string& p : file.ptx) {
+    texts.push_back(base::read_text(p));
+    names.push_back({p, {}});
+    for (const ptx::EntryResult& e : ptx::parse_entries(texts.back(), p).entries)
+      names.back().entries.push_back(e.name);
+  }
+  launch::resolve_entries(file, names);
+  GpuProgram device(gpu, texts);
   launch::Program program(file, device);
   program.run();
 

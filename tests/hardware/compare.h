@@ -32,8 +32,8 @@ struct Comparison {
 Comparison compare(const std::string& name, ir::Type type, const std::vector<std::uint8_t>& gpu,
                    const std::vector<std::uint8_t>& emulator, double relative);
 
-/// Runs the program of the launch file at `path` with the PTX file `ptx`. Throws CudaError, and trace::InputError for
-/// what the emulator refuses.
+/// Runs the program of the launch file at `path`, with the PTX file `ptx` unless that is empty. Throws CudaError, and
+/// trace::InputError for what the emulator refuses.
 std::vector<Comparison> run_both(const Gpu& gpu, const std::string& path, const std::string& ptx,
                                  const std::vector<Tolerance>& tolerances);
 

@@ -43,25 +43,24 @@ void Gpu::check(CudaResult result, const std::string& what) const {
   throw CudaError(what + ": " + text + " (" + std::to_string(result) + ")", result);
 }
 
-GpuProgram::GpuProgram(const Gpu& gpu, const launch::LaunchFile& file, const std::string& ptx)
-    : gpu_(gpu), driver_(gpu.driver()) {
+GpuProgram::GpuProgram(const Gpu& gpu, const std::vector<std::string>& ptx) : gpu_(gpu), driver_(gpu.driver()) {
+  for (const std::string& text : ptx) load(text);
+}
+
+void GpuProgram::load(const std::string& ptx) {
   std::array<char, 4096> log{};
   int names[] = {jit_error_log_buffer, jit_error_log_buffer_size_bytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
-  const CudaResult loaded = driver_.module_load_data(&module_, ptx.c_str(), 2, names, values);
+  void* module = nullptr;
+  const CudaResult loaded = driver_.module_load_data(&module, ptx.c_str(), 2, names, values);
   const std::string said = log.data();
-  gpu.check(loaded, "compiling the PTX" + (said.empty() ? "" : " (" + said.substr(0, said.find('\n')) + ")"));
-  for (const launch::Global& g : file.globals) {
-    std::size_t bytes = 0;
-    const CudaAddress address = find_variable(g.name, bytes);
-    const std::vector<std::uint8_t> contents = launch::variable_contents(file, g, bytes);
-    write(address, contents.data(), contents.size());
-  }
+  gpu_.check(loaded, "compiling the PTX" + (said.empty() ? "" : " (" + said.substr(0, said.find('\n')) + ")"));
+  modules_.push_back(module);
 }
 
 GpuProgram::~GpuProgram() {
   for (const CudaAddress a : allocated_) driver_.memory_free(a);
-  if (module_ != nullptr) driver_.module_unload(module_);
+  for (void* const module : modules_) driver_.module_unload(module);
 }
 
 std::uint64_t GpuProgram::allocate(const launch::Buffer& buffer) {
@@ -82,9 +81,26 @@ void GpuProgram::read(std::uint64_t address, void* to, std::size_t bytes) const 
   gpu_.check(driver_.copy_to_host(to, address, bytes), "copying from the GPU");
 }
 
+std::uint64_t GpuProgram::variable_bytes(const launch::Global& g) const {
+  std::size_t bytes = 0;
+  find_variable(g.name, g.module, bytes);
+  return bytes;
+}
+
+void GpuProgram::write_variable(const launch::Global& g, std::uint64_t offset, const void* from, std::size_t bytes) {
+  std::size_t all = 0;
+  write(find_variable(g.name, g.module, all) + offset, from, bytes);
+}
+
+void GpuProgram::read_variable(const launch::Global& g, std::uint64_t offset, void* to, std::size_t bytes) const {
+  std::size_t all = 0;
+  read(find_variable(g.name, g.module, all) + offset, to, bytes);
+}
+
 void GpuProgram::launch(const launch::Launch& l, const launch::ParameterBytes& parameters) {
   void* function = nullptr;
-  gpu_.check(driver_.module_get_function(&function, module_, l.entry.c_str()), "looking for entry '" + l.entry + "'");
+  gpu_.check(driver_.module_get_function(&function, modules_.at(l.module.value_or(0)), l.entry.c_str()),
+             "looking for entry '" + l.entry + "'");
   if (l.dynamic_shared > shared_without_asking) {
     gpu_.check(
         driver_.function_set_attribute(function, function_max_dynamic_shared_bytes, static_cast<int>(l.dynamic_shared)),
@@ -101,15 +117,21 @@ void GpuProgram::launch(const launch::Launch& l, const launch::ParameterBytes& p
 
 std::vector<std::uint8_t> GpuProgram::variable(const std::string& name) const {
   std::size_t bytes = 0;
-  const CudaAddress address = find_variable(name, bytes);
+  const CudaAddress address = find_variable(name, std::nullopt, bytes);
   std::vector<std::uint8_t> contents(bytes);
   read(address, contents.data(), bytes);
   return contents;
 }
 
-CudaAddress GpuProgram::find_variable(const std::string& name, std::size_t& bytes) const {
+CudaAddress GpuProgram::find_variable(const std::string& name, std::optional<std::size_t> module,
+                                      std::size_t& bytes) const {
   CudaAddress address = 0;
-  gpu_.check(driver_.module_get_global(&address, &bytes, module_, name.c_str()), "looking for variable '" + name + "'");
+  CudaResult result = 0;
+  for (std::size_t m = module.value_or(0); m < modules_.size(); ++m) {
+    result = driver_.module_get_global(&address, &bytes, modules_[m], name.c_str());
+    if (result == 0 || module) break;
+  }
+  gpu_.check(result, "looking for variable '" + name + "'");
   return address;
 }
 

@@ -6,6 +6,7 @@
 #include <regatta/launch/program.h>
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,8 +49,9 @@ class Gpu {
 /// Buffers, variables and kernels of one program.
 class GpuProgram : public launch::Device {
  public:
-  /// Compiles `ptx` for the GPU and writes the variables that the launch file sets. Throws CudaError.
-  GpuProgram(const Gpu& gpu, const launch::LaunchFile& file, const std::string& ptx);
+  /// Compiles `ptx`, the texts of a launch file's PTX files, for the GPU. The launches that it is given have resolved
+  /// entries (regatta/launch/entry_names.h). Throws CudaError.
+  GpuProgram(const Gpu& gpu, const std::vector<std::string>& ptx);
   ~GpuProgram() override;
   GpuProgram(const GpuProgram&) = delete;
   GpuProgram& operator=(const GpuProgram&) = delete;
@@ -57,17 +59,21 @@ class GpuProgram : public launch::Device {
   std::uint64_t allocate(const launch::Buffer& buffer) override;
   void write(std::uint64_t address, const void* from, std::size_t bytes) override;
   void read(std::uint64_t address, void* to, std::size_t bytes) const override;
+  std::uint64_t variable_bytes(const launch::Global& global) const override;
+  void write_variable(const launch::Global& global, std::uint64_t offset, const void* from, std::size_t bytes) override;
+  void read_variable(const launch::Global& global, std::uint64_t offset, void* to, std::size_t bytes) const override;
   void launch(const launch::Launch& launch, const launch::ParameterBytes& parameters) override;
   /// The bytes of a module-level variable.
   std::vector<std::uint8_t> variable(const std::string& name) const;
 
  private:
-  /// A variable's address and size.
-  CudaAddress find_variable(const std::string& name, std::size_t& bytes) const;
+  void load(const std::string& ptx);
+  /// A variable's address and size; `module`: in this file alone.
+  CudaAddress find_variable(const std::string& name, std::optional<std::size_t> module, std::size_t& bytes) const;
 
   const Gpu& gpu_;
   const CudaDriver& driver_;
-  void* module_ = nullptr;
+  std::vector<void*> modules_;
   std::vector<CudaAddress> allocated_;
 };
 

@@ -48,18 +48,18 @@ void check_kernel(const std::string& kernel) {
 
 }  // namespace
 
-TEST_CASE("vector_add ages") { check_kernel("vector_add"); }
-TEST_CASE("sgemm ages") { check_kernel("sgemm"); }
+TEST_CASE("vector_add ages", REGATTA_MORE) { check_kernel("vector_add"); }
+TEST_CASE("sgemm ages", REGATTA_MORE) { check_kernel("sgemm"); }
 TEST_CASE("hotspot ages") { check_kernel("hotspot"); }
-TEST_CASE("bfs ages") { check_kernel("bfs"); }
-TEST_CASE("pathfinder ages") { check_kernel("pathfinder"); }
+TEST_CASE("bfs ages", REGATTA_MORE) { check_kernel("bfs"); }
+TEST_CASE("pathfinder ages", REGATTA_MORE) { check_kernel("pathfinder"); }
 TEST_CASE("needleman_wunsch ages") { check_kernel("needleman_wunsch"); }
-TEST_CASE("srad ages") { check_kernel("srad"); }
-TEST_CASE("stencil3d ages") { check_kernel("stencil3d"); }
-TEST_CASE("spmv ages") { check_kernel("spmv"); }
-TEST_CASE("black_scholes ages") { check_kernel("black_scholes"); }
-TEST_CASE("histogram ages") { check_kernel("histogram"); }
-TEST_CASE("reduction ages") { check_kernel("reduction"); }
+TEST_CASE("srad ages", REGATTA_MORE) { check_kernel("srad"); }
+TEST_CASE("stencil3d ages", REGATTA_MORE) { check_kernel("stencil3d"); }
+TEST_CASE("spmv ages", REGATTA_MORE) { check_kernel("spmv"); }
+TEST_CASE("black_scholes ages", REGATTA_MORE) { check_kernel("black_scholes"); }
+TEST_CASE("histogram ages", REGATTA_MORE) { check_kernel("histogram"); }
+TEST_CASE("reduction ages", REGATTA_MORE) { check_kernel("reduction"); }
 
 TEST_CASE("aging: a conventional file has cells that never change, and each technique spares them") {
   const Folder folder;

@@ -83,7 +83,7 @@ TEST_CASE("bad PTX") {
       {module_of("add.u32 %r1, %t, 1"),
        "k.ptx:10:1: error: found 'ret', expected ',' or ';' after an operand of 'add.u32'"},
       {module_of("ld.global.u32 %r1, [%t];"),
-       "k.ptx:9:20: error: '%t' has type .b32, expected a 64-bit address register"},
+       "k.ptx:9:20: error: '%t' has type .b32, expected a 64-bit address register (.address_size 64)"},
       {module_of("bar.sync 16;"), "k.ptx:9:10: error: barrier 16 does not exist, expected 0 to 15"},
       {module_of("mov.u32 %r1, 1;", ".global .u32 g[2] = {1, 2, 3};"),
        "k.ptx:4:28: error: more initial values than the 2 of 'g'"},

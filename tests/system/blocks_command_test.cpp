@@ -4,13 +4,16 @@
 // and those that are registered go by their names.
 #include <regatta/test/catch.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "kanata_check.h"
 #include "kernels.h"
 #include "perfetto_check.h"
 #include "process.h"
+#include "vcd_check.h"
 
 using namespace regatta;
 using Catch::Matchers::Contains;
@@ -72,6 +75,31 @@ TEST_CASE("blocks: a gate that is busy for ever while the SM sleeps is a liveloc
   CHECK(bench.stats().at("ending") == "deadlock");
 }
 
+TEST_CASE("blocks: a run that is given up leaves what led there") {
+  const Bench bench(REGATTA_CARELESS_SIM);
+  const ProcessResult r =
+      bench.sim({"k.rgt", "--scheme", "tired", "--sm.watchdog", "1000", "--stats", "s.json", "--pipeline", "p.kanata",
+                 "--vcd", "v.vcd", "--sample", "500", "--sample-file", "s.csv", "--timeline", "t.pftrace"});
+  REQUIRE(r.status == 3);
+  const std::string why = "no instruction issued or completed and no memory access answered for 1000 cycles";
+  REQUIRE(r.err.find(why) != std::string::npos);
+  CHECK(r.err.find(why) == r.err.rfind(why));
+  const Json stats = bench.stats();
+  CHECK(stats.at("ending") == "deadlock");
+  CHECK(stats.at("cycles").get<std::uint64_t>() >= 1000);
+  CHECK(stats.at("warp_instructions") == 2000);
+  CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
+  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
+  CHECK(bench.folder.has("s.csv"));
+  // The timeline is whole, and goes up to the last cycle.
+  const auto timeline = test::check_perfetto(bench.folder.read("t.pftrace"));
+  CHECK(timeline.error == "");
+  std::uint64_t last = 0;
+  for (const auto& s : timeline.slices) last = std::max<std::uint64_t>(last, s.to);
+  CHECK(last == stats.at("cycles").get<std::uint64_t>() + 1);
+  CHECK(timeline.outermost("SM 0/CTA slots/") > stats.at("stats").at("sm0.pipeline").at("ctas").get<std::uint64_t>());
+}
+
 TEST_CASE("blocks: a write-back point that loses a result is named, with --check-protocol") {
   const Bench bench(REGATTA_FORGETFUL_SIM);
   const ProcessResult r = bench.sim({"k.rgt", "--scheme", "forgetful", "--check-protocol"});
@@ -107,6 +135,30 @@ TEST_CASE("blocks: one whose energy belongs to an unknown structure is told, and
   const ProcessResult checked = bench.sim({"k.rgt", "--scheme", "misspelt", "--check-protocol"});
   CHECK(checked.status == 3);
   CHECK(checked.err == "regatta-sim: regatta/energy: " + what);
+}
+
+TEST_CASE("blocks: a scheme that is not regatta's own is checked unless that is switched off") {
+  const Bench bench(REGATTA_CARELESS_SIM);
+  const std::string said =
+      "protocol and contracts checked: scheme own_scheduler is not one of regatta's own (--no-check-protocol leaves "
+      "the "
+      "check out)\n";
+  const ProcessResult own = bench.sim({"k.rgt", "--scheme", "own_scheduler"});
+  CHECK(own.status == 0);
+  CHECK_THAT(own.out, Contains(said));
+  CHECK_THAT(bench.sim({"k.rgt", "--scheme", "baseline"}).out, !Contains("contracts checked"));
+  CHECK_THAT(bench.sim({"k.rgt", "--scheme", "own_scheduler", "--no-check-protocol"}).out,
+             !Contains("contracts checked"));
+
+  const ProcessResult moody = bench.sim({"k.rgt", "--scheme", "moody"});
+  CHECK(moody.status == 3);
+  CHECK_THAT(moody.err, Contains("regatta-sim: regatta/issue_gate: sm0.moody in cycle "));
+  CHECK_THAT(moody.err, Contains(" and refuses it when asked again; expected the same answer until issued()\n"));
+  CHECK(bench.sim({"k.rgt", "--scheme", "moody", "--no-check-protocol"}).status == 0);
+
+  const ProcessResult both = bench.sim({"k.rgt", "--check-protocol", "--no-check-protocol"});
+  CHECK(both.status == 2);
+  CHECK(both.err == "regatta-sim: --check-protocol and --no-check-protocol exclude each other: expected one of them\n");
 }
 
 TEST_CASE("blocks: every built-in scheme declares its energy") {

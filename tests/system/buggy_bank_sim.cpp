@@ -2,15 +2,15 @@
 //
 // regatta-sim with staging banks in RTL that have a bug: --osu.implementation buggy_rtl, or buggy_lockstep.
 #include <regatta/assembly/tool.h>
-#include <regatta/models/operand_staging_rtl/bank_pins.h>
-#include <regatta/models/operand_staging_rtl/operand_staging_rtl.h>
+#include <regatta/regless/bank_pins.h>
+#include <regatta/regless/osu_rtl.h>
 #include <regatta/schemes/schemes.h>
 #include <systemc>
 
-#include "staging_bank_bug_match.h"
+#include "osu_bank_bug_match.h"
 
 int sc_main(int argc, char** argv) {
   using namespace regatta;
-  models::add_bank_twins([](unsigned) { return models::bank_pins_of<staging_bank_bug_match>(); }, "buggy_");
+  models::add_bank_twins([](unsigned) { return models::bank_pins_of<osu_bank_bug_match>(); }, "buggy_");
   return assembly::run_tool(argc, argv, schemes::all());
 }

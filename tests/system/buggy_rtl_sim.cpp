@@ -2,13 +2,13 @@
 //
 // regatta-sim with RTL that has a bug: --compressor.implementation buggy_rtl or buggy_lockstep, and the same for the
 // blocks of the other knobs.
+#include <regatta/aging/aging_compression_rtl.h>
+#include <regatta/aging/unit_pins.h>
 #include <regatta/assembly/tool.h>
-#include <regatta/models/aging_compression_rtl/aging_compression_rtl.h>
-#include <regatta/models/aging_compression_rtl/unit_pins.h>
-#include <regatta/models/compressor_rtl/compressor_pins.h>
-#include <regatta/models/compressor_rtl/compressor_rtl.h>
-#include <regatta/models/register_management_rtl/register_management_pins.h>
-#include <regatta/models/register_management_rtl/register_management_rtl.h>
+#include <regatta/finereg/rmu_pins.h>
+#include <regatta/finereg/rmu_rtl.h>
+#include <regatta/regless/compressor_pins.h>
+#include <regatta/regless/compressor_rtl.h>
 #include <regatta/schemes/schemes.h>
 #include <systemc>
 

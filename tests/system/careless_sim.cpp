@@ -2,9 +2,10 @@
 //
 // regatta-sim with schemes of careless parts: "wrong_pick", whose scheduler picks warps that are not ready; "shut",
 // whose gate never opens; "busy", whose gate is busy for ever; "free", whose gate declares no energy;
-// "misspelt", whose gate declares energy of an unknown structure; and "own_scheduler", which does nothing wrong.
+// "misspelt", whose gate declares energy of an unknown structure; "moody", whose gate agrees at random; "tired",
+// whose gate is busy for ever after some instructions; and "own_scheduler", which does nothing wrong.
 #include <regatta/assembly/tool.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/schemes/schemes.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
@@ -59,6 +60,35 @@ class Misspelt : public Gate, public support::StatProvider {
   std::uint64_t reads_ = 0;
 };
 
+/// Busy for ever once some instructions have issued.
+class Tired : public Gate {
+ public:
+  Tired(const sc_core::sc_module_name& name, unsigned instructions, const sc_core::sc_time& busy)
+      : Gate(name, false, busy), left_(instructions) {}
+  bool may_issue(const protocol::DynamicInstruction& d) override { return left_ != 0 || Gate::may_issue(d); }
+  void issued(const protocol::DynamicInstruction&) override { left_ -= left_ != 0 ? 1 : 0; }
+
+ private:
+  unsigned left_;
+};
+
+/// Agrees at random: to two instructions of three.
+class Moody : public Gate {
+ public:
+  explicit Moody(const sc_core::sc_module_name& name) : Gate(name, true) {}
+  bool may_issue(const protocol::DynamicInstruction&) override {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    if ((state_ >> 33) % 3 != 0) return true;
+    mood_.notify(sc_core::SC_ZERO_TIME);
+    return false;
+  }
+  const sc_core::sc_event& changed() const override { return mood_; }
+
+ private:
+  std::uint64_t state_ = 1;
+  sc_core::sc_event mood_{"mood"};
+};
+
 class Careless : public assembly::Scheme {
  public:
   using Change = std::function<void(assembly::SmParts&, const assembly::BuildContext&)>;
@@ -93,8 +123,12 @@ int sc_main(int argc, char** argv) {
   add("shut",
       [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Gate>("shut", false)); });
   add("busy", [](SmParts& parts, const BuildContext& c) {
-    parts.gates.push_back(std::make_unique<Gate>("busy", false, c.clock_period));
+    parts.gates.push_back(std::make_unique<Gate>("busy", false, c.clock.period()));
   });
+  add("tired", [](SmParts& parts, const BuildContext& c) {
+    parts.gates.push_back(std::make_unique<Tired>("tired", 2000, c.clock.period()));
+  });
+  add("moody", [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Moody>("moody")); });
   add("free", [](SmParts& parts, const BuildContext&) { parts.gates.push_back(std::make_unique<Gate>("free", true)); });
   add("misspelt", [](SmParts& parts, const BuildContext&) {
     parts.gates.push_back(std::make_unique<Misspelt>("misspelt", "register_structure"));

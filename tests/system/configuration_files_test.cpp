@@ -8,6 +8,7 @@
 
 #include "kernels.h"
 #include "process.h"
+#include "scheme_names.h"
 
 using namespace regatta;
 using test::Folder;
@@ -91,13 +92,9 @@ TEST_CASE("configuration files: of several, later ones win") {
 TEST_CASE("configuration files: what the run's table cannot say is refused with its place") {
   const Bench bench;
   bench.folder.write("scheme.toml", "[run]\nscheme = \"regles\"\n");
-  bench.refused(
-      {"k.rgt", "--config", "scheme.toml"},
-      "scheme.toml:2:10: run.scheme: expected one of baseline, virtual_thread, reg_dram, vt_regmutex, finereg, "
-      "um, vt_um, finereg_um, always_on, greener, sleep_reg, rar, rc, rc_rar, wc, argo, regless, rfh, rfv, "
-      "register_sharing, "
-      "scratchpad_sharing, warp_level_divergence, scratchpad_multiplexing, wir, "
-      "found 'regles' (nearest known: 'regless')");
+  bench.refused({"k.rgt", "--config", "scheme.toml"}, "scheme.toml:2:10: run.scheme: expected one of " +
+                                                          test::scheme_names() +
+                                                          ", found 'regles' (nearest known: 'regless')");
   bench.folder.write("key.toml", "[run]\nscheduler = \"lrr\"\n");
   bench.refused({"k.rgt", "--config", "key.toml"},
                 "key.toml:2:1: unknown option 'run.scheduler' (known under [sm] scheduler)");
@@ -164,6 +161,12 @@ TEST_CASE("statistics are described without a trace, as after a run") {
     CHECK(named + 2 == static_cast<std::size_t>(std::count(r.out.begin(), r.out.end(), '\n')));
   }
   CHECK(contains(bench.sim({"--describe-stats"}).out, "warp instructions"));
+  // Waits name the knobs that shorten them, without a run and after one.
+  const std::string wait =
+      "in which the next request waited, as all fetches were in use; knobs: compressor.lines, "
+      "compressor.fetches\n";
+  CHECK(contains(bench.sim({"--describe-stats", "--scheme", "regless"}).out, wait));
+  CHECK(contains(bench.sim({"k.rgt", "--describe-stats", "--scheme", "regless"}).out, wait));
   bench.refused({"--describe-stats", "--stats", "s.json"},
                 "--describe-stats without a TRACE runs nothing: nothing can be written to 's.json'");
 }

@@ -6,7 +6,7 @@
 // REGATTA_CONFIGURATIONS says how many (the default is few), REGATTA_SEED which.
 #include <regatta/assembly/machine.h>
 #include <regatta/assembly/scheme.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/schemes/schemes.h>
 #include <regatta/test/catch.h>
 
@@ -73,7 +73,7 @@ std::string configuration(const std::string& machine, assembly::Scheme& scheme, 
 }  // namespace
 
 TEST_CASE("random configurations run clean or are refused by a sentence") {
-  const std::uint64_t count = test::from_environment("REGATTA_CONFIGURATIONS", 40);
+  const std::uint64_t count = test::from_environment("REGATTA_CONFIGURATIONS", test::times(15, 40));
   const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
   const test::Folder folder;
   const std::vector<std::string> kernels{"bfs", "hotspot", "histogram", "reduction", "spmv", "sgemm"};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "twin_statistics.h"
 
@@ -133,7 +134,7 @@ TEST_CASE("the register management's RTL: sizes that it is not built for are ref
     CHECK(run.status == 2);
     CHECK_THAT(run.err, Contains(message));
   };
-  refused("--finereg.vector_entries", "64", "finereg.vector_entries = 64; expected 32, as it is built for");
+  refused("--rmu.vector_entries", "64", "rmu.vector_entries = 64; expected 32, as it is built for");
   refused("--finereg.pending_registers", "1536",
           "the entries of the pending file (finereg.pending_registers, or what um.bytes leaves) are 1536; expected at "
           "most 1024");

@@ -4,6 +4,7 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "twin_statistics.h"
 

@@ -5,6 +5,7 @@
 #include <regatta/test/catch.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "twin_statistics.h"
 
@@ -30,7 +31,7 @@ std::vector<std::string> wir_command(const std::string& trace, const BufferRuns&
                                  "wir",
                                  "--reuse_buffer.implementation",
                                  reuse,
-                                 "--value_signature_buffer.implementation",
+                                 "--vsb.implementation",
                                  signatures};
   words.insert(words.end(), r.knobs.begin(), r.knobs.end());
   return words;
@@ -105,7 +106,7 @@ TEST_CASE("WIR's buffers in RTL: registers are scarce, and entries are given up"
   const auto stats =
       check_buffers("sgemm", {"gtx480", {"--wir.physical_registers", "288", "--wir.recount", "100"}, 32});
   CHECK(stats.at("sm0.wir.reuse_buffer").at("low_evictions") > 0);
-  CHECK(stats.at("sm0.wir.signature_buffer").at("low_evictions") > 0);
+  CHECK(stats.at("sm0.wir.vsb").at("low_evictions") > 0);
 }
 TEST_CASE("WIR's buffers in RTL: pairs, with checkers between the blocks") {
   check_buffers("srad", {"gtx980", {"--reuse_buffer.pairs", "true", "--check-protocol"}, 32});
@@ -118,8 +119,7 @@ TEST_CASE("WIR's buffers in RTL: shapes that they are not built for are refused"
   refused({"gtx480", {"--reuse_buffer.associative", "true"}, 32}, "lockstep", "model",
           "reuse_buffer.associative = true; expected false");
   refused({"gtx480", {"--wir.model", "affine"}, 32}, "lockstep", "model", "this configuration has no reuse buffer");
-  refused({"gtx480", {"--value_signature_buffer.entries", "32"}, 32}, "model", "rtl",
-          "value_signature_buffer.entries = 32; expected 256");
+  refused({"gtx480", {"--vsb.entries", "32"}, 32}, "model", "rtl", "vsb.entries = 32; expected 256");
   refused({"gtx480", {"--wir.hash_bits", "16"}, 32}, "model", "rtl", "wir.hash_bits = 16; expected 32");
   refused({"gtx480", {"--wir.model", "novsb"}, 32}, "model", "lockstep",
           "this configuration has no value signature buffer");

@@ -22,6 +22,7 @@ using namespace regatta;
 using test::Folder;
 using test::Size;
 
+namespace greener_kernels {
 namespace {
 
 double power(const nlohmann::json& stats, const std::string& key) {
@@ -86,21 +87,21 @@ void check_kernel(const std::string& kernel) {
 
 }  // namespace
 
-TEST_CASE("vector_add under register power states") { check_kernel("vector_add"); }
-TEST_CASE("sgemm under register power states") { check_kernel("sgemm"); }
+TEST_CASE("vector_add under register power states", REGATTA_MORE) { check_kernel("vector_add"); }
+TEST_CASE("sgemm under register power states", REGATTA_MORE) { check_kernel("sgemm"); }
 TEST_CASE("reduction under register power states") { check_kernel("reduction"); }
-TEST_CASE("histogram under register power states") { check_kernel("histogram"); }
-TEST_CASE("spmv under register power states") { check_kernel("spmv"); }
-TEST_CASE("stencil3d under register power states") { check_kernel("stencil3d"); }
-TEST_CASE("hotspot under register power states") { check_kernel("hotspot"); }
-TEST_CASE("pathfinder under register power states") { check_kernel("pathfinder"); }
+TEST_CASE("histogram under register power states", REGATTA_MORE) { check_kernel("histogram"); }
+TEST_CASE("spmv under register power states", REGATTA_MORE) { check_kernel("spmv"); }
+TEST_CASE("stencil3d under register power states", REGATTA_MORE) { check_kernel("stencil3d"); }
+TEST_CASE("hotspot under register power states", REGATTA_MORE) { check_kernel("hotspot"); }
+TEST_CASE("pathfinder under register power states", REGATTA_MORE) { check_kernel("pathfinder"); }
 TEST_CASE("bfs under register power states") { check_kernel("bfs"); }
-TEST_CASE("black_scholes under register power states") { check_kernel("black_scholes"); }
-TEST_CASE("needleman_wunsch under register power states") { check_kernel("needleman_wunsch"); }
-TEST_CASE("srad under register power states") { check_kernel("srad"); }
+TEST_CASE("black_scholes under register power states", REGATTA_MORE) { check_kernel("black_scholes"); }
+TEST_CASE("needleman_wunsch under register power states", REGATTA_MORE) { check_kernel("needleman_wunsch"); }
+TEST_CASE("srad under register power states", REGATTA_MORE) { check_kernel("srad"); }
 
 TEST_CASE("random programs under register power states") {
-  const std::uint64_t runs = test::from_environment("REGATTA_GREENER_RUNS", 12);
+  const std::uint64_t runs = test::from_environment("REGATTA_GREENER_RUNS", test::times(4, 12));
   const std::uint64_t seed = test::from_environment("REGATTA_SEED", 1);
   for (std::uint64_t run = 0; run < runs; ++run) {
     std::mt19937_64 random(seed * 1000003 + run);
@@ -236,3 +237,5 @@ TEST_CASE("knobs that do not fit are refused with their names") {
   CHECK(r.status == 2);
   says(r.err, "--power-threshold is 0, expected 1 to 31");
 }
+
+}  // namespace greener_kernels

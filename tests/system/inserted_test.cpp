@@ -84,7 +84,7 @@ using WarpKey = std::tuple<std::uint32_t, std::uint64_t, unsigned>;  // launch, 
 using Ways = std::map<WarpKey, std::vector<Way>>;                    // per lane
 
 /// Takes the probes, refuses now and then, and writes down what each lane comes by.
-class Probes : public sc_core::sc_module, public protocol::IssueGate {
+class Probes : public sc_core::sc_module, public protocol::IssueGate, public protocol::InsertedStream {
  public:
   Probes(const sc_core::sc_module_name& name, Ways& ways) : sc_module(name), ways_(ways), changed_("changed") {}
   std::string inserted_scheme() const override { return scheme; }
@@ -175,7 +175,7 @@ void check_inserted(const SchemeCase& c) {
   CAPTURE(c.name);
   const test::Folder folder;
   const std::string path = folder.file("probes.rgt");
-  const Ways expected = insert_into(test::annotate_events(folder, c.warp_size), path);
+  const Ways expected = insert_into(test::annotate_events(folder, c.warp_size, 3), path);
   Ways ways;
   const SchemeRun run = test::run_scheme_on(
       path, c, [&ways](assembly::SmParts& parts) { parts.gates.push_back(std::make_unique<Probes>("probes", ways)); });
@@ -191,49 +191,6 @@ void check_inserted(const SchemeCase& c) {
   }
 }
 
+const test::ForEachScheme inserted_lanes(
+    "inserted: each lane comes to what issues where its own way does, values checked", check_inserted);
 }  // namespace
-
-// A SystemC program elaborates once: a test case for each.
-#define REGATTA_INSERTED_CASE(NUMBER)                                                                           \
-  TEST_CASE("inserted: each lane comes to what issues where its own way does, values checked, case " #NUMBER) { \
-    check_inserted(test::scheme_cases().at(NUMBER));                                                            \
-  }
-REGATTA_INSERTED_CASE(0)
-REGATTA_INSERTED_CASE(1)
-REGATTA_INSERTED_CASE(2)
-REGATTA_INSERTED_CASE(3)
-REGATTA_INSERTED_CASE(4)
-REGATTA_INSERTED_CASE(5)
-REGATTA_INSERTED_CASE(6)
-REGATTA_INSERTED_CASE(7)
-REGATTA_INSERTED_CASE(8)
-REGATTA_INSERTED_CASE(9)
-REGATTA_INSERTED_CASE(10)
-REGATTA_INSERTED_CASE(11)
-REGATTA_INSERTED_CASE(12)
-REGATTA_INSERTED_CASE(13)
-REGATTA_INSERTED_CASE(14)
-REGATTA_INSERTED_CASE(15)
-REGATTA_INSERTED_CASE(16)
-REGATTA_INSERTED_CASE(17)
-REGATTA_INSERTED_CASE(18)
-REGATTA_INSERTED_CASE(19)
-REGATTA_INSERTED_CASE(20)
-REGATTA_INSERTED_CASE(21)
-REGATTA_INSERTED_CASE(22)
-REGATTA_INSERTED_CASE(23)
-REGATTA_INSERTED_CASE(24)
-REGATTA_INSERTED_CASE(25)
-REGATTA_INSERTED_CASE(26)
-REGATTA_INSERTED_CASE(27)
-REGATTA_INSERTED_CASE(28)
-REGATTA_INSERTED_CASE(29)
-REGATTA_INSERTED_CASE(30)
-REGATTA_INSERTED_CASE(31)
-REGATTA_INSERTED_CASE(32)
-REGATTA_INSERTED_CASE(33)
-REGATTA_INSERTED_CASE(34)
-REGATTA_INSERTED_CASE(35)
-REGATTA_INSERTED_CASE(36)
-REGATTA_INSERTED_CASE(37)
-REGATTA_INSERTED_CASE(38)

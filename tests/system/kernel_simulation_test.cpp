@@ -128,28 +128,32 @@ void check_repeats(const std::string& kernel, const std::string& scheduler) {
 }  // namespace
 
 // A SystemC program elaborates once: a case for each.
-TEST_CASE("vector_add runs clean under gto") { check_kernel("vector_add", "gto", Size::small); }
-TEST_CASE("vector_add runs clean under lrr") { check_kernel("vector_add", "lrr", Size::small); }
+TEST_CASE("vector_add runs clean under gto", REGATTA_MORE) { check_kernel("vector_add", "gto", Size::small); }
+TEST_CASE("vector_add runs clean under lrr", REGATTA_MORE) { check_kernel("vector_add", "lrr", Size::small); }
 TEST_CASE("sgemm runs clean under gto") { check_kernel("sgemm", "gto", Size::small); }
 TEST_CASE("sgemm runs clean under lrr") { check_kernel("sgemm", "lrr", Size::small); }
-TEST_CASE("hotspot runs clean under gto") { check_kernel("hotspot", "gto", Size::small); }
-TEST_CASE("hotspot runs clean under lrr") { check_kernel("hotspot", "lrr", Size::small); }
+TEST_CASE("hotspot runs clean under gto", REGATTA_MORE) { check_kernel("hotspot", "gto", Size::small); }
+TEST_CASE("hotspot runs clean under lrr", REGATTA_MORE) { check_kernel("hotspot", "lrr", Size::small); }
 TEST_CASE("bfs runs clean under gto") { check_kernel("bfs", "gto", Size::small); }
 TEST_CASE("bfs runs clean under lrr") { check_kernel("bfs", "lrr", Size::small); }
-TEST_CASE("pathfinder runs clean under gto") { check_kernel("pathfinder", "gto", Size::small); }
-TEST_CASE("pathfinder runs clean under lrr") { check_kernel("pathfinder", "lrr", Size::small); }
-TEST_CASE("needleman_wunsch runs clean under gto") { check_kernel("needleman_wunsch", "gto", Size::small); }
-TEST_CASE("needleman_wunsch runs clean under lrr") { check_kernel("needleman_wunsch", "lrr", Size::small); }
-TEST_CASE("srad runs clean under gto") { check_kernel("srad", "gto", Size::small); }
-TEST_CASE("srad runs clean under lrr") { check_kernel("srad", "lrr", Size::small); }
-TEST_CASE("stencil3d runs clean under gto") { check_kernel("stencil3d", "gto", Size::small); }
-TEST_CASE("stencil3d runs clean under lrr") { check_kernel("stencil3d", "lrr", Size::small); }
-TEST_CASE("spmv runs clean under gto") { check_kernel("spmv", "gto", Size::small); }
-TEST_CASE("spmv runs clean under lrr") { check_kernel("spmv", "lrr", Size::small); }
-TEST_CASE("black_scholes runs clean under gto") { check_kernel("black_scholes", "gto", Size::small); }
-TEST_CASE("black_scholes runs clean under lrr") { check_kernel("black_scholes", "lrr", Size::small); }
-TEST_CASE("histogram runs clean under gto") { check_kernel("histogram", "gto", Size::small); }
-TEST_CASE("histogram runs clean under lrr") { check_kernel("histogram", "lrr", Size::small); }
+TEST_CASE("pathfinder runs clean under gto", REGATTA_MORE) { check_kernel("pathfinder", "gto", Size::small); }
+TEST_CASE("pathfinder runs clean under lrr", REGATTA_MORE) { check_kernel("pathfinder", "lrr", Size::small); }
+TEST_CASE("needleman_wunsch runs clean under gto", REGATTA_MORE) {
+  check_kernel("needleman_wunsch", "gto", Size::small);
+}
+TEST_CASE("needleman_wunsch runs clean under lrr", REGATTA_MORE) {
+  check_kernel("needleman_wunsch", "lrr", Size::small);
+}
+TEST_CASE("srad runs clean under gto", REGATTA_MORE) { check_kernel("srad", "gto", Size::small); }
+TEST_CASE("srad runs clean under lrr", REGATTA_MORE) { check_kernel("srad", "lrr", Size::small); }
+TEST_CASE("stencil3d runs clean under gto", REGATTA_MORE) { check_kernel("stencil3d", "gto", Size::small); }
+TEST_CASE("stencil3d runs clean under lrr", REGATTA_MORE) { check_kernel("stencil3d", "lrr", Size::small); }
+TEST_CASE("spmv runs clean under gto", REGATTA_MORE) { check_kernel("spmv", "gto", Size::small); }
+TEST_CASE("spmv runs clean under lrr", REGATTA_MORE) { check_kernel("spmv", "lrr", Size::small); }
+TEST_CASE("black_scholes runs clean under gto", REGATTA_MORE) { check_kernel("black_scholes", "gto", Size::small); }
+TEST_CASE("black_scholes runs clean under lrr", REGATTA_MORE) { check_kernel("black_scholes", "lrr", Size::small); }
+TEST_CASE("histogram runs clean under gto", REGATTA_MORE) { check_kernel("histogram", "gto", Size::small); }
+TEST_CASE("histogram runs clean under lrr", REGATTA_MORE) { check_kernel("histogram", "lrr", Size::small); }
 TEST_CASE("reduction runs clean under gto") { check_kernel("reduction", "gto", Size::small); }
 TEST_CASE("reduction runs clean under lrr") { check_kernel("reduction", "lrr", Size::small); }
 
@@ -172,8 +176,8 @@ TEST_CASE("two runs write the same statistics: bfs") {
 
 #ifdef REGATTA_FULL_SIZE
 // Four of the kernels, for time.
-TEST_CASE("vector_add runs clean at full size") { check_kernel("vector_add", "gto", Size::full); }
+TEST_CASE("vector_add runs clean at full size", REGATTA_MORE) { check_kernel("vector_add", "gto", Size::full); }
 TEST_CASE("sgemm runs clean at full size") { check_kernel("sgemm", "lrr", Size::full); }
-TEST_CASE("hotspot runs clean at full size") { check_kernel("hotspot", "gto", Size::full); }
-TEST_CASE("bfs runs clean at full size") { check_kernel("bfs", "lrr", Size::full); }
+TEST_CASE("hotspot runs clean at full size", REGATTA_MORE) { check_kernel("hotspot", "gto", Size::full); }
+TEST_CASE("bfs runs clean at full size", REGATTA_MORE) { check_kernel("bfs", "lrr", Size::full); }
 #endif

@@ -70,7 +70,7 @@ REGATTA_LATE_WIR("affine_rlpv")
 
 TEST_CASE("late answers: WIR's blocks with few ports and short queues") {
   wir_late({{"reuse_buffer.ports", "1"},
-            {"value_signature_buffer.ports", "1"},
+            {"vsb.ports", "1"},
             {"wir.rename_ports", "2"},
             {"retry_queue.entries", "2"},
             {"reuse_buffer.pairs", "true"}});
@@ -112,7 +112,7 @@ TEST_CASE("late answers: FineReg's live vectors and register counts") {
 }
 TEST_CASE("late answers: FineReg with small files and one vector") {
   finereg_late(
-      {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}, {"finereg.vector_entries", "1"}});
+      {{"finereg.active_registers", "256"}, {"finereg.pending_registers", "128"}, {"rmu.vector_entries", "1"}});
 }
 
 TEST_CASE("late answers: the matcher and the expander of RegLess's compressor") {

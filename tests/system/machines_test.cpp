@@ -3,7 +3,7 @@
 // Every kernel on every machine, under every scheduler, on one SM and on four: every operand checked, nothing lost, no
 // deadlock. The program checks its own conservation laws and would end with another status.
 #include <regatta/assembly/machine.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/test/catch.h>
 #include <regatta/trace/file.h>
 
@@ -80,15 +80,15 @@ TEST_CASE("every machine is here") {
   CHECK(models::scheduler_names().size() == 4);
 }
 
-TEST_CASE("vector_add on every machine") { check_everywhere("vector_add"); }
-TEST_CASE("sgemm on every machine") { check_everywhere("sgemm"); }
-TEST_CASE("hotspot on every machine") { check_everywhere("hotspot"); }
+TEST_CASE("vector_add on every machine", REGATTA_MORE) { check_everywhere("vector_add"); }
+TEST_CASE("sgemm on every machine", REGATTA_MORE) { check_everywhere("sgemm"); }
+TEST_CASE("hotspot on every machine", REGATTA_MORE) { check_everywhere("hotspot"); }
 TEST_CASE("bfs on every machine") { check_everywhere("bfs"); }
-TEST_CASE("pathfinder on every machine") { check_everywhere("pathfinder"); }
-TEST_CASE("needleman_wunsch on every machine") { check_everywhere("needleman_wunsch"); }
-TEST_CASE("srad on every machine") { check_everywhere("srad"); }
-TEST_CASE("stencil3d on every machine") { check_everywhere("stencil3d"); }
-TEST_CASE("spmv on every machine") { check_everywhere("spmv"); }
-TEST_CASE("black_scholes on every machine") { check_everywhere("black_scholes"); }
-TEST_CASE("histogram on every machine") { check_everywhere("histogram"); }
+TEST_CASE("pathfinder on every machine", REGATTA_MORE) { check_everywhere("pathfinder"); }
+TEST_CASE("needleman_wunsch on every machine", REGATTA_MORE) { check_everywhere("needleman_wunsch"); }
+TEST_CASE("srad on every machine", REGATTA_MORE) { check_everywhere("srad"); }
+TEST_CASE("stencil3d on every machine", REGATTA_MORE) { check_everywhere("stencil3d"); }
+TEST_CASE("spmv on every machine", REGATTA_MORE) { check_everywhere("spmv"); }
+TEST_CASE("black_scholes on every machine", REGATTA_MORE) { check_everywhere("black_scholes"); }
+TEST_CASE("histogram on every machine", REGATTA_MORE) { check_everywhere("histogram"); }
 TEST_CASE("reduction on every machine") { check_everywhere("reduction"); }

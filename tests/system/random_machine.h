@@ -76,11 +76,12 @@ class RandomMachine {
   std::vector<std::string> options_;
 };
 
-/// Calls `run(dice)` as often as the environment variable says, with the dice of REGATTA_SEED. It returns false where
-/// the machine is refused; one in `part` machines must not be.
+/// Calls `run(dice)` `usual` times in test-all, half as often in the default tests, or as often as the environment
+/// variable says, with the dice of REGATTA_SEED. It returns false where the machine is refused; one in `part` machines
+/// must not be.
 template <class Run>
 void run_random_machines(const char* variable, std::uint64_t usual, unsigned part, Run run) {
-  const std::uint64_t runs = from_environment(variable, usual);
+  const std::uint64_t runs = from_environment(variable, times(usual / 2, usual));
   const std::uint64_t seed = from_environment("REGATTA_SEED", 1);
   std::uint64_t completed = 0;
   for (std::uint64_t n = 0; n < runs; ++n) {

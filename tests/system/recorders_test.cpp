@@ -222,25 +222,9 @@ TEST_CASE("recorders: an interrupted run leaves whole files") {
   }
 }
 
-TEST_CASE("recorders: a run that is given up leaves what led there") {
-  const Bench bench;
-  const ProcessResult r = bench.sim(
-      look + std::vector<std::string>{"--initiation.int_add", "9000", "--sm.watchdog", "1000", "--stats", "s.json"});
-  REQUIRE(r.status == 3);
-  const std::string why = "no instruction issued or completed and no memory access answered for 1000 cycles";
-  REQUIRE(r.err.find(why) != std::string::npos);
-  CHECK(r.err.find(why) == r.err.rfind(why));
-  const auto stats = nlohmann::json::parse(bench.folder.read("s.json"));
-  CHECK(stats.at("ending") == "deadlock");
-  CHECK(stats.at("cycles").get<std::uint64_t>() >= 1000);
-  CHECK(test::check_kanata(bench.folder.read("p.kanata")).error == "");
-  CHECK(test::check_vcd(bench.folder.read("v.vcd"), "clock_generator.clock").error == "");
-  CHECK(bench.folder.has("s.csv"));
-}
-
 TEST_CASE("recorders: waiting for what is due is no deadlock, however long it takes") {
   const Bench bench;
-  for (const char* slow : {"--latency.int_add", "--dram.latency"}) {
+  for (const char* slow : {"--latency.int_add", "--initiation.int_add", "--dram.latency"}) {
     CAPTURE(slow);
     CHECK(bench.sim({slow, "9000", "--sm.watchdog", "1000"}).status == 0);
   }

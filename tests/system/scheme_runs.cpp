@@ -94,6 +94,7 @@ class Extended : public assembly::Scheme {
     scheme_.register_stats(group, modules);
   }
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override { scheme_.add_laws(laws, sm); }
+  void add_waits(assembly::Waits& waits) const override { scheme_.add_waits(waits); }
 
  private:
   assembly::Scheme& scheme_;
@@ -191,14 +192,40 @@ const std::vector<SchemeCase>& scheme_cases() {
   return all;
 }
 
-std::string annotate_events(const Folder& folder, unsigned warp_size) {
+namespace {
+
+class SchemeInvoker : public Catch::ITestInvoker {
+ public:
+  SchemeInvoker(const SchemeCase& c, void (*check)(const SchemeCase&)) : case_(c), check_(check) {}
+  void invoke() const override { check_(case_); }
+
+ private:
+  const SchemeCase& case_;
+  void (*check_)(const SchemeCase&);
+};
+
+}  // namespace
+
+ForEachScheme::ForEachScheme(const std::string& what, void (*check)(const SchemeCase&),
+                             bool (*takes)(const SchemeCase&)) {
+  for (const SchemeCase& c : scheme_cases()) {
+    if (takes != nullptr && !takes(c)) continue;
+    // Catch2 owns the invoker; to be registered is all that an AutoReg does.
+    const std::string name = what + ": " + c.name;
+    Catch::AutoReg(new SchemeInvoker(c, check), CATCH_INTERNAL_LINEINFO, Catch::StringRef(), Catch::NameAndTags(name));
+  }
+}
+
+std::string annotate_events(const Folder& folder, unsigned warp_size, unsigned rounds) {
   folder.write("k.ptx", program);
   folder.write("l.toml",
                "ptx = \"k.ptx\"\n"
                "[[buffer]]\nname = \"out\"\nbytes = 1400000\n"
                "[[launch]]\nname = \"a\"\nentry = \"k\"\ngrid = [48]\nblock = [128]\n"
-               "params = [{ buffer = \"out\" }, { scalar = 24, type = \"u32\" }]\n"
-               "[[step]]\nrepeat = 2\nsteps = [{ run = \"a\" }]\n");
+               "params = [{ buffer = \"out\" }, { scalar = " +
+                   std::to_string(rounds) +
+                   ", type = \"u32\" }]\n"
+                   "[[step]]\nrepeat = 2\nsteps = [{ run = \"a\" }]\n");
   tool::AnnotateOptions o;
   o.launch = folder.file("l.toml");
   o.out = folder.file("k.rgt");
@@ -237,7 +264,7 @@ bool SchemeRun::has(const std::string& path) const {
 
 SchemeRun run_scheme(const SchemeCase& c, const AddParts& add, const assembly::Recording& recording) {
   const Folder folder;
-  return run_scheme_on(annotate_events(folder, c.warp_size), c, add, recording);
+  return run_scheme_on(annotate_events(folder, c.warp_size, 12), c, add, recording);
 }
 
 SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddParts& add,
@@ -256,8 +283,10 @@ SchemeRun run_scheme_on(const std::string& path, const SchemeCase& c, const AddP
   options.sms = run.sms;
   options.lookup_delay = c.lookup_delay;
   options.recording = recording;
+  options.check_protocol = true;
   assembly::Simulation simulation(run.machine, scheme, options, reader);
   run.result = simulation.run();
+  run.waits = run.result.waits.json(knobs);
   INFO(c.name << ": " << run.result.message);
   REQUIRE(run.result.ending == assembly::Ending::completed);
   REQUIRE(run.result.mismatches == 0);

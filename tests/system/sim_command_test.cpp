@@ -10,6 +10,7 @@
 
 #include "kernels.h"
 #include "process.h"
+#include "scheme_names.h"
 
 using namespace regatta;
 using test::Folder;
@@ -140,12 +141,8 @@ TEST_CASE("regatta-sim: unknown names are refused with the nearest known one") {
   bench.refused({"k.rgt", "--machine", "gtx98"},
                 "--machine: unknown machine 'gtx98', did you mean 'gtx980'? Known: fermi_sharing, fermi_sharing_ch3, "
                 "finereg, finereg_um, gtx480, gtx980, hd7770, k20x, or the path of a .toml file");
-  bench.refused(
-      {"k.rgt", "--scheme", "baselin"},
-      "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: baseline, virtual_thread, "
-      "reg_dram, vt_regmutex, finereg, um, vt_um, finereg_um, always_on, greener, sleep_reg, rar, rc, rc_rar, wc, "
-      "argo, regless, rfh, rfv, register_sharing, scratchpad_sharing, warp_level_divergence, scratchpad_multiplexing, "
-      "wir");
+  bench.refused({"k.rgt", "--scheme", "baselin"},
+                "--scheme: unknown scheme 'baselin', did you mean 'baseline'? Known: " + test::scheme_names());
   bench.refused(
       {"k.rgt", "--scheduler", "gtoo"},
       "--scheduler: sm.scheduler: expected one of gto, lrr, two_level, owf, found 'gtoo' (nearest known: 'gto')");

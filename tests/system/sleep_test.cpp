@@ -76,15 +76,15 @@ void check_kernel(const std::string& kernel) {
 
 }  // namespace
 
-TEST_CASE("vector_add whoever sleeps") { check_kernel("vector_add"); }
-TEST_CASE("sgemm whoever sleeps") { check_kernel("sgemm"); }
+TEST_CASE("vector_add whoever sleeps", REGATTA_MORE) { check_kernel("vector_add"); }
+TEST_CASE("sgemm whoever sleeps", REGATTA_MORE) { check_kernel("sgemm"); }
 TEST_CASE("reduction whoever sleeps") { check_kernel("reduction"); }
 TEST_CASE("histogram whoever sleeps") { check_kernel("histogram"); }
-TEST_CASE("spmv whoever sleeps") { check_kernel("spmv"); }
-TEST_CASE("stencil3d whoever sleeps") { check_kernel("stencil3d"); }
-TEST_CASE("hotspot whoever sleeps") { check_kernel("hotspot"); }
-TEST_CASE("pathfinder whoever sleeps") { check_kernel("pathfinder"); }
-TEST_CASE("bfs whoever sleeps") { check_kernel("bfs"); }
-TEST_CASE("black_scholes whoever sleeps") { check_kernel("black_scholes"); }
-TEST_CASE("needleman_wunsch whoever sleeps") { check_kernel("needleman_wunsch"); }
-TEST_CASE("srad whoever sleeps") { check_kernel("srad"); }
+TEST_CASE("spmv whoever sleeps", REGATTA_MORE) { check_kernel("spmv"); }
+TEST_CASE("stencil3d whoever sleeps", REGATTA_MORE) { check_kernel("stencil3d"); }
+TEST_CASE("hotspot whoever sleeps", REGATTA_MORE) { check_kernel("hotspot"); }
+TEST_CASE("pathfinder whoever sleeps", REGATTA_MORE) { check_kernel("pathfinder"); }
+TEST_CASE("bfs whoever sleeps", REGATTA_MORE) { check_kernel("bfs"); }
+TEST_CASE("black_scholes whoever sleeps", REGATTA_MORE) { check_kernel("black_scholes"); }
+TEST_CASE("needleman_wunsch whoever sleeps", REGATTA_MORE) { check_kernel("needleman_wunsch"); }
+TEST_CASE("srad whoever sleeps", REGATTA_MORE) { check_kernel("srad"); }

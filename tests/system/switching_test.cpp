@@ -5,6 +5,7 @@
 #include <regatta/protocol/observer.h>
 #include <regatta/protocol/sm_control.h>
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 #include <regatta/trace/file.h>
 
 #include <map>
@@ -32,8 +33,15 @@ struct Done {
 /// some called back while they drain, some said to have moved.
 class RandomSwitches : public sc_core::sc_module, public Residency {
  public:
-  RandomSwitches(const sc_core::sc_module_name& name, std::unique_ptr<Residency> policy, Done& done)
-      : sc_module(name), policy_(std::move(policy)), done_(done), random_(17), changed_("changed"), tick_("next_tick") {
+  RandomSwitches(const sc_core::sc_module_name& name, std::unique_ptr<Residency> policy, Done& done,
+                 support::ClockDomain& clock)
+      : sc_module(name),
+        policy_(std::move(policy)),
+        done_(done),
+        period_(clock.period()),
+        random_(17),
+        changed_("changed"),
+        tick_("next_tick") {
     SC_HAS_PROCESS(RandomSwitches);
     SC_METHOD(tick);
     sensitive << tick_;
@@ -46,7 +54,7 @@ class RandomSwitches : public sc_core::sc_module, public Residency {
   const sc_core::sc_event& changed() const override { return changed_; }
   void attach(protocol::SmControl& control) override { control_ = &control; }
   void cta_launched(const protocol::CtaInfo&) override {
-    if (++resident_ == 1) tick_.notify(sc_core::sc_time(50, sc_core::SC_NS));
+    if (++resident_ == 1) tick_.notify(50 * period_);
   }
   /// An event that is due would keep the run from ending.
   void cta_finished(const protocol::CtaInfo&) override {
@@ -99,11 +107,12 @@ class RandomSwitches : public sc_core::sc_module, public Residency {
   void tick() {
     due_ = true;
     changed_.notify(sc_core::SC_ZERO_TIME);
-    tick_.notify(sc_core::sc_time(double(20 + random_() % 400), sc_core::SC_NS));
+    tick_.notify(double(20 + random_() % 400) * period_);
   }
 
   std::unique_ptr<Residency> policy_;
   Done& done_;
+  sc_core::sc_time period_;
   std::mt19937 random_;
   sc_core::sc_event changed_, tick_;
   protocol::SmControl* control_ = nullptr;
@@ -165,8 +174,8 @@ class ContextOracle : public protocol::Observer, public protocol::LifecycleListe
 void check_switching(const SchemeCase& c) {
   CAPTURE(c.name);
   Done done;
-  const SchemeRun run = test::run_scheme(c, [&done](assembly::SmParts& parts) {
-    auto policy = std::make_unique<RandomSwitches>("switches", std::move(parts.residency), done);
+  const SchemeRun run = test::run_scheme(c, [&](assembly::SmParts& parts) {
+    auto policy = std::make_unique<RandomSwitches>("switches", std::move(parts.residency), done, test::machine_clock());
     parts.residency = std::move(policy);
   });
   INFO(run.result.message);
@@ -188,7 +197,7 @@ void check_switching(const SchemeCase& c) {
 
 TEST_CASE("switching: the SM says where every entry of a warp's SIMT stack goes on") {
   const test::Folder folder;
-  const trace::Reader reader(test::annotate_events(folder, 32));
+  const trace::Reader reader(test::annotate_events(folder, 32, 12));
   std::map<std::uint32_t, ContextOracle::Ctas> launches;
   const auto stream = reader.stream(0, reader.ctas().size());
   while (const auto cta = stream->next()) launches[cta->launch][cta->index] = cta;
@@ -202,30 +211,26 @@ TEST_CASE("switching: the SM says where every entry of a warp's SIMT stack goes 
   CHECK(deep > 1000);
 }
 
-// A SystemC program elaborates once: a test case for each.
-#define REGATTA_SWITCHING_CASE(NUMBER)                                                    \
-  TEST_CASE("switching: CTAs leave and enter at random, values checked, case " #NUMBER) { \
-    check_switching(test::scheme_cases().at(NUMBER));                                     \
-  }
-REGATTA_SWITCHING_CASE(0)
-REGATTA_SWITCHING_CASE(1)
-REGATTA_SWITCHING_CASE(2)
-REGATTA_SWITCHING_CASE(3)
-REGATTA_SWITCHING_CASE(4)
-REGATTA_SWITCHING_CASE(5)
-REGATTA_SWITCHING_CASE(6)
-REGATTA_SWITCHING_CASE(7)
-REGATTA_SWITCHING_CASE(8)
-REGATTA_SWITCHING_CASE(9)
-REGATTA_SWITCHING_CASE(10)
-REGATTA_SWITCHING_CASE(11)
-REGATTA_SWITCHING_CASE(12)
-REGATTA_SWITCHING_CASE(13)
-REGATTA_SWITCHING_CASE(14)
-REGATTA_SWITCHING_CASE(15)
-REGATTA_SWITCHING_CASE(16)
-REGATTA_SWITCHING_CASE(17)
-REGATTA_SWITCHING_CASE(18)
-REGATTA_SWITCHING_CASE(19)
-REGATTA_SWITCHING_CASE(20)
-REGATTA_SWITCHING_CASE(37)
+namespace {
+
+/// Whether another residency can stand before the scheme's own.
+bool may_switch(const SchemeCase& c) {
+  static const std::set<std::string> own{"virtual_thread",
+                                         "finereg",
+                                         "reg_dram",
+                                         "vt_regmutex",
+                                         "um",
+                                         "vt_um",
+                                         "finereg_um",
+                                         "register_sharing",
+                                         "scratchpad_sharing",
+                                         "rfv",
+                                         "warp_level_divergence",
+                                         "scratchpad_multiplexing"};
+  return own.count(c.scheme) == 0 && c.name != "rfh";  // whose active set chooses among warps
+}
+
+const test::ForEachScheme switching("switching: CTAs leave and enter at random, values checked", check_switching,
+                                    may_switch);
+
+}  // namespace

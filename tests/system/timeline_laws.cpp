@@ -2,6 +2,7 @@
 #include "timeline_laws.h"
 
 #include <regatta/test/catch.h>
+#include <nlohmann/json.hpp>
 
 namespace regatta::test {
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 

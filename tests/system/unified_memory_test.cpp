@@ -16,6 +16,7 @@
 using namespace regatta;
 using test::Folder;
 
+namespace unified_memory {
 namespace {
 
 /// One warp reads 64 KB twice.
@@ -153,3 +154,5 @@ TEST_CASE("unified memory: what is refused, and with which words") {
         "kernel k: one CTA takes 1024 bytes of the unified memory, which has 512 for CTAs (um.bytes less um.least_l1)");
   }
 }
+
+}  // namespace unified_memory

@@ -21,13 +21,12 @@ void check_adversary(const std::string& name, const char* ptx, unsigned ctas, un
   check_all(trace, {"--wir.recount", "50"});
   // Hashes that collide all the time, tiny tables that everything leaves at once, counters that are soon full.
   check_all(trace, {"--wir.recount", "50", "--wir.hash_bits", "4"});
-  check_all(trace, {"--wir.recount", "50", "--wir.hash_bits", "5", "--reuse_buffer.entries", "7",
-                    "--value_signature_buffer.entries", "3", "--verify_cache.entries", "2", "--retry_queue.entries",
-                    "2", "--wir.counter_bits", "3"});
+  check_all(trace, {"--wir.recount", "50", "--wir.hash_bits", "5", "--reuse_buffer.entries", "7", "--vsb.entries", "3",
+                    "--verify_cache.entries", "2", "--retry_queue.entries", "2", "--wir.counter_bits", "3"});
   check_all(trace, {"--reuse_buffer.associative", "true", "--wir.delay", "7", "--wir.verify_patience", "0"});
   // One port of everything, and entries that take register pairs.
-  check_all(trace, {"--wir.recount", "50", "--reuse_buffer.ports", "1", "--value_signature_buffer.ports", "1",
-                    "--verify_cache.ports", "1", "--wir.rename_ports", "1", "--reuse_buffer.pairs", "true"});
+  check_all(trace, {"--wir.recount", "50", "--reuse_buffer.ports", "1", "--vsb.ports", "1", "--verify_cache.ports", "1",
+                    "--wir.rename_ports", "1", "--reuse_buffer.pairs", "true"});
   // They do reuse, or the test would show nothing.
   const auto r = run(trace, {"--stats", folder.file("stats.json")});
   REQUIRE(r.status == 0);

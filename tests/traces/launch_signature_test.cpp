@@ -4,7 +4,10 @@
 #include <regatta/trace/file.h>
 #include <regatta/trace/touched_lines.h>
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <random>
 #include <set>
 
 #include "codec.h"
@@ -71,6 +74,35 @@ void write_without_signatures(const std::string& from, const std::string& to) {
                       std::string(trailer.data(), trailer.size()));
 }
 
+using Lines = std::vector<std::pair<std::uint64_t, unsigned>>;
+
+/// Address and sectors of each line of 128 bytes that instruction `index` touches, in order of addresses.
+Lines lines_of(const Kernel& kernel, std::uint32_t index, LaneMask active,
+               const std::vector<std::uint64_t>& addresses) {
+  WarpEncoder e(kernel);
+  e.instruction(index, 0xffffffff, active);
+  e.addresses(addresses.data());
+  for (unsigned d = 0; d < kernel.instructions[index].destination_count; ++d) e.result(WarpValue{});
+  const WarpColumns columns = e.finish();
+  WarpCursor cursor(kernel, columns);
+  REQUIRE(cursor.next());
+  TouchedLines touched(128);
+  touched.take(cursor);
+  Lines lines;
+  for (const TouchedLines::Line& line : touched) lines.emplace_back(line.address, line.sectors);
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+/// The kernel's first load from global memory, now with a guard, and of `bytes`.
+std::uint32_t global_load(Kernel& kernel, unsigned bytes) {
+  std::uint32_t load = 0;
+  while (kernel.instructions[load].space != MemorySpace::global) ++load;
+  kernel.instructions[load].access_bytes = static_cast<std::uint8_t>(bytes);
+  kernel.instructions[load].guard.predicate = 0;
+  return load;
+}
+
 }  // namespace
 
 TEST_CASE("a launch's signature is the sum of what its warps did") {
@@ -117,36 +149,47 @@ TEST_CASE("a trace without signatures gets the same ones from its CTAs") {
 
 TEST_CASE("the lines of an access: strided, scattered, across lines, of generic space") {
   Kernel kernel = sample_kernel(32);
-  const auto lines_of = [&](std::uint32_t index, LaneMask active, const std::vector<std::uint64_t>& addresses) {
-    WarpEncoder e(kernel);
-    e.instruction(index, 0xffffffff, active);
-    e.addresses(addresses.data());
-    for (unsigned d = 0; d < kernel.instructions[index].destination_count; ++d) e.result(WarpValue{});
-    const WarpColumns columns = e.finish();
-    WarpCursor cursor(kernel, columns);
-    REQUIRE(cursor.next());
-    TouchedLines touched(128);
-    touched.take(cursor);
-    std::vector<std::pair<std::uint64_t, unsigned>> lines;
-    for (const TouchedLines::Line& line : touched) lines.emplace_back(line.address, line.sectors);
-    return lines;
-  };
-  using Lines = std::vector<std::pair<std::uint64_t, unsigned>>;
-  std::uint32_t load = 0;
-  while (kernel.instructions[load].space != MemorySpace::global) ++load;
-  kernel.instructions[load].access_bytes = 4;
-  kernel.instructions[load].guard.predicate = 0;
+  const std::uint32_t load = global_load(kernel, 4);
   std::vector<std::uint64_t> a(32);
   for (unsigned i = 0; i < 32; ++i) a[i] = 0x1060 + 4 * i;
-  CHECK(lines_of(load, 0xffffffff, a) == Lines{{0x1000, 8}, {0x1080, 7}});
-  CHECK(lines_of(load, 0, a).empty());
+  CHECK(lines_of(kernel, load, 0xffffffff, a) == Lines{{0x1000, 8}, {0x1080, 7}});
+  CHECK(lines_of(kernel, load, 0, a).empty());
   for (unsigned i = 0; i < 32; ++i) a[i] = 0x2000 - 128 * i;
-  CHECK(lines_of(load, 5, a) == Lines{{0x2000, 1}, {0x1f00, 1}});
+  CHECK(lines_of(kernel, load, 5, a) == Lines{{0x1f00, 1}, {0x2000, 1}});
+  for (unsigned i = 0; i < 32; ++i) a[i] = 0x1000 + 64 * i;
+  CHECK(lines_of(kernel, load, 7, a) == Lines{{0x1000, 5}, {0x1080, 1}});
   a[0] = 0x107e;  // two bytes on either side
-  CHECK(lines_of(load, 1, a) == Lines{{0x1000, 8}, {0x1080, 1}});
+  CHECK(lines_of(kernel, load, 1, a) == Lines{{0x1000, 8}, {0x1080, 1}});
   kernel.instructions[load].space = MemorySpace::generic;
   a[1] = shared_window + 4;
   a[2] = local_window + 4;
   a[3] = 0x1040;
-  CHECK(lines_of(load, 0xe, a) == Lines{{0x1000, 4}});
+  CHECK(lines_of(kernel, load, 0xe, a) == Lines{{0x1000, 4}});
+}
+
+TEST_CASE("the lines of an access are those of its bytes, one by one") {
+  Kernel kernel = sample_kernel(32);
+  std::mt19937 random(42);
+  const auto below = [&](unsigned n) { return static_cast<unsigned>(random() % n); };
+  for (unsigned run = 0; run < 4000; ++run) {
+    const unsigned bytes = 1u << below(5);
+    const std::uint32_t load = global_load(kernel, bytes);
+    // Of one stride, forwards and backwards, mostly around the size of a sector; or anywhere.
+    const auto stride = static_cast<std::int64_t>(below(4) == 0 ? below(400) : below(80)) * (below(4) == 0 ? -1 : 1);
+    const bool scattered = below(4) == 0;
+    std::vector<std::uint64_t> a(32);
+    for (unsigned i = 0; i < 32; ++i)
+      a[i] = 0x100000 + (scattered ? below(2000) : static_cast<std::uint64_t>(stride * i));
+    // Lanes without a gap between them, or any.
+    LaneMask active = (0xffffffffu >> below(32)) << below(32) & 0xffffffffu;
+    if (below(3) == 0) active &= random();
+    std::map<std::uint64_t, unsigned> expected;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      for (std::uint64_t at = a[lane]; at < a[lane] + bytes && ((active >> lane) & 1) != 0; ++at) {
+        expected[at & ~std::uint64_t{127}] |= 1u << (at % 128 / 32);
+      }
+    }
+    CAPTURE(run, bytes, stride, scattered, active);
+    REQUIRE(lines_of(kernel, load, active, a) == Lines(expected.begin(), expected.end()));
+  }
 }

@@ -26,6 +26,55 @@ std::string cta_difference(const Reader& reader, const Cta& cta, const std::vect
 
 }  // namespace
 
+TEST_CASE("digests tell programs apart, and nothing else") {
+  const TemporaryDirectory directory;
+  Random random(7);
+  const Kernel kernel = sample_kernel(32);
+  const std::vector<Step> steps = random_steps(random, kernel, 50), others = random_steps(random, kernel, 50);
+  unsigned files = 0;
+  const auto digests = [&](const Kernel& k, const std::vector<Step>& of_warp, std::uint64_t ctas) {
+    const std::string path = directory / std::to_string(files++);
+    Writer writer(path);
+    writer.set_producer("number " + std::to_string(files));
+    Launch launch;
+    launch.kernel = writer.add_kernel(k);
+    launch.grid = {static_cast<std::uint32_t>(ctas), 1, 1};
+    launch.block = {32, 1, 1};
+    launch.shared_bytes_per_cta = k.static_shared_bytes;
+    const std::uint32_t number = writer.begin_launch(launch);
+    for (std::uint64_t i = 0; i < ctas; ++i) {
+      Cta cta;
+      cta.launch = number;
+      cta.index = i;
+      cta.warps.push_back(encode(k, of_warp));
+      cta.warps.back().cta = i;
+      writer.add_cta(cta);
+    }
+    writer.finish();
+    const Reader reader(path);
+    return std::pair{reader.code_digest(0), reader.data_digest()};
+  };
+  const auto base = digests(kernel, steps, 3);
+  CHECK(digests(kernel, steps, 3) == base);
+  Kernel renamed = kernel;  // annotated otherwise, from another folder, with another comment above
+  renamed.ptx_file = "elsewhere.ptx";
+  renamed.source_files = {"a.cu", "b.cu"};
+  renamed.annotations.clear();
+  renamed.inserted.clear();
+  for (StaticInstruction& i : renamed.instructions) i.ptx_line += 5;
+  CHECK(digests(renamed, steps, 3) == base);
+  Kernel other = kernel;
+  other.instructions.front().opcode += ".x";
+  CHECK(digests(other, steps, 3).first != base.first);
+  other = kernel;
+  ++other.registers_per_thread;
+  CHECK(digests(other, steps, 3).first != base.first);
+  CHECK(digests(kernel, others, 3).first == base.first);
+  CHECK(digests(kernel, others, 3).second != base.second);
+  CHECK(digests(kernel, steps, 2).second != base.second);
+  CHECK_THROWS_AS(Reader(directory / "0").code_digest(1), std::out_of_range);
+}
+
 TEST_CASE("the static part comes back") {
   const TemporaryDirectory directory;
   write_sample(directory / "a.rgt", 1);
@@ -82,8 +131,8 @@ TEST_CASE("the static part comes back") {
     CHECK(k.static_revision == current_static_revision);
     REQUIRE(k.blocks.size() == 3);
     CHECK(k.blocks[1].successors == std::vector<std::uint32_t>{1, 2});
-    CHECK(k.blocks[1].immediate_post_dominator == 2);
-    CHECK(k.blocks[2].immediate_post_dominator == -1);
+    CHECK(k.blocks[1].reconvergence == 2);
+    CHECK(k.blocks[2].reconvergence == -1);
     REQUIRE(k.shared_variables.size() == 2);
     CHECK(k.shared_variables[1].offset == 256);
     REQUIRE(k.inserted.size() == expected.inserted.size());

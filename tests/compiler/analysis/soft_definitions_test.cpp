@@ -50,7 +50,7 @@ TEST_CASE("both sides of a diamond define") {
   CHECK_FALSE(a.soft_definitions().soft_in_block(1, 0));
   CHECK_FALSE(a.soft_definitions().soft_in_block(2, 0));
   // Counting the lanes that wait at block 3, both are.
-  const SoftDefinitions strict(f, a.cfg(), a.dominators(), a.post_dominators(),
+  const SoftDefinitions strict(f, a.cfg(), a.dominators(), a.reconvergence(),
                                WaitingLanes::at_siblings_and_reconvergence);
   CHECK(strict.soft_in_block(1, 0));
   CHECK(strict.soft_in_block(2, 0));
@@ -86,8 +86,8 @@ TEST_CASE("soft definitions feed liveness until nothing changes") {
           if (!a.dominators().strictly_dominates(d, b)) continue;
           bool reconverged = false;
           for (std::uint32_t x = 0; x < f.blocks.size(); ++x)
-            reconverged |= a.dominators().strictly_dominates(d, x) &&
-                           a.post_dominators().strictly_post_dominates(x, d) && a.dominators().dominates(x, b);
+            reconverged |= a.dominators().strictly_dominates(d, x) && a.reconvergence().strictly_post_dominates(x, d) &&
+                           a.dominators().dominates(x, b);
           if (reconverged) continue;
           for (std::uint32_t s : a.cfg().successors(d))
             expected |= !a.dominators().dominates(s, b) && a.simt_liveness().live_in(s).test(v);

@@ -11,7 +11,7 @@ using namespace regatta::analysis;
 namespace {
 
 WarpLiveness warp_liveness(FunctionAnalyses& a, LaneRule rule = LaneRule::every_path) {
-  return {a.function(), a.cfg(), a.dominators(), a.post_dominators(), rule};
+  return {a.function(), a.cfg(), a.dominators(), a.reconvergence(), rule};
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ TEST_CASE("the printed test for reconvergence takes a loop's header for a place 
   test::append(f, 4, {1}, {0});
   FunctionAnalyses a(f);
   const auto soft = [&](WaitingLanes rule) {
-    return SoftDefinitions(f, a.cfg(), a.dominators(), a.post_dominators(), rule).soft_in_block(2, 0);
+    return SoftDefinitions(f, a.cfg(), a.dominators(), a.reconvergence(), rule).soft_in_block(2, 0);
   };
   CHECK_FALSE(soft(WaitingLanes::printed));
   CHECK(soft(WaitingLanes::at_siblings));
@@ -76,7 +76,7 @@ TEST_CASE("the printed soft definitions, stated anew") {
       for (unsigned n = random() % 3; n > 0; --n)
         test::append(f, b, {static_cast<std::uint32_t>(random() % 3)}, {static_cast<std::uint32_t>(random() % 3)});
     FunctionAnalyses a(f);
-    const SoftDefinitions printed(f, a.cfg(), a.dominators(), a.post_dominators(), WaitingLanes::printed);
+    const SoftDefinitions printed(f, a.cfg(), a.dominators(), a.reconvergence(), WaitingLanes::printed);
     for (std::uint32_t b : a.cfg().reverse_post_order())
       for (const ir::Instruction& i : f.blocks[b].instructions) {
         const std::uint32_t v = i.destinations[0].id;
@@ -85,7 +85,7 @@ TEST_CASE("the printed soft definitions, stated anew") {
           if (!a.dominators().strictly_dominates(d, b)) continue;
           bool skip = false;
           for (std::uint32_t x = 0; x < f.blocks.size(); ++x)
-            skip |= a.dominators().dominates(x, b) && a.post_dominators().strictly_post_dominates(x, d);
+            skip |= a.dominators().dominates(x, b) && a.reconvergence().strictly_post_dominates(x, d);
           if (skip) continue;
           for (std::uint32_t s : a.cfg().successors(d))
             expected |= !a.dominators().dominates(s, b) && printed.liveness().live_in(s).test(v);

@@ -154,7 +154,7 @@ TEST_CASE("computing ahead of the question whether there is a value") {
   const std::string by_compare =
       ", which 'setp.gt.u32 P#, R#, R#;' on line 8 makes of R#, which this thread never wrote";
   CHECK(error_of(kernel(compare + "@%q3 bra L; st.global.u32 [%p], %r3; L:")) ==
-        "k.ptx:8:32: error: kernel 'k', CTA (0,0,0), thread (0,0,0): '@P# bra B2;' reads predicate P#" + by_compare);
+        "k.ptx:8:32: error: kernel 'k', CTA (0,0,0), thread (0,0,0): '@P# exit;' reads predicate P#" + by_compare);
   CHECK(error_of(kernel(compare + "xor.pred %q0, %q3, %q1;" + use)).find("reads predicate P#" + by_compare) !=
         std::string::npos);
   CHECK(error_of(kernel(compare + "and.pred %q0, %q3, %q2;" + use)).find("reads predicate P#" + by_compare) !=
@@ -282,9 +282,13 @@ TEST_CASE("endless loops and traps") {
 
 TEST_CASE("a .sync instruction whose members are on other paths") {
   CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; shfl.sync.idx.b32 %r1, %t, 0, 31, 0xffffffff; "
-                        "st.global.u32 [%p], %r1; L:")) ==
+                        "st.global.u32 [%p], %r1; L: st.global.u32 [%p], %t;")) ==
         "k.ptx:7:37: error: kernel 'k', CTA (0,0,0), thread (8,0,0): member mask 0xffffffff names lane 0, which is on "
         "another path");
+  // Lanes that have returned are no members.
+  CHECK(error_of(kernel("setp.lt.u32 %q1, %t, 8; @%q1 bra L; vote.sync.ballot.b32 %r1, 1, 0xffffffff; "
+                        "st.global.u32 [%p], %r1; L:"))
+            .empty());
 }
 
 TEST_CASE("messages carry the source line when the PTX has it") {

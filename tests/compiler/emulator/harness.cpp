@@ -24,13 +24,13 @@ Machine::Machine(const std::string& ptx, unsigned warp_size, unsigned max_regist
   passes::allocate_registers(*function, allocation);
   ir::build_edges(*function);
   analysis::FunctionAnalyses analyses(*function);
-  immediate_post_dominator = analyses.post_dominators().immediate();
+  reconvergence = analyses.reconvergence().immediate();
   image = std::make_unique<emulator::ModuleImage>(module, memory);
-  kernel = ir::to_trace(*function, immediate_post_dominator, warp_size);
+  kernel = ir::to_trace(*function, reconvergence, warp_size);
 }
 
 emulator::RunCounts Machine::run(emulator::TraceSink* sink) {
-  emulator::Emulator emulator(*function, immediate_post_dominator, memory, *image, options);
+  emulator::Emulator emulator(*function, reconvergence, memory, *image, options);
   return emulator.run(request, &kernel, sink);
 }
 
@@ -44,14 +44,15 @@ std::string Machine::error() {
 }
 
 std::vector<emulator::Race> Machine::races() {
-  emulator::Emulator emulator(*function, immediate_post_dominator, memory, *image, options);
+  emulator::Emulator emulator(*function, reconvergence, memory, *image, options);
   emulator.run(request);
   return emulator.races();
 }
 
-std::string module_text(const std::string& parameters, const std::string& body, const std::string& before) {
-  return ".version 9.0\n.target sm_75\n.address_size 64\n" + before + ".visible .entry k(" + parameters + ")\n{\n" +
-         body + "}\n";
+std::string module_text(const std::string& parameters, const std::string& body, const std::string& before,
+                        const std::string& target) {
+  return ".version 9.0\n.target " + target + "\n.address_size 64\n" + before + ".visible .entry k(" + parameters +
+         ")\n{\n" + body + "}\n";
 }
 
 std::string sample(const std::string& name) {

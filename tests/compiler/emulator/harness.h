@@ -62,7 +62,7 @@ class Machine {
   emulator::EmulatorOptions options;
   ir::Module module;
   ir::Function* function = nullptr;
-  std::vector<std::int32_t> immediate_post_dominator;
+  std::vector<std::int32_t> reconvergence;
   std::unique_ptr<emulator::ModuleImage> image;
   trace::Kernel kernel;
 
@@ -71,7 +71,8 @@ class Machine {
 };
 
 /// A module with one entry `k` around the given parameters and body.
-std::string module_text(const std::string& parameters, const std::string& body, const std::string& before = "");
+std::string module_text(const std::string& parameters, const std::string& body, const std::string& before = "",
+                        const std::string& target = "sm_75");
 
 /// The text of a file of samples/.
 std::string sample(const std::string& name);

@@ -250,7 +250,7 @@ TEST_CASE("races of another launch are not looked for, and one pair of source li
   Machine ordered(race_kernel("st.global.u32 [%p], %r7;"));
   ordered.parameter(ordered.buffer("data", 1024));
   ordered.options.races = RaceRule::independent;
-  regatta::emulator::Emulator e(*ordered.function, ordered.immediate_post_dominator, ordered.memory, *ordered.image,
+  regatta::emulator::Emulator e(*ordered.function, ordered.reconvergence, ordered.memory, *ordered.image,
                                 ordered.options);
   e.run(ordered.request);
   ordered.request.grid = {1, 1, 1};

@@ -83,8 +83,8 @@ TEST_CASE("the static trace form of an allocated function") {
   CHECK(k.blocks[1].first == 3);
   CHECK(k.blocks[1].count == 3);
   CHECK(k.blocks[0].successors == std::vector<std::uint32_t>{2, 1});
-  CHECK(k.blocks[0].immediate_post_dominator == 2);
-  CHECK(k.blocks[2].immediate_post_dominator == -1);
+  CHECK(k.blocks[0].reconvergence == 2);
+  CHECK(k.blocks[2].reconvergence == -1);
 
   const trace::StaticInstruction& load = k.instructions[0];
   CHECK(load.opcode == "ld.param.u64");

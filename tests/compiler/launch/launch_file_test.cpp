@@ -55,7 +55,7 @@ TEST_CASE("the single-launch form") {
       "[[param]]\nbuffer = 256\ninit = \"uniform\"\ntype = \"f32\"\nlow = 2.0\nhigh = 3.0\nseed = 7\n"
       "[[global]]\nname = \"g\"\ninit = \"constant\"\ntype = \"u8\"\nvalue = 4\n",
       "some/where/l.toml");
-  CHECK(f.ptx == "some/where/k.ptx");
+  CHECK(f.ptx == std::vector<std::string>{"some/where/k.ptx"});
   REQUIRE(f.launches.size() == 1);
   const Launch& l = f.launches[0];
   CHECK(l.grid == std::array<std::uint32_t, 3>{4, 2, 1});
@@ -86,7 +86,7 @@ TEST_CASE("the program form") {
   CHECK(f.steps[0].times == 3);
   REQUIRE(f.steps[0].steps.size() == 2);
   CHECK(f.steps[0].steps[1].kind == Step::Kind::loop_while);
-  CHECK(f.steps[0].steps[1].flag == 1);
+  CHECK(f.steps[0].steps[1].flag.index == 1);
   CHECK(f.steps[0].steps[1].max == 9);
   CHECK(f.steps[1].kind == Step::Kind::swap);
   CHECK(f.launches[0].parameters[0].buffer_offset == 16);
@@ -175,13 +175,139 @@ TEST_CASE("errors of programs, word for word") {
   CHECK(error_of(program + "[[step]]\nrepeat = 2\n") ==
         "l.toml:12:1: error: a loop without steps: give it 'steps = [...]'");
   CHECK(error_of(program + "[[step]]\nrepeat = 2\nrun = \"k\"\n") ==
-        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while' and 'swap'");
+        "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and "
+        "'load'");
   CHECK(error_of(program + "params = [{ counter = \"t\", type = \"s32\" }]\n[[step]]\nrun = \"k\"\n") ==
         "l.toml:12:11: error: the parameter follows counter 't', but launch 'k' runs outside of a loop that counts it");
   CHECK(error_of(single + "[[step]]\nrun = \"k\"\n") ==
         "l.toml:5:1: error: [[step]] tables need at least one [[launch]] table");
   CHECK(error_of(program + "[[launch]]\nentry = \"k\"\ngrid = [1]\nblock = [1]\n") ==
         "l.toml:12:1: error: there are two launches called 'k'; give one a 'name'");
+}
+
+TEST_CASE("a flag is its buffer, or the first word of a larger one, or as many bytes as the step says") {
+  const auto flag = [](const std::string& bytes, const std::string& step) {
+    const LaunchFile f = parse_launch_file(program + "[[buffer]]\nname = \"f\"\nbytes = " + bytes +
+                                               "\n[[step]]\nwhile = \"f\"\n" + step + "steps = [{ run = \"k\" }]\n",
+                                           "l.toml");
+    return f.steps[0].bytes;
+  };
+  for (const char* bytes : {"1", "2", "4", "8"}) CHECK(flag(bytes, "") == std::stoul(bytes));
+  CHECK(flag("16", "") == 4);
+  CHECK(flag("5", "") == 4);
+  for (const char* bytes : {"1", "2", "4", "8"})
+    CHECK(flag("8", std::string("bytes = ") + bytes + "\n") == std::stoul(bytes));
+  CHECK_THROWS_WITH(flag("3", ""),
+                    "l.toml:16:9: error: the flag buffer 'f' has 3 bytes; give the flag's as bytes = 1 or 2");
+  CHECK(flag("3", "bytes = 2\n") == 2);
+  CHECK_THROWS_WITH(flag("8", "bytes = 3\n"), "l.toml:17:9: error: a flag of 3 bytes, expected 1, 2, 4 or 8");
+  CHECK_THROWS_WITH(flag("8", "bytes = 9\n"), "l.toml:17:9: error: 'bytes' is 9, expected 1 to 8");
+  CHECK_THROWS_WITH(flag("4", "bytes = 8\n"), "l.toml:17:9: error: 8 bytes from byte 0 on, buffer 'f' has 4");
+}
+
+TEST_CASE("steps that fill, load and copy") {
+  const TemporaryFile file({1, 2, 3, 4, 5, 6, 7, 8});
+  const auto step = [](const std::string& text) {
+    return parse_launch_file(program + "[[step]]\n" + text + "\n", "l.toml").steps.at(0);
+  };
+  const auto error = [](const std::string& text) { return error_of(program + "[[step]]\n" + text + "\n"); };
+  const std::string load = "load = \"a\"\nfile = \"" + file.path() + "\"\n";
+  Step s = step("fill = \"a\"\ninit = \"constant\"\ntype = \"u16\"\nvalue = 7\noffset = 2\nbytes = 6");
+  CHECK(s.kind == Step::Kind::fill);
+  CHECK(!s.to.is_variable);
+  CHECK(s.to.index == 0);
+  CHECK(s.to.offset == 2);
+  CHECK(s.bytes == 6);
+  CHECK(s.contents.bytes == 6);
+  CHECK(s.contents.fill.integer_value == 7);
+  CHECK(step("fill = \"a\"\noffset = 60").bytes == 4);
+  s = step(load + "offset = 8");
+  CHECK(s.kind == Step::Kind::fill);
+  CHECK(s.contents.file == file.path());
+  CHECK(s.bytes == 8);
+  CHECK(s.to.offset == 8);
+  CHECK(step(load + "bytes = 8").bytes == 8);
+  s = step("copy = \"a\"\nto = \"flag\"\noffset = 56\nto_offset = 1\nbytes = 3");
+  CHECK(s.kind == Step::Kind::copy);
+  CHECK(s.from.index == 0);
+  CHECK(s.to.index == 1);
+  CHECK(s.from.offset == 56);
+  CHECK(s.to.offset == 1);
+  CHECK(s.bytes == 3);
+  CHECK(step("copy = \"flag\"\nto = \"a\"").bytes == 4);
+
+  CHECK(error("fill = \"b\"") == "l.toml:13:8: error: no [[buffer]] is called 'b'; did you mean 'a'?");
+  CHECK(error("fill = \"a\"\noffset = 64") == "l.toml:14:10: error: 'offset' is 64, buffer 'a' has 64 bytes");
+  CHECK(error("fill = \"a\"\noffset = 60\nbytes = 5") ==
+        "l.toml:15:9: error: 5 bytes from byte 60 on, buffer 'a' has 64");
+  CHECK(error("fill = \"a\"\ninit = \"iota\"\ntype = \"f32\"\noffset = 2") ==
+        "l.toml:15:8: error: the 62 bytes of buffer 'a' are no whole number of f32 elements of 4 bytes");
+  CHECK(error("fill = \"a\"\ninit = \"none\"") ==
+        "l.toml:14:8: error: init = \"none\" is no contents to fill memory with");
+  CHECK(error("fill = \"a\"\nvalue = 3") == "l.toml:14:1: error: unknown key 'value' in [[step]]");
+  CHECK(error("load = \"a\"") == "l.toml:12:1: error: [[step]] has no 'file'");
+  CHECK(error("load = \"a\"\nfile = \"none.bin\"") == "l.toml:14:8: error: cannot read 'none.bin'");
+  CHECK(error("load = \"flag\"\nfile = \"" + file.path() + "\"") ==
+        "l.toml:14:8: error: 8 bytes from byte 0 on, buffer 'flag' has 4");
+  CHECK(error("copy = \"a\"") == "l.toml:12:1: error: [[step]] has no 'to'");
+  CHECK(error("copy = \"a\"\nto = \"flag\"") == "l.toml:13:8: error: 64 bytes from byte 0 on, buffer 'flag' has 4");
+  CHECK(error("copy = \"a\"\nto = \"flag\"\nbytes = 4\nto_offset = 1") ==
+        "l.toml:15:9: error: 4 bytes from byte 1 on, buffer 'flag' has 4");
+  CHECK(
+      error("copy = \"a\"\nload = \"a\"") ==
+      "l.toml:12:1: error: [[step]] has more than one of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'");
+  CHECK(error("max = 3") ==
+        "l.toml:12:1: error: [[step]] has none of 'run', 'repeat', 'while', 'swap', 'fill', 'copy' and 'load'");
+}
+
+TEST_CASE("steps on variables") {
+  const std::string globals = "[[global]]\nname = \"g\"\ninit = \"module\"\n[[global]]\nname = \"a\"\n";
+  const LaunchFile f = parse_launch_file(
+      program + globals +
+          "[[step]]\nfill = \"g\"\noffset = 4\n[[step]]\ncopy = \"g\"\nto = \"a\"\n[[step]]\nwhile = \"g\"\nsteps = [{ "
+          "copy = \"a\", to = \"g\", to_offset = 12 }]\n",
+      "l.toml");
+  CHECK(f.globals[0].contents.fill.init == Init::none);
+  CHECK(f.globals[1].contents.fill.init == Init::zero);
+  CHECK(f.steps[0].to.is_variable);
+  CHECK(f.steps[0].to.index == 0);
+  CHECK(f.steps[0].to.offset == 4);
+  CHECK(f.steps[0].bytes == 0);
+  CHECK(f.steps[1].from.is_variable);
+  CHECK(!f.steps[1].to.is_variable);  // a buffer of the same name goes before
+  CHECK(f.steps[2].flag.is_variable);
+  CHECK(f.steps[2].bytes == 0);
+  CHECK(f.steps[2].steps[0].bytes == 64);
+  CHECK(f.steps[2].steps[0].to.offset == 12);
+  CHECK(error_of(program + "[[global]]\nname = \"g\"\ninit = \"module\"\nbytes = 4\n") ==
+        "l.toml:15:1: error: unknown key 'bytes' in [[global]]");
+  CHECK(error_of(program + globals + "[[step]]\nfill = \"h\"\n").find("no [[buffer]] is called 'h'") !=
+        std::string::npos);
+}
+
+TEST_CASE("the PTX files of a launch file") {
+  const std::string rest = "entry = \"k\"\ngrid = [1]\nblock = [32]\n";
+  const auto files = [](const std::string& text) { return parse_launch_file(text, "d/l.toml"); };
+  using Names = std::vector<std::string>;
+  CHECK(files("ptx = [\"a.ptx\", \"b.ptx\", \"a.ptx\"]\n" + rest).ptx == Names{"d/a.ptx", "d/b.ptx"});
+  const LaunchFile own =
+      files("[[launch]]\nptx = \"a.ptx\"\n" + rest + "[[launch]]\nname = \"second\"\nptx = \"b.ptx\"\n" + rest +
+            "[[global]]\nname = \"g\"\nptx = \"b.ptx\"\n[[global]]\nname = \"h\"\n");
+  CHECK(own.ptx == Names{"d/a.ptx", "d/b.ptx"});
+  CHECK(own.launches[0].module == 0);
+  CHECK(own.launches[1].module == 1);
+  CHECK(own.globals[0].module == 1);
+  CHECK(!own.globals[1].module);
+  const LaunchFile mixed =
+      files("ptx = \"a.ptx\"\n[[launch]]\n" + rest + "[[launch]]\nname = \"l\"\nptx = \"b.ptx\"\n" + rest);
+  CHECK(mixed.ptx == Names{"d/a.ptx", "d/b.ptx"});
+  CHECK(!mixed.launches[0].module);
+  CHECK(error_of("ptx = []\n" + rest) == "l.toml:1:7: error: 'ptx' is an empty array");
+  CHECK(error_of("ptx = [\"a.ptx\", 3]\n" + rest) ==
+        "l.toml:1:17: error: 'ptx' holds an integer, expected names of files");
+  CHECK(error_of("ptx = [\"\"]\n" + rest) == "l.toml:1:8: error: 'ptx' holds an empty name");
+  CHECK(error_of("[[launch]]\nptx = \"a.ptx\"\n" + rest + "[[launch]]\nname = \"l\"\n" + rest) ==
+        "l.toml:1:1: error: the launch file has no 'ptx'");
 }
 
 TEST_CASE("expectations: bit for bit, or within a tolerance") {

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<passes::Region> regions_of(const ir::Function& f) {
   analysis::FunctionAnalyses analyses(f);
-  const trace::Kernel kernel = ir::to_trace(f, analyses.post_dominators().immediate(), 32);
+  const trace::Kernel kernel = ir::to_trace(f, analyses.reconvergence().immediate(), 32);
   return passes::plan_regions(kernel, analyses).regions;
 }
 

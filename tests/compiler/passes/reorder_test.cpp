@@ -40,7 +40,7 @@ bool is_aligned(const ir::Function& f) {
 /// Live registers before each instruction.
 std::vector<unsigned> live_counts(const ir::Function& f) {
   analysis::FunctionAnalyses analyses(f);
-  const trace::Kernel kernel = ir::to_trace(f, analyses.post_dominators().immediate(), 32);
+  const trace::Kernel kernel = ir::to_trace(f, analyses.reconvergence().immediate(), 32);
   const trace::LiveRegisters live = passes::live_registers_of(kernel, analyses);
   std::vector<unsigned> counts;
   for (std::uint32_t i = 0; i < kernel.instructions.size(); ++i) counts.push_back(live.count(i));

@@ -59,7 +59,7 @@ class SimtLanes {
       if (stay == 0 || target == next) {
         stack_.back().block = stay == 0 ? target : next;
       } else {
-        split({target, b.immediate_post_dominator, taken}, {next, b.immediate_post_dominator, stay}, target_first);
+        split({target, b.reconvergence, taken}, {next, b.reconvergence, stay}, target_first);
       }
     }
     settle();

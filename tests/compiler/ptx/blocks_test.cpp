@@ -10,10 +10,10 @@ TEST_CASE("a loop with an early exit") {
       "setp.eq.s32 %p1, %r1, 0; @%p1 bra DONE;\nLOOP: add.s32 %r2, %r2, 1; st.global.u32 [%rd1], %r2;\n"
       "setp.lt.s32 %p2, %r2, %r1; @%p2 bra LOOP;\nbra.uni DONE;\nadd.s32 %r3, %r3, 1;\nDONE: ret;");
   CHECK(text_of(f) ==
-        "setp.eq.s32 %v0, %v1, 0x0;\n@%v0 bra B2;\n"
+        "setp.eq.s32 %v0, %v1, 0x0;\n@%v0 exit;\n"
         "B1:\nadd.s32 %v2, %v2, 0x1;\nst.global.u32 [%v3.64], %v2;\nsetp.lt.s32 %v4, %v2, %v1;\n@%v4 bra B1;\n"
         "B2:\nexit;\n");
-  CHECK(f.blocks[0].successors == List{2, 1});
+  CHECK(f.blocks[0].successors == List{1});
   CHECK(f.blocks[1].successors == List{1, 2});
   CHECK(f.blocks[2].successors.empty());
   CHECK(f.blocks[1].label == "LOOP");
@@ -35,7 +35,21 @@ TEST_CASE("only the last instruction of a block is a branch or an exit") {
 TEST_CASE("code that runs off the end returns") {
   CHECK(text_of(lower("")) == "exit;\n");
   CHECK(text_of(lower("@%p1 bra END; st.global.u32 [%rd1], 1; END:")) ==
-        "@%v0 bra B2;\nB1:\nst.global.u32 [%v1.64], 0x1;\nB2:\nexit;\n");
+        "@%v0 exit;\nB1:\nst.global.u32 [%v1.64], 0x1;\nexit;\n");
+}
+
+TEST_CASE("a branch to a return is a return") {
+  const std::string guarded = "@%v0 exit;\nB1:\nst.global.u32 [%v1.64], 0x1;\nexit;\n";
+  const std::string negated = "@!" + guarded.substr(1);
+  CHECK(text_of(lower("@%p1 bra A; st.global.u32 [%rd1], 1; bra A; A: bra B; B: ret;")) == guarded);
+  CHECK(text_of(lower("@!%p1 bra A; st.global.u32 [%rd1], 1; ret; A: ret;")) == negated);
+  // A branch past a return, also where that is the end of all.
+  CHECK(text_of(lower("@%p1 bra A; ret; A: st.global.u32 [%rd1], 1;")) == negated);
+  CHECK(text_of(lower("@%p1 bra A; bra.uni B; A: st.global.u32 [%rd1], 1; B: ret;")) == negated);
+  CHECK(text_of(lower("@!%p1 bra A; bra B; A: st.global.u32 [%rd1], 1; bra B; B: exit;")) == guarded);
+  // Not if others fall into it.
+  CHECK(text_of(lower("L: st.global.u32 [%rd1], 1; @%p1 bra L; ret;")) ==
+        "st.global.u32 [%v0.64], 0x1;\n@%v1 bra B0;\nB1:\nexit;\n");
 }
 
 TEST_CASE("an endless loop needs no exit") {
@@ -64,7 +78,7 @@ TEST_CASE("instructions know their place in PTX and source") {
   const ir::Function& f = m.functions.at(0);
   CHECK(f.source_files == std::vector<std::string>{"k.h", "k.cu"});
   CHECK(f.ptx_file == "k.ptx");
-  CHECK(f.max_threads == std::array<std::uint32_t, 3>{64, 2, 1});
+  CHECK(f.bounds.block == std::array<std::uint32_t, 3>{64, 2, 1});
   const ir::Location& where = f.blocks[0].instructions[0].where;
   CHECK(where.line == 9);
   CHECK(where.column == 2);

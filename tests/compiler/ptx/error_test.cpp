@@ -88,7 +88,8 @@ TEST_CASE("wrong operands") {
 TEST_CASE("wrong memory operands") {
   const Refused rows[] = {
       {"ld.global.u32 %r1, %rd1;", "7:20: error: '%rd1' is not an address, expected '[...]'"},
-      {"ld.global.u32 %r1, [%r2];", "7:20: error: '%r2' has type .b32, expected a 64-bit address register"},
+      {"ld.global.u32 %r1, [%r2];",
+       "7:20: error: '%r2' has type .b32, expected a 64-bit address register (.address_size 64)"},
       {"ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%rd1];",
        "7:1: error: 'ld.global.v4.f64' moves more than 16 bytes per thread"},
       {"ld.global.v2.u32 %r1, [%rd1];", "7:18: error: 'ld.global.v2.u32' has 1 data registers, expected 2"},

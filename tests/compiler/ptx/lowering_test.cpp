@@ -148,7 +148,6 @@ TEST_CASE("between lanes and warps") {
       {"fence.acq_rel.gpu;", "membar.acq_rel.gpu;"},
       {"shfl.sync.down.b32 %r1|%p1, %r2, 16, 31, -1;", "shfl.sync.down.b32 %v0|%v1, %v2, 0x10, 0x1f, 0xffffffff;"},
       {"shfl.sync.idx.b32 %r1|%p7, %r2, %r3, 31, %r4;", "shfl.sync.idx.b32 %v0, %v1, %v2, 0x1f, %v3;"},
-      {"shfl.bfly.b32 %r1, %r2, 1, 31;", "shfl.sync.bfly.b32 %v0, %v1, 0x1, 0x1f;"},
       {"vote.sync.ballot.b32 %r1, %p3, -1;", "vote.sync.ballot.b32 %v0, %v1, 0xffffffff;"},
       {"vote.sync.any.pred %p1, !%p3, %r2;", "vote.sync.any.pred %v0, !%v1, %v2;"},
       {"match.any.sync.b64 %r1, %rd2, -1;", "match.sync.any.b64 %v0, %v1.64, 0xffffffff;"},

@@ -36,7 +36,7 @@ TEST_CASE("entries, functions, prototypes and their headers") {
   CHECK(m.functions[0].parameters.size() == 2);
   const ptx::Function& k = m.functions[1];
   CHECK(k.is_entry);
-  CHECK(k.max_threads == std::array<std::uint32_t, 3>{128, 2, 1});
+  CHECK(k.bounds.block == std::array<std::uint32_t, 3>{128, 2, 1});
   REQUIRE(k.parameters.size() == 3);
   CHECK(k.parameters[0].alignment == 8);
   CHECK(k.parameters[1].bytes() == 24);

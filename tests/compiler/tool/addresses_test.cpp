@@ -232,3 +232,23 @@ TEST_CASE("addresses of the wrong width are refused") {
   Kernel other(module_of(64, pointers64, copy64), 16);
   CHECK(failure([&] { other.run(); }) == "error: --addresses is 16, expected 32 or 64");
 }
+
+TEST_CASE("public report: gpuocelot: without .address_size, each entry has the addresses of its own code") {
+  Folder folder;
+  folder.write(
+      "k.ptx",
+      ".version 2.1\n.target sm_20\n"
+      ".entry narrow (.param .u32 o) { .reg .u32 %d,%a; ld.param.u32 %d,[o]; mov.u32 %a,5; st.global.u32 [%d],%a; "
+      "exit; }\n"
+      ".entry wide (.param .u64 o) { .reg .u64 %d; .reg .u32 %a; ld.param.u64 %d,[o]; mov.u32 %a,6; st.global.u32 "
+      "[%d+4],%a; exit; }\n");
+  tool::AnnotateOptions o;
+  o.launch = folder.write("l.toml",
+                          "ptx = \"k.ptx\"\n[[buffer]]\nname = \"o\"\nbytes = 8\n"
+                          "[[launch]]\nentry = \"narrow\"\ngrid = [1]\nblock = [1]\nparams = [{ buffer = \"o\" }]\n"
+                          "[[launch]]\nentry = \"wide\"\ngrid = [1]\nblock = [1]\nparams = [{ buffer = \"o\" }]\n");
+  o.out = folder.file("k.rgt");
+  o.dumps = {{"o", folder.file("o.bin")}};
+  tool::annotate(o);
+  CHECK(folder.read("o.bin") == std::string("\x05\0\0\0\x06\0\0\0", 8));
+}

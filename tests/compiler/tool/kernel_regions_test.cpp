@@ -24,7 +24,7 @@ std::vector<std::filesystem::path> ptx_files() {
   for (const auto& entry : std::filesystem::recursive_directory_iterator(REGATTA_KERNELS))
     if (entry.path().extension() == ".ptx") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
-  return files;
+  return test::some_of(files, 5);
 }
 
 std::string read(const std::filesystem::path& path) {
@@ -100,7 +100,7 @@ TEST_CASE("two sources of one instruction seldom share a bank in our kernels") {
       }
     }
   }
-  CHECK(instructions > 3000);
+  CHECK(instructions > test::times<std::size_t>(1000, 3000));
   CHECK(conflicts * 100 < instructions);
 }
 
@@ -122,5 +122,5 @@ TEST_CASE("acquires and releases of all kernels are where the extended set needs
       }
     }
   }
-  CHECK(extended > 1000);
+  CHECK(extended > test::times<std::size_t>(100, 1000));
 }

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "../passes/rfv_warp.h"
+#include "../passes/rfv/rfv_warp.h"
 #include "folder.h"
 #include "harness.h"
 
@@ -67,7 +67,7 @@ std::vector<std::filesystem::path> kernel_files(const std::string& end) {
       files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
-  return files;
+  return test::some_of(files, 5);
 }
 
 }  // namespace
@@ -150,8 +150,8 @@ TEST_CASE("release points of all kernels verify, and few last reads have no flag
     }
   }
   CAPTURE(kernels, flagged, unflagged, most, registers);
-  CHECK(kernels >= 100);
-  CHECK(flagged > 10000);
+  CHECK(kernels >= test::times<std::uint64_t>(20, 100));
+  CHECK(flagged > test::times<std::uint64_t>(1000, 10000));
   CHECK(unflagged * 10 < flagged);
   CHECK(most <= registers);
 }
@@ -195,8 +195,8 @@ TEST_CASE("small launches of all kernels read no released value") {
     }
   }
   CAPTURE(programs, warps, released, steps, owned, all, words);
-  CHECK(programs >= 100);
-  CHECK(released > 100000);
+  CHECK(programs >= test::times<std::uint64_t>(20, 100));
+  CHECK(released > test::times<std::uint64_t>(10000, 100000));
   CHECK(owned < all);
   CHECK(words < steps);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <regatta/models/compressor/patterns.h>
+#include <regatta/regless/patterns.h>
 
 #include <iostream>
 #include <systemc>

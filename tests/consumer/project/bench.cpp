@@ -2,7 +2,8 @@
 //
 // The register file on its own: no SM, no trace, no memory. A driver writes and reads warp registers over the TLM-2.0
 // sockets and checks the values, the annotated delays and the statistics.
-#include <regatta/models/register_file/register_file.h>
+#include <regatta/baseline/register_file.h>
+#include <regatta/support/clock_domain.h>
 
 #include <iostream>
 #include <string>
@@ -76,9 +77,10 @@ std::uint64_t statistic(regatta::models::RegisterFile& file, const std::string& 
 
 int sc_main(int, char**) {
   const sc_core::sc_time period(1, sc_core::SC_NS);
+  regatta::support::ClockDomain clock("clock", period);
   regatta::models::RegisterFileConfig config;
   config.banks = 8;
-  regatta::models::RegisterFile file("register_file", config, period);
+  regatta::models::RegisterFile file("register_file", config, clock);
   Driver driver("driver", period);
   driver.reads.bind(file.reads);
   driver.writes.bind(file.writes);

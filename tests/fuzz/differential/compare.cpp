@@ -34,7 +34,7 @@ std::vector<std::uint8_t> run(const ir::Module& module, const Variant& variant, 
   emulation.warp_size = variant.warp_size;
   emulation.max_instructions = 1u << 20;
   if (variant.races) emulation.races = emulator::RaceRule::independent;
-  emulator::Emulator emulator(*kernel.function, kernel.immediate_post_dominator, memory, image, emulation);
+  emulator::Emulator emulator(*kernel.function, kernel.reconvergence, memory, image, emulation);
   const emulator::RunCounts counts = emulator.run(request);
   const std::vector<emulator::Race> races = emulator.races();
   if (!races.empty()) throw std::runtime_error(races.front().message);

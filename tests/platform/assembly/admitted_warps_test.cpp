@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A residency policy that launches CTAs without their warps, and admits these one by one.
-#include <regatta/models/residency/occupancy.h>
+#include <regatta/baseline/occupancy_residency.h>
+#include <regatta/test/clock.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,9 +23,9 @@ namespace {
 /// is asked `cycles` cycles later; or never.
 class LateWarps : public models::OccupancyResidency {
  public:
-  LateWarps(const sc_core::sc_module_name& name, unsigned late, std::uint64_t cycles, sc_core::sc_time period,
+  LateWarps(const sc_core::sc_module_name& name, unsigned late, std::uint64_t cycles, support::ClockDomain& clock,
             bool wait = true)
-      : OccupancyResidency(name), late_(late), cycles_(cycles), period_(period), wait_(wait), later_("later") {}
+      : OccupancyResidency(name), late_(late), cycles_(cycles), period_(clock.period()), wait_(wait), later_("later") {}
   protocol::ResourcePlan plan(const protocol::KernelContext& context, const protocol::SmLimits& limits) override {
     OccupancyResidency::plan(context, limits);
     resident_ = std::min(resident_, 2u);
@@ -84,7 +85,7 @@ test::FunctionScheme::Build late_warps(unsigned late, std::uint64_t cycles, bool
   return [late, cycles, wait](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
     parts.residency.reset();
-    auto residency = std::make_unique<LateWarps>("residency", late, cycles, c.clock_period, wait);
+    auto residency = std::make_unique<LateWarps>("residency", late, cycles, c.clock, wait);
     parts.residency = std::move(residency);
     return parts;
   };
@@ -122,8 +123,8 @@ std::uint64_t cycles_elsewhere(const std::function<assembly::SimulationResult()>
 /// Two CTAs of four warps, of which one is not admitted; then `wrong`.
 class WrongAdmission : public LateWarps {
  public:
-  WrongAdmission(const sc_core::sc_module_name& name, sc_core::sc_time period, Action wrong)
-      : LateWarps(name, 1, never, period), wrong_(wrong) {}
+  WrongAdmission(const sc_core::sc_module_name& name, support::ClockDomain& clock, Action wrong)
+      : LateWarps(name, 1, never, clock), wrong_(wrong) {}
   Action next(const View& view) override {
     const Action action = LateWarps::next(view);
     return action.kind != Action::Kind::admit && !view.ctas->empty() ? wrong_ : action;
@@ -140,7 +141,7 @@ std::string wrongly_admitted(const std::string& name, unsigned cta, unsigned war
   action.warp_in_cta = warp;
   return test::outcome("admit_" + name, [&](assembly::SmParts& parts) {
     parts.residency.reset();
-    parts.residency = std::make_unique<WrongAdmission>("wrong", test::wrong_parts_period, action);
+    parts.residency = std::make_unique<WrongAdmission>("wrong", test::machine_clock(), action);
   });
 }
 
@@ -173,7 +174,7 @@ TEST_CASE("admitted warps: those that come later hold up barriers, and have no r
 TEST_CASE("admitted warps: a policy that never admits a warp is named") {
   const std::string said = test::outcome("admit_never", [&](assembly::SmParts& parts) {
     parts.residency.reset();
-    parts.residency = std::make_unique<LateWarps>("stingy", 1, LateWarps::never, test::wrong_parts_period);
+    parts.residency = std::make_unique<LateWarps>("stingy", 1, LateWarps::never, test::machine_clock());
   });
   CHECK_THAT(said, Contains("deadlock"));
   CHECK_THAT(said, Contains("3 of 4 warps have arrived, 1 not admitted"));

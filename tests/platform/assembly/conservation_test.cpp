@@ -153,7 +153,7 @@ TEST_CASE("a run that does not conserve ends so") {
   const auto r = test::simulate_with(test::mixed_trace("forgetful"), [](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
     parts.storage.reset();
-    parts.storage = std::make_unique<Forgetful>("register_file", c.machine.register_file, c.clock_period);
+    parts.storage = std::make_unique<Forgetful>("register_file", c.machine.register_file, c.clock);
     return parts;
   });
   REQUIRE(r.ending == assembly::Ending::not_conserved);

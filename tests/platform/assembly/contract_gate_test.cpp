@@ -4,6 +4,10 @@
 // it did and what was expected.
 #include "wrong_parts.h"
 
+#include <map>
+#include <memory>
+#include <utility>
+
 using namespace regatta;
 using Catch::Matchers::Contains;
 using protocol::Cycle;
@@ -13,8 +17,8 @@ using test::FunctionGate;
 
 namespace {
 
-std::string gated(const std::string& name, FunctionGate::May may,
-                  const std::function<void(FunctionGate&)>& prepare = {}, bool check_protocol = false) {
+std::string run_gated(const std::string& name, FunctionGate::May may, const std::function<void(FunctionGate&)>& prepare,
+                      bool check_protocol) {
   return test::outcome(
       "gate_" + name,
       [&](assembly::SmParts& parts) {
@@ -25,9 +29,13 @@ std::string gated(const std::string& name, FunctionGate::May may,
       check_protocol);
 }
 
-const std::string gate_head = "regatta/issue_gate: sm0.wrong in cycle ";
+/// In a process of its own.
+std::string gated(const std::string& name, const FunctionGate::May& may,
+                  const std::function<void(FunctionGate&)>& prepare = {}, bool check_protocol = false) {
+  return test::in_child([&] { return run_gated(name, may, prepare, check_protocol); });
+}
 
-void with_moves(FunctionGate& g) { g.injects = true; }
+const std::string gate_head = "regatta/issue_gate: sm0.wrong in cycle ";
 
 /// Takes the words of a scheme, and says that it has room for `rooms`, one answer after the other.
 class ShrinkingRoom : public protocol::DecodePoint {
@@ -121,51 +129,43 @@ TEST_CASE("contract: a gate that asks to be asked again in the past") {
 }
 
 TEST_CASE("contract: a gate that moves a register that the kernel has not") {
-  const std::string said = gated(
-      "move_r200",
-      [](FunctionGate& g, const DynamicInstruction& d) {
-        if (d.injected) return true;
-        g.injector->move(d.warp, protocol::RegisterId(200));
-        return false;
-      },
-      with_moves);
+  const std::string said = gated("move_r200", [](FunctionGate& g, const DynamicInstruction& d) {
+    if (d.injected) return true;
+    g.injector->move(d.warp, protocol::RegisterId(200));
+    return false;
+  });
   CHECK_THAT(said, Contains("asked about warp 0 (CTA 0) PC 0x0 constant_load wants a move of R200 of warp 0 (CTA 0); "
                             "expected a register of that warp below R"));
 }
 
 TEST_CASE("contract: a gate that moves another warp's register") {
-  CHECK_THAT(gated(
-                 "move_other",
-                 [](FunctionGate& g, const DynamicInstruction& d) {
-                   if (d.injected) return true;
-                   g.injector->move(WarpSlot(static_cast<std::uint16_t>(d.warp.value() ^ 1)), protocol::RegisterId(0));
-                   return false;
-                 },
-                 with_moves),
+  CHECK_THAT(gated("move_other",
+                   [](FunctionGate& g, const DynamicInstruction& d) {
+                     if (d.injected) return true;
+                     g.injector->move(WarpSlot(static_cast<std::uint16_t>(d.warp.value() ^ 1)),
+                                      protocol::RegisterId(0));
+                     return false;
+                   }),
              Contains("wants a move of R0 of warp 1 (CTA 0); expected a register of that warp"));
 }
 
 TEST_CASE("contract: a gate that moves a register with a result on its way") {
   // R0 is written by the first instruction; the second does not touch it.
-  CHECK_THAT(gated(
-                 "move_pending",
-                 [](FunctionGate& g, const DynamicInstruction& d) {
-                   if (d.injected || d.traits->index == 0) return true;
-                   g.injector->move(d.warp, protocol::RegisterId(0));
-                   return false;
-                 },
-                 with_moves),
+  CHECK_THAT(gated("move_pending",
+                   [](FunctionGate& g, const DynamicInstruction& d) {
+                     if (d.injected || d.traits->index == 0) return true;
+                     g.injector->move(d.warp, protocol::RegisterId(0));
+                     return false;
+                   }),
              Contains(", which has a result on its way; expected "));
 }
 
 TEST_CASE("contract: a gate that wants a move and agrees") {
-  CHECK_THAT(gated(
-                 "move_agree",
-                 [](FunctionGate& g, const DynamicInstruction& d) {
-                   if (!d.injected) g.injector->move(d.warp, protocol::RegisterId(0));
-                   return true;
-                 },
-                 with_moves),
+  CHECK_THAT(gated("move_agree",
+                   [](FunctionGate& g, const DynamicInstruction& d) {
+                     if (!d.injected) g.injector->move(d.warp, protocol::RegisterId(0));
+                     return true;
+                   }),
              Contains("and asks for a move of R0 ahead of it; expected a gate to refuse what it puts a move before"));
 }
 
@@ -174,6 +174,98 @@ TEST_CASE("contract: a gate whose agreement holds once, with --check-protocol") 
                  "fickle", [](FunctionGate& g, const DynamicInstruction&) { return ++g.seen % 2 != 0; }, {}, true),
              Contains("agrees to warp 0 (CTA 0) PC 0x0 constant_load and refuses it when asked again; expected the "
                       "same answer until issued()"));
+}
+
+namespace {
+
+/// Refuses every instruction once, in the cycle in which it is asked first; agrees to it later, after `announce`.
+FunctionGate::May once(std::function<void(FunctionGate&, const DynamicInstruction&)> announce) {
+  auto refused = std::make_shared<std::map<unsigned, std::pair<std::uint64_t, std::uint64_t>>>();
+  return [refused, announce = std::move(announce)](FunctionGate& g, const DynamicInstruction& d) {
+    const std::uint64_t now = g.now().value();
+    auto& [sequence, cycle] = (*refused)[d.warp.value()];
+    if (sequence != d.sequence + 1) {
+      sequence = d.sequence + 1;
+      cycle = now;
+      if (announce) announce(g, d);
+    }
+    return cycle != now;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("contract: a gate that agrees to what it refused and notifies nothing, with --check-protocol") {
+  const std::string said = gated("silent", once({}), {}, true);
+  CHECK_THAT(said, Contains(gate_head));
+  CHECK_THAT(said, Contains(": agreed in cycle "));
+  CHECK_THAT(said, Contains(" to warp "));
+  CHECK_THAT(said, Contains(", which it refused in cycle "));
+  CHECK_THAT(said, Contains(", and notified nothing in between; expected changed(), or a cycle given to the listener, "
+                            "at the latest when it may agree"));
+}
+
+TEST_CASE("contract: a gate that agrees at random is found, even if it keeps to its answer for a cycle") {
+  const auto moody = [](FunctionGate& g, const DynamicInstruction& d) {
+    // A hash of warp and cycle: no order of questions makes a difference.
+    const std::uint64_t mixed = (g.now().value() * 8191 + d.warp.value()) * 0x9e3779b97f4a7c15ull;
+    return (mixed >> 60) % 4 != 0;
+  };
+  CHECK_THAT(gated("moody", moody, {}, true), Contains(", and notified nothing in between; expected "));
+  CHECK_THAT(gated(
+                 "dice", [](FunctionGate& g, const DynamicInstruction&) { return ++g.seen * 7919 % 5 < 3; }, {}, true),
+             Contains(" and refuses it when asked again; expected the same answer until issued()"));
+}
+
+TEST_CASE("contract: a gate that announces when it may agree is let be") {
+  struct Way {
+    const char* name;
+    std::function<void(FunctionGate&, const DynamicInstruction&)> announce;
+  };
+  for (const Way& way :
+       {Way{"changed", [](FunctionGate&g, const DynamicInstruction&) { g.notify(); }},
+        Way{"reconsider", [](FunctionGate&g, const DynamicInstruction&) { g.listener->reconsider(g.now() + 1); }},
+        Way{"pause", [](FunctionGate&g, const DynamicInstruction&d) { g.listener->pause(d.warp, g.now() + 3); }},
+        Way{"closed", [](FunctionGate&g, const DynamicInstruction&d) {
+              g.listener->closed(d.warp, true);
+              g.listener->closed(d.warp, false);
+            }}}) {
+    CAPTURE(way.name);
+    CHECK(gated(std::string("announced_") + way.name, once(way.announce), {}, true).empty());
+  }
+}
+
+TEST_CASE("contract: a gate that refuses and never notifies is named by the report of the deadlock, checked or not") {
+  for (const bool check : {false, true}) {
+    CAPTURE(check);
+    const std::string said = gated(
+        check ? "never_checked" : "never",
+        [](FunctionGate&, const DynamicInstruction& d) { return d.traits->index < 2; }, {}, check);
+    CHECK_THAT(said, Contains("deadlock: launch 0 (hand_made) stopped at cycle "));
+    CHECK_THAT(said, Contains("  sm0.pipeline: issue gate sm0.wrong refuses them: 8 warps (0-7), since cycle "));
+    CHECK_THAT(said, Contains("  sm0.pipeline: issue gate sm0.wrong has notified nothing since it refused warp "));
+    CHECK_THAT(said, Contains(" (it never has); expected changed(), or a cycle given to the listener, at the latest "
+                              "when it may agree\n"));
+  }
+}
+
+TEST_CASE("contract: a gate that notifies between two cycles") {
+  struct Early : FunctionGate {
+    Early() : FunctionGate("early", [](FunctionGate&, const DynamicInstruction&) { return true; }), half("half") {
+      SC_HAS_PROCESS(Early);
+      SC_METHOD(tell);
+      sensitive << half;
+      dont_initialize();
+    }
+    void warp_started(const protocol::WarpInfo&) override { half.notify(test::wrong_parts_period * 1.5); }
+    void tell() { notify(); }
+    sc_core::sc_event half;
+  };
+  const std::string said =
+      test::outcome("gate_early", [](assembly::SmParts& parts) { parts.gates.push_back(std::make_unique<Early>()); });
+  CHECK_THAT(said, Contains("regatta/issue_gate: sm0.early in cycle "));
+  CHECK_THAT(said, Contains(": notifies changed() at "));
+  CHECK_THAT(said, Contains("; expected a time that is a whole number of cycles of 888 ps"));
 }
 
 TEST_CASE("contract: a gate that notifies itself for ever without time passing") {

@@ -14,13 +14,15 @@ using Payload = HookedStorage::Payload;
 
 std::string spoilt(const std::string& name, HookedStorage::Hook on_read, HookedStorage::Hook on_write,
                    bool check_protocol = false) {
-  return test::outcome(
-      "storage_" + name,
-      [&](assembly::SmParts& parts) {
-        parts.storage.reset();
-        parts.storage = std::make_unique<HookedStorage>("wrong", std::move(on_read), std::move(on_write));
-      },
-      check_protocol);
+  return test::in_child([&] {
+    return test::outcome(
+        "storage_" + name,
+        [&](assembly::SmParts& parts) {
+          parts.storage.reset();
+          parts.storage = std::make_unique<HookedStorage>("wrong", std::move(on_read), std::move(on_write));
+        },
+        check_protocol);
+  });
 }
 
 const std::string storage_head = "regatta/operand_storage: sm0.wrong in cycle ";
@@ -116,6 +118,37 @@ TEST_CASE("contract: an answer between two cycles") {
 TEST_CASE("contract: an answer of the initiator's phase on the backward path") {
   CHECK_THAT(spoilt("back_phase", answer_later({{tlm::END_RESP, 0}}), nullptr),
              Contains("with phase END_RESP; expected END_REQ or BEGIN_RESP"));
+}
+
+TEST_CASE("contract: an access that takes no time") {
+  const auto at_once = [](HookedStorage&, Payload&, tlm::tlm_phase&, sc_core::sc_time& delay) {
+    delay = sc_core::SC_ZERO_TIME;
+    return tlm::TLM_COMPLETED;
+  };
+  const auto response_at_once = [](HookedStorage&, Payload&, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    phase = tlm::BEGIN_RESP;
+    delay = sc_core::SC_ZERO_TIME;
+    return tlm::TLM_UPDATED;
+  };
+  const char* expected = " with a delay of 0 s; expected at least one cycle of 888 ps";
+  const std::string read = spoilt("read_at_once", at_once, nullptr);
+  CHECK_THAT(read, Contains(storage_head));
+  CHECK_THAT(read, Contains("answers the read of R0 for warp "));
+  CHECK_THAT(read, Contains(expected));
+  CHECK_THAT(spoilt("write_at_once", nullptr, at_once), Contains(expected));
+  CHECK_THAT(spoilt("response_at_once", response_at_once, nullptr), Contains(expected));
+  CHECK_THAT(spoilt("later_at_once", answer_later({{tlm::BEGIN_RESP, 0}}), nullptr), Contains(expected));
+}
+
+TEST_CASE("contract: a storage that never answers is a deadlock, with --check-protocol too") {
+  const auto take = [](HookedStorage&, Payload&, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    phase = tlm::END_REQ;
+    delay = sc_core::SC_ZERO_TIME;
+    return tlm::TLM_UPDATED;
+  };
+  const std::string said = spoilt("never", take, nullptr, true);
+  CHECK_THAT(said, Contains("deadlock: launch 0 (hand_made) stopped at cycle "));
+  CHECK_THAT(said, Contains("operand storage sm0.wrong has not answered reads: 8 warps (0-7), since cycle "));
 }
 
 TEST_CASE("contract: a read without an origin, with --check-protocol") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness.h"
 
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,12 +68,12 @@ namespace {
 /// A gate that never says no and lets nobody sleep: something may have changed, in every cycle with a warp.
 class Insomnia : public sc_core::sc_module, public protocol::IssueGate {
  public:
-  Insomnia(const sc_core::sc_module_name& name, sc_core::sc_time period)
+  Insomnia(const sc_core::sc_module_name& name, support::ClockDomain& clock)
       : sc_module(name),
         changed_("changed"),
-        clock_(support::CycleScheduler::of(period)),
+        clock_(clock),
         client_(
-            period, [](void* gate) { static_cast<Insomnia*>(gate)->tick(); }, this) {}
+            clock, [](void* gate) { static_cast<Insomnia*>(gate)->tick(); }, this) {}
   bool may_issue(const protocol::DynamicInstruction&) override { return true; }
   void warp_started(const protocol::WarpInfo&) override {
     if (warps_++ == 0) client_.request(clock_.now() + 1);
@@ -87,7 +87,7 @@ class Insomnia : public sc_core::sc_module, public protocol::IssueGate {
     if (warps_ != 0) client_.request(clock_.now() + 1);
   }
   sc_core::sc_event changed_;
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   support::CycleClient client_;
   unsigned warps_ = 0;
 };
@@ -102,7 +102,7 @@ Accounts account(const std::string& path, const assembly::MachineConfig& m, bool
       path,
       [awake](const assembly::BuildContext& c) {
         assembly::SmParts parts = assembly::baseline_parts(c);
-        if (awake) parts.gates.push_back(std::make_unique<Insomnia>("insomnia", c.clock_period));
+        if (awake) parts.gates.push_back(std::make_unique<Insomnia>("insomnia", c.clock));
         return parts;
       },
       m);

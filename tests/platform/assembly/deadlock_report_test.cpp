@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Blocks that hold something for ever: the report names the holder, what it holds for which warps, and since when.
-#include <regatta/models/residency/occupancy.h>
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/occupancy_residency.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/sm/sm.h>
+#include <regatta/support/energy.h>
+#include <regatta/support/stats.h>
 
 #include "wrong_parts.h"
 
@@ -107,6 +109,38 @@ TEST_CASE("deadlock report: a gate that never opens") {
   CHECK_THAT(said, Contains("  sm0.pipeline: issue gate sm0.shut refuses them: 8 warps (0-7), since cycle "));
   CHECK_THAT(said, Contains("\n    warp 0 (CTA 0) PC 0x10 int_add, since cycle "));
   CHECK_THAT(said, Contains("\n    and 5 more\n"));
+}
+
+namespace {
+
+/// Refuses all instructions from `first` on, and an energy counter of it goes back.
+class Shrinking : public FunctionGate, public support::StatProvider {
+ public:
+  Shrinking(const sc_core::sc_module_name& name, unsigned first)
+      : FunctionGate(name, [this, first](FunctionGate&, const DynamicInstruction& d) {
+          reads_ = 0;
+          return d.traits->index < first;
+        }) {}
+  void register_stats(support::StatGroup&) override {}
+  void register_energy(support::EnergyGroup& g) override {
+    g.event("register_structures", "register_file.read", reads_);
+  }
+
+ private:
+  std::uint64_t reads_ = 10;
+};
+
+}  // namespace
+
+TEST_CASE("deadlock report: comes before a broken rule of the energy, which is told of a run that is right otherwise") {
+  const auto shrinking = [](unsigned first) {
+    return [first](SmParts& parts) { parts.gates.push_back(std::make_unique<Shrinking>("shrinking", first)); };
+  };
+  CHECK_THAT(test::in_child([&] { return stuck("shrinking", shrinking(2)); }),
+             Contains("issue gate sm0.shrinking refuses them: 8 warps (0-7)"));
+  CHECK_THAT(test::outcome("not_stuck_shrinking", shrinking(1000)),
+             Contains("regatta/energy: shrinking: the counter of 'register_file.read' went back during the launch, "
+                      "from 10 to 0; expected it to grow"));
 }
 
 TEST_CASE("deadlock report: a gate that keeps one warp closed") {
@@ -249,12 +283,12 @@ TEST_CASE("deadlock report: a memory that never answers") {
   const trace::Reader reader(test::mixed_trace("stuck_memory", 2));
   assembly::MachineConfig machine;
   machine.l1.data_policy = "cache";
-  models::RegisterFile storage("register_file", machine.register_file, test::wrong_parts_period);
+  models::RegisterFile storage("register_file", machine.register_file, test::clock(test::wrong_parts_period));
   models::OccupancyResidency residency("residency");
-  memory::L1Cache l1("l1", machine.l1, test::wrong_parts_period);
+  memory::L1Cache l1("l1", machine.l1, test::clock(test::wrong_parts_period));
   SilentMemory memory("memory");
   Ctas ctas(reader);
-  sm::Sm sm("sm", machine.sm, test::wrong_parts_period, 0, [] { return models::make_scheduler("gto"); });
+  sm::Sm sm("sm", machine.sm, test::clock(test::wrong_parts_period), 0, [] { return models::make_scheduler("gto"); });
   sm.storage.bind(storage);
   sm.residency.bind(residency);
   sm.cta_source.bind(ctas);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every extension point, its baseline replaced by a trivial other implementation through the assembly only.
+#include <regatta/test/clock.h>
 #include "harness.h"
 
 #include <map>
@@ -16,8 +17,10 @@ namespace {
 /// BEGIN_RESP three cycles after the request; one request at a time per socket.
 class FourPhaseStorage : public sc_core::sc_module, public protocol::OperandStorage {
  public:
-  FourPhaseStorage(const sc_core::sc_module_name& name, sc_core::sc_time period)
-      : sc_module(name), read_port_("read_port", *this, period), write_port_("write_port", *this, period) {}
+  FourPhaseStorage(const sc_core::sc_module_name& name, support::ClockDomain& clock)
+      : sc_module(name),
+        read_port_("read_port", *this, clock.period()),
+        write_port_("write_port", *this, clock.period()) {}
   protocol::OperandTargetSocket& read_socket() override { return read_port_.socket; }
   protocol::OperandTargetSocket& write_socket() override { return write_port_.socket; }
   std::uint64_t capacity_registers() const override { return 4096; }
@@ -99,8 +102,8 @@ class FourPhaseStorage : public sc_core::sc_module, public protocol::OperandStor
 /// Lets an SM issue only every `interval` cycles.
 class Throttle : public sc_core::sc_module, public protocol::IssueGate {
  public:
-  Throttle(const sc_core::sc_module_name& name, sc_core::sc_time period, unsigned interval)
-      : sc_module(name), period_(period), interval_(interval), changed_("changed") {}
+  Throttle(const sc_core::sc_module_name& name, support::ClockDomain& clock, unsigned interval)
+      : sc_module(name), period_(clock.period()), interval_(interval), changed_("changed") {}
   bool may_issue(const protocol::DynamicInstruction&) override { return sc_core::sc_time_stamp() >= open_at_; }
   void issued(const protocol::DynamicInstruction&) override {
     open_at_ = sc_core::sc_time_stamp() + interval_ * period_;
@@ -120,8 +123,8 @@ class Throttle : public sc_core::sc_module, public protocol::IssueGate {
 /// Waits a few cycles with every second arithmetic instruction, then bypasses it with the result it would compute.
 class SlowOracle : public sc_core::sc_module, public protocol::ReusePoint {
  public:
-  SlowOracle(const sc_core::sc_module_name& name, sc_core::sc_time period, bool wrong)
-      : sc_module(name), period_(period), wrong_(wrong), changed_("changed") {}
+  SlowOracle(const sc_core::sc_module_name& name, support::ClockDomain& clock, bool wrong)
+      : sc_module(name), period_(clock.period()), wrong_(wrong), changed_("changed") {}
   Decision decide(protocol::DynamicInstruction& d) override {
     const bool eligible = d.info->destination_count == 1 && d.info->destination_predicate_count == 0 &&
                           !d.info->reads_memory && !d.info->writes_memory;
@@ -151,8 +154,8 @@ class SlowOracle : public sc_core::sc_module, public protocol::ReusePoint {
 /// Drops a write whose value the register already holds, and makes every tenth result wait a while.
 class SilentWrites : public sc_core::sc_module, public protocol::WritebackPoint {
  public:
-  SilentWrites(const sc_core::sc_module_name& name, sc_core::sc_time period)
-      : sc_module(name), period_(period), changed_("changed") {}
+  SilentWrites(const sc_core::sc_module_name& name, support::ClockDomain& clock)
+      : sc_module(name), period_(clock.period()), changed_("changed") {}
   Decision decide(protocol::DynamicInstruction& d, unsigned destination) override {
     if (++calls % 10 == 0) {
       changed_.notify(3 * period_);
@@ -275,7 +278,7 @@ TEST_CASE("extension point: operand storage by another storage with four-phase a
   FourPhaseStorage* storage = nullptr;
   const auto r = test::simulate_with(path, [&](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
-    auto own = std::make_unique<FourPhaseStorage>("four_phase", c.clock_period);
+    auto own = std::make_unique<FourPhaseStorage>("four_phase", c.clock);
     storage = own.get();
     parts.storage = std::move(own);
     return parts;
@@ -289,7 +292,7 @@ TEST_CASE("extension point: issue gate by a throttle") {
   std::uint64_t issues = 0, written = 0;
   test::FunctionScheme scheme([&](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
-    auto own = std::make_unique<Throttle>("throttle", c.clock_period, 20);
+    auto own = std::make_unique<Throttle>("throttle", c.clock, 20);
     gate = own.get();
     parts.gates.push_back(std::move(own));
     return parts;
@@ -310,7 +313,7 @@ TEST_CASE("extension point: reuse point by one that waits and bypasses") {
   SlowOracle* reuse = nullptr;
   test::FunctionScheme scheme([&](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
-    auto own = std::make_unique<SlowOracle>("oracle", c.clock_period, false);
+    auto own = std::make_unique<SlowOracle>("oracle", c.clock, false);
     reuse = own.get();
     parts.reuse_point = std::move(own);
     return parts;
@@ -326,7 +329,7 @@ TEST_CASE("extension point: reuse point by one that waits and bypasses") {
 TEST_CASE("a reuse point that supplies a wrong result is caught") {
   const auto r = test::simulate_with(test::mixed_trace("wrong_reuse"), [&](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
-    parts.reuse_point = std::make_unique<SlowOracle>("oracle", c.clock_period, true);
+    parts.reuse_point = std::make_unique<SlowOracle>("oracle", c.clock, true);
     return parts;
   });
   REQUIRE(r.ending == assembly::Ending::value_mismatch);
@@ -338,7 +341,7 @@ TEST_CASE("extension point: write-back point by one that drops silent writes") {
   SilentWrites* point = nullptr;
   test::FunctionScheme scheme([&](const BuildContext& c) {
     SmParts parts = assembly::baseline_parts(c);
-    auto own = std::make_unique<SilentWrites>("silent_writes", c.clock_period);
+    auto own = std::make_unique<SilentWrites>("silent_writes", c.clock);
     point = own.get();
     parts.writeback_point = std::move(own);
     return parts;

@@ -2,6 +2,8 @@
 //
 // Faults planted in the operand storage: each is caught by the value checker with warp, PC, register, lanes, expected
 // and got.
+#include <regatta/protocol/interposed_storage.h>
+
 #include "harness.h"
 
 #include <cstring>
@@ -17,68 +19,38 @@ namespace {
 enum class Fault { none, drop_write, wrong_mask, stale_read, garbage_in_two_lanes };
 
 /// Stands between the SM and a register file and spoils one access of R3.
-class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage {
+class FaultyStorage : public protocol::InterposedStorage {
  public:
   FaultyStorage(const sc_core::sc_module_name& name, const BuildContext& c, Fault fault)
-      : sc_module(name),
-        inner_("register_file", c.machine.register_file, c.clock_period),
-        reads_("reads", *this),
-        writes_("writes", *this),
+      : InterposedStorage(name, std::in_place_type<models::RegisterFile>, "register_file", c.machine.register_file,
+                          c.clock),
         fault_(fault),
-        period_(c.clock_period) {
-    reads_.out.bind(inner_.reads);
-    writes_.out.bind(inner_.writes);
-  }
-  protocol::OperandTargetSocket& read_socket() override { return reads_.in; }
-  protocol::OperandTargetSocket& write_socket() override { return writes_.in; }
-  std::uint64_t capacity_registers() const override { return inner_.capacity_registers(); }
-  void kernel_started(const protocol::KernelContext& context) override { inner_.kernel_started(context); }
-  void warp_started(const protocol::WarpInfo& w) override { inner_.warp_started(w); }
-  void warp_finished(const protocol::WarpInfo& w) override { inner_.warp_finished(w); }
+        period_(c.clock.period()) {}
 
  private:
-  struct Hop : sc_core::sc_module, tlm::tlm_fw_transport_if<>, tlm::tlm_bw_transport_if<> {
-    Hop(const sc_core::sc_module_name& name, FaultyStorage& o) : sc_module(name), in("in"), out("out"), owner(o) {
-      in.bind(*this);
-      out.bind(*this);
+  static bool is_target(Payload& p) {
+    const protocol::WarpAccess& a = protocol::warp_access(p);
+    return a.reg == protocol::RegisterId(3) && a.warp == protocol::WarpSlot(1);
+  }
+  tlm::tlm_sync_enum write(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    if (!is_target(p)) return InterposedStorage::write(p, phase, delay);
+    ++writes_seen_;
+    if (fault_ == Fault::drop_write && writes_seen_ == 2) {
+      p.set_response_status(tlm::TLM_OK_RESPONSE);
+      delay += period_;
+      return tlm::TLM_COMPLETED;
     }
-    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                       sc_core::sc_time& delay) override {
-      return owner.pass(*this, p, phase, delay);
+    if (fault_ == Fault::wrong_mask && writes_seen_ == 2) {
+      std::memset(enables_, 0xff, sizeof enables_);
+      std::memset(enables_ + 4 * 4, 0, 3 * 4);  // lanes 4, 5 and 6 are lost
+      p.set_byte_enable_ptr(enables_);
+      p.set_byte_enable_length(p.get_data_length());
     }
-    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                       sc_core::sc_time& delay) override {
-      return in->nb_transport_bw(p, phase, delay);
-    }
-    void b_transport(tlm::tlm_generic_payload& p, sc_core::sc_time& delay) override { out->b_transport(p, delay); }
-    bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-    void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-    unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return out->transport_dbg(p); }
-    protocol::OperandTargetSocket in;
-    protocol::OperandInitiatorSocket out;
-    FaultyStorage& owner;
-  };
-
-  tlm::tlm_sync_enum pass(Hop& hop, tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-    protocol::WarpAccess& a = protocol::warp_access(p);
-    const bool target = a.reg == protocol::RegisterId(3) && a.warp == protocol::WarpSlot(1);
-    if (!target) return hop.out->nb_transport_fw(p, phase, delay);
-    if (p.is_write()) {
-      ++writes_seen_;
-      if (fault_ == Fault::drop_write && writes_seen_ == 2) {
-        p.set_response_status(tlm::TLM_OK_RESPONSE);
-        delay += period_;
-        return tlm::TLM_COMPLETED;
-      }
-      if (fault_ == Fault::wrong_mask && writes_seen_ == 2) {
-        std::memset(enables_, 0xff, sizeof enables_);
-        std::memset(enables_ + 4 * 4, 0, 3 * 4);  // lanes 4, 5 and 6 are lost
-        p.set_byte_enable_ptr(enables_);
-        p.set_byte_enable_length(p.get_data_length());
-      }
-      return hop.out->nb_transport_fw(p, phase, delay);
-    }
-    const tlm::tlm_sync_enum answer = hop.out->nb_transport_fw(p, phase, delay);
+    return InterposedStorage::write(p, phase, delay);
+  }
+  tlm::tlm_sync_enum read(Payload& p, tlm::tlm_phase& phase, sc_core::sc_time& delay) override {
+    const tlm::tlm_sync_enum answer = InterposedStorage::read(p, phase, delay);
+    if (!is_target(p)) return answer;
     trace::WarpValue now{};
     std::memcpy(&now, p.get_data_ptr(), p.get_data_length());
     if (fault_ == Fault::stale_read && writes_seen_ == 2) std::memcpy(p.get_data_ptr(), &before_, p.get_data_length());
@@ -87,8 +59,6 @@ class FaultyStorage : public sc_core::sc_module, public protocol::OperandStorage
     return answer;
   }
 
-  models::RegisterFile inner_;
-  Hop reads_, writes_;
   Fault fault_;
   sc_core::sc_time period_;
   unsigned writes_seen_ = 0;

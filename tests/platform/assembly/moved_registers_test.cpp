@@ -28,7 +28,7 @@ class OpenFile : public models::RegisterFile {
     const auto warp = protocol::WarpSlot(static_cast<std::uint16_t>(at.first));
     const auto reg = protocol::RegisterId(static_cast<std::uint8_t>(at.second));
     payload_.prepare(command, warp, reg, trace::all_lanes(32), 32, value);
-    debug_transfer(payload_.payload(), payload_.access(), bank_of(warp, reg));
+    transfer_now(payload_.payload(), payload_.access(), bank_of(warp, reg));
   }
 
  private:
@@ -136,7 +136,7 @@ assembly::SimulationResult move_registers(const std::string& name, Away& away, b
   return test::simulate_with(test::mixed_trace(name, 24), [&](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
     parts.storage.reset();
-    auto file = std::make_unique<OpenFile>("register_file", c.machine.register_file, c.clock_period);
+    auto file = std::make_unique<OpenFile>("register_file", c.machine.register_file, c.clock);
     parts.residency.reset();
     parts.residency = std::make_unique<Mover>("mover", *file, away, steer);
     parts.storage = std::move(file);

@@ -2,7 +2,7 @@
 //
 // Occupancy of the presets: resident CTAs by the vendors' published rules, written down here a second time in the
 // vendors' own units (registers of a thread, bytes), and as constants worked out beforehand.
-#include <regatta/models/residency/occupancy.h>
+#include <regatta/baseline/occupancy_residency.h>
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 // What policies hand to warp schedulers and hear of them: priority classes, and the active set.
 #include "harness.h"
 
-#include <regatta/models/warp_scheduler/schedulers.h>
+#include <regatta/baseline/schedulers.h>
 #include <regatta/protocol/sm_control.h>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // which the value checker finds, and one that was not declared, which the file refuses.
 #include "harness.h"
 
-#include <regatta/models/banks/fixed_windows.h>
+#include <regatta/baseline/fixed_windows.h>
 
 using namespace regatta;
 
@@ -33,7 +33,7 @@ assembly::SimulationResult share(const std::string& name, std::uint16_t split, b
   return test::simulate_with(test::mixed_trace(name, 4), [=](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
     parts.storage.reset();
-    parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock_period,
+    parts.storage = std::make_unique<models::RegisterFile>("register_file", c.machine.register_file, c.clock,
                                                            std::make_unique<PairedWindows>(split, declared));
     return parts;
   });

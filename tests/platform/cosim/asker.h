@@ -6,6 +6,7 @@
 #include <regatta/cosim/transactor.h>
 #include <regatta/protocol/lookup_checker.h>
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include <deque>
 #include <map>
@@ -80,8 +81,7 @@ inline cosim::PinsFactory<Word, Word> fake_pins(unsigned latency, unsigned slow 
 class Asker final : public sc_core::sc_module, public protocol::LookupClient<Word> {
  public:
   protocol::LookupInitiator<Word, Word> lookups{"lookup", *this};
-  Asker(const sc_core::sc_module_name& name, sc_core::sc_time period)
-      : sc_module(name), clock_(support::CycleScheduler::of(period)) {}
+  Asker(const sc_core::sc_module_name& name, support::ClockDomain& clock) : sc_module(name), clock_(clock) {}
 
   /// False: refused.
   bool ask(Word number) {
@@ -113,7 +113,7 @@ class Asker final : public sc_core::sc_module, public protocol::LookupClient<Wor
   std::uint64_t answers = 0, last_latency = 0, longest = 0, shortest = ~std::uint64_t{0};
 
  private:
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   std::uint32_t tag_ = 0;
   std::map<std::uint32_t, std::pair<Word, std::uint64_t>> open_;
 };
@@ -122,7 +122,9 @@ class Asker final : public sc_core::sc_module, public protocol::LookupClient<Wor
 struct TransactorBench {
   explicit TransactorBench(cosim::PinsFactory<Word, Word> pins,
                            const cosim::TransactorConfig& config = cosim::TransactorConfig{})
-      : transactor("transactor", config, period, std::move(pins)), checker("checker", period), asker("asker", period) {
+      : transactor("transactor", config, test::clock(period), std::move(pins)),
+        checker("checker", period),
+        asker("asker", test::clock(period)) {
     checker.out.bind(transactor.lookups);
     asker.lookups.bind(checker.in);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

@@ -2,6 +2,7 @@
 //
 // Pins as the twin of a state: results, edges, differences, kinds of twins.
 #include <regatta/cosim/direct_transactor.h>
+#include <regatta/test/clock.h>
 
 #include "asker.h"
 
@@ -22,7 +23,7 @@ struct DirectBench {
   cosim::TwinConfig config() {
     cosim::TwinConfig c;
     c.name = "twin";
-    c.clock_period = period;
+    c.clock = &test::clock(period);
     c.options.waveform = "unused.fst";
     c.state = [] { return std::string("all empty"); };
     return c;
@@ -109,7 +110,7 @@ TEST_CASE("kinds of twins: made by name, refused by shape") {
       [](const Shape&) { return fake_pins(1); });
   cosim::TwinConfig config;
   config.name = "twin";
-  config.clock_period = sc_core::sc_time(1, sc_core::SC_NS);
+  config.clock = &test::clock(sc_core::sc_time(1, sc_core::SC_NS));
   CHECK(kinds.make(config, Shape{4}).twin == nullptr);
   config.options.implementation = "lockstep";
   kinds.validate(config.options, Shape{4});

@@ -2,6 +2,7 @@
 //
 // A model and a twin in C++ in lockstep: the user sees the model, and a difference ends the run.
 #include <regatta/cosim/lockstep.h>
+#include <regatta/test/clock.h>
 
 #include "asker.h"
 
@@ -29,11 +30,11 @@ class Model final : public sc_core::sc_module, public protocol::Lookup<Word, Wor
 
 struct LockstepBench {
   explicit LockstepBench(unsigned latency, unsigned expected)
-      : transactor("rtl", window(), period, fake_pins(latency)),
+      : transactor("rtl", window(), test::clock(period), fake_pins(latency)),
         model("model"),
-        lockstep("lockstep", config(expected), period, model.lookups, transactor),
+        lockstep("lockstep", config(expected), test::clock(period), model.lookups, transactor),
         checker("checker", period),
-        asker("asker", period) {
+        asker("asker", test::clock(period)) {
     checker.out.bind(lockstep.lookups);
     asker.lookups.bind(checker.in);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);

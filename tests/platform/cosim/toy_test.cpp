@@ -3,6 +3,7 @@
 // Transactors in front of Verilated blocks.
 #include <regatta/cosim/direct_transactor.h>
 #include <regatta/cosim/verilated_pins.h>
+#include <regatta/test/clock.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -112,7 +113,7 @@ TEST_CASE("toy: the waveform has the last cycles") {
 TEST_CASE("toy with a state: 10,000 random operations in lockstep") {
   cosim::TwinConfig twin;
   twin.name = "twin";
-  twin.clock_period = sc_core::sc_time(1, sc_core::SC_NS);
+  twin.clock = &test::clock(sc_core::sc_time(1, sc_core::SC_NS));
   cosim::DirectConfig config;
   config.compare = true;
   config.edges = 1;
@@ -166,7 +167,7 @@ TEST_CASE("toy with a state: a state that was saved goes on in another instance"
 TEST_CASE("toy with a state: the waveform of a difference has the state of the whole run") {
   cosim::TwinConfig twin;
   twin.name = "twin";
-  twin.clock_period = sc_core::sc_time(1, sc_core::SC_NS);
+  twin.clock = &test::clock(sc_core::sc_time(1, sc_core::SC_NS));
   twin.options.waveform = "toy_sum_test.fst";
   twin.options.waveform_cycles = 20;
   cosim::DirectConfig config;

@@ -3,6 +3,7 @@
 // Amounts of traffic, from what was asked: packets and flits by size, bytes of the interconnect and of DRAM. Counters
 // at both ends of a link may agree and be wrong.
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include "driver.h"
 
@@ -121,7 +122,7 @@ TEMPLATE_TEST_CASE_SIG("a DRAM channel moves the sectors that it is asked for", 
   c.dram.scheduler = schedulers[Scheduler];
   c.l2.line_bytes = 64;
   Driver driver{"driver", 64};
-  memory::DramChannel dram("dram", c, cycle_time());
+  memory::DramChannel dram("dram", c, test::clock(cycle_time()));
   driver.socket.bind(dram.upstream);
   std::mt19937 random(Scheduler);
   std::uint64_t count[2] = {0, 0}, bytes[2] = {0, 0};

@@ -6,6 +6,7 @@
 #include <regatta/memory/dram_banks.h>
 
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include <algorithm>
 #include <random>
@@ -17,7 +18,7 @@ using namespace regatta::test;
 namespace {
 
 struct Channel {
-  explicit Channel(const memory::MemorySystemConfig& config) : dram("dram", config, cycle_time()) {
+  explicit Channel(const memory::MemorySystemConfig& config) : dram("dram", config, test::clock(cycle_time())) {
     driver.socket.bind(check.in);
     check.out.bind(dram.upstream);
   }

@@ -7,6 +7,7 @@
 #include <regatta/memory/memory_system.h>
 #include <regatta/protocol/base_protocol_checker.h>
 #include <regatta/protocol/payload.h>
+#include <regatta/test/clock.h>
 
 #include <cstring>
 #include <functional>
@@ -189,20 +190,21 @@ class Bench {
     if (drivers_first) make_drivers();
     if (inner_checkers) {
       config.check();
-      interconnect =
-          std::make_unique<memory::Interconnect>((prefix_ + "interconnect").c_str(), config, sms, cycle_time());
+      interconnect = std::make_unique<memory::Interconnect>((prefix_ + "interconnect").c_str(), config, sms,
+                                                            test::clock(cycle_time()));
       for (unsigned i = 0; i < config.l2.partitions; ++i) {
-        l2.push_back(std::make_unique<memory::L2Partition>(name("l2", i).c_str(), config, cycle_time()));
-        dram.push_back(std::make_unique<memory::DramChannel>(name("dram", i).c_str(), config, cycle_time()));
+        l2.push_back(std::make_unique<memory::L2Partition>(name("l2", i).c_str(), config, test::clock(cycle_time())));
+        dram.push_back(
+            std::make_unique<memory::DramChannel>(name("dram", i).c_str(), config, test::clock(cycle_time())));
         connect(interconnect->downstream[i], l2[i]->upstream, name("check_l2", i));
         connect(l2[i]->downstream, dram[i]->upstream, name("check_dram", i));
       }
     } else {
-      system = std::make_unique<memory::MemorySystem>((prefix_ + "memory").c_str(), config, cycle_time());
+      system = std::make_unique<memory::MemorySystem>((prefix_ + "memory").c_str(), config, test::clock(cycle_time()));
     }
     if (!drivers_first) make_drivers();
     for (unsigned i = 0; i < sms; ++i) {
-      l1.push_back(std::make_unique<memory::L1Cache>(name("l1", i).c_str(), l1_config, cycle_time()));
+      l1.push_back(std::make_unique<memory::L1Cache>(name("l1", i).c_str(), l1_config, test::clock(cycle_time())));
       connect(drivers[i]->socket, l1[i]->upstream, name("check_l1", i));
       connect(l1[i]->downstream, inner_checkers ? interconnect->upstream[i] : system->upstream()[i],
               name("check_interconnect", i));

@@ -3,6 +3,7 @@
 // The L1 against a plain model, on random streams under every policy: what goes down for each request and in which
 // order, with which sectors and bytes; what hits, what waits, and every counter.
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include "cache_model.h"
 
@@ -50,7 +51,7 @@ struct L1Bench {
       : config(c),
         driver((name + "_driver").c_str(), c.line_bytes),
         check_up((name + "_up").c_str()),
-        l1((name + "_l1").c_str(), widened(c, wide), cycle_time()),
+        l1((name + "_l1").c_str(), widened(c, wide), test::clock(cycle_time())),
         kernel_end((name + "_end").c_str(), l1),
         check_down((name + "_down").c_str()),
         below((name + "_below").c_str(), c.line_bytes) {

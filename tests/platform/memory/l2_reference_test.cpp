@@ -3,6 +3,7 @@
 // An L2 partition against a plain model, on random streams under every policy: what goes to DRAM, in which sectors and
 // in which cycles, when each request is answered, what hits and every counter.
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include "cache_model.h"
 
@@ -23,7 +24,7 @@ struct L2Bench {
       : config(c),
         driver((name + "_driver").c_str(), c.l2.line_bytes),
         check_up((name + "_up").c_str()),
-        l2((name + "_l2").c_str(), c, cycle_time()),
+        l2((name + "_l2").c_str(), c, test::clock(cycle_time())),
         check_down((name + "_down").c_str()),
         below((name + "_below").c_str(), c.l2.line_bytes) {
     driver.socket.bind(check_up.in);

@@ -2,6 +2,7 @@
 //
 // What every queue of the memory side holds before it refuses more, exactly, and what gives way when one is full.
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include "recording_target.h"
 
@@ -30,7 +31,7 @@ std::uint64_t answered_before(const Driver& d, std::uint64_t cycle) {
 template <class Module, class Config>
 struct Alone {
   explicit Alone(const Config& config, const sc_core::sc_time& period = cycle_time())
-      : module("module", config, period) {
+      : module("module", config, test::clock(period)) {
     driver.socket.bind(up.in);
     up.out.bind(module.upstream);
     module.downstream.bind(down.in);
@@ -281,7 +282,8 @@ TEST_CASE("the L2's answers leave in the order in which they are due") {
 namespace {
 
 struct Crossing {
-  explicit Crossing(const memory::MemorySystemConfig& config) : interconnect("interconnect", config, 1, cycle_time()) {
+  explicit Crossing(const memory::MemorySystemConfig& config)
+      : interconnect("interconnect", config, 1, test::clock(cycle_time())) {
     driver.socket.bind(interconnect.upstream[0]);
     interconnect.downstream[0].bind(below.upstream);
   }

@@ -38,7 +38,7 @@ class RecordingTarget : public sc_core::sc_module, public memory::NonBlockingTar
   std::vector<Sent> sent;
 
   explicit RecordingTarget(const sc_core::sc_module_name& name, unsigned line_bytes = 128)
-      : sc_module(name), line_bytes_(line_bytes) {
+      : sc_module(name), rules_(upstream, line_bytes), line_bytes_(line_bytes) {
     upstream.bind(*this);
     SC_HAS_PROCESS(RecordingTarget);
     SC_METHOD(answer);
@@ -72,6 +72,8 @@ class RecordingTarget : public sc_core::sc_module, public memory::NonBlockingTar
   }
 
  private:
+  const protocol::MemoryRequestRules& rules() const override { return rules_; }
+
   void take(tlm::tlm_generic_payload& p, std::uint64_t at) {
     protocol::MemoryAccess& a = protocol::memory_access(p);
     Sent s;
@@ -127,6 +129,7 @@ class RecordingTarget : public sc_core::sc_module, public memory::NonBlockingTar
     upstream->nb_transport_bw(p, phase, delay);
   }
 
+  const protocol::MemoryRequestRules rules_;
   unsigned line_bytes_;
   std::map<std::uint64_t, LineBytes> store_;
   std::map<std::uint64_t, std::pair<tlm::tlm_generic_payload*, std::size_t>> answers_;

@@ -4,6 +4,7 @@
 // order in which they call.
 #include <regatta/memory/request_arbiter.h>
 #include <regatta/test/catch.h>
+#include <regatta/test/clock.h>
 
 #include <algorithm>
 #include <map>
@@ -23,9 +24,10 @@ struct ArbiterBench {
                bool drivers_first = true)
       : prefix_(prefix) {
     if (drivers_first) make_drivers(ports);
-    arbiter = std::make_unique<memory::RequestArbiter>(name("arbiter").c_str(), ports, test::cycle_time());
-    l1 = std::make_unique<memory::L1Cache>(name("l1").c_str(), l1_config, test::cycle_time());
-    system = std::make_unique<memory::MemorySystem>(name("memory").c_str(), test::fixed_dram(), test::cycle_time());
+    arbiter = std::make_unique<memory::RequestArbiter>(name("arbiter").c_str(), ports, test::clock(test::cycle_time()));
+    l1 = std::make_unique<memory::L1Cache>(name("l1").c_str(), l1_config, test::clock(test::cycle_time()));
+    system = std::make_unique<memory::MemorySystem>(name("memory").c_str(), test::fixed_dram(),
+                                                    test::clock(test::cycle_time()));
     if (!drivers_first) make_drivers(ports);
     for (unsigned p = 0; p < ports; ++p) connect(drivers[p]->socket, arbiter->upstream(p), "port" + std::to_string(p));
     connect(arbiter->downstream, l1->upstream, "l1_side");
@@ -208,11 +210,11 @@ TEST_CASE("request arbiter: results do not depend on the order in which modules 
 
 TEST_CASE("request arbiter: one behind another gives back the port numbers of the other") {
   memory::L1Config c;
-  memory::RequestArbiter inner("inner", 3, test::cycle_time());
+  memory::RequestArbiter inner("inner", 3, test::clock(test::cycle_time()));
   Driver a("a"), b("b"), d("d");
-  memory::RequestArbiter outer("outer", 2, test::cycle_time());
-  memory::L1Cache l1("l1", c, test::cycle_time());
-  memory::MemorySystem system("memory", test::fixed_dram(), test::cycle_time());
+  memory::RequestArbiter outer("outer", 2, test::clock(test::cycle_time()));
+  memory::L1Cache l1("l1", c, test::clock(test::cycle_time()));
+  memory::MemorySystem system("memory", test::fixed_dram(), test::clock(test::cycle_time()));
   a.socket.bind(inner.upstream(0));
   b.socket.bind(inner.upstream(1));
   d.socket.bind(inner.upstream(2));

@@ -66,7 +66,7 @@ class BrowserTest(unittest.TestCase):
         """The focused element's text, or its id."""
         return self.js("const e = document.activeElement; return e.textContent.trim() || e.id")
 
-    def wait(self, script, seconds=5):
+    def wait(self, script, seconds=120):
         """Until the script returns something true."""
         from selenium.webdriver.support.ui import WebDriverWait
         return WebDriverWait(self.driver, seconds, 0.05).until(lambda d: d.execute_script(script))

@@ -9,6 +9,7 @@ jobs), and kills it when the daemon is to end or when the test has ended, howeve
 import contextlib
 import ctypes
 import os
+import random
 import re
 import shutil
 import signal
@@ -74,6 +75,24 @@ MinJobAge=300
 """
 
 
+class PortTaken(Exception):
+    """Between the choice of a port and its use somebody else took it."""
+
+
+def _free_ports(n):
+    """Not of those that the kernel gives to outgoing connections: a daemon that asks for another one would take them."""
+    first, last = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    candidates = [port for port in range(10000, 65000) if not first <= port <= last]
+    ports = []
+    for port in random.SystemRandom().sample(candidates, len(candidates)):
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+            ports.append(port)
+        if len(ports) == n:
+            return ports
+    raise AssertionError(f"Slurm: no {n} free ports on 127.0.0.1 outside {first} to {last}")
+
+
 class Cluster:
     """Context manager. `slurmd_timeout`: seconds after which a silent node is down, and its jobs with it."""
 
@@ -83,6 +102,12 @@ class Cluster:
         self._guards = {}
 
     def __enter__(self):
+        for _ in range(4):
+            with contextlib.suppress(PortTaken):
+                return self._begin()
+        return self._begin()
+
+    def _begin(self):
         self.folder = Path(tempfile.mkdtemp(prefix="slurm.", dir="/tmp"))  # short, for a socket's name
         try:
             self._configure()
@@ -93,7 +118,7 @@ class Cluster:
             self._start("slurmctld", "-D", "-i", "-f", str(self.conf))
             for node in NODES:
                 self.start_node(node)
-            self._wait("idle nodes", lambda: all(self.state(node).startswith("IDLE") for node in NODES))
+            self._wait("idle nodes", self._are_idle)
         except BaseException:
             self.__exit__()
             raise
@@ -105,11 +130,7 @@ class Cluster:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _configure(self):
-        with contextlib.ExitStack() as stack:
-            taken = [stack.enter_context(socket.socket()) for _ in range(1 + len(NODES))]
-            for s in taken:
-                s.bind(("127.0.0.1", 0))
-            ports = [s.getsockname()[1] for s in taken]
+        ports = _free_ports(1 + len(NODES))
         host = socket.gethostname().split(".")[0]
         text = _CONF.format(folder=self.folder, ports=ports, host=host, timeout=self._timeout)
         for node, port in zip(NODES, ports[1:]):
@@ -121,6 +142,12 @@ class Cluster:
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o400)
+
+    def _are_idle(self):
+        # slurmd ends then, while slurmctld waits for it.
+        if any("Unable to bind listen port" in p.read_text(errors="replace") for p in self.folder.glob("*.out")):
+            raise PortTaken
+        return all(self.state(node).startswith("IDLE") for node in NODES)
 
     @property
     def environment(self):
@@ -138,7 +165,7 @@ class Cluster:
     def _stop(self, name):
         guard = self._guards.pop(name)
         guard.stdin.close()
-        guard.wait(60)
+        guard.wait(600)
 
     def start_node(self, node):
         (self.folder / f"spool.{node}").mkdir(exist_ok=True)
@@ -152,7 +179,7 @@ class Cluster:
         """Of its slurmd."""
         return int((self.folder / f"slurmd.{node}.pid").read_text())
 
-    def _wait(self, what, is_so, seconds=60):
+    def _wait(self, what, is_so, seconds=600):
         deadline = time.monotonic() + seconds
         while not is_so():
             if time.monotonic() > deadline:

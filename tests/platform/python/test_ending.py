@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from regatta.files import write_whole
+from regatta.version import VERSION
 
 from .made import document, launch
 
@@ -18,7 +19,7 @@ _PROGRAM = "import signal, sys; from regatta.commands.ending import status_of; s
 
 
 def _run(*command: str, stdout: object = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([sys.executable, "-B", *command], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=60,
+    return subprocess.run([sys.executable, "-B", *command], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=600,
                           check=False)
 
 
@@ -68,6 +69,11 @@ class EndingTest(unittest.TestCase):
 class LauncherTest(unittest.TestCase):
     """The programs of bin."""
 
+    def test_version(self):
+        for program in ("sample", "study"):
+            found = _run("-m", f"regatta.commands.{program}", "--version")
+            self.assertEqual((found.returncode, found.stdout, found.stderr), (0, f"regatta-{program} {VERSION}\n", ""))
+
     def test_an_interrupt_while_modules_load(self):
         text = (Path(__file__).resolve().parents[3] / "platform/python/launcher.in").read_text(encoding="utf-8")
         with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +81,7 @@ class LauncherTest(unittest.TestCase):
             commands.mkdir(parents=True)
             for package in (commands.parent, commands):
                 (package / "__init__.py").touch()
-            (commands / "slow.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)\n", encoding="utf-8")
+            (commands / "slow.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(600)\n", encoding="utf-8")
             launcher = Path(folder) / "slow"
             launcher.write_text(text.replace("@package@", "package").replace("@program@", "slow"), encoding="utf-8")
             # A test in the background may have inherited that Ctrl-C is ignored.
@@ -85,7 +91,7 @@ class LauncherTest(unittest.TestCase):
                                   text=True) as child:
                 self.assertEqual(child.stdout.readline(), "loading\n")
                 child.send_signal(signal.SIGINT)
-                _, errors = child.communicate(timeout=30)
+                _, errors = child.communicate(timeout=600)
             self.assertEqual((child.returncode, errors), (130, "slow: interrupted\n"))
 
 

@@ -5,7 +5,6 @@ import os
 import random
 import signal
 import sys
-import time
 import unittest
 from fractions import Fraction
 from pathlib import Path
@@ -231,19 +230,18 @@ class StudyTest(FolderTest):
     def test_interruption(self):
         code = "import regatta\ntry:\n    regatta.study(programs=['a.rgt'], knobs={'k.a': list(range(1, 9))}, jobs=2, bin='bin', " \
             "quiet=True, group_runs=1)\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
-        process = python(code, self.folder, FAKE_SECONDS="0.5")
-        deadline = time.monotonic() + 100
-        while fake_study.calls(self.bin, "simulate") < 3 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        fake_study.during(self.bin, "regatta-sim", "if noted('simulate') > 2: wait(lambda: False)")
+        process = python(code, self.folder)
+        fake_study.wait_for(lambda: fake_study.calls(self.bin, "simulate") == 4, "runs under way")
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate(timeout=60), ("interrupted\n", ""))
-        self.assertEqual(processes_of(self.bin), [])
-        made = fake_study.calls(self.bin, "simulate")
-        self.assertLess(made, 8)
+        self.assertEqual(process.communicate(timeout=fake_study.LONG), ("interrupted\n", ""))
+        fake_study.wait_for(lambda: not processes_of(self.bin), "an end of the runs")
+        fake_study.during(self.bin, "regatta-sim")
+        self.assertEqual(fake_study.calls(self.bin, "simulate"), 4)
         study = self.study(programs=["a.rgt"], knobs={"k.a": range(1, 9)}, group_runs=1)
         self.assertTrue((study.runs["state"] == "finished").all())
-        # At most the two runs that were interrupted are made twice.
-        self.assertLessEqual(fake_study.calls(self.bin, "simulate"), 8 + 2)
+        # The two runs that were interrupted were made twice.
+        self.assertEqual(fake_study.calls(self.bin, "simulate"), 8 + 2)
 
     def test_mistakes(self):
         for arguments, expected in (
@@ -259,7 +257,7 @@ class StudyTest(FolderTest):
         with self.assertRaisesRegex(regatta.InputError, "s.toml: found a file and schemes, expected these in the file"):
             regatta.study(self.write("", "s.toml"), schemes=["x"])
         with self.assertRaisesRegex(regatta.InputError, "--snakemake: found no program 'nosuch'"):
-            self.study(programs=["a.rgt"], snakemake="nosuch")
+            self.study(programs=["a.rgt"], slurm=True, snakemake="nosuch")
         self.assertEqual(fake_study.calls(self.bin, "simulate"), 0)
 
 

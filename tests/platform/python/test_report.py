@@ -125,6 +125,32 @@ class ReportTest(unittest.TestCase):
 
 @unittest.skipUnless(JINJA, "python3-jinja2 is not installed (.cmake/setup-packages.sh)")
 class SectionsTest(ReportTest):
+    def test_a_part_of_the_launches_is_said(self):
+        d = run_document()
+        d["sampling"] = {"launches": 1200, "simulated": "3,7", "warmed": "0:2,4:6"}
+        self.write("part.json", d)
+        texts = self.page("part.json").texts
+        self.assertIn("It simulated 2 of 1,200 launches (3,7): all numbers are of these alone.", " ".join(texts))
+        self.assertGreaterEqual(texts.count("2 of 1,200 launches (3,7)"), 2)  # a card, and a fact
+        both = self.page("a.json", "part.json")
+        self.assertEqual([row[2] for row in both.tables["all-runs"][1:]], ["2", "2 of 1,200 launches (3,7)"])
+        self.assertIn("A simulated all launches, B simulated 2 of 1,200 launches (3,7).", " ".join(both.texts))
+        self.assertNotIn("It simulated", " ".join(self.page("a.json").texts))
+
+    def test_names_with_spaces(self):
+        d = json.loads(json.dumps(run_document()).replace("k.cu", "my  folder/k 1.cu"))
+        self.write("a run.json", d)
+        self.write("b run.json", d)
+        Path("my  folder").mkdir()
+        os.rename("k.cu", "my  folder/k 1.cu")
+        os.rename("k.lst", "k l.lst")
+        status, out, err = self.report("a run.json", "b run.json", "--listing", "k l.lst", "--out", "the page.html")
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(out.startswith("the page.html: "), out)
+        page = Page(Path("the page.html").read_text())
+        for part in ("a run", "b run", "k 1.cu:3", "y = load(x);"):
+            self.assertIn(part, page.texts)
+
     def test_summary_says_how_it_ended_and_where_to_look(self):
         text = " ".join(self.page("a.json").texts)
         for part in ("k took 150 cycles under the scheme baseline on m.", "It ran to its end.", "issued in 60.0 % of their cycles",
@@ -365,8 +391,8 @@ class RefusedTest(ReportTest):
             (): "found no run, expected one or more files of regatta-sim --stats",
             ("no.json",): "no.json: cannot be read: No such file or directory",
             ("text.json",): "text.json:2:3: found no JSON there",
-            ("a.json", "--out", "a.json"): "--out: 'a.json' is read too, and would be written over",
-            ("a.json", "--samples", "a.csv", "--out", "a.csv"): "--out: 'a.csv' is read too",
+            ("a.json", "--out", "a.json"): "--out and a run name the same file 'a.json'",
+            ("a.json", "--samples", "a.csv", "--out", "a.csv"): "--out and --samples name the same file 'a.csv'",
             ("a.json", "--samples", "a.csv", "--samples", "a.csv"): "--samples: found 2 files for 1 run, expected at most one for each",
             ("a.json", "--samples", "no.csv"): "no.csv: cannot be read: No such file or directory",
             ("a.json", "--samples", "b.csv"): "b.csv:1: found 'time,launch', expected cycle, launch",

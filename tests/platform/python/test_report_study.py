@@ -331,7 +331,7 @@ class FiguresTest(StudyTest):
         self.assertEqual(([r.key for r in names.results], names.groups[0]), (["cycles", "energy_nj", "energy_delay"], ALL))
 
 
-@unittest.skipUnless(jinja2, "python3-jinja2 is not installed (.cmake/setup-packages.sh --study)")
+@unittest.skipUnless(jinja2, "python3-jinja2 is not installed (.cmake/setup-packages.sh)")
 class PageTest(StudyTest):
     def report(self, *arguments, status=0):
         out, errors = io.StringIO(), io.StringIO()
@@ -345,6 +345,17 @@ class PageTest(StudyTest):
         out = self.folder / "out.html"
         self.report("--study", path, "--out", out, *arguments)
         return out.read_text(encoding="utf-8")
+
+    def test_schemes_that_differ_in_more_than_the_scheme(self):
+        def runs(*points):
+            return [{"program": "p", "scheme": scheme, "knobs": {"rfv.share": 0.5, **knobs} if scheme == "rfv" else knobs,
+                     "totals": made_study.cost("p", scheme, knobs)} for scheme, knobs in points]
+        owf = {"sm.scheduler": "owf"}
+        note = ("All points of rfv differ from those of baseline in more than the scheme (sm.scheduler): a point of baseline with the same "
+                "knobs would show what the scheme alone does.")
+        self.assertIn(note, self.page(runs(("baseline", {}), ("rfv", owf))))
+        for points in ((("baseline", {}), ("rfv", {}), ("rfv", owf)), (("baseline", {}), ("baseline", owf), ("rfv", owf))):
+            self.assertNotIn("in more than the scheme", self.page(runs(*points)))
 
     @staticmethod
     def sections(page):
@@ -427,7 +438,7 @@ class PageTest(StudyTest):
                 (["--statistic", "x"], "--study"),
                 ([], "found no run")):
             self.assertIn(expected, self.report(*arguments, "--out", out, status=2))
-        self.assertIn("is read too", self.report("--study", path.parent, "--out", path, status=2))
+        self.assertIn("--out and the study's results name the same file", self.report("--study", path.parent, "--out", path, status=2))
         self.assertIn("cannot write", self.report("--study", path, "--out", self.folder / "no/out.html", status=2))
         self.assertFalse(out.exists())
 

@@ -30,12 +30,12 @@ class SlurmTest(FolderTest):
     def run_study(self, folder, *arguments, status=0, **environment):
         """What it says of failures."""
         process = self.start(folder, *arguments, **environment)
-        out, errors = process.communicate(timeout=300)
+        out, errors = process.communicate(timeout=fake_study.LONG)
         log = folder / "s.study" / "snakemake.log"
         self.assertEqual(process.returncode, status, (out, errors, log.read_text() if log.exists() else ""))
         return errors
 
-    def wait(self, what, is_so, seconds=150):
+    def wait(self, what, is_so, seconds=fake_study.LONG):
         deadline = time.monotonic() + seconds
         while not is_so():
             self.assertLess(time.monotonic(), deadline, f"{what}: not so after {seconds} s; jobs: {self.states()}")
@@ -47,6 +47,11 @@ class SlurmTest(FolderTest):
     def text(self, runs, group, slurm=""):
         knob = list(range(100, 100 + runs))
         self.write(f'[study]\ngroup_runs = {group}\n[[programs]]\ntrace = "a.rgt"\n[knobs]\nk.a = {knob}\n{slurm}')
+
+    def hold(self, which):
+        """Runs for which that is so wait. Nothing: none does any more."""
+        held = f"if {which}: wait(lambda: not os.path.exists(own + '/' + me + '.before'))" if which else ""
+        fake_study.during(self.bin, "regatta-sim", held)
 
     def states(self):
         return sorted(job["JobState"] for job in self.cluster.jobs())
@@ -107,47 +112,51 @@ statistics = ["*.l1.read_misses"]
         at_loss = finished(broken)
         self.wait("further results", lambda: finished(broken) > at_loss + 30)
         process.kill()
-        process.communicate(timeout=60)
-        self.assertLess(finished(broken), self.RUNS)
+        process.communicate(timeout=fake_study.LONG)
         self.cluster.start_node("n2")
         self.run_study(broken, "--slurm", "--jobs", "4")
         self.assertEqual(results(broken), expected)
 
 
 class LossTest(SlurmTest):
-    """Programs that sleep: what becomes of jobs that Slurm ends, and of the queue of a study that is interrupted."""
+    """Programs that wait: what becomes of jobs that Slurm ends, and of the queue of a study that is interrupted."""
 
     def test_an_interruption_empties_the_queue(self):
         self.text(6, group=1)
-        process = self.start(self.folder, "--slurm", "--jobs", "6", FAKE_SECONDS="60")
+        self.hold("True")
+        process = self.start(self.folder, "--slurm", "--jobs", "6")
         self.wait("two jobs at work and four in the queue",
                   lambda: self.made() == 2 and self.states() == ["PENDING"] * 4 + ["RUNNING"] * 2)
         process.send_signal(signal.SIGINT)
-        self.assertIn("interrupted; finished runs are kept", process.communicate(timeout=60)[1])
+        self.assertIn("interrupted; finished runs are kept", process.communicate(timeout=fake_study.LONG)[1])
         self.assertEqual(process.returncode, 130)
-        self.wait("cancelled jobs", lambda: self.states() == ["CANCELLED"] * 6, 30)
+        self.wait("cancelled jobs", lambda: self.states() == ["CANCELLED"] * 6)
         self.assertEqual((self.made(), finished(self.folder)), (2, 0))
+        self.hold("")
         self.run_study(self.folder, "--slurm", "--jobs", "6")
         self.assertEqual(finished(self.folder), 6)
 
     def test_jobs_of_a_killed_study_are_cancelled_by_the_next_run(self):
         self.text(4, group=1)
-        process = self.start(self.folder, "--slurm", "--jobs", "4", FAKE_SECONDS="60")
+        self.hold("noted('simulate') <= 2")
+        process = self.start(self.folder, "--slurm", "--jobs", "4")
         self.wait("two jobs at work", lambda: self.made() == 2 and len(self.states()) == 4)
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=fake_study.LONG)
         time.sleep(2)
         self.assertEqual(self.states(), ["PENDING"] * 2 + ["RUNNING"] * 2)
         self.run_study(self.folder, "--slurm", "--jobs", "4")
         self.assertEqual(finished(self.folder), 4)
-        self.wait("two jobs for each group", lambda: self.states() == ["CANCELLED"] * 4 + ["COMPLETED"] * 4, 30)
+        self.wait("two jobs for each group", lambda: self.states() == ["CANCELLED"] * 4 + ["COMPLETED"] * 4)
 
     def lose_n2(self):
         """In the second of a job's three runs. What the study says."""
-        process = self.start(self.folder, "--slurm", "--jobs", "2", FAKE_SECONDS="4")
+        self.hold("after('--k.a') not in ('100', '103')")
+        process = self.start(self.folder, "--slurm", "--jobs", "2")
         self.wait("both nodes in their second runs", lambda: finished(self.folder) == 2 and self.made() == 4)
         self.cluster.lose_node("n2")
-        errors = process.communicate(timeout=200)[1]
+        self.hold("")
+        errors = process.communicate(timeout=fake_study.LONG)[1]
         return process.returncode, errors
 
     def test_jobs_of_a_lost_node_run_again_on_the_other(self):
@@ -161,7 +170,7 @@ class LossTest(SlurmTest):
         self.text(6, group=3, slurm='[slurm]\nextra = ["--no-requeue"]\n')
         status, errors = self.lose_n2()
         self.assertEqual((status, finished(self.folder)), (1, 4), errors)
-        self.assertRegex(errors, r"^runs without a result: 2\. Their jobs failed; the same command makes them:\n"
+        self.assertRegex(errors, r"^runs without a result: 2; the same command makes them: their jobs failed\n"
                                  r"  job [12]: NODE_FAIL after 00:00:\d\d on n2 \(.*/s\.study/slurm/[12]\.log\)\n$")
         self.run_study(self.folder, "--slurm", "--jobs", "2")
         self.assertEqual((finished(self.folder), self.made()), (6, 7))
@@ -172,14 +181,15 @@ class LimitTest(SlurmTest):
 
     def test_a_job_that_slurm_ends_is_told_and_made_again(self):
         self.text(3, group=3, slurm='[slurm]\ntime = "1"\n')
-        errors = self.run_study(self.folder, "--slurm", status=1, FAKE_SECONDS="40")
-        there = finished(self.folder)
-        self.assertIn(there, (1, 2))
-        self.assertRegex(errors, rf"runs without a result: {3 - there}\. Their jobs failed; the same command makes them:\n"
-                                 r"  job 1: TIMEOUT after 00:01:\d\d on n1 \(.*/s\.study/slurm/1\.log\)\n$")
+        self.hold("after('--k.a') != '100'")
+        errors = self.run_study(self.folder, "--slurm", status=1)
+        self.assertEqual(finished(self.folder), 1)
+        self.assertRegex(errors, r"runs without a result: 2; the same command makes them: their jobs failed\n"
+                                 r"  job 1: TIMEOUT after 00:0\d:\d\d on n1 \(.*/s\.study/slurm/1\.log\)\n$")
+        self.hold("")
         made = self.made()
         self.run_study(self.folder, "--slurm")
-        self.assertEqual((finished(self.folder), self.made() - made), (3, 3 - there))
+        self.assertEqual((finished(self.folder), self.made() - made), (3, 2))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """regatta-study: the points of a study file, its mistakes, and its parts."""
 
+import random
 import subprocess
 import unittest
 from dataclasses import replace
 from pathlib import Path
 
 from regatta.statistics import InputError
-from regatta.studies import file, slurm
+from regatta.studies import file, points, slurm
 from regatta.studies.campaign import Simulation, Trace
-from regatta.studies.groups import groups
+from regatta.studies.cluster import groups
 from regatta.studies.plan import reseeded
 
 from . import fake_study
@@ -55,6 +56,54 @@ class PointsTest(FolderTest):
         self.assertEqual(len(self.points(text.replace("count = 5", "count = 30"))), 30)
         with self.assertRaisesRegex(InputError, "sample.count: found 31, expected at most 30, the points of the grid"):
             self.points(text.replace("count = 5", "count = 31"))
+
+    def test_a_sample_of_one_range(self):
+        text = TRACE + "[sample]\ncount = 3\n[knobs]\na = {low = 1.0, high = 2.0}\n"
+        found = [k["a"] for k in self.knobs(text)]
+        self.assertEqual((len(set(found)), all(1 <= a <= 2 for a in found)), (3, True))
+        # A range of whole numbers has as many points as values.
+        text = TRACE + "[sample]\ncount = 4\n[knobs]\na = {low = 8, high = 32, multiple_of = 8}\n"
+        self.assertEqual([k["a"] for k in self.knobs(text)], [8, 16, 24, 32])
+        with self.assertRaisesRegex(InputError, "sample.count: found 5, expected at most 4, the points of the grid"):
+            self.points(text.replace("count = 4", "count = 5"))
+
+    def test_values_of_different_kinds_are_different_points(self):
+        text = TRACE + "[knobs]\na = [1, 1.0, true]\n"
+        self.assertEqual([repr(k["a"]) for k in self.knobs(text)], ["1", "1.0", "True"])
+        self.assertEqual(len(self.points(text + "[sample]\ncount = 3\n")), 3)
+
+    def test_a_grid_is_counted_before_it_is_made(self):
+        """Against grids that are made: as many points as counted, for random conditions."""
+        dice = random.Random(3)
+        for _ in range(60):
+            text, names = 'schemes = ["x", "y"]\nmachines = ["m", "n"]\n' + TRACE + "[knobs]\n", {"scheme": ["x", "y"], "machine": ["m", "n"]}
+            for name in "abcde"[:dice.randrange(1, 6)]:
+                values = list(range(dice.randrange(1, 4)))
+                only = {n: dice.sample(v, dice.randrange(1, len(v) + 1)) for n, v in names.items() if dice.random() < 0.3}
+                shown = ", ".join(f"{n} = {v!r}" for n, v in only.items())
+                text += f"{name} = {{values = {values}, only = {{{shown}}}}}\n"
+                names[name] = values
+            study = file.read(self.write(text))
+            self.assertEqual(points._size(study), len(list(points._grid(study))), text)
+
+    def test_a_grid_that_is_too_large_is_refused_with_its_number(self):
+        thousand = f"{{from = 1, to = 1000, steps = 1000}}"
+        for knobs, found in ((f"a = {thousand}\nb = {thousand}\n", r"1,000,000 runs \(1,000,000 points\)"),
+                             ("".join(f"k{i} = {thousand}\n" for i in range(8)), r"1,000,000,000,000,000,000,000,000 runs"),
+                             (f"a = {thousand}\nb = {{values = [0, 1], only = {{a = 7}}}}\nc = {thousand}\n", r"1,001,000 runs")):
+            with self.assertRaisesRegex(InputError, rf"s\.toml: found {found}.*, expected at most 100,000: fewer values, or \[sample\] count = N"):
+                self.points(TRACE + "[knobs]\n" + knobs)
+        self.write("[study]\nrepetitions = 60000\nseed_knob = 'x'\n" + TRACE + TRACE.replace("a.rgt", "b.rgt"))
+        with self.assertRaisesRegex(InputError, r"found 120,000 runs \(2 programs x 60,000 repetitions\), expected at most 100,000"):
+            points.points(file.read(self.folder / "s.toml"))
+
+    def test_a_file_with_a_space_in_its_name(self):
+        for name, expected in (("a study.toml", "a_study"), ("µ-x.toml", "x"), ("_.toml", "study")):
+            self.assertEqual(file.read(self.write(TRACE, name)).name, expected)
+        (self.folder / "my trace.rgt").write_text("trace")
+        (self.folder / "my launch.toml").write_text('ptx = "k.ptx"\n')
+        study = file.read(self.write('[[programs]]\ntrace = "my trace.rgt"\n[[programs]]\nlaunch = "my launch.toml"\n'))
+        self.assertEqual([p.name for p in study.programs], ["my_trace", "my_launch"])
 
     def test_ranges_are_drawn(self):
         text = TRACE + "[sample]\ncount = 400\n[knobs]\na = {low = 64, high = 4096, multiple_of = 64}\n" \
@@ -119,6 +168,41 @@ class MistakesTest(FolderTest):
         (TRACE + "[slurm]\nqueue = 'x'", r"slurm\.queue: found an unknown key, expected one of partition, account, time"),
     )
 
+    # Of the kinds of mistakes that no person makes, but a program that writes study files.
+    STRANGE = (
+        ("a = " + "[" * 10_000, r"s\.toml: found tables or lists nested too deep, expected up to 64 levels"),
+        (f"a = {'[' * 70}{']' * 70}", "nested too deep"), ("a." * 10_000 + "a = 1", "nested too deep"), ("a = " + "9" * 5000, "found no TOML"),
+        ("\0", "found no TOML"), ("[knobs]\n" + "".join(f"k{i} = [1]\n" for i in range(300)) + TRACE, r"knobs: found more than 200 knobs"),
+        ("study = 1\n" + TRACE, r"study: found 1, expected a table"), ("programs = [1]", r"\[\[programs\]\] 1: found 1, expected a table"),
+        ("programs = {a = 1}", r"programs: found a table, expected \[\[programs\]\] tables"),
+        ("[[programs]]\ntrace = 2020-01-01", r"\[\[programs\]\] 1\.trace: found 2020-01-01, expected a text"),
+        ('schemes = ["\\u0000"]\n' + TRACE, r"schemes: found a text with a zero byte or half a character, expected one without"),
+        (f"[study]\nseed = {2 ** 63 - 1}\n" + TRACE, r"study\.seed: found 9223372036854775807, expected a whole number of at most"),
+        ("[study]\nrepetitions = 1000000000\nseed_knob = 'x'\n" + TRACE, r"study\.repetitions: found 1000000000, expected a whole number of at most 100,000"),
+        (TRACE + "[knobs]\na = [nan]", r"knobs\.a\.values: found nan, expected a finite number"),
+        (TRACE + f"[knobs]\na = [0x{'f' * 5000}]", r"knobs\.a\.values: found 0xf+\.\.\., expected a finite number"),
+        (TRACE + "[knobs]\na = [[1]]", r"knobs\.a\.values: found \[\[1\]\], expected a list of numbers"),
+        (TRACE + "[knobs]\na = {from = 1, to = 2, steps = 1000000000}", r"knobs\.a\.steps: found 1000000000, expected a whole number of at most 100,000"),
+        (TRACE + "[knobs]\na = {from = 0, to = 1e300, steps = 2}", r"knobs\.a\.to: found 1e\+300, expected a number, up to 9\.2e\+18"),
+        (TRACE + "[knobs]\na.b = [1]\n'a.b' = [2]", r"knobs\.a\.b: found this knob twice, expected each knob once"),
+        (TRACE + "[[points]]\na.b = 1\n'a.b' = 2", r"\[\[points\]\] 1\.a\.b: found this knob twice"),
+        (TRACE + "[knobs]\nstats = ['x']", r"knobs: found --stats, expected \[results\] statistics to say it"),
+        (TRACE + "[[points]]\nvcd = 'x'", r"\[\[points\]\] 1: found --vcd, expected options that write no file"),
+        (TRACE + "[sample]\ncount = 1000000\n[knobs]\na = {low = 0.0, high = 1.0}", r"sample\.count: found 1000000, expected a whole number of at most 100,000"),
+        ('[[programs]]\nsuite = "t/s/x.toml"', r"t/s/x\.toml: \[\[program\]\] 1: found 3, expected a table"),
+        ('[[programs]]\nsuite = "t/s/y.toml"', r"machines/m\.toml: machine\.base: found more than 8 machines, each based on the next"),
+    )
+
+    def test_strange_ones_are_named_too(self):
+        (self.folder / "t" / "s").mkdir(parents=True)
+        (self.folder / "platform" / "machines").mkdir(parents=True)
+        (self.folder / "t" / "s" / "x.toml").write_text('machine = "m"\nprogram = [3]\n')
+        (self.folder / "t" / "s" / "y.toml").write_text('machine = "m"\n[[program]]\nkernel = "k"\n')
+        (self.folder / "platform" / "machines" / "m.toml").write_text('[machine]\nbase = "m"\n')
+        for text, expected in self.STRANGE:
+            with self.subTest(text[:60]), self.assertRaisesRegex(InputError, expected):
+                self.points(text)
+
     def test_each_is_named(self):
         for text, expected in self.CASES:
             with self.subTest(text), self.assertRaisesRegex(InputError, expected):
@@ -140,7 +224,7 @@ class MistakesTest(FolderTest):
         self.assertEqual((done.returncode, done.stderr.count("found no program 'regatta-sim' in 'nowhere'")), (2, 1), done)
         done = fake_study.study(["show", "s.toml"], self.folder)
         self.assertEqual((done.returncode, done.stderr.count("there are no results yet")), (2, 1), done)
-        done = fake_study.study(["run", "s.toml", "--bin", "bin", "--snakemake", "nosuch"], self.folder)
+        done = fake_study.study(["run", "s.toml", "--bin", "bin", "--slurm", "--snakemake", "nosuch"], self.folder)
         self.assertEqual((done.returncode, done.stderr.count("found no program 'nosuch', expected Snakemake")), (2, 1), done)
 
 
@@ -149,36 +233,44 @@ class PartsTest(FolderTest):
         return Simulation(id=number, key=f"key{number}", program="p", arguments=(), trace=None)
 
     def test_groups(self):
-        runs = [self.run_of(i) for i in range(100)]
-        short = groups(runs, {r.id: 0.5 for r in runs}, 2, 20.0, 0)
-        self.assertEqual([len(g.runs) for g in short], [6] * 16 + [4])  # three seconds
-        tiny = groups(runs, {r.id: 0.01 for r in runs}, 2, 20.0, 0)
-        self.assertEqual([len(g.runs) for g in tiny], [13] * 7 + [9])  # four jobs for each of two at a time
-        long = groups(runs, {r.id: 15.0 for r in runs}, 2, 20.0, 0)
-        self.assertEqual({len(g.runs) for g in long}, {1})
-        self.assertEqual([len(g.runs) for g in groups(runs, {r.id: 15.0 for r in runs}, 2, 20.0, 30)], [30, 30, 30, 10])
-        self.assertEqual([r for g in short for r in g.runs], runs)
-        # On a cluster with a hundred jobs at a time, a job is worth being queued all the same.
-        queued = groups(runs, {r.id: 0.5 for r in runs}, 100, 300.0, 0, least=20.0)
-        self.assertEqual([len(g.runs) for g in queued], [40, 40, 20])
+        """Of jobs on a cluster."""
+        runs = [self.run_of(i) for i in range(1000)]
+        short = groups(runs, {r.id: 0.5 for r in runs}, 2, 0)
+        self.assertEqual([len(g) for g in short], [40] * 25)  # 20 s: it is worth being queued
+        self.assertEqual([r for g in short for r in g], runs)
+        many = groups(runs, {r.id: 2.0 for r in runs}, 2, 0)
+        self.assertEqual([len(g) for g in many], [32] * 31 + [8])  # 16 jobs for each of two at a time
+        long = groups(runs, {r.id: 200.0 for r in runs}, 2, 0)
+        self.assertEqual({len(g) for g in long}, {1})  # 300 s
+        self.assertEqual([len(g) for g in groups(runs[:100], {r.id: 200.0 for r in runs}, 2, 30)], [30, 30, 30, 10])
 
     def test_groups_of_different_traces(self):
         traces = [Trace(f"key{i}", Path(f"{i}.rgt"), Path("launch.toml"), "", ()) for i in range(3)]
         runs = [replace(self.run_of(i), trace=traces[i // 8]) for i in range(24)]
-        together, apart = (groups(runs, {r.id: 0.5 for r in runs}, 1, 20.0, 0, apart=a) for a in (False, True))
-        self.assertEqual([len(g.runs) for g in together], [6] * 4)
-        self.assertEqual([len(g.runs) for g in apart], [6, 2] * 3)
+        together, apart = (groups(runs, {r.id: 5.0 for r in runs}, 1, 6, apart=a) for a in (False, True))
+        self.assertEqual([len(g) for g in together], [6] * 4)
+        self.assertEqual([len(g) for g in apart], [6, 2] * 3)
 
     def test_a_repeated_launch_file_has_other_seeds(self):
         text = reseeded(self.folder / "launch.toml", 2)
         self.assertIn("seed = 7", text)
         self.assertIn(f'ptx = "{self.folder}/k.ptx"', text)
         (self.folder / "k.toml").write_text('ptx = "k.ptx"\n')
-        with self.assertRaisesRegex(InputError, "k.toml: found no line 'seed = N', expected one in a launch file that is repeated"):
+        with self.assertRaisesRegex(InputError, "k.toml: found no 'seed = N', expected one in a launch file that is repeated"):
             reseeded(self.folder / "k.toml", 1)
+        (self.folder / "k.toml").write_text("""ptx = ["a.ptx",  # it's seed = 1], file = "no.bin"
+  'sub/b.ptx']
+[[step]]
+steps = [{ fill = "seed = 3", init = "uniform", seed = 4 }, { load = "x", file = "x.bin" }]
+""")
+        self.assertEqual(reseeded(self.folder / "k.toml", 5), f"""ptx = ["{self.folder}/a.ptx",  # it's seed = 1], file = "no.bin"
+  "{self.folder}/sub/b.ptx"]
+[[step]]
+steps = [{{ fill = "seed = 3", init = "uniform", seed = 9 }}, {{ load = "x", file = "{self.folder}/x.bin" }}]
+""")
 
     def test_slurm_profile(self):
-        profile = slurm.write_profile(self.folder, "s", file.Slurm(partition="p", time="1:00:00", extra=("--qos=x y",)), 7)
+        profile = slurm.write_profile(self.folder, "s", file.Slurm(partition="p", time="1:00:00", extra=("--qos=x y",)))
         text = (profile / "config.yaml").read_text()
         self.assertIn("--partition=p --time=1:00:00 '--qos=x y'", (profile / "submit.sh").read_text())
         self.assertIn(f'cluster: "{profile}/submit.sh"', text)
@@ -199,6 +291,23 @@ class PartsTest(FolderTest):
         for answer, expected in (("Slurmctld(primary) at h is UP", "failed"), ("Slurmctld(primary) at h is DOWN", "running")):
             scontrol.write_text(f'#!/bin/sh\n[ "$1" = ping ] && echo "{answer}"\n')
             self.assertEqual(told(14), expected + "\n")
+
+        # A job that ends with 0 just behind a look at its file.
+        for looks in (1, 2):
+            cat = self.folder / "cat"
+            cat.write_text(f"""#!/bin/sh
+                /bin/cat "$@"
+                echo >>{self.folder}/looks.{looks}
+                [ $(/usr/bin/wc -l <{self.folder}/looks.{looks}) != {looks} ] || echo 0 >{profile}/jobs/{20 + looks}""")
+            cat.chmod(0o755)
+            self.assertEqual(told(20 + looks), {1: "success\n", 2: "running\n"}[looks])
+        # A controller that did not answer once does not make a job fail that it knows.
+        scontrol.write_text(f"""#!/bin/sh
+            if [ "$1" = ping ]; then echo Slurmctld is UP; exit; fi
+            [ -e {self.folder}/asked ] && echo JobId=$4 JobState=RUNNING && exit
+            touch {self.folder}/asked
+            exit 1""")
+        self.assertEqual(told(14), "running\n")
 
 
 if __name__ == "__main__":

@@ -12,18 +12,20 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
+from unittest import mock
+
+from regatta.reports import study_data
+from regatta.studies import worker
 
 from . import fake_study
 from .fake_study import FolderTest
 
-SNAKEMAKE = unittest.skipUnless(shutil.which("snakemake"), "Snakemake is not installed (.cmake/setup-packages.sh --study)")
+SNAKEMAKE = unittest.skipUnless(shutil.which("snakemake"), "Snakemake is not installed (.cmake/setup-packages.sh --slurm)")
 TRACE = '[[programs]]\ntrace = "a.rgt"\n'
 
 
-@SNAKEMAKE
 class RunsTest(FolderTest):
     STUDY = 'schemes = ["baseline", "other"]\n[[programs]]\ntrace = "a.rgt"\n[[programs]]\nlaunch = "launch.toml"\nname = "l"\n' \
         '[knobs]\nk.a = [1, 2, 3]\nk.b = {values = [0.5, 4.5], only = {scheme = "other"}}\n' \
@@ -35,11 +37,23 @@ class RunsTest(FolderTest):
         self.bin = fake_study.make(self.folder / "bin")
         self.results = self.folder / "s.study"
 
-    def study(self, *arguments, status=0, **environment):
-        done = fake_study.study([arguments[0], "s.toml", *arguments[1:]] + ([] if arguments[0] == "show" else ["--bin", "bin"]),
-                                self.folder, **environment)
+    def study(self, *arguments, status=0):
+        """In this process: what comes out does not depend on who starts the runs."""
+        return self.done(fake_study.study_here([arguments[0], "s.toml", *arguments[1:], "--bin", "bin"], self.folder), status)
+
+    def apart(self, *arguments, status=0, **environment):
+        """With workers and processes of its own."""
+        return self.done(fake_study.study(["run", "s.toml", *arguments, "--bin", "bin"], self.folder, **environment), status)
+
+    def done(self, done, status):
         self.assertEqual(done.returncode, status, done)
         return done
+
+    def start(self, *arguments):
+        process = fake_study.start(["run", "s.toml", "--bin", "bin", *arguments], self.folder)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
 
     def made(self):
         return fake_study.calls(self.bin, "simulate")
@@ -96,39 +110,35 @@ class RunsTest(FolderTest):
 
     def test_any_order_gives_the_same_bytes(self):
         self.write(self.STUDY)
-        self.study("run", "--jobs", "1")
+        self.study("run")
         first = self.bytes()
         shutil.rmtree(self.results)
-        self.write("[study]\ngroup_runs = 1\nkeep_traces = false\n" + self.STUDY)
-        self.study("run", "--jobs", "4", "--quiet")
+        self.write("[study]\nkeep_traces = false\n" + self.STUDY)
+        self.apart("--jobs", "4", "--quiet")
         self.assertEqual(self.bytes(), first)
         self.assertEqual(list((self.results / "traces").glob("*.rgt")), [])
 
     def test_as_many_at_a_time_as_told(self):
-        # Shorter than Snakemake's start, and longer; the first ones are begun before it.
-        for seconds, runs in (("0.2", 24), ("1.2", 7)):
-            self.write("[study]\ngroup_runs = 1\n" + TRACE + f"[knobs]\nk.a = {list(range(100, 100 + runs))}\n")
-            (self.bin / "calls").unlink(missing_ok=True)
-            shutil.rmtree(self.results, ignore_errors=True)
-            self.study("run", "--jobs", "3", FAKE_SECONDS=seconds)
-            running = most = 0
-            for line in (self.bin / "calls").read_text().splitlines():
-                running += line.startswith("simulate") - line.startswith("ended")
-                most = max(most, running)
-            self.assertEqual(self.made(), runs)
-            self.assertLessEqual(most, 3)
+        # Three runs wait for each other.
+        self.write(TRACE + f"[knobs]\nk.a = {list(range(100, 115))}\n")
+        fake_study.during(self.bin, "regatta-sim", "if noted('simulate') <= 3: wait(lambda: noted('simulate') >= 3)")
+        self.apart("--jobs", "3")
+        running = most = 0
+        for line in (self.bin / "calls").read_text().splitlines():
+            running += line.startswith("simulate") - line.startswith("ended")
+            most = max(most, running)
+        self.assertEqual((self.made(), most), (15, 3))
 
-    def kill(self, number, least=4):
-        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "2"], self.folder, FAKE_SECONDS="0.3")
-        deadline = time.monotonic() + 150
-        while self.made() < least and time.monotonic() < deadline:
-            time.sleep(0.02)
+    def kill(self, number, least):
+        """A study at whose end so many runs have begun, of which two wait for ever."""
+        fake_study.during(self.bin, "regatta-sim", f'if noted("simulate") > {least - 2}: wait(lambda: False)')
+        process = self.start("--jobs", "2")
+        fake_study.wait_for(lambda: self.made() == least, "runs under way")
         process.send_signal(number)
-        out, errors = process.communicate(timeout=150)
-        at_end = self.made()
-        time.sleep(1.0)
-        self.assertEqual(self.made(), at_end, "work goes on behind a study that ended")
-        self.assertTrue(least <= at_end < self.RUNS, at_end)
+        _, errors = process.communicate(timeout=fake_study.LONG)
+        fake_study.wait_for(lambda: not fake_study.processes_of(self.bin), "an end of all runs")
+        self.assertEqual(self.made(), least, "work goes on behind a study that ended")
+        fake_study.during(self.bin, "regatta-sim")
         return process.returncode, errors
 
     def test_resume(self):
@@ -137,20 +147,39 @@ class RunsTest(FolderTest):
         first = self.bytes()
         shutil.rmtree(self.results)
         (self.bin / "calls").unlink()
-        self.assertEqual(self.kill(signal.SIGKILL)[0], -signal.SIGKILL)
+        self.assertEqual(self.kill(signal.SIGKILL, 6)[0], -signal.SIGKILL)
         kept = len(list((self.results / "runs").glob("*.gz")))
-        self.assertGreater(kept, 0)
-        before = self.made()
-        status, errors = self.kill(signal.SIGINT, before + 2)
+        self.assertEqual(kept, 4)
+        status, errors = self.kill(signal.SIGINT, 11)
         self.assertEqual(status, 130)
         self.assertIn("interrupted; finished runs are kept", errors)
-        self.assertIn((f"{self.RUNS}",), [(str(n),) for n, in self.ask("SELECT count(*) FROM runs")])
+        self.assertEqual(self.ask("SELECT count(*) FROM runs"), [(self.RUNS,)])
         self.assertGreater(self.ask("SELECT count(*) FROM runs WHERE state = 'missing'")[0][0], 0)
         self.assertIn("nothing is running", self.study("status").stdout)
         self.study("run")
         self.assertEqual(self.bytes(), first)
-        # At most the two runs that each signal met were made twice.
-        self.assertLessEqual(self.made(), self.RUNS + 4)
+        # The two runs that each signal met were made twice.
+        self.assertEqual(self.made(), self.RUNS + 4)
+        self.assertEqual(list(self.results.rglob(".*.part")), [])
+
+    def test_a_job_that_is_ended_leaves_nothing_of_its_run(self):
+        self.write(TRACE)
+        # Slurm signals all processes of a job, in any order: here the program, and later its worker.
+        fake_study.during(self.bin, "regatta-sim", "import signal\nworker = os.getppid()\n"
+                          "if os.fork(): os.kill(os.getpid(), signal.SIGTERM)\n"
+                          "os.closerange(0, 3)\ntime.sleep(0.5)\nos.kill(worker, signal.SIGTERM)\nos._exit(0)\n")
+        self.assertIn("runs without a result: 1; the same command makes them: a worker ended with status 143",
+                      self.apart("--jobs", "1", status=1).stderr)
+        self.assertEqual(list((self.results / "runs").iterdir()), [])
+        fake_study.during(self.bin, "regatta-sim")
+        self.study("run")
+        self.assertEqual(self.ask("SELECT state FROM runs"), [("finished",)])
+
+    def test_a_program_that_is_ended_is_a_failure(self):
+        self.write(TRACE)
+        fake_study.during(self.bin, "regatta-sim", "import signal\nos.kill(os.getpid(), signal.SIGTERM)")
+        with mock.patch.object(worker, "STOP_SECONDS", 0):
+            self.assertIn("status 143: ended by signal SIGTERM", self.study("run", status=1).stderr)
 
     def test_failures_are_kept_and_told(self):
         self.write(TRACE + "[knobs]\nk.a = [1, 13, 14, 15, 2]\n"
@@ -170,12 +199,53 @@ class RunsTest(FolderTest):
         self.study("run", "--retry", status=1)
         self.assertEqual((self.made() - before, self.bytes()), (2 + 3, first))
 
-    def test_fail_fast(self):
-        self.write("[study]\ngroup_runs = 1\n" + TRACE + "[knobs]\nk.a = [13, 1, 2, 3, 4, 5]\n")
-        self.study("run", "--fail-fast", "--jobs", "1", status=1)
-        self.assertLess(self.made(), 6)
-        self.study("run", "--jobs", "1", status=1)
+    def simulated(self):
+        """Values of k.a, in the order in which their runs began."""
+        return [int(re.search(r"--k\.a (\d+)", line)[1]) for line in (self.bin / "calls").read_text().splitlines()
+                if line.startswith("simulate")]
+
+    def fail_fast(self, *arguments):
+        return self.done(fake_study.study(["run", "s.toml", "--bin", "bin", "--fail-fast", *arguments], self.folder), 1)
+
+    def test_fail_fast_one_at_a_time(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 13, 2, 3, 4, 5]\n")
+        told = self.fail_fast("--jobs", "1")
+        self.assertEqual(self.simulated(), [1, 13])
+        self.assertIn("4 were not begun after the first failure", told.stdout)
+        self.assertIn("1 run failed; the others are kept:\n  run 2, a baseline gtx980 k.a=13: status 3", told.stderr)
+        self.study("run", status=1)
         self.assertEqual(self.ask("SELECT count(*) FROM runs WHERE state = 'finished'"), [(5,)])
+
+    def test_fail_fast_lets_end_what_runs(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 13, 2, 3, 4]\n")
+        # The first run goes on behind the failure, long enough for another one to begin.
+        fake_study.during(self.bin, "regatta-sim", "if after('--k.a') == '13': wait(lambda: noted('simulate') == 2)\n"
+                          f"if after('--k.a') == '1':\n    wait(lambda: os.listdir('{self.results}/runs') != [])\n    time.sleep(0.5)")
+        self.fail_fast("--jobs", "2")
+        self.assertEqual(sorted(self.simulated()), [1, 13])
+        self.assertEqual(self.ask("SELECT state FROM runs"), [("finished",), ("failed",)] + [("missing",)] * 3)
+
+    def test_fail_fast_of_an_annotation(self):
+        self.write('[[programs]]\nlaunch = "launch.toml"\nname = "bad"\nannotate = ["--refuse"]\n' + TRACE + "[knobs]\nk.a = [1, 2]\n")
+        told = self.fail_fast("--jobs", "1")
+        self.assertEqual((self.made(), self.ask("SELECT state FROM runs")), (0, [("failed",)] * 2 + [("missing",)] * 2))
+        self.assertIn("2 runs failed", told.stderr)
+
+    def test_a_worker_that_is_killed_loses_its_run_only(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 2, 3, 4]\n")
+        fake_study.during(self.bin, "regatta-sim", "if after('--k.a') == '2': os.kill(os.getppid(), 9)")
+        told = self.apart("--jobs", "1", status=1)
+        self.assertIn("runs without a result: 1; the same command makes them: a worker ended with status -9", told.stderr)
+        self.assertEqual(self.ask("SELECT id FROM runs WHERE state = 'missing'"), [(2,)])
+        fake_study.wait_for(lambda: not fake_study.processes_of(self.bin), "an end of all runs")
+
+    def test_without_snakemake(self):
+        """Its program is not even looked for."""
+        self.write(self.STUDY)
+        (self.folder / "snakemake").write_text("#!/bin/sh\ntouch called\nexit 1\n")
+        (self.folder / "snakemake").chmod(0o755)
+        self.apart("--jobs", "2", PATH=f"{self.folder}:{os.environ['PATH']}")
+        self.assertEqual([p for p in (self.folder / "called", self.results / "called", self.results / "Snakefile") if p.exists()], [])
 
     def test_unknown_names_are_told_before_any_run(self):
         for text, expected in (("[knobs]\n'nosuch.x' = [1, 2]\n", 'knobs."nosuch.x": regatta-sim: command line: unknown option'),
@@ -183,20 +253,86 @@ class RunsTest(FolderTest):
             self.write(f'schemes = ["{"baseline" if text else "nope"}"]\n' + TRACE + text)
             done = self.study("run", status=2)
             self.assertIn(expected, done.stderr)
+            self.assertIn(expected, self.study("run", "--dry-run", status=2).stderr)
         self.assertEqual(self.made(), 0)
+
+    def test_a_dry_run_asks_about_values(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 2, -1]\nk.b = [1, 2, 3]\n")
+        self.assertIn('s.toml: knobs."k.a": regatta-sim: command line: k.a: expected an integer from 0, found -1 (in runs of a baseline '
+                      'gtx980 k.a=-1 k.b=1)', self.study("run", "--dry-run", status=2).stderr)
+        many = list(range(3, 100)) + [-1]
+        self.write(TRACE + f"[knobs]\nk.a = {many}\n")
+        with mock.patch("subprocess.run", wraps=subprocess.run) as asked:
+            self.study("run", "--dry-run", status=2)
+        self.assertLessEqual(asked.call_count, 3)
+        self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
+        self.assertEqual(self.study("run", "--dry-run").stdout, "run 1: a baseline gtx980 k.a=1\nrun 2: a baseline gtx980 k.a=2\n2 of 2 runs to make\n")
+        self.assertFalse(self.results.exists())
+
+    def test_a_run_has_one_number(self):
+        self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
+        self.study("run")
+        self.write("# Nothing else.\n[study]\ngroup_runs = 1\n" + TRACE + "[knobs]\nk.a = [1, 2]\n")
+        self.assertNotIn("Note", self.study("show").stdout)
+        self.study("run")
+        self.write(TRACE + "[knobs]\nk.a = [5, 1, 2]\n")
+        note = rf"s\.toml was changed since the results in {self.results} were made: they and their numbers of runs are of the text in " \
+            r"study\.toml there; regatta-study run makes those of the present text"
+        shown = self.study("show")
+        self.assertRegex(shown.stdout, rf"^Note: {note}\.\n\na: best 2 of 2")
+        self.assertRegex(shown.stdout, r"\n +2  baseline  gtx980 +2 +1,028 ")
+        done = self.study("show", "--stats", "2", "two.json")
+        self.assertIn('"cycles": 1028', (self.folder / "two.json").read_text())
+        self.assertRegex(done.stderr, rf"^regatta-study: note: {note}\n$")
+        for arguments in (["status"], ["run", "--dry-run"]):
+            self.assertRegex(self.study(*arguments).stdout, rf"Note: {note}\. Numbers of runs here are of the present text\.\n")
+        page = study_data.load(self.folder / "s.toml")
+        self.assertRegex(page.file_text, rf"^# {note}\.\n\n# Nothing else\.\n(.*\n)*k\.a = \[1, 2\]\n$")
+        self.assertIn("--stats: found run '3', expected 1 to 2", self.study("show", "--stats", "3", "x.json", status=2).stderr)
+        self.study("run")
+        self.assertRegex(self.study("show").stdout, r"^a: best 3 of 3.*\n.*\n.*\n +2  baseline  gtx980 +1 ")
+        (self.results / "study.toml").unlink()
+        self.assertRegex(self.study("show").stdout, "^Note: .*/study.toml is not there: nobody knows whether the results in")
+
+    def test_numbers_that_no_database_holds(self):
+        fake_study.during(self.bin, "regatta-sim", after="stats['stats']['sm0.l1'].update(reads=2 ** 64 + 1, writes=float('nan'))\n"
+                                                         "stats['cycles'], stats['energy']['total_nj'] = 2 ** 63, 10 ** 400\n")
+        self.write('[results]\nstatistics = ["*"]\n' + TRACE + f"[knobs]\nk.a = [{2 ** 63}, 3]\n")
+        self.study("run")
+        self.assertEqual(self.ask("SELECT cycles, energy_nj FROM runs"), [(float(2 ** 63), None)] * 2)
+        self.assertEqual(self.ask("SELECT value FROM knobs ORDER BY run"), [(str(2 ** 63),), (3,)])
+        self.assertEqual(self.ask("SELECT name, value FROM statistics WHERE module = 'sm0.l1' AND run = 1"), [("reads", float(2 ** 64))])
+        with open(self.results / "results.csv", newline="", encoding="utf-8") as f:
+            rows = list(csv.DictReader(f))
+        self.assertEqual((rows[0]["cycles"], rows[0]["k.a"], rows[0]["sm0.l1.reads"]), (str(2 ** 63), str(2 ** 63), str(2 ** 64 + 1)))
+        self.study("show", "--by", "sm*.l1.reads")
+
+    def test_a_name_with_everything(self):
+        """Of a study, its folder and a trace."""
+        folder = self.folder / "a {b} 'c' %41?#"
+        folder.mkdir()
+        (folder / "my trace.rgt").write_text("trace")
+        (folder / "launch file.toml").write_text((self.folder / "launch.toml").read_text().replace("k.ptx", "my k.ptx"))
+        (folder / "my k.ptx").write_text("ptx")
+        name = "my study.toml"
+        (folder / name).write_text('[[programs]]\ntrace = "my trace.rgt"\n[[programs]]\nlaunch = "launch file.toml"\n[knobs]\nk.a = [1, 2]\n')
+        done = fake_study.study(["run", name, "--bin", str(self.bin), "--quiet"], folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        shown = fake_study.study_here(["show", name], folder)
+        self.assertEqual((shown.returncode, shown.stdout.count("best 2 of 2 by cycles")), (0, 2))
 
     def test_one_at_a_time_and_one_study_per_folder(self):
         self.write(TRACE + "[knobs]\nk.a = [1, 2]\n")
-        process = fake_study.start(["run", "s.toml", "--bin", "bin", "--jobs", "1"], self.folder, FAKE_SECONDS="60")
-        while not self.made():
-            time.sleep(0.02)
+        fake_study.during(self.bin, "regatta-sim", "wait(lambda: False)")
+        process = self.start("--jobs", "1")
+        fake_study.wait_for(lambda: self.made() == 1, "a run under way")
         self.assertIn("another regatta-study is running this study", self.study("run", status=2).stderr)
         self.assertIn("is making them now", self.study("status").stdout)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=150)
+        process.communicate(timeout=fake_study.LONG)
         self.assertEqual(process.returncode, 130)
         self.write('[study]\nname = "s"\n' + TRACE, "t.toml")
-        done = fake_study.study(["run", "t.toml", "--bin", "bin"], self.folder)
+        done = fake_study.study_here(["run", "t.toml", "--bin", "bin"], self.folder)
         self.assertEqual((done.returncode, done.stderr.count("folder belongs to s.toml")), (2, 1), done)
 
     def test_repetitions(self):
@@ -222,6 +358,7 @@ class RunsTest(FolderTest):
         self.study("show", "--stats", "2", "two.json", "--bin", "bin")
         self.assertIn('"cycles": 1028', (self.folder / "two.json").read_text())
 
+    @SNAKEMAKE
     def test_slurm_with_stand_ins(self):
         self.write("[study]\ngroup_runs = 9\n" + self.STUDY)
         self.study("run")
@@ -234,7 +371,7 @@ class RunsTest(FolderTest):
             echo $$""")
         (self.folder / "sbatch").chmod(0o755)
         # With CI, Snakemake does not sleep 10 s between two looks at its jobs.
-        self.study("run", "--slurm", "--jobs", "2", PATH=f"{self.folder}:{os.environ['PATH']}", CI="true")
+        self.apart("--slurm", "--jobs", "2", PATH=f"{self.folder}:{os.environ['PATH']}", CI="true")
         self.assertEqual(self.bytes(), first)
         submitted = (self.results / "sbatch.calls").read_text().splitlines()
         self.assertEqual(len(submitted), 3)  # a trace, two groups
@@ -243,23 +380,24 @@ class RunsTest(FolderTest):
 
     def test_progress_on_a_terminal(self):
         self.write(TRACE + "[knobs]\nk.a = [1, 2, 3, 4, 5, 6]\n")
+        go = self.folder / "go"
+        fake_study.during(self.bin, "regatta-sim", f'if noted("simulate") > 4: wait(lambda: os.path.exists("{go}"))')
         ours, theirs = os.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-B", "-m", "regatta.commands.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"], cwd=self.folder,
-            stdout=theirs, stderr=theirs, env={**os.environ, "PYTHONPATH": str(fake_study.PACKAGE), "FAKE_SECONDS": "0.3"})
+            [sys.executable, "-B", "-m", "regatta.commands.study", "run", "s.toml", "--bin", "bin", "--jobs", "1"],
+            cwd=self.folder, stdout=theirs, stderr=theirs,
+            env={**os.environ, "PYTHONPATH": str(fake_study.PACKAGE)})
+        self.addCleanup(process.kill)
         os.close(theirs)
         told = b""
-        while True:
-            try:
-                part = os.read(ours, 4096)
-            except OSError:
-                break
-            if not part:
-                break
-            told += part
+        with contextlib.suppress(OSError):  # the terminal's end
+            while part := os.read(ours, 4096):
+                told += part
+                if re.search(rb"\r\x1b\[K\[4/6\] +67%, \d+ s, \d+ s left", told):
+                    go.touch()
         os.close(ours)
-        self.assertEqual(process.wait(150), 0)
-        self.assertRegex(told.decode(), r"\r\x1b\[K\[[1-5]/6\] +\d\d%, \d+ s, \d+ s left")
+        self.assertEqual(process.wait(fake_study.LONG), 0, told)
+        self.assertTrue(go.exists(), told)
 
 
 def _programs_with_launcher(folder):
@@ -275,7 +413,6 @@ def _programs_with_launcher(folder):
     return folder
 
 
-@SNAKEMAKE
 @unittest.skipUnless(os.path.exists(os.path.join(os.environ.get("REGATTA_BIN", ""), "regatta-sim")), "regatta is not built")
 class RealTest(unittest.TestCase):
     def test_the_page_followed_literally(self):

@@ -10,8 +10,9 @@ import unittest
 from .fake_study import PACKAGE, FolderTest
 
 # What needs Python 3.9 only: all but the engine of studies.
-_BASE = ("__init__", "causes", "commands/compare", "commands/ending", "commands/report", "compare_text", "comparison",
-         "comparisons", "difference", "frames", "running", "statistics", "studies/call", "text", "tools", "traces")
+_BASE = ("__init__", "causes", "clashes", "comparable", "commands/arguments", "commands/compare", "commands/ending",
+         "commands/report", "compare_text", "comparison", "comparisons", "difference", "effects", "errors", "files", "frames", "knobs", "running", "statistics",
+         "studies/call", "text", "tools", "traces", "version", "waits")
 _CALLER = """\
 import regatta
 
@@ -23,6 +24,10 @@ reveal_type(run.cycles)
 reveal_type(study.load(1))
 reveal_type(regatta.compare([run, "b.json"]).verdicts)
 regatta.run(trace, schema="wir")
+right: regatta.Knobs = {"l1.ways": 2, "rfv.share": 1, "icache.enabled": False}
+regatta.run(trace, knobs=right)
+wrong: regatta.Knobs = {"l1.ways": "2"}
+missing: regatta.Knobs = {"l1.way": 2}
 regatta.nosuch
 """
 
@@ -50,6 +55,9 @@ class TypingTest(FolderTest):
                          ["builtins.int", "builtins.int", "regatta.statistics.Run", "builtins.list[builtins.str]"])
         self.assertIn('Unexpected keyword argument "schema" for "run"', told)
         self.assertIn('Module has no attribute "nosuch"', told)
+        self.assertIn('(expression has type "str", TypedDict item "l1.ways" has type "int")', told)
+        self.assertIn('Extra key "l1.way" for TypedDict "Knobs"', told)
+        self.assertEqual(told.count(": error:"), 4, told)
 
     def test_pandas_is_imported_in_one_module(self):
         found = [p.name for p in (PACKAGE / "regatta").rglob("*.py") if re.search(r"(import|from) pandas", p.read_text())]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/base/input_file.h>
 #include <regatta/recorders/timeline_file.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
 
 #include "kanata_check.h"
 #include "perfetto_check.h"
@@ -18,14 +18,14 @@ test::PerfettoFacts timeline_of(const std::string& file) {
 }
 
 /// Closes a warp when it has issued its fifth instruction, for `nap` cycles.
-class NapGate : public sc_core::sc_module, public protocol::IssueGate {
+class NapGate : public sc_core::sc_module, public protocol::IssueGate, public protocol::GateReporter {
  public:
   static constexpr std::uint64_t nap = 50;
-  NapGate(const sc_core::sc_module_name& name, sc_core::sc_time period)
+  NapGate(const sc_core::sc_module_name& name, support::ClockDomain& clock)
       : sc_module(name),
-        clock_(support::CycleScheduler::of(period)),
+        clock_(clock),
         client_(
-            period, [](void* gate) { static_cast<NapGate*>(gate)->wake(); }, this) {}
+            clock, [](void* gate) { static_cast<NapGate*>(gate)->wake(); }, this) {}
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   bool may_issue(const protocol::DynamicInstruction&) override { return true; }
   void issued(const protocol::DynamicInstruction& d) override {
@@ -44,7 +44,7 @@ class NapGate : public sc_core::sc_module, public protocol::IssueGate {
     }
     if (!asleep_.empty()) client_.request(asleep_.front().first);
   }
-  support::CycleScheduler& clock_;
+  support::ClockDomain& clock_;
   support::CycleClient client_;
   protocol::GateListener* listener_ = nullptr;
   std::vector<std::pair<std::uint64_t, protocol::WarpSlot>> asleep_;
@@ -80,7 +80,7 @@ TEST_CASE("timeline: one warp, cycle by cycle") {
 TEST_CASE("timeline: a warp that a gate closes") {
   test::FunctionScheme scheme([&](const assembly::BuildContext& c) {
     assembly::SmParts parts = assembly::baseline_parts(c);
-    parts.gates.push_back(std::make_unique<NapGate>("nap_gate", c.clock_period));
+    parts.gates.push_back(std::make_unique<NapGate>("nap_gate", c.clock));
     return parts;
   });
   const trace::Reader reader(test::mixed_trace("timeline_gate", 3));

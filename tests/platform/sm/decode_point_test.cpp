@@ -145,7 +145,7 @@ TEST_CASE("decode point: words that it holds take no fetch slot, and come in ord
   insert_words(b, 2, 3);
   b.launch(2, 64);
   b.run_all();
-  class HoldingSink : public WordSink {
+  class HoldingSink : public WordSink, public protocol::InsertionCache {
    public:
     using WordSink::WordSink;
     bool held(protocol::WarpSlot, std::uint32_t inserted) override { return inserted % 3 != 1; }
@@ -171,7 +171,7 @@ TEST_CASE("decode point: words that it holds and that occupy no code cost no cyc
   insert_words(b, 2, 5);
   b.launch(1, 32);
   b.run_all();
-  class FreeSink : public WordSink {
+  class FreeSink : public WordSink, public protocol::InsertionCache {
    public:
     using WordSink::WordSink;
     bool held(protocol::WarpSlot, std::uint32_t) override { return true; }

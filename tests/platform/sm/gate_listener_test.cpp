@@ -3,7 +3,8 @@
 // Gates that close whole warps: who is asked, when an opening takes effect, how it is counted.
 #include "recorder.h"
 
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/test/clock.h>
 
 #include <algorithm>
 #include <map>
@@ -17,7 +18,7 @@ using trace::OpClass;
 
 namespace {
 
-const sc_core::sc_time period(1e6 / assembly::MachineConfig{}.clock_mhz, sc_core::SC_PS);
+const sc_core::sc_time period = assembly::MachineConfig{}.clock_period();
 
 /// What a gate saw; outlives it.
 struct Log {
@@ -26,14 +27,14 @@ struct Log {
 };
 
 /// Lets one warp at a time issue `share` instructions, then the next that has some left; opens it `pause` cycles later.
-class Turns : public protocol::IssueGate {
+class Turns : public protocol::IssueGate, public protocol::GateReporter {
  public:
   Turns(unsigned share, unsigned pause, Log& log)
       : share_(share),
         pause_(pause),
         log_(log),
         client_(
-            period, [](void* gate) { static_cast<Turns*>(gate)->open(); }, this) {}
+            test::machine_clock(), [](void* gate) { static_cast<Turns*>(gate)->open(); }, this) {}
 
   bool keeps_cycle_time() const override { return true; }
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
@@ -47,7 +48,7 @@ class Turns : public protocol::IssueGate {
     return true;
   }
   void issued(const protocol::DynamicInstruction& d) override {
-    const std::uint64_t now = support::CycleScheduler::of(period).now();
+    const std::uint64_t now = test::machine_clock().now();
     if (left_ == share_) log_.first_issue_after.push_back(now - opened_);
     if (d.traits->is_exit) {
       left_ = 0;
@@ -64,14 +65,14 @@ class Turns : public protocol::IssueGate {
  private:
   void next() {
     if (waiting_.empty()) return;
-    client_.request(support::CycleScheduler::of(period).now() + pause_);
+    client_.request(test::machine_clock().now() + pause_);
   }
   void open() {
     if (turn_.has_value() || waiting_.empty()) return;
     turn_ = waiting_.front();
     waiting_.erase(waiting_.begin());
     left_ = share_;
-    opened_ = support::CycleScheduler::of(period).now();
+    opened_ = test::machine_clock().now();
     listener_->closed(*turn_, false);
   }
 
@@ -158,12 +159,12 @@ TEST_CASE("gate listener: a barrier's opening is told once per warp, when the wa
     bool keeps_cycle_time() const override { return true; }
     bool may_issue(const protocol::DynamicInstruction&) override { return true; }
     void issued(const protocol::DynamicInstruction& d) override {
-      const std::uint64_t now = support::CycleScheduler::of(period).now();
+      const std::uint64_t now = test::machine_clock().now();
       if (d.traits->is_barrier) seen_.last_arrival = std::max(seen_.last_arrival, now);
       if (d.traits->index == 2) CHECK(now >= seen_.cycle.at(d.warp.value()));
     }
     void barrier_opened(const protocol::WarpInfo& w) override {
-      CHECK(seen_.cycle.emplace(w.warp.value(), support::CycleScheduler::of(period).now()).second);
+      CHECK(seen_.cycle.emplace(w.warp.value(), test::machine_clock().now()).second);
     }
     const sc_core::sc_event& changed() const override { return changed_; }
 
@@ -189,7 +190,7 @@ TEST_CASE("gate listener: a barrier's opening is told once per warp, when the wa
 namespace {
 
 /// Refuses every instruction when it is first asked about it, until `wait` cycles later.
-class Pauses : public protocol::IssueGate {
+class Pauses : public protocol::IssueGate, public protocol::GateReporter {
  public:
   struct Seen {
     std::uint64_t refusals = 0;
@@ -200,7 +201,7 @@ class Pauses : public protocol::IssueGate {
   bool keeps_cycle_time() const override { return true; }
   void connect(protocol::GateListener& listener) override { listener_ = &listener; }
   bool may_issue(const protocol::DynamicInstruction& d) override {
-    const std::uint64_t now = support::CycleScheduler::of(period).now();
+    const std::uint64_t now = test::machine_clock().now();
     const auto [entry, is_new] = seen_.until.emplace(std::make_pair(d.warp.value(), d.sequence), now + wait_);
     if (!is_new) {
       seen_.asked_early = seen_.asked_early || now < entry->second;

@@ -3,7 +3,8 @@
 // Moves that a gate puts before instructions: when they issue, what follows them, and that values survive them.
 #include "recorder.h"
 
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/test/clock.h>
 
 #include <map>
 #include <set>
@@ -17,18 +18,15 @@ using trace::OpClass;
 
 namespace {
 
-const sc_core::sc_time period(1e6 / assembly::MachineConfig{}.clock_mhz, sc_core::SC_PS);
+const sc_core::sc_time period = assembly::MachineConfig{}.clock_period();
 
 /// Wants a move of the first destination once before every instruction that has one and reads something, and, where it
 /// is told to, of a register before a move too, which nobody gets.
-class MovesFirst : public protocol::IssueGate {
+class MovesFirst : public protocol::IssueGate, public protocol::MoveRequester {
  public:
   explicit MovesFirst(unsigned refuse_moves_for = 0) : refusals_(refuse_moves_for) {}
   bool keeps_cycle_time() const override { return true; }
-  bool inject_through(protocol::Injector& injector) override {
-    injector_ = &injector;
-    return true;
-  }
+  void inject_through(protocol::Injector& injector) override { injector_ = &injector; }
   bool may_issue(const protocol::DynamicInstruction& d) override {
     if (d.injected) {
       ++asked_about_moves;
@@ -181,10 +179,10 @@ TEST_CASE("injector: a move waits for a unit of the SP pipelines while the instr
   m.sm.sp_collectors = m.sm.sfu_collectors = m.sm.dp_collectors = m.sm.memory_collectors = 1;
   m.sm.timing[static_cast<unsigned>(OpClass::int_add)].initiation = 60;
   // The gate speaks when the second addition is in the unit.
-  class Late : public MovesFirst {
+  class Late : public MovesFirst, public protocol::GateReporter {
    public:
     bool may_issue(const protocol::DynamicInstruction& d) override {
-      if (d.warp.value() == 1 && !d.injected && support::CycleScheduler::of(period).now() < 20) {
+      if (d.warp.value() == 1 && !d.injected && test::machine_clock().now() < 20) {
         changed_soon();
         return false;
       }
@@ -193,7 +191,7 @@ TEST_CASE("injector: a move waits for a unit of the SP pipelines while the instr
     void connect(protocol::GateListener& listener) override { listener_ = &listener; }
 
    private:
-    void changed_soon() { listener_->reconsider(protocol::Cycle(support::CycleScheduler::of(period).now() + 1)); }
+    void changed_soon() { listener_->reconsider(protocol::Cycle(test::machine_clock().now() + 1)); }
     protocol::GateListener* listener_ = nullptr;
   };
   const Recording r = test::record(b, "injector_sp", m,

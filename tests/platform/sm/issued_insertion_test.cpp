@@ -24,7 +24,7 @@ struct Counts {
 };
 
 /// Takes the inserted instructions of a scheme, and refuses the first `refusals` attempts to issue one.
-class ToyGate : public protocol::IssueGate {
+class ToyGate : public protocol::IssueGate, public protocol::InsertedStream {
  public:
   explicit ToyGate(Counts& counts, std::string scheme = "toy", unsigned refusals = 0)
       : counts_(counts), scheme_(std::move(scheme)), refusals_(refusals) {}

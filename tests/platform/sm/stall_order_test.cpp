@@ -4,7 +4,8 @@
 // order of reasons, and by hand where gates, collector units and policies refuse at the same time.
 #include "recorder.h"
 
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/test/clock.h>
 
 #include <functional>
 #include <map>
@@ -21,8 +22,8 @@ using trace::OpClass;
 
 namespace {
 
-const sc_core::sc_time clock_period(1e6 / assembly::MachineConfig{}.clock_mhz, sc_core::SC_PS);
-std::uint64_t cycle_now() { return support::CycleScheduler::of(clock_period).now(); }
+const sc_core::sc_time clock_period = assembly::MachineConfig{}.clock_period();
+std::uint64_t cycle_now() { return test::machine_clock().now(); }
 
 /// What scheduler 0 was charged with, cycle by cycle.
 class Charges : public protocol::Observer {
@@ -147,7 +148,7 @@ void check_order_of_reasons(const std::string& name, unsigned seed, const std::s
 }
 
 /// Refuses what `refuses` says, and has the SM ask again in every cycle.
-class Refusing : public protocol::IssueGate {
+class Refusing : public protocol::IssueGate, public protocol::GateReporter {
  public:
   using Rule = std::function<bool(const protocol::DynamicInstruction&, std::uint64_t now)>;
   explicit Refusing(Rule refuses) : refuses_(std::move(refuses)) {}
@@ -167,7 +168,7 @@ class Refusing : public protocol::IssueGate {
 };
 
 /// As `Refusing`, but the warp is not asked about until the cycle in which it may go.
-class Pausing : public protocol::IssueGate {
+class Pausing : public protocol::IssueGate, public protocol::GateReporter {
  public:
   Pausing(unsigned warp, std::uint64_t until) : warp_(warp), until_(until) {}
   bool keeps_cycle_time() const override { return true; }

@@ -47,7 +47,8 @@ TEST_CASE("an option that exists under other circumstances is refused with where
   f.options.add_absent(two, "--scheme two");
   CHECK(f.refusal("table.ways", "1") ==
         "command line: unknown option 'table.ways' (known under --scheme one, --scheme two)");
-  CHECK(f.refusal("table.way", "1") == "command line: unknown option 'table.way'");
+  CHECK(f.refusal("table.way", "1") ==
+        "command line: unknown option 'table.way' (nearest known: 'table.ways', under --scheme one)");
   CHECK(f.options.elsewhere("table") == " (known under --scheme one, --scheme two)");
   CHECK(f.options.elsewhere("tab").empty());
   CHECK(f.options.elsewhere("l1").empty());

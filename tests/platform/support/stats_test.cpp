@@ -2,6 +2,7 @@
 #include <regatta/support/stat_report.h>
 #include <regatta/test/catch.h>
 
+#include <nlohmann/json.hpp>
 #include <systemc>
 
 using namespace regatta::support;

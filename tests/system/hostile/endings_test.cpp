@@ -75,7 +75,9 @@ void end_at_random(const std::vector<std::string>& command, const std::vector<st
   }
   const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGKILL, SIGXCPU};
   unsigned ended = 0;
-  for (unsigned i = 0; i < kills; ++i) {
+  // More, until enough moments were such that the run was under way: on a busy machine one run takes twice as long as
+  // another.
+  for (unsigned i = 0; i < kills || (ended <= kills / 4 && i < 20 * kills); ++i) {
     const Folder folder;
     ProcessOptions o;
     o.directory = folder.path();
@@ -92,7 +94,6 @@ void end_at_random(const std::vector<std::string>& command, const std::vector<st
     }
     check_whole(folder);
   }
-  // The moments were such that the run was under way.
   CHECK(ended > kills / 4);
 }
 

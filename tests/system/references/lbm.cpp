@@ -9,7 +9,7 @@ namespace regatta::test {
 namespace {
 
 // The grid's layout in memory is part of the kernel.
-constexpr int row = 128, slice = 32 * row, margin = slice + row, cells = 24 * slice + 2 * margin;
+constexpr int row = 128, slice = 32 * row, halo = slice + row, cells = 24 * slice + 2 * halo;
 constexpr std::uint32_t obstacle = 1, accelerated = 2;
 
 struct Direction {
@@ -87,7 +87,7 @@ class Box {
  private:
   using Distributions = std::array<float, directions.size()>;
 
-  static int cell(int x, int y, int z) { return margin + x + y * row + z * slice; }
+  static int cell(int x, int y, int z) { return halo + x + y * row + z * slice; }
   static float& at(std::vector<float>& grid, std::size_t entry, int cell) {
     return grid.at(entry * cells + static_cast<std::size_t>(cell));
   }

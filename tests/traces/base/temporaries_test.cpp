@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -57,6 +58,24 @@ TEST_CASE("a signal that ends the process removes the files in the making") {
     CHECK(WTERMSIG(status) == signal);
     CHECK(folder.entries() == 2);
   }
+}
+
+TEST_CASE("a fault says where it was, in a line and the calls that led there") {
+  const test::BaseFolder folder;
+  const std::string messages = folder.file("messages");
+  const int status = in_child([&] {
+    if (std::freopen(messages.c_str(), "w", stderr) == nullptr) _exit(97);
+    base::run_tool(base::ToolSettings{"tool", "lower the size", "tool: "}, [] { return raise(SIGSEGV); });
+  });
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGSEGV);
+  std::ifstream lines(messages);
+  std::string line;
+  REQUIRE(std::getline(lines, line));
+  CHECK(line == "test_base: internal error: Segmentation fault; it was called by:");
+  unsigned calls = 0;
+  while (std::getline(lines, line)) calls += line.find("test_base") != std::string::npos ? 1 : 0;
+  CHECK(calls > 2);
 }
 
 TEST_CASE("a signal that was ignored stays ignored, a child leaves its parent's files alone") {

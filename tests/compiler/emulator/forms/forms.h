@@ -47,6 +47,7 @@ struct Row {
   u64 tolerance = 0;      ///< units in the last place
   std::string before{};   ///< module-level text
   std::string message{};  ///< the run must end with an error that contains this
+  std::string target = "sm_75";
 };
 using Rows = std::vector<Row>;
 

@@ -6,6 +6,9 @@
 namespace regatta::test::forms {
 namespace {
 
+/// The last target for which PTX has lane exchanges without .sync.
+constexpr const char* without_sync = "sm_62";
+
 constexpr std::size_t warp = 32;
 
 std::size_t first_of(std::size_t t) { return t / warp * warp; }
@@ -59,6 +62,7 @@ void shuffles(Rows& rows) {
     rows.push_back({"shfl." + mode + ".b32", 'd',
                     "shfl." + mode + ".b32 %r9|%q1" + operands + "; selp.u32 %r1, 1, 0, %q1; mov.b64 %d9, {%r9, %r1};",
                     Values::integers, expected});
+    rows.back().target = without_sync;
   }
   // Half a warp shuffles while the other half is elsewhere.
   rows.push_back({"shfl.sync.bfly.b32", 'r',
@@ -87,6 +91,7 @@ void votes(Rows& rows) {
     const auto row = [&](const std::string& form, char result, Expected expected) {
       rows.push_back({form, result, predicate + m.prologue + form + " " + reg(result, '9') + ", %q1" + m.operand + ";",
                       Values::integers, std::move(expected)});
+      if (!sync) rows.back().target = without_sync;
     };
     const Expected mask = [yes](const Threads& x, std::size_t t) { return u64{yes(x, t)}; };
     row(sync ? "vote.sync.ballot.b32" : "vote.ballot.b32", 'r', mask);
@@ -104,6 +109,7 @@ void votes(Rows& rows) {
   };
   rows.push_back({"activemask.b32", 'r', part + "activemask.b32 %r9; OVER:", Values::integers, there});
   rows.push_back({"vote.ballot.b32", 'r', part + "vote.ballot.b32 %r9, %q1; OVER:", Values::integers, there});
+  rows.back().target = without_sync;
   rows.push_back({"activemask.b32", 'r', "activemask.b32 %r9;", Values::integers,
                   each([](u64, u64, u64) { return u64{0xffffffffu}; })});
 }

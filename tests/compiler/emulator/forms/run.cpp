@@ -117,7 +117,7 @@ std::string text_of(const Row& row) {
   body += row.body + "\n" + result_text(row.result) + "st.global.u64 [%po], %out;\nret;\n";
   return module_text(
       ".param .u64 a, .param .u64 b, .param .u64 c, .param .u64 out, .param .u64 memory, .param .align 16 .b8 s[32]",
-      body, before);
+      body, before, row.target);
 }
 
 /// Distance on the line of floating-point numbers, in units in the last place.
