@@ -7,7 +7,7 @@
 #include "serial_pins.h"  // before Verilator's classes
 
 #include <regatta/assembly/tool.h>
-#include <regatta/models/compressor_twins/compressor_twins.h>
+#include <regatta/regless/compressor_twins.h>
 #include <regatta/schemes/schemes.h>
 
 #include <string>

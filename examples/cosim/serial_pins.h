@@ -4,7 +4,7 @@
 #pragma once
 
 #include <regatta/cosim/verilated_pins.h>
-#include <regatta/models/compressor/units.h>
+#include <regatta/regless/units.h>
 
 #include <cstring>
 #include <memory>

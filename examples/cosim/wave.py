@@ -7,17 +7,30 @@ package gtkwave). Values are those just before the rising edge that begins the c
 """
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 
 PERIOD = 10  # time units per cycle (platform/cosim)
 
 
+def fail(message):
+    print(f"wave.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def read(path):
     """{name: [(time, bits as text)]}, of the top module and below; the first of equal names counts."""
+    if shutil.which("fst2vcd") is None:
+        fail("found no program fst2vcd in PATH, expected it to read waveforms: install Debian's package gtkwave "
+             "(.cmake/setup-packages.sh --cosim)")
+    try:
+        open(path, "rb").close()
+    except OSError as e:
+        fail(f"{path}: cannot be read: {e.strerror}")
     vcd = subprocess.run(["fst2vcd", "-f", path], capture_output=True, text=True)
-    if vcd.returncode != 0:
-        sys.exit(f"wave.py: fst2vcd cannot read {path}: {vcd.stderr.strip()}")
+    if vcd.returncode != 0 or "$enddefinitions" not in vcd.stdout:
+        fail(f"{path}: found no waveform, expected one as --compressor.waveform writes it: fst2vcd says '{vcd.stderr.strip()}'")
     names, changes, time = {}, {}, 0
     for line in vcd.stdout.splitlines():
         word = line.split()
@@ -55,14 +68,19 @@ def main():
     parser.add_argument("--last", type=int, default=10, help="cycles, up to the end of the waveform")
     parser.add_argument("signals", nargs="+")
     options = parser.parse_args()
+    if options.last < 1:
+        fail(f"--last: found {options.last}, expected 1 or more")
     waves = read(options.file)
     columns = []
     for signal in options.signals:
-        name, high, low = re.fullmatch(r"(\w+)(?:\[(\d+):(\d+)\])?", signal).groups()
+        match = re.fullmatch(r"(\w+)(?:\[(\d+):(\d+)\])?", signal)
+        if match is None:
+            fail(f"found '{signal}', expected a signal, NAME or NAME[HIGH:LOW]")
+        name, high, low = match.groups()
         if name not in waves:
-            sys.exit(f"wave.py: {options.file} has no signal {name}; it has: {', '.join(sorted(waves))}")
+            fail(f"{options.file}: found no signal '{name}', expected some of {', '.join(sorted(waves))}")
         columns.append((signal, waves[name], None if high is None else int(high), None if low is None else int(low)))
-    end = max(changes[-1][0] for changes in waves.values() if changes)
+    end = max((changes[-1][0] for changes in waves.values() if changes), default=0)
     rows = [["cycle", *options.signals]]
     for cycle in range(max(1, end // PERIOD - options.last + 1), end // PERIOD + 1):
         before = cycle * PERIOD - PERIOD // 2

@@ -17,8 +17,8 @@ class OperandCacheScheme : public regatta::assembly::Scheme {
   void declare(regatta::support::OptionSet& options) override { config_.declare(options); }
   regatta::assembly::SmParts build(const regatta::assembly::BuildContext& context) override {
     regatta::assembly::SmParts parts = regatta::assembly::baseline_parts(context);
-    parts.storage = std::make_unique<new_block::OperandCache>("operand_cache", config_, std::move(parts.storage),
-                                                              context.clock_period);
+    parts.storage =
+        std::make_unique<new_block::OperandCache>("operand_cache", config_, std::move(parts.storage), context.clock);
     return parts;
   }
 

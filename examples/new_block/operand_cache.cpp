@@ -13,37 +13,22 @@ void OperandCacheConfig::declare(support::OptionSet& o) {
 }
 
 OperandCache::OperandCache(const sc_core::sc_module_name& name, const OperandCacheConfig& config,
-                           std::unique_ptr<protocol::OperandStorage> inside, sc_core::sc_time clock_period)
-    : sc_module(name),
-      config_(config),
-      inside_(std::move(inside)),
-      hit_time_(clock_period * config.latency),
-      reads_("reads"),
-      writes_("writes"),
-      inside_reads_("inside_reads"),
-      inside_writes_("inside_writes") {
-  reads_.register_nb_transport_fw(this, &OperandCache::read);
-  writes_.register_nb_transport_fw(this, &OperandCache::write);
-  inside_reads_.register_nb_transport_bw(this, &OperandCache::read_answered);
-  inside_writes_.register_nb_transport_bw(this, &OperandCache::write_answered);
-  inside_reads_.bind(inside_->read_socket());
-  inside_writes_.bind(inside_->write_socket());
-}
+                           std::unique_ptr<protocol::OperandStorage> inside, const support::ClockDomain& clock)
+    : InterposedStorage(name, std::move(inside)), config_(config), hit_time_(clock.time(config.latency)) {}
 
 OperandCache::Entry& OperandCache::entry(const protocol::WarpAccess& access) {
   return entries_[access.warp.value() * std::size_t{config_.entries} + access.reg.value() % config_.entries];
 }
 
 /// The payload holds every lane of the register: the entry becomes that register.
-void OperandCache::keep(Entry& e, const protocol::WarpAccess& access, const tlm::tlm_generic_payload& payload) {
+void OperandCache::keep(Entry& e, const protocol::WarpAccess& access, const Payload& payload) {
   e.valid = true;
   e.reg = access.reg;
   std::memcpy(e.value.lane.data(), payload.get_data_ptr(), payload.get_data_length());
 }
 
-tlm::tlm_sync_enum OperandCache::read(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                      sc_core::sc_time& delay) {
-  if (phase == tlm::END_RESP) return inside_reads_->nb_transport_fw(payload, phase, delay);
+tlm::tlm_sync_enum OperandCache::read(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) return InterposedStorage::read(payload, phase, delay);
   protocol::WarpAccess& access = protocol::warp_access(payload);
   Entry& e = entry(access);
   if (e.valid && e.reg == access.reg) {
@@ -55,17 +40,16 @@ tlm::tlm_sync_enum OperandCache::read(tlm::tlm_generic_payload& payload, tlm::tl
     return tlm::TLM_COMPLETED;
   }
   ++misses_;
-  const tlm::tlm_sync_enum answer = inside_reads_->nb_transport_fw(payload, phase, delay);
+  const tlm::tlm_sync_enum answer = InterposedStorage::read(payload, phase, delay);
   // Kept only when the value is there at once: one that comes later may be overwritten by then.
   if (answer == tlm::TLM_COMPLETED) keep(e, access, payload);
   return answer;
 }
 
-tlm::tlm_sync_enum OperandCache::write(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                       sc_core::sc_time& delay) {
-  if (phase == tlm::END_RESP) return inside_writes_->nb_transport_fw(payload, phase, delay);
+tlm::tlm_sync_enum OperandCache::write(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == tlm::END_RESP) return InterposedStorage::write(payload, phase, delay);
   const protocol::WarpAccess& access = protocol::warp_access(payload);
-  const tlm::tlm_sync_enum answer = inside_writes_->nb_transport_fw(payload, phase, delay);
+  const tlm::tlm_sync_enum answer = InterposedStorage::write(payload, phase, delay);
   Entry& e = entry(access);
   const bool present = e.valid && e.reg == access.reg;
   if (answer != tlm::TLM_COMPLETED) {  // held: the storage inside has the word until it has written
@@ -84,32 +68,24 @@ tlm::tlm_sync_enum OperandCache::write(tlm::tlm_generic_payload& payload, tlm::t
   return answer;
 }
 
-tlm::tlm_sync_enum OperandCache::read_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                               sc_core::sc_time& delay) {
-  return reads_->nb_transport_bw(payload, phase, delay);
-}
-
-tlm::tlm_sync_enum OperandCache::write_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                                                sc_core::sc_time& delay) {
+tlm::tlm_sync_enum OperandCache::write_answered(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   const protocol::WarpAccess& access = protocol::warp_access(payload);
   Entry& e = entry(access);
   if (e.valid && e.reg == access.reg) e.valid = false;  // read, and kept, while the write was held
-  return writes_->nb_transport_bw(payload, phase, delay);
+  return InterposedStorage::write_answered(payload, phase, delay);
 }
 
 void OperandCache::kernel_started(const protocol::KernelContext& context) {
-  inside_->kernel_started(context);
+  InterposedStorage::kernel_started(context);
   entries_.clear();
 }
 
 void OperandCache::warp_started(const protocol::WarpInfo& warp) {
-  inside_->warp_started(warp);
+  InterposedStorage::warp_started(warp);
   const std::size_t first = warp.warp.value() * std::size_t{config_.entries};
   if (entries_.size() < first + config_.entries) entries_.resize(first + config_.entries);
   for (unsigned i = 0; i < config_.entries; ++i) entries_[first + i].valid = false;
 }
-
-void OperandCache::warp_finished(const protocol::WarpInfo& warp) { inside_->warp_finished(warp); }
 
 void OperandCache::register_stats(support::StatGroup& g) {
   g.counter("hits", hits_, "warp registers", "reads answered by the cache");

@@ -5,11 +5,10 @@
 // banks see less traffic. Write-through, so the storage inside is always right.
 #pragma once
 
-#include <regatta/protocol/extension_points.h>
+#include <regatta/protocol/interposed_storage.h>
+#include <regatta/support/clock_domain.h>
 #include <regatta/support/config.h>
 #include <regatta/support/stats.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
 #include <memory>
@@ -29,17 +28,13 @@ struct OperandCacheConfig {
   void declare(support::OptionSet& options);
 };
 
-class OperandCache : public sc_core::sc_module, public protocol::OperandStorage, public support::StatProvider {
+class OperandCache : public protocol::InterposedStorage, public support::StatProvider {
  public:
   OperandCache(const sc_core::sc_module_name& name, const OperandCacheConfig& config,
-               std::unique_ptr<protocol::OperandStorage> inside, sc_core::sc_time clock_period);
+               std::unique_ptr<protocol::OperandStorage> inside, const support::ClockDomain& clock);
 
-  protocol::OperandTargetSocket& read_socket() override { return reads_; }
-  protocol::OperandTargetSocket& write_socket() override { return writes_; }
-  std::uint64_t capacity_registers() const override { return inside_->capacity_registers(); }
   void kernel_started(const protocol::KernelContext& context) override;
   void warp_started(const protocol::WarpInfo& warp) override;
-  void warp_finished(const protocol::WarpInfo& warp) override;
   void register_stats(support::StatGroup& group) override;
   void register_energy(support::EnergyGroup& group) override;
 
@@ -49,18 +44,14 @@ class OperandCache : public sc_core::sc_module, public protocol::OperandStorage,
     protocol::RegisterId reg;
     protocol::WarpValue value;
   };
-  tlm::tlm_sync_enum read(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum write(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum read_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum write_answered(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum read(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum write(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  tlm::tlm_sync_enum write_answered(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   Entry& entry(const protocol::WarpAccess& access);
-  void keep(Entry& entry, const protocol::WarpAccess& access, const tlm::tlm_generic_payload& payload);
+  void keep(Entry& entry, const protocol::WarpAccess& access, const Payload& payload);
 
   OperandCacheConfig config_;
-  std::unique_ptr<protocol::OperandStorage> inside_;
   sc_core::sc_time hit_time_;
-  tlm_utils::simple_target_socket<OperandCache, 1024> reads_, writes_;
-  tlm_utils::simple_initiator_socket<OperandCache, 1024> inside_reads_, inside_writes_;
   std::vector<Entry> entries_;  ///< warp slot after warp slot
   std::uint64_t hits_ = 0, misses_ = 0, updates_ = 0;
 };

@@ -3,7 +3,7 @@
 // Two policies from outside regatta: a warp scheduler and a CTA residency, which main.cpp registers under names.
 #pragma once
 
-#include <regatta/models/residency/occupancy.h>
+#include <regatta/baseline/occupancy_residency.h>
 #include <regatta/protocol/extension_points.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache on its own test bench: a register file inside, reads and writes over the sockets, no SM.
-#include <regatta/models/register_file/register_file.h>
+#include <regatta/baseline/register_file.h>
 
 #if __has_include(<catch2/catch_session.hpp>)
 #include <catch2/catch_all.hpp>
@@ -28,9 +28,9 @@ struct Bench : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
     file.write_queue = 2;
     new_block::OperandCacheConfig config;
     config.entries = 4;
-    auto inside = std::make_unique<regatta::models::RegisterFile>("register_file", file, period);
+    auto inside = std::make_unique<regatta::models::RegisterFile>("register_file", file, clock);
     register_file = inside.get();
-    cache = std::make_unique<new_block::OperandCache>("cache", config, std::move(inside), period);
+    cache = std::make_unique<new_block::OperandCache>("cache", config, std::move(inside), clock);
     reads.bind(*this);
     writes.bind(*this);
     reads.bind(cache->read_socket());
@@ -94,6 +94,7 @@ struct Bench : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
 
   const sc_time period{1, SC_NS};
+  regatta::support::ClockDomain clock{"clock", period};
   protocol::OperandInitiatorSocket reads, writes;
   std::unique_ptr<new_block::OperandCache> cache;
   regatta::models::RegisterFile* register_file = nullptr;

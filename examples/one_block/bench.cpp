@@ -67,7 +67,7 @@ Outcome outcome_of(const wir::ReuseAnswer& answer) {
 }  // namespace
 
 Bench::Bench(const sc_core::sc_module_name& name, std::vector<Step> script, unsigned entries, RegisterCounts& counts,
-             const sc_core::sc_time& period)
+             regatta::support::ClockDomain& domain)
     : sc_module(name),
       clock("clock"),
       lookups("lookup", *this),
@@ -75,7 +75,7 @@ Bench::Bench(const sc_core::sc_module_name& name, std::vector<Step> script, unsi
       script_(std::move(script)),
       entries_(entries),
       counts_(counts),
-      clock_(regatta::support::CycleScheduler::of(period)) {
+      domain_(domain) {
   SC_HAS_PROCESS(Bench);
   SC_METHOD(cycle);
   sensitive << clock.pos();
@@ -119,10 +119,10 @@ void Bench::cycle() {
   const unsigned before = counts_.total();
   counts_.settle();
   if (counts_.total() != before) print_row("", "an entry given up", "");
-  for (auto due = due_.begin(); due != due_.end() && due->first == clock_.now(); due = due_.erase(due)) {
+  for (auto due = due_.begin(); due != due_.end() && due->first == domain_.now(); due = due_.erase(due)) {
     update(due->second);
   }
-  while (next_ < script_.size() && script_[next_].cycle == clock_.now()) play(next_++);
+  while (next_ < script_.size() && script_[next_].cycle == domain_.now()) play(next_++);
   if (open_.empty()) counts_.check();  // a late answer may bring a reference
   low_mode_ = counts_.low_mode();
   references_ = counts_.total();
@@ -192,7 +192,7 @@ void Bench::take(std::size_t step, const wir::ReuseAnswer& answer) {
 
 void Bench::retire(std::size_t step) {
   const std::uint64_t at = updates->book_write();
-  if (at == clock_.now()) return update(step);
+  if (at == domain_.now()) return update(step);
   due_.emplace(at, step);
   check(step, "", Outcome::waits, {});
 }
@@ -208,7 +208,7 @@ void Bench::update(std::size_t step) {
   updates->update(update);
   update_valid_ = true;
   update_opcode_ = s.computation.tag.opcode;
-  if (s.cycle == clock_.now()) return check(step, "", Outcome::updated, update.result);
+  if (s.cycle == domain_.now()) return check(step, "", Outcome::updated, update.result);
   print_row("update " + text(s.computation), text(Outcome::updated, s.result), entry_of(s.computation));
 }
 
@@ -228,7 +228,7 @@ void Bench::check(std::size_t step, const std::string& request, Outcome outcome,
 }
 
 void Bench::print_row(const std::string& request, const std::string& reply, const std::string& entry) const {
-  std::cout << std::setw(7) << clock_.now() << std::setw(24) << request << std::setw(26) << reply << std::setw(17)
+  std::cout << std::setw(7) << domain_.now() << std::setw(24) << request << std::setw(26) << reply << std::setw(17)
             << entry << counts_.total() << "\n";
 }
 
@@ -244,7 +244,7 @@ std::string Bench::entry_of(const Computation& computation) const {
 
 void Bench::fail(const std::string& message) {
   std::cout << std::flush;
-  std::cerr << "FAILED cycle " << clock_.now() << ": " << message << "\n";
+  std::cerr << "FAILED cycle " << domain_.now() << ": " << message << "\n";
   ++failures_;
 }
 

@@ -4,8 +4,9 @@
 // retirement, which enters their results.
 #pragma once
 
-#include <regatta/models/wir/reuse_buffer.h>
 #include <regatta/protocol/lookup.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/wir/reuse_buffer.h>
 
 #include <array>
 #include <cstdint>
@@ -67,7 +68,7 @@ class Bench : public sc_core::sc_module, public protocol::LookupClient<wir::Reus
 
   /// Steps are in the order of their cycles. `entries`: of the buffer.
   Bench(const sc_core::sc_module_name& name, std::vector<Step> script, unsigned entries, RegisterCounts& counts,
-        const sc_core::sc_time& period);
+        regatta::support::ClockDomain& domain);
 
   /// The table then has the contents of the entries. A block that is not a wir::ReuseBuffer does without.
   void show(const wir::ReuseEntries& contents) { contents_ = &contents; }
@@ -102,7 +103,7 @@ class Bench : public sc_core::sc_module, public protocol::LookupClient<wir::Reus
   const std::vector<Step> script_;
   const unsigned entries_;
   RegisterCounts& counts_;
-  regatta::support::CycleScheduler& clock_;
+  regatta::support::ClockDomain& domain_;
   const wir::ReuseEntries* contents_ = nullptr;
   std::size_t next_ = 0;                           ///< the script's next step
   std::map<std::uint32_t, std::size_t> open_;      ///< requests whose answers come later: tag, step

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One block in a bench: the reuse buffer of warp instruction reuse, without an SM, a trace or a memory.
-#include <regatta/models/wir/reuse_buffer.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/wir/reuse_buffer.h>
 
 #include <iomanip>
 #include <iostream>
@@ -110,12 +111,13 @@ int sc_main(int argc, char** argv) {
   }
   const sc_core::sc_time period(10, sc_core::SC_NS);
   sc_core::sc_clock clock("clock", period);
+  regatta::support::ClockDomain domain("domain", period);
 
   wir::WirConfig config;  // with pending-retry, two read ports and two write ports
   config.reuse_entries = entries;
-  wir::ReuseBuffer buffer("reuse_buffer", config, period);
-  RegisterCounts counts("counts", period);
-  Bench bench("bench", script(), entries, counts, period);
+  wir::ReuseBuffer buffer("reuse_buffer", config, domain);
+  RegisterCounts counts("counts", domain);
+  Bench bench("bench", script(), entries, counts, domain);
   bench.clock.bind(clock);
   bench.lookups.bind(buffer.lookups);
   bench.updates.bind(buffer.updates);

@@ -4,8 +4,8 @@
 // machine is in low-register mode. Small and slow; models/wir/register_allocator.h is the block.
 #pragma once
 
-#include <regatta/models/wir/references.h>
-#include <regatta/support/cycle_scheduler.h>
+#include <regatta/support/clock_domain.h>
+#include <regatta/wir/references.h>
 
 #include <array>
 #include <cstdint>
@@ -23,8 +23,8 @@ class RegisterCounts : public sc_core::sc_module, public wir::References {
   /// The block that is asked to give up its entries in low-register mode.
   sc_core::sc_port<wir::ReferenceKeeper> keeper;
 
-  RegisterCounts(const sc_core::sc_module_name& name, const sc_core::sc_time& period)
-      : sc_module(name), keeper("keeper"), clock_(regatta::support::CycleScheduler::of(period)) {
+  RegisterCounts(const sc_core::sc_module_name& name, regatta::support::ClockDomain& clock)
+      : sc_module(name), keeper("keeper"), clock_(clock) {
     // The bench has one reference to each register, as a rename entry would. So no register is ever free.
     count_.fill(1);
   }
@@ -96,7 +96,7 @@ class RegisterCounts : public sc_core::sc_module, public wir::References {
   }
   static void unexpected() { SC_REPORT_ERROR("one_block/references", "a transaction that the bench does not play"); }
 
-  regatta::support::CycleScheduler& clock_;
+  regatta::support::ClockDomain& clock_;
   std::array<unsigned, registers> count_{};
   unsigned total_ = 0;
   bool low_ = false;

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [BIN]: one kernel from PTX to cycles under three operand storages, a flipped bit that is found, and a knob. BIN
-# holds the tools, relative to the root of the checkout (default: build/release/bin); results go to build/quickstart.
+# run.sh [BIN]: one program from PTX to cycles under three operand storages, a flipped bit that is found, and a knob. BIN
+# holds the tools, relative to the root of the checkout (default: build/release/bin); results go to build/quickstart, and
+# the tables below, which README.md quotes, to tables.txt in it (check_page.py).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -10,6 +11,7 @@ bin=${1:-build/release/bin}
 cd "$root"
 out=build/quickstart
 mkdir -p "$out"
+: >"$out/tables.txt"
 
 bold=""
 plain=""
@@ -84,7 +86,7 @@ results baseline regless wir | awk '
   END {
     printf "\n  RegLess holds only the registers of the code that runs: its register structures take %.0f %% of the baseline\047s energy.\n", 100 * energy["regless"] / registers
     printf "  WIR took %.1f %% of its instructions\047 results from earlier instructions; its extra stages take cycles.\n", 100 * reused["wir"]
-  }'
+  }' | tee -a "$out/tables.txt"
 
 title "3. A model that loses a value cannot pass: flip one bit of one register as it is written"
 simulate fault 3 --fault.at write --fault.cycle 100000 --fault.bit 7
@@ -106,7 +108,7 @@ results regless osu256 osu128 | awk '
     print "\n  With 512 entries the schedulers wait for a unit, that of loads and stores: memory sets the pace. With 256, warps wait"
     print "  at the issue gate instead, for room in the staging unit, and memory still sets the pace. With 128, too few warps run"
     print "  to keep memory busy: cycles grow."
-  }'
+  }' | tee -a "$out/tables.txt"
 
 title "Tables of each run, and everything that was counted: $out/*.txt and *.json"
 echo "Next: README.md, \"Your own kernel in five minutes\"."

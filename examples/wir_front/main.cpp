@@ -3,11 +3,11 @@
 // regatta-sim with one more scheme: --scheme wir_front has a block between the reuse stage and the reuse buffer of WIR.
 // The block forwards everything and counts. It is where a victim buffer or a filter begins.
 #include <regatta/assembly/tool.h>
-#include <regatta/models/wir/reuse_front.h>
-#include <regatta/schemes/scheme_wir.h>
 #include <regatta/schemes/schemes.h>
 #include <regatta/support/energy.h>
 #include <regatta/support/stats.h>
+#include <regatta/wir/reuse_front.h>
+#include <regatta/wir/scheme_wir.h>
 
 #include <memory>
 

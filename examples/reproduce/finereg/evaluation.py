@@ -262,7 +262,7 @@ class Evaluation(evaluation.Evaluation):
         ctas = value(d, "config.switching.max_ctas")
         pointer = (entries - 1).bit_length()
         return {"status monitor": 2 * 2 * ctas / 8,
-                "cache of bit vectors": value(d, "config.finereg.vector_entries") * (32 + 64) / 8,
+                "cache of bit vectors": value(d, "config.rmu.vector_entries") * (32 + 64) / 8,
                 "pointer table": ctas * (pointer + entries.bit_length()) / 8,
                 "free-space monitor": entries / 8,
                 "tags of the pending file": entries * (1 + 1 + pointer + 5 + 6) / 8,

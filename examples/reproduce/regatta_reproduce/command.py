@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Callable, List, Optional, Sequence
 
+from regatta.clashes import FileUse, refuse_clashes
 from regatta.statistics import InputError
 from regatta.studies.campaign import Tools
 from regatta.studies.engine import Settings
@@ -31,7 +32,7 @@ def parser(description: str, page: Path) -> argparse.ArgumentParser:
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
     p.add_argument("--work", type=Path, default=root / "build" / "reproduce", metavar="FOLDER",
                    help="results that are kept, and traces while they are needed")
-    p.add_argument("--out", type=Path, default=page, metavar="FOLDER", help="where README.md and figures/ go")
+    p.add_argument("--out", type=Path, default=page, metavar="FOLDER", help="where README.md and the other files of the page go")
     p.add_argument("--kernels", metavar="A,B,...", help="only these of the page's kernels (needs --out)")
     p.add_argument("--small", action="store_true", help="the kernels' small sizes (needs --out)")
     p.add_argument("--keep-traces", action="store_true", help="do not throw traces away when their runs are done")
@@ -59,7 +60,18 @@ def checked(options: argparse.Namespace, known: Sequence[str]) -> argparse.Names
             raise UsageError(f"{name} does not make the page that is kept in {options.page}: say where this one "
                                     f"goes (--out FOLDER)")
     options.kernels = [k for k in known if k in chosen]
+    _keep_sources(options)
     return options
+
+
+def _keep_sources(options: argparse.Namespace) -> None:
+    """A link in --out may lead back to what the page is made from."""
+    written = [FileUse("--out", options.out / name, True) for name in ("README.md", "findings.md", "results.csv")]
+    read = [FileUse("a source of the page", options.page / name) for name in ("page.md", "paper.json", "findings.toml")]
+    try:
+        refuse_clashes([*written, *read])
+    except InputError as e:
+        raise UsageError(str(e)) from None
 
 
 def campaign(options: argparse.Namespace) -> Campaign:

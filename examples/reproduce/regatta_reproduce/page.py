@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown tables, and a README made from a template.
+"""Markdown tables, and a page made from a template. parts.py makes README.md and its other files of the page.
 
 In the template, {{name}} stands for what was registered under that name; every name must be known and every registered
 one used, so that neither a table nor a template is forgotten when the other changes.
@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Sequence, Set
 
-from . import ReproductionError
+from . import ReproductionError, parts
 from .findings import Findings
 from .paper import Comparisons, number
 
@@ -55,6 +55,11 @@ def csv_text(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return "".join(",".join(cell(c) for c in row) + "\n" for row in [header, *rows])
 
 
+def figure(name: str, title: str) -> str:
+    """figures/NAME.png, as plots.save() writes it."""
+    return f"![{title}](figures/{name}.png)\n\n*{title}*"
+
+
 class Page:
     def __init__(self, comparisons: Comparisons, findings: Findings, partial: bool = False):
         """`partial`: not all kernels were run; what is then not compared is left out instead of being an error,
@@ -68,12 +73,13 @@ class Page:
     def put(self, name: str, content: Any) -> None:
         if name in self._content:
             raise ReproductionError(f"'{name}' is registered twice for the page")
-        self._content[name] = _cell(content) if not isinstance(content, str) else content
+        text = _cell(content) if not isinstance(content, str) else content
+        kind, _, of = name.partition(":")
+        self._content[name] = (parts.named_table(of, text) if kind == "table" else
+                               parts.named_table(f"{of}_compared", text) if kind == "compare" else text)
 
     def figure(self, name: str, title: str) -> None:
-        """figures/NAME.svg and .png."""
-        self.put(f"figure:{name}", f"![{title}](figures/{name}.svg)\n\n({title}; "
-                                   f"[PNG](figures/{name}.png))")
+        self.put(f"figure:{name}", figure(name, title))
 
     def compare(self, name: str, ids: Sequence[str]) -> None:
         """A table of these comparisons, and the findings that explain the differences among them."""
@@ -86,7 +92,7 @@ class Page:
             verdict = c.verdict() if not c.difference else f"**{c.difference}**"
             rows.append([what + (f" ({c.note})" if c.note else ""), c.stated.where, c.stated.text(), c.ours_text(),
                          verdict])
-        self.put(f"compare:{name}", table(["", "where", "paper", "ours", ""], rows, left=2) + self.explained(ids))
+        self.put(f"compare:{name}", table(parts.comparison_header, rows, left=2) + self.explained(ids))
 
     def compare_known(self, name: str, ids: Sequence[str]) -> None:
         """Those that are compared: a part of the kernels does not allow all."""
@@ -104,7 +110,7 @@ class Page:
             if f.title in self._told or self.partial:  # they explain the whole page's numbers
                 continue
             self._told.add(f.title)
-            text += f"\n\n**{f.title}** " + self._fill(f.text, f"finding '{f.title}'", None)
+            text += "\n\n" + parts.finding(f.title, self._fill(f.text, f"finding '{f.title}'", None))
         return text
 
     def _fill(self, text: str, where: str, used: Optional[Set[str]]) -> str:
@@ -120,6 +126,7 @@ class Page:
         return _place.sub(replace, text)
 
     def render(self, template: Path) -> str:
+        """The whole page, for parts.split()."""
         try:
             text = Path(template).read_text(encoding="utf-8")
         except OSError as e:
@@ -133,14 +140,27 @@ class Page:
 
 
 def missing_values(comparisons: Comparisons) -> str:
-    """What the paper states and nothing of ours is held beside, by reason."""
-    by_reason: Dict[str, List[str]] = {}
+    """What the paper states and nothing of ours is held beside, by reason: in findings.md."""
+    by_reason: Dict[str, Dict[str, List[str]]] = {}
+    count = 0
     for v in comparisons.paper.values.values():
         if v.not_compared:
-            by_reason.setdefault(v.not_compared, []).append(f"{v.what}{', ' + v.scope if v.scope else ''}" +
-                                                            ("" if v.value is True else f": {v.text()}") +
-                                                            f" ({v.where})")
-    return "\n".join(f"- {reason}: " + "; ".join(values) + "." for reason, values in by_reason.items())
+            count += 1
+            alike = by_reason.setdefault(v.not_compared, {}).setdefault(f"{v.what} ({v.where})", [])
+            alike.append(": ".join(t for t in (v.scope, "" if v.value is True else v.text()) if t))
+    if not count:
+        return ""
+    lines = []
+    for reason, stated in by_reason.items():
+        lines.append(f"- {reason}:")
+        lines += [f"  - {what}" + (": " + "; ".join(said) if any(said) else "") for what, said in stated.items()]
+    reasons = f"{len(by_reason)} reasons" if len(by_reason) > 1 else "one reason"
+    return parts.details(f"{count} statement{'s are' if count > 1 else ' is'} not compared, for {reasons}", "\n".join(lines))
+
+
+def write(folder: Path, page: parts.Parts) -> bool:
+    """Whether a file has changed."""
+    return any([write_if_changed(Path(folder) / name, text) for name, text in page.files().items()])
 
 
 def write_if_changed(path: Path, text: str) -> bool:

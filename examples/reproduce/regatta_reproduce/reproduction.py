@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable, Dict, List, Optional, Tuple, Type
 
-from . import command, plots
+from . import command, parts, plots
 from .campaign import Result, Run
 from .evaluation import Evaluation
 from .findings import Findings
-from .page import Page, missing_values, write_if_changed
+from .page import Page, missing_values, write, write_if_changed
 from .paper import Comparisons, Paper
 from .suite import Suite
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """`folder` holds paper.json, findings.toml and page.md; README.md, figures/ and results.csv go there. The page's
-    kernels are those of `suite`."""
+    """`folder` holds paper.json, findings.toml and page.md; README.md, findings.md, tables/, figures/ and results.csv go
+    there. The page's kernels are those of `suite`."""
     description: str
     folder: Path
     suite: Suite
@@ -54,13 +54,15 @@ class Reproduction:
         self._facts(page, e, paper, options.small)
         self.fill(page, e, None if options.no_plots else options.out / "figures", options.small)
         page.put("missing", missing_values(comparisons))
-        changed = write_if_changed(options.out / "README.md", page.render(self.folder / "page.md"))
+        made = parts.split(page.render(self.folder / "page.md"))
+        changed = write(options.out, made)
         write_if_changed(options.out / "results.csv", self.csv(e))
         print(f"{options.out / 'README.md'}: {'written' if changed else 'as it was'}")
         complaints: List[str] = []
         if whole:
             complaints = findings.complaints(comparisons)
             complaints += [f"{i} is stated, and nothing of ours is held beside it" for i in comparisons.forgotten()]
+            complaints += made.complaints()
         for c in complaints:
             print(f"  {c}", file=sys.stderr)
         return 3 if complaints and options.strict else 0

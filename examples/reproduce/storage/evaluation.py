@@ -70,7 +70,7 @@ schemes: Dict[str, Scheme] = {
 titles = {name: s.title for name, s in schemes.items()}
 #: Single changes on the first seven benchmarks: run -> description, the run it changes, options, trace.
 bandwidth = ("--l1.mshrs", "128", "--dram.bandwidth", "896000")
-ports = tuple(o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports", "value_signature_buffer.ports",
+ports = tuple(o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports", "vsb.ports",
                              "verify_cache.ports") for o in ("--" + knob, "16"))
 changes: Dict[str, Tuple[str, str, Tuple[str, ...], str]] = {
     "rfv-gto": ("RFV, GTO", "rfv", of("rfv") + gto, usual),
@@ -215,7 +215,7 @@ class Evaluation(evaluation.Evaluation):
             number = math.ceil(math.log2(config("register_file.registers")))
             bits = config("sm.warps") * config("sm.registers_per_thread") * (number + 2)
             bits += config("reuse_buffer.entries") * (10 + 4 * number + math.ceil(math.log2(config("sm.ctas"))) + 1 + config("wir.barrier_bits"))
-            bits += config("value_signature_buffer.entries") * (1 + config("wir.hash_bits") + number)
+            bits += config("vsb.entries") * (1 + config("wir.hash_bits") + number)
             bits += config("verify_cache.entries") * (1 + number + 8 * register_bytes) + config("register_file.registers") * config("wir.counter_bits")
         elif scheme == "greener":
             bits = config("sm.warps") * config("greener.table_entries") * (32 + 6 * config("greener.table_registers"))

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from regatta.means import geomean, mean
-from regatta_reproduce import plots
+from regatta_reproduce import parts, plots
 from regatta_reproduce.findings import Findings
-from regatta_reproduce.page import Page, fixed, percent, table
+from regatta_reproduce.page import Page, figure, fixed, percent, table
 from regatta_reproduce.suite import Coverage, Program, Suite
 
 from evaluation import EntryNumbers, Numbers
@@ -21,22 +21,17 @@ _figure = "registers_locality"
 
 
 def page(rows: Sequence[Numbers], entries: Sequence[EntryNumbers], suites: Mapping[str, Suite], size: str,
-         drawn: bool) -> str:
+         drawn: bool) -> parts.Parts:
     # Nothing of this page is compared with what a paper measured, so that it has neither comparisons nor findings.
     p = Page(SimpleNamespace(all={}), Findings(here / "findings.toml"))
     ordered = _ordered(suites)
     _numbers(p, rows, size)
     _coverage(p, ordered)
-    p.put("picture", _picture(p) if drawn else "")
+    p.put("picture", figure(_figure, "Registers per thread and value locality of every kernel") if drawn else "")
     p.put("table:kernels", _kernels(rows))
     p.put("table:papers", _papers(rows, ordered))
     p.put("table:stated", _stated(entries, ordered))
-    return p.render(here / "page.md")
-
-
-def _picture(p: Page) -> str:
-    title = "Registers per thread and value locality of every kernel"
-    return f"![{title}](figures/{_figure}.svg)\n\n({title}; [PNG](figures/{_figure}.png))"
+    return parts.split(p.render(here / "page.md"))
 
 
 def _ordered(suites: Mapping[str, Suite]) -> List[Suite]:

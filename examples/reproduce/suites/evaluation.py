@@ -70,7 +70,7 @@ class EntryNumbers:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """CTAs that an SM holds at a time by each limit: regatta's own rule (models/residency/occupancy.cpp)."""
+    """CTAs that an SM holds at a time by each limit: regatta's own rule (platform/baseline/occupancy)."""
     by: Dict[str, int]
 
     @property

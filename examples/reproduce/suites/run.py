@@ -12,7 +12,7 @@ here = Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent))
 
 from regatta_reproduce import command, plots, suite  # noqa: E402
-from regatta_reproduce.page import write_if_changed  # noqa: E402
+from regatta_reproduce.page import write, write_if_changed  # noqa: E402
 
 import content  # noqa: E402
 import evaluation  # noqa: E402
@@ -49,13 +49,14 @@ def run(arguments: Optional[List[str]] = None) -> int:
         write_if_changed(options.out / kept[kind], evaluation.text_of(kind, numbers))
     # As they are kept: the page has the same numbers whether it is made from runs or from what is kept.
     rows, entries = (evaluation.read(kind, options.out / name) for kind, name in kept.items())
-    text = content.page(rows, entries, suites, "small" if options.small else "full", not options.no_plots)
+    made = content.page(rows, entries, suites, "small" if options.small else "full", not options.no_plots)
     if not options.no_plots:
         content.figures(rows, options.out / "figures")
-    changed = write_if_changed(options.out / "README.md", text)
+    changed = write(options.out, made)
     print(f"{options.out / 'README.md'}: {'written' if changed else 'as it was'}")
     complaints = [f"no numbers of {k}: run this without --from-results" for k in options.kernels
                   if evaluation.of_kernel(rows, k) is None]
+    complaints += made.complaints()
     complaints += [f"{r.kernel}: {r.mismatches} operands differ from the program's" for r in rows if r.mismatches]
     for c in complaints:
         print(f"  {c}", file=sys.stderr)

@@ -2,6 +2,7 @@
 """Stand-ins for regatta-annotate and regatta-sim, for tests of what calls them: they note that they were called, and
 answer what fits the call without computing anything."""
 
+import contextlib
 import functools
 import io
 import json
@@ -12,9 +13,13 @@ import sys
 import time
 import types
 from pathlib import Path
+from typing import Callable, Optional
 from unittest import mock
 
-from regatta.studies import engine, worker
+from regatta.studies import pool, worker
+
+#: Seconds. What takes longer does not end, on the slowest machine.
+LONG = 600
 
 _programs = {
     "regatta-annotate": '''
@@ -34,7 +39,7 @@ json.dump({"entries": [{"name": n, "instructions": 60, "regions": 12, "blocks": 
 note("sim")
 trace = open(sys.argv[1]).read()
 if not trace.startswith("trace "): fail(2, "not a trace")
-time.sleep(float(os.environ.get("FAKE_SECONDS", "0")))
+wait_if_held()
 if "--garbage" in sys.argv:
     open(after("--stats"), "w").write("{")
     sys.exit(0)
@@ -58,7 +63,7 @@ d = {"kernel": "k", "trace": sys.argv[1], "scheme": scheme, "cycles": int(10000 
                 "wir.physical_registers": 0, "wir.barrier_bits": 5, "wir.hash_bits": 32, "wir.counter_bits": 10,
                 "sm.lanes": 32, "sm.schedulers": 4, "osu.entries": entries, "compressor.lines": 12, "greener.table_entries": 2, "greener.table_registers": 8,
                 "reuse_buffer.entries": int(after("--reuse_buffer.entries", "256")),
-                "value_signature_buffer.entries": 256, "verify_cache.entries": 8},
+                "vsb.entries": 256, "verify_cache.entries": 8},
      "stats": {"memory.l2_0": {"reads": 100, "writes": 20}, "sm0.register_file": {
          "reads": 14000, "writes": 8000, "read_wait": 700, "write_wait": 400},
          "sm0.l1": {"reads": 500, "read_hits": 300, "mshr_merges": 50},
@@ -87,7 +92,7 @@ if reuses:
     bypass = 0.01 if model == "novsb" else min(0.3, int(after("--reuse_buffer.entries", "256")) / 2560)
     reused = bypass * d["warp_instructions"]
     d["energy"]["by_event"] += [{"event": "wir." + e, "count": 9000, "pj": 3.0, "nj": 0.027} for e in (
-        "rename_table", "reuse_buffer", "hash", "value_signature_buffer", "register_allocator", "reference_count",
+        "rename_table", "reuse_buffer", "hash", "vsb", "register_allocator", "reference_count",
         "verify_cache")]
     d["stats"]["wir"] = {
         "reused.arithmetic": 0.8 * reused, "reused.load": 0.1 * reused, "reused.pending": 0.1 * reused,
@@ -126,7 +131,7 @@ if scheme in switching:
     d["stats"]["residency"] = {"ctas.active": active, "ctas.pending": ctas - active, "time_to_full_stall": 500.0}
     d["stats"]["vt_regmutex"] = {"acquires": 100 if scheme == "vt_regmutex" else 0, "srp_stall_cycles": 0.3 * d["cycles"]}
     d["stats"]["finereg"] = {"depletion_stall_cycles": 0.01 * d["cycles"]}
-    d["config"].update({"finereg.active_registers": 1024, "finereg.pending_registers": 1024, "switching.max_ctas": 128, "finereg.vector_entries": 32,
+    d["config"].update({"finereg.active_registers": 1024, "finereg.pending_registers": 1024, "switching.max_ctas": 128, "rmu.vector_entries": 32,
                         "regmutex.pool_registers": int(after("--regmutex.pool_registers", "576"))})
 d["config"]["sm.schedulers"] = 4
 d["stats"]["sm0.pipeline"].update({"resident_ctas_mean": ctas, "ctas": 100})
@@ -207,6 +212,12 @@ def note(what):
 def fail(status, message):
     sys.stderr.write(os.path.basename(sys.argv[0]) + ": " + message + "\\n")
     sys.exit(status)
+def wait_if_held():
+    held = os.path.join(os.path.dirname(sys.argv[0]), "held")
+    if os.path.exists(held):
+        with open({log!r}) as f: number = sum(line.startswith("sim") for line in f)
+        if number > int(open(held).read()):
+            while os.path.exists(held): time.sleep(0.01)
 '''
 
 
@@ -225,7 +236,7 @@ def _compiled(program: str, log: str):
     return compile(_head.format(python="", salt="", log=log) + _programs[program], program, "exec")
 
 
-def call(arguments, folder, leashed):
+def call(arguments, folder):
     """In place of worker.call(): the same answers without a process for each, of which a page has hundreds."""
     path = Path(arguments[0])
     told = io.StringIO()
@@ -245,25 +256,64 @@ def call(arguments, folder, leashed):
     return 0, "", 0.0
 
 
-def start(campaign, settings, path):
-    """In place of engine._start(): the jobs of the workflow after one another, without Snakemake and its workers."""
-    jobs = [json.loads(p.read_text()) for p in sorted((campaign.folder / "jobs").iterdir())]
-    for kind in ("annotate", "simulate"):
-        for job in jobs:
-            if job["kind"] == kind:
-                worker.work(job)
-    return types.SimpleNamespace(wait=lambda *_: 0, returncode=0)
+class PoolHere:
+    """In place of pool.Pool: one job after another in this process."""
+
+    def __init__(self, _size):
+        self._jobs = []
+
+    def is_full(self):
+        return not self.is_idle()
+
+    def is_idle(self):
+        return not self._jobs
+
+    def begin(self, name, job):
+        self._jobs.append((name, json.dumps(job)))
+
+    def wait(self, _seconds=None):
+        name, job = self._jobs.pop()
+        told = worker.answer(json.loads(job))
+        return [(name, told["failed"], told["error"])]
+
+    def end(self):
+        self._jobs.clear()
 
 
 def patch(test, of_programs=True):
-    """For a test: no Snakemake is needed, and no process for each run (unless the programs have been changed)."""
-    patches = [mock.patch.object(engine, "_snakemake", lambda program: program), mock.patch.object(engine, "_start", start),
-               mock.patch.object(engine, "_work_ahead", lambda *_: None), mock.patch.object(engine, "_end", lambda *_: None)]
+    """For a test: no process for each run (unless the programs have been changed), and no workers."""
+    patches = [mock.patch.object(pool, "Pool", PoolHere)]
     if of_programs:
         patches.append(mock.patch.object(worker, "call", call))
     for p in patches:
         p.start()
         test.addCleanup(p.stop)
+
+
+def hold(folder: Path, after: Optional[int]) -> None:
+    """Simulations wait from now on, but for so many of all. None: they do no more."""
+    held = folder / "held"
+    held.unlink(missing_ok=True)
+    if after is not None:
+        (folder / "held.part").write_text(str(after))
+        os.replace(folder / "held.part", held)
+
+
+def wait_for(is_so: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + LONG
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not so after {LONG} s")
+        time.sleep(0.01)
+
+
+def running(folder: Path) -> bool:
+    """Whether a program of this folder runs."""
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and os.fsencode(folder) + b"/regatta-" in (entry / "cmdline").read_bytes():
+                return True
+    return False
 
 
 def calls(folder: Path, what: str = "") -> int:

@@ -3,6 +3,7 @@
 folder's run.py; the folders' modules have the same names, so each is made in a process of its own test module."""
 
 import contextlib
+import csv
 import io
 import sys
 import tempfile
@@ -17,6 +18,13 @@ def module(paper: str):
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / paper))
     import run
     return run
+
+
+def _rows(table):
+    header, *rows = csv.reader(table.read_text().splitlines())
+    if header[-1] == "verdict":
+        rows = [row if row[-1].startswith("agrees") else [*row[:-1], f"**{row[-1]}**"] for row in rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in [header, *rows])
 
 
 class PageCase(unittest.TestCase):
@@ -43,7 +51,10 @@ class PageCase(unittest.TestCase):
         return status, told.getvalue(), complaints.getvalue()
 
     def text(self, out):
-        return (self.folder / out / "README.md").read_text()
+        """The whole page: README.md, findings.md, and the tables as README.md would have them."""
+        folder = self.folder / out
+        pages = [p.read_text() for p in (folder / "README.md", folder / "findings.md") if p.exists()]
+        return "\n".join([*pages, *(_rows(p) for p in sorted((folder / "tables").glob("*.csv")))])
 
     def assert_same_files(self, a, b):
         names = sorted(p.relative_to(self.folder / a) for p in (self.folder / a).rglob("*"))

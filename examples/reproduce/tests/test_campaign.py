@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
+import errno
 import json
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from regatta.statistics import InputError
 from regatta.studies import worker
@@ -28,9 +29,8 @@ class Scratch(unittest.TestCase):
         (self.folder / "k.ptx").write_text("code")
         (self.folder / "data.bin").write_text("data")
 
-    def campaign(self, snakemake="snakemake", **more):
-        return Campaign(Tools.find(self.bin), self.folder / "work", "page",
-                        Settings(2, shown=False, snakemake=snakemake), **more)
+    def campaign(self, **more):
+        return Campaign(Tools.find(self.bin), self.folder / "work", "page", Settings(2, shown=False), **more)
 
     def two_runs(self, trace_options=()):
         trace = Trace("k", self.launch, trace_options)
@@ -47,7 +47,7 @@ class Scratch(unittest.TestCase):
 
 
 class CampaignTest(Scratch):
-    """Without Snakemake."""
+    """Without processes of workers."""
 
     def setUp(self):
         super().setUp()
@@ -200,29 +200,35 @@ class CampaignTest(Scratch):
         with self.assertRaisesRegex(ReproductionError, "--jobs: found 0, expected at least 1"):
             Campaign(Tools.find(self.bin), self.folder, "page", Settings(0))
 
+    def test_nothing_more_is_made_where_nothing_can_be_written(self):
+        runs = [Run(str(i), Trace("k", self.launch, ("--region-registers", str(i)))) for i in (1, 2, 3)]
+        full = OSError(errno.ENOSPC, "No space left on device", "the record")
+        with mock.patch.object(worker, "replace", side_effect=full), self.assertRaisesRegex(
+                InputError, "runs without a result: 3; the same command makes them: cannot write 'the record': No space left on device$"):
+            self.execute(runs)
+        self.assertEqual((fake_tools.calls(self.bin, "annotate"), fake_tools.calls(self.bin, "sim")), (1, 0))
+        self.assertEqual(len(self.execute(runs)), 3)
+
     def test_traces_are_kept_when_asked_for(self):
         self.execute(self.two_runs(), keep_traces=True)
         self.assertEqual([p.suffix for p in sorted(self.traces())], [".json", ".rgt"])
 
 
-class WithoutSnakemakeTest(Scratch):
-    def test_what_is_wrong_with_snakemake_is_told(self):
-        for program, message in (("nosuch", "--snakemake: found no program 'nosuch', expected Snakemake"),
-                                 ("false", r"Snakemake ended with status 1 and left 2 runs; .*/snakemake.log ends with")):
-            c = self.campaign(program)
-            for r in self.two_runs():
-                c.add(r)
-            with self.assertRaisesRegex(InputError, message):
-                c.execute()
+class WorkerTest(Scratch):
+    def test_a_cluster_needs_snakemake(self):
+        c = Campaign(Tools.find(self.bin), self.folder / "work", "page", Settings(2, slurm=True, shown=False, snakemake="nosuch"))
+        for r in self.two_runs():
+            c.add(r)
+        with self.assertRaisesRegex(InputError, "--snakemake: found no program 'nosuch', expected Snakemake 7, which --slurm needs"):
+            c.execute()
 
     def test_a_worker_that_cannot_write_says_where(self):
         """As on a full disk."""
-        job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "places": 0, "fail_fast": False,
-               "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": [], "accepted": [0]}]}
-        (self.folder / "job.json").write_text(json.dumps(job))
-        done = subprocess.run([sys.executable, "-I", "-S", "-B", worker.__file__, str(self.folder / "job.json")],
-                              capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stderr), (1, f"cannot write '{self.launch / 'results'}': Not a directory\n"))
+        job = {"kind": "simulate", "program": "/bin/true", "folder": "/", "over": "", "known": {},
+               "results": str(self.launch / "results"), "runs": [{"key": "k", "arguments": [], "record": "", "keeps": [], "accepted": [0], "files": {}}]}
+        done = subprocess.run(worker.COMMAND, capture_output=True, text=True, input=json.dumps(job) + "\n")
+        told = {"failed": True, "error": f"cannot write '{self.launch / 'results'}': Not a directory"}
+        self.assertEqual((done.returncode, json.loads(done.stdout), done.stderr), (1, told, ""))
 
 
 if __name__ == "__main__":

@@ -110,7 +110,8 @@ class PageTest(unittest.TestCase):
         self.assertEqual(c.forgotten(), ["SAVED"])
         c.add("SAVED", 75)
         self.assertEqual(c.forgotten(), [])
-        self.assertEqual(missing_values(c), "- a later scheme: another scheme: 3.7 % (Fig 15).")
+        self.assertEqual(missing_values(c), "<!-- details: 1 statement is not compared, for one reason -->\n- a later scheme:\n"
+                         "  - another scheme (Fig 15): 3.7 %\n<!-- end -->")
         for value_id, message in (("SAVED", "compared twice"), ("OUT", "said not to be compared"), ("X", "no value X")):
             with self.assertRaisesRegex(ReproductionError, message):
                 c.add(value_id, 1.0)
@@ -125,10 +126,11 @@ class PageTest(unittest.TestCase):
         page.compare("energy", ["SAVED"])
         template = self.folder / "page.md"
         template.write_text("# T\n\n{{table:a}}\n\n{{compare:energy}}\n")
-        self.assertEqual(page.render(template), "# T\n\n| x | y |\n| --- | ---: |\n| k\\|l | 1,234 |\n| - | 0.5 |\n\n"
+        self.assertEqual(page.render(template), "# T\n\n<!-- table: a -->\n| x | y |\n| --- | ---: |\n| k\\|l | 1,234 |\n| - | 0.5 |\n\n"
+                         "<!-- table: energy_compared -->\n"
                          "|  | where | paper | ours |  |\n| --- | --- | ---: | ---: | ---: |\n"
                          "| energy saved (mean) | Fig 14 | 75.3 % | 40 % | **-47 %** |\n\n"
-                         "**Why.** It is 40 % of 12 kernels.\n")
+                         "<!-- finding: Why. -->\nIt is 40 % of 12 kernels.\n<!-- end -->\n")
         template.write_text("{{table:a}} {{table:b}}")
         with self.assertRaisesRegex(ReproductionError, "nothing is known as {{table:b}}"):
             page.render(template)

@@ -3,6 +3,7 @@
 
 import os
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from tests import fake_tools, page_case
@@ -53,6 +54,11 @@ class RegLessPageTest(page_case.PageCase):
                 regless.run(["--bin", str(self.bin), *arguments])
         with self.assertRaisesRegex(UsageError, "--kernels: found 'bsf', expected some of btree, backprop, "):
             self.make("x", "--kernels", "bsf")
+        # A link among the results leads back to a source of the page.
+        (self.folder / "linked").mkdir()
+        (self.folder / "linked" / "README.md").symlink_to(Path(__file__).resolve().parents[1] / "regless" / "page.md")
+        with self.assertRaisesRegex(UsageError, "--out and a source of the page name the same file '.*linked/README.md'"):
+            self.make("linked", "--small", "--no-plots")
         with self.assertRaisesRegex(UsageError, "--kernels: found none"):
             self.make("x", "--kernels", ",")
 

@@ -9,7 +9,7 @@ from tests import fake_tools, page_case
 from regatta_reproduce import command, plots, programs, suite
 from regatta_reproduce.campaign import Result
 
-scratchpad = page_case.module("scratchpad")
+scratchpad = page_case.module("sharing/scratchpad")
 import evaluation  # noqa: E402  # the page's: its folder leads the path
 
 part = ["srad2", "neural_network"]

@@ -110,7 +110,7 @@ class Suites(unittest.TestCase):
             s = suite.read(path)
             self.assertEqual(str(s.coverage()), "1 of 2")
             rows, entries = kept()
-            text = content.page(rows, entries, {"s": s}, "full", True)
+            text = content.page(rows, entries, {"s": s}, "full", True).page
             self.assertIn("| 1 of 2 |", text)
             self.assertIn("- s: x: no source", text)
 
@@ -226,9 +226,9 @@ class Kernels(Scratch):
     def test_the_page_is_what_run_makes_of_the_numbers_that_are_kept(self):
         rows, entries = kept()
         self.assertEqual([r.kernel for r in rows], sorted(r.kernel for r in rows))
-        self.assertEqual(content.page(rows, entries, suite.read_all(), "full", True),
-                         (page.here / "README.md").read_text(encoding="utf-8"),
-                         "examples/reproduce/suites/run.py --from-results makes it anew")
+        for name, text in content.page(rows, entries, suite.read_all(), "full", True).files().items():
+            self.assertEqual(text, (page.here / name).read_text(encoding="utf-8"),
+                             "examples/reproduce/suites/run.py --from-results makes it anew")
         for kind, numbers, name in ((evaluation.Numbers, rows, "results.csv"), (evaluation.EntryNumbers, entries, "entries.csv")):
             self.assertEqual(evaluation.text_of(kind, numbers), (page.here / name).read_text(encoding="utf-8"))
 
@@ -246,7 +246,7 @@ class Kernels(Scratch):
         self.assertIn("README.md: written", told)
         if not draw:
             self.assertEqual((self.folder / "a" / "README.md").read_bytes(), (page.here / "README.md").read_bytes())
-            self.assertTrue((self.folder / "a" / "figures" / "registers_locality.svg").exists())
+            self.assertTrue((self.folder / "a" / "figures" / "registers_locality.png").exists())
         status, _, _ = self.called(page.run, "--from-results", "--out", self.folder / "b", "--kernels", "bfs", "--no-plots")
         self.assertEqual(status, 0)
         self.assertEqual(len((self.folder / "b" / "results.csv").read_text().splitlines()), 2)

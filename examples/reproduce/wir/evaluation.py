@@ -23,7 +23,7 @@ reuse_sizes = [32, 64, 128, 256, 512]
 delays = [3, 4, 5, 6, 7]
 verify_sizes = [0, 4, 8, 16]
 defaults = {"vsb": 256, "rb": 256, "d": 4, "vc": 8}
-_ports = [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports", "value_signature_buffer.ports",
+_ports = [o for knob in ("wir.rename_ports", "wir.allocator_ports", "reuse_buffer.ports", "vsb.ports",
                          "verify_cache.ports") for o in ("--" + knob, "16")]
 #: Single changes, to see what each one costs. For each run: description and options.
 experiments = {
@@ -58,7 +58,7 @@ harmed = "KM"
 verify_benchmarks = {"BF": "WIR-022", "GA": "WIR-022-GA", "BO": "WIR-022-BO"}
 #: Table III: our event, the paper's name of the line, its pJ.
 table3 = {"wir.rename_table": ("Rename table", 3.50), "wir.reuse_buffer": ("Reuse buffer table", 4.71),
-          "wir.hash": ("Hash generation", 4.85), "wir.value_signature_buffer": ("Value signature buffer table", 4.96),
+          "wir.hash": ("Hash generation", 4.85), "wir.vsb": ("Value signature buffer table", 4.96),
           "wir.register_allocator": ("Register allocator", 1.35), "wir.reference_count": ("Reference count", 0.32),
           "wir.verify_cache": ("Verify cache", 2.93)}
 
@@ -256,7 +256,7 @@ class Evaluation(evaluation.Evaluation):
         tag = 8 + 3 * number + cta_bits + of("wir.barrier_bits")
         bits = {"rename tables": of("sm.warps") * of("sm.registers_per_thread") * (number + 2),
                 "reuse buffer": of("reuse_buffer.entries") * (1 + tag + number + 1),
-                "value signature buffer": of("value_signature_buffer.entries") * (1 + of("wir.hash_bits") + number),
+                "value signature buffer": of("vsb.entries") * (1 + of("wir.hash_bits") + number),
                 "verify cache": of("verify_cache.entries") * (1 + number + warp_bits),
                 "reference counters": physical * of("wir.counter_bits")}
         stated = {"rename tables": 4.42, "reuse buffer": 1.84, "value signature buffer": 1.34, "verify cache": 1.01,

@@ -36,7 +36,7 @@ def sweeps_of(trace: Trace) -> List[Run]:
     sweep("part-rlp", model="rlp")
     sweep("part-rl", model="rl")
     sweep("rl-512", "--reuse_buffer.entries", "512", model="rl")
-    for kind, knob, sizes in (("vsb", "value_signature_buffer.entries", signature_sizes),
+    for kind, knob, sizes in (("vsb", "vsb.entries", signature_sizes),
                               ("rb", "reuse_buffer.entries", reuse_sizes), ("d", "wir.delay", delays),
                               ("vc", "verify_cache.entries", verify_sizes)):
         for size in sizes:
