@@ -150,10 +150,12 @@ class Cluster:
                 # Looking for the ends of very many runs takes a while.
                 pause = max(0.1, 20 * (time.monotonic() - begin))
         finally:
-            # Snakemake is not killed while it submits a job, whose number would be lost. It cancels jobs too, if Slurm is quick.
-            child.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(30)
+            # Snakemake is not killed while it submits a job, whose number would be lost. It cancels jobs too, if Slurm is quick:
+            # also one that has just ended, if Slurm has not heard of that yet. So it is not asked once nothing is left.
+            if self._left or slurm.unfinished_jobs(self._campaign.folder):
+                child.send_signal(signal.SIGINT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(30)
             slurm.cancel(self._campaign.folder, self._campaign.name)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(child.pid, signal.SIGKILL)
