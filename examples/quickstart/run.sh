@@ -72,7 +72,7 @@ tail -n 2 "$out/annotate.txt"
 title "2. One trace, three operand storages: one SM of a GTX 980, every operand compared with the program's value"
 simulate baseline 0
 simulate regless 0 --scheme regless
-simulate wir 0 --scheme wir
+simulate wir 0 --scheme wir --machine gtx980
 results baseline regless wir | awk '
   BEGIN {
     printf "\n  %-10s %10s %8s %11s %14s %17s %10s\n", "scheme", "cycles", "", "energy uJ", "registers uJ", "operands checked", "mismatches"

@@ -31,6 +31,27 @@ class CombinedScheme : public Scheme {
   CombinedScheme(std::string name, std::vector<Scheme*> layers) : name_(std::move(name)), layers_(std::move(layers)) {}
   std::string name() const override { return name_; }
   std::string help() const override { return "the schemes " + name_ + " on one SM"; }
+  /// If all parts that have one are published on the same machine.
+  std::optional<Published> published() const override {
+    std::optional<Published> all;
+    for (const Scheme* s : layers_) {
+      const std::optional<Published> one = s->published();
+      if (!one) continue;
+      if (!all) {
+        all = one;
+        continue;
+      }
+      if (all->machine != one->machine) return std::nullopt;
+      if (all->source != one->source) all->source += ", " + one->source;
+      for (const auto& knob : one->knobs) {
+        const auto same =
+            std::find_if(all->knobs.begin(), all->knobs.end(), [&](const auto& k) { return k.first == knob.first; });
+        if (same != all->knobs.end() && same->second != knob.second) return std::nullopt;
+        if (same == all->knobs.end()) all->knobs.push_back(knob);
+      }
+    }
+    return all;
+  }
   void declare(support::OptionSet& options) override {
     for (Scheme* s : layers_) s->declare(options);
   }
@@ -68,6 +89,14 @@ class CombinedScheme : public Scheme {
     std::vector<std::string> structures;
     for (const Scheme* s : layers_) add_missing(structures, s->energy_structures());
     return structures;
+  }
+  std::string idle(const RunFacts& facts) const override {
+    std::string all;
+    for (const Scheme* s : layers_) {
+      const std::string one = s->idle(facts);
+      if (!one.empty()) all += (all.empty() ? "" : "; ") + s->name() + ": " + one;
+    }
+    return all;
   }
   void report(nlohmann::ordered_json& document) const override {
     for (const Scheme* s : layers_) s->report(document);

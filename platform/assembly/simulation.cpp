@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/assembly/hierarchy.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/simulation.h>
 
 #include <regatta/assembly/conservation.h>
@@ -478,6 +479,11 @@ SimulationResult Simulation::run() {
   m.scheme.add_waits(waits);
   result.waits = waits.of(groups);
   m.scheme.report(result.scheme_report);
+  if (result.ending == Ending::completed) {
+    std::vector<std::uint32_t> simulated;
+    for (const LaunchResult& l : result.launches) simulated.push_back(l.index);
+    result.idle = m.scheme.idle(RunFacts(groups, m.machine, m.options.sms, *m.trace, simulated));
+  }
   return result;
 }
 

@@ -184,6 +184,7 @@ nlohmann::ordered_json stats_document(const SimulationResult& r, const trace::Re
   document["program"] = program_json(r, trace);
   document["machine"] = machine;
   document["scheme"] = scheme;
+  if (!r.idle.empty()) document["idle"] = r.idle;
   if (!r.scheduler.empty()) document["scheduler"] = r.scheduler;
   if (!r.residency.empty()) document["residency"] = r.residency;
   Json config = Json::object();

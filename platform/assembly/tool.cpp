@@ -22,6 +22,7 @@
 #include <stdexcept>
 
 #include "instruction_report.h"
+#include "setting.h"
 #include "tool_config.h"
 #include "tool_report.h"
 
@@ -185,7 +186,14 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
     other->declare(theirs);
     knobs.add_absent(theirs, "--scheme " + other->name());
   }
+  if (o.machine.empty() && line.given("machine"))
+    throw support::ConfigError("--machine: found no name, expected a machine");
+  const Setting setting = setting_of(scheme, o.machine);
+  o.machine = setting.machine;
+  o.setting = setting.told(scheme);
+  o.for_baseline = setting.for_baseline();
   const std::vector<std::string> machine_files = load_machine(knobs, machine, o.machine);
+  setting.apply(knobs, o.scheme);
   const std::string base = machine.base;
   load_knobs(config_files, knobs);
   if (!line.parse(argc, argv, knobs)) {
@@ -263,7 +271,7 @@ int run(int argc, char** argv, SchemeRegistry& registry, const PolicyRegistry& p
   });
   progress.finish();
   const SummaryOutput summary(o, scheme);
-  print_summary(result, o, trace);
+  print_summary(result, o, machine, trace);
   if (o.cpi && !o.replay) print_cpi(result);
   if (o.cpi_lines) print_cpi_lines(result, trace);
   if (o.energy_table && !o.replay) print_energy(result);

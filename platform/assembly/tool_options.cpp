@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "setting.h"
 #include "tool_options.h"
 
 namespace regatta::assembly {
@@ -17,7 +18,11 @@ void declare(support::CommandLine& line, ToolOptions& o, const SchemeRegistry& r
   std::string tables;
   for (const std::string& t : energy_table_names()) tables += (tables.empty() ? "" : ", ") + t;
   line.positional("TRACE", o.trace, trace_help, false);
-  line.option("machine", o.machine, "NAME", "machine preset (" + machines + "), or the path of a .toml file");
+  line.option("machine", o.machine, "NAME",
+              "machine preset (" + machines +
+                  "), or the path of a .toml file; default: that of the scheme's paper, with the scheduler and the "
+                  "options of the paper, or " +
+                  usual_machine);
   line.option(
       "scheme", o.scheme, "NAME",
       schemes +

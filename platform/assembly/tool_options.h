@@ -16,7 +16,8 @@ namespace regatta::assembly {
 
 struct ToolOptions {
   std::string trace;
-  std::string machine = "gtx980";
+  std::string machine;                ///< empty: that of the scheme's paper, or usual_machine
+  std::string setting, for_baseline;  ///< what the summary says of it (Setting)
   std::string scheme = "baseline";
   std::string scheduler;
   std::string energy;

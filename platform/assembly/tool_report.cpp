@@ -10,31 +10,63 @@
 
 namespace regatta::assembly {
 
-void print_summary(const SimulationResult& r, const ToolOptions& o, const trace::Reader& trace) {
+namespace {
+
+/// "1 of 16 SMs of gtx980; L2 and DRAM bandwidth are scaled to it"
+std::string simulated_part(const ToolOptions& o, const MachineConfig& machine) {
+  if (o.sms == machine.sms) return fmt::format("all {} SMs of {}", o.sms, o.machine);
+  return fmt::format("{} of {} SMs of {}; L2 and DRAM bandwidth are scaled to {}", o.sms, machine.sms, o.machine,
+                     o.sms == 1 ? "it" : "them");
+}
+
+/// Instructions per cycle of all simulated SMs, and of one of them.
+std::vector<std::string> ipc_cells(std::uint64_t instructions, std::uint64_t cycles, unsigned sms) {
+  if (cycles == 0) return std::vector<std::string>(sms == 1 ? 1 : 2, "-");
+  const double ipc = double(instructions) / double(cycles);
+  std::vector<std::string> cells{support::fixed(ipc, 3)};
+  if (sms != 1) cells.push_back(support::fixed(ipc / sms, 3));
+  return cells;
+}
+
+}  // namespace
+
+void print_summary(const SimulationResult& r, const ToolOptions& o, const MachineConfig& machine,
+                   const trace::Reader& trace) {
   using support::fixed;
   using support::with_thousands;
-  support::Table launches({{"launch", support::Table::Align::right},
-                           "kernel",
-                           {"CTAs", support::Table::Align::right},
-                           {"warp instructions", support::Table::Align::right},
-                           {"cycles", support::Table::Align::right},
-                           {"IPC", support::Table::Align::right}});
+  const unsigned sms = o.replay ? 1 : o.sms;
+  std::vector<support::Table::Column> columns{
+      {"launch", support::Table::Align::right}, "kernel",
+      {"CTAs", support::Table::Align::right},   {"warp instructions", support::Table::Align::right},
+      {"cycles", support::Table::Align::right}, {"IPC", support::Table::Align::right}};
+  if (sms != 1) columns.emplace_back("IPC of an SM", support::Table::Align::right);
+  support::Table launches(std::move(columns));
+  const auto row = [&](std::vector<std::string> cells, std::uint64_t instructions, std::uint64_t cycles) {
+    for (std::string& cell : ipc_cells(instructions, cycles, sms)) cells.push_back(std::move(cell));
+    launches.row(std::move(cells));
+  };
   // An iterative program has many launches; the first few are representative.
   constexpr std::size_t shown = 8;
   for (std::size_t i = 0; i < r.launches.size() && i < shown; ++i) {
     const LaunchResult& l = r.launches[i];
-    launches.row({std::to_string(l.index), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
-                  with_thousands(l.cycles),
-                  l.cycles == 0 ? "-" : fixed(double(l.warp_instructions) / double(l.cycles), 3)});
+    row({std::to_string(l.index), l.kernel, with_thousands(l.ctas), with_thousands(l.warp_instructions),
+         with_thousands(l.cycles)},
+        l.warp_instructions, l.cycles);
   }
   if (r.launches.size() > shown) launches.row({"...", fmt::format("{} more", r.launches.size() - shown)});
   launches.rule();
   std::uint64_t ctas = 0;
   for (const LaunchResult& l : r.launches) ctas += l.ctas;
-  launches.row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles),
-                r.cycles == 0 ? "-" : fixed(double(r.warp_instructions) / double(r.cycles), 3)});
-  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
-            << launches.str() << "\n";
+  row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles)},
+      r.warp_instructions, r.cycles);
+  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme + o.setting)
+            << "\n";
+  if (!o.replay) std::cout << simulated_part(o, machine) << "\n";
+  if (!o.replay && !o.for_baseline.empty()) std::cout << "the baseline to compare with: " << o.for_baseline << "\n";
+  std::cout << "\n" << launches.str() << "\n";
+  // Of several schemes each reason has its name.
+  const bool is_one = o.scheme.find('+') == std::string::npos;
+  if (!r.idle.empty()) std::cout << (is_one ? o.scheme + ": " : "") << r.idle << "\n\n";
 
   if (r.skipped) {
     std::cout << "simulated " << r.launches.size() << " of " << trace.launches().size() << " launches; "

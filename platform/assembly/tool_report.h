@@ -11,7 +11,8 @@
 
 namespace regatta::assembly {
 
-void print_summary(const SimulationResult& result, const ToolOptions& options, const trace::Reader& trace);
+void print_summary(const SimulationResult& result, const ToolOptions& options, const MachineConfig& machine,
+                   const trace::Reader& trace);
 /// Cycles per warp instruction by reason, a column per launch.
 void print_cpi(const SimulationResult& result);
 /// The breakdown by structure and by event, with the basis of each number.

@@ -166,7 +166,8 @@ TEST_CASE("blocks: every built-in scheme declares its energy") {
   for (const char* scheme :
        {"baseline", "regless", "wir", "greener", "sleep_reg", "rc", "rc_rar", "rar", "wc", "argo"}) {
     CAPTURE(scheme);
-    const ProcessResult r = bench.sim({"k.rgt", "--scheme", scheme, "--check-protocol", "--stats", "s.json"});
+    const ProcessResult r =
+        bench.sim({"k.rgt", "--scheme", scheme, "--machine", "gtx980", "--check-protocol", "--stats", "s.json"});
     CHECK(r.err.empty());
     CHECK(r.status == 0);
     CHECK_FALSE(bench.stats().at("energy").contains("undeclared"));

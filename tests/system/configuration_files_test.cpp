@@ -115,7 +115,7 @@ TEST_CASE("configuration files: what --dump-config writes gives the same run") {
       {"--scheme", "wir", "--machine", "gtx480", "--sms", "2", "--no-check", "--working-set", "100", "--register-use",
        "100"},
       {"--machine", "m.toml", "--energy", "fermi40", "--energy.node_nm", "32.5"},
-      {"--scheme", "rc", "--wear.enabled", "true"},
+      {"--scheme", "rc", "--machine", "gtx980", "--wear.enabled", "true"},
   };
   for (const std::vector<std::string>& run : runs) {
     CAPTURE(run);
@@ -145,10 +145,10 @@ TEST_CASE("statistics are described without a trace, as after a run") {
   const Bench bench;
   for (const char* scheme : {"baseline", "regless", "wir", "argo"}) {
     CAPTURE(scheme);
-    const ProcessResult r = bench.sim({"--describe-stats", "--scheme", scheme});
+    const ProcessResult r = bench.sim({"--describe-stats", "--scheme", scheme, "--machine", "gtx980"});
     CHECK(r.status == 0);
     CHECK(r.err.empty());
-    const auto stats = bench.stats({"--scheme", scheme}).at("stats");
+    const auto stats = bench.stats({"--scheme", scheme, "--machine", "gtx980"}).at("stats");
     std::size_t named = 0;
     for (const auto& [path, group] : stats.items()) {
       for (const auto& [name, value] : group.items()) {

@@ -78,10 +78,10 @@ TEST_CASE("damaged traces: regatta-trace and regatta-sim end with a status and a
   damage_traces("tests/fuzz/seeds/program.toml", {"--rfv", "--rfh", "3"},
                 {{},
                  {"--scheme", "regless"},
-                 {"--scheme", "wir"},
+                 {"--scheme", "wir", "--machine", "gtx980"},
                  {"--scheme", "rfv"},
                  {"--scheme", "rfh", "--scheduler", "two_level"},
-                 {"--scheme", "finereg"}});
+                 {"--scheme", "finereg", "--machine", "gtx980"}});
 }
 
 TEST_CASE("damaged traces: with a scratchpad layout and the values of shared memory") {

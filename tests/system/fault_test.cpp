@@ -57,8 +57,9 @@ TEST_CASE("a flipped bit of a register is found by the next instruction that rea
   for (const char* scheme : {"baseline", "regless", "wir", "greener", "rc", "argo"}) {
     for (const char* at : {"write", "read"}) {
       CAPTURE(scheme, at);
-      const ProcessResult r = bench.sim({"--scheme", scheme, "--fault.at", at, "--fault.cycle", "3000", "--fault.lane",
-                                         "5", "--fault.bit", "12", "--check-protocol", "--stats", "s.json"});
+      const ProcessResult r =
+          bench.sim({"--scheme", scheme, "--machine", "gtx980", "--fault.at", at, "--fault.cycle", "3000",
+                     "--fault.lane", "5", "--fault.bit", "12", "--check-protocol", "--stats", "s.json"});
       CHECK(r.status == 3);
       const Told t = told(r.err);
       CHECK(t.found_slot == t.slot);

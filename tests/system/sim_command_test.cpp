@@ -324,8 +324,9 @@ TEST_CASE("regatta-sim: the wear of an interrupted run is that of the cycles it 
   test::ProcessOptions o;
   o.signal = SIGINT;
   o.signal_delay_ms = 150;
-  const ProcessResult r = bench.sim(
-      {"k.rgt", "--scheme", "rc_rar", "--wear.enabled", "true", "--wear.rows_file", "r.csv", "--stats", "s.json"}, o);
+  const ProcessResult r = bench.sim({"k.rgt", "--scheme", "rc_rar", "--machine", "gtx980", "--wear.enabled", "true",
+                                     "--wear.rows_file", "r.csv", "--stats", "s.json"},
+                                    o);
   REQUIRE(r.status == 130);
   const auto aging = nlohmann::json::parse(bench.folder.read("s.json")).at("stats").at("aging");
   for (const char* share : {"zero.longest", "zero.mean", "one.longest", "one.mean", "off.mean"}) {

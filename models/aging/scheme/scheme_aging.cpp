@@ -24,8 +24,10 @@ void add_aging(assembly::SchemeRegistry& registry) {
     config.windows = windows;
     config.compression = compression;
     config.wear = true;
-    registry.add(std::make_unique<GatedScheme>(name, help, GatedPowerConfig{}, gating, "kernel",
-                                               std::make_unique<AgingAxis>(std::move(config))));
+    auto scheme = std::make_unique<GatedScheme>(name, help, GatedPowerConfig{}, gating, "kernel",
+                                                std::make_unique<AgingAxis>(std::move(config)));
+    scheme->set_published({"Valero et al.", "hd7770", {}});
+    registry.add(std::move(scheme));
   };
   add("rar", "RAR: the rows of a window rotate at every reassignment (aging-aware register file)", "rotating", "none");
   add("rc", "RC: compressed registers are kept in a table, and their rows are off (aging-aware register file)", "fixed",

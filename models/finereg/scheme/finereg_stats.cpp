@@ -2,6 +2,7 @@
 // What the schemes that switch CTAs report.
 #include "scheme_finereg.h"
 
+#include <regatta/assembly/run_facts.h>
 #include <regatta/support/stat_query.h>
 
 #include <algorithm>
@@ -15,6 +16,21 @@ using Counters = models::SwitchEngine::Counters;
 double ratio(double a, double b) { return b == 0 ? 0 : a / b; }
 
 }  // namespace
+
+std::string SwitchingScheme::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.residency.switches") != 0) return {};
+  const std::string none = "no CTA was switched out: ";
+  std::uint64_t active = 0, resident = 0, stalls = 0;
+  for (const models::SwitchEngine* e : engines_) {
+    active = std::max(active, e->counters().active_peak);
+    resident = std::max(resident, e->counters().resident_peak);
+    stalls += e->counters().stalls;
+  }
+  if (resident > active)
+    return none + (stalls == 0 ? "none had all its warps waiting" : "none that waited had a ready successor");
+  if (facts.all_fit()) return none + "all CTAs are active at once";
+  return none + "no more of them are resident than can be active (limited by " + facts.limits() + ")";
+}
 
 void SwitchingScheme::register_residency(support::StatGroup& g) const {
   // One of the engines' counters, or the cycles, over all SMs.

@@ -29,8 +29,7 @@ models::UnifiedMemory on_machine(const models::UnifiedMemoryConfig& memory, cons
 UnifiedMemory::UnifiedMemory() { memory_.bytes = whole_memory; }
 
 std::string UnifiedMemory::help() const {
-  return "unified memory (comparator of FineReg): registers, shared memory and L1 divide one memory; --machine "
-         "finereg_um";
+  return "unified memory (comparator of FineReg): registers, shared memory and L1 divide one memory";
 }
 
 void UnifiedMemory::validate(const assembly::MachineConfig& m) const { on_machine(memory_, m).check(name()); }
@@ -42,7 +41,7 @@ void UnifiedMemory::add_parts(const assembly::BuildContext& c, assembly::SmParts
 }
 
 VirtualThread::VirtualThread(std::string name, std::string help, unsigned um_bytes)
-    : SwitchingScheme(std::move(name), std::move(help)) {
+    : SwitchingScheme(std::move(name), std::move(help), um_bytes == 0 ? "finereg" : unified_machine) {
   unified_.bytes = um_bytes;
 }
 
@@ -158,7 +157,7 @@ void VtRegMutex::add_own_laws(assembly::ConservationLaws& laws, const std::strin
 }
 
 FineReg::FineReg(std::string name, std::string help, unsigned um_bytes)
-    : SwitchingScheme(std::move(name), std::move(help)) {
+    : SwitchingScheme(std::move(name), std::move(help), um_bytes == 0 ? "finereg" : unified_machine) {
   unified_.bytes = um_bytes;
 }
 
@@ -272,11 +271,9 @@ void add_finereg(assembly::SchemeRegistry& registry) {
                                          "their place",
                                          0));
   registry.add(std::make_unique<UnifiedMemory>());
-  registry.add(std::make_unique<VirtualThread>("vt_um", "Virtual Thread on a unified memory; --machine finereg_um",
-                                               whole_memory));
-  registry.add(std::make_unique<FineReg>(
-      "finereg_um", "FineReg whose pending CTAs have a part of a unified memory; --machine finereg_um",
-      memory_beside_active_file));
+  registry.add(std::make_unique<VirtualThread>("vt_um", "Virtual Thread on a unified memory", whole_memory));
+  registry.add(std::make_unique<FineReg>("finereg_um", "FineReg whose pending CTAs have a part of a unified memory",
+                                         memory_beside_active_file));
 }
 
 }  // namespace regatta::schemes

@@ -21,6 +21,10 @@
 
 namespace regatta::schemes {
 
+inline constexpr const char* paper = "MICRO 2018";
+/// The machine with a unified memory.
+inline constexpr const char* unified_machine = "finereg_um";
+
 /// A unified memory as it is on this machine.
 models::UnifiedMemory on_machine(const models::UnifiedMemoryConfig& memory, const assembly::MachineConfig& machine);
 
@@ -28,9 +32,12 @@ models::UnifiedMemory on_machine(const models::UnifiedMemoryConfig& memory, cons
 /// registers of pending CTAs. Everything else is the baseline's, or another scheme's.
 class SwitchingScheme : public assembly::Scheme {
  public:
-  SwitchingScheme(std::string name, std::string help) : name_(std::move(name)), help_(std::move(help)) {}
+  /// `machine`: of the paper.
+  SwitchingScheme(std::string name, std::string help, std::string machine = "finereg")
+      : name_(std::move(name)), help_(std::move(help)), machine_(std::move(machine)) {}
   std::string name() const override { return name_; }
   std::string help() const override { return help_; }
+  std::optional<assembly::Published> published() const override { return assembly::Published{paper, machine_, {}}; }
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override { validate_own(machine); }
   std::vector<std::string> stat_groups() const override { return {"residency", name_}; }
@@ -38,6 +45,7 @@ class SwitchingScheme : public assembly::Scheme {
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override { add_own_laws(laws, sm); }
   void add_waits(assembly::Waits& waits) const override;
+  std::string idle(const assembly::RunFacts& facts) const override;
   /// Tables for all warps that can be resident.
   void prepare(assembly::MachineConfig& machine) const override;
 
@@ -70,7 +78,7 @@ class SwitchingScheme : public assembly::Scheme {
   std::vector<models::SwitchEngine*> engines_;
 
  private:
-  std::string name_, help_;
+  std::string name_, help_, machine_;
 };
 
 /// Unified memory: registers, shared memory and the L1 divide one memory at every launch; CTAs as in the baseline.
@@ -79,6 +87,9 @@ class UnifiedMemory : public assembly::Scheme {
   UnifiedMemory();
   std::string name() const override { return "um"; }
   std::string help() const override;
+  std::optional<assembly::Published> published() const override {
+    return assembly::Published{paper, unified_machine, {}};
+  }
   void declare(support::OptionSet& options) override { memory_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;

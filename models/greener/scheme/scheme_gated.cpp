@@ -217,17 +217,18 @@ void GatedScheme::register_stats(support::StatGroup& g, const std::vector<suppor
 }
 
 void add_greener(assembly::SchemeRegistry& registry) {
-  registry.add(std::make_unique<GatedScheme>(
-      "always_on", "gated register file whose rows stay on: the reference for the other gated schemes"));
+  const auto add = [&](const char* name, const char* help, const GatedPowerConfig& power) {
+    auto scheme = std::make_unique<GatedScheme>(name, help, power);
+    scheme->set_published({"Jatala, thesis, chapter 4", "k20x", {}});
+    registry.add(std::move(scheme));
+  };
   GatedPowerConfig states;
+  add("always_on", "gated register file whose rows stay on: the reference for the other gated schemes", states);
   states.states = "greener";
-  registry.add(std::make_unique<GatedScheme>(
-      "greener",
-      "GREENER: compiler and decoded instructions decide whether a register sleeps or is off between accesses",
-      states));
+  add("greener",
+      "GREENER: compiler and decoded instructions decide whether a register sleeps or is off between accesses", states);
   states.states = "sleep_reg";
-  registry.add(std::make_unique<GatedScheme>(
-      "sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", states));
+  add("sleep_reg", "Sleep-Reg: registers sleep after every access, rows of no warp are off", states);
 }
 
 }  // namespace regatta::schemes

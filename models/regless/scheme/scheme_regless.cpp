@@ -35,6 +35,9 @@ class RegLess : public assembly::Scheme {
   std::string help() const override {
     return "RegLess (MICRO 2017): operand staging units, filled region by region, replace the register file";
   }
+  std::optional<assembly::Published> published() const override {
+    return assembly::Published{"MICRO 2017", "gtx980", {}};
+  }
   std::string held_by_ctas() const override { return "a region of RegLess holds its lines until it ends"; }
   void declare(support::OptionSet& options) override {
     osu_.declare(options);

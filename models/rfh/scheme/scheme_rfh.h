@@ -19,6 +19,10 @@ class Rfh : public assembly::Scheme {
  public:
   std::string name() const override { return "rfh"; }
   std::string help() const override;
+  /// As RegLess's paper compares with it.
+  std::optional<assembly::Published> published() const override {
+    return assembly::Published{"MICRO 2017, section 6", "gtx980", {{"sm.scheduler", "two_level"}}};
+  }
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;

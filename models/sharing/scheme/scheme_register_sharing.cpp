@@ -5,6 +5,7 @@
 #include "scheme_warp_level_divergence.h"
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/waits.h>
 #include <regatta/sharing/storage_bits.h>
 
@@ -14,8 +15,19 @@
 namespace regatta::schemes {
 
 std::string RegisterSharing::help() const {
-  return "register sharing (Jatala, thesis, chapter 2): pairs of CTAs share registers, so that more CTAs are resident; "
-         "with --scheduler owf";
+  return "register sharing (Jatala, thesis, chapter 2): pairs of CTAs share registers, so that more CTAs are resident";
+}
+
+std::optional<assembly::Published> RegisterSharing::published() const {
+  return assembly::Published{
+      "Jatala, thesis, chapter 2",
+      "fermi_sharing",
+      {{"shared.bytes", "49152"}, {"sm.scheduler", "owf"}, {"register_sharing.dynamic", "true"}}};
+}
+
+std::string RegisterSharing::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.residency.paired_ctas") != 0) return {};
+  return assembly::no_cta_more(facts, "registers", "the registers that are left over hold no pair of CTAs");
 }
 
 void RegisterSharing::declare(support::OptionSet& o) {

@@ -22,6 +22,7 @@ class RegisterSharing : public PairSharing {
   RegisterSharing() : PairSharing("registers that each warp of a pair has", "register_gate", "lock_table") {}
   std::string name() const override { return "register_sharing"; }
   std::string help() const override;
+  std::optional<assembly::Published> published() const override;
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;
@@ -36,6 +37,7 @@ class RegisterSharing : public PairSharing {
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void add_waits(assembly::Waits& waits) const override;
+  std::string idle(const assembly::RunFacts& facts) const override;
 
  protected:
   /// What a test puts between the blocks: each function gets a block's interface, and returns what its users are bound

@@ -2,6 +2,7 @@
 #include "scheme_scratchpad_multiplexing.h"
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/waits.h>
 #include <regatta/sharing/storage_bits.h>
 #include <regatta/support/stat_query.h>
@@ -19,6 +20,17 @@ std::string ScratchpadMultiplexing::help() const {
   return "shared memory multiplexing (Yang et al., PACT 2012): more CTAs are resident than shared memory holds, and "
          "have "
          "it in turn";
+}
+
+std::optional<assembly::Published> ScratchpadMultiplexing::published() const {
+  return assembly::Published{"Jatala, thesis, chapter 3",
+                             "fermi_sharing",
+                             {{"scratchpad_multiplexing.relssp", "optimal"}, {"scratchpad_multiplexing.t", "0.1"}}};
+}
+
+std::string ScratchpadMultiplexing::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.residency.multiplexed_ctas") != 0) return {};
+  return assembly::no_cta_more(facts, "shared memory", "the shared memory that is left over holds no CTA more");
 }
 
 void ScratchpadMultiplexing::declare(support::OptionSet& o) {

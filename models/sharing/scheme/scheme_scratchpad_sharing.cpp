@@ -2,6 +2,7 @@
 #include "scheme_scratchpad_sharing.h"
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/waits.h>
 #include <regatta/sharing/storage_bits.h>
 #include <regatta/trace/sharing.h>
@@ -13,7 +14,18 @@ namespace regatta::schemes {
 
 std::string ScratchpadSharing::help() const {
   return "scratchpad sharing (Jatala, thesis, chapters 2 and 3): pairs of CTAs share shared memory, so that more CTAs "
-         "are resident; with --scheduler owf";
+         "are resident";
+}
+
+std::optional<assembly::Published> ScratchpadSharing::published() const {
+  return assembly::Published{"Jatala, thesis, chapters 2 and 3",
+                             "fermi_sharing",
+                             {{"sm.scheduler", "owf"}, {"scratchpad_sharing.relssp", "optimal"}}};
+}
+
+std::string ScratchpadSharing::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.residency.paired_ctas") != 0) return {};
+  return assembly::no_cta_more(facts, "shared memory", "the shared memory that is left over holds no pair of CTAs");
 }
 
 void ScratchpadSharing::declare(support::OptionSet& o) {

@@ -23,6 +23,7 @@ class ScratchpadSharing : public PairSharing {
       : PairSharing("shared memory that each CTA of a pair has", "scratchpad_gate", "scratchpad_lock_table") {}
   std::string name() const override { return "scratchpad_sharing"; }
   std::string help() const override;
+  std::optional<assembly::Published> published() const override;
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;
@@ -34,6 +35,7 @@ class ScratchpadSharing : public PairSharing {
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void add_waits(assembly::Waits& waits) const override;
+  std::string idle(const assembly::RunFacts& facts) const override;
 
  protected:
   /// What a test puts between the blocks: each function gets a block's interface, and returns what its users are bound

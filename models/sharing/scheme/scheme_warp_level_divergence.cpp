@@ -2,6 +2,7 @@
 #include "scheme_warp_level_divergence.h"
 
 #include <regatta/assembly/conservation.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/waits.h>
 #include <regatta/baseline/windowed_file.h>
 #include <regatta/support/stat_query.h>
@@ -18,6 +19,15 @@ std::string WarpLevelDivergence::help() const {
   return "warp-level divergence (Xiang et al., HPCA 2014): registers are allocated by warp, and one CTA may be "
          "resident "
          "with a part of its warps";
+}
+
+std::optional<assembly::Published> WarpLevelDivergence::published() const {
+  return assembly::Published{"Jatala, thesis, section 2.5.1.9", "fermi_sharing", {{"shared.bytes", "49152"}}};
+}
+
+std::string WarpLevelDivergence::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.residency.partial_ctas") != 0) return {};
+  return assembly::no_cta_more(facts, "registers", "no registers are left over for a warp of one CTA more");
 }
 
 void WarpLevelDivergence::declare(support::OptionSet& o) {

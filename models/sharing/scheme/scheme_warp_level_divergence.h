@@ -23,6 +23,8 @@ class WarpLevelDivergence : public assembly::Scheme {
  public:
   std::string name() const override { return "warp_level_divergence"; }
   std::string help() const override;
+  /// As the thesis compares with it.
+  std::optional<assembly::Published> published() const override;
   void declare(support::OptionSet& options) override;
   void add_parts(const assembly::BuildContext& context, assembly::SmParts& parts) override;
   std::optional<assembly::Takings> takings() const override {
@@ -37,6 +39,7 @@ class WarpLevelDivergence : public assembly::Scheme {
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void add_waits(assembly::Waits& waits) const override;
+  std::string idle(const assembly::RunFacts& facts) const override;
 
  protected:
   /// What a test puts between the blocks: each function gets a block's interface, and returns what its users are bound

@@ -3,6 +3,7 @@
 // Warp instruction reuse: its modules and its report.
 #include <regatta/assembly/connect_lookup.h>
 #include <regatta/assembly/conservation.h>
+#include <regatta/assembly/run_facts.h>
 #include <regatta/assembly/waits.h>
 #include <regatta/baseline/occupancy_residency.h>
 #include <regatta/wir/affine.h>
@@ -171,6 +172,11 @@ void WirScheme::add_laws(assembly::ConservationLaws& laws, const std::string& sm
            {file + "bank_reads", file + "unmapped_reads"}, {file + "reads", file + "verify_reads", file + "moves"});
   laws.add("what the reuse point bypasses has a result that the reuse stage was given",
            {sm + ".pipeline.bypassed_registers"}, {sm + ".wir.reuse.reused_registers"});
+}
+
+std::string WirScheme::idle(const assembly::RunFacts& facts) const {
+  if (facts.count("sm*.wir.reuse.reused_registers") != 0) return {};
+  return "no effect: no instruction took the result of another one";
 }
 
 void WirScheme::add_waits(assembly::Waits& waits) const {

@@ -31,7 +31,16 @@ class MovableFile;
 namespace regatta::assembly {
 
 class ConservationLaws;
+class RunFacts;
 class Waits;
+
+/// How a scheme's paper ran it.
+struct Published {
+  std::string source;   ///< "HPCA 2018"
+  std::string machine;  ///< a preset
+  /// Knobs of the machine and of the scheme that the paper sets beside the preset: name and value.
+  std::vector<std::pair<std::string, std::string>> knobs;
+};
 
 /// What a scheme gets to build one SM's parts. Modules are made inside the SM's scope: name them "osu", not "sm0.osu".
 struct BuildContext {
@@ -101,6 +110,8 @@ class Scheme {
   virtual std::string name() const = 0;
   /// One line for --help.
   virtual std::string help() const = 0;
+  /// The setting of its paper, which a run has whose user names no machine. None: no paper has one of its own.
+  virtual std::optional<Published> published() const { return std::nullopt; }
   /// The scheme's own knobs, under its own module names.
   virtual void declare(support::OptionSet&) {}
   /// Throws ConfigError for knobs that do not fit.
@@ -132,6 +143,9 @@ class Scheme {
   /// Lines of the energy breakdown that the scheme's blocks have besides energy_structures(). A block that declares
   /// energy of any other structure is reported.
   virtual std::vector<std::string> energy_structures() const { return {}; }
+  /// Why the scheme did nothing in a run that is complete, as a clause: "no effect: no CTA more fits, limited by
+  /// threads". Empty: it did something, or always does.
+  virtual std::string idle(const RunFacts&) const { return {}; }
   /// Adds the scheme's keys to stats.json, after the run.
   virtual void report(nlohmann::ordered_json&) const {}
 

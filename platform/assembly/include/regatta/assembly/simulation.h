@@ -141,6 +141,7 @@ struct SimulationResult {
   nlohmann::ordered_json stats;              ///< every module's statistics
   nlohmann::ordered_json stat_descriptions;  ///< unit and description of each
   Waits waits;                               ///< of the scheme
+  std::string idle;                          ///< why the scheme had no effect; empty: it had one (Scheme::idle())
   nlohmann::ordered_json scheme_report;
 };
 

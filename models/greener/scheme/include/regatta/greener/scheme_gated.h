@@ -73,6 +73,8 @@ class GatedScheme : public assembly::Scheme {
 
   std::string name() const override { return name_; }
   std::string help() const override { return help_; }
+  void set_published(assembly::Published published) { published_ = std::move(published); }
+  std::optional<assembly::Published> published() const override { return published_; }
   void declare(support::OptionSet& options) override;
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override;
@@ -103,6 +105,7 @@ class GatedScheme : public assembly::Scheme {
   std::unique_ptr<models::PowerGate> add_power_states(const assembly::BuildContext& context, assembly::SmParts& parts,
                                                       Handles& handles) const;
   const std::string name_, help_;
+  std::optional<assembly::Published> published_;
   GatedPowerConfig power_;
   models::SleepTransistorConfig transistors_;
   std::string unused_rows_off_;  ///< which rows of no warp are off

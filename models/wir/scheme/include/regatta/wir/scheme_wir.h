@@ -29,6 +29,9 @@ class WirScheme : public assembly::Scheme {
   std::string help() const override {
     return "WIR: registers are renamed, warp instructions reuse the results of earlier ones";
   }
+  std::optional<assembly::Published> published() const override {
+    return assembly::Published{"HPCA 2018", "gtx480", {}};
+  }
   void declare(support::OptionSet& options) override { config_.declare(options); }
   void validate(const assembly::MachineConfig& machine) const override;
   std::vector<std::pair<std::string, std::string>> written_files() const override;
@@ -37,6 +40,7 @@ class WirScheme : public assembly::Scheme {
   void register_stats(support::StatGroup& group, const std::vector<support::StatGroup>& modules) override;
   void add_laws(assembly::ConservationLaws& laws, const std::string& sm) const override;
   void add_waits(assembly::Waits& waits) const override;
+  std::string idle(const assembly::RunFacts& facts) const override;
 
  protected:
   /// The two stages that decide. A test puts a faulty one in their place.
