@@ -70,7 +70,7 @@ TEST_CASE("pages that are cited are in the repository") {
 }
 
 TEST_CASE("every page has the same extension points") {
-  // Links and anchors are the business of examples/reproduce/tests/test_kept.py.
+  // Links and anchors are the business of tests/scripts/pages_test.py.
   const std::string page = text_of(root / "platform/protocol/README.md");
   const std::set<std::string> points = matches(page, std::regex("\\n\\| \\[`(\\w+)`\\]\\(docs/"));
   REQUIRE(points.size() == 10);
