@@ -118,6 +118,11 @@ class Run:
         return self.warp_instructions / self.cycles if self.cycles else 0.0
 
     @property
+    def sms(self) -> int:
+        """SMs that were simulated; `config` has those of the whole machine (machine.sms)."""
+        return len({path.split(".")[0] for path in self.stats if re.match(r"sm\d+(\.|$)", path)})
+
+    @property
     def stats(self) -> Dict[str, Dict[str, Any]]:
         """Statistics by module and name; `regatta-sim --describe-stats` explains them."""
         found: Dict[str, Dict[str, Any]] = self.document["stats"]

@@ -166,6 +166,23 @@ class SectionsTest(ReportTest):
         for part in ("It stopped at an operand with a wrong value", "FAILED", "1 mismatch.", "not examined", "A fault was planted: SM 0"):
             self.assertIn(part, text)
 
+    def test_summary_says_how_much_of_the_machine_ran_and_what_a_scheme_did_not(self):
+        def texts(sms, whole=16, **more):
+            d = run_document(**more)
+            d["config"]["machine.sms"] = whole
+            d["stats"].update({f"sm{i}.register_file": {"reads": 1} for i in range(sms)})
+            self.write("a.json", d)
+            return " ".join(self.page("a.json").texts)
+
+        self.assertIn("1 of 16, with L2 and DRAM bandwidth scaled to it", texts(1))
+        text = texts(3, idle="no effect: no CTA more fits, limited by threads")
+        for part in ("3 of 16, with L2 and DRAM bandwidth scaled to them", "0.222 of each SM",
+                     "The scheme had no effect: no CTA more fits, limited by threads."):
+            self.assertIn(part, text)
+        text = texts(2, whole=2, idle="no CTA was switched out: all CTAs are active at once")
+        for part in ("all 2", "The scheme: no CTA was switched out: all CTAs are active at once."):
+            self.assertIn(part, text)
+
     def test_stacks_and_their_table(self):
         found = self.page("a.json")
         table = found.tables["cpi-reasons-0"]

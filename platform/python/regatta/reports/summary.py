@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Section: what was run, how it ended, and where its cycles and its energy went, in sentences and in one table of all runs."""
 
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from ..comparable import part_of
 from ..comparison import reason_in_words
-from ..statistics import shortened
+from ..statistics import Run, shortened
 from .page import Section, share
 from .run_data import MEANING, Data, microjoules, most_waits
 
@@ -36,13 +36,23 @@ def _run(r: Data) -> Dict[str, Any]:
     d = r.document
     checks = d.get("checks", {})
     facts = [("kernels", str(d.get("kernel", "?")).replace(",", ", ")), ("trace", d.get("trace")),
-             ("machine", d.get("machine")), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")),
+             ("machine", d.get("machine")), ("SMs", sms_of(r.run)), ("scheme", r.run.scheme), ("warp scheduler", d.get("scheduler")),
              ("residency", d.get("residency")), ("launches", part_of(r.run) or len(r.launches)),
              ("warp instructions", r.warp_instructions), ("thread instructions", d.get("thread_instructions")),
              ("energy table", d["energy"].get("table")), ("mean power [W]", d["energy"].get("mean_watts")),
              ("written by", f"regatta-sim {d.get('regatta', '?')}")]
     return {"verdict": verdict(r), "good": r.run.ending() == "completed" and not checks.get("mismatches"),
             "cards": _cards(r), "checks": _checks(r, checks), "facts": [(k, v) for k, v in facts if v is not None]}
+
+
+def sms_of(run: Run) -> Optional[str]:
+    """"1 of 16, with L2 and DRAM bandwidth scaled to it": how much of the machine was simulated. None: not known."""
+    whole = run.document["config"].get("machine.sms")
+    if not run.sms or not isinstance(whole, int):
+        return None
+    if run.sms == whole:
+        return f"all {whole}"
+    return f"{run.sms} of {whole}, with L2 and DRAM bandwidth scaled to {'it' if run.sms == 1 else 'them'}"
 
 
 def verdict(r: Data) -> List[str]:
@@ -52,6 +62,10 @@ def verdict(r: Data) -> List[str]:
     part = part_of(r.run)
     if part:
         found.insert(1, f"It simulated {part}: all numbers are of these alone.")
+    idle = d.get("idle")
+    if isinstance(idle, str) and idle:
+        found.append(f"The scheme: {idle}." if not idle.startswith("no effect: ") else
+                     f"The scheme had no effect: {idle[len('no effect: '):]}.")
     issued = share(r.reasons.get("issued", 0), r.scheduler_cycles)
     waits = r.waits()
     found.append(f"Its schedulers issued in {issued} of their cycles" +
@@ -65,7 +79,8 @@ def _cards(r: Data) -> List[Dict[str, Any]]:
     cards: List[Dict[str, Any]] = [
         {"what": "cycles", "value": f"{r.run.cycles:,}", "href": "#cpi",
          "text": part_of(r.run) or f"{len(r.launches):,} launch{'es' if len(r.launches) != 1 else ''}"},
-        {"what": "instructions per cycle", "value": f"{r.ipc:.3f}", "text": f"{r.warp_instructions:,} warp instructions",
+        {"what": "instructions per cycle", "value": f"{r.ipc:.3f}",
+         "text": f"{r.warp_instructions:,} warp instructions" + (f"; {r.ipc / r.run.sms:.3f} of each SM" if r.run.sms > 1 else ""),
          "href": "#cpi"}]
     lines = r.lines()
     if lines:
