@@ -106,6 +106,49 @@ function(regatta_library name)
   install(TARGETS ${target} EXPORT regatta-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
+# regatta_ideas(<pattern>): the folders of this one, named for an idea, in which a file of that name is. CMake looks again
+# when there is a new one. They are in the order in which traces and reports have had them since version 1; a new idea
+# comes behind these, in alphabetical order.
+function(regatta_ideas out file)
+  file(GLOB found CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */${file})
+  list(TRANSFORM found REPLACE "/.*" "")
+  list(SORT found)
+  set(ideas "")
+  foreach(idea IN ITEMS regless greener finereg regmutex rfv sharing rfh LISTS found)
+    if(idea IN_LIST found AND NOT idea IN_LIST ideas)
+      list(APPEND ideas ${idea})
+    endif()
+  endforeach()
+  set(${out} ${ideas} PARENT_SCOPE)
+endfunction()
+
+# regatta_idea_registry(<out> <namespace> <registry> <header> <idea>...): writes a source with <registry>::with_builtin(),
+# which calls void add_<idea>(<registry>&) of each, and names it in <out>. Generated, because nothing refers to an object
+# that registers itself: a static library would leave it out.
+function(regatta_idea_registry out namespace registry header)
+  set(declarations "")
+  set(calls "")
+  foreach(idea IN LISTS ARGN)
+    string(APPEND declarations "void add_${idea}(${registry}& registry);\n")
+    string(APPEND calls "  add_${idea}(registry);\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/of_ideas.cpp @ONLY CONTENT
+"// Generated from the folders of the ideas.
+#include <@header@>
+
+namespace @namespace@ {
+
+@declarations@
+@registry@ @registry@::with_builtin() {
+  @registry@ registry;
+@calls@  return registry;
+}
+
+}  // namespace @namespace@
+")
+  set(${out} ${CMAKE_CURRENT_BINARY_DIR}/of_ideas.cpp PARENT_SCOPE)
+endfunction()
+
 # regatta_check_blocks(): no block of this folder (models/<idea>/<block>) is without a library, and so never built: one that has
 # no CMakeLists.txt is a part of another folder's library.
 function(regatta_check_blocks)

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/passes/pass_registry.h>
 
-#include "finereg/liveness_pass.h"
-#include "greener/power_pass.h"
-#include "regless/region_pass.h"
-#include "regmutex/regmutex_pass.h"
-#include "rfh/rfh_pass.h"
-#include "rfv/rfv_pass.h"
-#include "sharing/sharing_pass.h"
-
 #include <regatta/base/suggestion.h>
 
 #include <algorithm>
@@ -25,18 +17,6 @@ PassOptions options_of(AnnotationPass& pass) {
 }
 
 }  // namespace
-
-PassRegistry PassRegistry::with_builtin() {
-  PassRegistry registry;
-  registry.add<RegionPass>();
-  registry.add<PowerPass>();
-  registry.add<LivenessPass>();
-  registry.add<RegMutexPass>();
-  registry.add<RfvPass>();
-  registry.add<SharingPass>();
-  registry.add<RfhPass>();
-  return registry;
-}
 
 void PassRegistry::add(Factory make) {
   const std::unique_ptr<AnnotationPass> added = make();

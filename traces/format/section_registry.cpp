@@ -1,29 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <regatta/trace/section_registry.h>
 
-#include "finereg/liveness_section.h"
-#include "greener/power_section.h"
-#include "regless/region_section.h"
-#include "regmutex/regmutex_section.h"
-#include "rfh/rfh_section.h"
-#include "rfv/rfv_section.h"
-#include "sharing/sharing_section.h"
-
 #include <stdexcept>
 
 namespace regatta::trace {
-
-SectionRegistry SectionRegistry::with_builtin() {
-  SectionRegistry registry;
-  registry.add(std::make_shared<RegionSection>());
-  registry.add(std::make_shared<PowerSection>());
-  registry.add(std::make_shared<LivenessSection>());
-  registry.add(std::make_shared<RegMutexSection>());
-  registry.add(std::make_shared<RfvSectionFormat>());
-  registry.add(std::make_shared<SharingSection>());
-  registry.add(std::make_shared<RfhSection>());
-  return registry;
-}
 
 void SectionRegistry::add(std::shared_ptr<const SectionFormat> format) {
   for (const auto& known : formats_) {

@@ -86,8 +86,9 @@ TEST_CASE("a pass from outside is in the trace, the report, the listing and the 
     REQUIRE(r.status == 0);
     const trace::Reader reader(folder.file("k.rgt"), with_toy());
     const trace::Kernel& kernel = reader.kernels().at(0);
-    REQUIRE(kernel.annotations.size() == 4);
-    CHECK(kernel.annotations[3].name == test::toy);
+    // Behind those of the passes that were there before.
+    REQUIRE(kernel.annotations.size() > 1);
+    CHECK(kernel.annotations.back().name == test::toy);
     std::uint64_t sum = 0;
     for (const trace::StaticInstruction& i : kernel.instructions) sum += std::min<unsigned>(i.source_count, limit);
     const std::string total = std::to_string(sum);
@@ -170,5 +171,6 @@ TEST_CASE("registries refuse what is there already") {
   CHECK_THROWS_WITH(passes.make({{"toy-limt", "1"}}),
                     "error: no annotation pass has an option 'toy-limt'; did you mean 'toy-limit'?");
   CHECK_THROWS_WITH(passes.make({{"toy-limit", "many"}}), "error: --toy-limit 'many', expected a whole number");
-  CHECK(passes.make({{"toy-limit", "3"}}).size() == 8);
+  const std::size_t before = passes::PassRegistry::with_builtin().make().size();
+  CHECK(passes.make({{"toy-limit", "3"}}).size() == before + 1);
 }

@@ -71,7 +71,8 @@ class RowCells : public virtual sc_core::sc_interface {
   virtual void lost(Row row, unsigned from, unsigned to) = 0;
 };
 
-/// Observes the contents and power states of rows, for wear accounting.
+/// Observes the contents and power states of rows, for wear accounting. A row is a number; which bank it is in follows
+/// from the register that it holds (BankMapping): a listener hears of that with each access (RowListener).
 class RowObserver {
  public:
   virtual ~RowObserver() = default;
@@ -84,7 +85,9 @@ class RowObserver {
   virtual void switched(protocol::Cycle /*at*/, Row, SegmentMask, PowerState) {}
 };
 
-/// Notified by the register file of operand reads and writes, and of the rows of warps.
+/// Notified by the register file of operand reads and writes, and of the rows of warps. Listeners are told in the order
+/// in which they were added. One that switches rows when a launch begins or ends causes RowObserver::switched() before
+/// those behind it are told: who is to know of the launch first stands in front of it.
 class RowListener {
  public:
   virtual ~RowListener() = default;
