@@ -16,6 +16,7 @@ namespace regatta::assembly {
 
 struct ToolOptions {
   std::string trace;
+  std::string variant;  ///< of the trace; empty: the scheme's
   std::string machine = "gtx980";
   std::string scheme = "baseline";
   std::string scheduler;

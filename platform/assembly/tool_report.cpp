@@ -33,7 +33,9 @@ void print_summary(const SimulationResult& r, const ToolOptions& o, const trace:
   for (const LaunchResult& l : r.launches) ctas += l.ctas;
   launches.row({"", "total", with_thousands(ctas), with_thousands(r.warp_instructions), with_thousands(r.cycles),
                 r.cycles == 0 ? "-" : fixed(double(r.warp_instructions) / double(r.cycles), 3)});
-  std::cout << trace.path() << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme) << "\n\n"
+  const std::string variant = trace.variants().size() > 1 ? ", variant " + trace.variant().name : "";
+  std::cout << trace.path() << variant << (o.replay ? ", replayed" : " on " + o.machine + ", scheme " + o.scheme)
+            << "\n\n"
             << launches.str() << "\n";
 
   if (r.skipped) {
